@@ -1,0 +1,90 @@
+"""Figure 12: speed-up against threads, measured and projected, and against size."""
+from lab import draw, numbers
+from lab.cells import AGREES, CANNOT, DIFFERS, NOT_GIVEN, Number, Plot, Section, Table, not_yet
+from lab.data import PAPER, speedup
+from lab.pages import PAPER as PAGES
+
+
+def projection(data, page):
+    """[(cores, speed-up)] of hpar project, or None."""
+    for record in data.ran(part="project", page=page):
+        return [(row["cores"], numbers.Value(row["speedup_projected"])) for row in record["output"]["pages"][0]["cores"]]
+    return None
+
+
+def by_cores(data, result):
+    cores = data.machine.get("cores")
+    threads = [n for n in data.values("threads") if isinstance(n, int)]
+    pages = [page for page in PAGES if data.ran(part="threads", page=page)]
+    if not pages:
+        return
+    ours = {(page, n): speedup(data.ran(part="threads", page=page, threads=n)) for page in pages for n in threads}
+    projected = {page: projection(data, page) for page in pages}
+    further = sorted({n for rows in projected.values() if rows for n, _ in rows if n > cores})
+    table = result.add(Table(
+        "fig12-cores", "Figure 12 (a): speed-up by threads",
+        ["page", *(f"{n} measured" for n in threads), *([f"{n} projected" for n in further] or ["more cores"])],
+        f"The paper gives: facebook best, {PAPER['fig12']['facebook']['value']}; the mean is highest at "
+        f"{PAPER['fig12']['peak_cores']['value']} cores of its server; nothing else in numbers."))
+    for page in pages:
+        beyond = [next((Number(value, "", 2, True) for n, value in projected[page] or [] if n == m), None) for m in further]
+        if not further or None in beyond:
+            beyond = [not_yet(data.why_not(part="project", page=page))] * max(1, len(further))
+        table.row(page, *(Number(ours[page, n], "", 2) for n in threads), *beyond, stand_in=data.stand_in(page))
+    means = {n: numbers.geometric([ours[page, n] for page in pages]) for n in threads}
+    far = {n: numbers.geometric([value for page in pages for m, value in projected[page] or [] if m == n]) for n in further}
+    table.row("geometric mean", *(Number(means[n], "", 2) for n in threads),
+              *([Number(far[n], "", 2, True) for n in further] or [not_yet(data.why_not(part="project"))]))
+
+    def show(figure):
+        series = [("measured, geometric mean", sorted(means.items()), True)]
+        if further:
+            last = max(threads)
+            series.append(("projected, geometric mean", [(last, means[last])] + sorted(far.items()), False))
+        axes = figure.subplots()
+        draw.lines(axes, series, "cores", "speed-up", log_x=2)
+        axes.plot([*threads, *further], [*threads, *further], color=draw.GREY, linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, max(value.mean for _, points, _ in series for _, value in points) * 1.25)
+        axes.set_xticks([*threads, *further], [str(n) for n in [*threads, *further]])
+        axes.minorticks_off()
+
+    result.add(Plot("fig12-cores", "Figure 12 (a): speed-up by cores",
+                    "Measured points are filled, projected ones hollow and dashed; the dotted line is linear speed-up", show,
+                    (5.2, 3.4)))
+
+
+def by_size(data, result):
+    names = [name for name in data.values("page") if "*" in name]
+    models = list(dict.fromkeys(name.split("*")[0] for name in names))
+    points = {}
+    for name in names:
+        runs = data.ran(part="size", page=name)
+        if runs:
+            points.setdefault(name.split("*")[0], []).append((int(name.split("*")[1]), data.page_bytes(name), speedup(runs)))
+    if not points:
+        return None
+    times = sorted({n for rows in points.values() for n, _, _ in rows})
+    table = result.add(Table("fig12-size", "Figure 12 (b): speed-up of pages made longer by duplicating",
+                             ["page", *(f"{n} times" for n in times), "paper"]))
+    for model in models:
+        found = {n: value for n, _, value in points.get(model, [])}
+        table.row(model, *(Number(found[n], "", 2) if n in found else not_yet(data.why_not(page=f"{model}*{n}")) for n in times),
+                  NOT_GIVEN, stand_in=data.stand_in(f"{model}*1"))
+
+    def show(figure):
+        draw.lines(figure.subplots(), [(model, [(size / 1e6, value) for _, size, value in rows], True)
+                                       for model, rows in points.items()], "size of the page, MB", "speed-up", log_x=True)
+
+    result.add(Plot("fig12-size", "Figure 12 (b): speed-up by size", "Bodies are there 1 to 16 times", show, (5.6, 3.4)))
+    return all(rows[-1][2].mean > rows[0][2].mean for rows in points.values())
+
+
+def analyse(data):
+    result = Section(CANNOT, "(a) the paper's server has 10 cores")
+    by_cores(data, result)
+    grows = by_size(data, result)
+    if grows is not None:
+        result.verdict = AGREES if grows else DIFFERS
+        result.why = ("(b) the speed-up grows with the page, as the paper says" if grows
+                      else "(b) on some page the speed-up does not grow") + "; (a) cannot be compared: other cores"
+    return result

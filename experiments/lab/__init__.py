@@ -1,0 +1,1 @@
+"""What runs the experiments and reports on them."""

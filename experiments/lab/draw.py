@@ -1,0 +1,112 @@
+"""Plots: colours that colour-blind readers tell apart (Okabe and Ito), always with a second mark: a hatch or a marker."""
+import io
+import os
+
+import matplotlib
+
+matplotlib.use("Agg")
+os.environ.setdefault("SOURCE_DATE_EPOCH", "0")
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+
+BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#888888")
+COLOURS = [BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY]
+MARKS = ["o", "s", "^", "D", "v", "P", "X"]
+HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
+
+matplotlib.rcParams.update({
+    "svg.hashsalt": "hpar", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.axisbelow": True, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "legend.frameon": False,
+    "errorbar.capsize": 2, "hatch.linewidth": 0.6, "lines.markersize": 4.5, "pdf.fonttype": 42})
+
+
+def figure(plot):
+    fig = Figure(figsize=plot.size, layout="constrained")
+    plot.draw(fig)
+    return fig
+
+
+def svg(plot):
+    file = io.StringIO()
+    figure(plot).savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def pdf(plot, path):
+    figure(plot).savefig(path, format="pdf", metadata={"CreationDate": None})
+
+
+def errors(values):
+    """Of Values, as errorbar wants them. Times and ratios are not below 0, whatever the interval of few processes says."""
+    low = [0 if one.low is None else one.mean - max(0, one.low) for one in values]
+    high = [0 if one.high is None else one.high - one.mean for one in values]
+    return [low, high]
+
+
+def limit(axes, values):
+    """Keeps an interval of two processes from flattening everything else."""
+    top = max((one.mean for one in values), default=0)
+    if max((one.high or 0 for one in values), default=0) > 2 * top > 0:
+        axes.set_ylim(0, 2 * top)
+
+
+def bars(axes, labels, series, unit, baseline=None, rotate=30):
+    """`series`: (name, [Value or None for each label], filled) in groups beside each other; unfilled bars are only
+    outlined. A bar of the paper, say, has no interval."""
+    width = 0.8 / len(series)
+    for i, (name, values, filled) in enumerate(series):
+        at = [x + (i - (len(series) - 1) / 2) * width for x, value in enumerate(values) if value is not None]
+        there = [value for value in values if value is not None]
+        if not there:
+            continue
+        colour = COLOURS[i % len(COLOURS)]
+        axes.bar(at, [value.mean for value in there], width * 0.92, label=name, color=colour if filled else "white",
+                 edgecolor=colour if not filled else "black", linewidth=1 if not filled else 0.4,
+                 hatch=HATCHES[i % len(HATCHES)] if filled else "", linestyle="-" if filled else "--")
+        axes.errorbar(at, [value.mean for value in there], yerr=errors(there), fmt="none", ecolor="black", elinewidth=0.9)
+    limit(axes, [value for _, values, _ in series for value in values if value is not None])
+    axes.set_xticks(range(len(labels)), labels, rotation=rotate, ha="right" if rotate else "center")
+    axes.set_ylabel(unit)
+    axes.grid(axis="x", visible=False)
+    if baseline is not None:
+        axes.axhline(baseline, color="black", linewidth=0.8, linestyle=":")
+    legend(axes)
+
+
+def lines(axes, series, x_label, y_label, log_x=False, log_y=False):
+    """`series`: (name, [(x, Value)], measured); what is projected is hollow and dashed."""
+    for i, (name, points, is_measured) in enumerate(series):
+        if not points:
+            continue
+        values = [value for _, value in points]
+        axes.errorbar([x for x, _ in points], [value.mean for value in values], yerr=errors(values), label=name,
+                      color=COLOURS[i % len(COLOURS)], marker=MARKS[i % len(MARKS)],
+                      markerfacecolor=COLOURS[i % len(COLOURS)] if is_measured else "white",
+                      linestyle="-" if is_measured else "--", linewidth=1.2, elinewidth=0.9)
+    limit(axes, [value for _, points, _ in series for _, value in points])
+    if log_x == 2:
+        ticks = sorted({x for _, points, _ in series for x, _ in points})
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    elif log_x:
+        axes.set_xscale("log")
+        spread = max(x for _, points, _ in series for x, _ in points) / min(x for _, points, _ in series for x, _ in points)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if spread < 200 else (1,)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    if log_y:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    legend(axes)
+
+
+def legend(axes):
+    """Above the axes, where it covers nothing."""
+    handles, names = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(names), 4), borderaxespad=0.2,
+                    columnspacing=1.2, handlelength=1.6)

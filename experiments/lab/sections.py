@@ -1,0 +1,80 @@
+"""From a folder of results to the sections of a report: each experiment's analysis.py makes one of its runs."""
+import importlib.util
+import os
+
+from . import cells, describe, numbers
+from .data import Data
+from .store import Store
+
+# The order of the paper, then what it does not have.
+ORDER = ["table1-parse-share", "table2-hazards", "table3-insertion-mode", "state-distribution", "table4-accuracy",
+         "table5-platforms", "fig3-naive-pipeline", "fig7-8-list", "fig10-script-scope", "fig11-speedup",
+         "fig12-scalability", "fig13-pipeline", "contention", "fig14-buffer", "costs", "peers", "strategies", "linear",
+         "stand-ins"]
+
+
+def _analysis(name):
+    path = os.path.join(describe.FOLDER, name, "analysis.py")
+    spec = importlib.util.spec_from_file_location("analysis_" + name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.analyse
+
+
+class Part:
+    """One experiment in a report."""
+
+    def __init__(self, name, description, section, records):
+        self.name, self.description, self.section, self.records = name, description, section, records
+
+
+def make(folder, check=True):
+    """The parts in order, and the run's and the machine's descriptions."""
+    store = Store(folder)
+    if check:
+        store.check()
+    machine = store.get("machine.json") or {}
+    names = [name for name in ORDER if name in describe.names()]
+    names += [name for name in describe.names() if name not in names]
+    runs = {name: store.runs(name) for name in names}
+    parts = []
+    for name in names:
+        description = describe.load(name)
+        data = Data(name, runs[name], machine, runs)
+        if not data.ran():
+            section = cells.Section(cells.NOT_YET, data.why_not())
+        else:
+            section = _analysis(name)(data)
+        parts.append(Part(name, description, section, runs[name]))
+    return parts, store.get("run.json") or {}, machine
+
+
+def numbers_of(parts):
+    """Every measured figure of the tables, by where it stands."""
+    found = {}
+    for part in parts:
+        for table in part.section.parts:
+            if not isinstance(table, cells.Table):
+                continue
+            for label, row, _ in table.rows:
+                for column, cell in zip(table.columns[1:], row):
+                    if isinstance(cell, cells.Number) and column != "paper" and not cell.projected:
+                        found[table.name, label, column] = cell.value
+    return found
+
+
+def overlap(first, second):
+    """The share of cells of two runs with overlapping intervals, and lines that say so. Cells without an interval, as
+    counts have none, must be equal."""
+    a, b = (numbers_of(make(folder)[0]) for folder in (first, second))
+    shared = sorted(set(a) & set(b))
+    apart = [key for key in shared if not numbers.overlap(a[key], b[key])]
+    share = 1 - len(apart) / len(shared) if shared else 0
+    lines = [f"{' / '.join(key)}: {a[key].mean:.4g} [{a[key].low}, {a[key].high}] against "
+             f"{b[key].mean:.4g} [{b[key].low}, {b[key].high}]" for key in apart]
+    measured = [key for key in shared if a[key].low is not None]
+    apart_measured = [key for key in apart if a[key].low is not None]
+    if measured:
+        lines.append(f"{100 * (1 - len(apart_measured) / len(measured)):.1f}% of {len(measured)} cells with an interval")
+    lines.append(f"{100 * share:.1f}% of {len(shared)} cells overlap; {len(set(a) ^ set(b))} stand in one run only")
+    return share, lines

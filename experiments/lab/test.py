@@ -1,0 +1,368 @@
+#!/usr/bin/python3
+"""test.py [HPAR]: the runner and the report, on runs that were recorded and on commands that cost nothing."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[0] = os.path.dirname(HERE)  # not this folder, which has an html of its own
+import io  # noqa: E402
+import json  # noqa: E402
+import re  # noqa: E402
+import shutil  # noqa: E402
+import subprocess  # noqa: E402
+import tempfile  # noqa: E402
+import unittest  # noqa: E402
+from html.parser import HTMLParser  # noqa: E402
+from lab import cells, data, describe, numbers, pages, perform, sections, store  # noqa: E402
+
+RECORDED = os.path.join(HERE, "recorded")
+ROOT = os.path.dirname(os.path.dirname(HERE))
+HPAR = os.path.abspath(sys.argv.pop(1)) if __name__ == "__main__" and len(sys.argv) > 1 else None
+
+
+class Numbers(unittest.TestCase):
+    def test_interval(self):
+        value = numbers.value([10, 12, 14], min)
+        self.assertAlmostEqual(value.mean, 12)
+        self.assertAlmostEqual(value.high - value.mean, 4.303 * 2 / 3 ** 0.5, places=3)
+        self.assertEqual(value.best, 10)
+        self.assertIsNone(numbers.value([5]).low)
+
+    def test_means(self):
+        self.assertAlmostEqual(numbers.geometric([1, 4]), 2)
+        mean = numbers.geometric([numbers.Value(2, 1.8, 2.2, 3), numbers.Value(2, 1.8, 2.2, 3)])
+        self.assertAlmostEqual(mean.mean, 2)
+        self.assertLess(mean.high - mean.mean, 0.2)
+        # The means of the paper's bars: what it calls geometric is arithmetic.
+        bars = data.PAPER["fig11"]["pages"].values()
+        self.assertEqual(round(numbers.arithmetic(bars), 2), 1.73)
+        self.assertEqual(round(numbers.geometric(bars), 2), 1.69)
+
+    def test_overlap(self):
+        a, b = numbers.Value(1.0, 0.9, 1.1), numbers.Value(1.2, 1.05, 1.35)
+        self.assertTrue(numbers.overlap(a, b))
+        self.assertFalse(numbers.overlap(a, numbers.Value(1.2)))
+        self.assertTrue(numbers.overlap(numbers.Value(3), numbers.Value(3)))
+
+
+class Cells(unittest.TestCase):
+    def test_no_empty_cell(self):
+        table = cells.Table("t", "T", ["page", "paper"])
+        for empty in (None, ""):
+            with self.assertRaises(ValueError):
+                table.row("bbc", empty)
+        with self.assertRaises(ValueError):
+            table.row("bbc", "a", "b")
+
+    def test_beside(self):
+        self.assertEqual(cells.beside(2, numbers.Value(2.1), 0.1)[3], cells.AGREES)
+        self.assertEqual(cells.beside(2, numbers.Value(2.5), 0.1)[3], cells.DIFFERS)
+        self.assertEqual(cells.beside(2, numbers.Value(2.5, 1.9, 3.1), 0.1)[3], cells.AGREES)
+        self.assertIn("2 cores", cells.beside(2, numbers.Value(2), why="2 cores")[3])
+        self.assertEqual(cells.beside(None, numbers.Value(2))[0].reason, "not given")
+        self.assertEqual(cells.beside(2, None)[3], cells.NOT_YET)
+
+
+class Descriptions(unittest.TestCase):
+    def test_every_one_is_complete(self):
+        full = quick = 0
+        for name in describe.names():
+            description = describe.load(name)
+            full += description["seconds"]["full"]
+            quick += description["seconds"]["quick"]
+            for file in ("README.md", "analysis.py"):
+                self.assertTrue(os.path.exists(os.path.join(describe.FOLDER, name, file)), f"{name}/{file}")
+            self.assertIn(name, sections.ORDER)
+        self.assertLess(full, 3600)
+        self.assertLess(quick, 180)
+
+    def test_combinations(self):
+        with Experiment([{"id": "{b}.{a}", "each": {"a": 2, "b": ["x", "y"]}, "command": "/bin/echo {a} {b}",
+                          "quick": {"a": 1}}]) as experiment:
+            keys = [step.key for step in experiment.steps(False)]
+            self.assertEqual(keys, ["x.0", "y.0", "x.1", "y.1"])
+            self.assertEqual([step.key for step in experiment.steps(True)], ["x.0", "y.0"])
+            self.assertEqual(experiment.steps(False)[3].command, ["/bin/echo", "1", "y"])
+
+    def test_two_runs_of_one_name(self):
+        with Experiment([{"id": "same", "each": {"a": 2}, "command": "/bin/echo"}]) as experiment:
+            with self.assertRaises(describe.Wrong):
+                experiment.steps(False)
+
+
+class Experiment:
+    """An experiment in a folder of its own."""
+
+    def __init__(self, steps):
+        self.description = {"title": "T", "seconds": {"quick": 1, "full": 1}, "steps": steps}
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = store.Store(os.path.join(self.folder.name, "results"))
+        os.makedirs(self.store.path)
+        self.builds = describe.Builds({"hpar": self.folder.name, "O0": "/nowhere"})
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def steps(self, quick):
+        return describe.steps("t", self.description, pages.Pages(self.folder.name), self.builds, quick, 2)
+
+    def run(self):
+        """Once more, as another process would."""
+        again = store.Store(self.store.path)
+        self.said = io.StringIO()
+        plans = [("t", self.steps(False))]
+        return perform.perform(again, plans, {"t": 1}, self.builds, perform.Progress(plans, {"t": 1}, self.said))
+
+    def records(self):
+        return store.Store(self.store.path).runs("t")
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        self.stderr, sys.stderr = sys.stderr, io.StringIO()
+
+    def tearDown(self):
+        sys.stderr = self.stderr
+
+    def test_runs_are_kept(self):
+        with Experiment([{"id": "{n}", "each": {"n": 3}, "command": "/bin/echo {{\"n\":{n}}}"}]) as experiment:
+            self.assertEqual(experiment.run(), 0)
+            records = experiment.records()
+            self.assertEqual([record["output"] for record in records], [{"n": 0}, {"n": 1}, {"n": 2}])
+            self.assertTrue(all(len(record["load"]) == 3 and record["exit"] == 0 for record in records))
+            self.assertIn("about", experiment.said.getvalue())
+
+    def test_goes_on_after_being_killed(self):
+        steps = [{"id": "{n}", "each": {"n": 4}, "command": "/bin/echo {n}"}]
+        with Experiment(steps) as experiment:
+            experiment.description["steps"][0]["each"]["n"] = 2
+            experiment.run()
+            path = experiment.store.file("t", store.RUNS)
+            with open(path, "a", encoding="utf-8") as file:  # a line that was being written
+                file.write('{"step": "2", "outp')
+            experiment.description["steps"][0]["each"]["n"] = 4
+            experiment.run()
+            records = experiment.records()
+            self.assertEqual([record["step"] for record in records], ["0", "1", "2", "3"])
+            self.assertEqual(store.Store(experiment.store.path).damage(), [])
+
+    def test_killed_process_goes_on(self):
+        with Experiment([{"id": "{n}", "each": {"n": 6}, "command": "/bin/sleep 0.{n}"}]) as experiment:
+            code = ("import sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1])\n"
+                    "from lab.test import Experiment\nimport json\n"
+                    "e = Experiment(json.loads(sys.argv[2])); e.__enter__(); e.store.path = sys.argv[3]; e.run()\n")
+            process = subprocess.Popen([sys.executable, "-c", code, os.path.dirname(HERE),
+                                        json.dumps(experiment.description["steps"]), experiment.store.path])
+            for _ in range(200):
+                if len(experiment.records()) >= 2:
+                    break
+                subprocess.run(["sleep", "0.05"], check=True)
+            process.kill()
+            process.wait()
+            before = experiment.records()
+            self.assertIn(len(before), range(2, 6))
+            experiment.run()
+            after = experiment.records()
+            self.assertEqual(after[:len(before)], before)
+            self.assertEqual(sorted(record["step"] for record in after), list("012345"))
+
+    def test_failures_and_limits(self):
+        with Experiment([{"id": "fails", "command": "/bin/false"},
+                         {"id": "hangs", "command": "/bin/sleep 9", "seconds": 0.2},
+                         {"id": "may fail", "command": "/bin/false", "fails": True},
+                         {"id": "needs", "command": "/bin/echo", "needs": ["program no-such-program"]}]) as experiment:
+            self.assertEqual(experiment.run(), 2)
+            found = {record["step"]: record for record in experiment.records()}
+            self.assertIn("exit status 1", found["fails"]["failure"])
+            self.assertIn("stopped", found["hangs"]["failure"])
+            self.assertNotIn("failure", found["may fail"])
+            self.assertEqual(found["needs"]["skipped"], "no-such-program is not installed")
+            self.assertEqual(experiment.run(), 2)  # failures are tried again, the rest is not
+            self.assertEqual([record["step"] for record in experiment.records()].count("may fail"), 1)
+            self.assertEqual([record["step"] for record in experiment.records()].count("needs"), 1)
+
+    def test_edited_by_hand(self):
+        with Experiment([{"id": "{n}", "each": {"n": 2}, "command": "/bin/echo {n}"}]) as experiment:
+            experiment.run()
+            path = experiment.store.file("t", store.RUNS)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace('"output":1', '"output":7'))
+            again = store.Store(experiment.store.path)
+            self.assertEqual(len(again.damage()), 1)
+            with self.assertRaises(store.Damaged):
+                again.check()
+            os.remove(path)
+            self.assertIn("missing", again.damage()[0])
+
+
+class Tags(HTMLParser):
+    """Tags that do not match, and ids that come twice."""
+    VOID = {"meta", "img", "br", "link"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong, self.ids = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.ids += [value for name, value in attributes if name == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append((tag, self.getpos()))
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.results = os.path.join(cls.folder, "results")
+        shutil.copytree(RECORDED, cls.results)
+        subprocess.run([os.path.join(ROOT, "scripts", "report"), cls.results], check=True, stdout=subprocess.DEVNULL)
+        cls.out = os.path.join(cls.results, "report")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def read(self, name):
+        with open(os.path.join(self.out, name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_every_experiment_is_there(self):
+        text, markdown = self.read("report.html"), self.read("report.md")
+        for name in describe.names():
+            self.assertIn(f'<section id="{name}">', text)
+            self.assertIn(f"`{name}`", markdown)
+
+    def test_no_empty_cell(self):
+        text = self.read("report.html")
+        self.assertNotRegex(text, r"<td[^>]*>\s*</td>")
+        for line in self.read("report.md").splitlines():
+            if line.startswith("| ") and "| --- |" not in line and line != "| | |":
+                self.assertNotIn("|  |", line)
+
+    def test_html_is_sound(self):
+        tags = Tags()
+        tags.feed(self.read("report.html"))
+        self.assertEqual(tags.wrong, [])
+        self.assertEqual(tags.open, [])
+        self.assertEqual(len(tags.ids), len(set(tags.ids)))
+        self.assertNotRegex(self.read("report.html"), r'(src|href)="(https?:)?//')
+
+    def test_html_is_valid(self):
+        try:
+            import html5lib
+        except ImportError:
+            self.skipTest("html5lib not found (Debian: python3-html5lib)")
+        parser = html5lib.HTMLParser(strict=False)
+        parser.parse(self.read("report.html"))
+        self.assertEqual(parser.errors, [])
+
+    def test_hpar_parses_it(self):
+        if not HPAR:
+            self.skipTest("no hpar given")
+        path = os.path.join(self.out, "report.html")
+        done = subprocess.run([HPAR, "compare", "--json", "--repeat", "1", path], stdout=subprocess.PIPE, check=True)
+        self.assertTrue(json.loads(done.stdout)["pages"][0]["equal"])
+        done = subprocess.run([HPAR, "parse", "--errors", "--format", "none", path], stderr=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+
+    def test_figures_come_from_the_runs(self):
+        youtube = [record for record in store.Store(RECORDED).runs("fig11-speedup") if record["variables"]["page"] == "youtube"]
+        mean = sum(record["output"]["pages"][0]["modes"]["parallel"]["speedup_median"] for record in youtube) / len(youtube)
+        row = next(line for line in self.read("tables/fig11-speedup.tex").splitlines() if line.startswith("youtube"))
+        self.assertIn(f"{mean:.2f}", row)
+        self.assertIn("1.47", row)
+
+    def test_marks(self):
+        markdown = self.read("report.md")
+        self.assertRegex(markdown, r"facebook \(\d\)")  # a stand-in
+        self.assertIn("not yet", markdown)
+        self.assertIn("Not the paper's page", markdown)
+
+    def test_example_of_list(self):
+        self.assertIn("root(^item list(item(Red Sea) item(Black Sea)) ^list ^list)", self.read("report.html"))
+
+    def test_latex(self):
+        for name in os.listdir(os.path.join(self.out, "tables")):
+            text = self.read(os.path.join("tables", name))
+            self.assertEqual(text.count("{") - text.count("\\{"), text.count("}") - text.count("\\}"), name)
+        for match in re.findall(r"\\input\{tables/([^}]+)\}", self.read("tables/all.tex")):
+            self.assertTrue(os.path.exists(os.path.join(self.out, "tables", match + ".tex")), match)
+        macros = set(re.findall(r"\\newcommand\{\\(hp\w+)\}", self.read("tables/values.tex")))
+        self.assertLessEqual(set(re.findall(r"\\(hp[A-Z]\w*)", self.read("paper.tex"))), macros)
+
+    def test_same_results_same_report(self):
+        out = os.path.join(self.folder, "again")
+        subprocess.run([os.path.join(ROOT, "scripts", "report"), self.results, "--out", out], check=True, stdout=subprocess.DEVNULL)
+        for name in ("report.html", "report.md"):
+            with open(os.path.join(out, name), encoding="utf-8") as file:
+                self.assertEqual(file.read(), self.read(name))
+
+    def test_a_run_overlaps_itself(self):
+        share, _ = sections.overlap(self.results, self.results)
+        self.assertEqual(share, 1)
+
+    def test_edited_results_make_no_report(self):
+        edited = os.path.join(self.folder, "edited")
+        shutil.copytree(RECORDED, edited)
+        path = os.path.join(edited, "machine.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("EPYC", "EPIC"))
+        done = subprocess.run([os.path.join(ROOT, "scripts", "report"), edited], stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("machine.json", done.stderr)
+
+
+class Corpus(unittest.TestCase):
+    def test_generated_pages(self):
+        if not HPAR:
+            self.skipTest("no hpar given")
+        corpus = os.path.join(os.path.dirname(HPAR), "hpar-corpus")
+        for name in pages.PAPER:
+            profile = os.path.join(ROOT, "corpus", "profiles", f"{name}.json")
+            command = [corpus, "generate", "--like", profile, "--size", "40K", "--seed", "7"]
+            first, second = (subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout for _ in range(2))
+            self.assertEqual(first, second)
+            self.assertGreaterEqual(len(first), 40 << 10)
+            self.assertNotEqual(first, subprocess.run([*command[:-1], "8"], stdout=subprocess.PIPE, check=True).stdout)
+            first.decode()
+
+    def test_bad_profiles(self):
+        if not HPAR:
+            self.skipTest("no hpar given")
+        corpus = os.path.join(os.path.dirname(HPAR), "hpar-corpus")
+        with open(os.path.join(ROOT, "corpus", "profiles", "bbc.json"), encoding="utf-8") as file:
+            text = file.read()
+        for wrong in ("", "{}", "[1", text[:2000], text.replace('"contexts": [[', '"contexts": [[999,'), '{"tags": 3}', "[" * 100000):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                file.write(wrong)
+                file.flush()
+                done = subprocess.run([corpus, "generate", "--like", file.name], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.PIPE, check=False)
+                self.assertEqual(done.returncode, 1, wrong[:40])
+
+    def test_manifest(self):
+        with open(os.path.join(ROOT, "corpus", "manifest.tsv"), encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        self.assertEqual(rows[0], ["name", "size", "origin", "licence", "sha256"])
+        self.assertTrue(all(len(row) == 5 and re.fullmatch("[0-9a-f]{64}", row[4]) for row in rows[1:]))
+        self.assertEqual(len({row[0] for row in rows}), len(rows))
+        self.assertLessEqual(set(pages.PAPER), {row[0] for row in rows})
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=0).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,34 @@
+/* Ours: the sequential parser, whose parser is kept in both forms. */
+
+#include "peer.h"
+
+#include <hpar/hpar.h>
+
+static hpar_parser *parser;
+static hpar_document *kept;
+static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+
+static void *parse(const char *bytes, size_t length) {
+  hpar_document *document;
+  if (hpar_document_create(&document)) return NULL;
+  return hpar_parse(parser, &options, bytes, length, document, NULL) ? NULL : document;
+}
+
+static void destroy(void *document) { hpar_document_destroy(document); }
+
+static bool parse_again(const char *bytes, size_t length) {
+  return hpar_parse(parser, &options, bytes, length, kept, NULL) == HPAR_OK;
+}
+
+static hpar_status write(const char *bytes, size_t length, void *file) {
+  return fwrite(bytes, 1, length, file) == length ? HPAR_OK : HPAR_ERROR_IO;
+}
+
+static void dump(void *document, FILE *out) { hpar_serialize_tree(document, hpar_document_root(document), write, out); }
+
+int main(int count, char **arguments) {
+  char version[64];
+  snprintf(version, sizeof version, "HPar %s, sequential", hpar_version());
+  if (hpar_parser_create(&parser) || hpar_document_create(&kept)) return 1;
+  return peer_run(&(peer){version, parse, destroy, parse_again, dump}, count, arguments);
+}

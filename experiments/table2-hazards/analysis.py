@@ -1,0 +1,52 @@
+"""Table II: which tags switch the tokenizer, and how often."""
+from lab.cells import AGREES, CANNOT, DIFFERS, NOT_YET, Missing, Number, Section, Table, not_yet
+from lab.data import PAPER
+
+
+def analyse(data):
+    if not data.ran():
+        return Section(NOT_YET, data.why_not())
+    paper = PAPER["table2"]
+    met, tokens, size = {}, 0, 0
+    whole = data.ran(part="collection") or data.ran(part="each")
+    for record in whole:
+        switches = record["output"]["tokenizer_switches"]
+        tokens += record["output"]["tokens"]
+        size += record["output"]["bytes"]
+        for tag, modes in switches["by_tag_and_mode"].items():
+            for mode, count in modes.items():
+                met.setdefault(tag, {}).setdefault(mode, 0)
+                met[tag][mode] += count
+    where = "the collection" if data.ran(part="collection") else "the paper's pages"
+    result = Section(AGREES, "")
+    table = result.add(Table("table2", f"Start tags that switch the tokenizer's state, on {where}",
+                             ["tag", "paper: in", "paper: to", "met here, by insertion mode", "times"]))
+    listed = {tag: (part, state) for part in ("head", "body") for tag, state in paper[part].items()}
+    for tag in [*listed, *(tag for tag in met if tag not in listed)]:
+        part, state = listed.get(tag, (Missing("not in Table II"), Missing("not in Table II")))
+        modes = met.get(tag, {})
+        table.row(f"<{tag}>", part, state, ", ".join(f"{mode} {count}" for mode, count in sorted(modes.items())) or "not met",
+                  Number(sum(modes.values()), "", 0))
+    count = sum(sum(modes.values()) for modes in met.values())
+    rate = result.add(Table("table2-rate", "How often", ["what", "paper", "ours", "verdict"],
+                            "The paper says less than 0.01% of operations, on the front pages of the top 1,000 sites."))
+    per_byte, per_token = 100 * count / size, 100 * count / tokens
+    rate.row("percent of tokens", Number(0.01, "%", 2), Number(per_token, "%", 3), f"{CANNOT}: operation is not defined")
+    rate.row("percent of bytes", Number(0.01, "%", 2), Number(per_byte, "%", 4),
+             (AGREES if per_byte < 0.02 else DIFFERS) + ": of this order" * (per_byte < 0.02))
+    pages = result.add(Table("table2-pages", "Page by page", ["page", "switches", "percent of tokens", "percent of bytes"]))
+    for record in data.ran(part="each"):
+        switches = record["output"]["tokenizer_switches"]
+        pages.row(record["page"]["name"], Number(switches["all"], "", 0), Number(switches["percent_of_tokens"], "%", 2),
+                  Number(switches["percent_of_bytes"], "%", 4), stand_in=record["page"]["stand_in"])
+    closing = PAPER["table2"]["self_closing_tags"]
+    names = whole[0]["output"]["self_closing"]
+    share = result.add(Table("table2-self-closing", "Self-closing tags among those that are met", ["what", "paper", "ours"]))
+    share.row("tags", Number(closing["of"], "", 0), Number(names["names"], "", 0))
+    share.row("self-closing, percent", Number(closing["percent"], "%", 1),
+              Number(100 * names["void_names"] / names["names"], "%", 1) if names["names"] else not_yet("none was met"))
+    unknown = sorted(set(met) - set(listed))
+    result.verdict = AGREES if not unknown else DIFFERS
+    result.why = (f"every switch on {where} is one of Table II" if not unknown else f"also {', '.join(unknown)}") + \
+        f"; {per_byte:.4f}% of bytes, {per_token:.2f}% of tokens"
+    return result

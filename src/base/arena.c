@@ -1,0 +1,58 @@
+#include "base/arena.h"
+
+#include "base/memory.h"
+
+/* Offset 0 is no object; a cache line keeps the first one aligned. */
+enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 32 << 10, LARGEST_SLAB = 2 << 20 };
+
+hpar_status hp_range_reserve(hp_range *range) {
+  /* 32-bit references reach 32 GB. */
+  range->base = hp_reserve((size_t)32 << 30, (size_t)1 << 20, &range->size);
+  if (!range->base) return HPAR_ERROR_MEMORY;
+  hp_range_reset(range);
+  return HPAR_OK;
+}
+
+void hp_range_release(hp_range *range) {
+  if (!range->base) return;
+#if HP_ASAN
+  __asan_unpoison_memory_region(range->base, atomic_load(&range->top));
+#endif
+  hp_unreserve(range->base, range->size);
+  range->base = NULL;
+}
+
+void hp_range_reset(hp_range *range) {
+  range->limit = range->size;
+  atomic_store_explicit(&range->top, FIRST_OBJECT, memory_order_relaxed);
+}
+
+void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail) {
+  arena->at = arena->end = range->base;
+  arena->range = range;
+  arena->fail = fail;
+  arena->slab = SMALLEST_SLAB;
+}
+
+void *hp_arena_refill(hp_arena *arena, size_t bytes) {
+  hp_range *range = arena->range;
+  size_t slab = arena->slab;
+  if (slab < bytes) slab = (bytes + 63) & ~(size_t)63;
+  size_t start = atomic_load_explicit(&range->top, memory_order_relaxed), limit = range->limit;
+  if (!hp_memory_may()) hp_fail_now(arena->fail, HPAR_ERROR_MEMORY);
+  do {
+    size_t left = start < limit ? limit - start : 0;
+    if (left < slab) slab = (bytes + 63) & ~(size_t)63;
+    if (left < slab) hp_fail_now(arena->fail, limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
+  } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  if (arena->slab < LARGEST_SLAB) arena->slab *= 2;
+  char *object = range->base + start;
+  HP_POISON(object, slab);
+  if (slab - bytes >= (size_t)(arena->end - arena->at)) { /* the larger rest serves the next objects */
+    arena->at = object + bytes;
+    arena->end = object + slab;
+  }
+  HP_UNPOISON(object, bytes);
+  return object;
+}

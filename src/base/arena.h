@@ -1,0 +1,71 @@
+#ifndef HP_BASE_ARENA_H
+#define HP_BASE_ARENA_H
+
+/* Memory of a document: one reserved address range, handed out in slabs to arenas (one or two a thread), from
+ * which objects are cut by moving a pointer. An object is named by a 32-bit reference, its distance from the
+ * range's base in units of 8 bytes, so links cost 4 bytes and no table is needed to follow them.
+ *
+ *   base <= every object < base + top <= base + size;  reference 0 is nothing */
+
+#include "base/fail.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HP_ASAN 1
+#endif
+#endif
+#if HP_ASAN
+#include <sanitizer/asan_interface.h>
+#define HP_POISON(memory, bytes) __asan_poison_memory_region(memory, bytes)
+#define HP_UNPOISON(memory, bytes) __asan_unpoison_memory_region(memory, bytes)
+#else
+#define HP_ASAN 0
+#define HP_POISON(memory, bytes) ((void)0)
+#define HP_UNPOISON(memory, bytes) ((void)0)
+#endif
+
+typedef uint32_t hp_ref;
+
+typedef struct hp_range {
+  char *base;
+  size_t size;
+  size_t limit;       /* <= size: what objects may take */
+  _Atomic size_t top; /* relaxed: a slab is published together with what is put into it */
+} hp_range;
+
+hpar_status hp_range_reserve(hp_range *range);
+void hp_range_release(hp_range *range);
+void hp_range_reset(hp_range *range); /* all objects and the limit are gone; memory is kept */
+
+typedef struct hp_arena {
+  char *at, *end;
+  hp_range *range;
+  hp_fail *fail;
+  size_t slab; /* size of the next slab: grows with use, so that small documents stay small */
+} hp_arena;
+
+void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail);
+void *hp_arena_refill(hp_arena *arena, size_t bytes);
+
+/* `bytes` of uninitialised memory, aligned to 8. Never NULL: failure unwinds. */
+static inline void *hp_arena_take(hp_arena *arena, size_t bytes) {
+  bytes = (bytes + 7) & ~(size_t)7;
+  if ((size_t)(arena->end - arena->at) < bytes) return hp_arena_refill(arena, bytes);
+  void *object = arena->at;
+  arena->at += bytes;
+  HP_UNPOISON(object, bytes);
+  return object;
+}
+
+static inline void *hp_at(const char *base, hp_ref ref) { return (void *)(base + ((size_t)ref << 3)); }
+static inline hp_ref hp_ref_of(const char *base, const void *object) {
+  return (hp_ref)((size_t)((const char *)object - base) >> 3);
+}
+
+#endif

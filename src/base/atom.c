@@ -1,0 +1,148 @@
+#include "base/atom.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+/* Block k holds names [64 (2^k - 1), 64 (2^(k+1) - 1)). */
+static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
+  uint32_t block = 31 - (uint32_t)__builtin_clz(index / 64 + 1);
+  return &atoms->blocks[block][index - 64 * ((1u << block) - 1)];
+}
+
+hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
+  memset(atoms, 0, sizeof *atoms);
+  atoms->range = range;
+  if (pthread_mutex_init(&atoms->lock, NULL)) return HPAR_ERROR_MEMORY;
+  hp_arena_open(&atoms->arena, range, NULL);
+  return HPAR_OK;
+}
+
+void hp_atoms_reset(hp_atoms *atoms) {
+  if (atoms->count) memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
+  atoms->count = 0;
+  hp_arena_open(&atoms->arena, atoms->range, NULL);
+}
+
+void hp_atoms_destroy(hp_atoms *atoms) {
+  for (int block = 0; block < HP_NAME_BLOCKS; block++) hp_free(atoms->blocks[block]);
+  hp_free(atoms->slots);
+  pthread_mutex_destroy(&atoms->lock);
+}
+
+hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom) {
+  if (atom < HP_KNOWN_ATOMS) return (hp_name){hp_known_names[atom].bytes, hp_known_names[atom].length};
+  return *slot_of(atoms, atom - HP_KNOWN_ATOMS);
+}
+
+/* Names longer than 16 bytes share keys: their middle bytes go into the hash, too. */
+static uint64_t hash_of(const char *bytes, size_t length, hp_name_key key) {
+  uint64_t hash = hp_name_hash(key, length);
+  for (size_t i = 8; i + 16 < length; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, 8);
+    hash = (hash ^ word) * HP_NAME_K1;
+    hash ^= hash >> 29;
+  }
+  hash ^= hash >> 32;
+  hash *= HP_NAME_K2;
+  hash ^= hash >> 29;
+  return hash ? hash : 1;
+}
+
+static bool same(const hp_atoms *atoms, hp_atom atom, const char *bytes, size_t length) {
+  hp_name name = *slot_of(atoms, atom - HP_KNOWN_ATOMS);
+  return name.length == length && !memcmp(name.bytes, bytes, length);
+}
+
+static bool grow_table(hp_atoms *atoms) {
+  uint32_t slot_count = atoms->slot_count ? atoms->slot_count * 2 : 256;
+  uint32_t *slots = hp_allocate_zeroed(slot_count * sizeof *slots);
+  if (!slots) return false;
+  for (uint32_t index = 0; index < atoms->count; index++) {
+    hp_name name = *slot_of(atoms, index);
+    uint64_t slot = hash_of(name.bytes, name.length, hp_name_key_of(name.bytes, name.length));
+    while (slots[slot & (slot_count - 1)]) slot++;
+    slots[slot & (slot_count - 1)] = index + HP_KNOWN_ATOMS;
+  }
+  hp_free(atoms->slots);
+  atoms->slots = slots;
+  atoms->slot_count = slot_count;
+  return true;
+}
+
+static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hpar_status *status) {
+  hp_fail fail;
+  if (setjmp(fail.frame)) {
+    *status = fail.status;
+    return NULL;
+  }
+  atoms->arena.fail = &fail;
+  return memcpy(hp_arena_take(&atoms->arena, length), bytes, length);
+}
+
+/* Under the lock. 0 when memory is short or `*status` says what else is. */
+static hp_atom enter(hp_atoms *atoms, const char *bytes, size_t length, uint64_t hash, hpar_status *status) {
+  if (atoms->count * 2 >= atoms->slot_count && !grow_table(atoms)) return 0;
+  uint64_t slot = hash;
+  for (;; slot++) {
+    hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];
+    if (!atom) break;
+    if (same(atoms, atom, bytes, length)) return atom;
+  }
+  uint32_t block = 31 - (uint32_t)__builtin_clz(atoms->count / 64 + 1);
+  if (!atoms->blocks[block] && !(atoms->blocks[block] = hp_allocate(((size_t)64 << block) * sizeof(hp_name)))) return 0;
+  const char *copy = copy_of(atoms, bytes, length, status);
+  if (!copy) return 0;
+  *slot_of(atoms, atoms->count) = (hp_name){copy, (uint32_t)length};
+  hp_atom atom = HP_KNOWN_ATOMS + atoms->count++;
+  atoms->slots[slot & (atoms->slot_count - 1)] = atom;
+  return atom;
+}
+
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail) {
+  interner->atoms = atoms;
+  interner->fail = fail;
+  if (interner->used) memset(interner->slots, 0, interner->slot_count * sizeof *interner->slots);
+  interner->used = 0;
+}
+
+void hp_interner_close(hp_interner *interner) {
+  hp_free(interner->slots);
+  interner->slots = NULL;
+  interner->slot_count = interner->used = 0;
+}
+
+static void grow_cache(hp_interner *interner) {
+  uint32_t slot_count = interner->slot_count ? interner->slot_count * 2 : 256;
+  struct hp_interned *slots = hp_allocate_zeroed(slot_count * sizeof *slots);
+  if (!slots) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
+  for (uint32_t i = 0; i < interner->slot_count; i++) {
+    if (!interner->slots[i].atom) continue;
+    uint64_t slot = interner->slots[i].key;
+    while (slots[slot & (slot_count - 1)].atom) slot++;
+    slots[slot & (slot_count - 1)] = interner->slots[i];
+  }
+  hp_free(interner->slots);
+  interner->slots = slots;
+  interner->slot_count = slot_count;
+}
+
+hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key) {
+  if (interner->used * 2 >= interner->slot_count) grow_cache(interner);
+  uint64_t hash = hash_of(bytes, length, key), slot = hash;
+  struct hp_interned *entry;
+  for (;; slot++) {
+    entry = &interner->slots[slot & (interner->slot_count - 1)];
+    if (!entry->atom) break;
+    if (entry->key == hash && same(interner->atoms, entry->atom, bytes, length)) return entry->atom;
+  }
+  pthread_mutex_lock(&interner->atoms->lock);
+  hpar_status status = HPAR_ERROR_MEMORY;
+  hp_atom atom = enter(interner->atoms, bytes, length, hash, &status);
+  pthread_mutex_unlock(&interner->atoms->lock);
+  if (!atom) hp_fail_now(interner->fail, status);
+  entry->key = hash;
+  entry->atom = atom;
+  interner->used++;
+  return atom;
+}

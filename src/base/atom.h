@@ -1,0 +1,117 @@
+#ifndef HP_BASE_ATOM_H
+#define HP_BASE_ATOM_H
+
+/* Names as numbers. An atom stands for one string, the same in all threads of a parse, so equal names are
+ * equal atoms. The names that the standard knows have fixed atoms (names.h) found through a static table by
+ * their first and last eight bytes; others are entered into the document's table on first sight, once under a
+ * lock, and after that found in the thread's own cache.
+ *
+ * Adjusted foreign attributes ("xlink:href" in svg) have atoms of their own, HP_XLINK_HREF and so on, which the
+ * interner never answers. */
+
+#include "base/arena.h"
+#include "base/names.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint32_t hp_atom; /* 0: no name; < HP_KNOWN_ATOMS: names.h */
+
+typedef struct hp_name {
+  const char *bytes;
+  uint32_t length;
+} hp_name;
+
+enum { HP_NAME_BLOCKS = 27 };
+
+typedef struct hp_atoms {
+  pthread_mutex_t lock;
+  hp_range *range;
+  hp_name *blocks[HP_NAME_BLOCKS]; /* block k holds 64 << k names; a name never moves */
+  uint32_t count;                  /* names beyond the known ones */
+  uint32_t *slots;                 /* open addressing over all of them; atom or 0 */
+  uint32_t slot_count;
+  hp_arena arena;
+} hp_atoms;
+
+hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
+void hp_atoms_reset(hp_atoms *atoms);
+void hp_atoms_destroy(hp_atoms *atoms);
+
+/* A thread's way in. */
+typedef struct hp_interner {
+  hp_atoms *atoms;
+  hp_fail *fail;
+  struct hp_interned {
+    uint64_t key;
+    hp_atom atom;
+  } * slots;
+  uint32_t slot_count, used;
+} hp_interner;
+
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail); /* keeps allocated slots */
+void hp_interner_close(hp_interner *interner);
+
+/* First and last eight bytes, folded so that two names of one length up to 16 are equal exactly if their keys are. */
+typedef struct hp_name_key {
+  uint64_t low, high;
+} hp_name_key;
+
+static inline hp_name_key hp_name_key_of(const char *bytes, size_t length) {
+  hp_name_key key = {0, 0};
+  if (length >= 8) {
+    memcpy(&key.low, bytes, 8);
+    if (length > 8) memcpy(&key.high, bytes + length - 8, 8);
+  } else if (length >= 4) {
+    uint32_t first, last;
+    memcpy(&first, bytes, 4);
+    memcpy(&last, bytes + length - 4, 4);
+    key.low = (uint64_t)last << 32 | first;
+  } else if (length) {
+    key.low = (uint64_t)(unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[length >> 1] << 8 |
+              (uint64_t)(unsigned char)bytes[length - 1] << 16;
+  }
+  return key;
+}
+
+static inline uint64_t hp_name_hash(hp_name_key key, size_t length) {
+  return ((key.low * HP_NAME_K1) ^ (key.high * HP_NAME_K2)) + length * HP_NAME_K3;
+}
+
+typedef struct hp_known_name {
+  uint64_t low, high;
+  const char *bytes;
+  uint32_t length;
+} hp_known_name;
+
+extern const hp_known_name hp_known_names[HP_KNOWN_ATOMS];
+extern const uint16_t hp_known_slots[HP_KNOWN_SLOTS];
+
+/* The atom of a name that the standard knows, or 0. */
+static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_key key) {
+  uint64_t slot = hp_name_hash(key, length) >> HP_KNOWN_SHIFT;
+  for (;; slot = (slot + 1) & (HP_KNOWN_SLOTS - 1)) {
+    hp_atom atom = hp_known_slots[slot];
+    if (!atom) return 0;
+    const hp_known_name *name = &hp_known_names[atom];
+    if (name->low == key.low && name->high == key.high && name->length == length &&
+        (length <= 16 || !memcmp(name->bytes, bytes, length)))
+      return atom;
+  }
+}
+
+hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key);
+
+/* The atom of any name; the bytes are copied if the name is new. */
+static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t length) {
+  hp_name_key key = hp_name_key_of(bytes, length);
+  hp_atom atom = hp_known_atom(bytes, length, key);
+  return atom ? atom : hp_intern_unknown(interner, bytes, length, key);
+}
+
+/* The name of an atom that this thread has met. */
+hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom);
+
+#endif

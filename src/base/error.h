@@ -1,0 +1,93 @@
+#ifndef HP_BASE_ERROR_H
+#define HP_BASE_ERROR_H
+
+/* Parse errors: the standard's codes and a capped, ordered sink. A parser without a sink passes NULL around
+ * and pays one test per malformed construct. */
+
+#include "base/fail.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+//§ parse-errors
+#define HP_ERRORS(X)                                                                                                \
+  X(ABRUPT_CLOSING_OF_EMPTY_COMMENT, "abrupt-closing-of-empty-comment")                                             \
+  X(ABRUPT_DOCTYPE_PUBLIC_IDENTIFIER, "abrupt-doctype-public-identifier")                                           \
+  X(ABRUPT_DOCTYPE_SYSTEM_IDENTIFIER, "abrupt-doctype-system-identifier")                                           \
+  X(ABSENCE_OF_DIGITS, "absence-of-digits-in-numeric-character-reference")                                          \
+  X(CDATA_IN_HTML_CONTENT, "cdata-in-html-content")                                                                 \
+  X(CHARACTER_REFERENCE_OUTSIDE_UNICODE_RANGE, "character-reference-outside-unicode-range")                         \
+  X(CONTROL_CHARACTER_IN_INPUT_STREAM, "control-character-in-input-stream")                                         \
+  X(CONTROL_CHARACTER_REFERENCE, "control-character-reference")                                                     \
+  X(DISALLOWED_PI_TARGET, "disallowed-processing-instruction-target")                                               \
+  X(DUPLICATE_ATTRIBUTE, "duplicate-attribute")                                                                     \
+  X(END_TAG_WITH_ATTRIBUTES, "end-tag-with-attributes")                                                             \
+  X(END_TAG_WITH_TRAILING_SOLIDUS, "end-tag-with-trailing-solidus")                                                 \
+  X(EOF_BEFORE_TAG_NAME, "eof-before-tag-name")                                                                     \
+  X(EOF_IN_CDATA, "eof-in-cdata")                                                                                   \
+  X(EOF_IN_COMMENT, "eof-in-comment")                                                                               \
+  X(EOF_IN_DOCTYPE, "eof-in-doctype")                                                                               \
+  X(EOF_IN_PI, "eof-in-processing-instruction")                                                                     \
+  X(EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT, "eof-in-script-html-comment-like-text")                                   \
+  X(EOF_IN_TAG, "eof-in-tag")                                                                                       \
+  X(INCORRECTLY_CLOSED_COMMENT, "incorrectly-closed-comment")                                                       \
+  X(INCORRECTLY_OPENED_COMMENT, "incorrectly-opened-comment")                                                       \
+  X(INVALID_CHARACTER_SEQUENCE_AFTER_DOCTYPE_NAME, "invalid-character-sequence-after-doctype-name")                 \
+  X(INVALID_FIRST_CHARACTER_OF_PI_TARGET, "invalid-first-character-of-processing-instruction-target")               \
+  X(INVALID_FIRST_CHARACTER_OF_TAG_NAME, "invalid-first-character-of-tag-name")                                     \
+  X(INVALID_PI_TARGET, "invalid-processing-instruction-target")                                                     \
+  X(MISSING_ATTRIBUTE_VALUE, "missing-attribute-value")                                                             \
+  X(MISSING_DOCTYPE_NAME, "missing-doctype-name")                                                                   \
+  X(MISSING_DOCTYPE_PUBLIC_IDENTIFIER, "missing-doctype-public-identifier")                                         \
+  X(MISSING_DOCTYPE_SYSTEM_IDENTIFIER, "missing-doctype-system-identifier")                                         \
+  X(MISSING_END_TAG_NAME, "missing-end-tag-name")                                                                   \
+  X(MISSING_QUOTE_BEFORE_DOCTYPE_PUBLIC_IDENTIFIER, "missing-quote-before-doctype-public-identifier")               \
+  X(MISSING_QUOTE_BEFORE_DOCTYPE_SYSTEM_IDENTIFIER, "missing-quote-before-doctype-system-identifier")               \
+  X(MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, "missing-semicolon-after-character-reference")                     \
+  X(MISSING_WHITESPACE_AFTER_DOCTYPE_PUBLIC_KEYWORD, "missing-whitespace-after-doctype-public-keyword")             \
+  X(MISSING_WHITESPACE_AFTER_DOCTYPE_SYSTEM_KEYWORD, "missing-whitespace-after-doctype-system-keyword")             \
+  X(MISSING_WHITESPACE_BEFORE_DOCTYPE_NAME, "missing-whitespace-before-doctype-name")                               \
+  X(MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, "missing-whitespace-between-attributes")                                 \
+  X(MISSING_WHITESPACE_BETWEEN_DOCTYPE_IDENTIFIERS,                                                                 \
+    "missing-whitespace-between-doctype-public-and-system-identifiers")                                             \
+  X(NESTED_COMMENT, "nested-comment")                                                                               \
+  X(NONCHARACTER_CHARACTER_REFERENCE, "noncharacter-character-reference")                                           \
+  X(NONCHARACTER_IN_INPUT_STREAM, "noncharacter-in-input-stream")                                                   \
+  X(NON_VOID_HTML_ELEMENT_START_TAG_WITH_TRAILING_SOLIDUS, "non-void-html-element-start-tag-with-trailing-solidus") \
+  X(NULL_CHARACTER_REFERENCE, "null-character-reference")                                                           \
+  X(SURROGATE_CHARACTER_REFERENCE, "surrogate-character-reference")                                                 \
+  X(SURROGATE_IN_INPUT_STREAM, "surrogate-in-input-stream")                                                         \
+  X(UNEXPECTED_CHARACTER_AFTER_DOCTYPE_SYSTEM_IDENTIFIER, "unexpected-character-after-doctype-system-identifier")   \
+  X(UNEXPECTED_CHARACTER_IN_ATTRIBUTE_NAME, "unexpected-character-in-attribute-name")                               \
+  X(UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, "unexpected-character-in-unquoted-attribute-value")           \
+  X(UNEXPECTED_EQUALS_SIGN_BEFORE_ATTRIBUTE_NAME, "unexpected-equals-sign-before-attribute-name")                   \
+  X(UNEXPECTED_NULL_CHARACTER, "unexpected-null-character")                                                         \
+  X(UNEXPECTED_SOLIDUS_IN_TAG, "unexpected-solidus-in-tag")                                                         \
+  X(UNKNOWN_NAMED_CHARACTER_REFERENCE, "unknown-named-character-reference")                                         \
+  X(TREE_CONSTRUCTION, "tree-construction")
+
+typedef enum hp_error_code {
+#define X(name, text) HP_ERROR_##name,
+  HP_ERRORS(X)
+#undef X
+      HP_ERROR_CODES
+} hp_error_code;
+
+typedef struct hp_error {
+  uint32_t offset;
+  uint32_t code;
+} hp_error;
+
+/* count <= limit; `seen` goes on counting past it. */
+typedef struct hp_errors {
+  hp_error *items;
+  uint32_t count, capacity;
+  uint64_t limit, seen;
+  hp_fail *fail;
+} hp_errors;
+
+const char *hp_error_text(hp_error_code code);
+void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
+void hp_errors_sort(hp_errors *errors); /* by offset; those at one offset keep their order */
+
+#endif

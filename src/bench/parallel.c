@@ -1,0 +1,110 @@
+/* The parallel parser by threads and chunk size, documents reused, the pool as warm as one parse after the other keeps
+ * it; and merging alone, by number of chunks, as a chain and as a tree: with the inline executor nothing else runs
+ * meanwhile. The time of a tree is that of all its compositions and of the merger after them; `merger_ns` is the latter
+ * alone, `level_ns` with it what there is to wait for if each level has as many threads as merges. */
+
+#include "bench/suite.h"
+
+#include <stdio.h>
+
+static void parse(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  hpar_options options = {
+      .mode = HPAR_MODE_PARALLEL, .threads = (unsigned)self->arguments[0], .chunk_size = (size_t)self->arguments[1]};
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hpar_status status = HPAR_OK;
+  uint64_t chunks = 0, clean = 0, again = 0;
+  while (!status && hp_bench_next(run)) {
+    chunks = clean = again = 0;
+    for (size_t i = 0; i < subject->count && !status; i++) {
+      const hp_page *page = hp_subject_page(subject, i);
+      hpar_stats stats;
+      status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+      if (status) break;
+      chunks += stats.chunks;
+      clean += stats.chunks_clean;
+      again += stats.bytes_reparsed;
+    }
+  }
+  if (status) {
+    hp_bench_fail(run, hpar_status_text(status));
+  } else {
+    hp_bench_counter(run, "chunks", (double)chunks);
+    hp_bench_counter(run, "chunks_clean", (double)clean);
+    hp_bench_counter(run, "bytes_reparsed", (double)again);
+  }
+  hp_bench_close_bed(&bed);
+}
+
+static void merge(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  size_t bytes = hp_subject_bytes(subject);
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                          .executor = HPAR_EXECUTOR_INLINE,
+                          .merge = (hpar_merge)self->arguments[1],
+                          .chunk_size = bytes / (size_t)self->arguments[0] + 1};
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hpar_status status = HPAR_OK;
+  hpar_stats stats = {0};
+  uint64_t merger = 0, levels = 0, answered = 0, entries = 0, rounds = 0;
+  const hp_page *page = hp_subject_page(subject, 0);
+  for (; !status && hp_bench_next(run); rounds++) {
+    status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+    uint64_t took = stats.ns.merge;
+    merger += stats.ns.merge;
+    answered = 0;
+    for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
+      const hpar_merge_level *at = &stats.merge_levels[level];
+      took += at->nanoseconds;
+      answered += at->tokens;
+      if (at->merges) levels += at->nanoseconds / at->merges;
+    }
+    entries = answered + stats.merge_levels[0].tokens;
+    hp_bench_took(run, took ? took : 1);
+  }
+  if (status) hp_bench_fail(run, hpar_status_text(status));
+  hp_bench_counter(run, "chunks", (double)stats.chunks);
+  hp_bench_counter(run, "log_entries", (double)stats.log_entries);
+  hp_bench_counter(run, "answered", entries ? (double)answered / (double)entries : 0);
+  hp_bench_counter(run, "merger_ns", rounds ? (double)merger / (double)rounds : 0);
+  hp_bench_counter(run, "level_ns", rounds ? (double)(merger + levels) / (double)rounds : 0);
+  hp_bench_counter(run, "bytes_reparsed", (double)stats.bytes_reparsed);
+  hp_bench_close_bed(&bed);
+}
+
+void hp_bench_add_parallel(void) {
+  static const unsigned threads[] = {1, 2};
+  static const size_t chunk_sizes[] = {0, 16 << 10, 64 << 10, 256 << 10};
+  static const unsigned chunks[] = {2, 4, 8, 16, 32, 64, 128, 512};
+  static const char *const merged[] = {"generated/manual",
+                                       "generated/table",
+                                       "generated/malformed",
+                                       "paper/qq",
+                                       "paper/wikipedia",
+                                       "large/maxima-manual",
+                                       "large/wikipedia-nba-transactions"};
+  char name[128];
+  for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+    for (size_t c = 0; c < sizeof chunk_sizes / sizeof *chunk_sizes; c++) {
+      if (chunk_sizes[c])
+        snprintf(name, sizeof name, "parallel/threads:%u/chunk:%zu", threads[t], chunk_sizes[c]);
+      else
+        snprintf(name, sizeof name, "parallel/threads:%u/chunk:auto", threads[t]);
+      hp_bench bench = {.function = parse, .arguments = {threads[t], (int64_t)chunk_sizes[c]}, .clock = HP_BENCH_WALL};
+      hp_bench_add_subjects(name, HP_SETS | (chunk_sizes[c] ? 0 : HP_SINGLE_PAGES), &bench);
+    }
+  for (size_t m = 0; m < sizeof merged / sizeof *merged; m++)
+    for (size_t i = 0; i < 2 * (sizeof chunks / sizeof *chunks); i++) {
+      const hp_subject *subject = hp_subject_named(merged[m]);
+      bool tree = i % 2;
+      if (!subject) break;
+      snprintf(name, sizeof name, "merge%s/chunks:%u/%s", tree ? "-tree" : "", chunks[i / 2], merged[m]);
+      hp_bench_add(&(hp_bench){.name = name,
+                               .function = merge,
+                               .subject = subject,
+                               .arguments = {chunks[i / 2], tree ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN},
+                               .clock = HP_BENCH_MANUAL});
+    }
+}

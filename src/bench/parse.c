@@ -1,0 +1,62 @@
+/* The sequential parser. Fresh: a document is made, parsed into and destroyed for each page, as a program does that
+ * looks at each page once; reused: one document for all; kept: the same, and it keeps a copy of the page, as one that
+ * is fed does. The parser is kept in all. */
+
+#include "bench/suite.h"
+
+static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+static const hpar_options keeping = {.mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
+
+static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hpar_status status = HPAR_OK;
+  while (!status && hp_bench_next(run)) {
+    for (size_t i = 0; i < subject->count && !status; i++) {
+      const hp_page *page = hp_subject_page(subject, i);
+      hpar_document *document = NULL;
+      status = hpar_document_create(&document);
+      if (!status) status = hpar_parse(bed.parser, &options, page->bytes, page->length, document, NULL);
+      hpar_document_destroy(document);
+    }
+  }
+  if (status) hp_bench_fail(run, hpar_status_text(status));
+  hp_bench_close_bed(&bed);
+}
+
+static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar_options *with) {
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, with)) return;
+  hpar_status status = HPAR_OK;
+  uint64_t nodes = 0;
+  size_t memory = 0;
+  while (!status && hp_bench_next(run)) {
+    nodes = 0;
+    memory = 0;
+    for (size_t i = 0; i < subject->count && !status; i++) {
+      const hp_page *page = hp_subject_page(subject, i);
+      hpar_stats stats;
+      status = hpar_parse(bed.parser, with, page->bytes, page->length, bed.document, &stats);
+      if (status) break;
+      nodes += stats.nodes;
+      memory += hpar_document_memory(bed.document);
+    }
+  }
+  if (status) {
+    hp_bench_fail(run, hpar_status_text(status));
+  } else {
+    hp_bench_counter(run, "nodes", (double)nodes);
+    hp_bench_counter(run, "memory_per_byte", (double)memory / (double)hp_subject_bytes(subject));
+  }
+  hp_bench_close_bed(&bed);
+}
+
+static void parse_reused(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options); }
+static void parse_kept(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &keeping); }
+
+void hp_bench_add_parse(void) {
+  hp_bench_add_subjects("parse/fresh", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_fresh});
+  hp_bench_add_subjects("parse/reused", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_reused});
+  hp_bench_add_subjects("parse/kept", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_kept});
+}

@@ -1,0 +1,106 @@
+/* The tokenizer alone, its content states set after start tags as the tree builder would outside foreign content; and
+ * the tree builder alone, as a parse less the tokenizing of the same page just before it: tokens cannot be kept, for
+ * their attributes belong to the document that the parse makes. */
+
+#include "build/lane.h"
+
+#include "base/names.h"
+#include "bench/suite.h"
+
+typedef struct bench_lane {
+  hp_lane lane;
+  uint64_t tokens;
+} bench_lane;
+
+static hp_content content_after(const hp_token *token) {
+  switch (token->name) {
+    case HP_TITLE:
+    case HP_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_STYLE:
+    case HP_XMP:
+    case HP_IFRAME:
+    case HP_NOEMBED:
+    case HP_NOFRAMES: return HP_CONTENT_RAWTEXT;
+    case HP_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
+    case HP_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
+    default: return HP_CONTENT_DATA;
+  }
+}
+
+/* Not to be inlined where setjmp is: its locals live in registers. */
+static __attribute__((noinline)) uint64_t all_tokens(hp_tokenizer *tokenizer) {
+  hp_token token;
+  uint64_t tokens = 0;
+  while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF) {
+    tokens++;
+    if (token.kind == HPAR_TOKEN_START_TAG) {
+      hp_content content = content_after(&token);
+      if (content != HP_CONTENT_DATA) tokenizer->content = content;
+    }
+  }
+  return tokens;
+}
+
+static hpar_status tokenize_page(bench_lane *bench, hpar_document *document, const hp_page *page) {
+  hp_lane *lane = &bench->lane;
+  hpar_status status = hp_document_reset(document);
+  if (!status) status = hp_input_open(&document->input, page->bytes, page->length);
+  if (status) return status;
+  hp_task task = {.document = document, .text = document->input.bytes, .length = document->input.length};
+  if (setjmp(lane->fail.frame)) return lane->fail.status;
+  hp_lane_open(lane, &task);
+  lane->tokenizer.foreign = NULL;
+  bench->tokens += all_tokens(&lane->tokenizer);
+  return HPAR_OK;
+}
+
+static void tokenize(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  bench_lane bench = {0};
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hp_lane_init(&bench.lane);
+  hpar_status status = HPAR_OK;
+  uint64_t rounds = 0;
+  while (!status && hp_bench_next(run)) {
+    for (size_t i = 0; i < subject->count && !status; i++)
+      status = tokenize_page(&bench, bed.document, hp_subject_page(subject, i));
+    rounds++;
+  }
+  if (status) hp_bench_fail(run, hpar_status_text(status));
+  if (rounds) hp_bench_counter(run, "tokens", (double)(bench.tokens / rounds));
+  hp_lane_close(&bench.lane);
+  hp_bench_close_bed(&bed);
+}
+
+static void build(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  bench_lane bench = {0};
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hp_lane_init(&bench.lane);
+  hpar_status status = HPAR_OK;
+  while (!status && hp_bench_next(run)) {
+    uint64_t parsing = 0, tokenizing = 0;
+    for (size_t i = 0; i < subject->count && !status; i++) {
+      const hp_page *page = hp_subject_page(subject, i);
+      uint64_t begin = hp_bench_now(CLOCK_THREAD_CPUTIME_ID);
+      status = tokenize_page(&bench, bed.document, page);
+      uint64_t middle = hp_bench_now(CLOCK_THREAD_CPUTIME_ID);
+      if (!status) status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, NULL);
+      parsing += hp_bench_now(CLOCK_THREAD_CPUTIME_ID) - middle;
+      tokenizing += middle - begin;
+    }
+    hp_bench_took(run, parsing > tokenizing ? parsing - tokenizing : 1);
+  }
+  if (status) hp_bench_fail(run, hpar_status_text(status));
+  hp_lane_close(&bench.lane);
+  hp_bench_close_bed(&bed);
+}
+
+void hp_bench_add_tokenize(void) {
+  hp_bench_add_subjects("tokenize", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = tokenize});
+  hp_bench_add_subjects("build", HP_SETS, &(hp_bench){.function = build, .clock = HP_BENCH_MANUAL});
+}

@@ -1,0 +1,36 @@
+#ifndef HP_CHUNK_CHUNK_H
+#define HP_CHUNK_CHUNK_H
+
+/* Where to cut. */
+
+#include "base/fail.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hp_cuts {
+  uint32_t *at; /* ascending, each > 0: chunk i + 1 begins at at[i] */
+  uint32_t count, capacity;
+} hp_cuts;
+
+typedef enum hp_cut_policy {
+  HP_CUT_SMART,      /* before a tag, and past it where it ends a raw-text element: more often in the data state */
+  HP_CUT_BEFORE_TAG, /* HPar 4.2.1(a) */
+  HP_CUT_AFTER_TAG,  /* as the authors' prototype */
+  HP_CUT_EVEN,       /* wherever it falls, but between characters */
+  HP_CUT_POLICIES
+} hp_cut_policy;
+
+int hp_cut_policy_named(const char *name); /* -1: no such */
+
+/* The first place to cut at or after `from`, `length` if there is none. */
+size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from);
+
+/* Cuts about `chunk_size` bytes apart. */
+void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
+                   hp_fail *fail);
+
+/* The chunk size for an input and a number of threads when nobody chose one. */
+size_t hp_chunk_size(size_t length, unsigned threads);
+
+#endif

@@ -1,0 +1,48 @@
+#ifndef HP_CLI_CLI_H
+#define HP_CLI_CLI_H
+
+/* The program hpar: one file a subcommand, and what they share. Standard output carries results only; all
+ * else, each line beginning with "hpar: ", goes to standard error. */
+
+#include <hpar/hpar.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum {
+  HP_EXIT_FINE = 0,
+  HP_EXIT_FAILED = 1, /* a difference, something unreadable, no memory, output that cannot be written */
+  HP_EXIT_USAGE = 2
+};
+
+int hp_run_parse(int count, char **arguments);
+int hp_run_compare(int count, char **arguments);
+int hp_run_tokens(int count, char **arguments);
+int hp_run_explain(int count, char **arguments);
+int hp_run_trace(int count, char **arguments);
+int hp_run_profile(int count, char **arguments);
+int hp_run_project(int count, char **arguments);
+int hp_run_bench(int count, char **arguments);
+
+void hp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line on standard error that the next one, or a complaint, takes the place of; nothing unless that is a terminal. */
+void hp_show_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void hp_clear_progress(void);
+
+/* An hpar_write to a FILE, its context. */
+hpar_status hp_write_file(const char *bytes, size_t length, void *file);
+
+/* Flushes standard output. `code`, or HP_EXIT_FAILED after saying what could not be written; a reader that has gone
+ * away is not worth a word. */
+int hp_finish_output(int code);
+
+/* The contents of a file, "-" being standard input: to be freed with hp_free. NULL after saying why not. */
+char *hp_load(const char *path, size_t *length);
+
+/* "standard input" for "-". */
+const char *hp_shown_name(const char *path);
+
+/* The exit code that a status other than HPAR_OK comes to, after saying so. */
+int hp_complain_status(const char *path, hpar_status status);
+
+#endif

@@ -1,0 +1,315 @@
+/* hpar explain: what became of each chunk, and why. */
+
+#include "cli/explain.h"
+#include "cli/json.h"
+
+#include <string.h>
+
+enum { JSON = 1, HTML };
+enum { AROUND = 40, AROUND_JSON = 60 };
+
+static const hp_option options[] = {
+    {JSON, "json", NULL, "the same as JSON, with the timeline"},
+    {HTML, "html", "OUT",
+     "write a page to this file, - for standard output: a bar a chunk, the\nsource around each cut, "
+     "the workers' timeline; also -o OUT"},
+    HP_INSPECTION_OPTIONS,
+    {HP_OPTION_OUTPUT, "output", "OUT", "the same as --html"},
+    {0, NULL, NULL, NULL},
+};
+static const hp_command command = {
+    "explain", "FILE|-",
+    "Parses FILE in parallel, every chunk but the first by a worker, and tells of each its cut, the start\nstate that "
+    "was predicted and the true one, what was assumed, what did not hold, and what was\nparsed again.",
+    options};
+
+void hp_describe_start(char *text, size_t size, const hpar_start *s) {
+  const char *ns = hp_namespace_name(s->ns);
+  bool html = !ns || !strcmp(ns, "html");
+  snprintf(text, size, "%s%s%s, %s%s%s", s->state, *s->element ? " of " : "", s->element, s->mode, html ? "" : ", in ",
+           html ? "" : ns);
+}
+
+/*** text ***/
+
+/* On one line: blanks for what would break it. */
+static void write_line(hpar_string s) {
+  for (size_t i = 0; i < s.length; i++)
+    putchar((unsigned char)s.bytes[i] < 0x20 || s.bytes[i] == 0x7F ? ' ' : s.bytes[i]);
+}
+
+static void print_kinds(const char *label, const char *(*name)(int), const uint64_t *counts, int kinds) {
+  bool any = false;
+  for (int i = 0; i < kinds; i++) {
+    if (!counts[i]) continue;
+    printf(any ? ", %s" : "    %s", any ? name(i) : label);
+    if (!any) printf(" %s", name(i));
+    if (counts[i] > 1) printf(" (%llu)", (unsigned long long)counts[i]);
+    any = true;
+  }
+  if (any) putchar('\n');
+}
+
+static const char *assumption_name(int i) { return hpar_assumption_name((hpar_assumption)i); }
+static const char *silent_name(int i) { return hpar_silent_error_name((hpar_silent_error)i); }
+
+static void print_chunk(const hp_inspection *in, size_t index) {
+  const hpar_chunk *c = hpar_chunk_at(in->parser, index);
+  char predicted[160], actual[160];
+  hpar_string before, behind;
+  printf("chunk %zu: %s, %llu to %llu (%llu bytes)", index, hpar_chunk_outcome_name(c->outcome),
+         (unsigned long long)c->begin, (unsigned long long)c->end, (unsigned long long)(c->end - c->begin));
+  if (c->bytes_reparsed) printf(", %llu bytes parsed again", (unsigned long long)c->bytes_reparsed);
+  putchar('\n');
+  hp_describe_start(actual, sizeof actual, &c->actual);
+  if (index) {
+    hp_around_cut(in, c, AROUND, &before, &behind);
+    printf("    cut: ");
+    write_line(before);
+    printf(" \xC2\xA6 ");
+    write_line(behind);
+    putchar('\n');
+  }
+  if (!c->predicted.state) {
+    printf("    start: %s\n", actual);
+    return;
+  }
+  hp_describe_start(predicted, sizeof predicted, &c->predicted);
+  printf("    predicted: %s\n    true: %s\n", predicted, actual);
+  if (!c->right_start)
+    printf("    the first token was taken to begin elsewhere\n");
+  else if (c->readings > 1)
+    printf("    %u readings of the beginning were kept\n", c->readings);
+  if (c->respeculations)
+    printf("    begun again with another guess%s\n", c->respeculations > 1 ? ", more than once" : "");
+  if (c->aborted) printf("    given up by its worker\n");
+  if (c->rolled_back) printf("    not taken: the strategy's guess was wrong\n");
+  uint64_t assumed[HPAR_ASSUMPTIONS];
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) assumed[i] = c->assumed_by_kind[i];
+  print_kinds("assumed:", assumption_name, assumed, HPAR_ASSUMPTIONS);
+  hp_failing f;
+  for (size_t i = 0; hp_next_failing(c, &i, &f);) {
+    printf("    %s %llu to %llu", f.label, (unsigned long long)f.begin, (unsigned long long)f.end);
+    if (f.stretches > 1) printf(", %zu stretches", f.stretches);
+    printf(": %s: %s%s\n", f.name, f.denial, f.summary);
+  }
+  for (size_t i = 0; i < c->again_count; i++)
+    printf("    parsed again: %llu to %llu\n", (unsigned long long)c->again[i].begin,
+           (unsigned long long)c->again[i].end);
+  print_kinds("silent errors of the scheme:", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
+}
+
+static void print_text(const hp_inspection *in) {
+  size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
+  const hpar_stats *s = &in->stats;
+  printf("%s: %zu bytes, %s, ", hp_shown_name(in->path), in->length, s->encoding);
+  if (s->strategy)
+    printf("strategy %s (predictor %s, mode predictor %s, cut %s)\n", s->strategy, s->predictor, s->mode_predictor,
+           s->cut);
+  else
+    printf("sequential\n");
+  printf("%zu chunks after the first", chunks);
+  bool any = false;
+  for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++) {
+    if (!by_outcome[i]) continue;
+    printf("%s%zu %s", any ? ", " : ": ", by_outcome[i], hpar_chunk_outcome_name((hpar_chunk_outcome)i));
+    any = true;
+  }
+  printf("; %llu bytes parsed again", (unsigned long long)s->bytes_reparsed);
+  if (s->respeculations) printf("; begun again with another guess %llu times", (unsigned long long)s->respeculations);
+  putchar('\n');
+  for (size_t i = 0; i < hpar_chunk_count(in->parser); i++) {
+    putchar('\n');
+    print_chunk(in, i);
+  }
+}
+
+/*** JSON ***/
+
+static void text(hp_json *json, const char *key, const char *value) {
+  hp_json_key(json, key);
+  hp_json_text(json, value);
+}
+
+static void number(hp_json *json, const char *key, uint64_t value) {
+  hp_json_key(json, key);
+  hp_json_number(json, value);
+}
+
+static void flag(hp_json *json, const char *key, bool value) {
+  hp_json_key(json, key);
+  hp_json_bool(json, value);
+}
+
+static void string(hp_json *json, const char *key, hpar_string value) {
+  hp_json_key(json, key);
+  hp_json_string(json, value);
+}
+
+static void start(hp_json *json, const char *key, const hpar_start *s) {
+  hp_json_key(json, key);
+  if (!s->state) {
+    hp_json_text(json, NULL);
+    return;
+  }
+  hp_json_open(json, '{');
+  text(json, "state", s->state);
+  text(json, "element", *s->element ? s->element : NULL);
+  text(json, "mode", s->mode);
+  text(json, "namespace", hp_namespace_name(s->ns));
+  hp_json_key(json, "first");
+  if (s->first == UINT64_MAX)
+    hp_json_text(json, NULL);
+  else
+    hp_json_number(json, s->first);
+  hp_json_close(json, '}');
+}
+
+static void kinds(hp_json *json, const char *key, const char *(*name)(int), const uint64_t *counts, int count) {
+  hp_json_key(json, key);
+  hp_json_open(json, '{');
+  for (int i = 0; i < count; i++)
+    if (counts[i]) number(json, name(i), counts[i]);
+  hp_json_close(json, '}');
+}
+
+static const char *log_name(int i) { return hpar_log_kind_name((hpar_log_kind)i); }
+
+static void failures(hp_json *json, const hpar_chunk *c) {
+  hp_json_key(json, "failures");
+  hp_json_open(json, '[');
+  for (size_t i = 0; i < c->failure_count; i++) {
+    const hpar_failure *f = &c->failures[i];
+    bool hazard = f->hazard != HPAR_HAZARD_NONE;
+    hp_json_open(json, '{');
+    text(json, "assumption", hazard ? NULL : hpar_assumption_name(f->assumption));
+    text(json, "hazard", hazard ? hpar_hazard_name(f->hazard) : NULL);
+    number(json, "begin", f->begin);
+    number(json, "end", f->end);
+    text(json, "text", hazard ? hpar_hazard_summary(f->hazard) : hpar_assumption_summary(f->assumption));
+    hp_json_close(json, '}');
+  }
+  hp_json_close(json, ']');
+}
+
+static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
+  const hpar_chunk *c = hpar_chunk_at(in->parser, index);
+  hpar_string before, behind;
+  hp_around_cut(in, c, AROUND_JSON, &before, &behind);
+  hp_json_break(json);
+  hp_json_open(json, '{');
+  number(json, "chunk", index);
+  number(json, "begin", c->begin);
+  number(json, "end", c->end);
+  string(json, "before", before);
+  string(json, "after", behind);
+  text(json, "outcome", hpar_chunk_outcome_name(c->outcome));
+  start(json, "predicted", &c->predicted);
+  start(json, "true", &c->actual);
+  flag(json, "right_start", c->right_start);
+  number(json, "readings", c->readings);
+  number(json, "segments", c->segments);
+  number(json, "segments_taken", c->taken);
+  kinds(json, "log_entries", log_name, c->log_entries_by_kind, HPAR_LOG_KINDS);
+  uint64_t assumed[HPAR_ASSUMPTIONS];
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) assumed[i] = c->assumed_by_kind[i];
+  kinds(json, "assumed", assumption_name, assumed, HPAR_ASSUMPTIONS);
+  failures(json, c);
+  hp_json_key(json, "again");
+  hp_json_open(json, '[');
+  for (size_t i = 0; i < c->again_count; i++) {
+    hp_json_open(json, '{');
+    number(json, "begin", c->again[i].begin);
+    number(json, "end", c->again[i].end);
+    hp_json_close(json, '}');
+  }
+  hp_json_close(json, ']');
+  number(json, "bytes_reparsed", c->bytes_reparsed);
+  kinds(json, "silent_errors", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
+  number(json, "respeculations", c->respeculations);
+  flag(json, "aborted", c->aborted);
+  flag(json, "rolled_back", c->rolled_back);
+  hp_json_close(json, '}');
+}
+
+static void print_json(const hp_inspection *in) {
+  size_t by_outcome[HPAR_CHUNK_OUTCOMES];
+  hp_outcomes(in->parser, by_outcome);
+  hp_json json = {.file = stdout};
+  const hpar_stats *s = &in->stats;
+  hp_json_open(&json, '{');
+  text(&json, "file", in->path);
+  number(&json, "bytes", in->length);
+  text(&json, "encoding", s->encoding);
+  text(&json, "strategy", s->strategy);
+  text(&json, "predictor", s->predictor);
+  text(&json, "mode_predictor", s->mode_predictor);
+  text(&json, "cut", s->cut);
+  hp_json_key(&json, "outcomes");
+  hp_json_open(&json, '{');
+  for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++)
+    number(&json, hpar_chunk_outcome_name((hpar_chunk_outcome)i), by_outcome[i]);
+  hp_json_close(&json, '}');
+  number(&json, "bytes_reparsed", s->bytes_reparsed);
+  number(&json, "respeculations", s->respeculations);
+  hp_json_key(&json, "chunks");
+  hp_json_open(&json, '[');
+  for (size_t i = 0; i < hpar_chunk_count(in->parser); i++) chunk(&json, in, i);
+  hp_json_break(&json);
+  hp_json_close(&json, ']');
+  hp_json_key(&json, "timeline");
+  hp_json_open(&json, '{');
+  number(&json, "threads", in->stats_on_threads.threads);
+  hp_json_key(&json, "events");
+  hp_json_open(&json, '[');
+  for (size_t i = 0; i < hpar_event_count(in->on_threads); i++) {
+    hpar_event e = hpar_event_at(in->on_threads, i);
+    hp_json_break(&json);
+    hp_json_open(&json, '{');
+    text(&json, "kind", hpar_event_kind_name(e.kind));
+    number(&json, "thread", e.thread);
+    if (e.chunk != UINT32_MAX) number(&json, "chunk", e.chunk);
+    number(&json, "begin_ns", e.begin_ns);
+    number(&json, "end_ns", e.end_ns);
+    hp_json_close(&json, '}');
+  }
+  hp_json_break(&json);
+  hp_json_close(&json, ']');
+  hp_json_close(&json, '}');
+  hp_json_close(&json, '}');
+  putchar('\n');
+}
+
+static int write_page(const hp_inspection *in) {
+  FILE *file = hp_open_output(in->output);
+  if (!file) return HP_EXIT_FAILED;
+  hp_explain_html(file, in);
+  return hp_close_output(file, in->output);
+}
+
+int hp_run_explain(int count, char **items) {
+  hp_arguments arguments = {.command = &command, .count = count, .items = items};
+  hp_inspection in = {.command = &command};
+  bool json = false;
+  int code = -1;
+  for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
+    if (id == JSON)
+      json = true;
+    else
+      code = hp_inspection_take(&in, &arguments, id == HTML ? HP_OPTION_OUTPUT : id);
+  }
+  if (code < 0 && json && in.output && !strcmp(in.output, "-"))
+    code = hp_bad_usage(&command, "--json and --html - both write to standard output");
+  if (code < 0) code = hp_inspect(&in, json || in.output);
+  if (code < 0) {
+    code = HP_EXIT_FINE;
+    if (json) print_json(&in);
+    if (in.output)
+      code = write_page(&in);
+    else if (!json)
+      print_text(&in);
+    code = hp_finish_output(code);
+  }
+  hp_inspection_close(&in);
+  return code;
+}

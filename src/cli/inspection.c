@@ -1,0 +1,153 @@
+#include "cli/inspection.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARSES = 10 };
+
+int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id) {
+  switch (id) {
+    case HP_ARGUMENT_OPERAND:
+      if (in->path) return hp_bad_usage(in->command, "one FILE is inspected, '%s' is a second", arguments->value);
+      in->path = arguments->value;
+      return -1;
+    case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->options);
+    case HP_OPTION_FRAGMENT: in->options.fragment = arguments->value; return -1;
+    case HP_OPTION_OUTPUT: in->output = arguments->value; return -1;
+    case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
+    case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
+    default: return hp_take_common(arguments, id, &in->options);
+  }
+}
+
+static hpar_status parse(hp_inspection *in, const hpar_options *o, hpar_parser **parser, hpar_document **document,
+                         hpar_stats *stats) {
+  hpar_status status = hpar_parser_create(parser);
+  if (!status) status = hpar_document_create(document);
+  if (!status) status = hpar_parse(*parser, o, in->bytes, in->length, *document, stats);
+  return status;
+}
+
+/* Leaves the record of the fastest of some parses. */
+static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
+  hpar_stats stats;
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  hpar_status status = parse(in, o, &in->on_threads, &in->other, &in->stats_on_threads);
+  if (!status) status = parse(in, o, &parser, &document, &stats);
+  for (int i = 2; !status; i++) {
+    if (stats.ns.total < in->stats_on_threads.ns.total) {
+      hpar_parser *slower = in->on_threads;
+      hpar_document *other = in->other;
+      in->on_threads = parser;
+      in->other = document;
+      in->stats_on_threads = stats;
+      parser = slower;
+      document = other;
+    }
+    if (i == PARSES) break;
+    status = hpar_parse(parser, o, in->bytes, in->length, document, &stats);
+  }
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+  return status;
+}
+
+int hp_inspect(hp_inspection *in, bool timeline) {
+  if (!in->path) return hp_bad_usage(in->command, "name a FILE, or - for standard input");
+  in->bytes = hp_load(in->path, &in->length);
+  if (!in->bytes) return HP_EXIT_FAILED;
+  int code = hp_check_cuts_fit(in->command, &in->options, in->path, in->length);
+  if (code >= 0) return code;
+  bool parallel = hpar_strategy_name(0) != NULL;
+  if (!parallel && in->cuts) {
+    hp_complain("--cuts: this build has no parallel parser");
+    return HP_EXIT_USAGE;
+  }
+  hpar_options o = in->options;
+  o.inspect = true;
+  o.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+  hpar_status status = HPAR_OK;
+  if (timeline) status = parse_on_threads(in, &o);
+  o.executor = HPAR_EXECUTOR_INLINE;
+  if (!status) status = parse(in, &o, &in->parser, &in->document, &in->stats);
+  if (status) return hp_complain_status(in->path, status);
+  for (size_t i = 0; timeline && i < hpar_event_count(in->on_threads); i++) {
+    hpar_event event = hpar_event_at(in->on_threads, i);
+    if (event.end_ns > in->timeline_end) in->timeline_end = event.end_ns;
+  }
+  return -1;
+}
+
+void hp_inspection_close(hp_inspection *in) {
+  hpar_parser_destroy(in->parser);
+  hpar_parser_destroy(in->on_threads);
+  hpar_document_destroy(in->document);
+  hpar_document_destroy(in->other);
+  hp_free(in->bytes);
+  free(in->cuts);
+}
+
+size_t hp_outcomes(const hpar_parser *parser, size_t by_outcome[HPAR_CHUNK_OUTCOMES]) {
+  size_t count = hpar_chunk_count(parser);
+  memset(by_outcome, 0, HPAR_CHUNK_OUTCOMES * sizeof *by_outcome);
+  for (size_t i = 1; i < count; i++) by_outcome[hpar_chunk_at(parser, i)->outcome]++;
+  return count ? count - 1 : 0;
+}
+
+static bool inside_character(const char *at) { return ((unsigned char)*at & 0xC0) == 0x80; }
+
+void hp_around_cut(const hp_inspection *in, const hpar_chunk *chunk, size_t most, hpar_string *before,
+                   hpar_string *behind) {
+  hpar_string text = hpar_inspected_text(in->document);
+  size_t cut = chunk->text_begin, from = cut > most ? cut - most : 0;
+  size_t to = text.length - cut > most ? cut + most : text.length;
+  while (from < cut && inside_character(text.bytes + from)) from++;
+  while (to < text.length && to > cut && inside_character(text.bytes + to)) to--;
+  *before = (hpar_string){text.bytes + from, cut - from};
+  *behind = (hpar_string){text.bytes + cut, to - cut};
+}
+
+bool hp_next_failing(const hpar_chunk *c, size_t *at, hp_failing *failing) {
+  size_t i = *at, first = i;
+  if (i >= c->failure_count) return false;
+  const hpar_failure *f = &c->failures[i];
+  while (i < c->failure_count && c->failures[i].hazard == f->hazard && c->failures[i].assumption == f->assumption) i++;
+  bool hazard = f->hazard != HPAR_HAZARD_NONE;
+  *failing = (hp_failing){.label = hazard ? "hazard" : "failed",
+                          .name = hazard ? hpar_hazard_name(f->hazard) : hpar_assumption_name(f->assumption),
+                          .denial = hazard ? "" : "not so that ",
+                          .summary = hazard ? hpar_hazard_summary(f->hazard) : hpar_assumption_summary(f->assumption),
+                          .begin = f->begin,
+                          .end = c->failures[i - 1].end,
+                          .stretches = i - first};
+  *at = i;
+  return true;
+}
+
+const char *hp_namespace_name(hpar_namespace ns) {
+  switch (ns) {
+    case HPAR_NAMESPACE_HTML: return "html";
+    case HPAR_NAMESPACE_SVG: return "svg";
+    case HPAR_NAMESPACE_MATHML: return "math";
+    default: return NULL;
+  }
+}
+
+FILE *hp_open_output(const char *path) {
+  if (!strcmp(path, "-")) return stdout;
+  FILE *file = fopen(path, "wb");
+  if (!file) hp_complain("%s: cannot be written: %s", path, strerror(errno));
+  return file;
+}
+
+int hp_close_output(FILE *file, const char *path) {
+  if (file == stdout) return hp_finish_output(HP_EXIT_FINE);
+  bool fine = !ferror(file);
+  if (fclose(file)) fine = false;
+  if (!fine) hp_complain("%s: cannot be written", path);
+  return fine ? HP_EXIT_FINE : HP_EXIT_FAILED;
+}

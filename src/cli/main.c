@@ -1,0 +1,60 @@
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <stdio_ext.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  int (*run)(int count, char **arguments);
+  const char *summary;
+} commands[] = {
+    {"parse", hp_run_parse, "parse a page and print its tree, its HTML or nothing"},
+    {"compare", hp_run_compare, "parse pages in every mode: equal or not, times, speed-up, accuracy"},
+    {"tokens", hp_run_tokens, "print a page's tokens in the html5lib tokenizer-test format"},
+    {"explain", hp_run_explain, "what became of each chunk of a parallel parse, and why"},
+    {"trace", hp_run_trace, "the timeline of a parallel parse, as Chrome trace events"},
+    {"profile", hp_run_profile, "what pages do, counted: states at cuts, modes, switches, lists"},
+    {"project", hp_run_project, "what more cores would give: the measured tasks on virtual cores"},
+    {"bench", hp_run_bench, "measure the rooms of HPar, each alone, and file the results"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *file) {
+  fputs("usage: hpar COMMAND [options] FILE...\n       hpar --version | --help\n\n"
+        "HPar parses HTML as the Living Standard says, on one thread or on many, to the same tree.\n\ncommands:\n",
+        file);
+  for (size_t i = 0; i < COMMANDS; i++) fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
+  fputs("\nhpar COMMAND --help explains a command. A FILE of - is standard input.\n"
+        "Exit status: 0 fine, 1 a difference or something unreadable, 2 wrong usage.\n",
+        file);
+}
+
+int main(int count, char **arguments) {
+  signal(SIGPIPE, SIG_IGN);
+  /* Ten million parse errors are lines too: both streams are buffered, and none but this thread writes to them. */
+  setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+  setvbuf(stderr, NULL, _IOFBF, 1 << 16);
+  __fsetlocking(stdout, FSETLOCKING_BYCALLER);
+  __fsetlocking(stderr, FSETLOCKING_BYCALLER);
+  if (count < 2) {
+    print_usage(stderr);
+    return HP_EXIT_USAGE;
+  }
+  const char *first = arguments[1];
+  if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
+    print_usage(stdout);
+    return hp_finish_output(HP_EXIT_FINE);
+  }
+  if (!strcmp(first, "--version")) {
+    printf("hpar %s\n", hpar_version());
+    return hp_finish_output(HP_EXIT_FINE);
+  }
+  for (size_t i = 0; i < COMMANDS; i++) {
+    if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
+  }
+  hp_complain("there is no command '%s': it is parse, compare, tokens, explain, trace, profile, project or bench (see "
+              "'hpar --help')",
+              first);
+  return HP_EXIT_USAGE;
+}

@@ -1,0 +1,105 @@
+#ifndef HP_CLI_OPTIONS_H
+#define HP_CLI_OPTIONS_H
+
+/* The command line: "--name value" and "--name=value", "--" before operands that begin with a dash, "-" for
+ * standard input. A command's table of options is its parser and its --help in one. */
+
+#include "cli/cli.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hp_option {
+  int id;            /* what hp_next_argument answers; 0 ends a table */
+  const char *name;  /* without dashes; "-o" is short for "--output" */
+  const char *value; /* as --help shows it; NULL: none; in brackets: optional, and only as --name=value */
+  const char *help;  /* lines after the first are indented by --help */
+} hp_option;
+
+typedef struct hp_command {
+  const char *name, *operands, *summary;
+  const hp_option *options;
+} hp_command;
+
+enum { HP_ARGUMENTS_END = 0, HP_ARGUMENT_OPERAND = -1, HP_ARGUMENT_HELP = -2, HP_ARGUMENT_BAD = -3 };
+
+typedef struct hp_arguments {
+  const hp_command *command;
+  int count, at;
+  char **items;
+  bool operands_only;
+  const hp_option *option;
+  const char *value; /* of the option, NULL for none; the operand */
+} hp_arguments;
+
+/* The id of the next option or one of the enumeration above. Help has then been printed; what is bad has been
+ * complained about. */
+int hp_next_argument(hp_arguments *arguments);
+
+void hp_print_help(const hp_command *command);
+
+/* HP_EXIT_USAGE, after "hpar: <message>" and a pointer to --help. */
+int hp_bad_usage(const hp_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The current option's value as a number or as one of `words` (NULL past the last, its index is answered). False
+ * after a complaint. */
+bool hp_value_number(const hp_arguments *arguments, uint64_t least, uint64_t most, uint64_t *number);
+bool hp_value_word(const hp_arguments *arguments, const char *const *words, size_t *index);
+
+/* Options that parse and compare have in common. */
+enum {
+  HP_OPTION_THREADS = 1000,
+  HP_OPTION_CHUNK_SIZE,
+  HP_OPTION_CHUNKS,
+  HP_OPTION_EXECUTOR,
+  HP_OPTION_STRATEGY,
+  HP_OPTION_PREDICTOR,
+  HP_OPTION_MODE_PREDICTOR,
+  HP_OPTION_CUT,
+  HP_OPTION_MERGE,
+  HP_OPTION_SCRIPTING,
+  HP_OPTION_ENCODING,
+  HP_OPTION_BUFFER_TOKENS,
+  HP_OPTION_BATCH,
+  HP_OPTION_PIPELINE_PREDICTOR,
+  HP_OPTION_PIPELINE_STAGES
+};
+#define HP_COMMON_OPTIONS                                                                                           \
+  {HP_OPTION_THREADS, "threads", "N", "threads for the parallel parser, this one included (0: one a core)"},        \
+      {HP_OPTION_CHUNK_SIZE, "chunk-size", "BYTES",                                                                 \
+       "bytes from one cut to the next (0: chosen from size and threads)"},                                         \
+      {HP_OPTION_CHUNKS, "chunks", "N", "so many chunks, about, in place of a size"},                               \
+      {HP_OPTION_EXECUTOR, "executor", "threads|inline",                                                            \
+       "inline: chunks are parsed on this thread, all of them before\nthey are merged, however many threads"},      \
+      {HP_OPTION_STRATEGY, "strategy", "NAME", "how to speculate; \"help\" lists the strategies"},                  \
+      {HP_OPTION_PREDICTOR, "predictor", "NAME",                                                                    \
+       "how a chunk's start state is guessed, in place of the strategy's\nway; \"help\" lists them"},               \
+      {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
+      {HP_OPTION_CUT, "cut", "NAME", "where to cut, in place of the strategy's way; \"help\" lists them"},          \
+      {HP_OPTION_MERGE, "merge", "chain|tree", "log after log (chain), or neighbours with each other first"},       \
+      {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); no script is ever run"},              \
+      {HP_OPTION_ENCODING, "encoding", "LABEL",                                                                     \
+       "the encoding that FILE came with, as utf-8 or latin1 (default:\nfound in FILE)"},                           \
+      {HP_OPTION_BUFFER_TOKENS, "buffer-tokens", "N",                                                               \
+       "tokens that the tokenizer of the pipelined parser may be ahead\n(0: the default)"},                         \
+      {HP_OPTION_BATCH, "batch", "N", "tokens that it hands over at once (0: the default)"},                        \
+      {HP_OPTION_PIPELINE_PREDICTOR, "pipeline-predictor", "NAME",                                                  \
+       "how it guesses what the tree builder does to it; \"help\" lists them"},                                     \
+  {                                                                                                                 \
+    HP_OPTION_PIPELINE_STAGES, "pipeline-stages", NULL,                                                             \
+        "in the parallel parser: each worker is such a pair, on two threads"                                        \
+  }
+
+/* The current option's value as a label of the Encoding Standard; NULL after a complaint. */
+const char *hp_value_encoding(const hp_arguments *arguments);
+
+/* The current option's value as ascending offsets, to be freed with free even after a complaint; an exit code, or -1.
+ */
+int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *options);
+/* The same for whether they lie within the `length` bytes of the file. */
+int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, const char *path, size_t length);
+
+/* Takes one of these in: an exit code, or -1 to go on. */
+int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options);
+
+#endif

@@ -1,0 +1,264 @@
+#include "base/memory.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "input/decoded_line.h"
+#include "input/line.h"
+#include "input/looks_like_html.h"
+#include "input/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MODE = 1,
+  CUTS,
+  FRAGMENT,
+  FORMAT,
+  ERRORS,
+  STATS,
+  MAX_DEPTH,
+  MAX_NODES,
+  MAX_MEMORY,
+  MAX_ATTRIBUTES,
+  MAX_TIME,
+  MAX_INPUT
+};
+typedef enum format { TREE, HTML, NOTHING } format;
+typedef enum report { NO_REPORT, REPORT, REPORT_JSON } report;
+
+static const hp_option options[] = {
+    {MODE, "mode", "auto|sequential|parallel|pipelined",
+     "auto: parallel where that wins; parallel cuts however small FILE is;\npipelined: tokenizer and tree builder on a "
+     "thread each"},
+    HP_COMMON_OPTIONS,
+    {CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else; implies --mode parallel"},
+    {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},
+    {FORMAT, "format", "tree|html|none", "print the tree as html5lib-tests does, as HTML, or not at all"},
+    {ERRORS, "errors", NULL, "list parse errors on standard error, FILE:LINE:COLUMN: code"},
+    {STATS, "stats", "[=json]",
+     "report what the parse did: on standard error, or on standard\noutput with --format none"},
+    {MAX_DEPTH, "max-depth", "N",
+     "end where more than N elements would be open (0, as below: no limit);\n512 is what browsers use"},
+    {MAX_NODES, "max-nodes", "N", "end at the token after which there are more than N nodes"},
+    {MAX_MEMORY, "max-memory", "BYTES", "end where the tree would take more"},
+    {MAX_ATTRIBUTES, "max-attributes", "N", "end at an element with more"},
+    {MAX_TIME, "max-time", "MS", "end after so many milliseconds"},
+    {MAX_INPUT, "max-input", "BYTES", "leave out what follows so many"},
+    {0, NULL, NULL, NULL},
+};
+static const hp_command command = {
+    "parse", "FILE|-", "Parses FILE, or standard input for -, and prints the tree on standard output.", options};
+
+typedef struct request {
+  hpar_options options;
+  uint64_t *cuts;
+  const char *path;
+  format format;
+  report report;
+} request;
+
+static int take_report(const hp_arguments *arguments, request *request) {
+  request->report = REPORT;
+  if (!arguments->value) return -1;
+  if (strcmp(arguments->value, "json") != 0) {
+    return hp_bad_usage(&command, "--stats: '%s' is not json", arguments->value);
+  }
+  request->report = REPORT_JSON;
+  return -1;
+}
+
+static int take_limit(const hp_arguments *arguments, int id, hpar_options *options) {
+  uint64_t number = 0;
+  if (!hp_value_number(arguments, 0, id == MAX_TIME ? UINT64_MAX / 1000000 : SIZE_MAX, &number)) return HP_EXIT_USAGE;
+  switch (id) {
+    case MAX_DEPTH: options->max_depth = (size_t)number; break;
+    case MAX_NODES: options->max_nodes = number; break;
+    case MAX_MEMORY: options->max_memory = (size_t)number; break;
+    case MAX_ATTRIBUTES: options->max_attributes = (size_t)number; break;
+    case MAX_TIME: options->max_time = number * 1000000; break;
+    default: options->max_input = number;
+  }
+  return -1;
+}
+
+/* An exit code, or -1 to go on. */
+static int take(const hp_arguments *arguments, int id, request *request) {
+  static const char *const modes[] = {"auto", "sequential", "parallel", "pipelined", NULL};
+  static const char *const formats[] = {"tree", "html", "none", NULL};
+  size_t index = 0;
+  if (id >= MAX_DEPTH && id <= MAX_INPUT) return take_limit(arguments, id, &request->options);
+  switch (id) {
+    case HP_ARGUMENT_OPERAND:
+      if (request->path) return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second", arguments->value);
+      request->path = arguments->value;
+      return -1;
+    case MODE:
+      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
+      request->options.mode = (hpar_mode)index;
+      return -1;
+    case FORMAT:
+      if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
+      request->format = (format)index;
+      return -1;
+    case FRAGMENT:
+      if (!*arguments->value) return hp_bad_usage(&command, "--fragment: the context element's name is empty");
+      request->options.fragment = arguments->value;
+      return -1;
+    case ERRORS: request->options.max_errors = UINT32_MAX; return -1;
+    case CUTS: return hp_take_cuts(arguments, &request->cuts, &request->options);
+    case STATS: return take_report(arguments, request);
+    case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
+    case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
+    default: return hp_take_common(arguments, id, &request->options);
+  }
+}
+
+static int check(request *request) {
+  if (!request->path) return hp_bad_usage(&command, "name a FILE, or - for standard input");
+  if (request->options.cut_count && request->options.mode != HPAR_MODE_AUTO &&
+      request->options.mode != HPAR_MODE_PARALLEL) {
+    bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
+    return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : "pipelined");
+  }
+  if (request->options.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
+  if (request->options.mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) {
+    hp_complain("--mode %s: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out",
+                request->options.mode == HPAR_MODE_PARALLEL ? "parallel" : "pipelined");
+    return HP_EXIT_USAGE;
+  }
+  return -1;
+}
+
+static void warn_unless_html(const request *request, const char *bytes, size_t length, const char *encoding) {
+  if (request->options.fragment) return;
+  const char *other = hp_looks_like_else(bytes, length, hp_encoding_for_label(encoding, strlen(encoding)));
+  if (other) hp_complain("%s looks like %s rather than HTML", hp_shown_name(request->path), other);
+}
+
+static int list_errors(const hpar_parser *parser, const char *path, const char *bytes, size_t length,
+                       const hp_encoding *encoding) {
+  size_t count = hpar_parse_error_count(parser);
+  bool utf8 = encoding->kind == HP_ENCODING_UTF8;
+  hp_line_finder finder;
+  hp_decoded_line_finder decoded;
+  hp_line_open(&finder, bytes, length);
+  hpar_status status = utf8 ? HPAR_OK : hp_decoded_line_open(&decoded, encoding, bytes, length);
+  if (status) return hp_complain_status(path, status);
+  for (size_t i = 0; i < count; i++) {
+    hpar_parse_error error = hpar_parse_error_at(parser, i);
+    hp_position position = utf8 ? hp_line_at(&finder, error.offset) : hp_decoded_line_at(&decoded, error.offset);
+    fprintf(stderr, "%s:%llu:%llu: %s\n", path, (unsigned long long)position.line, (unsigned long long)position.column,
+            error.code);
+  }
+  if (!utf8) hp_decoded_line_close(&decoded);
+  fflush(stderr);
+  return -1;
+}
+
+static int print_results(const request *request, const hpar_document *document, const hpar_stats *stats) {
+  hpar_node root = hpar_document_root(document);
+  hpar_status status = HPAR_OK;
+  if (request->format == TREE) status = hpar_serialize_tree(document, root, hp_write_file, stdout);
+  if (request->format == HTML)
+    status = hpar_serialize_html(document, root, request->options.scripting, hp_write_file, stdout);
+  int code = status && status != HPAR_ERROR_IO ? hp_complain_status(request->path, status) : HP_EXIT_FINE;
+  code = hp_finish_output(code);
+  FILE *file = request->format == NOTHING ? stdout : stderr;
+  if (request->report == REPORT) hp_report_stats(file, stats);
+  if (request->report == REPORT_JSON) {
+    hp_json json = {.file = file};
+    hp_report_stats_json(&json, stats);
+    fputc('\n', file);
+  }
+  return code || file != stdout ? code : hp_finish_output(code);
+}
+
+/* The bytes of the page, as far as they are wanted after the parse. */
+typedef struct input {
+  hpar_parser *parser;
+  char *bytes;
+  size_t kept, length, capacity;
+  bool keep_all; /* else the beginning */
+} input;
+
+enum { KEPT = 4096 };
+
+static hpar_status take_piece(const char *bytes, size_t n, void *context) {
+  input *in = context;
+  size_t keep = in->keep_all ? n : in->kept + n < KEPT ? n : KEPT - in->kept;
+  if (in->kept + keep > in->capacity) {
+    size_t capacity = in->capacity * 2 > in->kept + keep + KEPT ? in->capacity * 2 : in->kept + keep + KEPT;
+    char *grown = hp_reallocate(in->bytes, capacity);
+    if (!grown) return HPAR_ERROR_MEMORY;
+    in->bytes = grown;
+    in->capacity = capacity;
+  }
+  if (keep) memcpy(in->bytes + in->kept, bytes, keep);
+  in->kept += keep;
+  in->length += n;
+  return hpar_parser_feed(in->parser, bytes, n);
+}
+
+/* Standard input is parsed as it comes. */
+static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpar_document *document, input *in,
+                                hpar_stats *stats) {
+  *in = (input){.parser = parser, .keep_all = request->options.max_errors};
+  hpar_status status = hpar_parser_begin(parser, &request->options, document);
+  if (!status) status = hp_read_pieces(take_piece, in);
+  if (status && status < HPAR_LIMIT_DEPTH) return status;
+  return request->options.cut_count && request->cuts[request->options.cut_count - 1] > in->length
+             ? HPAR_OK
+             : hpar_parser_finish(parser, stats);
+}
+
+static int run(request *request) {
+  int code = check(request);
+  if (code >= 0) return code;
+  bool pieces = !strcmp(request->path, "-");
+  input in = {0};
+  if (!pieces) {
+    in.bytes = hp_load(request->path, &in.length);
+    in.kept = in.length;
+    if (!in.bytes) return HP_EXIT_FAILED;
+    code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
+  }
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  if (code < 0) {
+    hpar_stats stats;
+    hpar_status status = hpar_parser_create(&parser);
+    if (!status) status = hpar_document_create(&document);
+    if (!status)
+      status = pieces ? parse_pieces(request, parser, document, &in, &stats)
+                      : hpar_parse(parser, &request->options, in.bytes, in.length, document, &stats);
+    bool limit = status >= HPAR_LIMIT_DEPTH;
+    if (limit) hp_complain("%s: %s; the tree ends there", hp_shown_name(request->path), hpar_status_text(status));
+    if (!status && pieces) code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
+    if (status && !limit) {
+      code = hp_complain_status(request->path, status);
+    } else if (code < 0) {
+      warn_unless_html(request, in.bytes, in.kept, stats.encoding);
+      if (request->options.max_errors)
+        code = list_errors(parser, hp_shown_name(request->path), in.bytes, in.length,
+                           hp_encoding_for_label(stats.encoding, strlen(stats.encoding)));
+      if (code < 0) code = print_results(request, document, &stats);
+      if (limit && code == HP_EXIT_FINE) code = HP_EXIT_FAILED;
+    }
+  }
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+  hp_free(in.bytes);
+  return code;
+}
+
+int hp_run_parse(int count, char **items) {
+  hp_arguments arguments = {.command = &command, .count = count, .items = items};
+  request request = {.format = TREE};
+  int code = -1;
+  for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
+    code = take(&arguments, id, &request);
+  }
+  if (code < 0) code = run(&request);
+  free(request.cuts);
+  return code;
+}

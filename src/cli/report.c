@@ -1,0 +1,241 @@
+#include "cli/report.h"
+
+static void count(FILE *file, const char *name, uint64_t value) {
+  fprintf(file, "%-22s %llu\n", name, (unsigned long long)value);
+}
+
+static void text(FILE *file, const char *name, const char *value) { fprintf(file, "%-22s %s\n", name, value); }
+
+static void milliseconds(FILE *file, const char *name, uint64_t ns) {
+  fprintf(file, "%-22s %.3f ms\n", name, (double)ns / 1e6);
+}
+
+/* Levels up to the last that has merged something. */
+static unsigned merge_levels(const hpar_stats *stats) {
+  unsigned levels = HPAR_MERGE_LEVELS;
+  while (levels && !stats->merge_levels[levels - 1].merges) levels--;
+  return levels;
+}
+
+void hp_report_stats(FILE *file, const hpar_stats *stats) {
+  fprintf(file, "%-22s %s\n", "mode", stats->mode);
+  count(file, "threads", stats->threads);
+  if (stats->strategy) {
+    text(file, "strategy", stats->strategy);
+    text(file, "predictor", stats->predictor);
+    text(file, "mode predictor", stats->mode_predictor);
+    text(file, "cut", stats->cut);
+    text(file, "merge", stats->merge);
+  }
+  fprintf(file, "%-22s %s, %s\n", "encoding", stats->encoding, stats->encoding_source);
+  count(file, "bytes", stats->bytes);
+  count(file, "tokens", stats->tokens);
+  count(file, "nodes", stats->nodes);
+  count(file, "parse errors", stats->parse_errors);
+  if (stats->strategy) {
+    count(file, "chunks", stats->chunks);
+    count(file, "  exact", stats->chunks_exact);
+    count(file, "  right start", stats->chunks_right_start);
+    count(file, "  right", stats->chunks_right);
+    count(file, "  clean", stats->chunks_clean);
+    if (stats->ns.input) count(file, "  begun before the end", stats->chunks_started_before_end);
+    count(file, "log entries", stats->log_entries);
+    for (int i = 0; i < HPAR_LOG_KINDS; i++) {
+      if (!stats->log_entries_by_kind[i]) continue;
+      fprintf(file, "  %-20s %llu\n", hpar_log_kind_name((hpar_log_kind)i),
+              (unsigned long long)stats->log_entries_by_kind[i]);
+    }
+    uint64_t wrong = 0;
+    for (int i = 0; i < HPAR_ASSUMPTIONS; i++) wrong += stats->wrong_assumptions_by_kind[i];
+    count(file, "wrong assumptions", wrong);
+    for (int i = 0; i < HPAR_ASSUMPTIONS; i++) {
+      if (!stats->wrong_assumptions_by_kind[i]) continue;
+      fprintf(file, "  %-20s %llu\n", hpar_assumption_name((hpar_assumption)i),
+              (unsigned long long)stats->wrong_assumptions_by_kind[i]);
+    }
+    count(file, "bytes parsed again", stats->bytes_reparsed);
+    if (stats->respeculations) count(file, "speculated again", stats->respeculations);
+    if (stats->bytes_respeculated) count(file, "  bytes in vain", stats->bytes_respeculated);
+    if (stats->aborts) count(file, "aborts", stats->aborts);
+    if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
+    uint64_t silent = 0;
+    for (int i = 0; i < HPAR_SILENT_ERRORS; i++) silent += stats->silent_errors_by_kind[i];
+    if (silent) count(file, "silent errors", silent);
+    for (int i = 0; i < HPAR_SILENT_ERRORS; i++) {
+      if (!stats->silent_errors_by_kind[i]) continue;
+      fprintf(file, "  %-20s %llu\n", hpar_silent_error_name((hpar_silent_error)i),
+              (unsigned long long)stats->silent_errors_by_kind[i]);
+    }
+    milliseconds(file, "cut", stats->ns.cut);
+    milliseconds(file, "predict, all threads", stats->ns.predict);
+    for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++) {
+      char name[32];
+      snprintf(name, sizeof name, "parse, thread %u", i);
+      milliseconds(file, name, stats->ns.parse_per_worker[i]);
+    }
+    milliseconds(file, "merge", stats->ns.merge);
+    for (unsigned level = 1; level < merge_levels(stats); level++) {
+      const hpar_merge_level *at = &stats->merge_levels[level];
+      fprintf(file, "  level %-14u %.3f ms: %llu merges, %llu entries answered\n", level, (double)at->nanoseconds / 1e6,
+              (unsigned long long)at->merges, (unsigned long long)at->tokens);
+    }
+    milliseconds(file, "patch", stats->ns.patch);
+  }
+  if (stats->pipeline.predictor) {
+    text(file, "pipeline predictor", stats->pipeline.predictor);
+    count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
+    count(file, "batch", stats->pipeline.batch);
+    uint64_t hazards = 0;
+    for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += stats->pipeline.hazards_by_kind[i];
+    count(file, "hazards", hazards);
+    for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {
+      if (!stats->pipeline.hazards_by_kind[i] && !stats->pipeline.rollbacks_by_kind[i]) continue;
+      fprintf(file, "  %-20s %llu, %llu of them not foreseen\n", hpar_pipeline_hazard_name((hpar_pipeline_hazard)i),
+              (unsigned long long)stats->pipeline.hazards_by_kind[i],
+              (unsigned long long)stats->pipeline.rollbacks_by_kind[i]);
+    }
+    count(file, "rollbacks", stats->pipeline.rollbacks);
+    count(file, "  tokens dropped", stats->pipeline.tokens_dropped);
+    count(file, "  bytes dropped", stats->pipeline.bytes_dropped);
+    count(file, "drains", stats->pipeline.drains);
+    count(file, "tokenizer waits", stats->pipeline.tokenizer_waits);
+    count(file, "  asleep", stats->pipeline.tokenizer_slept);
+    milliseconds(file, "  for", stats->pipeline.tokenizer_wait_ns);
+    count(file, "tree builder waits", stats->pipeline.builder_waits);
+    count(file, "  asleep", stats->pipeline.builder_slept);
+    milliseconds(file, "  for", stats->pipeline.builder_wait_ns);
+  }
+  milliseconds(file, "decode", stats->ns.decode);
+  if (stats->ns.first_chunk) milliseconds(file, "first chunk after", stats->ns.first_chunk);
+  if (stats->ns.input) milliseconds(file, "end of input after", stats->ns.input);
+  milliseconds(file, "total", stats->ns.total);
+  if (stats->ns.total)
+    fprintf(file, "%-22s %.1f MB/s\n", "speed", (double)stats->bytes * 1e3 / (double)stats->ns.total);
+}
+
+static void member(hp_json *json, const char *key, uint64_t value) {
+  hp_json_key(json, key);
+  hp_json_number(json, value);
+}
+
+static void pipeline_json(hp_json *json, const hpar_stats *stats) {
+  hp_json_key(json, "pipeline");
+  hp_json_open(json, '{');
+  hp_json_key(json, "predictor");
+  hp_json_text(json, stats->pipeline.predictor);
+  member(json, "buffer_tokens", stats->pipeline.buffer_tokens);
+  member(json, "batch", stats->pipeline.batch);
+  hp_json_key(json, "hazards_by_kind");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++)
+    member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), stats->pipeline.hazards_by_kind[i]);
+  hp_json_close(json, '}');
+  hp_json_key(json, "rollbacks_by_kind");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++)
+    member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), stats->pipeline.rollbacks_by_kind[i]);
+  hp_json_close(json, '}');
+  member(json, "rollbacks", stats->pipeline.rollbacks);
+  member(json, "tokens_dropped", stats->pipeline.tokens_dropped);
+  member(json, "bytes_dropped", stats->pipeline.bytes_dropped);
+  member(json, "drains", stats->pipeline.drains);
+  member(json, "tokenizer_waits", stats->pipeline.tokenizer_waits);
+  member(json, "tokenizer_slept", stats->pipeline.tokenizer_slept);
+  member(json, "tokenizer_wait_ns", stats->pipeline.tokenizer_wait_ns);
+  member(json, "builder_waits", stats->pipeline.builder_waits);
+  member(json, "builder_slept", stats->pipeline.builder_slept);
+  member(json, "builder_wait_ns", stats->pipeline.builder_wait_ns);
+  hp_json_close(json, '}');
+}
+
+void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
+  hp_json_open(json, '{');
+  member(json, "bytes", stats->bytes);
+  member(json, "tokens", stats->tokens);
+  member(json, "nodes", stats->nodes);
+  member(json, "parse_errors", stats->parse_errors);
+  hp_json_key(json, "mode");
+  hp_json_text(json, stats->mode);
+  member(json, "threads", stats->threads);
+  hp_json_key(json, "strategy");
+  hp_json_text(json, stats->strategy);
+  hp_json_key(json, "predictor");
+  hp_json_text(json, stats->predictor);
+  hp_json_key(json, "mode_predictor");
+  hp_json_text(json, stats->mode_predictor);
+  hp_json_key(json, "cut");
+  hp_json_text(json, stats->cut);
+  hp_json_key(json, "merge");
+  hp_json_text(json, stats->merge);
+  hp_json_key(json, "encoding");
+  hp_json_text(json, stats->encoding);
+  hp_json_key(json, "encoding_source");
+  hp_json_text(json, stats->encoding_source);
+  member(json, "chunks", stats->chunks);
+  member(json, "chunks_exact", stats->chunks_exact);
+  member(json, "chunks_right_start", stats->chunks_right_start);
+  member(json, "chunks_right", stats->chunks_right);
+  member(json, "chunks_clean", stats->chunks_clean);
+  member(json, "chunks_started_before_end", stats->chunks_started_before_end);
+  member(json, "log_entries", stats->log_entries);
+  hp_json_key(json, "log_entries_by_kind");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_LOG_KINDS; i++) {
+    member(json, hpar_log_kind_name((hpar_log_kind)i), stats->log_entries_by_kind[i]);
+  }
+  hp_json_close(json, '}');
+  hp_json_key(json, "wrong_assumptions_by_kind");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) {
+    member(json, hpar_assumption_name((hpar_assumption)i), stats->wrong_assumptions_by_kind[i]);
+  }
+  hp_json_close(json, '}');
+  member(json, "bytes_reparsed", stats->bytes_reparsed);
+  member(json, "respeculations", stats->respeculations);
+  member(json, "aborts", stats->aborts);
+  member(json, "rollbacks", stats->rollbacks);
+  member(json, "bytes_respeculated", stats->bytes_respeculated);
+  member(json, "chunks_in_comment", stats->chunks_in_comment);
+  member(json, "chunks_in_raw_text", stats->chunks_in_raw_text);
+  member(json, "chunks_in_markup", stats->chunks_in_markup);
+  member(json, "chunks_misguessed", stats->chunks_misguessed);
+  member(json, "chunks_silent", stats->chunks_silent);
+  hp_json_key(json, "silent_errors_by_kind");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) {
+    member(json, hpar_silent_error_name((hpar_silent_error)i), stats->silent_errors_by_kind[i]);
+  }
+  hp_json_close(json, '}');
+  hp_json_key(json, "merge_levels");
+  hp_json_open(json, '[');
+  for (unsigned level = 0; level < merge_levels(stats); level++) {
+    const hpar_merge_level *at = &stats->merge_levels[level];
+    hp_json_open(json, '{');
+    member(json, "merges", at->merges);
+    member(json, "segments", at->segments);
+    member(json, "tokens", at->tokens);
+    member(json, "ns", at->nanoseconds);
+    hp_json_close(json, '}');
+  }
+  hp_json_close(json, ']');
+  hp_json_key(json, "ns");
+  hp_json_open(json, '{');
+  member(json, "cut", stats->ns.cut);
+  member(json, "decode", stats->ns.decode);
+  member(json, "predict", stats->ns.predict);
+  member(json, "oracle", stats->ns.oracle);
+  hp_json_key(json, "parse_per_worker");
+  hp_json_open(json, '[');
+  for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++) {
+    hp_json_number(json, stats->ns.parse_per_worker[i]);
+  }
+  hp_json_close(json, ']');
+  member(json, "merge", stats->ns.merge);
+  member(json, "patch", stats->ns.patch);
+  member(json, "first_chunk", stats->ns.first_chunk);
+  member(json, "input", stats->ns.input);
+  member(json, "total", stats->ns.total);
+  hp_json_close(json, '}');
+  if (stats->pipeline.predictor) pipeline_json(json, stats);
+  hp_json_close(json, '}');
+}

@@ -1,0 +1,25 @@
+#ifndef HP_DOM_DOCUMENT_H
+#define HP_DOM_DOCUMENT_H
+
+#include "base/arena.h"
+#include "base/atom.h"
+#include "dom/node.h"
+#include "input/buffer.h"
+#include "input/input.h"
+
+struct hpar_document {
+  hp_range range;
+  hp_atoms atoms;
+  hp_ref root;
+  hpar_quirks quirks;
+  hp_input input; /* of the last parse: nodes point into its bytes */
+  /* Of a parse that is fed: the text, and those of its bytes that may be needed again. */
+  hp_buffer text, source;
+  void (*abandon)(void *feeder); /* takes the document away from who feeds it; NULL: nobody does */
+  void *feeder;
+};
+
+/* Drops the tree and makes an empty document node. Nobody feeds the document any more; `source` is kept. */
+hpar_status hp_document_reset(hpar_document *document);
+
+#endif

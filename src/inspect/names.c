@@ -1,0 +1,100 @@
+/* The names under which hazards, outcomes and states appear to people and in JSON. */
+
+#include "inspect/state.h"
+
+#include <hpar/inspect.h>
+
+static const struct {
+  const char *name, *summary;
+} hazards[HPAR_HAZARDS] = {
+    [HPAR_HAZARD_NONE] = {"none", "nothing"},
+    [HPAR_HAZARD_UNENDED_TEXT] = {"unended_text", "raw text that begins in the chunk has no end tag"},
+    [HPAR_HAZARD_INPUT_TO_COME] = {"input_to_come", "raw text goes on beyond what had come of the input"},
+    [HPAR_HAZARD_POP] = {"pop", "an element from before the cut would be popped"},
+    [HPAR_HAZARD_IMPLIED_END] = {"implied_end", "implied end tags would go on before the cut"},
+    [HPAR_HAZARD_SCOPE] = {"scope", "what is in scope before the cut decides, and has no default answer"},
+    [HPAR_HAZARD_END_TAG] = {"end_tag", "an end tag might close something from before the cut"},
+    [HPAR_HAZARD_FORMATTING] = {"formatting", "formatting elements from before the cut would be touched"},
+    [HPAR_HAZARD_FOREIGN] = {"foreign", "foreign content from before the cut would be left"},
+    [HPAR_HAZARD_TABLE] = {"table", "a table part from before the cut would be closed"},
+    [HPAR_HAZARD_TEMPLATE] = {"template", "a template from before the cut would be closed"},
+    [HPAR_HAZARD_ROOT] = {"root", "html, body or frameset would be changed"},
+    [HPAR_HAZARD_FORM] = {"form", "the form pointer decides what is done"},
+    [HPAR_HAZARD_FOSTER] = {"foster", "something would be foster-parented before the cut"},
+    [HPAR_HAZARD_SELECTEDCONTENT] = {"selectedcontent", "an option's contents would be cloned"},
+    [HPAR_HAZARD_MODE] = {"mode", "the insertion mode has changed with nothing of the worker's own open"},
+};
+
+static const char *const assumptions[HPAR_ASSUMPTIONS] = {
+    [HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE] = "no p from before the cut is in button scope",
+    [HPAR_ASSUME_NOT_IN_SCOPE] = "no select, button, nobr or ruby from before the cut is in scope",
+    [HPAR_ASSUME_NO_LI] = "no li from before the cut is open",
+    [HPAR_ASSUME_NO_DD_DT] = "no dd or dt from before the cut is open",
+    [HPAR_ASSUME_FORMATTING_CLEAN] = "no formatting element from before the cut is to be reconstructed",
+    [HPAR_ASSUME_NOAHS_ARK] = "three equal formatting elements are not exceeded by those from before the cut",
+    [HPAR_ASSUME_NO_FORMATTING] = "the formatting element that is named is not in the list from before the cut",
+    [HPAR_ASSUME_NO_TEMPLATE] = "no template from before the cut is open",
+    [HPAR_ASSUME_FORM_NULL] = "the form pointer is null",
+    [HPAR_ASSUME_NO_SELECTEDCONTENT] = "there is no selectedcontent element",
+    [HPAR_ASSUME_TOP_NOT_IMPLIED] = "the current node is no heading, option or optgroup",
+    [HPAR_ASSUME_NAMESPACE] = "the current node is in the namespace that was predicted",
+    [HPAR_ASSUME_MODE] = "the insertion mode is one under which the tokens do the same as under the predicted one",
+    [HPAR_ASSUME_START_STATE] = "a token begins here, in the data state",
+};
+
+static const char *const outcomes[HPAR_CHUNK_OUTCOMES] = {"exact",    "clean",     "passed",
+                                                          "repaired", "discarded", "unreached"};
+
+static const char *const events[HPAR_EVENT_KINDS] = {"decode", "cut",       "prescan", "parse", "exact",
+                                                     "merge",  "roll_back", "patch",   "wait"};
+
+static const char *const modes[HP_INSERTION_MODES] = {
+    "initial",         "before html",   "before head",    "in head",          "in head noscript",
+    "after head",      "in body",       "text",           "in table",         "in caption",
+    "in column group", "in table body", "in row",         "in cell",          "in template",
+    "after body",      "in frameset",   "after frameset", "after after body", "after after frameset"};
+
+static const char *const states[HP_STATES] = {
+    [HP_STATE_DATA] = "data",
+    [HP_STATE_RCDATA] = "RCDATA",
+    [HP_STATE_RAWTEXT] = "RAWTEXT",
+    [HP_STATE_SCRIPT_DATA] = "script data",
+    [HP_STATE_SCRIPT_DATA_ESCAPED] = "script data escaped",
+    [HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED] = "script data double escaped",
+    [HP_STATE_PLAINTEXT] = "PLAINTEXT",
+    [HP_STATE_CDATA_SECTION] = "CDATA section",
+    [HP_STATE_CHARACTER_REFERENCE] = "character reference",
+    [HP_STATE_TAG_OPEN] = "tag open",
+    [HP_STATE_END_TAG_OPEN] = "end tag open",
+    [HP_STATE_TAG_NAME] = "tag name",
+    [HP_STATE_BEFORE_ATTRIBUTE_NAME] = "before attribute name",
+    [HP_STATE_ATTRIBUTE_NAME] = "attribute name",
+    [HP_STATE_AFTER_ATTRIBUTE_NAME] = "after attribute name",
+    [HP_STATE_BEFORE_ATTRIBUTE_VALUE] = "before attribute value",
+    [HP_STATE_DOUBLE_QUOTED] = "attribute value (double-quoted)",
+    [HP_STATE_SINGLE_QUOTED] = "attribute value (single-quoted)",
+    [HP_STATE_UNQUOTED] = "attribute value (unquoted)",
+    [HP_STATE_AFTER_QUOTED] = "after attribute value (quoted)",
+    [HP_STATE_SELF_CLOSING] = "self-closing start tag",
+    [HP_STATE_MARKUP_DECLARATION_OPEN] = "markup declaration open",
+    [HP_STATE_COMMENT] = "comment",
+    [HP_STATE_BOGUS_COMMENT] = "bogus comment",
+    [HP_STATE_PROCESSING_INSTRUCTION] = "processing instruction",
+    [HP_STATE_DOCTYPE] = "DOCTYPE",
+};
+
+#define NAME(table, count, i) ((unsigned)(i) < (unsigned)(count) ? (table)[i] : "unknown")
+
+const char *hpar_hazard_name(hpar_hazard hazard) {
+  return (unsigned)hazard < HPAR_HAZARDS ? hazards[hazard].name : "unknown";
+}
+
+const char *hpar_hazard_summary(hpar_hazard hazard) {
+  return (unsigned)hazard < HPAR_HAZARDS ? hazards[hazard].summary : "unknown";
+}
+
+const char *hpar_assumption_summary(hpar_assumption a) { return NAME(assumptions, HPAR_ASSUMPTIONS, a); }
+const char *hpar_chunk_outcome_name(hpar_chunk_outcome outcome) { return NAME(outcomes, HPAR_CHUNK_OUTCOMES, outcome); }
+const char *hpar_event_kind_name(hpar_event_kind kind) { return NAME(events, HPAR_EVENT_KINDS, kind); }
+const char *hp_mode_name(uint8_t mode) { return NAME(modes, HP_INSERTION_MODES, mode); }
+const char *hp_state_name(hp_state state) { return NAME(states, HP_STATES, state); }

@@ -1,0 +1,210 @@
+#include "merge/merge.h"
+
+#include "merge/note.h"
+
+#define HP_SPECULATIVE 0
+#include "merge/check.h"
+#include "merge/splice.h"
+
+#include <strings.h>
+
+static uint32_t position(const hp_merger *m) { return (uint32_t)(m->lane->tokenizer.at - m->lane->tokenizer.base); }
+
+static bool at_boundary(const hp_merger *m) {
+  return m->lane->tokenizer.content == HP_CONTENT_DATA && m->lane->builder.mode != HP_IN_TEXT;
+}
+
+static bool step(hp_merger *m) {
+  hp_token token;
+  if (!hp_lane_next(m->lane, &token)) return false;
+  hp_exact_token(&m->lane->builder, &token);
+  m->lane->builder.prepared = false;
+  if (token.kind == HPAR_TOKEN_EOF)
+    m->done = true;
+  else
+    m->lane->tokens++;
+  hp_lane_check(m->lane);
+  return true;
+}
+
+bool hp_merger_walk_to(hp_merger *m, uint32_t offset) {
+  while (!m->done && (position(m) < offset || !at_boundary(m)))
+    if (!step(m)) return false;
+  return true;
+}
+
+void hp_merger_finish(hp_merger *m) {
+  while (!m->done) step(m);
+}
+
+/* As above, on a stretch that a worker has been over, too. */
+static bool parse_again(hp_merger *m, uint32_t offset) {
+  uint32_t from = position(m);
+  uint64_t begin = m->record ? hp_record_now() : 0;
+  bool there = hp_merger_walk_to(m, offset);
+  m->stats->bytes_reparsed += position(m) - from;
+  if (m->record) hp_record_again(m->record, from, position(m), begin);
+  return there;
+}
+
+static bool wrong(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
+  m->stats->wrong_assumptions_by_kind[assumption]++;
+  m->right = false;
+  if (m->record) hp_note_wrong(m, s, assumption);
+  if (m->strategy->at_wrong) m->strategy->at_wrong(m->lane, chunk, s, assumption, &m->judgement);
+  return false;
+}
+
+static bool holds(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+  hpar_assumption failed = first_wrong(&m->lane->builder, s);
+  return failed == HPAR_ASSUMPTIONS || wrong(m, chunk, s, failed);
+}
+
+/* A token out of the log, its attributes where the worker put them. */
+static void replay(hp_merger *m, const hp_token *token) {
+  hp_exact_token(&m->lane->builder, token);
+  m->lane->tokenizer.at = m->lane->tokenizer.base + token->end;
+  if (token->kind == HPAR_TOKEN_START_TAG) m->lane->tokenizer.last_start_tag = token->name;
+  if (token->kind == HPAR_TOKEN_EOF)
+    m->done = true;
+  else
+    m->lane->tokens++;
+}
+
+/* The token's first half, if the token is one for the body here, too. */
+static void prepare(hp_merger *m, const hp_token *token) {
+  hp_builder *b = &m->lane->builder;
+  if (takes_first_half(b)) hp_exact_prepare(b, token);
+}
+
+static void count(hp_merger *m, const hp_segment *s) {
+  uint64_t *by_kind = m->stats->log_entries_by_kind;
+  by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
+  by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;
+  by_kind[HPAR_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
+  by_kind[HPAR_LOG_ASSUME] += (uint64_t)__builtin_popcount(s->questions);
+  by_kind[HPAR_LOG_END_MISSING] += s->open_count;
+}
+
+/* The reading of the chunk that begins where the merger stands, or -1. */
+static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
+  for (uint32_t i = 0; i < chunk->reading_count; i++) {
+    uint32_t first = chunk->readings[i].first;
+    if (first == HP_NO_SEGMENT ? position(m) >= chunk->limit : position(m) == first) return (int)i;
+  }
+  return -1;
+}
+
+/* Did a newline-eating tag end here? The token after it belongs to it. */
+static bool eats_newline(const char *text, uint32_t cut) {
+  const char *tag = memrchr(text, '<', cut);
+  if (!tag || memchr(tag, '>', (size_t)(text + cut - tag)) != text + cut - 1) return false;
+  return !strncasecmp(tag, "<pre", 4) || !strncasecmp(tag, "<listing", 8);
+}
+
+/* What the cut, between which and `first` no token begins but there, was inside of. */
+static hp_seam seam_at(const hp_merger *m, uint32_t cut, uint32_t first, hp_atom *raw_name) {
+  const char *text = m->lane->tokenizer.base, *at = text + first;
+  if (at == text + cut || eats_newline(text, cut)) return HP_SEAM_DATA;
+  if (at[-1] != '>') return HP_SEAM_TEXT;
+  const char *tag = memrchr(text + cut, '<', (size_t)(at - text) - cut);
+  if (tag && tag[1] == '/' && memchr(tag, '>', (size_t)(at - tag)) == at - 1) {
+    *raw_name = hp_raw_text_name(tag + 2, at, m->lane->builder.scripting);
+    if (*raw_name) return HP_SEAM_RAW_TEXT;
+  }
+  if (at[-2] == '-' || (at[-2] == '!' && at[-3] == '-')) return HP_SEAM_COMMENT;
+  return HP_SEAM_MARKUP;
+}
+
+static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+  hpar_stats *stats = m->stats;
+  bool composed = chunk->taken && m->taken_to > chunk->readings[0].first; /* and so we are past its beginning */
+  uint32_t first = composed ? chunk->readings[0].first : position(m);
+  int reading = composed ? 0 : reading_here(m, chunk);
+  m->begun = true;
+  m->again = stats->bytes_reparsed;
+  m->reading = reading < 0 ? 0 : (uint32_t)reading;
+  m->segment = chunk->readings[m->reading].segment + chunk->taken;
+  m->lost = composed ? 0 : chunk->taken;
+  m->clean = reading >= 0 && !chunk->cut_short;
+  m->right = true;
+  m->judgement = (hp_judgement){0};
+  m->judgement.seam = seam_at(m, chunk->cut, first, &m->judgement.raw_name);
+  stats->chunks_in_comment += m->judgement.seam == HP_SEAM_COMMENT;
+  stats->chunks_in_raw_text += m->judgement.seam == HP_SEAM_RAW_TEXT;
+  stats->chunks_in_markup += m->judgement.seam == HP_SEAM_MARKUP;
+  stats->chunks_right_start += reading >= 0;
+  stats->merge_levels[0].merges++;
+  stats->respeculations += chunk->outcome.respeculations;
+  stats->bytes_respeculated += chunk->outcome.bytes_respeculated;
+  stats->aborts += chunk->outcome.aborted;
+  if (m->strategy->at_seam) {
+    bool taken = m->strategy->at_seam(m->lane, chunk, reading, &m->judgement);
+    m->judgement.rolled_back = !taken;
+    stats->rollbacks += !taken && !chunk->outcome.aborted;
+  }
+  if (m->record) hp_note_begun(m, chunk, reading);
+}
+
+static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+  hpar_stats *stats = m->stats;
+  stats->chunks_right += m->right && !m->judgement.rolled_back;
+  stats->chunks_clean += m->clean && stats->bytes_reparsed == m->again;
+  stats->chunks_misguessed += m->judgement.rolled_back || chunk->outcome.respeculations;
+  stats->chunks_silent += m->judgement.silent != 0;
+  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) stats->silent_errors_by_kind[i] += m->judgement.silent >> i & 1;
+  m->begun = false;
+  if (m->record) hp_note_taken(m, chunk);
+}
+
+/* False: more input must come first. */
+static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
+  const hp_log *log = &chunk->log;
+  const hp_strategy *strategy = m->strategy;
+  for (; m->segment < chunk->readings[m->reading].end && !m->done; m->segment++) {
+    uint32_t i = m->segment;
+    const hp_segment *s = &log->segments[i];
+    if (s->ends == HP_ENDS_HAZARD) {
+      count(m, s);
+      if (m->record) hp_note_hazard(m, s);
+      m->clean = false;
+      continue;
+    }
+    if ((position(m) < s->start || !at_boundary(m)) && !parse_again(m, s->start)) return false;
+    count(m, s);
+    if (m->done) break;
+    if (position(m) != s->start) {
+      wrong(m, chunk, s, HPAR_ASSUME_START_STATE);
+      m->clean = false;
+      continue;
+    }
+    if (!holds(m, chunk, s)) {
+      m->clean = false;
+      continue;
+    }
+    if (strategy->before_splice) strategy->before_splice(m->lane, chunk, s, &m->judgement);
+    hp_splice(&m->lane->builder, log, i);
+    m->lane->builder.prepared = s->prepared;
+    m->lane->tokens += s->tokens;
+    m->lane->tokenizer.at = m->lane->tokenizer.base + s->end;
+    m->stats->merge_levels[0].segments++;
+    if (s->ends == HP_ENDS_REPLAY) replay(m, &log->tokens[s->token]);
+    if (s->ends == HP_ENDS_PREPARE) prepare(m, &log->tokens[s->token]);
+    m->taken_to = position(m);
+    m->stats->merge_levels[0].tokens += s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;
+    if (strategy->after_entry) strategy->after_entry(m->lane, chunk, s, &m->judgement);
+  }
+  return m->done || chunk->cut_short || position(m) >= chunk->limit || parse_again(m, chunk->limit);
+}
+
+bool hp_merger_take(hp_merger *m, const hp_chunk_work *chunk) {
+  if (!m->begun) {
+    if (!hp_merger_walk_to(m, chunk->cut)) return false;
+    if (m->record) hp_note_chunk(m, chunk);
+    if (m->done || chunk->failed) return true;
+    begin_chunk(m, chunk);
+  }
+  if (m->judgement.rolled_back ? !parse_again(m, chunk->limit) : !take_segments(m, chunk)) return false;
+  end_chunk(m, chunk);
+  return true;
+}

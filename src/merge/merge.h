@@ -1,0 +1,37 @@
+#ifndef HP_MERGE_MERGE_H
+#define HP_MERGE_MERGE_H
+
+/* The merger: the sequential parser, walking the document on the true state and taking the workers' shortcuts
+ * where their conditions hold. */
+
+#include "build/lane.h"
+#include "inspect/record.h"
+#include "speculate/worker.h"
+
+#include <hpar/stats.h>
+
+typedef struct hp_merger {
+  hp_lane *lane; /* the true state */
+  hpar_stats *stats;
+  const hp_strategy *strategy;
+  hp_record *record; /* NULL: nobody asks */
+  bool done;         /* the end of the input was processed */
+  /* The chunk at hand, where it has to wait for more input: */
+  bool begun, clean, right;
+  uint32_t segment; /* the next one of its log */
+  uint32_t reading;
+  uint32_t lost;  /* of its segments, those that were made part of one that was left out */
+  uint64_t again; /* bytes parsed again before it */
+  hp_judgement judgement;
+  uint32_t taken_to; /* where the last segment that was taken ends */
+} hp_merger;
+
+/* Parses by itself up to the first token boundary at or after `offset` in the data state. False: more input must come
+ * first, and the call be repeated. */
+bool hp_merger_walk_to(hp_merger *merger, uint32_t offset);
+/* Goes through a chunk, as far as its log leads. False as above. */
+bool hp_merger_take(hp_merger *merger, const hp_chunk_work *chunk);
+/* To the end of the input, all of which has come. */
+void hp_merger_finish(hp_merger *merger);
+
+#endif

@@ -1,0 +1,80 @@
+#include "merge/note.h"
+
+#include "inspect/state.h"
+
+static hp_state state_of(const hp_start_state *s) {
+  switch (s->inside) {
+    case HP_INSIDE_COMMENT: return HP_STATE_COMMENT;
+    case HP_INSIDE_TAG: return HP_STATE_BEFORE_ATTRIBUTE_NAME;
+    case HP_INSIDE_DOUBLE_QUOTES: return HP_STATE_DOUBLE_QUOTED;
+    case HP_INSIDE_SINGLE_QUOTES: return HP_STATE_SINGLE_QUOTED;
+    default: break;
+  }
+  switch (s->content) {
+    case HP_CONTENT_RCDATA: return HP_STATE_RCDATA;
+    case HP_CONTENT_RAWTEXT: return HP_STATE_RAWTEXT;
+    case HP_CONTENT_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
+    case HP_CONTENT_PLAINTEXT: return HP_STATE_PLAINTEXT;
+    case HP_CONTENT_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
+    default: return HP_STATE_DATA;
+  }
+}
+
+/* Counters of the statistics go into the chunk as what they were before, and become differences at its end. */
+static void subtract(const hp_merger *m, hpar_chunk *c) {
+  for (int i = 0; i < HPAR_LOG_KINDS; i++)
+    c->log_entries_by_kind[i] = m->stats->log_entries_by_kind[i] - c->log_entries_by_kind[i];
+  for (int i = 0; i < HPAR_SILENT_ERRORS; i++)
+    c->silent_errors_by_kind[i] = m->stats->silent_errors_by_kind[i] - c->silent_errors_by_kind[i];
+}
+
+static hpar_chunk *noted(const hp_merger *m) { return hp_record_last(m->record); }
+
+void hp_note_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+  hpar_chunk *c = hp_record_chunk(m->record, chunk->cut, chunk->limit);
+  subtract(m, c);
+  c->outcome = m->done ? HPAR_CHUNK_UNREACHED : chunk->failed ? HPAR_CHUNK_DISCARDED : HPAR_CHUNK_CLEAN;
+}
+
+void hp_note_begun(hp_merger *m, const hp_chunk_work *chunk, int reading) {
+  hpar_chunk *c = noted(m);
+  const hp_start_state *s = &chunk->start;
+  const hp_reading *r = &chunk->readings[reading < 0 ? 0 : reading];
+  c->predicted = (hpar_start){.state = hp_state_name(state_of(s)),
+                              .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
+                              .mode = hp_mode_name(s->mode),
+                              .ns = (hpar_namespace)s->ns,
+                              .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
+  c->right_start = reading >= 0;
+  c->readings = chunk->reading_count;
+  c->segments = r->end - r->segment;
+  for (uint32_t i = r->segment; i < r->end; i++)
+    for (uint32_t questions = chunk->log.segments[i].questions; questions; questions &= questions - 1)
+      c->assumed_by_kind[__builtin_ctz(questions)]++;
+  c->respeculations = chunk->outcome.respeculations;
+  c->aborted = chunk->outcome.aborted;
+  c->rolled_back = m->judgement.rolled_back;
+}
+
+void hp_note_taken(hp_merger *m, const hp_chunk_work *chunk) {
+  hpar_chunk *c = noted(m);
+  subtract(m, c);
+  uint32_t gone_through = m->segment - chunk->readings[m->reading].segment;
+  c->taken = gone_through - (uint32_t)c->failure_count - m->lost;
+  /* What began before the last segments, and ended the input, left them out. */
+  if (c->taken + c->failure_count < c->segments && c->taken) c->outcome = HPAR_CHUNK_REPAIRED;
+}
+
+void hp_note_wrong(hp_merger *m, const hp_segment *s, hpar_assumption assumption) {
+  hp_record_failure(m->record, HPAR_HAZARD_NONE, assumption, s->start, s->end);
+}
+
+void hp_note_hazard(hp_merger *m, const hp_segment *s) {
+  hp_record_failure(m->record, (hpar_hazard)s->hazard, HPAR_ASSUMPTIONS, s->start, s->end);
+}
+
+void hp_note_other(hp_merger *m, const hp_chunk_work *chunk, hpar_chunk_outcome outcome) {
+  hpar_chunk *c = hp_record_chunk(m->record, chunk->cut, chunk->limit);
+  c->outcome = outcome;
+  c->right_start = outcome == HPAR_CHUNK_EXACT;
+}

@@ -1,0 +1,52 @@
+#include "merge/splice.h"
+
+/* Nothing here asks what lies below the stack, so that one copy serves both builders. */
+#define HP_SPECULATIVE 0
+#include "build/construct.h"
+
+static void splice_run(hp_builder *b, hp_ref cell_ref) {
+  if (!cell_ref) return;
+  hp_node *cell = node_at(b, cell_ref);
+  hp_ref into = appropriate_place(b).parent;
+  hp_node *parent = node_at(b, into);
+  hp_ref first = cell->first;
+  hp_node *node = node_at(b, first);
+  if (node->kind == HPAR_NODE_TEXT && parent->last && node_at(b, parent->last)->kind == HPAR_NODE_TEXT) {
+    hp_exact_join_text(b, parent->last, node->data, node->length);
+    b->node_count--;
+    first = node->next;
+    node->parent = 0;
+    if (!first) return;
+    node = node_at(b, first);
+  }
+  cell->parent = into;
+  node->previous = parent->last;
+  if (parent->last)
+    node_at(b, parent->last)->next = first;
+  else
+    parent->first = first;
+  parent->last = cell->last;
+}
+
+void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
+  const hp_segment *s = &log->segments[segment];
+  b->node_count += s->nodes;
+  splice_run(b, s->cell);
+  for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
+  if (s->formatting_count) {
+    hp_grow(&b->formatting, &b->formatting_capacity, b->formatting_count + s->formatting_count, b->fail);
+    memcpy(b->formatting + b->formatting_count, log->formatting + s->formatting,
+           s->formatting_count * sizeof *b->formatting);
+    b->formatting_count += s->formatting_count;
+  }
+  for (uint32_t i = 0; i < s->template_count; i++) push_template_mode(b, log->template_modes[s->template_modes + i]);
+  if (s->open_count && !s->mode_is_base) b->mode = s->mode;
+  if (s->frameset_not_ok) b->frameset_ok = false;
+  if (s->form_written) {
+    b->form = s->form;
+    b->form_known = true;
+  }
+  if (!b->errors) return;
+  for (uint32_t i = segment ? s[-1].errors_end : 0; i < s->errors_end; i++)
+    hp_errors_add(b->errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
+}

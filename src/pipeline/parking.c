@@ -1,0 +1,54 @@
+#include "pipeline/parking.h"
+
+#include "sched/pool.h"
+
+#include <time.h>
+
+/* A wait is timed from its UNTIMED-th look on: the clock costs as much as a short wait. */
+enum { SPINS = 4000, UNTIMED = 16 };
+
+static uint64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void hp_parking_open(hp_parking *p) {
+  if (p->open) return;
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  p->open = true;
+}
+
+void hp_parking_close(hp_parking *p) {
+  if (!p->open) return;
+  pthread_cond_destroy(&p->wake);
+  pthread_mutex_destroy(&p->lock);
+  p->open = false;
+}
+
+void hp_park(hp_parking *p, hp_waits *waits, bool (*ready)(void *context), void *context) {
+  uint64_t begin = 0;
+  waits->count++;
+  for (int i = 0; i < SPINS; i++) {
+    if (ready(context)) {
+      if (begin) waits->nanoseconds += now() - begin;
+      return;
+    }
+    if (i == UNTIMED) begin = now();
+    hp_pause();
+  }
+  waits->slept++;
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->sleepers, 1);
+  while (!ready(context)) pthread_cond_wait(&p->wake, &p->lock);
+  atomic_fetch_sub(&p->sleepers, 1);
+  pthread_mutex_unlock(&p->lock);
+  waits->nanoseconds += now() - begin;
+}
+
+void hp_wake_parked(hp_parking *p) {
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}

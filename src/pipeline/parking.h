@@ -1,0 +1,34 @@
+#ifndef HP_PIPELINE_PARKING_H
+#define HP_PIPELINE_PARKING_H
+
+/* Where a stage waits for the other: a while of polite spinning, then asleep. Who changes what the other may wait for
+ * does it by a sequentially consistent store, and then unparks: either the sleeper sees the change or it is seen. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct hp_parking {
+  bool open;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  _Atomic unsigned sleepers;
+} hp_parking;
+
+typedef struct hp_waits {
+  uint64_t count, slept, nanoseconds; /* of which the shortest are not timed */
+} hp_waits;
+
+void hp_parking_open(hp_parking *parking); /* if it is not open yet */
+void hp_parking_close(hp_parking *parking);
+
+/* Returns once `ready(context)`, which reads what it reads by acquire or stronger, is true. */
+void hp_park(hp_parking *parking, hp_waits *waits, bool (*ready)(void *context), void *context);
+void hp_wake_parked(hp_parking *parking);
+
+static inline void hp_unpark(hp_parking *parking) {
+  if (__builtin_expect(atomic_load(&parking->sleepers) != 0, 0)) hp_wake_parked(parking);
+}
+
+#endif

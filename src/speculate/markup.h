@@ -1,0 +1,27 @@
+#ifndef HP_SPECULATE_MARKUP_H
+#define HP_SPECULATE_MARKUP_H
+
+/* What predictors recognise in bare bytes. */
+
+#include "tokenize/tokenizer.h"
+
+typedef struct hp_raw_text {
+  const char *name;
+  hp_atom atom;
+  hp_content content;
+} hp_raw_text;
+
+/* Does this name, in either case, stand at `at`, and end before `end`? */
+bool hp_tag_is_at_length(const char *at, const char *end, const char *name);
+static inline bool hp_tag_is(const char *at, const char *end, const char *name) {
+  return at < end && (*at | 0x20) == *name && hp_tag_is_at_length(at, end, name);
+}
+/* The element whose content is raw text and whose name stands at `at`, or NULL. */
+const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
+/* They are numbered. */
+uint8_t hp_raw_text_index(const hp_raw_text *raw);
+const hp_raw_text *hp_raw_text_of(uint8_t index);
+/* Is the tag that begins at `at` closed by "/>"? */
+bool hp_is_self_closing(const char *at, const char *end);
+
+#endif

@@ -1,0 +1,92 @@
+#!/bin/sh
+# bench.sh HPAR: `hpar bench` on one kernel, where hpar-bench was built; and scripts/bench-compare on that.
+set -u
+
+hpar=$1
+folder=$(dirname "$hpar")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+check() {
+  if eval "$2"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: $1"
+    head -n 20 "$work/out" "$work/err"
+  fi
+}
+
+# run STATUS COMMAND...: what it prints goes to out and err.
+run() {
+  wanted=$1
+  shift
+  "$@" >"$work/out" 2>"$work/err"
+  got=$?
+  check "$*: status $got, not $wanted" "[ $got -eq $wanted ]"
+}
+
+# On one without its companion, what the command says.
+cp "$hpar" "$work/hpar"
+run 0 "$work/hpar" bench --help
+PATH=/usr/bin:/bin run 1 env -u HPAR_SHARED "$work/hpar" bench
+check "says how to get hpar-bench" "grep -q 'libbenchmark-dev' '$work/err'"
+run 2 "$hpar" bench --repetitions none
+run 2 "$hpar" bench --min-time -1
+run 2 "$hpar" bench operand
+run 2 "$hpar" bench --peers --filter x
+PATH=/usr/bin:/bin run 1 env -u HPAR_SHARED "$work/hpar" bench --peers
+check "says where hpar-peers is" "grep -q 'experiments/peers' '$work/err'"
+
+if [ -x "$folder/hpar-bench" ]; then
+  export HPAR_SHARED="$work"
+  run 0 "$folder/hpar-bench" --list --filter '^scan/text/plain'
+  check "four lengths" "[ \$(grep -c '^scan/text/plain/' '$work/out') -eq 4 ]"
+  run 2 "$folder/hpar-bench" --list --filter '^nothing is called so$'
+  run 2 "$hpar" bench --filter '^nothing is called so$' --out "$work/none"
+  check "no folder is made for nothing" "[ ! -e '$work/none' ]"
+  run 0 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/results/one"
+  check "every repetition" "[ \$(grep -c '^scan/text/plain/64	0	' '$work/results/one/repetitions.tsv') -eq 1 ]"
+  check "the report" "grep -q '\"benchmarks\"' '$work/results/one/bench.json'"
+  check "the machine" "grep -q '\"exit_status\":0' '$work/results/one/machine.json'"
+  run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/results/one"
+  check "results are kept" "grep -q 'holds results already' '$work/err'"
+  run 0 "$hpar" bench --quick --filter '^(tokenize|build|parse/reused|serialize/html|merge/chunks:8)/generated/note' \
+    --out "$work/results/two"
+else
+  echo "skipped: $folder/hpar-bench not built"
+fi
+
+peers=$HPAR_SOURCE_DIR/experiments/peers/hpar-peers
+if command -v python3 >/dev/null; then
+  printf '<!DOCTYPE html><title>a</title><p>b<table><tr>c' >"$work/a.html"
+  printf '<meta charset=latin1><svg><a xlink:href=x y=1></svg>\351' >"$work/b.html"
+  run 0 python3 "$peers" --help
+  run 2 python3 "$peers" --only nobody "$work/a.html"
+  if [ -e "$folder/libhpar.so" ] && ! nm "$folder/libhpar.so" 2>/dev/null | grep -q __asan_init; then
+    run 0 env PKG_CONFIG_PATH=/nowhere PKG_CONFIG_LIBDIR=/nowhere python3 "$peers" --build "$folder" --only lexbor \
+      --warm 0 --rounds 1 "$work/a.html" "$work/b.html"
+    check "ours" "grep -q '2 of 2' '$work/out'"
+    check "says how to get lexbor" "grep -q 'without lexbor: .*github.com/lexbor' '$work/out'"
+    run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
+    check "libxml2 or how to get it" "grep -Eq '^libxml2|without libxml2: .*libxml2-dev' '$work/out'"
+  fi
+fi
+
+script=$HPAR_SOURCE_DIR/scripts/bench-compare
+if command -v python3 >/dev/null; then
+  run 0 python3 "$script" --help
+  run 2 python3 "$script"
+  run 2 python3 "$script" "$work/missing" "$folder"
+  if [ -x "$folder/hpar-bench" ]; then
+    run 0 python3 "$script" --rounds 3 --min-time 0.001 --tolerance 10000 --filter '^scan/text/plain/64$' \
+      "$folder" "$folder"
+    check "a line for it" "grep -q 'scan/text/plain/64' '$work/out'"
+  fi
+else
+  echo "skipped: python3 not found"
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,285 @@
+#!/bin/sh
+# The program hpar as a user meets it: usage, files that are not there, output that cannot be written, JSON that
+# is JSON, and broken input. The program is the first argument, or $HPAR.
+
+hpar=${1:-$HPAR}
+if [ -z "$hpar" ]; then
+  echo "usage: $0 HPAR" >&2
+  exit 2
+fi
+case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
+work=$(mktemp -d) || exit 2
+trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+passed=0
+failed=0
+fine() { passed=$((passed + 1)); }
+wrong() {
+  failed=$((failed + 1))
+  echo "failed: $*"
+  sed 's/^/  out: /' out | head -n 5
+  sed 's/^/  err: /' err | head -n 5
+}
+
+# run STATUS ARGUMENT...: standard output to out, standard error to err; input from in.
+: >in
+run() {
+  want=$1
+  shift
+  "$hpar" "$@" <in >out 2>err
+  got=$?
+  if [ $got -eq "$want" ]; then fine; else wrong "hpar $*: status $got, expected $want"; fi
+  last="hpar $*"
+}
+out_is() { if [ "$(cat out; echo .)" = "$(printf "$1"; echo .)" ]; then fine; else wrong "$last: other output"; fi; }
+out_has() { if grep -q -e "$1" out; then fine; else wrong "$last: output lacks $1"; fi; }
+err_has() { if grep -q -e "$1" err; then fine; else wrong "$last: standard error lacks $1"; fi; }
+err_empty() { if [ -s err ]; then wrong "$last: words on standard error"; else fine; fi; }
+out_empty() { if [ -s out ]; then wrong "$last: words on standard output"; else fine; fi; }
+if command -v python3 >/dev/null; then
+  # json EXPRESSION: out is JSON, and the expression holds of it as `o`.
+  json() {
+    if python3 -c 'import json, sys; o = json.load(open("out")); assert eval(sys.argv[1]), o' "$1" 2>why; then
+      fine
+    else
+      wrong "$last: not so: $1"
+      tail -n 1 why
+    fi
+  }
+else
+  echo "skipped: JSON is not checked, python3 not found"
+  json() { :; }
+fi
+
+parallel=no
+"$hpar" parse --predictor help >names 2>/dev/null && parallel=yes
+
+# Usage.
+run 0 --version
+out_has '^hpar [0-9]*\.[0-9]*\.[0-9]*$'
+for command in "" parse compare tokens; do
+  run 0 $command --help
+  out_has '^usage: hpar'
+  err_empty
+done
+run 2
+err_has usage
+run 2 frobnicate
+err_has "no command 'frobnicate'"
+printf '<p>x' >page.html
+for wrong_use in parse "parse --nope page.html" "parse -x page.html" "parse page.html page.html" "parse page.html --mode" \
+  "parse --mode fast page.html" "parse --format xml page.html" "parse --threads -1 page.html" \
+  "parse --threads 1x page.html" "parse --threads 257 page.html" "parse --chunk-size= page.html" "parse --chunks x page.html" \
+  "parse --cuts 2,1 page.html" "parse --cuts 1,,2 page.html" "parse --cuts 1,2, page.html" \
+  "parse --cuts 5000 page.html" "parse --mode sequential --cuts 1 page.html" "parse --errors=yes page.html" \
+  "parse --stats=xml page.html" "parse --fragment= page.html" "parse --scripting maybe page.html" \
+  "parse --predictor crystal page.html" "parse --strategy crystal page.html" "parse --merge bush page.html" \
+  "parse --mode-predictor crystal page.html" "parse --cut crystal page.html" compare "compare --repeat 0 page.html" "compare --json=1 page.html" \
+  tokens "tokens --state nowhere page.html" "tokens page.html page.html"; do
+  run 2 $wrong_use
+  err_has '^hpar: '
+  out_empty
+done
+run 2 parse --encoding bogus page.html
+err_has 'no label'
+run 0 parse --encoding UTF-8 page.html
+run 0 parse --encoding=utf8 page.html
+cp page.html ./-dash.html
+run 0 parse -- -dash.html
+run 0 parse ./-dash.html
+
+# parse.
+tree='| <html>\n|   <head>\n|   <body>\n|     <p>\n|       "x"\n'
+run 0 parse page.html
+out_is "$tree"
+err_empty
+run 0 parse --mode sequential --format=tree page.html
+out_is "$tree"
+cp page.html in
+run 0 parse -
+out_is "$tree"
+: >in
+run 0 parse --format html page.html
+out_is '<html><head></head><body><p>x</p></body></html>'
+run 0 parse --format none page.html
+out_empty
+printf '<td>a<td>b' >cells.html
+run 0 parse --fragment tr cells.html
+out_is '| <td>\n|   "a"\n| <td>\n|   "b"\n'
+printf '<a/><p>' >foreign.html
+run 0 parse --fragment 'svg path' foreign.html
+out_has '^| <svg a>$'
+printf '<noscript><p>a&amp;</noscript>' >noscript.html
+run 0 parse --scripting on --fragment div noscript.html
+out_is '| <noscript>\n|   "<p>a&amp;"\n'
+run 0 parse --scripting on --fragment div --format html noscript.html
+out_is '<noscript><p>a&amp;</noscript>'
+run 0 parse --scripting off --fragment div noscript.html
+out_is '| <noscript>\n|   <p>\n|     "a&"\n'
+
+run 0 parse --stats page.html
+out_is "$tree"
+err_has '^tokens  *2$'
+run 0 parse --stats --format none page.html
+out_has '^tokens  *2$'
+err_empty
+keys='set("bytes tokens nodes mode threads strategy predictor mode_predictor cut merge merge_levels chunks chunks_right_start chunks_clean log_entries log_entries_by_kind wrong_assumptions_by_kind bytes_reparsed ns".split()) <= set(o)'
+run 0 parse --stats=json --format none page.html
+json "$keys"
+json 'set("cut parse_per_worker merge patch total".split()) <= set(o["ns"])'
+json 'o["bytes"] == 4 and o["tokens"] == 2 and len(o["ns"]["parse_per_worker"]) == o["threads"]'
+run 0 parse --stats=json page.html
+out_is "$tree"
+mv err out
+json "$keys"
+: >err
+
+printf 'a\n<p a=1 a=2>\n<!--' >errors.html
+run 0 parse --errors --format none errors.html
+err_has '^errors.html:2:[0-9]*: duplicate-attribute$'
+err_has '^errors.html:3:5: eof-in-comment$'
+
+# tokens.
+printf '<!DOCTYPE html><A HREF="x\t\042">t\302\251\000</a><br/><?pi data><!-- c -->' >tokens.html
+run 0 tokens tokens.html
+json 'o["tokens"][0] == ["DOCTYPE", "html", None, None, True]'
+json 'o["tokens"][1][:2] == ["StartTag", "a"] and o["tokens"][1][2]["href"] == "x\t"'
+json '["StartTag", "br", {}, True] in o["tokens"] and ["Comment", " c "] in o["tokens"]'
+json '["ProcessingInstruction", "pi", "data"] in o["tokens"] and ["EndTag", "a"] in o["tokens"]'
+json 'any(t[0] == "Character" and t[1].startswith("t\u00a9\0") for t in o["tokens"])'
+json 'all(set(e) == {"code", "line", "col"} and e["line"] == 1 for e in o["errors"]) and o["errors"]'
+printf '<b></title>&lt;</x>' >rcdata.html
+run 0 tokens --state 'RCDATA state' --last-start-tag title rcdata.html
+json 'o["tokens"] == [["Character", "<b>"], ["EndTag", "title"], ["Character", "<"], ["EndTag", "x"]]'
+run 0 tokens --state plaintext rcdata.html
+json 'o["tokens"] == [["Character", "<b></title>&lt;</x>"]]'
+printf '\360\220\200\200&#0;\n\360\220\200\200\360\220\200\200\r\n\302\251\360\220\200\200<!--' >wide.html
+run 0 tokens wide.html
+json '[(e["code"], e["line"], e["col"]) for e in o["errors"]] == [("null-character-reference", 1, 7), ("eof-in-comment", 3, 8)]'
+run 0 parse --errors --fragment div --format none wide.html
+err_has '^wide.html:3:7: eof-in-comment$'
+run 0 tokens in
+json 'o == {"tokens": [], "errors": []}'
+
+# compare.
+mkdir -p folder/below folder/empty.html
+for name in folder/b.html folder/below/a.HTM folder/c.txt; do cp page.html $name; done
+run 0 compare --repeat 2 folder page.html
+out_has '3 of 3 equal'
+if grep -q c.txt out; then wrong "$last: takes c.txt"; else fine; fi
+run 1 compare --repeat 2 page.html missing.html cells.html
+out_has '2 of 2 equal'
+err_has '^hpar: missing.html: '
+mkdir hollow
+run 1 compare hollow
+err_has 'hollow: no .html'
+run 0 compare --json --repeat=2 folder page.html
+json 'set(o) >= {"machine", "version", "pages"} and len(o["pages"]) == 3 and isinstance(o["machine"], dict)'
+json '[p["file"] for p in o["pages"]] == ["folder/b.html", "folder/below/a.HTM", "page.html"]'
+json 'all(p["equal"] is True and p["bytes"] == 4 for p in o["pages"])'
+json 'all({"ns_min", "ns_median", "speedup_min", "speedup_median", "stats"} <= set(m) for p in o["pages"] for m in p["modes"].values())'
+json 'all(m["ns_runs"] == sorted(m["ns_runs"]) and m["ns_runs"][0] == m["ns_min"] for p in o["pages"] for m in p["modes"].values())'
+json 'all(m["ns_min"] <= m["ns_median"] and m["stats"]["bytes"] == 4 for p in o["pages"] for m in p["modes"].values())'
+json 'o["pages"][0]["modes"]["sequential"]["speedup_min"] == 1'
+name=$(printf 'odd \042name\377.html')
+if cp page.html "$name" 2>/dev/null; then
+  run 0 compare --json --repeat 1 "$name"
+  json 'o["pages"][0]["file"] == "odd \"name\ufffd.html"'
+fi
+
+if [ $parallel = yes ]; then
+  run 0 compare --threads 3 --chunk-size 10 --scripting on --repeat 2 folder tokens.html errors.html
+  out_has '4 of 4 equal'
+  run 0 compare --json --repeat 1 page.html
+  json 'o["pages"][0]["modes"]["parallel"]["stats"]["mode"] == "parallel"'
+  run 0 compare --json --repeat 1 --threads 1 --chunks 3 --strategy hpar2013 cells.html
+  json 'o["options"]["chunks"] == 3 and o["pages"][0]["modes"]["parallel"]["stats"]["chunks"] in (1, 2)'
+  run 0 parse --mode parallel --threads 2 page.html
+  out_is "$tree"
+  run 0 parse --cuts 2 --stats=json --format none cells.html
+  json 'o["mode"] == "parallel"'
+  while read -r name rest; do
+    run 0 parse --mode parallel --predictor "$name" page.html
+    out_is "$tree"
+  done <names
+else
+  run 2 parse --mode parallel page.html
+  err_has 'no parallel parser'
+fi
+
+# project.
+run 0 project --help
+out_has '^usage: hpar project'
+run 2 project
+run 2 project --cores 1,,2 page.html
+run 2 project --cores 0 page.html
+if [ $parallel = yes ]; then
+  run 0 project --repeat 2 --cores 1,2,64 --bandwidth 1000 --wake 0 page.html
+  out_has 'measured'
+  out_has '^    64 .* memory'
+  run 0 project --json --repeat 1 --cores 1,3 page.html
+  out_has '"ns_projected":[1-9]'
+  run 1 project missing
+fi
+
+# Input that is hard to have.
+: >empty
+run 0 parse empty
+out_is '| <html>\n|   <head>\n|   <body>\n'
+mkdir directory
+for command in parse tokens; do
+  run 1 $command directory
+  err_has '^hpar: directory: '
+  run 1 $command missing
+  err_has '^hpar: missing: .*No such file'
+  out_empty
+done
+cp page.html locked
+chmod 0 locked
+if [ -r locked ]; then
+  if command -v setpriv >/dev/null && chmod 755 . && setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$hpar"; then
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$hpar" parse locked >out 2>err
+    if [ $? -eq 1 ]; then fine; else wrong "locked file: status"; fi
+    last="hpar parse locked"
+    err_has '^hpar: locked: .*denied'
+  else
+    echo "skipped: root reads a file without read permission"
+  fi
+else
+  run 1 parse locked
+  err_has '^hpar: locked: .*denied'
+fi
+printf '\000<p>\000a\000</p>' >nul
+run 0 parse nul
+out_has '^|     <p>$'
+printf '<' >less
+run 0 parse less
+out_has '^|     "<"$'
+run 0 parse --fragment div less
+out_is '| "<"\n'
+printf '\357\273\277<p>\377\302x' >bytes
+run 0 parse --fragment div bytes
+out_is '| <p>\n|   "\357\277\275\357\277\275x"\n'
+
+# Output that cannot be written.
+if [ -c /dev/full ]; then
+  for command in "parse page.html" "parse --format html page.html" "parse --format none --stats page.html" \
+    "tokens page.html" "compare --repeat 1 page.html" "compare --repeat 1 --json page.html" "--help" "parse --help"; do
+    "$hpar" $command >/dev/full 2>err
+    got=$?
+    : >out
+    if [ $got -eq 1 ]; then fine; else wrong "hpar $command >/dev/full: status $got"; fi
+    last="hpar $command >/dev/full"
+    err_has 'standard output cannot be written'
+  done
+fi
+awk 'BEGIN { for (i = 0; i < 50000; i++) print "<p>paragraph " i }' >long.html
+{
+  "$hpar" parse long.html 2>err
+  echo $? >status
+} | head -n 1 >out
+if [ "$(cat status)" = 1 ] && [ ! -s err ]; then fine; else wrong "hpar parse | head: status $(cat status)"; fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

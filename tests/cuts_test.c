@@ -1,0 +1,146 @@
+/* Every cut: each document is cut at each place where a smart cut could fall, and at all of them at once, for
+ * every way to speculate, with checkpoints as near as can be and at their usual distance; merged as a tree, at each two
+ * of them. Workers run inline, and with all cuts at once on threads as well. The tree must be the sequential one. Parse
+ * errors are compared as well, and counted apart.
+ *
+ *   HPAR_TEST_LIMIT=N   prints no more than N failures (20)
+ *   HPAR_TEST_THREADS=N makes it N threads, for single cuts too (2, for all cuts at once) */
+
+#include "support/compare.h"
+#include "support/dat.h"
+#include "support/documents.h"
+#include "support/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ERRORS = 1000, MOST_PAIRED = 48 };
+
+static comparer with;
+static unsigned long parses, failures, error_differences, limit = 20;
+static unsigned long long chunks, chunks_exact; /* of the parses on threads */
+static unsigned threads = 2;
+static hpar_executor single_cuts = HPAR_EXECUTOR_INLINE;
+
+static void check(const compare_how *how, const char *origin) {
+  compare_result result = compare_parallel(&with, how);
+  parses++;
+  if (how->executor == HPAR_EXECUTOR_THREADS && result != COMPARE_FAILED) {
+    chunks += with.got_stats.chunks;
+    chunks_exact += with.got_stats.chunks_exact;
+  }
+  if (result == COMPARE_SAME) return;
+  if (result == COMPARE_ERRORS) {
+    if (error_differences++ >= limit) return;
+  } else if (failures++ >= limit) {
+    return;
+  }
+  printf("%s: ", origin);
+  compare_print(&with, how, result);
+  printf("\n");
+}
+
+/* What each chunk leaves open for the next, of any length, merged as a tree. */
+static void every_pair(const uint64_t *cuts, size_t count, const char *origin) {
+  compare_how how = {.cut_count = 2,
+                     .threads = threads,
+                     .executor = single_cuts,
+                     .checkpoint_bytes = 1,
+                     .max_errors = ERRORS,
+                     .merge = HPAR_MERGE_TREE};
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = i + 2; j < count; j++) {
+      const uint64_t pair[] = {cuts[i], cuts[j]};
+      how.cuts = pair;
+      check(&how, origin);
+    }
+}
+
+static void every_cut(const compare_case *document, const char *origin) {
+  static uint64_t cuts[COMPARE_MAX_CUTS];
+  static const size_t checkpoints[] = {1, 0};
+  if (!compare_expect(&with, document, ERRORS)) {
+    failures++;
+    printf("%s: the sequential parse failed: %s\n", origin, hpar_status_text(with.status));
+    return;
+  }
+  size_t count = compare_candidates(document->bytes, document->length, cuts, COMPARE_MAX_CUTS);
+  if (!count) return;
+  for (size_t way = 0; way < compare_ways(); way++) {
+    for (size_t c = 0; c < 2; c++) {
+      compare_how how = {.cuts = cuts,
+                         .cut_count = count,
+                         .threads = threads,
+                         .executor = HPAR_EXECUTOR_INLINE,
+                         .checkpoint_bytes = checkpoints[c]};
+      compare_way(way, &how);
+      check(&how, origin);
+      how.max_errors = ERRORS;
+      check(&how, origin);
+      how.executor = HPAR_EXECUTOR_THREADS;
+      check(&how, origin);
+      how.executor = single_cuts;
+      how.cut_count = how.merge == HPAR_MERGE_TREE ? 2 : 1; /* one chunk by itself is no tree */
+      how.max_errors = c ? 0 : ERRORS;
+      for (size_t i = 0; i + how.cut_count <= count; i++) {
+        how.cuts = cuts + i;
+        check(&how, origin);
+      }
+    }
+  }
+  if (count <= MOST_PAIRED) every_pair(cuts, count, origin);
+}
+
+static bool fixtures(void) {
+  char directory[4096];
+  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return true;
+  shared_list files;
+  if (!shared_files(directory, ".dat", &files)) return false;
+  for (size_t i = 0; i < files.count; i++) {
+    dat_file file;
+    if (!dat_read(files.paths[i], &file)) return false;
+    for (size_t k = 0; k < file.count; k++) {
+      const dat_test *test = &file.tests[k];
+      char origin[4200];
+      snprintf(origin, sizeof origin, "%s:%u", files.paths[i], test->line);
+      compare_case document = {test->data, test->data_length, test->fragment, false, "utf-8"};
+      if (test->scripting != DAT_ON) every_cut(&document, origin);
+      document.scripting = true;
+      if (test->scripting != DAT_OFF) every_cut(&document, origin);
+    }
+    dat_free(&file);
+  }
+  shared_list_free(&files);
+  return true;
+}
+
+int main(void) {
+  if (!compare_possible()) return 0;
+  if (getenv("HPAR_TEST_LIMIT")) limit = strtoul(getenv("HPAR_TEST_LIMIT"), NULL, 10);
+  if (getenv("HPAR_TEST_THREADS")) {
+    threads = (unsigned)strtoul(getenv("HPAR_TEST_THREADS"), NULL, 10);
+    if (!threads || threads > COMPARE_MAX_THREADS) {
+      printf("HPAR_TEST_THREADS is a number from 1 to %d\n", COMPARE_MAX_THREADS);
+      return 2;
+    }
+    single_cuts = HPAR_EXECUTOR_THREADS;
+  }
+  compare_watch();
+  if (!compare_open(&with)) return 1;
+  for (size_t i = 0; i < document_count; i++) {
+    char origin[64];
+    snprintf(origin, sizeof origin, "own document %zu", i + 1);
+    every_cut(&documents[i], origin);
+    compare_case other = documents[i];
+    other.scripting = !other.scripting;
+    other.encoding = NULL;
+    every_cut(&other, origin);
+  }
+  bool fine = fixtures();
+  compare_close(&with);
+  printf("on threads: %llu chunks, %llu of them by a worker\n", chunks, chunks - chunks_exact);
+  printf("%lu passed, %lu failed, %lu of the failed in parse errors only\n",
+         parses > failures + error_differences ? parses - failures - error_differences : 0,
+         failures + error_differences, error_differences);
+  return !fine || failures || error_differences;
+}

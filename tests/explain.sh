@@ -1,0 +1,139 @@
+#!/bin/sh
+# explain.sh HPAR: what `hpar explain`, `hpar trace` and `hpar profile` write. That each kind of failure is named shows
+# inspect_test.
+set -u
+
+hpar=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+check() {
+  if eval "$2"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: $1"
+    head -n 12 out err
+  fi
+}
+
+# run STATUS ARGUMENT...: what it prints goes to out and err.
+run() {
+  wanted=$1
+  shift
+  "$hpar" "$@" >out 2>err </dev/null
+  got=$?
+  check "hpar $*: status $got, not $wanted" "[ $got -eq $wanted ]"
+}
+
+# json FILE EXPRESSION: the file is JSON, and the expression holds of it as `o`.
+json() {
+  command -v python3 >/dev/null || return 0
+  check "$1: not so: $2" "python3 -c 'import json, sys; o = json.load(open(sys.argv[1])); assert eval(sys.argv[2])' \"$1\" \"$2\" 2>/dev/null"
+}
+command -v python3 >/dev/null || echo 'skipped: JSON is not checked, python3 not found'
+
+"$hpar" parse --predictor help >/dev/null 2>&1 || {
+  # Without the parallel parser a page is one chunk.
+  printf '<p>a' >page.html
+  run 0 explain page.html
+  check 'one exact chunk' 'grep -q "^chunk 0: exact, 0 to 4" out'
+  run 0 trace page.html -o trace.json
+  json trace.json "{'decode', 'exact'} <= {e['name'] for e in o['traceEvents']}"
+  run 2 explain --cuts 1 page.html
+  run 2 profile page.html
+  echo "$passed passed, $failed failed"
+  [ $failed -eq 0 ]
+  exit
+}
+
+mkdir pages
+{
+  printf '<!DOCTYPE html><title>t</title><style>b{}</style><body>\n'
+  i=0
+  while [ $i -lt 60 ]; do
+    printf '<div class="a%d"><p>text <b>bold</b> &amp; <br/>more<table><tr><td>cell</table><script>var a = "<p>";</script></div>\n' $i
+    i=$((i + 1))
+  done
+  printf '<svg><path d="x"/></svg><textarea>x</textarea>'
+} >pages/page.html
+printf '<form><p>\342\202\254"\\& |</p>\000\r\n<form><p>x' >'odd "<&>".html'
+
+# explain.
+run 0 explain --chunks 5 pages/page.html
+check 'a chunk and its cut' 'grep -q "^chunk 1: clean, " out && grep -q "^    cut: .* ¦ <" out'
+check 'start states' 'grep -q "^    predicted: " out && grep -q "^    true: " out'
+check 'no words on standard error' '[ ! -s err ]'
+cp out once
+run 0 explain --chunks 5 --threads 3 pages/page.html
+check 'the same whatever the threads' 'cmp -s out once'
+run 0 explain --json --chunks 5 pages/page.html
+cp out explain.json
+json explain.json "o['chunks'][0]['begin'] == 0 and o['chunks'][-1]['end'] == o['bytes']"
+json explain.json "all(a['end'] == b['begin'] for a, b in zip(o['chunks'], o['chunks'][1:]))"
+json explain.json "sum(o['outcomes'].values()) == len(o['chunks']) - 1"
+json explain.json "all(c['true']['state'] and c['predicted']['mode'] for c in o['chunks'][1:])"
+json explain.json "all(e['begin_ns'] <= e['end_ns'] for e in o['timeline']['events'])"
+run 0 explain --json --cuts 6 'odd "<&>".html'
+cp out odd.json
+json odd.json "o['chunks'][1]['before'].endswith('<form>') and '\\u20ac' in o['chunks'][1]['after']"
+run 0 explain --json --cuts 12 --strategy temppa --predictor data pages/page.html
+cp out wrong.json
+json wrong.json "o['strategy'] == 'temppa' and o['predictor'] == 'data' and not o['chunks'][1]['right_start']"
+json wrong.json "o['chunks'][1]['true']['state'] == 'DOCTYPE'"
+
+# Its page: well formed, the same tree in parallel, nothing from elsewhere.
+for page in pages/page.html 'odd "<&>".html'; do
+  run 0 explain --cuts 7 --html page-explained.html "$page"
+  check 'nothing on standard output' '[ ! -s out ]'
+  run 0 parse --errors --format none page-explained.html
+  check 'no parse errors' '[ ! -s err ]'
+  run 0 compare --threads 2 --chunk-size 2000 page-explained.html
+  check 'no script and no address' '! grep -q "<script\|https\?:\|src=" page-explained.html'
+done
+run 0 explain pages/page.html --chunks 4 -o -
+check 'bars, a timeline and a table' \
+  '[ $(grep -c "<div class=\"bar " out) -eq 4 ] && grep -q "<svg " out && grep -q "<td class=n>" out'
+run 2 explain
+run 2 explain a b
+run 1 explain none.html
+run 2 explain --cuts 3,2 pages/page.html
+run 2 explain --cuts 99999999 pages/page.html
+run 2 explain --json --html - pages/page.html
+run 1 explain pages/page.html -o /none/page.html
+
+# trace.
+run 0 trace --threads 2 --chunk-size 2000 pages/page.html -o trace.json
+json trace.json "{'decode', 'cut', 'exact'} <= {e['name'] for e in o['traceEvents'] if e['ph'] == 'X'}"
+json trace.json "all(e['dur'] >= 0 and e['ts'] >= 0 and e['pid'] == 1 for e in o['traceEvents'] if e['ph'] == 'X')"
+json trace.json "{e['args']['name'] for e in o['traceEvents'] if e['ph'] == 'M'} == {'hpar', 'merger', 'worker 1'}"
+run 0 trace --threads 1 pages/page.html
+cp out trace.json
+json trace.json "o['displayTimeUnit'] == 'ns'"
+
+# profile.
+run 0 profile pages 'odd "<&>".html' -o profile.json --cut-distance 64
+check 'nothing on standard output' '[ ! -s out ] && [ ! -s err ]'
+json profile.json "o['format'] == 'hpar-profile-1' and o['pages'] == 2"
+json profile.json "o['tokenizer_switches']['all'] == 63 and o['tokenizer_switches']['by_tag_and_mode']['script'] == {'in body': 60}"
+json profile.json "o['tokenizer_switches']['by_tag_and_mode']['title'] == {'in head': 1}"
+json profile.json "o['self_closing']['void_slash'] == 60 and o['self_closing']['foreign_slash'] == 1"
+json profile.json "sum(o['modes_by_token'].values()) == o['tokens'] and sum(o['modes_by_byte'].values()) == o['bytes']"
+json profile.json "sum(sum(r['states'].values()) for r in o['states_by_bytes']) == sum(sum(p.values()) for p in o['states_at_cuts'].values())"
+json profile.json "{'before': 'word', 'at': '<table'}.items() <= max(o['states_by_bytes'], key=lambda r: r['at'] == '<table').items()"
+json profile.json "any(r['at'] == '</b' and r['before'] == 'word' and r['states'] == {'data': sum(r['states'].values())} for r in o['states_by_bytes'])"
+json profile.json "o['formatting_lists']['at_tokens']['lists'] == o['tokens']"
+run 0 profile pages --threads 1 --json
+cp out one.json
+run 0 profile pages --threads 4 --json
+check 'the same whatever the threads' 'cmp -s out one.json'
+run 0 profile pages
+check 'tables' 'grep -q "^tokenizer state at cuts, before-tag" out && grep -q "^switches of the tokenizer" out'
+run 1 profile pages none.html
+check 'the rest is profiled' 'grep -q "^1 pages" out && grep -q none.html err'
+run 2 profile
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

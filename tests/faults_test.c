@@ -1,0 +1,123 @@
+/* Want of memory: the n-th allocation fails, alone or with all later ones, for every n, in each mode. The parse answers
+ * that memory is short and leaves the document empty, or makes the tree that it makes with enough; nothing leaks, and
+ * parser and document are as good as new. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/compare.h"
+#include "support/generate.h"
+
+#include <stdlib.h>
+
+static buffer page, expected, got;
+static unsigned long tried, survived;
+
+typedef enum way { SEQUENTIAL, INLINE, THREADS, FED, FED_IN_PARALLEL, WAYS } way;
+
+static hpar_options options_of(way which) {
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = 50};
+  if (which == SEQUENTIAL || which == FED) return options;
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = which == INLINE ? 1 : 3;
+  options.executor = which == INLINE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+  options.chunk_size = 300;
+  options.checkpoint_bytes = 1;
+  return options;
+}
+
+static hpar_status parse(hpar_parser *parser, hpar_document *document, way which) {
+  hpar_options options = options_of(which);
+  if (which < FED) return hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
+  hpar_status status = hpar_parser_begin(parser, &options, document);
+  for (size_t at = 0; !status && at < page.length; at += 900)
+    status = hpar_parser_feed(parser, page.bytes + at, page.length - at < 900 ? page.length - at : 900);
+  hpar_status finished = parser && document ? hpar_parser_finish(parser, NULL) : HPAR_OK;
+  return status ? status : finished;
+}
+
+static bool is_expected(const hpar_document *document) {
+  return compare_dump(document, &got) && got.length == expected.length &&
+         !memcmp(got.bytes, expected.bytes, got.length);
+}
+
+/* False when the allocation was not reached. */
+static bool try(uint64_t n, bool once, way which) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  if (once)
+    hp_memory_fail_once(n);
+  else
+    hp_memory_fail_after(n);
+  hpar_status status = hpar_parser_create(&parser);
+  if (!status) status = hpar_document_create(&document);
+  if (!status) status = parse(parser, document, which);
+  uint64_t left = hp_memory_left();
+  hp_memory_fail_after(UINT64_MAX);
+  tried++;
+  bool fine = CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+  if (!status) fine = CHECK(is_expected(document)) && fine;
+  if (!status) survived++;
+  if (status && document) fine = CHECK(!hpar_first_child(document, hpar_document_root(document))) && fine;
+  if (parser && document)
+    fine = CHECK_EQ(parse(parser, document, which), HPAR_OK) && CHECK(is_expected(document)) && fine;
+  if (!fine) printf("  allocation %llu%s, way %d\n", (unsigned long long)n, once ? " alone" : "", which);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return once ? left == UINT64_MAX : left == 0;
+}
+
+static void every_allocation(const char *name) {
+  for (way which = SEQUENTIAL; which < WAYS; which++) {
+    if ((which == INLINE || which == THREADS || which == FED_IN_PARALLEL) && !hpar_predictor_name(0)) continue;
+    hpar_parser *parser = NULL;
+    hpar_document *document = NULL;
+    if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document))) return;
+    hpar_options options = options_of(SEQUENTIAL);
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    CHECK(compare_dump(document, &expected));
+    hpar_document_destroy(document);
+    hpar_parser_destroy(parser);
+    for (int once = 0; once < 2; once++) {
+      uint64_t n = 0;
+      while (n < 5000 && try(n, once, which)) n++;
+      if (!CHECK(n > 5 && n < 5000)) printf("  %s, way %d: %llu allocations\n", name, which, (unsigned long long)n);
+    }
+  }
+}
+
+int main(void) {
+  compare_watch();
+  buffer_text(&page, "<p>short");
+  every_allocation("short");
+
+  /* Deep, formatted, fostered, with names and attributes of its own, templates, raw text and rewritten strings. */
+  buffer_clear(&page);
+  for (int i = 0; i < 90; i++) buffer_format(&page, "<div><b id=x%d><x-%d>a&amp;b<table>f<tr><td>c", i, i);
+  buffer_text(&page, "<template><td>x</template><svg><a xlink:href=x><![CDATA[y]]></svg><script><!--</script>");
+  for (int i = 0; i < 40; i++) buffer_format(&page, "<p y%d=1 z=&lt;>%d<i></p><html h%d>", i, i, i);
+  buffer_text(&page, "<p ");
+  for (int i = 0; i < 3000; i++) buffer_format(&page, "a%d ", i);
+  buffer_text(&page, "><textarea>\n&notit;</textarea>");
+  every_allocation("long");
+
+  /* In another encoding, which is found late and makes the parse begin again. */
+  buffer_clear(&page);
+  for (int i = 0; i < 60; i++) buffer_text(&page, "<p>\xE4\xF6<b>\xFC and filler before the meta</b>");
+  buffer_text(&page, "<meta charset=shift_jis><p>\x83\x65\x83\x58");
+  every_allocation("late meta");
+
+  generated made = {0};
+  for (uint64_t seed = 1; seed <= 12; seed++) {
+    generate(seed, &made);
+    if (made.fragment) continue;
+    buffer_clear(&page);
+    buffer_add(&page, made.text.bytes, made.text.length);
+    every_allocation("generated");
+  }
+  generate_free(&made);
+  printf("%lu failures of allocation, %lu of which the parse survived\n", tried, survived);
+  buffer_free(&page);
+  buffer_free(&expected);
+  buffer_free(&got);
+  return check_report();
+}

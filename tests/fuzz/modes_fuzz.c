@@ -1,0 +1,75 @@
+/* The parallel parser against the sequential one: trees and their links, counters and, where they are asked for, parse
+ * errors, for one way to cut, to speculate and to run. The names are those that the library lists, so that a new one
+ * joins by itself. A difference is reduced before it is printed. */
+
+#include "fuzz/fuzz.h"
+
+enum { MOST_CUTS = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const size_t checkpoints[] = {1, 64, 0};
+  static comparer with;
+  static size_t ways;
+  static uint64_t candidates[COMPARE_MAX_CUTS];
+  compare_case document;
+  const uint8_t *choices;
+  if (!fuzz_split(data, size, &document, &choices)) return 0;
+  if (!with.parser) {
+    if (!compare_open(&with)) abort();
+    ways = compare_ways();
+  }
+  uint8_t flags = choices[0], tune = choices[7];
+  document.scripting = flags & 1;
+  if (flags & 2) document.fragment = fuzz_context(choices[1]);
+  document.encoding = flags & 16 ? NULL : "utf-8";
+
+  compare_how how = {.threads = 2 + tune % 3,
+                     .executor = (flags & 96) == 96 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
+                     .checkpoint_bytes = checkpoints[tune / 3 % 3],
+                     .max_errors = flags & 8 ? FUZZ_ERRORS : 0};
+  if (choices[4] < 128) {
+    compare_way(choices[4] % ways, &how);
+  } else {
+    how.strategy = fuzz_name(hpar_strategy_name, choices[4] - 128u);
+    how.predictor = fuzz_name(hpar_predictor_name, choices[5]);
+    how.mode_predictor = fuzz_name(hpar_mode_predictor_name, choices[6] & 15);
+    how.cut = fuzz_name(hpar_cut_policy_name, choices[6] >> 4);
+  }
+
+  /* Chunks of a size, any offsets, or some of those at which a smart cut falls, or all of them. */
+  uint64_t cuts[MOST_CUTS];
+  size_t count = 0;
+  random_state random = {(uint64_t)choices[2] << 8 | choices[3]};
+  if (flags & 128) {
+    how.chunk_size = 1 + choices[2];
+  } else if (flags & 4) {
+    for (uint64_t at = 0; count < 1u + choices[2] % 8u;) {
+      at += 1 + random_below(&random, document.length / 3 + 2);
+      if (at >= document.length) break;
+      cuts[count++] = at;
+    }
+  } else {
+    size_t found = compare_candidates(document.bytes, document.length, candidates, COMPARE_MAX_CUTS);
+    for (size_t i = 0; i < found && count < MOST_CUTS; i++) {
+      if (choices[2] >= 0xF0 || random_chance(&random, 30)) cuts[count++] = candidates[i];
+    }
+  }
+  if (!count && !how.chunk_size) return 0;
+  if (count) how.cuts = cuts;
+  how.cut_count = count;
+  if (!compare_expect(&with, &document, how.max_errors)) return 0;
+  compare_result result = compare_parallel(&with, &how);
+  if (result == COMPARE_SAME) return 0;
+  compare_print(&with, &how, result);
+  if (count) {
+    buffer smaller = {0};
+    buffer_add(&smaller, document.bytes, document.length);
+    result = compare_reduce(&with, &how, cuts, &smaller, result);
+    printf("reduced: ");
+    compare_print(&with, &how, result);
+  }
+  printf("strategy %s, mode predictor %s, cut %s, chunk size %zu\n", how.strategy ? how.strategy : "default",
+         how.mode_predictor ? how.mode_predictor : "default", how.cut ? how.cut : "default", how.chunk_size);
+  fflush(stdout);
+  abort();
+}

@@ -1,0 +1,79 @@
+/* Options of any value, limits among them: the call answers a status that fits, leaves a sound tree, and where no limit
+ * was reached the tree of the sequential parser. */
+
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+static uint64_t number(random_state *random) {
+  static const uint64_t edges[] = {
+      0, 0, 0, 1, 2, 3, 7, 64, 1000, 65536, UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, SIZE_MAX / 2};
+  return random_chance(random, 30) ? random_below(random, 3000) : RANDOM_OF(random, edges);
+}
+
+static const char *name(random_state *random, const char *(*name_at)(size_t)) {
+  static const char *const none[] = {"", "no such thing", "exact ", "\xFF"};
+  return random_chance(random, 10)   ? RANDOM_OF(random, none)
+         : random_chance(random, 50) ? NULL
+                                     : fuzz_name(name_at, random_below(random, 64));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static comparer with;
+  static hpar_parser *parser;
+  static hpar_document *document;
+  static buffer got;
+  compare_case page;
+  const uint8_t *choices;
+  if (!fuzz_split(data, size, &page, &choices)) return 0;
+  if (!parser && (!compare_open(&with) || hpar_parser_create(&parser) || hpar_document_create(&document))) abort();
+  random_state random = {0};
+  for (int i = 0; i < FUZZ_CHOICES; i++) random.at = random.at << 8 | choices[i];
+  uint64_t cuts[8];
+  size_t count = random_chance(&random, 30) ? random_below(&random, 9) : 0;
+  for (size_t i = 0; i < count; i++)
+    cuts[i] = random_chance(&random, 5) ? number(&random) : (i + 1) * (page.length / 9);
+  page.scripting = random_chance(&random, 50);
+  page.fragment = random_chance(&random, 20) ? fuzz_context(random_below(&random, 64)) : NULL;
+  page.encoding = random_chance(&random, 80) ? "utf-8" : random_chance(&random, 50) ? NULL : "no label";
+  hpar_options options = {.mode = (hpar_mode)random_below(&random, 5),
+                          .threads = random_chance(&random, 95) ? (unsigned)random_below(&random, 4) : 100000,
+                          .chunk_size = (size_t)number(&random),
+                          .cuts = random_chance(&random, 95) && count ? cuts : NULL,
+                          .cut_count = count,
+                          .predictor = name(&random, hpar_predictor_name),
+                          .executor = (hpar_executor)random_below(&random, 3),
+                          .checkpoint_bytes = (size_t)number(&random),
+                          .scripting = page.scripting,
+                          .fragment = page.fragment,
+                          .copy_input = random_chance(&random, 50),
+                          .source_offsets = random_chance(&random, 50),
+                          .max_errors = (size_t)number(&random),
+                          .encoding = page.encoding,
+                          .strategy = name(&random, hpar_strategy_name),
+                          .mode_predictor = name(&random, hpar_mode_predictor_name),
+                          .cut = name(&random, hpar_cut_policy_name)};
+  bool limited = random_chance(&random, 40);
+  if (limited) {
+    options.max_depth = (size_t)number(&random);
+    options.max_nodes = number(&random);
+    options.max_memory = (size_t)number(&random);
+    options.max_attributes = (size_t)number(&random);
+    options.max_time = random_chance(&random, 10) ? 1 : 0;
+    options.max_input = number(&random);
+  }
+  hpar_stats stats;
+  hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
+  bool limit = status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT;
+  if (status && status != HPAR_ERROR_ARGUMENT && status != HPAR_ERROR_UNSUPPORTED && !(limit && limited))
+    fuzz_wrong(hpar_status_text(status), page.bytes, page.length);
+  uint64_t nodes;
+  const char *wrong = compare_links(document, &nodes);
+  if (wrong) fuzz_wrong(wrong, page.bytes, page.length);
+  if (status && !limit && nodes != 1) fuzz_wrong("a tree after a failure", page.bytes, page.length);
+  if (status) return 0;
+  if (!compare_dump(document, &got) || !compare_expect(&with, &page, 0)) abort();
+  if (got.length != with.expected.length || (got.length && memcmp(got.bytes, with.expected.bytes, got.length)))
+    fuzz_wrong("the trees differ", page.bytes, page.length);
+  return 0;
+}

@@ -1,0 +1,421 @@
+/* What hpar_options.inspect records, and that `hpar explain` names: for each kind of wrong assumption, and each hazard
+ * that a document can bring about, the smallest document that does; true states at any place; outcomes; the timeline.
+ */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/generate.h"
+
+#include <hpar/hpar.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+
+typedef struct kind_case {
+  const char *marked; /* cut where the bar stands */
+  int assumption;     /* that does not hold, or HPAR_ASSUMPTIONS for */
+  hpar_hazard hazard;
+  const char *mode_predictor; /* NULL: the default */
+} kind_case;
+
+#define WRONG(kind, document) \
+  { document, HPAR_ASSUME_##kind, HPAR_HAZARD_NONE, NULL }
+#define HAZARD(kind, document) \
+  { document, HPAR_ASSUMPTIONS, HPAR_HAZARD_##kind, NULL }
+
+static const kind_case kinds[] = {
+    WRONG(NO_P_IN_BUTTON_SCOPE, "<p>|<g><p>"),
+    WRONG(NOT_IN_SCOPE, "<select>|<hr>"),
+    WRONG(FORMATTING_CLEAN, "<p><b>|<p>x"),
+    WRONG(NOAHS_ARK, "<b><b><b>|<b>"),
+    WRONG(NO_FORMATTING, "<a>|<g><a>"),
+    WRONG(NO_TEMPLATE, "<template><g>|<form>"),
+    WRONG(FORM_NULL, "<form>|<form>"),
+    WRONG(NO_SELECTEDCONTENT, "<selectedcontent>|<option><option>"),
+    WRONG(TOP_NOT_IMPLIED, "<p>|<option>"),
+    WRONG(NAMESPACE, "<i<svg>|x"),
+    WRONG(MODE, "<table>|x"),
+    WRONG(START_STATE, "x|x"),
+    HAZARD(UNENDED_TEXT, "x|<xmp>"),
+    HAZARD(FORM, "x|<table><form>"),
+};
+
+static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
+  return (hpar_options){.mode = HPAR_MODE_PARALLEL,
+                        .threads = 1,
+                        .executor = HPAR_EXECUTOR_INLINE,
+                        .cuts = cut,
+                        .cut_count = 1,
+                        .inspect = true,
+                        .mode_predictor = k->mode_predictor};
+}
+
+/* The document without its bar, and where that stood. */
+static size_t unmarked(const char *marked, char *text, uint64_t *cut) {
+  const char *bar = strchr(marked, '|');
+  *cut = (uint64_t)(bar - marked);
+  memcpy(text, marked, *cut);
+  strcpy(text + *cut, bar + 1);
+  return strlen(text);
+}
+
+static bool failed_so(const hpar_chunk *c, const kind_case *k) {
+  for (size_t i = 0; c && i < c->failure_count; i++) {
+    const hpar_failure *f = &c->failures[i];
+    if (f->hazard == k->hazard && (int)f->assumption == k->assumption)
+      return f->begin >= c->begin && f->begin <= f->end;
+  }
+  return false;
+}
+
+static const char *name_of(const kind_case *k) {
+  return k->hazard ? hpar_hazard_name(k->hazard) : hpar_assumption_name((hpar_assumption)k->assumption);
+}
+
+/* No byte less does it. */
+static bool smallest(const kind_case *k, const char *text, size_t length, uint64_t cut) {
+  for (size_t leave = 0; leave < length; leave++) {
+    char less[64];
+    memcpy(less, text, leave);
+    memcpy(less + leave, text + leave + 1, length - leave - 1);
+    uint64_t at = leave < cut ? cut - 1 : cut;
+    hpar_options o = inspecting(&at, k);
+    if (at == 0 || at >= length - 1) continue;
+    CHECK_EQ(hpar_parse(parser, &o, less, length - 1, document, NULL), HPAR_OK);
+    if (!failed_so(hpar_chunk_at(parser, 1), k)) continue;
+    printf("%s: also without byte %zu\n", k->marked, leave);
+    return false;
+  }
+  return true;
+}
+
+static void each_kind_is_recorded(void) {
+  /* BASE is prepared for list items before these two are relied on, so that they cannot be wrong. */
+  bool assumed[HPAR_ASSUMPTIONS] = {[HPAR_ASSUME_NO_LI] = true, [HPAR_ASSUME_NO_DD_DT] = true};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const kind_case *k = &kinds[i];
+    char text[64];
+    uint64_t cut;
+    size_t length = unmarked(k->marked, text, &cut);
+    hpar_options o = inspecting(&cut, k);
+    CHECK_EQ(hpar_parse(parser, &o, text, length, document, NULL), HPAR_OK);
+    CHECK_EQ(hpar_chunk_count(parser), 2);
+    if (!CHECK(failed_so(hpar_chunk_at(parser, 1), k))) printf("  %s: %s\n", name_of(k), k->marked);
+    CHECK(smallest(k, text, length, cut));
+    if (!k->hazard) assumed[k->assumption] = true;
+  }
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++)
+    if (!CHECK(assumed[i])) printf("  no document for %s\n", hpar_assumption_name((hpar_assumption)i));
+}
+
+/* The program says the same. */
+static void each_kind_is_explained(void) {
+  const char *build = getenv("HPAR_BUILD_DIR");
+  char program[4096], file[] = "/tmp/hpar-inspect-XXXXXX";
+  snprintf(program, sizeof program, "%s/hpar", build ? build : ".");
+  int descriptor = access(program, X_OK) ? -1 : mkstemp(file);
+  if (descriptor < 0) {
+    printf("skipped: %s not found\n", program);
+    return;
+  }
+  close(descriptor);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const kind_case *k = &kinds[i];
+    char text[64], command[8192], expected[64], said[65536];
+    uint64_t cut;
+    size_t length = unmarked(k->marked, text, &cut);
+    FILE *to = fopen(file, "wb");
+    fwrite(text, 1, length, to);
+    fclose(to);
+    snprintf(command, sizeof command, "'%s' explain %s%s --cuts %" PRIu64 " %s", program,
+             k->mode_predictor ? "--mode-predictor " : "", k->mode_predictor ? k->mode_predictor : "", cut, file);
+    FILE *from = popen(command, "r");
+    size_t n = fread(said, 1, sizeof said - 1, from);
+    said[n] = 0;
+    CHECK_EQ(pclose(from), 0);
+    snprintf(expected, sizeof expected, ": %s: ", name_of(k));
+    const char *line = strstr(said, k->hazard ? "    hazard " : "    failed ");
+    if (!CHECK(line && strstr(line, expected))) printf("  %s in:\n%s", expected, said);
+  }
+  remove(file);
+}
+
+/* Raw text that goes on beyond what has come: only fed input has that. */
+static void input_to_come(void) {
+  char text[40000];
+  size_t length = 0;
+  length += (size_t)sprintf(text, "<!DOCTYPE html><meta charset=utf-8><p>");
+  while (length < 20000) length += (size_t)sprintf(text + length, "<b>b</b> text ");
+  uint64_t cut = length;
+  length += (size_t)sprintf(text + length, "<p>z<script>");
+  while (length < 30000) length += (size_t)sprintf(text + length, "var a = 1; ");
+  size_t come = length;
+  length += (size_t)sprintf(text + length, "</script><p>end");
+  uint64_t cuts[] = {cut, cut + 1000};
+  bool found = false;
+  /* Whether a worker begins before the rest has come is up to the threads. */
+  for (int i = 0; i < 200 && !found; i++) {
+    hpar_options o = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .cuts = cuts, .cut_count = 2, .inspect = true};
+    CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
+    CHECK_EQ(hpar_parser_feed(parser, text, come), HPAR_OK);
+    struct timespec moment = {0, 2000000};
+    nanosleep(&moment, NULL);
+    CHECK_EQ(hpar_parser_feed(parser, text + come, length - come), HPAR_OK);
+    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    for (size_t c = 1; c < hpar_chunk_count(parser); c++) {
+      const hpar_chunk *chunk = hpar_chunk_at(parser, c);
+      for (size_t f = 0; f < chunk->failure_count; f++) found |= chunk->failures[f].hazard == HPAR_HAZARD_INPUT_TO_COME;
+    }
+  }
+  CHECK(found);
+}
+
+static const struct {
+  const char *marked, *state, *element, *mode;
+  hpar_namespace ns;
+} states[] = {
+    {"<p>|<b>x", "data", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p>te|xt", "data", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<title>a|b</title>", "RCDATA", "title", "text", HPAR_NAMESPACE_HTML},
+    {"<style>a|b</style>", "RAWTEXT", "style", "text", HPAR_NAMESPACE_HTML},
+    {"<script>a|b</script>", "script data", "script", "text", HPAR_NAMESPACE_HTML},
+    {"<script><!-- |--></script>", "script data escaped", "script", "text", HPAR_NAMESPACE_HTML},
+    {"<script><!--> |</script>", "script data", "script", "text", HPAR_NAMESPACE_HTML},
+    {"<script><!-- --> |</script>", "script data", "script", "text", HPAR_NAMESPACE_HTML},
+    {"<script><!-- <script>|</script>--></script>", "script data double escaped", "script", "text",
+     HPAR_NAMESPACE_HTML},
+    {"<script><!-- <script></script>|--></script>", "script data escaped", "script", "text", HPAR_NAMESPACE_HTML},
+    {"<plaintext>a|b", "PLAINTEXT", "plaintext", "in body", HPAR_NAMESPACE_HTML},
+    {"<svg><![CDATA[a|b]]>", "CDATA section", "", "in body", HPAR_NAMESPACE_SVG},
+    {"<svg><![CDATA[a]]>|b", "data", "", "in body", HPAR_NAMESPACE_SVG},
+    {"<p>a&am|p;", "character reference", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<title>a&am|p;</title>", "character reference", "title", "text", HPAR_NAMESPACE_HTML},
+    {"<|p>", "tag open", "", "initial", HPAR_NAMESPACE_NONE},
+    {"<p><|/p>", "tag open", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p></|p>", "end tag open", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p></p|>", "tag name", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a |b=c>", "before attribute name", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b|=c>", "attribute name", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b |=c>", "after attribute name", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b= |c>", "before attribute value", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b=\"|<i>\">", "attribute value (double-quoted)", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b='|<i>'>", "attribute value (single-quoted)", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b=c|d>", "attribute value (unquoted)", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><a b='c'|>", "after attribute value (quoted)", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><br /|>", "self-closing start tag", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><!|-- -->", "markup declaration open", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><!-- |<i> -->", "comment", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><!bogus com|ment>", "bogus comment", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p></ |x>", "bogus comment", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<p><?x |y>", "processing instruction", "", "in body", HPAR_NAMESPACE_HTML},
+    {"<!DOCTYPE |html>", "DOCTYPE", "", "initial", HPAR_NAMESPACE_NONE},
+    {"<table>|<tr>", "data", "", "in table", HPAR_NAMESPACE_HTML},
+    {"<table><tr>|<td>", "data", "", "in row", HPAR_NAMESPACE_HTML},
+    {"<table><td>|x", "data", "", "in cell", HPAR_NAMESPACE_HTML},
+    {"<math><mi>|<b>", "data", "", "in body", HPAR_NAMESPACE_MATHML},
+    {"<head>|<base>", "data", "", "in head", HPAR_NAMESPACE_HTML},
+    {"<template>|<td>", "data", "", "in template", HPAR_NAMESPACE_HTML},
+};
+
+static void true_states(void) {
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    char text[128];
+    uint64_t cut;
+    size_t length = unmarked(states[i].marked, text, &cut);
+    hpar_options o = inspecting(&cut, &kinds[0]);
+    CHECK_EQ(hpar_parse(parser, &o, text, length, document, NULL), HPAR_OK);
+    const hpar_chunk *c = hpar_chunk_at(parser, 1);
+    if (!CHECK(c != NULL)) continue;
+    bool fine = CHECK_STRING(c->actual.state, states[i].state);
+    fine &= CHECK_STRING(c->actual.element, states[i].element);
+    fine &= CHECK_STRING(c->actual.mode, states[i].mode);
+    fine &= CHECK_EQ(c->actual.ns, states[i].ns);
+    if (!fine) printf("  %s\n", states[i].marked);
+  }
+}
+
+static const struct {
+  const char *marked;
+  hpar_chunk_outcome outcome;
+  bool right_start;
+  size_t again;
+} outcomes[] = {
+    {"<p>a</p>|<p>b</p>", HPAR_CHUNK_CLEAN, true, 0},
+    {"<title>aaaa|bbbb</title>", HPAR_CHUNK_CLEAN, true, 0},
+    {"<p>|<g><p></g></div><p>x", HPAR_CHUNK_REPAIRED, true, 16},
+    {"<p>aa|aa", HPAR_CHUNK_DISCARDED, false, 0},
+    {"<xmp>a|a", HPAR_CHUNK_UNREACHED, false, 0},
+};
+
+static void each_outcome(void) {
+  for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+    char text[128];
+    uint64_t cut;
+    size_t length = unmarked(outcomes[i].marked, text, &cut);
+    hpar_options o = inspecting(&cut, &kinds[0]);
+    hpar_stats stats;
+    CHECK_EQ(hpar_parse(parser, &o, text, length, document, &stats), HPAR_OK);
+    const hpar_chunk *c = hpar_chunk_at(parser, 1);
+    bool fine = CHECK_STRING(hpar_chunk_outcome_name(c->outcome), hpar_chunk_outcome_name(outcomes[i].outcome));
+    fine &= CHECK_EQ(c->right_start, outcomes[i].right_start);
+    fine &= CHECK_EQ(c->bytes_reparsed, outcomes[i].again);
+    fine &= CHECK_EQ(stats.bytes_reparsed, outcomes[i].again);
+    if (!fine) printf("  %s\n", outcomes[i].marked);
+    CHECK_EQ(hpar_chunk_at(parser, 0)->outcome, HPAR_CHUNK_EXACT);
+  }
+}
+
+/* A chunk that lies inside of a script as a whole. */
+static void passed_over(void) {
+  static const char text[] = "<p>x<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</script><p>y";
+  uint64_t cuts[] = {20, 30};
+  hpar_options o = inspecting(cuts, &kinds[0]);
+  o.cut_count = 2;
+  CHECK_EQ(hpar_parse(parser, &o, text, sizeof text - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_chunk_at(parser, 1)->outcome, HPAR_CHUNK_PASSED);
+  CHECK(hpar_chunk_at(parser, 1)->actual.first == UINT64_MAX);
+  CHECK_EQ(hpar_chunk_at(parser, 2)->outcome, HPAR_CHUNK_CLEAN);
+}
+
+/* Chunks tile the input, whatever its encoding; sums are those of the statistics; events lie within the parse. */
+static void the_record_is_whole(void) {
+  generated d = {.text = {0}};
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    generate(seed, &d);
+    hpar_options o = {.mode = HPAR_MODE_PARALLEL,
+                      .threads = 1 + (unsigned)(seed % 3),
+                      .chunk_size = d.text.length / (1 + seed % 7) + 1,
+                      .fragment = d.fragment,
+                      .scripting = d.scripting,
+                      .encoding = seed % 4 ? NULL : "windows-1252",
+                      .executor = seed % 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
+                      .inspect = true};
+    hpar_stats stats;
+    CHECK_EQ(hpar_parse(parser, &o, d.text.bytes, d.text.length, document, &stats), HPAR_OK);
+    size_t count = hpar_chunk_count(parser);
+    uint64_t at = 0, again = 0, wrong = 0, counted = 0, clean = 0;
+    CHECK_EQ(count, stats.chunks + 1);
+    for (size_t i = 0; i < count; i++) {
+      const hpar_chunk *c = hpar_chunk_at(parser, i);
+      CHECK_EQ(c->begin, at);
+      at = c->end;
+      again += c->bytes_reparsed;
+      uint64_t sum = 0;
+      for (size_t k = 0; k < c->again_count; k++) {
+        CHECK(c->again[k].begin < c->again[k].end);
+        sum += c->again[k].end - c->again[k].begin;
+      }
+      if (stats.bytes == d.text.length) CHECK_EQ(sum, c->bytes_reparsed);
+      for (size_t k = 0; k < c->failure_count; k++) wrong += c->failures[k].hazard == HPAR_HAZARD_NONE;
+      clean +=
+          i && (c->outcome == HPAR_CHUNK_CLEAN || c->outcome == HPAR_CHUNK_PASSED || c->outcome == HPAR_CHUNK_EXACT);
+      CHECK(c->taken <= c->segments);
+      CHECK(c->actual.state != NULL);
+    }
+    CHECK_EQ(at, d.text.length);
+    CHECK_EQ(again, stats.bytes_reparsed);
+    for (int k = 0; k < HPAR_ASSUMPTIONS; k++) counted += stats.wrong_assumptions_by_kind[k];
+    CHECK_EQ(wrong, counted);
+    if (!CHECK_EQ(clean, stats.chunks_clean)) printf("  seed %" PRIu64 "\n", seed);
+    for (size_t i = 0; i < hpar_event_count(parser); i++) {
+      hpar_event e = hpar_event_at(parser, i);
+      CHECK(e.begin_ns <= e.end_ns && e.thread < stats.threads && e.end <= d.text.length);
+      CHECK(e.chunk == UINT32_MAX || e.chunk < count);
+    }
+    CHECK(hpar_chunk_at(parser, count) == NULL);
+  }
+  generate_free(&d);
+}
+
+/* Poison is a net under the classification of tokens: however a chunk is guessed, no more of it shows than the table
+ * names. */
+static void nothing_else_is_a_hazard(void) {
+  const char *scale = getenv("HPAR_TEST_SCALE");
+  uint64_t seeds = scale ? 6000 * strtoull(scale, NULL, 10) / 100 + 1 : 6000;
+  size_t strategies = 0, mode_predictors = 0;
+  while (hpar_strategy_name(strategies)) strategies++;
+  while (hpar_mode_predictor_name(mode_predictors)) mode_predictors++;
+  generated d = {.text = {0}};
+  for (uint64_t seed = 1; seed <= seeds; seed++) {
+    generate(seed, &d);
+    hpar_options o = {.mode = HPAR_MODE_PARALLEL,
+                      .threads = 1,
+                      .chunk_size = d.text.length / (2 + seed % 7) + 1,
+                      .fragment = d.fragment,
+                      .scripting = d.scripting,
+                      .executor = HPAR_EXECUTOR_INLINE,
+                      .strategy = hpar_strategy_name(seed % strategies),
+                      .inspect = true};
+    if (seed % 4 == 0) o.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
+    CHECK_EQ(hpar_parse(parser, &o, d.text.bytes, d.text.length, document, NULL), HPAR_OK);
+    for (size_t i = 1; i < hpar_chunk_count(parser); i++) {
+      const hpar_chunk *c = hpar_chunk_at(parser, i);
+      for (size_t k = 0; k < c->failure_count; k++) {
+        hpar_hazard h = c->failures[k].hazard;
+        if (!CHECK(h == HPAR_HAZARD_NONE || h == HPAR_HAZARD_UNENDED_TEXT || h == HPAR_HAZARD_FORM))
+          printf("  seed %" PRIu64 ": %s\n", seed, hpar_hazard_name(h));
+      }
+    }
+  }
+  generate_free(&d);
+}
+
+static void nothing_unless_asked(void) {
+  static const char text[] = "<p>a<p>b";
+  CHECK_EQ(hpar_parse(parser, &(hpar_options){.inspect = true}, text, sizeof text - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_chunk_count(parser), 1);
+  CHECK_EQ(hpar_chunk_at(parser, 0)->outcome, HPAR_CHUNK_EXACT);
+  CHECK_EQ(hpar_event_count(parser), 2);
+  hpar_string seen = hpar_inspected_text(document);
+  CHECK_BYTES(seen.bytes, seen.length, text, sizeof text - 1);
+  CHECK_EQ(hpar_parse(parser, NULL, text, sizeof text - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_chunk_count(parser), 0);
+  CHECK_EQ(hpar_event_count(parser), 0);
+  CHECK(hpar_chunk_at(parser, 0) == NULL);
+  CHECK_EQ(hpar_event_at(parser, 0).end_ns, 0);
+}
+
+/* Whichever allocation fails: a status, and no record. */
+static void want_of_memory(void) {
+  static const char text[] = "<svg><g>|<div>x</div><p>y<table><form><li>z<p><li>";
+  uint64_t cut = 8;
+  for (uint64_t n = 0; n < 400; n++) {
+    hpar_parser *fresh = NULL;
+    CHECK_EQ(hpar_parser_create(&fresh), HPAR_OK);
+    hpar_options o = inspecting(&cut, &kinds[0]);
+    hp_memory_fail_after(n);
+    hpar_status status = hpar_parse(fresh, &o, text, sizeof text - 1, document, NULL);
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+    CHECK_EQ(hpar_chunk_count(fresh), status == HPAR_OK ? 2 : 0);
+    hpar_parser_destroy(fresh);
+    if (status == HPAR_OK) return;
+  }
+  bool memory_sufficed = false;
+  CHECK(memory_sufficed);
+}
+
+int main(void) {
+  if (!hpar_strategy_name(0)) {
+    printf("skipped: this build has no parallel parser\n");
+    return check_report();
+  }
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  each_kind_is_recorded();
+  each_kind_is_explained();
+  input_to_come();
+  true_states();
+  each_outcome();
+  passed_over();
+  the_record_is_whole();
+  nothing_else_is_a_hazard();
+  nothing_unless_asked();
+  want_of_memory();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}

@@ -1,0 +1,198 @@
+/* Limits: each answers its own status, keeps a sound tree, is kept, and ends every mode and every way to feed at the
+ * same tree; without one in reach nothing changes, and a parser that met one is as good as new. */
+
+#include "check.h"
+#include "support/compare.h"
+#include "support/corpus.h"
+#include "support/documents.h"
+#include "support/generate.h"
+
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+static buffer whole, expected, got;
+
+typedef enum limit { DEPTH, NODES, ATTRIBUTES, MEMORY, INPUT, LIMITS } limit;
+static const hpar_status statuses[LIMITS] = {HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES, HPAR_LIMIT_ATTRIBUTES,
+                                             HPAR_LIMIT_MEMORY, HPAR_LIMIT_INPUT};
+
+static void set(hpar_options *options, limit which, uint64_t most) {
+  switch (which) {
+    case DEPTH: options->max_depth = (size_t)most; break;
+    case NODES: options->max_nodes = most; break;
+    case ATTRIBUTES: options->max_attributes = (size_t)most; break;
+    case MEMORY: options->max_memory = (size_t)most; break;
+    default: options->max_input = most;
+  }
+}
+
+static hpar_status feed(const hpar_options *options, const buffer *page, size_t step, hpar_stats *stats) {
+  hpar_status status = hpar_parser_begin(parser, options, document), last = HPAR_OK;
+  if (status) return status;
+  for (size_t at = 0; at < page->length; at += step) {
+    last = hpar_parser_feed(parser, page->bytes + at, page->length - at < step ? page->length - at : step);
+    if (last && last < HPAR_LIMIT_DEPTH) return last;
+  }
+  status = hpar_parser_finish(parser, stats);
+  if (last) CHECK_EQ(status, last);
+  return status;
+}
+
+static bool same(const buffer *a, const buffer *b) {
+  return a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length));
+}
+
+static bool is_sound(const char *how) {
+  uint64_t nodes;
+  const char *wrong = compare_links(document, &nodes);
+  if (!CHECK(wrong == NULL)) printf("  %s: %s\n", how, wrong);
+  return !wrong;
+}
+
+/* True if the limit was reached. */
+static bool try(const compare_case *page, limit which, uint64_t most) {
+  buffer text = {(char *)(uintptr_t)page->bytes, page->length, 0};
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL,
+                          .scripting = page->scripting,
+                          .fragment = page->fragment,
+                          .encoding = page->encoding};
+  hpar_stats stats, sequential;
+  set(&options, which, most);
+  hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, &sequential);
+  if (!CHECK(status == HPAR_OK || status == statuses[which])) {
+    printf("  limit %d of %llu: %s\n", which, (unsigned long long)most, hpar_status_text(status));
+    return false;
+  }
+  is_sound("sequential");
+  CHECK(compare_dump(document, &expected));
+  if (status == HPAR_OK) CHECK(same(&whole, &expected));
+  if (which == MEMORY && most >= 128) CHECK(hpar_document_memory(document) <= most);
+  if (which == INPUT) CHECK_EQ(status == HPAR_OK, page->length <= most);
+  if (which == NODES) CHECK_EQ(status == HPAR_OK, sequential.nodes + (page->fragment != NULL) <= most);
+  for (int way = 0; way < 5; way++) {
+    static const char *const ways[] = {"inline", "threads", "fed bytes", "fed in parallel", "fed inline"};
+    if (way != 2) {
+      if (!hpar_predictor_name(0)) continue;
+      options.mode = HPAR_MODE_PARALLEL;
+      options.chunk_size = 10;
+      options.checkpoint_bytes = 1;
+      options.threads = 2;
+    } else {
+      options.mode = HPAR_MODE_SEQUENTIAL;
+    }
+    options.executor = way == 0 || way == 4 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+    hpar_status other = way < 2 ? hpar_parse(parser, &options, page->bytes, page->length, document, &stats)
+                                : feed(&options, &text, way == 2 ? 1 : 7, &stats);
+    CHECK_EQ(other, status);
+    is_sound(ways[way]);
+    CHECK(compare_dump(document, &got));
+    if (!CHECK(same(&expected, &got) && stats.nodes == sequential.nodes && stats.tokens == sequential.tokens)) {
+      buffer_clear(&got);
+      buffer_escaped(&got, page->bytes, page->length < 500 ? page->length : 500);
+      printf("  limit %d of %llu, %s: \"%s\"\n", which, (unsigned long long)most, ways[way], got.bytes);
+    }
+  }
+  return status != HPAR_OK;
+}
+
+static bool expect_whole(const compare_case *page) {
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL,
+                          .scripting = page->scripting,
+                          .fragment = page->fragment,
+                          .encoding = page->encoding};
+  return CHECK_EQ(hpar_parse(parser, &options, page->bytes, page->length, document, NULL), HPAR_OK) &&
+         compare_dump(document, &whole);
+}
+
+/* Every value until none is reached any more. */
+static void every_value(const compare_case *page) {
+  if (!expect_whole(page)) return;
+  for (limit which = DEPTH; which <= ATTRIBUTES; which++)
+    for (uint64_t most = 1; try(page, which, most); most++) continue;
+  for (uint64_t most = 1; try(page, INPUT, most); most += 1 + page->length / 40) continue;
+  for (uint64_t most = 100; try(page, MEMORY, most); most += 300) continue;
+}
+
+static void own_documents(void) {
+  for (size_t i = 0; i < document_count; i++) every_value(&documents[i]);
+  const char *scale = getenv("HPAR_TEST_SCALE");
+  uint64_t seeds = scale ? strtoull(scale, NULL, 10) / 5 + 1 : 20;
+  for (uint64_t seed = 1; seed <= seeds; seed++) {
+    generated made = {0};
+    generate(seed, &made);
+    compare_case page = {made.text.bytes, made.text.length < 400 ? made.text.length : 400, made.fragment,
+                         made.scripting, "utf-8"};
+    every_value(&page);
+    generate_free(&made);
+  }
+}
+
+static void large(void) {
+  buffer page = {0};
+  while (page.length < 300000) buffer_format(&page, "<div><p class=a%zu>x<b>y<i>z</i></div>\n", page.length);
+  compare_case large_case = {page.bytes, page.length, NULL, false, "utf-8"};
+  CHECK(expect_whole(&large_case));
+  bool reached = true;
+  for (uint64_t most = 1000; reached; most = most * 3 + 1) reached = try(&large_case, MEMORY, most);
+  for (uint64_t most = 1000; most < 20000; most += 9000) CHECK(try(&large_case, NODES, most));
+  buffer_free(&page);
+}
+
+/* Time says nothing of trees, but of statuses: a deadline that is over ends every mode. */
+static void time_is_up(void) {
+  buffer page = {0};
+  while (page.length < 2000000) buffer_text(&page, "<div><p>x<b>y<i>z</i></div>\n");
+  hpar_options options = {.max_time = 1, .encoding = "utf-8"};
+  for (options.mode = HPAR_MODE_AUTO; options.mode <= HPAR_MODE_PARALLEL; options.mode++) {
+    if (options.mode == HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
+    for (int executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
+      options.executor = (hpar_executor)executor;
+      options.threads = 3;
+      hpar_stats stats;
+      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_TIME);
+      CHECK(stats.tokens < 1000);
+      is_sound("after a deadline");
+      CHECK_EQ(feed(&options, &page, 10000, &stats), HPAR_LIMIT_TIME);
+      is_sound("fed after a deadline");
+    }
+  }
+  options.max_time = UINT64_MAX;
+  options.mode = HPAR_MODE_AUTO;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  buffer_free(&page);
+}
+
+/* What a limit is for: a small page whose tree is large. */
+static void amplification(void) {
+  buffer page = {0};
+  buffer_text(&page, "<p>");
+  for (int i = 0; i < 2000; i++) buffer_format(&page, "<b a=%d>", i);
+  for (int i = 0; i < 2000; i++) buffer_text(&page, "<p>x");
+  for (hpar_mode mode = HPAR_MODE_SEQUENTIAL; mode <= HPAR_MODE_PARALLEL; mode++) {
+    if (mode == HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
+    hpar_options options = {.mode = mode, .threads = 2, .max_nodes = 100000};
+    hpar_stats stats;
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_NODES);
+    CHECK(stats.nodes < 110000);
+    options.max_nodes = 0;
+    options.max_memory = 4 << 20;
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_MEMORY);
+    CHECK(hpar_document_memory(document) <= 4 << 20);
+    is_sound("amplified");
+  }
+  buffer_free(&page);
+}
+
+int main(void) {
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    return check_report();
+  for (int i = 0; i < 16 + LIMITS; i++) CHECK(hpar_status_text((hpar_status)i) != NULL);
+  own_documents();
+  large();
+  time_is_up();
+  amplification();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}

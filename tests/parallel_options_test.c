@@ -1,0 +1,412 @@
+/* The options of a parallel parse: any number of threads, any chunk size, the automatic mode, a parser used again,
+ * what is refused, and counters that add up. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/random.h"
+
+#include <hpar/hpar.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+static buffer page, expected, got;
+static hpar_stats expected_stats;
+
+static void make_page(void) {
+  random_state random = {7};
+  buffer_text(&page,
+              "<!doctype html><html><head><title>Page</title><style>p > b { color: red }</style></head><body>\n");
+  for (unsigned i = 0; i < 4000; i++) {
+    switch (random_below(&random, 8)) {
+      case 0: buffer_format(&page, "<h2 id=h%u>Heading %u</h2>\n", i, i); break;
+      case 1: buffer_format(&page, "<ul><li>one<li>two <b>%u</b></ul>\n", i); break;
+      case 2: buffer_format(&page, "<table><tr><td>%u<td><i>cell</i></table>\n", i); break;
+      case 3: buffer_format(&page, "<script>var a%u = '<p>' + \"</div>\";</script>\n", i); break;
+      case 4: buffer_format(&page, "<svg viewBox='0 0 1 1'><path d='M%u'/><title>t</title></svg>\n", i); break;
+      case 5: buffer_format(&page, "<!-- comment %u <b> --><div><div><span>x</span></div></div>\n", i); break;
+      default: buffer_format(&page, "<p class=c%u>Some text &amp; more of <a href='/%u'>it</a>.\n", i % 5, i);
+    }
+  }
+  buffer_text(&page, "</body></html>\n");
+}
+
+static hpar_status parse(const hpar_options *options, const char *bytes, size_t length, hpar_stats *stats) {
+  hpar_status status = hpar_parse(parser, options, bytes, length, document, stats);
+  if (!status && !compare_dump(document, &got)) status = HPAR_ERROR_IO;
+  return status;
+}
+
+static bool equal(void) {
+  return got.length == expected.length && (!got.length || !memcmp(got.bytes, expected.bytes, got.length));
+}
+
+static uint64_t sum(const uint64_t *of, size_t count) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < count; i++) total += of[i];
+  return total;
+}
+
+static void check_stats(const hpar_stats *stats, const hpar_options *options) {
+  CHECK_STRING(stats->mode, "parallel");
+  CHECK_EQ(stats->bytes, page.length);
+  CHECK_EQ(stats->tokens, expected_stats.tokens);
+  CHECK_EQ(stats->nodes, expected_stats.nodes);
+  CHECK_EQ(stats->parse_errors, 0);
+  CHECK(stats->predictor != NULL);
+  if (options->predictor && stats->predictor) CHECK_STRING(stats->predictor, options->predictor);
+  if (options->threads) CHECK_EQ(stats->threads, options->threads);
+  CHECK(stats->chunks_right_start <= stats->chunks);
+  CHECK(stats->chunks_clean <= stats->chunks);
+  CHECK(stats->chunks_exact <= stats->chunks);
+  CHECK_EQ(sum(stats->log_entries_by_kind, HPAR_LOG_KINDS), stats->log_entries);
+  CHECK(stats->bytes_reparsed <= stats->bytes);
+  CHECK(stats->ns.total > 0);
+  CHECK(stats->ns.merge <= stats->ns.total);
+  CHECK(stats->ns.cut <= stats->ns.total);
+}
+
+static void threads_and_chunks(void) {
+  static const size_t sizes[] = {0, 1, 100, 1000, 4096, 32768, 65536, 1000000, SIZE_MAX / 2};
+  for (unsigned threads = 1; threads <= 8; threads++) {
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+      hpar_options options = HPAR_OPTIONS_DEFAULT;
+      options.mode = HPAR_MODE_PARALLEL;
+      options.threads = threads;
+      options.chunk_size = sizes[s];
+      options.executor = (threads + s) % 3 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
+      hpar_stats stats = {0};
+      CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
+      if (!CHECK(equal())) printf("  threads %u, chunk size %zu\n", threads, sizes[s]);
+      check_stats(&stats, &options);
+      if (sizes[s] >= 1000 && sizes[s] <= 65536) {
+        uint64_t least = page.length / sizes[s] / 4;
+        if (!CHECK(stats.chunks >= least)) printf("  %llu chunks of %zu\n", (unsigned long long)stats.chunks, sizes[s]);
+      }
+      if (sizes[s] > page.length) CHECK_EQ(stats.chunks, 0);
+    }
+  }
+}
+
+/* Each name is taken, shows in the statistics and makes the same tree. */
+static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size_t), size_t option, size_t shown) {
+  static const hpar_executor executors[] = {HPAR_EXECUTOR_THREADS, HPAR_EXECUTOR_INLINE};
+  const char *name;
+  for (size_t i = 0; (name = name_at(i)); i++) {
+    CHECK(summary_at(i) != NULL);
+    for (size_t k = 0; k < i; k++) CHECK(strcmp(name, name_at(k)) != 0);
+    for (size_t k = 0; k < 2; k++) {
+      hpar_options options = HPAR_OPTIONS_DEFAULT;
+      options.mode = HPAR_MODE_PARALLEL;
+      options.threads = 3;
+      options.chunk_size = 5000;
+      memcpy((char *)&options + option, &name, sizeof name);
+      options.executor = executors[k];
+      hpar_stats stats = {0};
+      CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
+      CHECK(equal());
+      check_stats(&stats, &options);
+      const char *got;
+      memcpy(&got, (const char *)&stats + shown, sizeof got);
+      CHECK_STRING(got, name);
+      CHECK(stats.chunks > 10);
+      /* Threads that start late may leave every chunk to the merger, which needs no log. */
+      CHECK(stats.log_entries > 0 || stats.chunks_exact == stats.chunks);
+      CHECK(executors[k] == HPAR_EXECUTOR_THREADS || !stats.chunks_exact);
+    }
+  }
+  CHECK(name_at(1000) == NULL);
+  CHECK(summary_at(1000) == NULL);
+}
+
+/* Elements open across every cut, closed across every cut: what each chunk leaves open answers its neighbour. */
+static void merged_as_a_tree(void) {
+  enum { DEPTH = 3000 };
+  buffer nested = {0};
+  for (unsigned i = 0; i < DEPTH; i++) buffer_format(&nested, "<%s class=c%u>\n", i % 3 ? "div" : "section", i);
+  for (unsigned i = DEPTH; i-- > 0;) buffer_format(&nested, "<p>text %u</%s>\n", i, i % 3 ? "div" : "section");
+  buffer reference = {0};
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = 100};
+  CHECK_EQ(parse(&options, nested.bytes, nested.length, NULL), HPAR_OK);
+  CHECK(compare_dump(document, &reference));
+  options.mode = HPAR_MODE_PARALLEL;
+  options.executor = HPAR_EXECUTOR_INLINE;
+  for (options.chunk_size = 1000; options.chunk_size <= nested.length;
+       options.chunk_size = options.chunk_size * 3 / 2) {
+    hpar_stats chain, tree;
+    hpar_merge_level of_all = {0};
+    options.merge = HPAR_MERGE_CHAIN;
+    CHECK_EQ(parse(&options, nested.bytes, nested.length, &chain), HPAR_OK);
+    CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
+    CHECK_STRING(chain.merge, "chain");
+    CHECK_EQ(chain.merge_levels[1].merges, 0);
+    options.merge = HPAR_MERGE_TREE;
+    CHECK_EQ(parse(&options, nested.bytes, nested.length, &tree), HPAR_OK);
+    CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
+    CHECK_STRING(tree.merge, "tree");
+    for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
+      const hpar_merge_level *at = &tree.merge_levels[level];
+      CHECK_EQ(at->merges != 0, level < 32 && tree.chunks > UINT64_C(1) << (level - 1));
+      of_all.merges += at->merges;
+      of_all.segments += at->segments;
+      of_all.tokens += at->tokens;
+    }
+    CHECK_EQ(of_all.merges, tree.chunks - 1);
+    CHECK(tree.chunks < 4 || of_all.tokens > chain.merge_levels[0].tokens / 4);
+    CHECK_EQ(of_all.tokens + tree.merge_levels[0].tokens, chain.merge_levels[0].tokens);
+    CHECK_EQ(of_all.segments + tree.merge_levels[0].segments, chain.merge_levels[0].segments);
+    CHECK_EQ(tree.chunks_clean, chain.chunks_clean);
+    CHECK_EQ(tree.chunks_right_start, chain.chunks_right_start);
+  }
+  buffer_free(&nested);
+  buffer_free(&reference);
+}
+
+static void automatic(void) {
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_stats stats = {0};
+  CHECK_EQ(parse(&options, "<p>x", 4, &stats), HPAR_OK);
+  CHECK_STRING(stats.mode, "sequential");
+  CHECK_EQ(stats.chunks, 0);
+  CHECK_EQ(stats.threads, 1);
+  CHECK_EQ(stats.tokens, 2);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>x", 4, document, &stats), HPAR_OK);
+  CHECK_STRING(stats.mode, "sequential");
+  CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
+  CHECK(equal());
+
+  /* even the smallest input may be parsed in parallel */
+  options.mode = HPAR_MODE_PARALLEL;
+  static const char *const tiny[] = {"", "<", "x", "<p>", "</", "<a><b>", "\xEF\xBB\xBF", "\0", "\xFF"};
+  for (size_t i = 0; i < sizeof tiny / sizeof tiny[0]; i++) {
+    size_t length = i == 7 ? 1 : strlen(tiny[i]);
+    hpar_options sequential = HPAR_OPTIONS_DEFAULT;
+    sequential.mode = HPAR_MODE_SEQUENTIAL;
+    buffer reference = {0};
+    CHECK_EQ(hpar_parse(parser, &sequential, tiny[i], length, document, NULL), HPAR_OK);
+    CHECK(compare_dump(document, &reference));
+    for (unsigned threads = 0; threads <= 4; threads++) {
+      options.threads = threads;
+      CHECK_EQ(parse(&options, tiny[i], length, &stats), HPAR_OK);
+      CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
+    }
+    buffer_free(&reference);
+  }
+  CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, NULL), HPAR_OK);
+}
+
+/* A parser goes from few threads to many and back, from large input to small, from documents to fragments. */
+static void reuse(void) {
+  static const unsigned counts[] = {2, 8, 1, 5, 2, 3, 0, 8, 4, 1, 2};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    hpar_options options = HPAR_OPTIONS_DEFAULT;
+    options.mode = i % 4 == 3 ? HPAR_MODE_SEQUENTIAL : HPAR_MODE_PARALLEL;
+    options.threads = counts[i];
+    options.chunk_size = 3000;
+    CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+    CHECK(equal());
+    options.fragment = "table";
+    CHECK_EQ(parse(&options, "<td>a<td>b", 10, NULL), HPAR_OK);
+    CHECK_STRING(got.bytes, "| <tbody>\n|   <tr>\n|     <td>\n|       \"a\"\n|     <td>\n|       \"b\"\n");
+  }
+
+  /* two parsers alive, one document and the other */
+  hpar_parser *second = NULL;
+  hpar_document *other = NULL;
+  if (!CHECK_EQ(hpar_parser_create(&second), HPAR_OK) || !CHECK_EQ(hpar_document_create(&other), HPAR_OK)) return;
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = 3;
+  options.chunk_size = 2000;
+  CHECK_EQ(hpar_parse(second, &options, page.bytes, page.length, other, NULL), HPAR_OK);
+  CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+  CHECK(equal());
+  hpar_parser_destroy(second);
+  CHECK(compare_dump(other, &got));
+  CHECK(equal());
+  uint64_t nodes;
+  CHECK(compare_links(other, &nodes) == NULL);
+  hpar_document_destroy(other);
+
+  /* created, never used */
+  CHECK_EQ(hpar_parser_create(&second), HPAR_OK);
+  hpar_parser_destroy(second);
+  hpar_parser_destroy(NULL);
+  hpar_document_destroy(NULL);
+}
+
+static void copies(void) {
+  char *bytes = malloc(page.length);
+  if (!CHECK(bytes != NULL)) return;
+  memcpy(bytes, page.bytes, page.length);
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = 3;
+  options.chunk_size = 4000;
+  options.copy_input = true;
+  hpar_status status = hpar_parse(parser, &options, bytes, page.length, document, NULL);
+  memset(bytes, 'x', page.length);
+  free(bytes);
+  CHECK_EQ(status, HPAR_OK);
+  CHECK(compare_dump(document, &got));
+  CHECK(equal());
+}
+
+static void source_offsets(void) {
+  for (int parallel = 0; parallel < 2; parallel++) {
+    hpar_options options = HPAR_OPTIONS_DEFAULT;
+    options.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+    options.threads = 2;
+    options.chunk_size = 2000;
+    options.source_offsets = true;
+    CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+    CHECK(equal());
+    unsigned long right = 0, wrong = 0;
+    hpar_node root = hpar_document_root(document);
+    for (hpar_node node = root; node; node = hpar_walk(document, root, node)) {
+      uint64_t start, end;
+      if (!hpar_source_offsets(document, node, &start, &end)) continue;
+      hpar_string name = hpar_name(document, node);
+      bool fine = start < end && end <= page.length && page.bytes[start] == '<' && page.bytes[end - 1] == '>' &&
+                  !memcmp(page.bytes + start + 1, name.bytes, name.length);
+      if (fine)
+        right++;
+      else
+        wrong++;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(right > 8000);
+  }
+}
+
+static void refused(void) {
+  static const uint64_t unsorted[] = {40, 20}, beyond[] = {10, 1000}, fine[] = {3, 10}, at_end[] = {3, 24};
+  static const char text[] = "<p>one<b>two</b><i>three";
+  size_t length = sizeof text - 1;
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_stats stats;
+
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = 2;
+  options.cuts = fine;
+  options.cut_count = 2;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
+  CHECK_EQ(stats.chunks, 2);
+  CHECK_EQ(length, 24);
+  options.cuts = at_end;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
+  options.cuts = beyond;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  options.cuts = unsorted;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.cuts = NULL;
+  options.cut_count = 0;
+
+  options.predictor = "tea leaves";
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  const char **names[] = {&options.strategy, &options.mode_predictor, &options.cut, &options.predictor};
+  for (size_t i = 0; i < 4; i++) {
+    options.predictor = NULL;
+    *names[i] = "tea leaves";
+    CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+    *names[i] = NULL;
+  }
+  options.predictor = "";
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.predictor = NULL;
+
+  options.threads = HPAR_MAX_THREADS + 1;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.threads = 0;
+
+  options.mode = (hpar_mode)77;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.mode = HPAR_MODE_PARALLEL;
+  options.executor = (hpar_executor)77;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.executor = HPAR_EXECUTOR_THREADS;
+  options.merge = (hpar_merge)77;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.merge = HPAR_MERGE_CHAIN;
+
+  static const char *const contexts[] = {"", " ", "svg ", "math ", "xml a", "svg a b", "div p"};
+  for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++) {
+    options.fragment = contexts[i];
+    if (!CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT))
+      printf("  context \"%s\"\n", contexts[i]);
+  }
+  options.fragment = NULL;
+  CHECK_EQ(hpar_parse(parser, &options, NULL, 5, document, NULL), HPAR_ERROR_ARGUMENT);
+
+  /* and after all that the parser still works */
+  CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+  CHECK(equal());
+}
+
+static void errors(void) {
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = 3;
+  options.chunk_size = 1000;
+  CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse_error_count(parser), 0);
+  for (size_t most = 1; most <= 100000; most *= 10) {
+    hpar_stats stats;
+    options.max_errors = most;
+    CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
+    CHECK(equal());
+    CHECK(hpar_parse_error_count(parser) <= most);
+    uint64_t last = 0;
+    bool ordered = true, named = true;
+    for (size_t i = 0; i < hpar_parse_error_count(parser); i++) {
+      hpar_parse_error error = hpar_parse_error_at(parser, i);
+      if (error.offset < last || error.offset > page.length) ordered = false;
+      if (!error.code || !*error.code) named = false;
+      last = error.offset;
+    }
+    CHECK(ordered);
+    CHECK(named);
+  }
+}
+
+int main(void) {
+  if (!compare_possible()) return 0;
+  make_page();
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  options.mode = HPAR_MODE_SEQUENTIAL;
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK) ||
+      !CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &expected_stats), HPAR_OK) ||
+      !CHECK(compare_dump(document, &expected)))
+    return check_report();
+  CHECK_STRING(expected_stats.mode, "sequential");
+  CHECK_EQ(expected_stats.chunks, 0);
+  CHECK_EQ(expected_stats.log_entries, 0);
+  CHECK_EQ(expected_stats.bytes, page.length);
+  uint64_t nodes;
+  CHECK(compare_links(document, &nodes) == NULL);
+  CHECK_EQ(expected_stats.nodes, nodes);
+  CHECK(expected_stats.predictor == NULL);
+  threads_and_chunks();
+#define NAMES(what, field) \
+  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, field), offsetof(hpar_stats, field))
+  NAMES(strategy, strategy);
+  NAMES(predictor, predictor);
+  NAMES(mode_predictor, mode_predictor);
+  NAMES(cut_policy, cut);
+  merged_as_a_tree();
+  automatic();
+  reuse();
+  copies();
+  source_offsets();
+  refused();
+  errors();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  buffer_free(&page);
+  buffer_free(&expected);
+  buffer_free(&got);
+  return check_report();
+}

@@ -1,0 +1,290 @@
+/* The pipelined parser makes the sequential tree: own documents, the fixtures of html5lib-tests and generated
+ * documents, with every length of buffer and batch below and both predictors; inline, where the tokenizer is always as
+ * far ahead as it may be, and on two threads. Then what its hazards are counted as, and input made to be mispredicted.
+ *
+ *   HPAR_TEST_SCALE=P   percent of the generated documents (100); from 400 on all ways inline, else three, in turns
+ *   HPAR_TEST_SEED=N    the first seed (1)
+ *   HPAR_TEST_LIMIT=N   stop printing after N differences (10) */
+
+#include "check.h"
+#include "support/compare.h"
+#include "support/dat.h"
+#include "support/documents.h"
+#include "support/generate.h"
+#include "support/random.h"
+#include "support/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DOCUMENTS = 500, JOINED = 20, ERRORS = 1000 };
+
+static const unsigned lengths[] = {1, 2, 16, 1024}, batches[] = {1, 8, 64};
+enum { LENGTHS = 4, BATCHES = 3, WAYS = LENGTHS * BATCHES * 2 };
+
+static comparer with;
+static unsigned long parses, failures, limit = 10, scale = 100;
+static unsigned long long rollbacks, turns;
+
+static unsigned long number_from(const char *name, unsigned long usual) {
+  const char *text = getenv(name);
+  return text && *text ? strtoul(text, NULL, 10) : usual;
+}
+
+static compare_how way(size_t index, hpar_executor executor, size_t max_errors) {
+  return (compare_how){.pipelined = true,
+                       .executor = executor,
+                       .threads = 2,
+                       .max_errors = max_errors,
+                       .buffer_tokens = lengths[index % LENGTHS],
+                       .batch = batches[index / LENGTHS % BATCHES],
+                       .pipeline_predictor = hpar_pipeline_predictor_name(index / LENGTHS / BATCHES)};
+}
+
+static void check_way(compare_how how, const char *origin) {
+  compare_result result = compare_parallel(&with, &how);
+  parses++;
+  if (result != COMPARE_FAILED) rollbacks += with.got_stats.pipeline.rollbacks;
+  if (result == COMPARE_SAME) return;
+  if (failures++ >= limit) return;
+  printf("%s: ", origin);
+  compare_print(&with, &how, result);
+  buffer document = {0};
+  uint64_t no_cuts[1];
+  buffer_add(&document, with.of.bytes, with.of.length);
+  how.cuts = NULL;
+  result = compare_reduce(&with, &how, no_cuts, &document, result);
+  printf("reduced: ");
+  compare_print(&with, &how, result);
+  buffer_free(&document);
+  printf("\n");
+  fflush(stdout);
+}
+
+/* The combined form: pairs as workers, at every place where a cut could fall. */
+static void check_stages(size_t index, hpar_executor executor, const char *origin) {
+  static uint64_t cuts[COMPARE_MAX_CUTS];
+  size_t count = compare_candidates(with.of.bytes, with.of.length, cuts, COMPARE_MAX_CUTS);
+  compare_how how = way(index, executor, ERRORS);
+  how.pipelined = false;
+  how.pipeline_stages = true;
+  how.threads = 4;
+  how.cuts = cuts;
+  how.cut_count = count;
+  if (!count) return;
+  compare_result result = compare_parallel(&with, &how);
+  parses++;
+  if (result == COMPARE_SAME || failures++ >= limit) return;
+  printf("%s: ", origin);
+  compare_print(&with, &how, result);
+}
+
+static bool expect(const compare_case *document, const char *origin) {
+  if (compare_expect(&with, document, ERRORS)) return true;
+  failures++;
+  printf("%s: the sequential parse failed: %s\n", origin, hpar_status_text(with.status));
+  return false;
+}
+
+/* All ways inline; on threads one after the other, `threaded` of them. */
+static void every_way(const compare_case *document, const char *origin, size_t threaded) {
+  if (!expect(document, origin)) return;
+  size_t step = scale >= 400 ? 1 : WAYS / 3;
+  for (size_t i = turns % step; i < WAYS; i += step)
+    check_way(way(i, HPAR_EXECUTOR_INLINE, i % 3 ? ERRORS : 0), origin);
+  for (size_t i = turns % WAYS; i < WAYS; i += scale >= 400 ? 4 : WAYS) check_stages(i, HPAR_EXECUTOR_INLINE, origin);
+  if (turns % 8 == 0) check_stages((size_t)turns / 8 % WAYS, HPAR_EXECUTOR_THREADS, origin);
+  for (size_t i = 0; i < threaded; i++) check_way(way((size_t)turns++ % WAYS, HPAR_EXECUTOR_THREADS, ERRORS), origin);
+}
+
+static void own_documents(void) {
+  for (size_t i = 0; i < document_count; i++) {
+    char origin[64];
+    snprintf(origin, sizeof origin, "own document %zu", i + 1);
+    every_way(&documents[i], origin, 4);
+    compare_case other = documents[i];
+    other.scripting = !other.scripting;
+    other.encoding = NULL;
+    every_way(&other, origin, 1);
+  }
+}
+
+static bool fixtures(void) {
+  char directory[4096];
+  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return true;
+  shared_list files;
+  if (!shared_files(directory, ".dat", &files)) return false;
+  for (size_t i = 0; i < files.count; i++) {
+    dat_file file;
+    if (!dat_read(files.paths[i], &file)) return false;
+    for (size_t k = 0; k < file.count; k++) {
+      const dat_test *test = &file.tests[k];
+      char origin[4200];
+      snprintf(origin, sizeof origin, "%s:%u", files.paths[i], test->line);
+      compare_case document = {test->data, test->data_length, test->fragment, false, "utf-8"};
+      size_t threaded = 1;
+      if (test->scripting != DAT_ON) every_way(&document, origin, threaded);
+      document.scripting = true;
+      if (test->scripting != DAT_OFF) every_way(&document, origin, threaded);
+    }
+    dat_free(&file);
+  }
+  shared_list_free(&files);
+  return true;
+}
+
+static void generated_documents(void) {
+  unsigned long count = DOCUMENTS * scale / 100;
+  uint64_t first = number_from("HPAR_TEST_SEED", 1);
+  generated document = {0};
+  buffer joined = {0};
+  char origin[64];
+  for (uint64_t seed = first; seed < first + count && failures < limit; seed++) {
+    generate(seed, &document);
+    snprintf(origin, sizeof origin, "seed %llu", (unsigned long long)seed);
+    compare_case of = {document.text.bytes, document.text.length, document.fragment, document.scripting, "utf-8"};
+    every_way(&of, origin, 1);
+    buffer_add(&joined, document.text.bytes, document.text.length);
+    buffer_text(&joined, seed % 2 ? "<p>" : "\"'>-->]]></script></style></title></textarea></svg></math></table><p>");
+    if (seed % JOINED) continue;
+    snprintf(origin, sizeof origin, "seeds to %llu, joined", (unsigned long long)seed);
+    of = (compare_case){joined.bytes, joined.length, NULL, seed % (2 * JOINED) == 0, "utf-8"};
+    every_way(&of, origin, WAYS / 4);
+    buffer_clear(&joined);
+  }
+  generate_free(&document);
+  buffer_free(&joined);
+}
+
+/*** what is counted ***/
+
+static hpar_stats stats_of(const char *text, const char *predictor, bool scripting) {
+  compare_case document = {text, strlen(text), NULL, scripting, "utf-8"};
+  compare_how how = way(0, HPAR_EXECUTOR_INLINE, ERRORS);
+  how.buffer_tokens = 16;
+  how.batch = 4;
+  how.pipeline_predictor = predictor;
+  CHECK(expect(&document, text));
+  CHECK(compare_parallel(&with, &how) == COMPARE_SAME);
+  return with.got_stats;
+}
+
+static void hazards(void) {
+  static const struct {
+    hpar_pipeline_hazard hazard;
+    const char *text;
+    bool scripting, feedback_fails;
+  } cases[] = {
+      {HPAR_PIPELINE_TITLE, "<title>a<b></title>x", false, false},
+      {HPAR_PIPELINE_NOFRAMES, "<noframes>a<b></noframes>x", false, false},
+      {HPAR_PIPELINE_STYLE, "<style>a<b></style>x", false, false},
+      {HPAR_PIPELINE_SCRIPT, "<script>a<b></script>x", false, false},
+      {HPAR_PIPELINE_XMP, "<xmp>a<b></xmp>x", false, false},
+      {HPAR_PIPELINE_IFRAME, "<iframe>a<b></iframe>x", false, false},
+      {HPAR_PIPELINE_NOEMBED, "<noembed>a<b></noembed>x", false, false},
+      {HPAR_PIPELINE_NOSCRIPT, "<body><noscript>a<b></noscript>x", true, false},
+      {HPAR_PIPELINE_PLAINTEXT, "<plaintext>a<b></plaintext>x", false, false},
+      {HPAR_PIPELINE_TEXTAREA, "<textarea>a<b></textarea>x", false, false},
+      {HPAR_PIPELINE_SELF_CLOSING, "<p>a<br/>b", false, false},
+      {HPAR_PIPELINE_CDATA, "<svg><g><![CDATA[a<b>]]></g></svg>x", false, false},
+      {HPAR_PIPELINE_FOREIGN_RAW_TEXT, "<svg><style>a<b></style></svg>x", false, false},
+      {HPAR_PIPELINE_IGNORED_TAG, "<frameset><title>a<b></title></frameset>x", false, true},
+  };
+  CHECK(sizeof cases / sizeof *cases == HPAR_PIPELINE_HAZARDS);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hpar_pipeline_hazard hazard = cases[i].hazard;
+    bool nothing_done = hazard == HPAR_PIPELINE_FOREIGN_RAW_TEXT || hazard == HPAR_PIPELINE_IGNORED_TAG;
+    hpar_stats stats = stats_of(cases[i].text, "optimistic", cases[i].scripting);
+    CHECK(!strcmp(stats.mode, "pipelined"));
+    CHECK(stats.pipeline.hazards_by_kind[hazard] == 1);
+    CHECK(stats.pipeline.rollbacks_by_kind[hazard] == (nothing_done ? 0 : 1));
+    CHECK(stats.pipeline.rollbacks == (nothing_done ? 0 : 1));
+    CHECK(nothing_done || stats.pipeline.tokens_dropped > 0);
+    stats = stats_of(cases[i].text, "feedback", cases[i].scripting);
+    CHECK(stats.pipeline.hazards_by_kind[hazard] == 1);
+    CHECK(stats.pipeline.rollbacks_by_kind[hazard] == cases[i].feedback_fails);
+    CHECK(stats.pipeline.rollbacks == cases[i].feedback_fails);
+  }
+  hpar_stats stats = stats_of("<noscript>a<b></noscript>x", "feedback", false);
+  CHECK(stats.pipeline.hazards_by_kind[HPAR_PIPELINE_NOSCRIPT] == 0);
+  stats = stats_of("<p><![CDATA[a]]>", "feedback", false);
+  CHECK(stats.pipeline.hazards_by_kind[HPAR_PIPELINE_CDATA] == 0);
+}
+
+static void arguments(void) {
+  static const char text[] = "<title>x</title><p>y";
+  hpar_options options = {.mode = HPAR_MODE_PIPELINED, .pipeline_predictor = "none such"};
+  CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
+  options = (hpar_options){.mode = HPAR_MODE_PIPELINED, .buffer_tokens = 65537};
+  CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
+  hpar_stats stats;
+  options = (hpar_options){.mode = HPAR_MODE_PIPELINED, .buffer_tokens = 3, .batch = 50, .threads = 1};
+  CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
+  CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch == 3);
+  /* Fed, it waits for all. */
+  options = (hpar_options){.mode = HPAR_MODE_PIPELINED};
+  CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
+  for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);
+  CHECK(hpar_parser_finish(with.parser, &stats) == HPAR_OK);
+  CHECK(!strcmp(stats.mode, "pipelined") && stats.tokens == 5);
+}
+
+/*** what speculation may cost ***/
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { HOSTILE_BYTES = 40000 };
+#else
+enum { HOSTILE_BYTES = 400000 };
+#endif
+
+/* Every few bytes a hazard behind which the tokenizer finds something that goes on to the end of the input. */
+static void hostile(void) {
+  static const char *const pieces[] = {"<title><!--</title>", "<textarea><a b='</textarea>", "<xmp><!x</xmp>",
+                                       "<svg><desc><p><![CDATA[</desc></svg>", "<style></style>"};
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (size_t k = 0; k < 4; k++) {
+      bool threads = k & 1;
+      buffer text = {0};
+      while (text.length < (threads ? 4000u : HOSTILE_BYTES)) buffer_text(&text, pieces[i]);
+      compare_case document = {text.bytes, text.length, NULL, false, "utf-8"};
+      double begin = seconds();
+      CHECK(expect(&document, pieces[i]));
+      double sequential = seconds() - begin;
+      compare_how how = way(0, threads ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE, 0);
+      how.buffer_tokens = 0;
+      how.batch = 0;
+      how.pipeline_predictor = hpar_pipeline_predictor_name(k / 2);
+      begin = seconds();
+      check_way(how, pieces[i]);
+      if (!threads) CHECK(seconds() - begin < 2 + 20 * sequential);
+      buffer_free(&text);
+    }
+  }
+}
+
+int main(void) {
+  if (!compare_possible()) return 0;
+  scale = number_from("HPAR_TEST_SCALE", 100);
+  limit = number_from("HPAR_TEST_LIMIT", 10);
+  compare_watch();
+  if (!compare_open(&with)) return 1;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  hazards();
+  arguments();
+  own_documents();
+  bool fine = fixtures();
+  generated_documents();
+  hostile();
+  compare_close(&with);
+  CHECK(fine && !failures);
+  printf("%llu parses, %lu failed; %llu rollbacks\n", (unsigned long long)parses, failures, rollbacks);
+  return check_report();
+}

@@ -1,0 +1,53 @@
+#ifndef TESTS_SUPPORT_TOKENS_H
+#define TESTS_SUPPORT_TOKENS_H
+
+/* The tokenizer's output as text, a token or error a line, so that tests compare and print strings:
+ *
+ *   text "a\n"           white text "\n"      nul text "\0"
+ *   start "a" "b"="c" /  end "a"              comment "x"
+ *   pi "target" "data"   doctype "html" - "system" quirks
+ *   error 1:2 eof-in-tag
+ *
+ * Attributes are sorted by name. Errors follow the tokens, sorted by place and code. */
+
+#include "support/buffer.h"
+#include "tokenize/tokenizer.h"
+
+typedef struct tokens {
+  hp_range range;
+  hp_atoms atoms;
+  hp_interner interner;
+  hp_arena nodes, bytes;
+  hp_errors errors;
+  hp_fail fail;
+  hp_tokenizer tokenizer;
+  bool foreign;   /* what the tokenizer is told about the adjusted current node */
+  bool flags;     /* show the flags of text */
+  bool no_errors; /* tokenize without a sink */
+  bool follow;    /* switch to the content of title, textarea, style, script, plaintext after their start tags */
+  uint64_t calls; /* of hp_next_token in the last run */
+} tokens;
+
+void tokens_open(tokens *tokens);
+void tokens_close(tokens *tokens);
+
+/* Tokenizes `input`, of which at first only `split` bytes are available, and puts the result into `out`. */
+void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
+                size_t split, buffer *out);
+
+/* The parts of which lines are made, for tests that build what they expect. */
+typedef struct token_attribute {
+  const char *name, *value;
+  size_t name_length, value_length;
+} token_attribute;
+
+typedef struct token_error {
+  unsigned line, column; /* from 1, in UTF-16 code units, after newlines are normalised */
+  const char *code;
+} token_error;
+
+void tokens_put_string(buffer *out, const char *bytes, size_t n);
+void tokens_put_attributes(buffer *out, token_attribute *attributes, size_t n); /* sorts them */
+void tokens_put_errors(buffer *out, token_error *errors, size_t n);             /* sorts them */
+
+#endif

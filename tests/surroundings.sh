@@ -1,0 +1,143 @@
+#!/bin/sh
+# The program hpar where its surroundings fail it: little address space, threads that cannot be made, one processor, no
+# topology, output and input that are closed or full, signals. Either the tree is the usual one, or it says what is wrong
+# and exits with 1. The program is the first argument, or $HPAR.
+
+hpar=${1:-$HPAR}
+if [ -z "$hpar" ]; then
+  echo "usage: $0 HPAR" >&2
+  exit 2
+fi
+case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+passed=0
+failed=0
+fine() { passed=$((passed + 1)); }
+wrong() {
+  failed=$((failed + 1))
+  echo "failed: $*"
+  sed 's/^/  err: /' err | head -n 3
+}
+check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
+
+awk 'BEGIN { for (i = 0; i < 4000; i++) print "<div><p class=a" i ">paragraph <b>" i "</b><i>x</div>" }' >page.html
+"$hpar" parse --mode sequential page.html >expected 2>err || exit 1
+parallel=sequential
+"$hpar" parse --predictor help >names 2>/dev/null && parallel=parallel
+sanitized=no
+grep -q -a __asan_init "$hpar" || grep -q -a __tsan_init "$hpar" && sanitized=yes
+
+# Whatever there is of address space. 127 and 126 are the loader's, which has too little even to begin.
+if [ $sanitized = no ]; then
+  least=0 enough=0
+  for size in 3000 8000 12000 16000 20000 25000 30000 40000 70000 130000 250000 1000000 \
+    8000000 70000000; do
+    (ulimit -v $size) 2>/dev/null || continue # a limit can only be lowered
+    for mode in sequential $parallel; do
+      (ulimit -v $size && exec "$hpar" parse --mode $mode --threads 4 page.html) >out 2>err
+      status=$?
+      check "$size KB of address space, $mode" '[ $status -eq 0 ] || [ $status -eq 1 ] || [ $size -lt 15000 ]'
+      if [ $status -eq 0 ]; then
+        check "$size KB of address space, $mode" 'cmp -s out expected'
+        enough=$((enough + 1))
+      elif [ $status -eq 1 ]; then
+        check "$size KB of address space, $mode" '[ ! -s out ] && grep -q "out of memory" err'
+        least=$((least + 1))
+      fi
+    done
+  done
+  status=-
+  check "address space" '[ $least -gt 0 ] && [ $enough -gt 4 ]'
+  echo "address space: enough $enough times, too little $least times"
+
+  # Threads whose stacks find no room are not there; the others do the work, and the statistics say so.
+  if [ $parallel = parallel ]; then
+    (ulimit -v 1500000 && exec "$hpar" parse --mode parallel --threads 250 --stats=json page.html) >out 2>err
+    status=$?
+    threads=$(sed -n 's/.*"threads": *\([0-9]*\).*/\1/p' err)
+    check "threads that cannot be made" '[ $status -eq 0 ] && cmp -s out expected && [ "${threads:-250}" -lt 250 ]'
+    echo "of 250 threads $threads could be made"
+  fi
+fi
+
+# One processor, and nothing to learn about the processors.
+for mode in auto $parallel; do
+  if command -v taskset >/dev/null; then
+    taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$hpar" parse --mode $mode page.html >out 2>err
+    status=$?
+    check "one processor, $mode" '[ $status -eq 0 ] && cmp -s out expected && [ ! -s err ]'
+  fi
+  for blind in HWLOC_COMPONENTS=-linux HWLOC_FSROOT=/nonexistent HWLOC_XMLFILE=/dev/null HWLOC_SYNTHETIC=x; do
+    env HWLOC_HIDE_ERRORS=2 "$blind" "$hpar" parse --mode $mode page.html >out 2>err
+    status=$?
+    check "$blind, $mode" '[ $status -eq 0 ] && cmp -s out expected'
+  done
+done
+
+# Output: full, closed, a pipe that nobody reads. Input: closed, none, a folder, one that ends early.
+for mode in sequential $parallel; do
+  if [ -c /dev/full ]; then
+    "$hpar" parse --mode $mode page.html >/dev/full 2>err
+    status=$?
+    check "full disk, $mode" '[ $status -eq 1 ] && grep -q "cannot be written" err'
+  fi
+  "$hpar" parse --mode $mode page.html >&- 2>err
+  status=$?
+  check "closed output, $mode" '[ $status -eq 1 ]'
+  { "$hpar" parse --mode $mode page.html 2>err; echo $? >status; } | :
+  status=$(cat status)
+  check "closed pipe, $mode" '[ $status -eq 1 ] && [ ! -s err ]'
+  "$hpar" parse --mode $mode page.html >out 2>&-
+  status=$?
+  check "closed standard error, $mode" '[ $status -eq 0 ] && cmp -s out expected'
+  "$hpar" parse --mode $mode - <&- >out 2>err
+  status=$?
+  check "closed input, $mode" '[ $status -eq 1 ] && grep -q "cannot be read" err'
+  "$hpar" parse --mode $mode - <. >out 2>err
+  status=$?
+  check "a folder as input, $mode" '[ $status -eq 1 ] && grep -q "folder" err'
+done
+
+# A file that is cut short while it is read. It is read, not mapped: what was there is parsed, and nothing dies.
+for round in 1 2 3 4 5 6 7 8; do
+  cat page.html page.html page.html page.html >shrinking.html
+  "$hpar" parse --format none shrinking.html 2>err &
+  reader=$!
+  : >shrinking.html
+  wait $reader
+  status=$?
+  check "a file that shrinks" '[ $status -eq 0 ]'
+done
+
+# Signals: stopped and continued in the middle of input, nothing is lost; told to end, it ends.
+for mode in sequential $parallel; do
+  mkfifo pipe
+  "$hpar" parse --mode $mode - <pipe >out 2>err &
+  reader=$!
+  {
+    head -c 50000 page.html
+    kill -STOP $reader
+    sleep 0.1
+    kill -CONT $reader
+    tail -c +50001 page.html
+  } >pipe
+  wait $reader
+  status=$?
+  check "stopped and continued, $mode" '[ $status -eq 0 ] && cmp -s out expected'
+  "$hpar" parse --mode $mode - <pipe >out 2>err &
+  reader=$!
+  exec 9>pipe
+  echo '<p>' >&9
+  kill -TERM $reader
+  wait $reader
+  status=$?
+  exec 9>&-
+  check "told to end, $mode" '[ $status -eq 143 ] && [ ! -s err ]'
+  rm pipe
+done
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,115 @@
+/* Every tree-construction test of html5lib-tests but those that need a script engine, parsed sequentially,
+ * with scripting on and off where the test leaves it open, and a few trees of our own for what they do not
+ * show. The dumps must agree to the byte. */
+
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/dat.h"
+#include "support/shared.h"
+
+#include <hpar/hpar.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned long passed, failed;
+
+static void run(hpar_parser *parser, hpar_document *document, const char *path, size_t number, const dat_test *test,
+                bool scripting) {
+  static buffer dump;
+  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  options.mode = HPAR_MODE_SEQUENTIAL;
+  options.scripting = scripting;
+  options.fragment = test->fragment;
+  options.encoding = "utf-8";
+  hpar_status status = hpar_parse(parser, &options, test->data, test->data_length, document, NULL);
+  if (!status && compare_dump(document, &dump) && dump.length == test->expected_length &&
+      (!dump.length || !memcmp(dump.bytes, test->expected, dump.length))) {
+    passed++;
+    return;
+  }
+  failed++;
+  printf("%s:%u: test %zu, scripting %s%s%s\ninput:\n%.*s\nexpected:\n%.*s", path, test->line, number,
+         scripting ? "on" : "off", test->fragment ? ", fragment " : "", test->fragment ? test->fragment : "",
+         (int)test->data_length, test->data, (int)test->expected_length, test->expected);
+  if (status)
+    printf("got: %s\n\n", hpar_status_text(status));
+  else
+    printf("got:\n%.*s\n", (int)dump.length, dump.length ? dump.bytes : "");
+}
+
+static void fixtures(hpar_parser *parser, hpar_document *document) {
+  char directory[4096];
+  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return;
+  shared_list files;
+  if (!shared_files(directory, ".dat", &files)) {
+    failed++;
+    return;
+  }
+  for (size_t i = 0; i < files.count; i++) {
+    dat_file file;
+    if (!dat_read(files.paths[i], &file)) {
+      failed++;
+      continue;
+    }
+    unsigned long passed_before = passed, failed_before = failed;
+    for (size_t k = 0; k < file.count; k++) {
+      const dat_test *test = &file.tests[k];
+      if (test->scripting != DAT_ON) run(parser, document, files.paths[i], k + 1, test, false);
+      if (test->scripting != DAT_OFF) run(parser, document, files.paths[i], k + 1, test, true);
+    }
+    if (failed > failed_before)
+      printf("%s: %lu passed, %lu failed\n\n", files.paths[i], passed - passed_before, failed - failed_before);
+    dat_free(&file);
+  }
+  if (!files.count) printf("%s: no tests\n", directory);
+  shared_list_free(&files);
+}
+
+/* Data, context, tree. */
+#define OWN(data, fragment, expected) \
+  { data, sizeof(data) - 1, (char *)(uintptr_t)(fragment), DAT_BOTH, expected, sizeof(expected) - 1, __LINE__ }
+
+static const dat_test own[] = {
+    /* in column group, text is looked at character by character */
+    OWN("<!doctype html><template><col> x y<table>a b", NULL,
+        "| <!DOCTYPE html>\n| <html>\n|   <head>\n|     <template>\n|       content\n|         <col>\n"
+        "|         \"   \"\n|   <body>\n"),
+    OWN(" x y", "colgroup", "| \"  \"\n"),
+    OWN(" x<col>\ny<tr>z ", "colgroup", "| \" \"\n| <col>\n| \"\n \"\n"),
+    /* a selectedcontent within an option stays as it is */
+    OWN("<select><option><selectedcontent>", "div", "| <select>\n|   <option>\n|     <selectedcontent>\n"),
+    OWN("<select><option>a<selectedcontent>b</option></select>c", "div",
+        "| <select>\n|   <option>\n|     \"a\"\n|     <selectedcontent>\n|       \"b\"\n| \"c\"\n"),
+    /* each NUL of a run counts */
+    OWN("<svg>\0\0</svg>\0a\0", "div", "| <svg svg>\n|   \"\xEF\xBF\xBD\xEF\xBF\xBD\"\n| \"a\"\n"),
+    /* a cell leaves the svg that was fostered before its table */
+    OWN("<table><tbody><svg><desc><th>x", "div",
+        "| <svg svg>\n|   <svg desc>\n| <table>\n|   <tbody>\n|     <tr>\n|       <th>\n|         \"x\"\n"),
+    /* a second body's attributes come in the order in which they were first seen; the first value stays */
+    OWN("<body b=1><body a=2 b=3><html c=4><body c=5>", NULL,
+        "| <html>\n|   c=\"4\"\n|   <head>\n|   <body>\n|     a=\"2\"\n|     b=\"1\"\n|     c=\"5\"\n"),
+    /* an object within a cell keeps its marker when the cell is closed from outside */
+    OWN("<p><i></p><table><tr><td><object></table>k", NULL,
+        "| <html>\n|   <head>\n|   <body>\n|     <p>\n|       <i>\n|     <table>\n|       <tbody>\n|         <tr>\n"
+        "|           <td>\n|             <object>\n|     \"k\"\n"),
+    OWN("<?Name  some ?data?><?xml x?><?a?><?-b?>", "div",
+        "| <?Name some ?data?>\n| <!-- ?xml x? -->\n| <?a ?>\n| <!-- ?-b? -->\n"),
+};
+
+int main(void) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  if (hpar_parser_create(&parser) || hpar_document_create(&document)) {
+    printf("cannot create a parser\n");
+    return 1;
+  }
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    run(parser, document, __FILE__, i + 1, &own[i], false);
+    run(parser, document, __FILE__, i + 1, &own[i], true);
+  }
+  fixtures(parser, document);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  printf("%lu passed, %lu failed\n", passed, failed);
+  return failed || !passed;
+}
