@@ -100,6 +100,11 @@ int main(void) {
   buffer_text(&page, "><textarea>\n&notit;</textarea>");
   every_allocation("long");
 
+  /* Names of its own while nothing is open. */
+  buffer_clear(&page);
+  for (int i = 0; i < 400; i++) buffer_format(&page, "<x-%d>a</x-%d>", i, i);
+  every_allocation("names");
+
   /* In another encoding, which is found late and makes the parse begin again. */
   buffer_clear(&page);
   for (int i = 0; i < 60; i++) buffer_text(&page, "<p>\xE4\xF6<b>\xFC and filler before the meta</b>");

@@ -240,9 +240,9 @@ static double seconds(void) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { HOSTILE_BYTES = 40000 };
+enum { HOSTILE_BYTES = 40000, TIMED = 0 };
 #else
-enum { HOSTILE_BYTES = 400000 };
+enum { HOSTILE_BYTES = 400000, TIMED = 1 };
 #endif
 
 /* Every few bytes a hazard behind which the tokenizer finds something that goes on to the end of the input. */
@@ -264,7 +264,7 @@ static void hostile(void) {
       how.pipeline_predictor = hpar_pipeline_predictor_name(k / 2);
       begin = seconds();
       check_way(how, pieces[i]);
-      if (!threads) CHECK(seconds() - begin < 2 + 20 * sequential);
+      if (TIMED && !threads) CHECK(seconds() - begin < 2 + 20 * sequential);
       buffer_free(&text);
     }
   }

@@ -14,9 +14,7 @@ void grow_stack(hp_builder *b, hp_ref node) {
 
 void grow_last(hp_builder *b, hp_atom name) {
   uint32_t old = b->last_capacity;
-  b->depth--; /* without room for its name the entry is none */
   hp_grow(&b->last, &b->last_capacity, (size_t)name + 1, b->fail);
-  b->depth++;
   memset(b->last + old, 0, (b->last_capacity - old) * sizeof *b->last);
 }
 
