@@ -75,7 +75,9 @@ for wrong_use in parse "parse --nope page.html" "parse -x page.html" "parse page
   "parse --cuts 5000 page.html" "parse --mode sequential --cuts 1 page.html" "parse --errors=yes page.html" \
   "parse --stats=xml page.html" "parse --fragment= page.html" "parse --scripting maybe page.html" \
   "parse --predictor crystal page.html" "parse --strategy crystal page.html" "parse --merge bush page.html" \
-  "parse --mode-predictor crystal page.html" "parse --cut crystal page.html" compare "compare --repeat 0 page.html" "compare --json=1 page.html" \
+  "parse --mode-predictor crystal page.html" "parse --cut crystal page.html" "parse --bind tight page.html" "parse --allocator mine page.html" \
+  "parse --many --errors page.html" "parse --many --cuts 1 page.html" "parse --many --mode pipelined page.html" "parse --many" \
+  compare "compare --repeat 0 page.html" "compare --json=1 page.html" \
   tokens "tokens --state nowhere page.html" "tokens page.html page.html"; do
   run 2 $wrong_use
   err_has '^hpar: '
@@ -104,6 +106,48 @@ run 0 parse --format html page.html
 out_is '<html><head></head><body><p>x</p></body></html>'
 run 0 parse --format none page.html
 out_empty
+
+# Many, and where they run.
+printf '<p>y' >other.html
+run 0 parse --many page.html other.html
+out_is "==> page.html <==\n$tree\n==> other.html <==\n$(printf "$tree" | sed 's/"x"/"y"/')\n"
+run 1 parse --many page.html missing.html other.html
+err_has 'missing.html: cannot be read'
+out_has '"y"'
+run 1 parse --many --max-nodes 2 page.html other.html
+err_has 'page.html: .*; the tree ends there'
+err_has 'other.html: .*; the tree ends there'
+mkdir several
+for i in 1 2 3 4 5 6 7; do printf '<p>%s' $i >several/$i.html; done
+run 0 parse --many --format html several
+if [ "$(tr -dc 1-7 <out)" = 11223344556677 ]; then fine; else wrong "$last: another order"; fi
+run 0 parse --many --format none several
+out_empty
+run 0 parse --many --format none --stats several page.html
+out_has '^documents  *8$'
+run 0 parse --many --format none --stats=json --threads 2 several page.html
+json 'o["documents"] == 8 and o["failed"] == 0 and o["bytes"] == 32 and sum(o["documents_per_worker"]) == 8 and o["bind"] == "none"'
+if [ $parallel = yes ]; then
+  run 0 parse --mode parallel --threads 2 --bind cores --format none --stats=json page.html
+  json 'o["bind"] in ("cores", "processors") and len(o["processor_per_worker"]) == o["threads"] and o["allocator"] == "libc"'
+  run 0 parse --mode parallel --threads 2 --bind cores --stats page.html
+  out_is "$tree"
+  err_has '^bind  *[cp][a-z]*: [0-9]*'
+  run 0 compare --many --repeat 2 page.html other.html
+  out_has 'copies side by side'
+  run 0 compare --many --json --threads 3 --repeat 2 page.html
+  json 'o["pages"][0]["modes"]["side-by-side"]["copies"] == 3 and o["pages"][0]["modes"]["side-by-side"]["stats"]["documents"] == 3 and o["summary"]["side_by_side"] > 0'
+else
+  run 2 parse --bind cores page.html
+  err_has 'no parallel parser'
+fi
+"$hpar" parse --allocator jemalloc page.html >out 2>err
+case $? in
+0) out_is "$tree" ;;
+2) err_has 'no jemalloc; install it' ;;
+*) wrong "hpar parse --allocator jemalloc: status" ;;
+esac
+
 printf '<td>a<td>b' >cells.html
 run 0 parse --fragment tr cells.html
 out_is '| <td>\n|   "a"\n| <td>\n|   "b"\n'

@@ -38,8 +38,28 @@ typedef enum hpar_mode {
 
 typedef enum hpar_executor {
   HPAR_EXECUTOR_THREADS = 0,
-  HPAR_EXECUTOR_INLINE /* workers run on the calling thread, all before the merge, last chunk first */
+  HPAR_EXECUTOR_INLINE, /* workers run on the calling thread, all before the merge, last chunk first */
+  HPAR_EXECUTOR_CALLER  /* hpar_options.run starts them */
 } hpar_executor;
+
+/* An executor of the caller's: calls task(job, i) once for each i from 0 to count - 1, on any threads, in any order, at
+ * once or one after the other, and returns when all have returned and what they wrote can be seen. Tasks end by
+ * themselves, none waits for one that has not begun, and none unwinds. Task 0 merges; how many of the others run while
+ * it does is how parallel the parse is. `count` is hpar_options.threads, or less. The library starts no thread then.
+ * Where task 0 was not called the parse answers HPAR_ERROR_ARGUMENT. */
+typedef void hpar_run(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job);
+
+typedef enum hpar_bind {
+  HPAR_BIND_NONE = 0,
+  HPAR_BIND_CORES /* each thread to a processor: a core each before hyperthreads, fast cores before slow ones, near
+                     memory first */
+} hpar_bind;
+
+/* Where the tree's memory comes from. */
+typedef enum hpar_allocator {
+  HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
+  HPAR_ALLOCATOR_JEMALLOC  /* pages of destroyed documents stay warm for new ones, for some seconds at most */
+} hpar_allocator;
 
 typedef enum hpar_merge {
   HPAR_MERGE_CHAIN = 0, /* log after log on the true state, each as soon as it is there */
@@ -80,6 +100,13 @@ typedef struct hpar_options {
                        piece, whose length nobody knows; 0: by chunk_size */
   hpar_merge merge; /* as a tree: not with strategies that look at each cut in its true state (hpar2013) */
   bool inspect;     /* record what becomes of each chunk, and when: see hpar/inspect.h */
+  hpar_run *run;    /* of HPAR_EXECUTOR_CALLER. Both stages of the pipelined parser are then on the calling thread, and
+                       input that is fed is parsed in finish */
+  void *run_context;
+  hpar_bind bind; /* the calling thread is bound during hpar_parse and hpar_parse_many and put back; threads of
+                     the caller's executor are left alone */
+  hpar_allocator allocator; /* a document whose memory is from elsewhere gives it back and takes new: see
+                               hpar_allocator_name */
 
   /* Limits. 0, the default, is none. The parse ends where one is reached: the document keeps the tree so far, and the
    * call answers the limit's own status, HPAR_LIMIT_DEPTH and so on. The end of the input is then not processed, so
@@ -145,6 +172,54 @@ HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options
 HPAR_API hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document);
 HPAR_API hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length);
 HPAR_API hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats);
+
+/* One of several inputs. */
+typedef struct hpar_input {
+  const char *bytes; /* `length` of them, borrowed as by hpar_parse; may be NULL if that is 0 */
+  size_t length;
+  hpar_document *document; /* the caller's, each in one input at most. NULL: one of the parser's own, which is the
+                              next input's as soon as `done` has returned, and belongs to the parser */
+  hpar_status status;      /* set: what hpar_parse would answer */
+} hpar_input;
+
+/* Told of each input as soon as it is parsed, on the thread that did, while others go on; `thread` is below
+ * hpar_many_stats.threads, and two calls at once have different ones. `document` is the input's, or the parser's own,
+ * and empty after a failure; `parser` has the parse errors, if they were asked for. It may read the document and be
+ * slow, but must not use `parser` for a parse, nor destroy anything of the call's. */
+typedef void hpar_done(void *context, size_t index, hpar_input *input, const hpar_document *document,
+                       const hpar_parser *parser, const hpar_stats *stats, unsigned thread);
+
+/* What all of them came to. */
+typedef struct hpar_many_stats {
+  uint64_t inputs, failed;       /* failed: status is not HPAR_OK, limits among them */
+  uint64_t bytes, tokens, nodes; /* of those that did not fail */
+  unsigned threads;
+  const char *bind, *allocator; /* as in hpar_stats */
+  uint16_t processor_per_worker[HPAR_MAX_THREADS];
+  uint64_t inputs_per_worker[HPAR_MAX_THREADS];
+  struct {
+    uint64_t total, parse_per_worker[HPAR_MAX_THREADS]; /* nanoseconds; `done` is not part of a worker's */
+  } ns;
+} hpar_many_stats;
+
+/* Parses `count` inputs side by side: each by the sequential parser, on one of hpar_options.threads threads, the
+ * longest first. For throughput: where there are more documents than cores this beats splitting each of them.
+ *
+ * Of the options `mode`, and what is about cutting and merging, are of no account; limits, that of time among them, are
+ * for each input. With HPAR_EXECUTOR_INLINE, or in a build without the parallel parser, all is done on the calling
+ * thread. The parser keeps its threads, and for each a parser and perhaps a document; it is used by one thread at a
+ * time, as ever. `done`, with its context, and `stats` may be NULL.
+ *
+ * HPAR_OK although inputs failed: see their status. HPAR_ERROR_ARGUMENT for options that hpar_parse refuses, no parser,
+ * no inputs where `count` is not 0, or an executor of the caller's that ran nothing; HPAR_ERROR_MEMORY where there is
+ * none to begin with. Nothing has then been parsed. */
+HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
+                                     hpar_done *done, void *context, hpar_many_stats *stats);
+
+/* The allocators that this library was built with, in the order of hpar_allocator; NULL past the last. jemalloc is in
+ * the static library only, where it was found at build time: it wants thread-local memory that a library which is
+ * loaded later does not get. Without it HPAR_ALLOCATOR_JEMALLOC is HPAR_ERROR_UNSUPPORTED. */
+HPAR_API const char *hpar_allocator_name(size_t index);
 
 /* The parse errors of the last parse, ordered by offset; valid until the next. */
 HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);

@@ -102,6 +102,11 @@ typedef struct hpar_stats {
   uint64_t nodes;        /* made, the document's own among them; a body that a frameset replaced is still counted */
   uint64_t parse_errors; /* 0 unless errors were asked for */
   unsigned threads;
+  const char *bind; /* "none"; "cores", one thread on each; "processors", by number, as hwloc sees nothing or is not
+                       built in; "refused" by the system, for one thread at least */
+  uint16_t
+      processor_per_worker[HPAR_MAX_THREADS]; /* bound to it, by the system's number; only of "cores", "processors" */
+  const char *allocator;                      /* of the document: "libc" or "jemalloc" */
   const char *strategy, *predictor, *mode_predictor, *cut; /* NULL when sequential */
   const char *merge;                                       /* "chain" or "tree"; NULL when sequential */
   uint64_t chunks;                                         /* chunk 0, which is always right, is not counted in these */

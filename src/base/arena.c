@@ -1,16 +1,32 @@
 #include "base/arena.h"
 
+#include "base/jemalloc.h"
 #include "base/memory.h"
 
 /* Offset 0 is no object; a cache line keeps the first one aligned. */
 enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 32 << 10, LARGEST_SLAB = 2 << 20 };
 
-hpar_status hp_range_reserve(hp_range *range) {
+static hpar_status reserve(hp_range *range, bool by_jemalloc) {
   /* 32-bit references reach 32 GB. */
-  range->base = hp_reserve((size_t)32 << 30, (size_t)1 << 20, &range->size);
-  if (!range->base) return HPAR_ERROR_MEMORY;
+  const size_t most = (size_t)32 << 30, least = (size_t)1 << 20;
+  size_t size;
+  char *base = by_jemalloc ? hp_reserve_by_jemalloc(most, least, &size) : hp_reserve(most, least, &size);
+  if (!base) return HPAR_ERROR_MEMORY;
+  hp_range_release(range);
+  range->base = base;
+  range->size = size;
+  range->by_jemalloc = by_jemalloc;
   hp_range_reset(range);
   return HPAR_OK;
+}
+
+hpar_status hp_range_reserve(hp_range *range) {
+  range->base = NULL;
+  return reserve(range, false);
+}
+
+hpar_status hp_range_move(hp_range *range, bool to_jemalloc) {
+  return range->by_jemalloc == to_jemalloc ? HPAR_OK : reserve(range, to_jemalloc);
 }
 
 void hp_range_release(hp_range *range) {
@@ -18,7 +34,10 @@ void hp_range_release(hp_range *range) {
 #if HP_ASAN
   __asan_unpoison_memory_region(range->base, atomic_load(&range->top));
 #endif
-  hp_unreserve(range->base, range->size);
+  if (range->by_jemalloc)
+    hp_jemalloc_give(range->base);
+  else
+    hp_unreserve(range->base, range->size);
   range->base = NULL;
 }
 

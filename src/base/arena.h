@@ -10,6 +10,7 @@
 #include "base/fail.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,11 +36,14 @@ typedef uint32_t hp_ref;
 typedef struct hp_range {
   char *base;
   size_t size;
-  size_t limit;       /* <= size: what objects may take */
+  size_t limit; /* <= size: what objects may take */
+  bool by_jemalloc;
   _Atomic size_t top; /* relaxed: a slab is published together with what is put into it */
 } hp_range;
 
 hpar_status hp_range_reserve(hp_range *range);
+/* The range is as new, and from jemalloc or not. On failure nothing is changed. */
+hpar_status hp_range_move(hp_range *range, bool to_jemalloc);
 void hp_range_release(hp_range *range);
 void hp_range_reset(hp_range *range); /* all objects and the limit are gone; memory is kept */
 

@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include "base/jemalloc.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -49,3 +51,10 @@ void *hp_reserve(size_t most, size_t least, size_t *size) {
 }
 
 void hp_unreserve(void *base, size_t size) { munmap(base, size); }
+
+void *hp_reserve_by_jemalloc(size_t most, size_t least, size_t *size) {
+  if (!hp_memory_may()) return NULL;
+  void *base = hp_jemalloc_take(*size = most);
+  while (!base && (*size >>= 1) >= least) base = hp_jemalloc_take(*size);
+  return base;
+}

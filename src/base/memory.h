@@ -19,6 +19,9 @@ void hp_free(void *memory);                   /* NULL is allowed */
 void *hp_reserve(size_t most, size_t least, size_t *size);
 void hp_unreserve(void *base, size_t size);
 
+/* The same from jemalloc, not zeroed. `size` is that of the reservation. */
+void *hp_reserve_by_jemalloc(size_t most, size_t least, size_t *size);
+
 /* For tests: the allocation after `n` more fails, and all later ones; UINT64_MAX: none. */
 void hp_memory_fail_after(uint64_t n);
 void hp_memory_fail_once(uint64_t n); /* the allocation after `n` more, and no other */

@@ -9,19 +9,26 @@
 #include "cli/options.h"
 #include "cli/pages.h"
 #include "cli/report.h"
+#if HPAR_PARALLEL
+#include "sched/pool.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { REPEAT = 1, JSON, MODE };
-enum { SEQUENTIAL, PARALLEL, MODES };
+enum { REPEAT = 1, JSON, MODE, MANY };
+enum { SEQUENTIAL, PARALLEL, SIDE_BY_SIDE, MODES };
 enum { LEAST_REPEATS = 5, MOST_REPEATS = 50, MOST_ASKED = 100000, PAGE_NS = 200000000, WIDEST_NAME = 44 };
 
 static const hp_option options[] = {
     {MODE, "mode", "parallel|pipelined", "what is compared with the sequential parser (parallel)"},
     HP_COMMON_OPTIONS,
     {REPEAT, "repeat", "N", "timed runs of each mode (default: what fits into 0.2 s a page, at\nleast 5, at most 50)"},
+    {MANY, "many", NULL,
+     "also parse as many copies of FILE as there are threads side by side,\neach sequentially: what splitting one "
+     "could "
+     "reach at best"},
     {JSON, "json", NULL, "print one JSON object instead of the table"},
     {0, NULL, NULL, NULL},
 };
@@ -39,18 +46,22 @@ typedef struct mode {
   hpar_document *document;
   uint64_t *times;  /* of the page at hand, `repeats` of them, then sorted */
   hpar_stats stats; /* of the fastest run */
+  /* Side by side: `copies` of the page, the time being that of all over their number. */
+  unsigned copies;
+  hpar_input *inputs;
+  hpar_many_stats many;
 } mode;
 
 typedef struct totals {
   size_t pages, equal, not_parsed;
-  hp_mean speedup_min, speedup_median;
+  hp_mean speedup_min, speedup_median, side_by_side;
   uint64_t bytes, tokens, log_entries, chunks, clean;
 } totals;
 
 typedef struct comparison {
   hpar_options options;
   size_t repeat; /* 0: as many as seem right */
-  bool as_json;
+  bool as_json, many;
   size_t mode_count;
   hpar_mode other; /* what stands at PARALLEL */
   mode modes[MODES];
@@ -100,8 +111,21 @@ static double per_thousand(uint64_t entries, uint64_t tokens) {
   return tokens ? 1000 * (double)entries / (double)tokens : 0;
 }
 
+static hpar_status run_side_by_side(const comparison *c, mode *mode, const char *bytes, size_t length, uint64_t *ns) {
+  for (unsigned i = 0; i < mode->copies; i++) {
+    mode->inputs[i].bytes = bytes;
+    mode->inputs[i].length = length;
+  }
+  uint64_t start = now();
+  hpar_status status = hpar_parse_many(mode->parser, &c->options, mode->inputs, mode->copies, NULL, NULL, &mode->many);
+  *ns = (now() - start) / mode->copies;
+  for (unsigned i = 0; i < mode->copies && !status; i++) status = mode->inputs[i].status;
+  return status;
+}
+
 static hpar_status run_once(const comparison *c, mode *mode, const char *bytes, size_t length, uint64_t *ns,
                             hpar_stats *stats) {
+  if (mode->copies) return run_side_by_side(c, mode, bytes, length, ns);
   hpar_options options = c->options;
   options.mode = mode->mode;
   uint64_t start = now();
@@ -144,7 +168,7 @@ static hpar_status measure(comparison *c, page *page, const char *bytes) {
       mode *mode = &c->modes[run & 1 ? c->mode_count - 1 - turn : turn];
       hpar_status status = run_once(c, mode, bytes, page->bytes, &mode->times[run], &stats);
       if (status) return status;
-      if (!run || stats.ns.total < mode->stats.ns.total) mode->stats = stats;
+      if (!mode->copies && (!run || stats.ns.total < mode->stats.ns.total)) mode->stats = stats;
     }
   }
   check_equal(c, page);
@@ -161,6 +185,7 @@ static void add_to_totals(comparison *c, const page *page) {
   const hpar_stats *stats = &c->modes[PARALLEL].stats;
   hp_mean_add(&totals->speedup_min, speedup_min(c, PARALLEL));
   hp_mean_add(&totals->speedup_median, speedup_median(c, PARALLEL, page));
+  if (c->mode_count > SIDE_BY_SIDE) hp_mean_add(&totals->side_by_side, speedup_median(c, SIDE_BY_SIDE, page));
   totals->tokens += stats->tokens;
   totals->log_entries += stats->log_entries;
   totals->chunks += stats->chunks;
@@ -170,11 +195,14 @@ static void add_to_totals(comparison *c, const page *page) {
 static void print_heading(const comparison *c) {
   hp_machine_line(stdout);
   printf("%-*s %9s %-5s  sequential", c->name_width, "", "", "");
-  if (c->mode_count > PARALLEL) printf("%16s  %-26s  speed-up", "", c->modes[PARALLEL].name);
+  if (c->mode_count > PARALLEL) printf("%16s  %-26s  ", "", c->modes[PARALLEL].name);
+  if (c->mode_count > SIDE_BY_SIDE) printf("%-26s  ", c->modes[SIDE_BY_SIDE].name);
+  if (c->mode_count > PARALLEL) printf("speed-up");
   printf("\n%-*s %9s %-5s  %8s %8s %8s", c->name_width, "file", "KB", "equal", "min ms", "median", "MB/s");
   if (c->mode_count > PARALLEL) {
-    printf("  %8s %8s %8s  %5s %6s  %6s %6s %9s", "min ms", "median", "MB/s", "min", "median", "chunks", "clean",
-           "log/1000");
+    for (size_t i = PARALLEL; i < c->mode_count; i++) printf("  %8s %8s %8s", "min ms", "median", "MB/s");
+    printf("  %5s %6s  %6s %6s %9s", "min", "median", "chunks", "clean", "log/1000");
+    if (c->mode_count > SIDE_BY_SIDE) printf(" %12s", "side by side");
   }
   putchar('\n');
   fflush(stdout);
@@ -205,6 +233,7 @@ static void print_row(const comparison *c, const page *page) {
     else
       printf("%6s", "-");
     printf(" %9.2f", per_thousand(stats->log_entries, stats->tokens));
+    if (c->mode_count > SIDE_BY_SIDE) printf(" %12.2f", speedup_median(c, SIDE_BY_SIDE, page));
   }
   putchar('\n');
   fflush(stdout);
@@ -222,6 +251,10 @@ static void print_summary(const comparison *c) {
            " %.2f log entries per 1000 tokens\n",
            hp_mean_of(&totals->speedup_min), hp_mean_of(&totals->speedup_median), (unsigned long long)totals->chunks,
            percent(totals->clean, totals->chunks), per_thousand(totals->log_entries, totals->tokens));
+    if (c->mode_count > SIDE_BY_SIDE)
+      printf("%u copies side by side: %.3f of medians; splitting one reaches %.1f%% of that\n",
+             c->modes[SIDE_BY_SIDE].copies, hp_mean_of(&totals->side_by_side),
+             100 * hp_mean_of(&totals->speedup_median) / hp_mean_of(&totals->side_by_side));
   } else {
     printf("; this build has no parallel parser, so nothing was compared\n");
   }
@@ -273,6 +306,10 @@ static void open_json(comparison *c) {
   hp_json_bool(json, c->options.scripting);
   hp_json_key(json, "encoding");
   hp_json_text(json, c->options.encoding);
+  hp_json_key(json, "bind");
+  hp_json_text(json, c->options.bind == HPAR_BIND_CORES ? "cores" : "none");
+  hp_json_key(json, "allocator");
+  hp_json_text(json, hpar_allocator_name(c->options.allocator));
   number_member(json, "repeat", c->repeat);
   hp_json_close(json, '}');
   hp_json_break(json);
@@ -304,8 +341,12 @@ static void page_json(comparison *c, const page *page) {
     hp_json_close(json, ']');
     real_member(json, "speedup_min", speedup_min(c, i));
     real_member(json, "speedup_median", speedup_median(c, i, page));
+    if (mode->copies) number_member(json, "copies", mode->copies);
     hp_json_key(json, "stats");
-    hp_report_stats_json(json, &mode->stats);
+    if (mode->copies)
+      hp_report_many_json(json, &mode->many);
+    else
+      hp_report_stats_json(json, &mode->stats);
     hp_json_close(json, '}');
   }
   hp_json_close(json, '}');
@@ -326,6 +367,7 @@ static void close_json(comparison *c) {
   if (c->mode_count > PARALLEL && totals->pages) {
     real_member(json, "speedup_min", hp_mean_of(&totals->speedup_min));
     real_member(json, "speedup_median", hp_mean_of(&totals->speedup_median));
+    if (c->mode_count > SIDE_BY_SIDE) real_member(json, "side_by_side", hp_mean_of(&totals->side_by_side));
     number_member(json, "chunks", totals->chunks);
     number_member(json, "chunks_clean", totals->clean);
   }
@@ -358,26 +400,50 @@ static void compare_page(comparison *c, const char *path) {
   hp_free(bytes);
 }
 
+/* A document for each, so that nothing is shared but the page. */
+static hpar_status open_copies(comparison *c) {
+  mode *mode = &c->modes[SIDE_BY_SIDE];
+  unsigned copies = c->options.threads;
+#if HPAR_PARALLEL
+  if (!copies) copies = hp_usable_cores();
+#endif
+  mode->inputs = calloc(copies, sizeof *mode->inputs);
+  if (!mode->inputs) return HPAR_ERROR_MEMORY;
+  mode->copies = copies;
+  mode->inputs[0].document = mode->document;
+  hpar_status status = HPAR_OK;
+  for (unsigned i = 1; i < copies && !status; i++) status = hpar_document_create(&mode->inputs[i].document);
+  return status;
+}
+
 static hpar_status open_modes(comparison *c) {
   c->modes[SEQUENTIAL] = (mode){.name = "sequential", .mode = HPAR_MODE_SEQUENTIAL};
   const char *name = c->other == HPAR_MODE_PIPELINED ? "pipelined" : "parallel";
   c->modes[PARALLEL] = (mode){.name = name, .mode = c->other};
-  c->mode_count = hpar_predictor_name(0) ? MODES : PARALLEL;
+  c->modes[SIDE_BY_SIDE] = (mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
+  c->mode_count = !hpar_predictor_name(0) ? PARALLEL : c->many ? MODES : SIDE_BY_SIDE;
   hpar_status status = HPAR_OK;
   for (size_t i = 0; i < c->mode_count && !status; i++) {
     mode *mode = &c->modes[i];
     mode->times = malloc((c->repeat ? c->repeat : MOST_REPEATS) * sizeof *mode->times);
-    status = mode->times ? hpar_parser_create(&mode->parser) : HPAR_ERROR_MEMORY;
+    if (!mode->times) return HPAR_ERROR_MEMORY;
+    if (i == SIDE_BY_SIDE)
+      mode->parser = c->modes[PARALLEL].parser; /* a second one's threads would wait where these work */
+    else
+      status = hpar_parser_create(&mode->parser);
     if (!status) status = hpar_document_create(&mode->document);
   }
+  if (!status && c->mode_count > SIDE_BY_SIDE) status = open_copies(c);
   return status;
 }
 
 static void close_modes(comparison *c) {
   for (size_t i = 0; i < c->mode_count; i++) {
     free(c->modes[i].times);
+    for (unsigned copy = 1; copy < c->modes[i].copies; copy++) hpar_document_destroy(c->modes[i].inputs[copy].document);
+    free(c->modes[i].inputs);
     hpar_document_destroy(c->modes[i].document);
-    hpar_parser_destroy(c->modes[i].parser);
+    if (i != SIDE_BY_SIDE) hpar_parser_destroy(c->modes[i].parser);
   }
 }
 
@@ -416,6 +482,7 @@ static int take(const hp_arguments *arguments, int id, comparison *c) {
       c->repeat = number;
       return -1;
     case JSON: c->as_json = true; return -1;
+    case MANY: c->many = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
       c->other = index ? HPAR_MODE_PIPELINED : HPAR_MODE_PARALLEL;

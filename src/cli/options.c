@@ -169,6 +169,7 @@ int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, co
 int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options) {
   static const char *const switches[] = {"off", "on", NULL}, *const merges[] = {"chain", "tree", NULL};
   static const char *const executors[] = {"threads", "inline", NULL};
+  static const char *const binds[] = {"none", "cores", NULL}, *const allocators[] = {"libc", "jemalloc", NULL};
   uint64_t number = 0;
   size_t index = 0;
   switch (id) {
@@ -209,6 +210,22 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
     case HP_OPTION_PIPELINE_PREDICTOR:
       return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
                        &options->pipeline_predictor);
+    case HP_OPTION_BIND:
+      if (!hp_value_word(arguments, binds, &index)) return HP_EXIT_USAGE;
+      if (index && !hpar_predictor_name(0)) {
+        hp_complain("--bind: this build has no parallel parser");
+        return HP_EXIT_USAGE;
+      }
+      options->bind = (hpar_bind)index;
+      return -1;
+    case HP_OPTION_ALLOCATOR:
+      if (!hp_value_word(arguments, allocators, &index)) return HP_EXIT_USAGE;
+      if (!hpar_allocator_name(index)) {
+        hp_complain("--allocator: this build has no jemalloc; install it (Debian: libjemalloc-dev) and build again");
+        return HP_EXIT_USAGE;
+      }
+      options->allocator = (hpar_allocator)index;
+      return -1;
     case HP_OPTION_PIPELINE_STAGES: options->pipeline_stages = true; return -1;
     case HP_OPTION_SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;

@@ -62,7 +62,9 @@ enum {
   HP_OPTION_BUFFER_TOKENS,
   HP_OPTION_BATCH,
   HP_OPTION_PIPELINE_PREDICTOR,
-  HP_OPTION_PIPELINE_STAGES
+  HP_OPTION_PIPELINE_STAGES,
+  HP_OPTION_BIND,
+  HP_OPTION_ALLOCATOR
 };
 #define HP_COMMON_OPTIONS                                                                                           \
   {HP_OPTION_THREADS, "threads", "N", "threads for the parallel parser, this one included (0: one a core)"},        \
@@ -85,9 +87,12 @@ enum {
       {HP_OPTION_BATCH, "batch", "N", "tokens that it hands over at once (0: the default)"},                        \
       {HP_OPTION_PIPELINE_PREDICTOR, "pipeline-predictor", "NAME",                                                  \
        "how it guesses what the tree builder does to it; \"help\" lists them"},                                     \
+      {HP_OPTION_PIPELINE_STAGES, "pipeline-stages", NULL,                                                          \
+       "in the parallel parser: each worker is such a pair, on two threads"},                                       \
+      {HP_OPTION_BIND, "bind", "none|cores",                                                                        \
+       "cores: each thread stays on a processor: a core each before\nhyperthreads, fast cores before slow ones"},   \
   {                                                                                                                 \
-    HP_OPTION_PIPELINE_STAGES, "pipeline-stages", NULL,                                                             \
-        "in the parallel parser: each worker is such a pair, on two threads"                                        \
+    HP_OPTION_ALLOCATOR, "allocator", "libc|jemalloc", "where the tree's memory comes from (libc)"                  \
   }
 
 /* The current option's value as a label of the Encoding Standard; NULL after a complaint. */

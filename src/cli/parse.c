@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "cli/options.h"
+#include "cli/many.h"
 #include "cli/report.h"
 #include "input/decoded_line.h"
 #include "input/line.h"
@@ -21,10 +21,9 @@ enum {
   MAX_MEMORY,
   MAX_ATTRIBUTES,
   MAX_TIME,
-  MAX_INPUT
+  MAX_INPUT,
+  MANY
 };
-typedef enum format { TREE, HTML, NOTHING } format;
-typedef enum report { NO_REPORT, REPORT, REPORT_JSON } report;
 
 static const hp_option options[] = {
     {MODE, "mode", "auto|sequential|parallel|pipelined",
@@ -37,6 +36,9 @@ static const hp_option options[] = {
     {ERRORS, "errors", NULL, "list parse errors on standard error, FILE:LINE:COLUMN: code"},
     {STATS, "stats", "[=json]",
      "report what the parse did: on standard error, or on standard\noutput with --format none"},
+    {MANY, "many", NULL,
+     "parse several FILEs, and those of folders, side by side, each on one\nthread; the trees one after the other, "
+     "each below a line with its name"},
     {MAX_DEPTH, "max-depth", "N",
      "end where more than N elements would be open (0, as below: no limit);\n512 is what browsers use"},
     {MAX_NODES, "max-nodes", "N", "end at the token after which there are more than N nodes"},
@@ -47,23 +49,28 @@ static const hp_option options[] = {
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
-    "parse", "FILE|-", "Parses FILE, or standard input for -, and prints the tree on standard output.", options};
+    "parse", "FILE|-",
+    "Parses FILE, or standard input for -, and prints the tree on standard output; with --many\nseveral FILEs.",
+    options};
 
 typedef struct request {
   hpar_options options;
   uint64_t *cuts;
   const char *path;
-  format format;
-  report report;
+  bool many;
+  char **operands; /* of which `path` is the first */
+  size_t operand_count;
+  hp_format format;
+  hp_report report;
 } request;
 
 static int take_report(const hp_arguments *arguments, request *request) {
-  request->report = REPORT;
+  request->report = HP_REPORT;
   if (!arguments->value) return -1;
   if (strcmp(arguments->value, "json") != 0) {
     return hp_bad_usage(&command, "--stats: '%s' is not json", arguments->value);
   }
-  request->report = REPORT_JSON;
+  request->report = HP_REPORT_JSON;
   return -1;
 }
 
@@ -89,16 +96,17 @@ static int take(const hp_arguments *arguments, int id, request *request) {
   if (id >= MAX_DEPTH && id <= MAX_INPUT) return take_limit(arguments, id, &request->options);
   switch (id) {
     case HP_ARGUMENT_OPERAND:
-      if (request->path) return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second", arguments->value);
-      request->path = arguments->value;
+      if (!request->path) request->path = arguments->value;
+      request->operands[request->operand_count++] = (char *)arguments->value;
       return -1;
+    case MANY: request->many = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
       request->options.mode = (hpar_mode)index;
       return -1;
     case FORMAT:
       if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
-      request->format = (format)index;
+      request->format = (hp_format)index;
       return -1;
     case FRAGMENT:
       if (!*arguments->value) return hp_bad_usage(&command, "--fragment: the context element's name is empty");
@@ -113,8 +121,21 @@ static int take(const hp_arguments *arguments, int id, request *request) {
   }
 }
 
+static int check_many(const request *request) {
+  const hpar_options *o = &request->options;
+  const char *other = o->max_errors                    ? "errors"
+                      : o->cut_count                   ? "cuts"
+                      : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
+                                                       : NULL;
+  return other ? hp_bad_usage(&command, "--many has each FILE parsed sequentially, so not with --%s", other) : -1;
+}
+
 static int check(request *request) {
   if (!request->path) return hp_bad_usage(&command, "name a FILE, or - for standard input");
+  if (request->many) return check_many(request);
+  if (request->operand_count > 1) {
+    return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second; --many takes more", request->operands[1]);
+  }
   if (request->options.cut_count && request->options.mode != HPAR_MODE_AUTO &&
       request->options.mode != HPAR_MODE_PARALLEL) {
     bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
@@ -158,14 +179,14 @@ static int list_errors(const hpar_parser *parser, const char *path, const char *
 static int print_results(const request *request, const hpar_document *document, const hpar_stats *stats) {
   hpar_node root = hpar_document_root(document);
   hpar_status status = HPAR_OK;
-  if (request->format == TREE) status = hpar_serialize_tree(document, root, hp_write_file, stdout);
-  if (request->format == HTML)
+  if (request->format == HP_FORMAT_TREE) status = hpar_serialize_tree(document, root, hp_write_file, stdout);
+  if (request->format == HP_FORMAT_HTML)
     status = hpar_serialize_html(document, root, request->options.scripting, hp_write_file, stdout);
   int code = status && status != HPAR_ERROR_IO ? hp_complain_status(request->path, status) : HP_EXIT_FINE;
   code = hp_finish_output(code);
-  FILE *file = request->format == NOTHING ? stdout : stderr;
-  if (request->report == REPORT) hp_report_stats(file, stats);
-  if (request->report == REPORT_JSON) {
+  FILE *file = request->format == HP_FORMAT_NONE ? stdout : stderr;
+  if (request->report == HP_REPORT) hp_report_stats(file, stats);
+  if (request->report == HP_REPORT_JSON) {
     hp_json json = {.file = file};
     hp_report_stats_json(&json, stats);
     fputc('\n', file);
@@ -214,6 +235,9 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
 static int run(request *request) {
   int code = check(request);
   if (code >= 0) return code;
+  if (request->many)
+    return hp_parse_many_files(request->operands, request->operand_count, &request->options, request->format,
+                               request->report);
   bool pieces = !strcmp(request->path, "-");
   input in = {0};
   if (!pieces) {
@@ -253,12 +277,13 @@ static int run(request *request) {
 
 int hp_run_parse(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request request = {.format = TREE};
-  int code = -1;
+  request request = {.format = HP_FORMAT_TREE, .operands = calloc((size_t)count + 1, sizeof(char *))};
+  int code = request.operands ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
     code = take(&arguments, id, &request);
   }
   if (code < 0) code = run(&request);
   free(request.cuts);
+  free(request.operands);
   return code;
 }

@@ -1,5 +1,7 @@
 #include "cli/report.h"
 
+#include <string.h>
+
 static void count(FILE *file, const char *name, uint64_t value) {
   fprintf(file, "%-22s %llu\n", name, (unsigned long long)value);
 }
@@ -8,6 +10,24 @@ static void text(FILE *file, const char *name, const char *value) { fprintf(file
 
 static void milliseconds(FILE *file, const char *name, uint64_t ns) {
   fprintf(file, "%-22s %.3f ms\n", name, (double)ns / 1e6);
+}
+
+static bool is_bound(const char *bind) { return !strcmp(bind, "cores") || !strcmp(bind, "processors"); }
+
+static void bound(FILE *file, const char *bind, const uint16_t *processors, unsigned threads) {
+  fprintf(file, "%-22s %s", "bind", bind);
+  for (unsigned i = 0; is_bound(bind) && i < threads && i < HPAR_MAX_THREADS; i++)
+    fprintf(file, "%s%u", i ? ", " : ": ", processors[i]);
+  fputc('\n', file);
+}
+
+static void bound_json(hp_json *json, const char *bind, const uint16_t *processors, unsigned threads) {
+  hp_json_key(json, "bind");
+  hp_json_text(json, bind);
+  hp_json_key(json, "processor_per_worker");
+  hp_json_open(json, '[');
+  for (unsigned i = 0; is_bound(bind) && i < threads && i < HPAR_MAX_THREADS; i++) hp_json_number(json, processors[i]);
+  hp_json_close(json, ']');
 }
 
 /* Levels up to the last that has merged something. */
@@ -20,6 +40,8 @@ static unsigned merge_levels(const hpar_stats *stats) {
 void hp_report_stats(FILE *file, const hpar_stats *stats) {
   fprintf(file, "%-22s %s\n", "mode", stats->mode);
   count(file, "threads", stats->threads);
+  bound(file, stats->bind, stats->processor_per_worker, stats->threads);
+  text(file, "allocator", stats->allocator);
   if (stats->strategy) {
     text(file, "strategy", stats->strategy);
     text(file, "predictor", stats->predictor);
@@ -157,6 +179,9 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "mode");
   hp_json_text(json, stats->mode);
   member(json, "threads", stats->threads);
+  bound_json(json, stats->bind, stats->processor_per_worker, stats->threads);
+  hp_json_key(json, "allocator");
+  hp_json_text(json, stats->allocator);
   hp_json_key(json, "strategy");
   hp_json_text(json, stats->strategy);
   hp_json_key(json, "predictor");
@@ -237,5 +262,49 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   member(json, "total", stats->ns.total);
   hp_json_close(json, '}');
   if (stats->pipeline.predictor) pipeline_json(json, stats);
+  hp_json_close(json, '}');
+}
+
+void hp_report_many(FILE *file, const hpar_many_stats *stats) {
+  count(file, "documents", stats->inputs);
+  count(file, "  failed", stats->failed);
+  count(file, "bytes", stats->bytes);
+  count(file, "tokens", stats->tokens);
+  count(file, "nodes", stats->nodes);
+  count(file, "threads", stats->threads);
+  bound(file, stats->bind, stats->processor_per_worker, stats->threads);
+  text(file, "allocator", stats->allocator);
+  for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++)
+    fprintf(file, "  thread %-13u %.3f ms: %llu documents\n", i, (double)stats->ns.parse_per_worker[i] / 1e6,
+            (unsigned long long)stats->inputs_per_worker[i]);
+  milliseconds(file, "total", stats->ns.total);
+  if (stats->ns.total)
+    fprintf(file, "%-22s %.1f MB/s\n", "speed", (double)stats->bytes * 1e3 / (double)stats->ns.total);
+}
+
+static void list_json(hp_json *json, const char *key, const uint64_t *items, unsigned count) {
+  hp_json_key(json, key);
+  hp_json_open(json, '[');
+  for (unsigned i = 0; i < count && i < HPAR_MAX_THREADS; i++) hp_json_number(json, items[i]);
+  hp_json_close(json, ']');
+}
+
+void hp_report_many_json(hp_json *json, const hpar_many_stats *stats) {
+  hp_json_open(json, '{');
+  member(json, "documents", stats->inputs);
+  member(json, "failed", stats->failed);
+  member(json, "bytes", stats->bytes);
+  member(json, "tokens", stats->tokens);
+  member(json, "nodes", stats->nodes);
+  member(json, "threads", stats->threads);
+  bound_json(json, stats->bind, stats->processor_per_worker, stats->threads);
+  hp_json_key(json, "allocator");
+  hp_json_text(json, stats->allocator);
+  list_json(json, "documents_per_worker", stats->inputs_per_worker, stats->threads);
+  hp_json_key(json, "ns");
+  hp_json_open(json, '{');
+  member(json, "total", stats->ns.total);
+  list_json(json, "parse_per_worker", stats->ns.parse_per_worker, stats->threads);
+  hp_json_close(json, '}');
   hp_json_close(json, '}');
 }

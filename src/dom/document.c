@@ -35,6 +35,18 @@ void hpar_document_destroy(hpar_document *document) {
   hp_free(document);
 }
 
+hpar_status hp_document_reset_in(hpar_document *document, bool jemalloc) {
+  if (document->range.by_jemalloc != jemalloc) {
+    take_away(document);
+    hpar_status status = hp_range_move(&document->range, jemalloc);
+    if (status != HPAR_OK) {
+      hp_document_reset(document);
+      return status;
+    }
+  }
+  return hp_document_reset(document);
+}
+
 hpar_status hp_document_reset(hpar_document *document) {
   take_away(document);
   hp_range_reset(&document->range);

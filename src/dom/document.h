@@ -22,4 +22,7 @@ struct hpar_document {
 /* Drops the tree and makes an empty document node. Nobody feeds the document any more; `source` is kept. */
 hpar_status hp_document_reset(hpar_document *document);
 
+/* The same, and its memory is from jemalloc or not from now on. On failure it stays as it was, but empty. */
+hpar_status hp_document_reset_in(hpar_document *document, bool jemalloc);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "merge/note.h"
+#include "sched/place.h"
 
 #include <sched.h>
 
@@ -86,6 +87,9 @@ static void wake_workers(hp_run *r) {
   pthread_mutex_unlock(&r->crew->lock);
 }
 
+static bool inline_executor(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
+static bool pooled(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_THREADS; }
+
 static void work_as_worker(hp_run *r, unsigned thread) {
   while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed)) {
     uint32_t chunk = claim(r);
@@ -100,6 +104,7 @@ static void work_as_worker(hp_run *r, unsigned thread) {
 
 static void work(void *context, unsigned thread) {
   hp_run *r = context;
+  if (pooled(r) && !hp_place_thread(r->options->bind, thread)) atomic_store(&r->not_bound, true);
   if (thread >= r->threads) {
     hp_stages_serve(&r->crew->workers[thread - r->threads]->stages);
     return;
@@ -142,10 +147,8 @@ static void await(hp_run *r) {
   note_wait(record, r->head, begin);
 }
 
-static bool inline_executor(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
-
 static void start_pool(hp_run *r) {
-  if (r->started || (r->threads < 2 && !r->staged) || inline_executor(r)) return;
+  if (r->started || (r->threads < 2 && !r->staged) || !pooled(r)) return;
   if (atomic_load_explicit(&r->offered, memory_order_relaxed) < 2) return;
   r->started = true;
   hp_pool_start(r->crew->pool, r->staged ? 2 * r->threads : r->threads, work, r);
@@ -284,6 +287,8 @@ static void prepare_crew(hp_run *r) {
   unsigned threads = r->threads;
   if (inline_executor(r)) {
     threads = 1;
+  } else if (!pooled(r)) {
+    r->merger.stats->threads = threads;
   } else {
     threads = hp_crew_threads(crew, threads);
     if (!threads) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
@@ -487,10 +492,38 @@ void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar
   stats->cut = o->cuts ? "forced" : hpar_cut_policy_name(r->plan.cut);
 }
 
-void hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *o, hpar_stats *stats) {
+static void merge_as_task(hp_run *r) {
+  hp_lane *lane = r->merger.lane;
+  if (setjmp(lane->fail.frame)) {
+    r->outcome = lane->fail.status;
+  } else {
+    merge_all(r);
+    r->outcome = HPAR_OK;
+  }
+  atomic_store(&r->cancelled, true); /* who has not begun yet need not */
+}
+
+/* The frame that failures unwind to when this is over is none. */
+static void task_of_caller(void *context, unsigned index) {
+  if (index)
+    work(context, index);
+  else
+    merge_as_task(context);
+}
+
+static hpar_status run_by_caller(hp_run *r) {
+  const hpar_options *o = r->options;
+  r->outcome = HPAR_ERROR_ARGUMENT;
+  o->run(o->run_context, r->threads, task_of_caller, r);
+  return r->outcome;
+}
+
+hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *o,
+                                 hpar_stats *stats) {
   hp_crew_begin(crew, lane, task, o, stats);
   hp_run *r = &crew->run;
-  r->staged = o->pipeline_stages && o->merge != HPAR_MERGE_TREE; /* composing wants the workers' lanes */
+  r->staged = o->pipeline_stages && o->executor != HPAR_EXECUTOR_CALLER &&
+              o->merge != HPAR_MERGE_TREE; /* composing wants the workers' lanes */
   leave_initial_mode(&r->merger);
   prepare_crew(r);
   atomic_store_explicit(&r->come, task->length, memory_order_relaxed);
@@ -510,11 +543,17 @@ void hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, con
     atomic_store_explicit(&r->early, pair(1, share), memory_order_relaxed);
     atomic_store_explicit(&r->next, share, memory_order_relaxed);
   }
-  start_pool(r);
-  merge_all(r);
-  join_pool(r);
+  if (o->executor == HPAR_EXECUTOR_CALLER && r->threads > 1 && offered > 1) {
+    hpar_status status = run_by_caller(r);
+    if (status != HPAR_OK) return status;
+  } else {
+    start_pool(r);
+    merge_all(r);
+    join_pool(r);
+  }
   r->busy = hp_now() - begin;
   fill_stats(r);
+  return HPAR_OK;
 }
 
 void hp_crew_feed(hp_crew *crew, size_t come, size_t mapped) {

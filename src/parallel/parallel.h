@@ -34,12 +34,13 @@ typedef struct hp_run {
   const hpar_options *options;
   hp_merger merger;
   hp_plan plan;
-  hp_oracle *oracle; /* NULL: nobody asks it */
-  unsigned threads;  /* with the caller */
-  bool staged;       /* each worker is a pair of stages: thread w + `threads` is the tokenizer of worker w */
-  bool open;         /* past the initial mode, and the workers are ready */
-  bool started;      /* the pool is at it */
-  bool tree;         /* logs are composed before any of them is merged */
+  hp_oracle *oracle;   /* NULL: nobody asks it */
+  unsigned threads;    /* with the caller */
+  bool staged;         /* each worker is a pair of stages: thread w + `threads` is the tokenizer of worker w */
+  bool open;           /* past the initial mode, and the workers are ready */
+  bool started;        /* the pool is at it */
+  bool tree;           /* logs are composed before any of them is merged */
+  hpar_status outcome; /* of the merger's task, with an executor of the caller's */
   uint64_t begin_time, busy;
   /* Cutting: the chunk that is not offered yet begins at `begin` and ends at `cut`, 0 while that has not been found,
    * for which no place before `searched` need be looked at again. */
@@ -56,6 +57,7 @@ typedef struct hp_run {
   _Atomic bool ended;       /* that is all; release, after the last `come` */
   _Atomic bool closed;      /* no chunk will be offered any more */
   _Atomic bool cancelled;
+  _Atomic bool not_bound; /* the system has refused to bind some thread */
   _Atomic unsigned sleepers;
   _Atomic uint32_t finished;    /* when merging as a tree: chunks after the first that are done, with all that their end
                                    let    be composed; release */
@@ -78,16 +80,20 @@ typedef struct hp_crew {
   hp_run run;
 } hp_crew;
 
-/* Parses the task to its end on `lane`, which is open. Unwinds through the lane's fail, as do the next three; then
- * hp_crew_abandon is to be called. */
-void hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *options,
-                          hpar_stats *stats);
+/* Parses the task to its end on `lane`, which is open. Unwinds through the lane's fail, as do the next three, or, with
+ * an executor of the caller's, answers what failed; then hp_crew_abandon is to be called. */
+hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *options,
+                                 hpar_stats *stats);
 
 /* The same for a text that comes bit by bit to where the task has it: `task` has no length, and it, the options and
  * `stats` stay until the end. `come` bytes of it are there; up to `mapped` their offsets in the source are settled. */
 void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *options, hpar_stats *stats);
 void hp_crew_feed(hp_crew *crew, size_t come, size_t mapped);
 void hp_crew_finish(hp_crew *crew, size_t length);
+
+/* Calls work(job, t) with t from 0 to `threads` - 1, as the options say: on the crew's threads, which are there, the
+ * calling one being 0; on the caller's; or all here. */
+void hp_crew_run(hp_crew *crew, const hpar_options *options, unsigned threads, hp_work work, void *job);
 
 /* Adds to `aid` what lets the crew decode in slices, if it may have more than one thread. */
 void hp_crew_aid(hp_crew *crew, const hpar_options *options, hp_decode_aid *aid);

@@ -4,6 +4,9 @@
 #include "parse/feed.h"
 
 #include "parse/parser.h"
+#if HPAR_PARALLEL
+#include "sched/place.h"
+#endif
 
 enum { WORTH_TIMING = 64 };
 
@@ -55,7 +58,7 @@ static hp_feed_way first_way(const hpar_options *o) {
   if (o->max_memory) return HP_FEED_AT_FINISH; /* tokens that come in pieces may take more */
   if (o->max_nodes) return HP_FEED_SEQUENTIAL;
   if (o->mode == HPAR_MODE_PIPELINED) return HP_FEED_AT_FINISH;
-  if (o->executor == HPAR_EXECUTOR_INLINE && o->mode != HPAR_MODE_SEQUENTIAL) return HP_FEED_AT_FINISH;
+  if (o->executor != HPAR_EXECUTOR_THREADS && o->mode != HPAR_MODE_SEQUENTIAL) return HP_FEED_AT_FINISH;
   return hp_chooses_parallel(o, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
@@ -74,6 +77,7 @@ hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, 
   hp_feed_abandon(parser);
   hpar_status status = hp_document_reset(document);
   if (status == HPAR_OK) status = hp_check_options(o);
+  if (status == HPAR_OK) status = hp_document_reset_in(document, o->allocator == HPAR_ALLOCATOR_JEMALLOC);
   if (status != HPAR_OK) return status;
   hp_feed *feed = &parser->feed;
   *feed = (hp_feed){.options = *o, .document = document, .way = first_way(o), .begin = hp_now()};
@@ -271,6 +275,10 @@ hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
   hpar_stats *own = &feed->stats;
   own->ns.input = end - feed->begin;
   own->ns.total = hp_now() - feed->begin - own->ns.oracle;
+#if HPAR_PARALLEL
+  if (own->threads > 1 && feed->options.bind == HPAR_BIND_CORES)
+    hp_note_places(own, atomic_load(&parser->crew.run.not_bound));
+#endif
   if (own->threads == 1) own->ns.parse_per_worker[0] = own->ns.total;
   if (stats) *stats = *own;
   return hp_close_record(parser, &feed->options, document, status);

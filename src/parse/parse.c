@@ -1,5 +1,9 @@
+#include "base/jemalloc.h"
 #include "base/memory.h"
 #include "parse/parser.h"
+#if HPAR_PARALLEL
+#include "sched/place.h"
+#endif
 
 #include <hpar/tokenizer.h>
 #include <stdlib.h>
@@ -18,6 +22,7 @@ hpar_status hpar_parser_create(hpar_parser **parser) {
 void hpar_parser_destroy(hpar_parser *parser) {
   if (!parser) return;
   hp_feed_abandon(parser);
+  hp_many_close(&parser->many);
 #if HPAR_PARALLEL
   hp_stages_close(&parser->stages);
   hp_crew_close(&parser->crew);
@@ -59,9 +64,11 @@ const hp_encoding *hp_encoding_hint(const hpar_options *o) {
 }
 
 hpar_status hp_check_options(const hpar_options *o) {
-  if (o->mode > HPAR_MODE_PIPELINED || o->executor > HPAR_EXECUTOR_INLINE || o->threads > HPAR_MAX_THREADS ||
-      o->merge > HPAR_MERGE_TREE)
+  if (o->mode > HPAR_MODE_PIPELINED || o->executor > HPAR_EXECUTOR_CALLER || o->threads > HPAR_MAX_THREADS ||
+      o->merge > HPAR_MERGE_TREE || o->bind > HPAR_BIND_CORES || o->allocator > HPAR_ALLOCATOR_JEMALLOC)
     return HPAR_ERROR_ARGUMENT;
+  if (o->executor == HPAR_EXECUTOR_CALLER && !o->run) return HPAR_ERROR_ARGUMENT;
+  if (o->allocator == HPAR_ALLOCATOR_JEMALLOC && !hp_jemalloc_is_there()) return HPAR_ERROR_UNSUPPORTED;
   if (o->encoding && !hp_encoding_hint(o)) return HPAR_ERROR_ARGUMENT;
   for (size_t i = 0; i < o->cut_count; i++)
     if (!o->cuts || (i && o->cuts[i] <= o->cuts[i - 1])) return HPAR_ERROR_ARGUMENT;
@@ -69,7 +76,7 @@ hpar_status hp_check_options(const hpar_options *o) {
   hp_plan plan;
   if (!hp_plan_of(&plan, o) || !hp_stages_check(o)) return HPAR_ERROR_ARGUMENT;
 #else
-  if (o->mode >= HPAR_MODE_PARALLEL) return HPAR_ERROR_UNSUPPORTED;
+  if (o->mode >= HPAR_MODE_PARALLEL || o->bind) return HPAR_ERROR_UNSUPPORTED;
 #endif
   return HPAR_OK;
 }
@@ -130,7 +137,7 @@ void hp_open_task(hpar_parser *parser, const hpar_options *o, const hp_task *tas
 #if HPAR_PARALLEL
 /* NULL: both stages on this thread. */
 static hp_pool *pool_for_stages(hpar_parser *parser, const hpar_options *o) {
-  if (o->executor == HPAR_EXECUTOR_INLINE || o->threads == 1) return NULL;
+  if (o->executor != HPAR_EXECUTOR_THREADS || o->threads == 1) return NULL;
   return hp_crew_threads(&parser->crew, 2) ? parser->crew.pool : NULL;
 }
 #endif
@@ -146,9 +153,12 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *o, const hp_ta
   }
   hp_open_task(parser, o, task);
 #if HPAR_PARALLEL
-  if (hp_chooses_parallel(o, task->length))
-    hp_parse_in_parallel(&parser->crew, lane, task, o, stats);
-  else if (o->mode == HPAR_MODE_PIPELINED && !hp_lane_is_limited(lane) && !o->max_memory)
+  if (hp_chooses_parallel(o, task->length)) {
+    hpar_status status = hp_parse_in_parallel(&parser->crew, lane, task, o, stats);
+    if (status != HPAR_OK) hp_crew_abandon(&parser->crew);
+    return status;
+  }
+  if (o->mode == HPAR_MODE_PIPELINED && !hp_lane_is_limited(lane) && !o->max_memory)
     hp_parse_pipelined(&parser->stages, pool_for_stages(parser, o), lane, task, o, stats);
   else
 #else
@@ -191,6 +201,8 @@ void hp_begin_stats(hpar_stats *stats) {
   memset(stats, 0, sizeof *stats);
   stats->mode = "sequential";
   stats->threads = 1;
+  stats->bind = "none";
+  stats->allocator = "libc";
 }
 
 hpar_status hp_close_task(hpar_parser *parser, const hpar_options *o, const hp_task *task, const hp_sniffed *sniffed,
@@ -204,6 +216,7 @@ hpar_status hp_close_task(hpar_parser *parser, const hpar_options *o, const hp_t
   stats->encoding = sniffed->encoding->name;
   stats->encoding_source = hp_encoding_source_name(sniffed->source);
   stats->bytes = task->length;
+  stats->allocator = hpar_allocator_name(task->document->range.by_jemalloc);
   stats->tokens = parser->lane.tokens;
   stats->nodes = parser->lane.builder.node_count;
   stats->parse_errors = parser->lane.errors.seen;
@@ -238,7 +251,7 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     uint64_t decoding = hp_now();
     hp_begin_stats(stats);
     task.record = hp_begin_record(parser, o, decoding);
-    status = hp_document_reset(document);
+    status = hp_document_reset_in(document, o->allocator == HPAR_ALLOCATOR_JEMALLOC);
     if (status == HPAR_OK) status = open_input(parser, o, bytes, length, &sniffed, document);
     hp_limit_memory(document, o);
     uint64_t parsing = hp_now();
@@ -270,6 +283,27 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
   return status;
 }
 
+/* Where the options say so, on a processor that is bound to. */
+static hpar_status parse_in_place(hpar_parser *parser, const hpar_options *o, const char *bytes, size_t length,
+                                  uint64_t begin, hpar_document *document, hpar_stats *stats) {
+#if HPAR_PARALLEL
+  if (o->bind == HPAR_BIND_CORES && o->executor == HPAR_EXECUTOR_THREADS) {
+    hp_home home;
+    bool refused = !hp_leave_home(&home);
+    hpar_status status = hp_parse_whole(parser, o, bytes, length, begin, document, stats);
+    hp_return_home(&home);
+    hp_note_places(stats, refused || (stats->threads > 1 && atomic_load(&parser->crew.run.not_bound)));
+    return status;
+  }
+#endif
+  return hp_parse_whole(parser, o, bytes, length, begin, document, stats);
+}
+
+const char *hpar_allocator_name(size_t index) {
+  static const char *const names[] = {"libc", "jemalloc"};
+  return index < 1 + (size_t)hp_jemalloc_is_there() ? names[index] : NULL;
+}
+
 hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                        hpar_document *document, hpar_stats *stats) {
   static const hpar_options defaults = HPAR_OPTIONS_DEFAULT;
@@ -280,7 +314,7 @@ hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const c
   hp_begin_stats(stats);
   if (!parser || !document || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
   hp_feed_abandon(parser);
-  hpar_status status = hp_parse_whole(parser, o, bytes, length, begin, document, stats);
+  hpar_status status = parse_in_place(parser, o, bytes, length, begin, document, stats);
   if (status != HPAR_OK && !hp_is_limit(status)) return status;
   if (o->copy_input) document->input.source = document->input.owned_source;
   stats->ns.total = hp_now() - begin - stats->ns.oracle;

@@ -5,6 +5,7 @@
 #include "build/lane.h"
 #include "inspect/record.h"
 #include "parse/feed.h"
+#include "parse/many.h"
 #if HPAR_PARALLEL
 #include "parallel/parallel.h"
 #include "pipeline/stages.h"
@@ -19,6 +20,7 @@ struct hpar_parser {
   hp_stages stages;
 #endif
   hp_feed feed;
+  hp_many many;
   hp_record record; /* of the last parse that was inspected */
   bool inspected;   /* there is one */
 };

@@ -2,9 +2,12 @@
 
 #include "pipeline/stages.h"
 
+#include "sched/place.h"
+
 static void serve(void *context, unsigned thread) {
-  (void)thread;
-  hp_stages_serve(context);
+  hp_stages *s = context;
+  hp_place_thread(s->bind, thread);
+  hp_stages_serve(s);
 }
 
 /* Not to be inlined where setjmp is: its locals live in registers. */
@@ -26,6 +29,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_lane *lane, const hp_tas
   stats->mode = "pipelined";
   stats->threads = threads ? 2 : 1;
   hp_stages_open(s, lane, task, o, !threads);
+  s->bind = o->bind;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
     s->served = true;

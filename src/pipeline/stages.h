@@ -37,6 +37,7 @@ typedef struct hp_stages {
   hp_lane *lane;
   const hp_task *task;
   hp_pipeline_predictor predictor;
+  hpar_bind bind;
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;
   hp_parking parking;

@@ -18,6 +18,12 @@ static const char *name(random_state *random, const char *(*name_at)(size_t)) {
                                      : fuzz_name(name_at, random_below(random, 64));
 }
 
+/* An executor of the caller's, in one order or the other. */
+static void one_by_one(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+  bool backwards = random_chance(context, 50);
+  for (unsigned i = 0; i < count; i++) task(job, backwards ? count - 1 - i : i);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static comparer with;
   static hpar_parser *parser;
@@ -42,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                           .cuts = random_chance(&random, 95) && count ? cuts : NULL,
                           .cut_count = count,
                           .predictor = name(&random, hpar_predictor_name),
-                          .executor = (hpar_executor)random_below(&random, 3),
+                          .executor = (hpar_executor)random_below(&random, 4),
                           .checkpoint_bytes = (size_t)number(&random),
                           .scripting = page.scripting,
                           .fragment = page.fragment,
@@ -61,6 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.max_attributes = (size_t)number(&random);
     options.max_time = random_chance(&random, 10) ? 1 : 0;
     options.max_input = number(&random);
+  }
+  options.bind = (hpar_bind)(random_chance(&random, 5) ? 1 + random_below(&random, 2) : 0);
+  options.allocator = (hpar_allocator)(random_chance(&random, 20) ? 1 + random_below(&random, 2) : 0);
+  if (random_chance(&random, 30)) {
+    options.executor = HPAR_EXECUTOR_CALLER;
+    options.run = random_chance(&random, 95) ? one_by_one : NULL;
+    options.run_context = &random;
   }
   hpar_stats stats;
   hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);

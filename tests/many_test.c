@@ -1,0 +1,244 @@
+/* Many inputs side by side: each has the tree, the status and the parse errors that it has alone, whatever the threads
+ * and executor, in documents of the caller's or of the parser's; limits and failures are one input's own. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/generate.h"
+
+#include <hpar/hpar.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COUNT = 60, ERRORS = 100 };
+
+static buffer pages[COUNT], trees[COUNT], got[COUNT];
+static size_t errors[COUNT];
+static uint64_t tokens, nodes, bytes;
+
+static void make_pages(void) {
+  generated made = {0};
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document));
+  for (unsigned i = 0; i < COUNT; i++) {
+    generate(1000 + i, &made);
+    for (unsigned times = 0; times <= i * i / 40; times++) buffer_add(&pages[i], made.text.bytes, made.text.length);
+    if (i == 7) buffer_clear(&pages[i]);
+    hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
+    hpar_stats stats;
+    CHECK_EQ(hpar_parse(parser, &options, pages[i].bytes, pages[i].length, document, &stats), HPAR_OK);
+    CHECK(compare_dump(document, &trees[i]));
+    errors[i] = hpar_parse_error_count(parser);
+    tokens += stats.tokens;
+    nodes += stats.nodes;
+    bytes += stats.bytes;
+  }
+  generate_free(&made);
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+}
+
+static bool same(const buffer *a, const buffer *b) {
+  return a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length));
+}
+
+typedef struct seen {
+  _Atomic unsigned calls[COUNT];
+  size_t errors[COUNT];
+  _Atomic unsigned at_once[HPAR_MAX_THREADS];
+  _Atomic bool wrong;
+  unsigned threads;
+} seen;
+
+static void note(void *context, size_t index, hpar_input *input, const hpar_document *document,
+                 const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+  seen *s = context;
+  if (thread >= HPAR_MAX_THREADS || atomic_fetch_add(&s->at_once[thread], 1)) atomic_store(&s->wrong, true);
+  atomic_fetch_add(&s->calls[index], 1);
+  s->errors[index] = hpar_parse_error_count(parser);
+  if (input->document && input->document != document) atomic_store(&s->wrong, true);
+  if (strcmp(stats->mode, "sequential") != 0) atomic_store(&s->wrong, true);
+  if (!compare_dump(document, &got[index])) atomic_store(&s->wrong, true);
+  atomic_fetch_sub(&s->at_once[thread], 1);
+}
+
+static void fill(hpar_input *inputs, hpar_document *const *documents) {
+  for (unsigned i = 0; i < COUNT; i++)
+    inputs[i] = (hpar_input){.bytes = pages[i].bytes,
+                             .length = pages[i].length,
+                             .document = documents ? documents[i] : NULL,
+                             .status = HPAR_ERROR_IO};
+}
+
+static void check_sums(const hpar_many_stats *stats) {
+  uint64_t inputs = 0;
+  for (unsigned i = 0; i < HPAR_MAX_THREADS; i++) {
+    inputs += stats->inputs_per_worker[i];
+    CHECK(stats->ns.parse_per_worker[i] <= stats->ns.total);
+  }
+  CHECK_EQ(inputs, COUNT);
+  CHECK_EQ(stats->inputs, COUNT);
+  CHECK_EQ(stats->failed, 0);
+  CHECK_EQ(stats->bytes, bytes);
+  CHECK_EQ(stats->tokens, tokens);
+  CHECK_EQ(stats->nodes, nodes);
+  CHECK_STRING(stats->allocator, "libc");
+  CHECK_STRING(stats->bind, "none");
+}
+
+static void backwards(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+  (void)context;
+  while (count--) task(job, count);
+}
+
+static void nothing(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+  (void)context;
+  (void)count;
+  (void)task;
+  (void)job;
+}
+
+static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor executor, hpar_document **documents) {
+  hpar_input inputs[COUNT];
+  seen s = {.threads = threads};
+  /* What is about one document in parallel is of no account. */
+  const uint64_t cuts[] = {0};
+  hpar_options options = {.mode = threads % 2 ? HPAR_MODE_AUTO : HPAR_MODE_SEQUENTIAL,
+                          .threads = threads,
+                          .executor = executor,
+                          .run = backwards,
+                          .chunk_size = 10,
+                          .cuts = cuts,
+                          .cut_count = 1,
+                          .max_errors = ERRORS};
+  hpar_many_stats stats;
+  fill(inputs, documents);
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, note, &s, &stats), HPAR_OK);
+  CHECK(!atomic_load(&s.wrong));
+  check_sums(&stats);
+  bool several = hpar_predictor_name(0) && executor != HPAR_EXECUTOR_INLINE;
+  CHECK(stats.threads == (several ? threads : 1) || executor == HPAR_EXECUTOR_THREADS);
+  for (unsigned i = 0; i < COUNT; i++) {
+    bool fine = CHECK_EQ(inputs[i].status, HPAR_OK) && CHECK_EQ(atomic_load(&s.calls[i]), 1) &&
+                CHECK(same(&got[i], &trees[i])) && CHECK_EQ(s.errors[i], errors[i]);
+    if (fine && documents) fine = CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
+    if (!fine) printf("  input %u, threads %u, executor %d\n", i, threads, (int)executor);
+  }
+}
+
+static void trees_are_the_same(void) {
+  hpar_document *documents[COUNT];
+  for (unsigned i = 0; i < COUNT; i++) CHECK_EQ(hpar_document_create(&documents[i]), HPAR_OK);
+  hpar_parser *parser = NULL;
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  for (unsigned threads = 1; threads <= 8; threads = threads * 2 - threads / 3)
+    for (int executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_CALLER; executor++) {
+      all_of_them(parser, threads, (hpar_executor)executor, NULL);
+      all_of_them(parser, threads, (hpar_executor)executor, documents);
+    }
+  hpar_parser_destroy(parser); /* leaves documents alone */
+  for (unsigned i = 0; i < COUNT; i++) {
+    CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
+    hpar_document_destroy(documents[i]);
+  }
+}
+
+static void one_fails(void) {
+  hpar_parser *parser = NULL;
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  hpar_input inputs[3] = {
+      {.bytes = "<p>a", .length = 4}, {.bytes = NULL, .length = 9}, {.bytes = "<p><p><p><p><p>", .length = 15}};
+  hpar_options options = {.threads = 2, .max_nodes = 6};
+  hpar_many_stats stats;
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, &stats), HPAR_OK);
+  CHECK_EQ(inputs[0].status, HPAR_OK);
+  CHECK_EQ(inputs[1].status, HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(inputs[2].status, HPAR_LIMIT_NODES);
+  CHECK_EQ(stats.failed, 2);
+  CHECK_EQ(stats.bytes, 4);
+  CHECK_EQ(hpar_parse_many(parser, NULL, inputs, 3, NULL, NULL, NULL), HPAR_OK);
+  CHECK_EQ(inputs[2].status, HPAR_OK);
+
+  /* No input is parsed. */
+  inputs[0].status = HPAR_ERROR_IO;
+  options = (hpar_options){.encoding = "no label"};
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parse_many(NULL, NULL, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  options = (hpar_options){.threads = 2, .executor = HPAR_EXECUTOR_CALLER};
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  if (hpar_predictor_name(0)) {
+    options.run = nothing;
+    CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  }
+  CHECK_EQ(inputs[0].status, HPAR_ERROR_IO);
+  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, NULL, NULL, &stats), HPAR_OK);
+  CHECK_EQ(stats.inputs, 0);
+  CHECK_EQ(stats.ns.total > 0, true);
+
+  /* A feed is given up, as by any other call on the parser. */
+  hpar_document *document = NULL;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);
+  CHECK_EQ(hpar_parse_many(parser, NULL, inputs, 1, NULL, NULL, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+}
+
+/* The n-th allocation fails: an input says so and is empty, or has its tree; the rest goes on. */
+static void want_of_memory(void) {
+  enum { INPUTS = 9, MOST = 4000 };
+  uint64_t n = 0;
+  bool reached = true;
+  for (; reached && n < MOST; n++) {
+    hpar_parser *parser = NULL;
+    hpar_input inputs[INPUTS];
+    memset(inputs, 0, sizeof inputs);
+    for (unsigned i = 0; i < INPUTS; i++) inputs[i] = (hpar_input){.bytes = pages[i].bytes, .length = pages[i].length};
+    seen s = {.threads = 3};
+    hpar_options options = {.threads = n % 2 ? 3 : 1, .max_errors = ERRORS};
+    hpar_many_stats stats;
+    for (unsigned i = 0; i < INPUTS; i++) {
+      buffer_clear(&got[i]);
+      if (!inputs[i].document) CHECK_EQ(hpar_document_create(&inputs[i].document), HPAR_OK);
+    }
+    hp_memory_fail_after(n / 2);
+    hpar_status status = hpar_parser_create(&parser);
+    if (!status) status = hpar_parse_many(parser, &options, inputs, INPUTS, NULL, &s, &stats);
+    reached = hp_memory_left() == 0;
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+    for (unsigned i = 0; i < INPUTS; i++) {
+      hpar_document *document = inputs[i].document;
+      if (!status && !inputs[i].status)
+        CHECK(compare_dump(document, &got[i]) && same(&got[i], &trees[i]));
+      else
+        CHECK((status || inputs[i].status == HPAR_ERROR_MEMORY) &&
+              !hpar_first_child(document, hpar_document_root(document)));
+      if (parser) CHECK_EQ(hpar_parse(parser, NULL, inputs[i].bytes, inputs[i].length, document, NULL), HPAR_OK);
+      hpar_document_destroy(document);
+    }
+    hpar_parser_destroy(parser);
+  }
+  CHECK(n > 10 && n < MOST);
+  printf("%llu failures of allocation\n", (unsigned long long)n);
+}
+
+int main(void) {
+  make_pages();
+  trees_are_the_same();
+  one_fails();
+  want_of_memory();
+  for (unsigned i = 0; i < COUNT; i++) {
+    buffer_free(&pages[i]);
+    buffer_free(&trees[i]);
+    buffer_free(&got[i]);
+  }
+  return check_report();
+}

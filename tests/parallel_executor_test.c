@@ -1,0 +1,336 @@
+/* Executors of the caller's: threads that it starts for each call, one thread that runs the tasks in any order, one
+ * that runs some of them only; binding; where a document's memory is from. The tree is the sequential one. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/generate.h"
+#include "support/random.h"
+
+#include <hpar/hpar.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ERRORS = 100, MOST = 16 };
+
+static hpar_parser *parser;
+static hpar_document *document;
+static buffer page, expected, got;
+static size_t expected_errors;
+
+typedef void task(void *job, unsigned index);
+typedef struct started {
+  task *run;
+  void *job;
+  unsigned index;
+  pthread_t thread;
+} started;
+
+static _Atomic unsigned calls, tasks;
+
+static void *run_started(void *context) {
+  started *s = context;
+  s->run(s->job, s->index);
+  return NULL;
+}
+
+/* A thread for each task, the first one on the caller's last of all. */
+static void on_threads(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  started all[MOST * 4];
+  CHECK(count <= MOST * 4);
+  calls++;
+  tasks += count;
+  for (unsigned i = 0; i < count; i++) {
+    all[i] = (started){.run = run, .job = job, .index = i};
+    CHECK_EQ(pthread_create(&all[i].thread, NULL, run_started, &all[i]), 0);
+  }
+  for (unsigned i = 0; i < count; i++) pthread_join(all[i].thread, NULL);
+}
+
+static void forwards(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  calls++;
+  tasks += count;
+  for (unsigned i = 0; i < count; i++) run(job, i);
+}
+
+static void backwards(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  calls++;
+  tasks += count;
+  while (count--) run(job, count);
+}
+
+/* Two workers late, the others after the merge. */
+static void shuffled(void *context, unsigned count, task *run, void *job) {
+  random_state *random = context;
+  unsigned order[MOST * 4];
+  calls++;
+  tasks += count;
+  for (unsigned i = 0; i < count; i++) order[i] = i;
+  for (unsigned i = count; i > 1; i--) {
+    unsigned other = (unsigned)random_below(random, i), kept = order[i - 1];
+    order[i - 1] = order[other];
+    order[other] = kept;
+  }
+  for (unsigned i = 0; i < count; i++) run(job, order[i]);
+}
+
+static void first_only(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  (void)count;
+  calls++;
+  run(job, 0);
+}
+
+static void nothing(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  (void)count;
+  (void)run;
+  (void)job;
+  calls++;
+}
+
+static random_state order = {5};
+static const struct {
+  const char *name;
+  hpar_run *run;
+} executors[] = {{"threads", on_threads},
+                 {"forwards", forwards},
+                 {"backwards", backwards},
+                 {"shuffled", shuffled},
+                 {"first", first_only}};
+enum { EXECUTORS = sizeof executors / sizeof *executors };
+
+static void expect(const char *bytes, size_t length) {
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
+  CHECK_EQ(hpar_parse(parser, &options, bytes, length, document, NULL), HPAR_OK);
+  CHECK(compare_dump(document, &expected));
+  expected_errors = hpar_parse_error_count(parser);
+}
+
+static bool is_expected(void) {
+  uint64_t nodes;
+  const char *wrong = compare_links(document, &nodes);
+  return CHECK(!wrong) && CHECK(compare_dump(document, &got)) && CHECK(got.length == expected.length) &&
+         CHECK(!memcmp(got.bytes, expected.bytes, got.length));
+}
+
+static void every_executor(void) {
+  generated made = {0};
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    generate(seed, &made);
+    if (made.fragment) continue;
+    buffer_clear(&page);
+    for (unsigned times = 0; times < 1 + seed % 5; times++) buffer_add(&page, made.text.bytes, made.text.length);
+    if (page.length < 100) continue;
+    expect(page.bytes, page.length);
+    for (unsigned e = 0; e < EXECUTORS; e++) {
+      if (seed % 8 && executors[e].run == on_threads) continue; /* starting threads is slow */
+      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                              .threads = 2 + (unsigned)(seed % 5),
+                              .chunk_size = page.length / (2 + seed % 9),
+                              .executor = HPAR_EXECUTOR_CALLER,
+                              .run = executors[e].run,
+                              .run_context = &order,
+                              .merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
+                              .pipeline_stages = seed % 7 == 0,
+                              .max_errors = ERRORS};
+      hpar_stats stats;
+      calls = tasks = 0;
+      bool fine = CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK) &&
+                  is_expected() && CHECK_EQ(hpar_parse_error_count(parser), expected_errors) &&
+                  CHECK_STRING(stats.mode, "parallel") && CHECK_EQ(stats.threads, options.threads) &&
+                  CHECK_EQ(calls, stats.chunks > 0);
+      if (fine && stats.chunks && executors[e].run != first_only) fine = CHECK_EQ(tasks, options.threads);
+      if (fine && executors[e].run == backwards) fine = CHECK_EQ(stats.chunks_exact, 0);
+      if (fine && executors[e].run == forwards) fine = CHECK_EQ(stats.log_entries, 0);
+      if (!fine) printf("  seed %llu, %s\n", (unsigned long long)seed, executors[e].name);
+    }
+  }
+  generate_free(&made);
+}
+
+/* Fed input waits for finish, the pipelined parser stays here, other encodings are decoded by the executor. */
+static void other_ways(void) {
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 40000; i++) buffer_format(&page, "<p>\xE4 line %u <b>b</b>\n", i);
+  expect(page.bytes, page.length);
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                          .threads = 3,
+                          .executor = HPAR_EXECUTOR_CALLER,
+                          .run = on_threads,
+                          .run_context = &order};
+  calls = 0;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  CHECK_EQ(calls, 2); /* decoding, and parsing */
+  is_expected();
+  calls = 0;
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  for (size_t at = 0; at < page.length; at += 50000) {
+    size_t n = page.length - at < 50000 ? page.length - at : 50000;
+    CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, n), HPAR_OK);
+  }
+  CHECK_EQ(calls, 0);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(calls, 2);
+  is_expected();
+  options.mode = HPAR_MODE_PIPELINED;
+  calls = 0;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  CHECK_EQ(calls, 0);
+  is_expected();
+
+  options.mode = HPAR_MODE_PARALLEL;
+  options.run = NULL;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.run = nothing;
+  options.encoding = "windows-1252";
+  options.chunk_size = 10000;
+  CHECK_EQ(hpar_parse(parser, &options, "<p>x<p>y", 8, document, NULL), HPAR_OK); /* one chunk: nothing to run */
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  options.run = forwards;
+  options.max_nodes = 100;
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_LIMIT_NODES);
+  options.max_nodes = 0;
+  expect(page.bytes, page.length);
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  is_expected();
+}
+
+/* Failures unwind in the task that merges, on whatever thread that is. */
+static void want_of_memory(void) {
+  uint64_t n = 0;
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 60; i++) buffer_format(&page, "<div><b id=x%d><x-%d>a&amp;b<table>f<tr><td>c", i, i);
+  expect(page.bytes, page.length);
+  for (bool reached = true; reached && n < 4000; n++) {
+    hpar_parser *own = NULL;
+    hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                            .threads = 3,
+                            .chunk_size = 300,
+                            .checkpoint_bytes = 1,
+                            .executor = HPAR_EXECUTOR_CALLER,
+                            .run = n % 2 ? shuffled : on_threads,
+                            .run_context = &order};
+    hp_memory_fail_after(n / 2);
+    hpar_status status = hpar_parser_create(&own);
+    if (!status) status = hpar_parse(own, &options, page.bytes, page.length, document, NULL);
+    reached = hp_memory_left() == 0;
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+    if (!status)
+      is_expected();
+    else if (own)
+      CHECK(!hpar_first_child(document, hpar_document_root(document)));
+    if (own) {
+      CHECK_EQ(hpar_parse(own, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+      is_expected();
+    }
+    hpar_parser_destroy(own);
+  }
+  CHECK(n > 10 && n < 4000);
+}
+
+static int allowed(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) ? 0 : CPU_COUNT(&set);
+}
+
+/* The calling thread is put back; the statistics name processors that it may use. */
+static void binding(void) {
+  int before = allowed();
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
+  expect(page.bytes, page.length);
+  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED, HPAR_MODE_PARALLEL};
+  for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
+    hpar_options options = {
+        .mode = modes[m], .threads = 3, .chunk_size = 2000, .bind = m < 3 ? HPAR_BIND_CORES : HPAR_BIND_NONE};
+    hpar_stats stats;
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    is_expected();
+    CHECK_EQ(allowed(), before); /* put back */
+    if (m == 3) {
+      CHECK_STRING(stats.bind, "none");
+    } else {
+      CHECK(!strcmp(stats.bind, "cores") || !strcmp(stats.bind, "processors"));
+      cpu_set_t set;
+      CHECK(!sched_getaffinity(0, sizeof set, &set));
+      for (unsigned i = 0; i < stats.threads; i++) CHECK(CPU_ISSET(stats.processor_per_worker[i], &set));
+      if (before > 1 && stats.threads > 1) CHECK(stats.processor_per_worker[0] != stats.processor_per_worker[1]);
+    }
+  }
+  hpar_input inputs[4];
+  for (unsigned i = 0; i < 4; i++) inputs[i] = (hpar_input){.bytes = page.bytes, .length = page.length};
+  hpar_options options = {.threads = 2, .bind = HPAR_BIND_CORES};
+  hpar_many_stats stats;
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 4, NULL, NULL, &stats), HPAR_OK);
+  CHECK(strcmp(stats.bind, "none") != 0);
+  CHECK_EQ(allowed(), before);
+}
+
+static void allocators(void) {
+  bool there = hpar_allocator_name(HPAR_ALLOCATOR_JEMALLOC);
+  CHECK_STRING(hpar_allocator_name(HPAR_ALLOCATOR_LIBC), "libc");
+  CHECK(!hpar_allocator_name(2));
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u<x-%u>\n", i, i % 300);
+  expect(page.bytes, page.length);
+  hpar_options options = {.allocator = HPAR_ALLOCATOR_JEMALLOC};
+  if (!there) {
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_UNSUPPORTED);
+    return;
+  }
+  for (unsigned round = 0; round < 40; round++) {
+    hpar_document *fresh = round % 4 ? document : NULL;
+    hpar_stats stats;
+    options.allocator = round % 3 ? HPAR_ALLOCATOR_JEMALLOC : HPAR_ALLOCATOR_LIBC;
+    options.mode = round % 2 ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+    options.threads = 2;
+    options.chunk_size = 3000;
+    if (!fresh) CHECK_EQ(hpar_document_create(&fresh), HPAR_OK);
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, fresh, &stats), HPAR_OK);
+    CHECK_STRING(stats.allocator, hpar_allocator_name(options.allocator));
+    CHECK(compare_dump(fresh, &got) && got.length == expected.length && !memcmp(got.bytes, expected.bytes, got.length));
+    if (fresh != document) hpar_document_destroy(fresh);
+  }
+  /* A move that fails leaves the document as it was, but empty. */
+  options = (hpar_options){.mode = HPAR_MODE_SEQUENTIAL, .allocator = HPAR_ALLOCATOR_LIBC};
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  options.allocator = HPAR_ALLOCATOR_JEMALLOC;
+  hp_memory_fail_after(0);
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_MEMORY);
+  hp_memory_fail_after(UINT64_MAX);
+  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, page.bytes, page.length), HPAR_OK);
+  hpar_stats stats;
+  CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK);
+  CHECK_STRING(stats.allocator, "jemalloc");
+  is_expected();
+}
+
+int main(void) {
+  CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document));
+  every_executor();
+  other_ways();
+  want_of_memory();
+  binding();
+  allocators();
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+  buffer_free(&page);
+  buffer_free(&expected);
+  buffer_free(&got);
+  return check_report();
+}
