@@ -1,33 +1,53 @@
-"""Time for a byte against size."""
+"""Time and instructions for a byte against size."""
 from lab import draw, numbers
-from lab.cells import AGREES, DIFFERS, Number, Plot, Section, Table
+from lab.cells import AGREES, DIFFERS, Missing, Number, Plot, Section, Table
 from lab.data import speedup, time_ms
+
+LONG = 900000  # bytes from which on it is asked for
+INSTRUCTIONS, TIME, SPEEDUP = 0.03, 0.10, 0.05
+
+
+def changes(values):
+    return [abs(after / before - 1) for before, after in zip(values, values[1:])]
 
 
 def analyse(data):
-    pages = [page for page in data.values("page") if data.ran(page=page)]
+    pages = [page for page in data.values("page") if data.ran(page=page, part="reused")]
     points = {}
     for page in pages:
-        model, size = page.split("@")
-        runs, length = data.ran(page=page), data.page_bytes(page)
-        points.setdefault(model, []).append((length, time_ms(runs, "sequential").scaled(1e6 / length),
-                                             time_ms(runs, "parallel").scaled(1e6 / length), speedup(runs)))
+        model, _ = page.split("@")
+        runs, length = data.ran(page=page, part="reused"), data.page_bytes(page)
+        counted = data.ran(page=page, part="instructions")
+        fresh = data.ran(page=page, part="fresh")
+        points.setdefault(model, []).append({
+            "length": length, "sequential": time_ms(runs, "sequential").scaled(1e6 / length),
+            "parallel": time_ms(runs, "parallel").scaled(1e6 / length), "speedup": speedup(runs),
+            "instructions": counted[0]["output"]["instructions"] / length if counted else None,
+            "fresh": numbers.value([record["output"]["ns"]["total"] / length for record in fresh]) if fresh else None})
     result = Section(AGREES, "")
-    table = result.add(Table("linear", "Time for a byte against size, nanoseconds", ["size, MB", "sequential", "parallel", "speed-up"]))
-    worst = 0
+    table = result.add(Table("linear", "For a byte of input, against size",
+                             ["size, MB", "instructions", "sequential, reused, ns", "sequential, fresh, ns", "parallel, reused, ns", "speed-up"],
+                             "Instructions: callgrind, of a fresh document. Reused: one document for all runs; fresh: a new process and document."))
+    counted, timed, fallen = [0], [0], [0]
     for model, rows in points.items():
-        rows.sort(key=lambda row: row[0])
-        for length, sequential, parallel, faster in rows:
-            table.row(f"{model}, {length / 1e6:.2f}", Number(sequential, "ns", 3), Number(parallel, "ns", 3), Number(faster, "", 2))
-        long = [row for row in rows if row[0] >= 900000]
-        for before, after in zip(long, long[1:]):
-            worst = max(worst, abs(after[1].mean / before[1].mean - 1))
-    result.verdict = AGREES if worst < 0.1 else DIFFERS
-    result.why = f"from 1 MB on the sequential time for a byte changes by {100 * worst:.0f}% at most from one size to the next"
+        rows.sort(key=lambda row: row["length"])
+        for row in rows:
+            table.row(f"{model}, {row['length'] / 1e6:.2f}",
+                      Number(row["instructions"], "", 3) if row["instructions"] else Missing("not counted: too small or too long"),
+                      Number(row["sequential"], "ns", 3), Number(row["fresh"], "ns", 3) if row["fresh"] else Missing("not measured below 1 MB"),
+                      Number(row["parallel"], "ns", 3), Number(row["speedup"], "", 2))
+        long = [row for row in rows if row["length"] >= LONG]
+        counted += changes([row["instructions"] for row in long if row["instructions"]])
+        timed += changes([row["sequential"].best if row["sequential"].best else row["sequential"].mean for row in long])
+        fallen += [1 - after["speedup"].mean / before["speedup"].mean for before, after in zip(long, long[1:])]
+    linear = max(counted) <= INSTRUCTIONS and max(timed) <= TIME and max(fallen) <= SPEEDUP
+    result.verdict = AGREES if linear else DIFFERS
+    result.why = (f"from 1 MB on, from one size to its double: instructions for a byte change by {100 * max(counted):.1f}% at most, the shortest"
+                  f" sequential time for a byte by {100 * max(timed):.0f}%, and the speed-up falls by {100 * max(fallen):.0f}% at most")
 
     def show(figure):
-        draw.lines(figure.subplots(), [(f"{model}, {name}", [(row[0] / 1e6, row[i]) for row in rows], True)
-                                       for model, rows in points.items() for i, name in ((1, "sequential"), (2, "parallel"))],
+        draw.lines(figure.subplots(), [(f"{model}, {name}", [(row["length"] / 1e6, row[name]) for row in rows], True)
+                                       for model, rows in points.items() for name in ("sequential", "parallel")],
                    "size, MB", "ns for a byte", log_x=True)
 
     result.add(Plot("linear", "Time for a byte against size", "Level where time is linear in size", show))

@@ -65,7 +65,8 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
     if (left < slab) hp_fail_now(arena->fail, limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
-  if (arena->slab < LARGEST_SLAB) arena->slab *= 2;
+  if (arena->slab < LARGEST_SLAB)
+    arena->slab += arena->slab / 8 & ~(size_t)63; /* about an eighth of all is not used yet */
   char *object = range->base + start;
   HP_POISON(object, slab);
   if (slab - bytes >= (size_t)(arena->end - arena->at)) { /* the larger rest serves the next objects */

@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { HP_CHUNK_BLOCKS = 26, HP_FIRST_BLOCK = 64, HP_CACHE_LINE = 64 };
+enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16, HP_CACHE_LINE = 64 };
 
 /* A chunk is published by `done` (release); until then it is its worker's alone. */
 typedef struct hp_chunk {

@@ -1,0 +1,43 @@
+"""Splitting one document beside parsing several at once."""
+from lab import draw, numbers
+from lab.cells import CANNOT, Number, Plot, Section, Table
+from lab.data import speedup, time_ms
+
+
+def analyse(data):
+    cores = data.machine.get("cores")
+    result = Section(CANNOT, "not in the paper")
+    shown = []
+    for name, title in (("paper", "the paper's pages"), ("large", "the large pages")):
+        pages = [page for page in data.values("page") if data.ran(set=name, page=page)]
+        if not pages:
+            continue
+        table = result.add(Table(f"many-{name}", f"Speed-up over one sequential parse, {title}, {cores} threads",
+                                 ["page", "sequential, ms", "one document split", "side by side", "split over side by side, %"]))
+        split, beside = [], []
+        for page in pages:
+            runs = data.ran(set=name, page=page)
+            split.append(speedup(runs))
+            beside.append(speedup(runs, "side-by-side"))
+            table.row(page, Number(time_ms(runs, "sequential"), "ms", 3), Number(split[-1], "", 2), Number(beside[-1], "", 2),
+                      Number(100 * split[-1].mean / beside[-1].mean, "%", 1), stand_in=data.stand_in(page))
+            shown.append((page, split[-1], beside[-1]))
+        means = numbers.geometric(split), numbers.geometric(beside)
+        table.row("geometric mean", "of speed-ups", Number(means[0], "", 3), Number(means[1], "", 3),
+                  Number(100 * means[0].mean / means[1].mean, "%", 1))
+        result.why += f"; on {title} splitting gives {means[0].mean:.2f}, side by side {means[1].mean:.2f}"
+    rows = data.ran(set="collection")
+    if rows:
+        table = result.add(Table("many-throughput", "The collection, each page once, documents fresh", ["threads", "MB/s", "over one thread"]))
+        speeds = {threads: numbers.value([record["output"]["bytes"] * 1e3 / record["output"]["ns"]["total"]
+                                          for record in data.ran(set="collection", threads=threads)]) for threads in data.values("threads")}
+        for threads, speed in speeds.items():
+            table.row(str(threads), Number(speed, "MB/s", 1), Number(speed.mean / speeds[1].mean, "", 2))
+
+    def show(figure):
+        draw.bars(figure.subplots(), [page for page, _, _ in shown],
+                  [("one document split", [split for _, split, _ in shown], True), ("side by side", [beside for _, _, beside in shown], True)],
+                  "speed-up", 1)
+
+    result.add(Plot("many", "Splitting one document, and parsing several at once", "The dotted line is one sequential parse", show))
+    return result

@@ -1,0 +1,22 @@
+"""measure.py BUILD MODE THREADS SET: hpar-memory on a set of pages: each page's figures, as one JSON object."""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lab import pages  # noqa: E402
+
+build, mode, threads, name = sys.argv[1:]
+folder = pages.shared()
+files = sorted(glob.glob(os.path.join(folder, "corpus", name, "*.html"))) if folder else []
+if not files:
+    found = pages.Pages(build)
+    files = [found.get(page).path for page in (found.names("large") if name == "large" else pages.PAPER)]
+result = subprocess.run([os.path.join(build, "hpar-memory"), mode, threads, *files], stdout=subprocess.PIPE, check=True)
+output = json.loads(result.stdout)
+for page in output["pages"]:
+    page["file"] = os.path.basename(page["file"])
+print(json.dumps(output))

@@ -1,0 +1,133 @@
+/* hpar-memory MODE THREADS FILE...: what a parse takes of memory, as JSON. Each page is parsed in a process of its own,
+ * by a new parser into a new document; once before with others that were then destroyed, so that the program's own
+ * pages are not counted. `resident` is what the peak of resident memory (VmHWM) grows by, in bytes; `heap` the peak of
+ * what was had from malloc beyond what was had before; `document` what the tree takes. The input is read before. */
+
+#include <hpar/hpar.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The linker leads the library's calls here (--wrap). */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void __wrap_free(void *memory);
+
+static _Atomic long live, most;
+
+static void *count(void *memory) {
+  if (!memory) return NULL;
+  long now = atomic_fetch_add(&live, (long)malloc_usable_size(memory)) + (long)malloc_usable_size(memory);
+  for (long before = atomic_load(&most); before < now && !atomic_compare_exchange_weak(&most, &before, now);) continue;
+  return memory;
+}
+
+static void discount(void *memory) {
+  if (memory) atomic_fetch_sub(&live, (long)malloc_usable_size(memory));
+}
+
+void *__wrap_malloc(size_t bytes) { return count(__real_malloc(bytes)); }
+void *__wrap_calloc(size_t n, size_t bytes) { return count(__real_calloc(n, bytes)); }
+void *__wrap_realloc(void *old, size_t bytes) {
+  discount(old);
+  void *memory = __real_realloc(old, bytes);
+  count(memory ? memory : old);
+  return memory;
+}
+void __wrap_free(void *memory) {
+  discount(memory);
+  __real_free(memory);
+}
+
+static unsigned long kilobytes(const char *what) {
+  unsigned long value = 0;
+  char line[256];
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (!strncmp(line, what, strlen(what))) sscanf(line + strlen(what), ": %lu", &value);
+  if (file) fclose(file);
+  return value;
+}
+
+/* The peak begins anew. */
+static int forget_peak(void) {
+  FILE *file = fopen("/proc/self/clear_refs", "w");
+  if (!file) return 0;
+  fputs("5", file);
+  return !fclose(file);
+}
+
+static char *read_page(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (!file || fseek(file, 0, SEEK_END)) return NULL;
+  *length = (size_t)ftell(file);
+  rewind(file);
+  char *bytes = __real_malloc(*length + 1);
+  if (bytes && fread(bytes, 1, *length, file) != *length) bytes = NULL;
+  fclose(file);
+  return bytes;
+}
+
+static hpar_status parse(const char *bytes, size_t length, const hpar_options *options, hpar_parser **parser,
+                         hpar_document **document, hpar_stats *stats) {
+  hpar_status status = hpar_parser_create(parser);
+  if (!status) status = hpar_document_create(document);
+  if (!status) status = hpar_parse(*parser, options, bytes, length, *document, stats);
+  return status;
+}
+
+static int measure(const char *path, const hpar_options *options, const char *separator) {
+  size_t length;
+  char *bytes = read_page(path, &length);
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  hpar_stats stats;
+  if (!bytes || parse(bytes, length, options, &parser, &document, &stats)) return 1;
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  malloc_trim(0);
+  if (!forget_peak()) return 1;
+  long heap = atomic_load(&live);
+  atomic_store(&most, heap);
+  unsigned long before = kilobytes("VmHWM");
+  if (parse(bytes, length, options, &parser, &document, &stats)) return 1;
+  unsigned long after = kilobytes("VmHWM");
+  printf("%s{\"file\": \"%s\", \"bytes\": %zu, \"mode\": \"%s\", \"threads\": %u, \"chunks\": %llu, \"resident\": %lu, "
+         "\"heap\": %ld, \"document\": %zu}",
+         separator, path, length, stats.mode, stats.threads, (unsigned long long)stats.chunks, (after - before) * 1024,
+         atomic_load(&most) - heap, hpar_document_memory(document));
+  return fflush(stdout) ? 1 : 0;
+}
+
+int main(int argc, char **arguments) {
+  static const char *const modes[] = {"auto", "sequential", "parallel", "pipelined"};
+  unsigned mode = 0;
+  while (argc > 3 && mode < 4 && strcmp(arguments[1], modes[mode]) != 0) mode++;
+  if (argc < 4 || mode == 4) {
+    fputs("usage: hpar-memory auto|sequential|parallel|pipelined THREADS FILE...\n", stderr);
+    return 2;
+  }
+  hpar_options options = {.mode = (hpar_mode)mode, .threads = (unsigned)atoi(arguments[2])};
+  printf("{\"pages\": [");
+  fflush(stdout);
+  for (int i = 3; i < argc; i++) {
+    int status = 1;
+    pid_t child = fork();
+    if (!child) _exit(measure(arguments[i], &options, i > 3 ? ",\n" : "\n"));
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status) {
+      fprintf(stderr, "hpar-memory: %s could not be measured\n", arguments[i]);
+      return 1;
+    }
+  }
+  puts("\n]}");
+  return 0;
+}
