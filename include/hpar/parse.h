@@ -58,7 +58,8 @@ typedef enum hpar_bind {
 /* Where the tree's memory comes from. */
 typedef enum hpar_allocator {
   HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
-  HPAR_ALLOCATOR_JEMALLOC  /* pages of destroyed documents stay warm for new ones, for some seconds at most */
+  HPAR_ALLOCATOR_JEMALLOC /* pages of destroyed documents stay warm for new ones; those that nobody takes go back to the
+                             system after some ten seconds, as other documents come and go */
 } hpar_allocator;
 
 typedef enum hpar_merge {

@@ -2,6 +2,8 @@
 
 #if HPAR_JEMALLOC
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* The names that the build gives to jemalloc's mallocx, dallocx and mallctl. */
 void *hp_je_mallocx(size_t bytes, int flags);
@@ -13,12 +15,15 @@ enum { BY_PAGE = 12, NO_CACHE = 1 << 8, ARENA = 1 << 20 };
 
 static int flags = -1;
 
-/* Large blocks of arenas that are chosen go back to the system only after a while. */
+/* Blocks from oversize_threshold on would go back to the system at once; all of ours are so large. */
 static void make_arena(void) {
   unsigned arena;
-  size_t length = sizeof arena;
-  if (!hp_je_mallctl("arenas.create", &arena, &length, NULL, 0))
-    flags = BY_PAGE | NO_CACHE | (int)((arena + 1) * (unsigned)ARENA);
+  size_t length = sizeof arena, never = SIZE_MAX >> 1;
+  char name[64];
+  if (hp_je_mallctl("arenas.create", &arena, &length, NULL, 0)) return;
+  snprintf(name, sizeof name, "arena.%u.oversize_threshold", arena);
+  hp_je_mallctl(name, NULL, NULL, &never, sizeof never);
+  flags = BY_PAGE | NO_CACHE | (int)((arena + 1) * (unsigned)ARENA);
 }
 
 bool hp_jemalloc_is_there(void) { return true; }

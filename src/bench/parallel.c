@@ -1,11 +1,13 @@
-/* The parallel parser by threads and chunk size, documents reused, the pool as warm as one parse after the other keeps
- * it; and merging alone, by number of chunks, as a chain and as a tree: with the inline executor nothing else runs
- * meanwhile. The time of a tree is that of all its compositions and of the merger after them; `merger_ns` is the latter
- * alone, `level_ns` with it what there is to wait for if each level has as many threads as merges. */
+/* Many pages side by side, by threads, each thread's document being reused; the parallel parser by threads and chunk
+ * size, documents reused, the pool as warm as one parse after the other keeps it; and merging alone, by number of
+ * chunks, as a chain and as a tree: with the inline executor nothing else runs meanwhile. The time of a tree is that of
+ * all its compositions and of the merger after them; `merger_ns` is the latter alone, `level_ns` with it what there is
+ * to wait for if each level has as many threads as merges. */
 
 #include "bench/suite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void parse(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
@@ -34,6 +36,31 @@ static void parse(hp_bench_run *run, const hp_bench *self) {
     hp_bench_counter(run, "chunks_clean", (double)clean);
     hp_bench_counter(run, "bytes_reparsed", (double)again);
   }
+  hp_bench_close_bed(&bed);
+}
+
+static void many(hp_bench_run *run, const hp_bench *self) {
+  const hp_subject *subject = self->subject;
+  hpar_options options = {.threads = (unsigned)self->arguments[0]};
+  hp_bench_bed bed;
+  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  hpar_input *inputs = calloc(subject->count, sizeof *inputs);
+  hpar_status status = inputs ? HPAR_OK : HPAR_ERROR_MEMORY;
+  for (size_t i = 0; !status && i < subject->count; i++) {
+    const hp_page *page = hp_subject_page(subject, i);
+    inputs[i] = (hpar_input){.bytes = page->bytes, .length = page->length};
+  }
+  hpar_many_stats stats = {0};
+  while (!status && hp_bench_next(run)) {
+    status = hpar_parse_many(bed.parser, &options, inputs, subject->count, NULL, NULL, &stats);
+    if (!status && stats.failed) status = HPAR_ERROR_MEMORY;
+  }
+  if (status) {
+    hp_bench_fail(run, hpar_status_text(status));
+  } else {
+    hp_bench_counter(run, "documents", (double)stats.inputs);
+  }
+  free(inputs);
   hp_bench_close_bed(&bed);
 }
 
@@ -95,6 +122,11 @@ void hp_bench_add_parallel(void) {
       hp_bench bench = {.function = parse, .arguments = {threads[t], (int64_t)chunk_sizes[c]}, .clock = HP_BENCH_WALL};
       hp_bench_add_subjects(name, HP_SETS | (chunk_sizes[c] ? 0 : HP_SINGLE_PAGES), &bench);
     }
+  for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+    snprintf(name, sizeof name, "many/threads:%u", threads[t]);
+    hp_bench_add_subjects(name, HP_SETS,
+                          &(hp_bench){.function = many, .arguments = {threads[t]}, .clock = HP_BENCH_WALL});
+  }
   for (size_t m = 0; m < sizeof merged / sizeof *merged; m++)
     for (size_t i = 0; i < 2 * (sizeof chunks / sizeof *chunks); i++) {
       const hp_subject *subject = hp_subject_named(merged[m]);

@@ -1,6 +1,6 @@
 /* The sequential parser. Fresh: a document is made, parsed into and destroyed for each page, as a program does that
- * looks at each page once; reused: one document for all; kept: the same, and it keeps a copy of the page, as one that
- * is fed does. The parser is kept in all. */
+ * looks at each page once, its memory from the system or from jemalloc; reused: one document for all; kept: the same,
+ * and it keeps a copy of the page, as one that is fed does. The parser is kept in all. */
 
 #include "bench/suite.h"
 
@@ -9,15 +9,17 @@ static const hpar_options keeping = {.mode = HPAR_MODE_SEQUENTIAL, .copy_input =
 
 static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
+  hpar_options with = options;
+  with.allocator = (hpar_allocator)self->arguments[0];
   hp_bench_bed bed;
-  if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
+  if (!hp_bench_open_bed(&bed, run, subject, &with)) return;
   hpar_status status = HPAR_OK;
   while (!status && hp_bench_next(run)) {
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
       hpar_document *document = NULL;
       status = hpar_document_create(&document);
-      if (!status) status = hpar_parse(bed.parser, &options, page->bytes, page->length, document, NULL);
+      if (!status) status = hpar_parse(bed.parser, &with, page->bytes, page->length, document, NULL);
       hpar_document_destroy(document);
     }
   }
@@ -57,6 +59,9 @@ static void parse_kept(hp_bench_run *run, const hp_bench *self) { parse_again(ru
 
 void hp_bench_add_parse(void) {
   hp_bench_add_subjects("parse/fresh", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_fresh});
+  if (hpar_allocator_name(HPAR_ALLOCATOR_JEMALLOC))
+    hp_bench_add_subjects("parse/fresh_jemalloc", HP_SETS,
+                          &(hp_bench){.function = parse_fresh, .arguments = {HPAR_ALLOCATOR_JEMALLOC}});
   hp_bench_add_subjects("parse/reused", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_reused});
   hp_bench_add_subjects("parse/kept", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_kept});
 }

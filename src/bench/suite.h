@@ -17,7 +17,7 @@ void hp_bench_add_serialize(void);
 void hp_bench_add_document(void); /* create, destroy, reset */
 #if HPAR_PARALLEL
 void hp_bench_add_pool(void);
-void hp_bench_add_parallel(void); /* parallel, merge */
+void hp_bench_add_parallel(void); /* parallel, many, merge */
 #endif
 
 /* Adds a benchmark called "<prefix>/<subject's name>" for each subject of these kinds. */
