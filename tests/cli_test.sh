@@ -259,7 +259,7 @@ run 2 project
 run 2 project --cores 1,,2 page.html
 run 2 project --cores 0 page.html
 if [ $parallel = yes ]; then
-  run 0 project --repeat 2 --cores 1,2,64 --bandwidth 1000 --wake 0 page.html
+  run 0 project --repeat 2 --cores 1,2,64 --bandwidth 1 --wake 0 page.html
   out_has 'measured'
   out_has '^    64 .* memory'
   run 0 project --json --repeat 1 --cores 1,3 page.html
