@@ -135,5 +135,52 @@ run 1 profile pages none.html
 check 'the rest is profiled' 'grep -q "^1 pages" out && grep -q none.html err'
 run 2 profile
 
+# --profile: "frequency" counts on what it says.
+comment='<!doctype html><p>a<!-- b<i>c --><p>d'
+printf %s "$comment" >comment.html
+guess='parse --stats=json --format none --executor inline --cuts 25'
+rows() { printf '{"format":"hpar-profile-1","pages":1,"states_by_bytes":[%s]}' "$1" >rows.json; }
+rows '{"before":"word","at":"<i","states":{"comment":2,"data":1}}'
+if "$hpar" $guess --profile rows.json comment.html 2>&1 | grep -q 'cannot read profiles'; then
+  run 2 $guess --profile rows.json comment.html
+  echo 'skipped: this build reads no profiles, having no json-c'
+else
+  run 0 $guess --profile rows.json comment.html
+  json out "o['predictor'] == 'frequency' and o['chunks'] == o['chunks_right_start'] == 1"
+  rows '{"before":"word","at":"<i","states":{"comment":2,"data":3}}'
+  run 0 $guess --profile rows.json comment.html
+  json out "o['predictor'] == 'frequency' and o['chunks'] == 1 and o['chunks_right_start'] == 0"
+  run 0 $guess --predictor lookback --profile rows.json comment.html
+  json out "o['predictor'] == 'lookback'"
+  check 'a profile from standard input' '"$hpar" $guess --profile - comment.html <profile.json >out 2>err'
+  run 0 compare --repeat 1 --threads 2 --chunk-size 500 --cut even --profile profile.json pages
+  run 0 explain --profile profile.json --cut even --chunks 9 pages/page.html
+  run 1 $guess --profile none.json comment.html
+  check 'what is missing is named' 'grep -q "none.json: cannot be read" err'
+  while IFS='|' read -r problem text; do
+    printf '%s' "$text" >rows.json
+    run 1 $guess --profile rows.json comment.html
+    check "$problem" "grep -q '^hpar: rows.json: is no profile: .*$problem.*; make one with .hpar profile FILE... -o rows.json' err && [ ! -s out ]"
+  done <<'BROKEN'
+it is no JSON: it ends too early|
+it is no JSON: it ends too early|{"format":"hpar-profile-1"
+it is no JSON: unexpected character|{"format":"hpar-profile-1","states_by_bytes":[]} more
+it is no JSON|<!doctype html>
+the JSON is no object|[]
+"format" is missing|{}
+"format" is missing|{"format":1}
+not "hpar-profile-1"|{"format":"hpar-profile-2"}
+"states_by_bytes" is no list|{"format":"hpar-profile-1"}
+"states_by_bytes" is no list|{"format":"hpar-profile-1","states_by_bytes":{}}
+entry 1 .* has no "before"|{"format":"hpar-profile-1","states_by_bytes":[null]}
+entry 2 .* has no "before"|{"format":"hpar-profile-1","states_by_bytes":[{"before":"<","at":"=","states":{}},{"before":"<"}]}
+entry 1 .* has no "before"|{"format":"hpar-profile-1","states_by_bytes":[{"before":"<","at":"=","states":[]}]}
+entry 1 .* has no "before"|{"format":"hpar-profile-1","states_by_bytes":[{"before":"a\u0000","at":"=","states":{}}]}
+entry 1 .* unknown state "date"|{"format":"hpar-profile-1","states_by_bytes":[{"before":"<","at":"=","states":{"date":1}}]}
+entry 1 .* no whole number|{"format":"hpar-profile-1","states_by_bytes":[{"before":"<","at":"=","states":{"data":-1}}]}
+entry 1 .* no whole number|{"format":"hpar-profile-1","states_by_bytes":[{"before":"<","at":"=","states":{"data":0.5}}]}
+BROKEN
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

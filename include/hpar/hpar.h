@@ -7,6 +7,7 @@
 #include <hpar/encoding.h>
 #include <hpar/inspect.h>
 #include <hpar/parse.h>
+#include <hpar/predictor.h>
 #include <hpar/serialize.h>
 #include <hpar/stats.h>
 #include <hpar/status.h>

@@ -13,6 +13,7 @@
  * block. Limits are applied where they are asked for: see max_depth and what follows it. */
 
 #include <hpar/document.h>
+#include <hpar/predictor.h>
 #include <hpar/stats.h>
 #include <hpar/status.h>
 #include <stdbool.h>
@@ -108,6 +109,8 @@ typedef struct hpar_options {
                      the caller's executor are left alone */
   hpar_allocator allocator; /* a document whose memory is from elsewhere gives it back and takes new: see
                                hpar_allocator_name */
+  const hpar_frequency_table *frequencies; /* for the predictor "frequency": see hpar/predictor.h; NULL: a small table
+                                              of figures that the library brings with it */
 
   /* Limits. 0, the default, is none. The parse ends where one is reached: the document keeps the tree so far, and the
    * call answers the limit's own status, HPAR_LIMIT_DEPTH and so on. The end of the input is then not processed, so
@@ -160,7 +163,7 @@ HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options
  *   input is long enough for threads.
  * - What was parsed is dropped and begun again when the bytes turn out not to be in the encoding taken for granted: at
  *   a meta element, as in hpar_parse, and where bytes of which nothing tells the encoding cease to be valid UTF-8.
- * - Until finish, what `options` points to (cuts, names, fragment, encoding) must stay, and the document must not
+ * - Until finish, what `options` points to (cuts, names, fragment, encoding, frequencies) must stay, and the document must not
  *   be read; `options` itself is copied. Forced cuts are compared with the input's length in finish.
  * - Another begin, hpar_parse or hpar_tokenize with this parser, destroying the parser, and parsing into, feeding into
  *   or destroying the document, none of them while a call on the parser runs, abandon what was fed. The document, if

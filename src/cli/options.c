@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "cli/frequencies.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -193,6 +195,7 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
       return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &options->strategy);
     case HP_OPTION_PREDICTOR:
       return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &options->predictor);
+    case HP_OPTION_PROFILE: return hp_take_profile(arguments, options);
     case HP_OPTION_MODE_PREDICTOR:
       return take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false,
                        &options->mode_predictor);

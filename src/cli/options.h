@@ -54,6 +54,7 @@ enum {
   HP_OPTION_EXECUTOR,
   HP_OPTION_STRATEGY,
   HP_OPTION_PREDICTOR,
+  HP_OPTION_PROFILE,
   HP_OPTION_MODE_PREDICTOR,
   HP_OPTION_CUT,
   HP_OPTION_MERGE,
@@ -76,6 +77,8 @@ enum {
       {HP_OPTION_STRATEGY, "strategy", "NAME", "how to speculate; \"help\" lists the strategies"},                  \
       {HP_OPTION_PREDICTOR, "predictor", "NAME",                                                                    \
        "how a chunk's start state is guessed, in place of the strategy's\nway; \"help\" lists them"},               \
+      {HP_OPTION_PROFILE, "profile", "FILE",                                                                        \
+       "what the predictor \"frequency\" counts on, by hpar profile -o;\nchooses that predictor, if no other"},     \
       {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
       {HP_OPTION_CUT, "cut", "NAME", "where to cut, in place of the strategy's way; \"help\" lists them"},          \
       {HP_OPTION_MERGE, "merge", "chain|tree", "log after log (chain), or neighbours with each other first"},       \

@@ -347,4 +347,12 @@ NONE(hpar_cut_policy_summary)
 NONE(hpar_pipeline_predictor_name)
 NONE(hpar_pipeline_predictor_summary)
 #undef NONE
+
+hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,
+                                        size_t *wrong) {
+  (void)rows, (void)count, (void)table, (void)wrong;
+  return HPAR_ERROR_UNSUPPORTED;
+}
+
+void hpar_frequency_table_destroy(hpar_frequency_table *table) { (void)table; }
 #endif

@@ -2,6 +2,7 @@
 #include "speculate/worker.h"
 
 #include "scan/scan.h"
+#include "speculate/frequency.h"
 #include "speculate/markup.h"
 #include "speculate/prescan.h"
 
@@ -112,6 +113,8 @@ static const hp_predictor predictors[] = {
      false},
     {"context", "the data state, unless an end tag in the chunk shows what it began inside", NULL, true, false},
     {"data", "always the data state", NULL, false, false},
+    {"frequency", "the state that a profile has most often at cuts that look the same", hp_predict_by_frequency, false,
+     false},
     {"oracle", "the true state, from a sequential parse before", oracle, false, true},
 };
 

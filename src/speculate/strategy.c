@@ -2,6 +2,7 @@
 
 #include "chunk/chunk.h"
 #include "speculate/enumerate.h"
+#include "speculate/frequency.h"
 #include "speculate/hpar2013.h"
 
 enum { CHECKPOINT_BYTES = 16 << 10 };
@@ -57,6 +58,7 @@ bool hp_plan_of(hp_plan *plan, const hpar_options *o) {
                     .predictor = hp_predictor_named(o->predictor ? o->predictor : strategy->predictor),
                     .mode_predictor =
                         hp_mode_predictor_named(o->mode_predictor ? o->mode_predictor : strategy->mode_predictor),
+                    .frequencies = o->frequencies ? o->frequencies : &hp_default_frequencies,
                     .checkpoint_bytes = o->checkpoint_bytes ? o->checkpoint_bytes : CHECKPOINT_BYTES};
   int cut = hp_cut_policy_named(o->cut ? o->cut : strategy->cut);
   if (!plan->predictor || !plan->mode_predictor || cut < 0) return false;

@@ -76,6 +76,7 @@ typedef struct hp_plan {
   const hp_mode_predictor *mode_predictor;
   uint8_t cut;                /* hp_cut_policy */
   struct hp_prescan *prescan; /* that the workers share; NULL: there is none */
+  const hpar_frequency_table *frequencies;
   size_t checkpoint_bytes;
 } hp_plan;
 

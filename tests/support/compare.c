@@ -307,6 +307,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   options.strategy = how->strategy;
   options.mode_predictor = how->mode_predictor;
   options.cut = how->cut;
+  options.frequencies = how->frequencies;
   options.chunk_size = how->chunk_size;
   options.merge = how->merge;
   options.executor = how->executor;

@@ -37,6 +37,7 @@ typedef struct compare_how {
   unsigned buffer_tokens, batch;
   const char *pipeline_predictor;
   bool pipeline_stages; /* of a parallel parse */
+  const hpar_frequency_table *frequencies;
 } compare_how;
 
 typedef enum compare_result {
