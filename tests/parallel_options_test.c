@@ -164,6 +164,54 @@ static void merged_as_a_tree(void) {
   buffer_free(&reference);
 }
 
+/* Exact cuts are where tokens begin, however the page comes; others are not. */
+static void exact_cuts(void) {
+  static const size_t sizes[] = {100, 1000, 8000};
+  static const char *const predictors[] = {"data", "oracle"}, *const mode_predictors[] = {"replay", "oracle"};
+  for (size_t i = 0; i < 3; i++)
+    for (size_t k = 0; k < 8; k++) {
+      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                              .threads = 2,
+                              .chunk_size = sizes[i],
+                              .cut = "exact",
+                              .predictor = predictors[k % 2],
+                              .mode_predictor = mode_predictors[k / 2 % 2],
+                              .executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
+      hpar_stats stats;
+      if (!CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK)) continue;
+      CHECK(equal());
+      check_stats(&stats, &options);
+      CHECK_STRING(stats.cut, "exact");
+      CHECK_EQ(stats.chunks, stats.chunks_right_start);
+      CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
+      CHECK(stats.ns.oracle > 0);
+      CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+      for (size_t at = 0, n; at < page.length; at += n) {
+        n = page.length - at < 777 ? page.length - at : 777;
+        CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, n), HPAR_OK);
+      }
+      if (!CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK)) continue;
+      CHECK(compare_dump(document, &got) && equal());
+      CHECK_EQ(stats.chunks, stats.chunks_right_start);
+      CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
+      options.cut = "even";
+      options.predictor = "data";
+      options.executor = HPAR_EXECUTOR_INLINE;
+      CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
+      CHECK(stats.chunks_right_start < stats.chunks / 2);
+    }
+  uint64_t cut = strlen("<!doctype html><p title='a") + 1;
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .cuts = &cut, .cut_count = 1, .cut = "exact"};
+  hpar_stats stats;
+  options.executor = HPAR_EXECUTOR_INLINE;
+  options.predictor = "data";
+  static const char forced[] = "<!doctype html><p title='a b>c'>d<i>e";
+  CHECK_EQ(parse(&options, forced, sizeof forced - 1, &stats), HPAR_OK);
+  CHECK_STRING(stats.cut, "forced");
+  CHECK_EQ(stats.chunks, 1);
+  CHECK_EQ(stats.chunks_right_start, 0);
+}
+
 static void automatic(void) {
   hpar_options options = HPAR_OPTIONS_DEFAULT;
   hpar_stats stats = {0};
@@ -397,6 +445,7 @@ int main(void) {
   NAMES(mode_predictor, mode_predictor);
   NAMES(cut_policy, cut);
   merged_as_a_tree();
+  exact_cuts();
   automatic();
   reuse();
   copies();

@@ -92,7 +92,10 @@ typedef struct hpar_options {
   const char *encoding;       /* what the transport says, any label of the Encoding Standard; NULL: nothing */
   const char *strategy;       /* a name from hpar_strategy_name; NULL: the first */
   const char *mode_predictor; /* a name from hpar_mode_predictor_name; NULL: the strategy's */
-  const char *cut;            /* a name from hpar_cut_policy_name; NULL: the strategy's; of no account with `cuts` */
+  const char *cut; /* a name from hpar_cut_policy_name; NULL: the strategy's; of no account with `cuts`. "even" cuts at
+                      equal distances, but between characters; the others look from there on for a place: "before-tag"
+                      and "after-tag" for a tag, "smart" for one that does not end raw text, "exact" for where a token
+                      truly begins, in the data state, which takes a sequential parse before (ns.oracle) */
   unsigned
       buffer_tokens; /* of the pipelined parser: tokens that the tokenizer may be ahead, up to 65536; 0: the default */
   unsigned batch;    /* ... and how many are handed over at once; 0: the default */
@@ -163,8 +166,8 @@ HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options
  *   input is long enough for threads.
  * - What was parsed is dropped and begun again when the bytes turn out not to be in the encoding taken for granted: at
  *   a meta element, as in hpar_parse, and where bytes of which nothing tells the encoding cease to be valid UTF-8.
- * - Until finish, what `options` points to (cuts, names, fragment, encoding, frequencies) must stay, and the document must not
- *   be read; `options` itself is copied. Forced cuts are compared with the input's length in finish.
+ * - Until finish, what `options` points to (cuts, names, fragment, encoding, frequencies) must stay, and the document
+ * must not be read; `options` itself is copied. Forced cuts are compared with the input's length in finish.
  * - Another begin, hpar_parse or hpar_tokenize with this parser, destroying the parser, and parsing into, feeding into
  *   or destroying the document, none of them while a call on the parser runs, abandon what was fed. The document, if
  *   it is still there, is left empty.

@@ -134,7 +134,8 @@ typedef struct hpar_stats {
     uint64_t cut, merge, patch, total;           /* nanoseconds */
     uint64_t parse_per_worker[HPAR_MAX_THREADS]; /* the first `threads`; [0] is the calling thread */
     uint64_t decode;                             /* sniffing, validating and decoding, ahead of parsing */
-    uint64_t oracle;      /* of a sequential parse for the predictors named oracle; in none of the others */
+    uint64_t
+        oracle; /* of a sequential parse for the predictors named oracle and for exact cuts; in none of the others */
     uint64_t predict;     /* in all workers together, part of their parse time */
     uint64_t first_chunk; /* from the beginning until a worker took the first chunk */
     uint64_t input;       /* from the beginning until the end of the input was known; 0 for hpar_parse */

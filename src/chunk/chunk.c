@@ -50,6 +50,7 @@ static const struct {
     [HP_CUT_BEFORE_TAG] = {"before-tag", "before a tag, as in the paper"},
     [HP_CUT_AFTER_TAG] = {"after-tag", "after a \">\", as in the paper's prototype"},
     [HP_CUT_EVEN] = {"even", "at equal distances, wherever that is"},
+    [HP_CUT_EXACT] = {"exact", "where a token begins, by a sequential parse before: the upper bound"},
 };
 
 int hp_cut_policy_named(const char *name) {

@@ -18,12 +18,15 @@ typedef enum hp_cut_policy {
   HP_CUT_BEFORE_TAG, /* HPar 4.2.1(a) */
   HP_CUT_AFTER_TAG,  /* as the authors' prototype */
   HP_CUT_EVEN,       /* wherever it falls, but between characters */
+  HP_CUT_BY_BYTES,   /* the number of those before, which go by the bytes at the place */
+  HP_CUT_EXACT = HP_CUT_BY_BYTES, /* where a token truly begins: who cuts must know */
   HP_CUT_POLICIES
 } hp_cut_policy;
 
 int hp_cut_policy_named(const char *name); /* -1: no such */
 
-/* The first place to cut at or after `from`, `length` if there is none. */
+/* The first place to cut at or after `from`, `length` if there is none, by one of the policies that go by bytes, as
+ * below. */
 size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from);
 
 /* Cuts about `chunk_size` bytes apart. */

@@ -168,7 +168,7 @@ static void write_json(FILE *file, const hp_profile *p) {
   hp_json_break(&json);
   hp_json_key(&json, "states_at_cuts");
   hp_json_open(&json, '{');
-  for (int i = 0; i < HP_CUT_POLICIES; i++) {
+  for (int i = 0; i < HP_CUT_BY_BYTES; i++) {
     hp_json_break(&json);
     counts(&json, hpar_cut_policy_name((size_t)i), state_name, p->states[i], HP_STATES);
   }
@@ -264,7 +264,7 @@ static void print_counts(const char *title, const char *(*name)(int), const uint
 static void print_tables(const hp_profile *p) {
   printf("%llu pages, %llu bytes, %llu tokens; cuts from every %zu bytes on\n\n", (unsigned long long)p->pages,
          (unsigned long long)p->bytes, (unsigned long long)p->tokens, p->cut_distance);
-  for (int i = 0; i < HP_CUT_POLICIES; i++) {
+  for (int i = 0; i < HP_CUT_BY_BYTES; i++) {
     char title[64];
     snprintf(title, sizeof title, "tokenizer state at cuts, %s", hpar_cut_policy_name((size_t)i));
     print_counts(title, state_name, p->states[i], HP_STATES);

@@ -179,10 +179,19 @@ static size_t text_offset(const hp_task *task, size_t length, uint64_t offset) {
   return low;
 }
 
-static void ask_oracle(hp_run *r, hp_chunk_work *chunk) {
+static bool cuts_exactly(const hp_run *r) { return r->plan.cut == HP_CUT_EXACT && !r->options->cuts; }
+
+static bool ask_oracle(hp_run *r, size_t place, hp_start_state *truth) {
   bool last = atomic_load_explicit(&r->ended, memory_order_relaxed);
   size_t come = atomic_load_explicit(&r->come, memory_order_relaxed);
-  chunk->truth_known = hp_oracle_at(r->oracle, chunk->cut, come, last, &chunk->truth);
+  return hp_oracle_at(r->oracle, (uint32_t)place, come, last, truth);
+}
+
+/* The first place to cut at or after `from` in the `come` bytes that there are; `come`: there is none. */
+static size_t cut_at(hp_run *r, size_t come, size_t from) {
+  if (!cuts_exactly(r)) return hp_cut((hp_cut_policy)r->plan.cut, r->task->text, come, from);
+  r->next_truth.known = r->oracle && from < come && ask_oracle(r, from, &r->next_truth.state);
+  return r->next_truth.known ? r->next_truth.state.first : come;
 }
 
 static void close_oracle(hp_run *r) {
@@ -207,7 +216,13 @@ static void offer(hp_run *r, size_t limit) {
   c->work.cut = (uint32_t)r->begin;
   c->work.limit = (uint32_t)limit;
   c->work.truth_known = false;
-  if (r->oracle && r->begin) ask_oracle(r, &c->work);
+  if (cuts_exactly(r)) {
+    c->work.truth_known = r->truth.known;
+    c->work.truth = r->truth.state;
+    r->truth = r->next_truth;
+  } else if (r->oracle && r->begin) {
+    c->work.truth_known = ask_oracle(r, r->begin, &c->work.truth);
+  }
   r->begin = limit;
   r->cut = 0;
   atomic_store(&r->offered, chunk + 1);
@@ -217,16 +232,24 @@ static size_t chunk_size(const hp_run *r, size_t length) {
   return r->options->chunk_size ? r->options->chunk_size : hp_chunk_size(length, r->threads);
 }
 
+static void cut_exactly(hp_run *r, size_t length, size_t size) {
+  for (size_t from = size, cut; from < length && (cut = cut_at(r, length, from)) < length;) {
+    offer(r, cut);
+    from = from + size > cut ? from + size : cut + size;
+  }
+}
+
 /* All cuts of a text that is there as a whole. */
 static void cut_all(hp_run *r) {
   const hp_task *task = r->task;
   const hpar_options *o = r->options;
   hp_cuts *cuts = &r->crew->cuts;
+  size_t size = o->chunks && !o->chunk_size ? task->length / o->chunks + 1 : chunk_size(r, task->length);
   cuts->count = 0;
-  if (!o->cuts)
-    hp_cut_evenly(cuts, (hp_cut_policy)r->plan.cut, task->text, task->length,
-                  o->chunks && !o->chunk_size ? task->length / o->chunks + 1 : chunk_size(r, task->length),
-                  &r->merger.lane->fail);
+  if (cuts_exactly(r))
+    cut_exactly(r, task->length, size);
+  else if (!o->cuts)
+    hp_cut_evenly(cuts, (hp_cut_policy)r->plan.cut, task->text, task->length, size, &r->merger.lane->fail);
   for (uint32_t i = 0; i < cuts->count; i++) offer(r, cuts->at[i]);
   for (size_t i = 0; o->cuts && i < o->cut_count; i++) {
     size_t at = text_offset(task, task->length, o->cuts[i]);
@@ -250,9 +273,9 @@ static size_t find_cut(hp_run *r, size_t come, size_t mapped) {
   size_t size = chunk_size(r, come);
   if (size >= come || r->begin >= come - size) return 0;
   size_t from = r->begin + size > r->searched ? r->begin + size : r->searched;
-  size_t cut = from < come ? hp_cut((hp_cut_policy)r->plan.cut, r->task->text, come, from) : come;
+  size_t cut = from < come ? cut_at(r, come, from) : come;
   if (cut < come) return cut;
-  if (come - from > 16) r->searched = come - 16;
+  if (come - from > 16 && !cuts_exactly(r)) r->searched = come - 16;
   return 0;
 }
 
@@ -480,7 +503,8 @@ void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar
   r->threads = o->threads ? o->threads : hp_usable_cores();
   r->tree = o->merge == HPAR_MERGE_TREE && !r->plan.strategy->at_seam;
   r->begin_time = hp_now();
-  if (r->plan.predictor->oracle || r->plan.mode_predictor->oracle) r->oracle = hp_oracle_open(task, o->fragment);
+  if (r->plan.predictor->oracle || r->plan.mode_predictor->oracle || cuts_exactly(r))
+    r->oracle = hp_oracle_open(task, o->fragment);
   r->own = true;
   atomic_store_explicit(&r->next, 1, memory_order_relaxed);
   stats->mode = "parallel";

@@ -45,8 +45,12 @@ typedef struct hp_run {
   /* Cutting: the chunk that is not offered yet begins at `begin` and ends at `cut`, 0 while that has not been found,
    * for which no place before `searched` need be looked at again. */
   size_t begin, cut, searched, forced;
-  uint32_t head; /* the chunk that the merger is at; */
-  bool own;      /* it parses it by itself */
+  struct {
+    bool known;
+    hp_start_state state;
+  } truth, next_truth; /* at `begin` and at `cut`, where it is cut exactly */
+  uint32_t head;       /* the chunk that the merger is at; */
+  bool own;            /* it parses it by itself */
   char apart[HP_CACHE_LINE];
   _Atomic uint32_t next;  /* the first chunk that nobody has taken, but for those before it in `early` */
   _Atomic uint64_t early; /* chunks [low half, high half) that nobody has taken: the merger's share, from its left

@@ -150,7 +150,7 @@ static void after(void *context, const hp_lane *lane, const hp_token *t) {
 }
 
 static hpar_status count_page(hp_profile *p, const hp_task *task, cut_list *cuts) {
-  for (int policy = 0; policy < HP_CUT_POLICIES; policy++) {
+  for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) {
     if (policy == HP_CUT_BEFORE_TAG) continue;
     cuts->count = 0;
     hpar_status status = find_cuts(p, (hp_cut_policy)policy, task, cuts);

@@ -37,7 +37,7 @@ typedef struct hp_profile_lists {
 typedef struct hp_profile {
   size_t cut_distance; /* bytes between even cuts; set before use */
   uint64_t pages, bytes, tokens, start_tags;
-  uint64_t states[HP_CUT_POLICIES][HP_STATES]; /* true state at cuts, by policy */
+  uint64_t states[HP_CUT_BY_BYTES][HP_STATES]; /* true state at cuts, by policy */
   uint64_t modes_at_cuts[HP_PROFILE_MODES];    /* true mode at cuts before tags */
   uint64_t mode_tokens[HP_PROFILE_MODES], mode_bytes[HP_PROFILE_MODES];
   /* The first tag of a table part in the chunk behind a cut before a tag (by its place in hp_profile_table_tags, end
