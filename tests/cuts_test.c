@@ -1,14 +1,18 @@
 /* Every cut: each document is cut at each place where a smart cut could fall, and at all of them at once, for
  * every way to speculate, with checkpoints as near as can be and at their usual distance; merged as a tree, at each two
  * of them. Workers run inline, and with all cuts at once on threads as well. The tree must be the sequential one. Parse
- * errors are compared as well, and counted apart.
+ * errors are compared as well, and counted apart. Of all this a sample is taken, the same each time, in which each
+ * cut, and each document with all cuts, is tried in some of the ways:
  *
+ *   HPAR_TEST_FULL=1    takes all
+ *   HPAR_TEST_SCALE=P   percent of the usual sample (100)
  *   HPAR_TEST_LIMIT=N   prints no more than N failures (20)
  *   HPAR_TEST_THREADS=N makes it N threads, for single cuts too (2, for all cuts at once) */
 
 #include "support/compare.h"
 #include "support/dat.h"
 #include "support/documents.h"
+#include "support/random.h"
 #include "support/shared.h"
 
 #include <stdio.h>
@@ -16,11 +20,20 @@
 
 enum { ERRORS = 1000, MOST_PAIRED = 48 };
 
+/* What the sample takes of each, in percent. */
+enum { AT_ONCE = 50, ON_THREADS = 10, ALONE = 15, PAIRS = 15 };
+
 static comparer with;
 static unsigned long parses, failures, error_differences, limit = 20;
 static unsigned long long chunks, chunks_exact; /* of the parses on threads */
 static unsigned threads = 2;
 static hpar_executor single_cuts = HPAR_EXECUTOR_INLINE;
+static unsigned scale;
+static bool full;
+static random_state dice;
+static size_t number; /* of the document */
+
+static bool sampled(unsigned percent) { return full || random_below(&dice, 10000) < (size_t)percent * scale; }
 
 static void check(const compare_how *how, const char *origin) {
   compare_result result = compare_parallel(&with, how);
@@ -50,6 +63,7 @@ static void every_pair(const uint64_t *cuts, size_t count, const char *origin) {
                      .merge = HPAR_MERGE_TREE};
   for (size_t i = 0; i < count; i++)
     for (size_t j = i + 2; j < count; j++) {
+      if (!sampled(PAIRS)) continue;
       const uint64_t pair[] = {cuts[i], cuts[j]};
       how.cuts = pair;
       check(&how, origin);
@@ -66,25 +80,28 @@ static void every_cut(const compare_case *document, const char *origin) {
   }
   size_t count = compare_candidates(document->bytes, document->length, cuts, COMPARE_MAX_CUTS);
   if (!count) return;
-  for (size_t way = 0; way < compare_ways(); way++) {
+  size_t ways = compare_ways();
+  number++;
+  for (size_t way = 0; way < ways; way++) {
     for (size_t c = 0; c < 2; c++) {
+      size_t turn = number + 2 * way + c; /* each cut alone has one way that is always taken */
       compare_how how = {.cuts = cuts,
                          .cut_count = count,
                          .threads = threads,
                          .executor = HPAR_EXECUTOR_INLINE,
                          .checkpoint_bytes = checkpoints[c]};
       compare_way(way, &how);
-      check(&how, origin);
+      if (sampled(AT_ONCE)) check(&how, origin);
       how.max_errors = ERRORS;
-      check(&how, origin);
+      if (turn % (2 * ways) == 0 || sampled(AT_ONCE)) check(&how, origin);
       how.executor = HPAR_EXECUTOR_THREADS;
-      check(&how, origin);
+      if (sampled(ON_THREADS)) check(&how, origin);
       how.executor = single_cuts;
       how.cut_count = how.merge == HPAR_MERGE_TREE ? 2 : 1; /* one chunk by itself is no tree */
       how.max_errors = c ? 0 : ERRORS;
       for (size_t i = 0; i + how.cut_count <= count; i++) {
         how.cuts = cuts + i;
-        check(&how, origin);
+        if ((turn + i) % (2 * ways) == 0 || sampled(ALONE)) check(&how, origin);
       }
     }
   }
@@ -125,6 +142,8 @@ int main(void) {
     }
     single_cuts = HPAR_EXECUTOR_THREADS;
   }
+  full = compare_full();
+  scale = compare_scale();
   compare_watch();
   if (!compare_open(&with)) return 1;
   for (size_t i = 0; i < document_count; i++) {

@@ -78,6 +78,8 @@ static void last_words(void) {
     put(current_how.merge ? ", merge tree" : ", merge chain");
     put(", chunk_size ");
     put_number(current_how.chunk_size);
+    put(", chunks ");
+    put_number(current_how.chunks);
     put(", threads ");
     put_number(current_how.threads);
     put(current_how.executor == HPAR_EXECUTOR_INLINE ? " inline" : "");
@@ -309,6 +311,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   options.cut = how->cut;
   options.frequencies = how->frequencies;
   options.chunk_size = how->chunk_size;
+  options.chunks = how->chunks;
   options.merge = how->merge;
   options.executor = how->executor;
   options.checkpoint_bytes = how->checkpoint_bytes;
@@ -490,6 +493,15 @@ compare_result compare_reduce(comparer *with, compare_how *how, uint64_t *cuts, 
   buffer_free(&trial);
   free(trial_cuts);
   return result;
+}
+
+static bool is_set(const char *text) { return text && *text; }
+
+bool compare_full(void) { return is_set(getenv("HPAR_TEST_FULL")); }
+
+unsigned compare_scale(void) {
+  const char *text = getenv("HPAR_TEST_SCALE");
+  return is_set(text) ? (unsigned)strtoul(text, NULL, 10) : 100;
 }
 
 bool compare_possible(void) {

@@ -31,7 +31,7 @@ typedef struct compare_how {
   size_t checkpoint_bytes;
   size_t max_errors;
   const char *strategy, *mode_predictor, *cut; /* NULL as in hpar_options */
-  size_t chunk_size;
+  size_t chunk_size, chunks;
   hpar_merge merge;
   bool pipelined; /* in place of parallel: by these */
   unsigned buffer_tokens, batch;
@@ -98,6 +98,11 @@ bool compare_dump(const hpar_document *document, buffer *to);
 
 /* NULL, or what is wrong with the links of the tree. */
 const char *compare_links(const hpar_document *document, uint64_t *nodes);
+
+/* $HPAR_TEST_SCALE, percent of what a test samples (100); with $HPAR_TEST_FULL set it samples nothing, and takes all.
+ */
+unsigned compare_scale(void);
+bool compare_full(void);
 
 /* Whether this build has the parallel parser; else prints that the test is skipped. */
 bool compare_possible(void);
