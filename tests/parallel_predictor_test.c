@@ -1,14 +1,17 @@
-/* What a caller brings to the guess at a chunk's start state: tables for the predictor "frequency". Whatever they say,
- * on every own document, in each state, at every smart cut and at any byte, the tree is the sequential one. */
+/* What a caller brings to the guess at a chunk's start state: tables for the predictor "frequency", and a predictor of
+ * its own. Whatever they say, on every own document, in each state, at every smart cut and at any byte, the tree is the
+ * sequential one. */
 
 #include "base/memory.h"
 #include "check.h"
 #include "inspect/state.h"
 #include "support/compare.h"
 #include "support/documents.h"
+#include "support/random.h"
 
 #include "chunk/key.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static comparer with;
@@ -189,6 +192,164 @@ static void every_document(void) {
   }
 }
 
+/*** a predictor of one's own ***/
+
+/* Says the same of each cut, but for `first`, which is so far from it. */
+typedef struct opinion {
+  hpar_guess guess;
+  size_t first;     /* 0: not known; SIZE_MAX: beyond; else that much minus one behind the cut */
+  const char *page; /* NULL: text may not be the input */
+  _Atomic unsigned long calls, wrong;
+} opinion;
+
+static void say(void *context, const hpar_cut *cut, hpar_guess *guess) {
+  opinion *o = context;
+  atomic_fetch_add(&o->calls, 1);
+  bool fresh = guess->inside == HPAR_INSIDE_NOTHING && !guess->element && guess->ns == HPAR_NAMESPACE_HTML &&
+               !guess->mode && !guess->first;
+  bool sound =
+      cut->begin > 0 && cut->begin < cut->end && cut->end <= cut->length && cut->scripting == with.of.scripting;
+  bool same = !o->page || (strlen(o->page) == cut->length && !memcmp(cut->text, o->page, cut->length));
+  if (!fresh || !sound || !same) atomic_fetch_add(&o->wrong, 1);
+  *guess = o->guess;
+  guess->first = !o->first ? 0 : o->first == SIZE_MAX ? SIZE_MAX : cut->begin + o->first - 1;
+}
+
+static uint64_t right_start_by(const char *page, uint64_t cut, const hpar_guess *guess, size_t first) {
+  opinion o = {.guess = *guess, .first = first, .page = page};
+  hpar_predictor own = {.name = "mine", .predict = say, .context = &o};
+  compare_case document = {page, strlen(page), NULL, false, "utf-8"};
+  compare_how how = {
+      .cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .own_predictor = &own};
+  CHECK(compare_expect(&with, &document, 0));
+  CHECK_EQ(compare_parallel(&with, &how), COMPARE_SAME);
+  CHECK_STRING(with.got_stats.predictor, "mine");
+  CHECK_EQ(o.calls, 1);
+  CHECK_EQ(o.wrong, 0);
+  return with.got_stats.chunks_right_start;
+}
+
+static void guesses_decide(void) {
+  static const struct {
+    const char *state;
+    hpar_guess guess;
+  } right[] = {
+      {"data", {.inside = HPAR_INSIDE_NOTHING}},
+      {"comment", {.inside = HPAR_INSIDE_COMMENT}},
+      {"script data", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "script"}},
+      {"RAWTEXT", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "STYLE"}},
+      {"RCDATA", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "textarea"}},
+      {"attribute value (double-quoted)", {.inside = HPAR_INSIDE_DOUBLE_QUOTES}},
+      {"attribute value (single-quoted)", {.inside = HPAR_INSIDE_SINGLE_QUOTES}},
+      {"attribute value (unquoted)", {.inside = HPAR_INSIDE_TAG}},
+      {"tag name", {.inside = HPAR_INSIDE_TAG}},
+      {"DOCTYPE", {.inside = HPAR_INSIDE_TAG}},
+      {"CDATA section", {.inside = HPAR_INSIDE_CDATA, .ns = HPAR_NAMESPACE_SVG}},
+  };
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    const char *page = NULL;
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+      if (!strcmp(places[k].state, right[i].state)) page = places[k].page;
+    if (!CHECK(page != NULL)) continue;
+    uint64_t cut = (uint64_t)(strstr(page, "x<p") + 1 - page);
+    hpar_guess guess = right[i].guess;
+    if (!guess.ns) guess.ns = HPAR_NAMESPACE_HTML;
+    if (!CHECK_EQ(right_start_by(page, cut, &guess, 0), 1)) printf("  in %s\n", right[i].state);
+    guess.inside = guess.inside == HPAR_INSIDE_NOTHING ? HPAR_INSIDE_COMMENT : HPAR_INSIDE_NOTHING;
+    if (!CHECK_EQ(right_start_by(page, cut, &guess, 0), 0)) printf("  not in %s\n", right[i].state);
+    CHECK_EQ(right_start_by(page, cut, &guess, (size_t)(strstr(page, "<b>") - page - (ptrdiff_t)cut) + 1), 0);
+  }
+  const char *comment = places[1].page;
+  uint64_t cut = (uint64_t)(strstr(comment, "x<p") + 1 - comment);
+  hpar_guess data = {.ns = HPAR_NAMESPACE_HTML},
+             unknown = {.inside = HPAR_INSIDE_RAW_TEXT, .element = "i", .mode = "x"};
+  CHECK_EQ(right_start_by(comment, cut, &data, (size_t)(strstr(comment, "</div") - comment - (ptrdiff_t)cut) + 1), 1);
+  CHECK_EQ(right_start_by(comment, cut, &data, SIZE_MAX), 0);
+  cut = (uint64_t)(strstr(places[0].page, "<p>") - places[0].page);
+  CHECK_EQ(right_start_by(places[0].page, cut, &unknown, 0), 1); /* the data state */
+  CHECK_EQ(right_start_by("<p><!--  <i>  --> x", 10, &data, SIZE_MAX), 0);
+}
+
+/* The mode: what the chunk begins with does another thing in a row. */
+static void modes_decide(void) {
+  const char *page = "<!doctype html><table><tr><td>a</td><td>b</td></table>";
+  uint64_t cut = (uint64_t)(strstr(page, "<td>b") - page);
+  hpar_guess row = {.ns = HPAR_NAMESPACE_HTML, .mode = "in row"}, head = {.ns = HPAR_NAMESPACE_HTML, .mode = "in head"};
+  CHECK_EQ(right_start_by(page, cut, &row, 0), 1);
+  CHECK_EQ(with.got_stats.chunks_right, 1);
+  CHECK_EQ(with.got_stats.log_entries_by_kind[HPAR_LOG_REPLAY], 1);
+  uint64_t reparsed = with.got_stats.bytes_reparsed;
+  CHECK_EQ(right_start_by(page, cut, &head, 0), 1);
+  CHECK(with.got_stats.bytes_reparsed >= reparsed);
+  CHECK(with.got_stats.log_entries_by_kind[HPAR_LOG_REPLAY] > 1);
+}
+
+static void partial_context(void) {
+  const char *page = "<!doctype html><script>if (a) { '<p>' }</script><p>b";
+  const uint64_t cut = (uint64_t)(strstr(page, "<p>'") - page);
+  opinion o = {.guess = {.ns = HPAR_NAMESPACE_HTML}};
+  hpar_predictor own = {.predict = say, .context = &o};
+  compare_case document = {page, strlen(page), NULL, false, "utf-8"};
+  compare_how how = {
+      .cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .own_predictor = &own};
+  CHECK(compare_expect(&with, &document, 0));
+  for (int k = 0; k < 2; k++) {
+    own.partial_context = k;
+    CHECK_EQ(compare_parallel(&with, &how), COMPARE_SAME);
+    CHECK_EQ(with.got_stats.chunks_right_start, k);
+    CHECK_EQ(with.got_stats.respeculations, k);
+    CHECK_STRING(with.got_stats.predictor, "own");
+  }
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .own_predictor = &own};
+  own.predict = NULL;
+  CHECK_EQ(hpar_parse(with.parser, &options, page, strlen(page), with.document, NULL), HPAR_ERROR_ARGUMENT);
+}
+
+/* Anything may be said. */
+static void any_guess(void) {
+  static const char *const elements[] = {"script",  "style",    "textarea", "title",     "xmp", "iframe",
+                                         "noembed", "noframes", "noscript", "plaintext", "div", NULL};
+  static const hpar_namespace namespaces[] = {HPAR_NAMESPACE_HTML, HPAR_NAMESPACE_SVG, HPAR_NAMESPACE_MATHML,
+                                              HPAR_NAMESPACE_NONE, (hpar_namespace)77};
+  static const size_t firsts[] = {0, 0, 0, 1, 2, 5, 20, SIZE_MAX};
+  enum { OPINIONS = 60 };
+  static uint64_t cuts[COMPARE_MAX_CUTS];
+  random_state random = {11};
+  unsigned long calls = 0, wrong = 0;
+  for (size_t i = 0; i < document_count; i++) {
+    if (!CHECK(compare_expect(&with, &documents[i], 1000))) continue;
+    for (size_t k = 0; k < OPINIONS; k++) {
+      size_t count = 0;
+      if (k % 2)
+        count = compare_candidates(with.of.bytes, with.of.length, cuts, MOST_CUTS);
+      else
+        for (uint64_t at = 1 + k % 7; at < with.of.length && count < MOST_CUTS; at += 7) cuts[count++] = at;
+      if (!count) continue;
+      size_t mode = random_below(&random, HP_INSERTION_MODES + 10);
+      opinion o = {.guess = {.inside = (hpar_inside)random_below(&random, HPAR_INSIDE_CDATA + 3),
+                             .element = RANDOM_OF(&random, elements),
+                             .ns = RANDOM_OF(&random, namespaces),
+                             .mode = mode < HP_INSERTION_MODES ? hp_mode_name((uint8_t)mode) : NULL},
+                   .first = RANDOM_OF(&random, firsts)};
+      hpar_predictor own = {.predict = say, .context = &o, .partial_context = random_chance(&random, 50)};
+      compare_how how = {.cuts = cuts,
+                         .cut_count = count,
+                         .threads = 2 + (unsigned)random_below(&random, 3),
+                         .executor = k % 10 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
+                         .checkpoint_bytes = k % 3 ? 1 : 0,
+                         .max_errors = 1000,
+                         .strategy = k % 4 ? NULL : hpar_strategy_name(random_below(&random, 5)),
+                         .merge = k % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
+                         .own_predictor = &own};
+      check(&how);
+      calls += o.calls;
+      wrong += o.wrong;
+    }
+  }
+  CHECK(calls > 10000);
+  CHECK_EQ(wrong, 0);
+}
+
 int main(void) {
   if (!compare_possible()) return 0;
   if (!compare_open(&with)) return 1;
@@ -198,6 +359,10 @@ int main(void) {
   default_table();
   tables_refused();
   every_document();
+  guesses_decide();
+  modes_decide();
+  partial_context();
+  any_guess();
   compare_close(&with);
   return check_report();
 }

@@ -112,6 +112,7 @@ typedef struct hpar_options {
                      the caller's executor are left alone */
   hpar_allocator allocator; /* a document whose memory is from elsewhere gives it back and takes new: see
                                hpar_allocator_name */
+  const hpar_predictor *own_predictor;     /* in place of `predictor`: see hpar/predictor.h; NULL: none */
   const hpar_frequency_table *frequencies; /* for the predictor "frequency": see hpar/predictor.h; NULL: a small table
                                               of figures that the library brings with it */
 
@@ -166,8 +167,8 @@ HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options
  *   input is long enough for threads.
  * - What was parsed is dropped and begun again when the bytes turn out not to be in the encoding taken for granted: at
  *   a meta element, as in hpar_parse, and where bytes of which nothing tells the encoding cease to be valid UTF-8.
- * - Until finish, what `options` points to (cuts, names, fragment, encoding, frequencies) must stay, and the document
- * must not be read; `options` itself is copied. Forced cuts are compared with the input's length in finish.
+ * - Until finish, what `options` points to (cuts, names, fragment, encoding, predictor, frequencies) must stay, and the
+ * document must not be read; `options` itself is copied. Forced cuts are compared with the input's length in finish.
  * - Another begin, hpar_parse or hpar_tokenize with this parser, destroying the parser, and parsing into, feeding into
  *   or destroying the document, none of them while a call on the parser runs, abandon what was fed. The document, if
  *   it is still there, is left empty.

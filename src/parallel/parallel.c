@@ -510,7 +510,7 @@ void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar
   stats->mode = "parallel";
   stats->threads = r->threads;
   stats->strategy = r->plan.strategy->name;
-  stats->predictor = r->plan.predictor->name;
+  stats->predictor = r->plan.own && r->plan.own->name ? r->plan.own->name : r->plan.predictor->name;
   stats->mode_predictor = r->plan.mode_predictor->name;
   stats->merge = r->tree ? "tree" : "chain";
   stats->cut = o->cuts ? "forced" : hpar_cut_policy_name(r->plan.cut);

@@ -27,6 +27,13 @@ const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scriptin
   return NULL;
 }
 
+const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
+  for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
+    if (!strcasecmp(name, raw_texts[i].name))
+      return raw_texts[i].atom == HP_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+  return NULL;
+}
+
 uint8_t hp_raw_text_index(const hp_raw_text *raw) { return (uint8_t)(raw - raw_texts); }
 
 const hp_raw_text *hp_raw_text_of(uint8_t index) { return &raw_texts[index]; }

@@ -18,6 +18,8 @@ static inline bool hp_tag_is(const char *at, const char *end, const char *name) 
 }
 /* The element whose content is raw text and whose name stands at `at`, or NULL. */
 const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
+/* The one of this name, or NULL. */
+const hp_raw_text *hp_raw_text_named(const char *name, bool scripting);
 /* They are numbered. */
 uint8_t hp_raw_text_index(const hp_raw_text *raw);
 const hp_raw_text *hp_raw_text_of(uint8_t index);

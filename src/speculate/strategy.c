@@ -4,6 +4,7 @@
 #include "speculate/enumerate.h"
 #include "speculate/frequency.h"
 #include "speculate/hpar2013.h"
+#include "speculate/own.h"
 
 enum { CHECKPOINT_BYTES = 16 << 10 };
 
@@ -59,7 +60,9 @@ bool hp_plan_of(hp_plan *plan, const hpar_options *o) {
                     .mode_predictor =
                         hp_mode_predictor_named(o->mode_predictor ? o->mode_predictor : strategy->mode_predictor),
                     .frequencies = o->frequencies ? o->frequencies : &hp_default_frequencies,
+                    .own = o->own_predictor,
                     .checkpoint_bytes = o->checkpoint_bytes ? o->checkpoint_bytes : CHECKPOINT_BYTES};
+  if (plan->own) plan->predictor = plan->own->predict ? hp_predictor_for(plan->own) : NULL;
   int cut = hp_cut_policy_named(o->cut ? o->cut : strategy->cut);
   if (!plan->predictor || !plan->mode_predictor || cut < 0) return false;
   plan->cut = (uint8_t)cut;

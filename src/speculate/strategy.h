@@ -77,6 +77,7 @@ typedef struct hp_plan {
   uint8_t cut;                /* hp_cut_policy */
   struct hp_prescan *prescan; /* that the workers share; NULL: there is none */
   const hpar_frequency_table *frequencies;
+  const hpar_predictor *own; /* the caller's, which `predictor` asks; or NULL */
   size_t checkpoint_bytes;
 } hp_plan;
 

@@ -310,6 +310,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   options.mode_predictor = how->mode_predictor;
   options.cut = how->cut;
   options.frequencies = how->frequencies;
+  options.own_predictor = how->own_predictor;
   options.chunk_size = how->chunk_size;
   options.chunks = how->chunks;
   options.merge = how->merge;

@@ -38,6 +38,7 @@ typedef struct compare_how {
   const char *pipeline_predictor;
   bool pipeline_stages; /* of a parallel parse */
   const hpar_frequency_table *frequencies;
+  const hpar_predictor *own_predictor;
 } compare_how;
 
 typedef enum compare_result {
