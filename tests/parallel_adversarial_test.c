@@ -1,4 +1,4 @@
-/* Cuts that a careless merger gets wrong. Thirteen documents of our own with the tree that each must have, and the
+/* Cuts that a careless merger gets wrong. Fifteen documents of our own with the tree that each must have, and the
  * shared list of documents whose cut is marked, each cut exactly there: also inside a token, where no smart cut
  * would fall. Every way to speculate, inline and on threads, checkpoints near and far. */
 
@@ -42,6 +42,35 @@ static const tree_case trees[] = {
      "                <object>\n"
      "    <i>\n"
      "      \"k\"\n"},
+    {"a formatting element that a leaked marker kept, and blanks where the body was taken for a row",
+     "k|<tr><template><b><template><th></template></template> <i>l",
+     "  <body>\n"
+     "    \"k\"\n"
+     "    <template>\n"
+     "      content\n"
+     "        <b>\n"
+     "          <template>\n"
+     "            content\n"
+     "              <th>\n"
+     "    <b>\n"
+     "      \" \"\n"
+     "      <i>\n"
+     "        \"l\"\n"},
+    {"the same where a row was taken for the body",
+     "<table><tr>|<template><b><template><th></template></template> <td>k",
+     "  <body>\n"
+     "    <table>\n"
+     "      <tbody>\n"
+     "        <tr>\n"
+     "          <template>\n"
+     "            content\n"
+     "              <b>\n"
+     "                <template>\n"
+     "                  content\n"
+     "                    <th>\n"
+     "          \" \"\n"
+     "          <td>\n"
+     "            \"k\"\n"},
     {"a second link below a local block", "<a name=u>k|<div><a name=v>l</a></div>m",
      "  <body>\n"
      "    <a>\n"

@@ -295,15 +295,24 @@ enum {
                   BIT(HP_IN_HEAD_NOSCRIPT) | BIT(HP_IN_FRAMESET) | BIT(HP_AFTER_FRAMESET),
   TABLE_TAG_MODES = HEAD_TAG_MODES | TABLE_MODES,
   WHITE_MODES = TABLE_TAG_MODES | BIT(HP_AFTER_HEAD) | BIT(HP_IN_FRAMESET) | BIT(HP_AFTER_FRAMESET) |
-                BIT(HP_IN_HEAD_NOSCRIPT) | BIT(HP_IN_COLUMN_GROUP)
+                BIT(HP_IN_HEAD_NOSCRIPT) | BIT(HP_IN_COLUMN_GROUP),
+  RECONSTRUCTING_MODES = CONTENT_MODES | BIT(HP_IN_TEMPLATE)
 };
+
+/* A marker that leaked keeps an entry of the worker's own in the list although nothing is open. */
+static bool is_to_be_reconstructed(const hp_builder *b) {
+  return b->formatting_count && b->formatting[b->formatting_count - 1].node;
+}
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
   uint8_t mode = b->floor->base_mode;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
   bool comment = t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
   if (comment) return COMMENT_MODES;
-  if (t->kind == HPAR_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) return WHITE_MODES;
+  if (t->kind == HPAR_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) {
+    if (!is_to_be_reconstructed(b)) return WHITE_MODES;
+    return mode == HP_IN_BODY ? RECONSTRUCTING_MODES : WHITE_MODES & ~(uint32_t)RECONSTRUCTING_MODES;
+  }
   if (t->kind == HPAR_TOKEN_START_TAG) switch (t->name) {
       case HP_SCRIPT:
       case HP_STYLE:
