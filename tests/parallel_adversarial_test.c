@@ -1,4 +1,4 @@
-/* Cuts that a careless merger gets wrong. Fifteen documents of our own with the tree that each must have, and the
+/* Cuts that a careless merger gets wrong. Sixteen documents of our own with the tree that each must have, and the
  * shared list of documents whose cut is marked, each cut exactly there: also inside a token, where no smart cut
  * would fall. Every way to speculate, inline and on threads, checkpoints near and far. */
 
@@ -71,6 +71,16 @@ static const tree_case trees[] = {
      "          \" \"\n"
      "          <td>\n"
      "            \"k\"\n"},
+    {"the first half of a token is done, but what it has made room for does not hold",
+     "k|<li><form><li><span></form>|<li>l",
+     "  <body>\n"
+     "    \"k\"\n"
+     "    <li>\n"
+     "      <form>\n"
+     "        <li>\n"
+     "          <span>\n"
+     "      <li>\n"
+     "        \"l\"\n"},
     {"a second link below a local block", "<a name=u>k|<div><a name=v>l</a></div>m",
      "  <body>\n"
      "    <a>\n"

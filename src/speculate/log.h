@@ -47,7 +47,9 @@ typedef struct hp_segment {
   uint8_t mode;                     /* the worker's mode at the end, */
   bool mode_is_base;                /* unless it is BASE's own */
   bool frameset_not_ok, form_written;
-  bool prepared; /* of a composed one that ends clean: the next token's first half was done */
+  /* Of a composed one that ends clean: the next token's first half was done, but the segment that has the token does
+   * not hold. That one stays in its chunk's log, so that nothing to its left is taken up again. */
+  bool prepared;
   hp_ref form;
   uint32_t open, open_count; /* in the log's arrays */
   uint32_t formatting, formatting_count;

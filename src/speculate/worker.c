@@ -125,7 +125,6 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   b->form = s->form;
   b->form_known = s->form_written;
   b->node_count = s->nodes;
-  b->prepared = s->prepared;
   s->open_count = s->formatting_count = s->template_count = 0;
   log->open_count = s->open;
   log->formatting_count = s->formatting;
