@@ -109,6 +109,11 @@ run 0 trace --threads 2 --chunk-size 2000 pages/page.html -o trace.json
 json trace.json "{'decode', 'cut', 'exact'} <= {e['name'] for e in o['traceEvents'] if e['ph'] == 'X'}"
 json trace.json "all(e['dur'] >= 0 and e['ts'] >= 0 and e['pid'] == 1 for e in o['traceEvents'] if e['ph'] == 'X')"
 json trace.json "{e['args']['name'] for e in o['traceEvents'] if e['ph'] == 'M'} == {'hpar', 'merger', 'worker 1'}"
+run 0 trace --threads 2 --chunk-size 500 --merge tree pages/page.html -o trace.json
+json trace.json "[len([e for e in o['traceEvents'] if e['name'] == 'compose']), min(e['args']['end'] - e['args']['begin'] for e in o['traceEvents'] if e['name'] == 'compose') > 500] == [max(e['args'].get('chunk', 0) for e in o['traceEvents'] if e['ph'] == 'X') - 1, True]"
+json trace.json "all(e['tid'] < 2 and e['args']['chunk'] > 1 for e in o['traceEvents'] if e['name'] == 'compose')"
+run 0 trace --threads 2 --chunk-size 500 pages/page.html -o trace.json
+json trace.json "'compose' not in {e['name'] for e in o['traceEvents']}"
 run 0 trace --threads 1 pages/page.html
 cp out trace.json
 json trace.json "o['displayTimeUnit'] == 'ns'"

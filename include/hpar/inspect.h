@@ -60,6 +60,7 @@ typedef enum hpar_event_kind {
   HPAR_EVENT_ROLL_BACK, /* ... and parses a stretch again, as part of that */
   HPAR_EVENT_PATCH,     /* parents of spliced nodes are put right */
   HPAR_EVENT_WAIT,      /* the merger waits for a chunk */
+  HPAR_EVENT_COMPOSE,   /* two neighbouring logs are composed, merging as a tree; the chunk is the first of the right */
   HPAR_EVENT_KINDS
 } hpar_event_kind;
 

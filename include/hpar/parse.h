@@ -110,8 +110,8 @@ typedef struct hpar_options {
   void *run_context;
   hpar_bind bind; /* the calling thread is bound during hpar_parse and hpar_parse_many and put back; threads of
                      the caller's executor are left alone */
-  hpar_allocator allocator; /* a document whose memory is from elsewhere gives it back and takes new: see
-                               hpar_allocator_name */
+  hpar_allocator allocator;                /* a document whose memory is from elsewhere gives it back and takes new: see
+                                              hpar_allocator_name */
   const hpar_predictor *own_predictor;     /* in place of `predictor`: see hpar/predictor.h; NULL: none */
   const hpar_frequency_table *frequencies; /* for the predictor "frequency": see hpar/predictor.h; NULL: a small table
                                               of figures that the library brings with it */

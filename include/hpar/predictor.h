@@ -57,8 +57,8 @@ typedef struct hpar_guess {
  * another encoding. The strategies "hpar2013", which has guesses of its own, takes of a guess the namespace and the
  * mode only, and "enumerate", which guesses nothing, does not ask.
  *
- * - The thread is the worker's: one of the parser's own, or the one that called it. Calls for different chunks are made
- *   at the same time, so that what `context` points to must bear that.
+ * - The thread is the worker's: one of the parser's own or of the caller's executor, or the one that called. Calls for
+ * different chunks are made at the same time, so that what `context` points to must bear that.
  * - From the beginning of hpar_parse to its end; of input that comes piece by piece until finish, between the caller's
  *   calls, too, or until it is abandoned.
  * - It may read the cut's text, the cut and what it reaches through `context`, and keeps no pointer to the first two.

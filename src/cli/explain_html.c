@@ -45,6 +45,7 @@ static const char style[] =
     ".e-exact{fill:#BBBBBB;background:#BBBBBB}.e-merge{fill:#009E73;background:#009E73}"
     ".e-roll_back{fill:#D55E00;background:#D55E00}.e-patch{fill:#56B4E9;background:#56B4E9}"
     ".e-wait{fill:var(--panel);background:var(--panel)}"
+    ".e-compose{fill:#7B5EA7;background:#7B5EA7}"
     "@media(prefers-color-scheme:dark){.e-cut{fill:#fff;background:#fff}}"
     "table{border-collapse:collapse;width:100%;font-size:.88rem}th,td{text-align:left;padding:.15rem .6rem .15rem 0;"
     "border-bottom:1px solid var(--line);vertical-align:top}td.n,th.n{text-align:right}"

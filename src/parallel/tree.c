@@ -4,6 +4,7 @@
  * the first leaf is that of one node. */
 
 #include "base/clock.h"
+#include "inspect/record.h"
 #include "parallel/parallel.h"
 
 typedef struct hp_node_range {
@@ -36,8 +37,12 @@ static void compose(hp_run *r, unsigned thread, hp_node_range node, unsigned lev
   hp_composer composer = {.worker = worker, .level = now};
   if (!setjmp(worker->lane.fail.frame)) compose_range(r, &composer, node);
   hp_chunk_at(r->crew, node.middle)->composed = true;
+  uint64_t end = hp_now();
   now->merges++;
-  now->nanoseconds += hp_now() - begin;
+  now->nanoseconds += end - begin;
+  if (r->merger.record)
+    hp_record_event(r->merger.record, HPAR_EVENT_COMPOSE, thread, node.middle, begin, end, work_at(r, node.low)->cut,
+                    work_at(r, node.high - 1)->limit);
 }
 
 void hp_tree_arrive(hp_run *r, unsigned thread, uint32_t chunk) {
