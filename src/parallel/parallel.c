@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-enum { SPINS = 4000, MOST_SLACK = 4 << 10 };
+enum { SPINS = 4000, MOST_SLACK = 4 << 10, LEAST_SHARE = 64 << 10 };
 
 /*** workers ***/
 
@@ -304,6 +304,15 @@ static void open_worker(const hp_run *r, hp_worker *worker) {
   worker->stages.ended = true; /* until it is told where the first chunk begins */
 }
 
+/* Threads that there is work for. A worker's bookkeeping is some 20 KB: eight of them would take as much as the tree of
+ * the smallest page that is parsed in parallel (experiments/memory). */
+static unsigned worth(const hp_run *r) {
+  size_t length = r->task->length;
+  if (r->options->mode != HPAR_MODE_AUTO || !length || length / LEAST_SHARE >= HPAR_MAX_THREADS)
+    return HPAR_MAX_THREADS;
+  return length < 2 * LEAST_SHARE ? 2 : (unsigned)(length / LEAST_SHARE);
+}
+
 static void prepare_crew(hp_run *r) {
   hp_crew *crew = r->crew;
   hp_lane *lane = r->merger.lane;
@@ -316,6 +325,7 @@ static void prepare_crew(hp_run *r) {
     threads = hp_crew_threads(crew, threads);
     if (!threads) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     if (r->staged && threads < 2) r->staged = false;
+    if (threads > worth(r)) threads = worth(r);
     r->merger.stats->threads = threads;
     r->threads = threads = r->staged ? threads / 2 : threads;
   }
