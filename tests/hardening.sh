@@ -1,0 +1,49 @@
+# What is installed is hardened: position-independent, with no executable stack, nothing bound late, and no address of
+# a function in memory that can be written.
+hpar=$1
+library=$HPAR_BUILD_DIR/libhpar.so
+failed=0
+
+if ! grep -q '^HPAR_HARDEN:BOOL=ON' "$HPAR_BUILD_DIR/CMakeCache.txt" ||
+  grep -q '^HPAR_SANITIZE:STRING=..*' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
+  echo 'skipped: built without hardening'
+  exit 0
+fi
+command -v readelf >/dev/null || {
+  echo 'skipped: readelf not found (Debian: binutils)'
+  exit 0
+}
+
+check() {
+  if ! eval "$2"; then
+    echo "failed: $file: $1"
+    failed=1
+  fi
+}
+
+# Relocations that put the address of code into .data: "section kind".
+writable_functions() {
+  { readelf -SW "$1" && readelf -rW "$1"; } | awk '
+    function hex(text,   i, n) {
+      n = 0
+      for (i = 1; i <= length(text); i++) n = n * 16 + index("0123456789abcdef", tolower(substr(text, i, 1))) - 1
+      return n
+    }
+    / \.text / { sub(/.*\.text/, ""); code = hex($2); code_end = code + hex($4) }
+    / \.data / { sub(/.*\.data/, ""); data = hex($2); data_end = data + hex($4) }
+    $3 ~ /_RELATIV/ && hex($1) >= data && hex($1) < data_end && hex($4) >= code && hex($4) < code_end { print $1, $4 }
+    $3 ~ /_(64|ABS64)$/ && hex($1) >= data && hex($1) < data_end { print $1, $5 }'
+}
+
+for file in "$hpar" "$library"; do
+  headers=$(readelf -lW "$file")
+  dynamic=$(readelf -dW "$file")
+  check 'is not position-independent' 'echo "$headers" | grep -q "Elf file type is DYN"'
+  check 'has a stack that can be executed' 'echo "$headers" | grep -q "GNU_STACK.* RW "'
+  check 'has no part that is read-only after relocation' 'echo "$headers" | grep -q GNU_RELRO'
+  check 'binds functions late' 'echo "$dynamic" | grep -q "BIND_NOW\|Flags:.*NOW"'
+  check 'has segments that can be both written and executed' '! echo "$headers" | grep -q "LOAD.* RWE "'
+  functions=$(writable_functions "$file")
+  check "has addresses of functions in .data: $functions" 'test -z "$functions"'
+done
+exit $failed
