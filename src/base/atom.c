@@ -73,7 +73,7 @@ static bool grow_table(hp_atoms *atoms) {
 static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hpar_status *status) {
   hp_fail fail;
   if (setjmp(fail.frame)) {
-    *status = fail.status;
+    *status = fail.status; // NOLINT: who unwinds sets it
     return NULL;
   }
   atoms->arena.fail = &fail;

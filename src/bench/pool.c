@@ -46,7 +46,8 @@ static void wake(hp_bench_run *run, const hp_bench *self) {
   qsort(times, count, sizeof *times, by_number);
   if (count) {
     hp_bench_counter(run, "least_ns", (double)times[0]);
-    hp_bench_counter(run, "median_ns", (double)times[count / 2]);
+    size_t middle = count / 2;
+    hp_bench_counter(run, "median_ns", (double)times[middle]);
   }
   hp_pool_destroy(pool);
   free(times);

@@ -69,7 +69,8 @@ static void tokenize(hp_bench_run *run, const hp_bench *self) {
     rounds++;
   }
   if (status) hp_bench_fail(run, hpar_status_text(status));
-  if (rounds) hp_bench_counter(run, "tokens", (double)(bench.tokens / rounds));
+  uint64_t tokens = rounds ? bench.tokens / rounds : 0;
+  if (rounds) hp_bench_counter(run, "tokens", (double)tokens);
   hp_lane_close(&bench.lane);
   hp_bench_close_bed(&bed);
 }

@@ -16,7 +16,8 @@ static bool same_attributes(const hp_builder *b, hp_ref left, hp_ref right) {
       j = i;
     else
       while (j < count && r->items[j].name != a->name) j++;
-    if (j == count || r->items[j].length != a->length || memcmp(r->items[j].value, a->value, a->length)) return false;
+    if (j == count || r->items[j].length != a->length || memcmp(r->items[j].value, a->value, a->length) != 0)
+      return false;
   }
   return true;
 }

@@ -25,7 +25,7 @@ static const char *class_of(char c) {
 hp_cut_key hp_cut_key_at(const char *text, size_t length, size_t place) {
   hp_cut_key key = {{0}, {0}};
   const char *at = text + place, *end = text + length;
-  strcpy(key.before, place ? class_of(at[-1]) : "start");
+  strcpy(key.before, place ? class_of(at[-1]) : "start"); // NOLINT: classes are shorter than a key
   if (at == end) {
     strcpy(key.at, "end");
     return key;
@@ -38,7 +38,7 @@ hp_cut_key hp_cut_key_at(const char *text, size_t length, size_t place) {
   } else if (n && end - at > 1 && (at[1] == '!' || at[1] == '?')) {
     memcpy(key.at, at, 2);
   } else {
-    strcpy(key.at, class_of(*at));
+    strcpy(key.at, class_of(*at)); // NOLINT: as above
   }
   return key;
 }

@@ -238,7 +238,7 @@ static int run(request *request) {
   if (request->many)
     return hp_parse_many_files(request->operands, request->operand_count, &request->options, request->format,
                                request->report);
-  bool pieces = !strcmp(request->path, "-");
+  bool pieces = !strcmp(request->path, "-"); // NOLINT: check() has found it
   input in = {0};
   if (!pieces) {
     in.bytes = hp_load(request->path, &in.length);
@@ -249,7 +249,7 @@ static int run(request *request) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   if (code < 0) {
-    hpar_stats stats;
+    hpar_stats stats = {.encoding = "utf-8"};
     hpar_status status = hpar_parser_create(&parser);
     if (!status) status = hpar_document_create(&document);
     if (!status)

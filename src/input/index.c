@@ -189,7 +189,7 @@ typedef struct source {
   size_t difference_count;
 } source;
 
-#define DIFFERENCES(list) list, sizeof list / sizeof *list
+#define DIFFERENCES(list) (list), sizeof(list) / sizeof *(list)
 
 static const source sources[HP_INDEXES] = {
     [HP_INDEX_GB18030] = {"GB18030", gb18030_code, 126 * HP_GB18030_ROW, DIFFERENCES(gb18030_differences)},
@@ -336,7 +336,7 @@ static hpar_status make_single_byte(const void *key, void *table) {
   else
     snprintf(asked, sizeof asked, "%s", name);
   iconv_t converter = iconv_open("UTF-8", asked);
-  if (converter == (iconv_t)-1) return HPAR_ERROR_UNSUPPORTED;
+  if (converter == (iconv_t)-1) return HPAR_ERROR_UNSUPPORTED; // NOLINT: nothing was opened
   hpar_status status = ask(converter, single_byte_code, 0x80, 0x100, entries);
   iconv_close(converter);
   if (status != HPAR_OK) return status;

@@ -8,7 +8,7 @@
 
 void hp_line_open(hp_line_finder *finder, const char *bytes, size_t length) {
   if (!length) bytes = "";
-  const char *end = bytes + length, *at = bytes;
+  const char *end = bytes + length, *at = bytes; // NOLINT: "" only where length is 0
   if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) at += 3;
   *finder = (hp_line_finder){bytes, at, end, hp_scan()->byte(at, end, '\n'), hp_scan()->byte(at, end, '\r'), {1, 1}};
 }

@@ -48,7 +48,7 @@ static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   struct hp_floor *floor = &c->worker->floor;
   hp_builder *b = &c->worker->lane.builder;
   floor->treatment = HP_OURS;
-  if (b->depth == 0) {
+  if (b->depth == 0) { // NOLINT: in this order
     floor->treatment = HP_REPLAY;
   } else if (ends == HP_ENDS_PREPARE) {
     if (takes_first_half(b)) hp_speculative_prepare(b, t);

@@ -35,7 +35,7 @@ static void show(const hp_lane *lane, const hp_token *t, attribute_list *list, h
     hp_grow(&list->items, &list->capacity, block->count, fail);
     for (uint32_t i = 0; i < block->count; i++) {
       const hp_attribute *a = &block->items[i];
-      list->items[i] =
+      list->items[i] = // NOLINT: grown above
           (hpar_attribute){.local_name = string_of(hp_atom_name(atoms, a->name)), .value = {a->value, a->length}};
     }
     shown->attributes = list->items;
@@ -87,7 +87,7 @@ hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *la
   hp_feed_abandon(parser);
   if (state) {
     size_t i = 0;
-    while (i < sizeof states / sizeof *states && strcasecmp(states[i].name, state)) i++;
+    while (i < sizeof states / sizeof *states && strcasecmp(states[i].name, state) != 0) i++;
     if (i == sizeof states / sizeof *states) return HPAR_ERROR_ARGUMENT;
     content = states[i].content;
   }

@@ -18,7 +18,7 @@ const char *hp_pipeline_predictor_name(hp_pipeline_predictor predictor) { return
 hp_pipeline_predictor hp_pipeline_predictor_named(const char *name) {
   unsigned i = 0;
   if (!name) return HP_PREDICT_FEEDBACK;
-  while (i < HP_PIPELINE_PREDICTORS && strcmp(predictors[i].name, name)) i++;
+  while (i < HP_PIPELINE_PREDICTORS && strcmp(predictors[i].name, name) != 0) i++;
   return (hp_pipeline_predictor)i;
 }
 

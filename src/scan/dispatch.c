@@ -32,7 +32,8 @@ const hp_scan_kernels *hp_scan(void) {
   kernels = hp_scan_at(0);
   const char *wish = getenv("HPAR_SIMD");
   for (size_t i = 0; wish && hp_scan_at(i); i++) {
-    if (!strcmp(hp_scan_at(i)->name, wish)) kernels = hp_scan_at(i);
+    if (!strcmp(hp_scan_at(i)->name, wish)) // NOLINT: not past the last
+      kernels = hp_scan_at(i);
   }
   atomic_store_explicit(&chosen, kernels, memory_order_relaxed);
   return kernels;

@@ -33,7 +33,7 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
     case HP_LISTING:
     case HP_P:
     case HP_PRE:
-    case HP_TABLE: return P;
+    case HP_TABLE:
     case HP_ANY_HEADING: return P;
     case HP_LI: return LI | P;
     case HP_DD:
@@ -191,7 +191,8 @@ static bool in_foreign(const hp_builder *b, const hp_token *t) {
     if (!hp_speculative_breaks_out(b, t)) return false;
   } else if (!hp_speculative_breaks_out(b, t)) {
     for (uint32_t i = b->depth; i > 0; i--) {
-      if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) return end_tag(b, t);
+      if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) // NOLINT: no limit
+        return end_tag(b, t);
       if (hp_speculative_is_named(&b->stack[i], t->name)) return false;
     }
     return true;

