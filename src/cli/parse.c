@@ -97,7 +97,7 @@ static int take(const hp_arguments *arguments, int id, request *request) {
   switch (id) {
     case HP_ARGUMENT_OPERAND:
       if (!request->path) request->path = arguments->value;
-      request->operands[request->operand_count++] = (char *)arguments->value;
+      request->operands[request->operand_count++] = (char *)arguments->value; // NOLINT: there is room for all
       return -1;
     case MANY: request->many = true; return -1;
     case MODE:

@@ -9,7 +9,7 @@ static bool has_attribute(hp_builder *b, hp_atom name, uint8_t of) {
     hp_grow(&b->merged, &b->merged_capacity, (size_t)name + 1, b->fail);
     memset(b->merged + old, 0, b->merged_capacity - old); // NOLINT: grown above
   }
-  bool has = b->merged[name] & of;
+  bool has = b->merged[name] & of; // NOLINT: as above
   b->merged[name] |= of;
   return has;
 }
