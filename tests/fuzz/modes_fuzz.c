@@ -1,10 +1,25 @@
-/* The parallel parser against the sequential one: trees and their links, counters and, where they are asked for, parse
- * errors, for one way to cut, to speculate and to run. The names are those that the library lists, so that a new one
- * joins by itself. A difference is reduced before it is printed. */
+/* The parallel parser, and the pipelined one, against the sequential one: trees and their links, counters and, where
+ * they are asked for, parse errors, for one way to cut, to speculate, to merge and to run. The names are those that the
+ * library lists, so that a new one joins by itself; a predictor of the caller's that says anything is one of the ways.
+ * A difference is reduced before it is printed. */
 
 #include "fuzz/fuzz.h"
 
-enum { MOST_CUTS = 64 };
+enum { MOST_CUTS = 64, MOST_CHUNKS = 64 };
+
+static const uint8_t *opinion;
+
+static void say_anything(void *context, const hpar_cut *cut, hpar_guess *guess) {
+  static const char *const elements[] = {"script", "style", "textarea", "title", "noscript", "plaintext", "p", NULL};
+  static const char *const modes[] = {"in row",     "in table",    "in table body", "in head",
+                                      "after body", "in frameset", "in cell",       NULL};
+  (void)context;
+  guess->inside = (hpar_inside)(opinion[0] % 8);
+  guess->element = elements[opinion[1] % 8];
+  guess->ns = (hpar_namespace)(opinion[0] / 8 % 4);
+  guess->mode = modes[opinion[1] / 8 % 8];
+  if (opinion[0] & 128) guess->first = cut->begin + opinion[1];
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const size_t checkpoints[] = {1, 64, 0};
@@ -36,11 +51,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     how.cut = fuzz_name(hpar_cut_policy_name, choices[6] >> 4);
   }
 
-  /* Chunks of a size, any offsets, or some of those at which a smart cut falls, or all of them. */
+  static const hpar_predictor own = {.predict = say_anything};
+  enum { PLAIN, CHUNKS = 3, PIPELINED = 5, STAGES = 7, OWN = 9 } kind = tune / 27;
+  if (tune / 9 % 3 == 2) how.merge = HPAR_MERGE_TREE;
+  if (kind >= PIPELINED && kind < OWN) {
+    how.pipelined = kind < STAGES;
+    how.pipeline_stages = !how.pipelined;
+    how.buffer_tokens = 1u << choices[5] % 11;
+    how.batch = 1 + choices[6] % 64;
+    how.pipeline_predictor = fuzz_name(hpar_pipeline_predictor_name, choices[3]);
+  } else if (kind == OWN) {
+    opinion = choices + 5;
+    how.own_predictor = &own;
+  }
+
+  /* A number of chunks, chunks of a size, any offsets, or some of those at which a smart cut falls, or all of them. */
   uint64_t cuts[MOST_CUTS];
   size_t count = 0;
   random_state random = {(uint64_t)choices[2] << 8 | choices[3]};
-  if (flags & 128) {
+  if (how.pipelined) {
+    ;
+  } else if (flags & 128 && kind >= CHUNKS) {
+    how.chunks = 1 + choices[2] % MOST_CHUNKS;
+  } else if (flags & 128) {
     how.chunk_size = 1 + choices[2];
   } else if (flags & 4) {
     for (uint64_t at = 0; count < 1u + choices[2] % 8u;) {
@@ -54,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       if (choices[2] >= 0xF0 || random_chance(&random, 30)) cuts[count++] = candidates[i];
     }
   }
-  if (!count && !how.chunk_size) return 0;
+  if (!count && !how.chunk_size && !how.chunks && !how.pipelined) return 0;
   if (count) how.cuts = cuts;
   how.cut_count = count;
   if (!compare_expect(&with, &document, how.max_errors)) return 0;
@@ -68,8 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     printf("reduced: ");
     compare_print(&with, &how, result);
   }
-  printf("strategy %s, mode predictor %s, cut %s, chunk size %zu\n", how.strategy ? how.strategy : "default",
-         how.mode_predictor ? how.mode_predictor : "default", how.cut ? how.cut : "default", how.chunk_size);
+  printf("strategy %s, mode predictor %s, cut %s, chunk size %zu, chunks %zu, merge %s%s%s%s\n",
+         how.strategy ? how.strategy : "default", how.mode_predictor ? how.mode_predictor : "default",
+         how.cut ? how.cut : "default", how.chunk_size, how.chunks, how.merge ? "tree" : "chain",
+         how.pipelined ? ", pipelined" : "", how.pipeline_stages ? ", in stages" : "",
+         how.own_predictor ? ", the caller's predictor" : "");
   fflush(stdout);
   abort();
 }

@@ -24,6 +24,29 @@ static void one_by_one(void *context, unsigned count, void (*task)(void *job, un
   for (unsigned i = 0; i < count; i++) task(job, backwards ? count - 1 - i : i);
 }
 
+/* Any answer; `context` is a guess. */
+static void answer(void *context, const hpar_cut *cut, hpar_guess *guess) {
+  (void)cut;
+  *guess = *(const hpar_guess *)context;
+}
+
+/* Any figures, of which those that are none are refused. */
+static hpar_frequency_table *figures(random_state *random) {
+  static const char *const texts[] = {">", "<", "=", "quote", "white", "word", "other", "<p", "</script", "", NULL};
+  static const char *const states[] = {"data",      "comment",       "script data", "RCDATA", "tag name",
+                                       "PLAINTEXT", "CDATA section", "date",        NULL};
+  hpar_frequency rows[8];
+  size_t count = random_below(random, 9);
+  for (size_t i = 0; i < count; i++)
+    rows[i] =
+        (hpar_frequency){RANDOM_OF(random, texts), RANDOM_OF(random, texts), RANDOM_OF(random, states), number(random)};
+  hpar_frequency_table *table = NULL;
+  size_t wrong = SIZE_MAX;
+  hpar_status status = hpar_frequency_table_create(rows, count, &table, &wrong);
+  if (status == HPAR_ERROR_ARGUMENT ? wrong >= count : status != HPAR_OK && status != HPAR_ERROR_UNSUPPORTED) abort();
+  return table;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static comparer with;
   static hpar_parser *parser;
@@ -75,8 +98,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.run = random_chance(&random, 95) ? one_by_one : NULL;
     options.run_context = &random;
   }
+  options.merge = (hpar_merge)random_below(&random, random_chance(&random, 95) ? 2 : 3);
+  options.chunks = (size_t)number(&random);
+  hpar_guess guess = {.inside = (hpar_inside)number(&random),
+                      .element = random_chance(&random, 50) ? "script" : name(&random, hpar_mode_predictor_name),
+                      .ns = (hpar_namespace)random_below(&random, 6),
+                      .mode = random_chance(&random, 50) ? "in row" : NULL,
+                      .first = (size_t)number(&random)};
+  hpar_predictor own = {.predict = random_chance(&random, 95) ? answer : NULL, .context = &guess};
+  if (random_chance(&random, 20)) options.own_predictor = &own;
+  hpar_frequency_table *table = random_chance(&random, 20) ? figures(&random) : NULL;
+  options.frequencies = table;
+  if (table) options.predictor = "frequency";
   hpar_stats stats;
   hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
+  hpar_frequency_table_destroy(table);
   bool limit = status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT;
   if (status && status != HPAR_ERROR_ARGUMENT && status != HPAR_ERROR_UNSUPPORTED && !(limit && limited))
     fuzz_wrong(hpar_status_text(status), page.bytes, page.length);
