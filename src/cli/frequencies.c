@@ -62,9 +62,10 @@ static int make_table(const char *path, json_object *entries) {
   }
   hpar_frequency *rows = calloc(most + 1, sizeof *rows);
   size_t *entry_of = calloc(most + 1, sizeof *entry_of);
-  int code = rows && entry_of ? read_entries(path, entries, rows, entry_of, &count)
-                              : hp_complain_status(path, HPAR_ERROR_MEMORY);
-  if (code < 0) {
+  int code;
+  if (!rows || !entry_of) {
+    code = hp_complain_status(path, HPAR_ERROR_MEMORY);
+  } else if ((code = read_entries(path, entries, rows, entry_of, &count)) < 0) {
     hpar_frequency_table *made = NULL;
     hpar_status status = hpar_frequency_table_create(rows, count, &made, &wrong);
     if (status == HPAR_ERROR_ARGUMENT) {
@@ -86,7 +87,8 @@ static int read_profile(const char *path, json_object *profile) {
   if (!json_object_is_type(profile, json_type_object)) return bad(path, "the JSON is no object");
   const char *format = text_of(profile, "format");
   if (!format) return bad(path, "\"format\" is missing");
-  if (strcmp(format, "hpar-profile-1")) return bad(path, "\"format\" is \"%.32s\", not \"hpar-profile-1\"", format);
+  if (strcmp(format, "hpar-profile-1") != 0)
+    return bad(path, "\"format\" is \"%.32s\", not \"hpar-profile-1\"", format);
   json_object *entries = NULL;
   if (!json_object_object_get_ex(profile, "states_by_bytes", &entries) ||
       !json_object_is_type(entries, json_type_array))

@@ -86,7 +86,7 @@ static bool read_row(const hpar_frequency *row, entry *to) {
   memset(to, 0, sizeof *to);
   if (!copy(to->key.before, row->before) || !copy(to->key.at, row->at) || !row->state) return false;
   int state = 0;
-  while (state < HP_STATES && strcmp(hp_state_name((hp_state)state), row->state)) state++;
+  while (state < HP_STATES && strcmp(hp_state_name((hp_state)state), row->state) != 0) state++;
   to->state = (hp_state)state;
   to->count = row->count;
   return state < HP_STATES;

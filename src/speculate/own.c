@@ -10,7 +10,7 @@
 
 static uint8_t mode_named(const char *name) {
   for (uint8_t mode = 0; name && mode < HP_INSERTION_MODES; mode++) {
-    if (strcmp(hp_mode_name(mode), name)) continue;
+    if (strcmp(hp_mode_name(mode), name) != 0) continue;
     switch (mode) {
       case HP_INITIAL: /* is over before anything is cut */
       case HP_IN_CELL:
