@@ -118,6 +118,31 @@ run 0 trace --threads 1 pages/page.html
 cp out trace.json
 json trace.json "o['displayTimeUnit'] == 'ns'"
 
+# The pipeline.
+printf '<!DOCTYPE html>\n<title>a<b></title>\n<svg><![CDATA[x]]>\n<style>y</style></svg>\303\251<br/>\n' >hazards.html
+run 0 explain --mode pipelined --pipeline-predictor optimistic hazards.html
+check 'a hazard that was not foreseen, its line and source' 'grep -q "^hazards.html:2:1: title, not foreseen: " out && grep -q "^    <title>a<b></title>$" out'
+check 'one that switched nothing' 'grep -q "^hazards.html:4:1: foreign_raw_text, foreseen$" out'
+check 'columns in characters' 'grep -q "^hazards.html:4:24: self_closing, not foreseen: " out'
+run 0 explain --mode pipelined hazards.html
+check 'all foreseen' '! grep -q "not foreseen" out && grep -q "^hazards.html:3:6: cdata, foreseen$" out'
+check 'counts' 'grep -q "tokens, 4 hazards: 1 title, 1 self_closing, 1 cdata, 1 foreign_raw_text; 0 rollbacks" out'
+run 0 explain --mode pipelined --json --html hazards-explained.html hazards.html
+cp out hazards.json
+json hazards.json "[h['line'] for h in o['pipeline']['hazards']] == [2, 3, 4, 4] and not any(h['rolled_back'] for h in o['pipeline']['hazards'])"
+check 'a table of hazards' 'grep -q "<h2>Hazards</h2>" hazards-explained.html && grep -q "&lt;!\[CDATA\[x" hazards-explained.html'
+run 0 trace --mode pipelined --threads 2 hazards.html -o trace.json
+json trace.json "{e['name']: e['args']['line'] for e in o['traceEvents'] if e['ph'] == 'i'} == {'title': 2, 'cdata': 3, 'foreign_raw_text': 4, 'self_closing': 4}"
+json trace.json "{e['args']['name'] for e in o['traceEvents'] if e['ph'] == 'M'} == {'hpar', 'tree builder', 'tokenizer'}"
+run 0 explain --json pages/page.html
+cp out explain.json
+json explain.json "'pipeline' not in o"
+run 2 explain --mode pipelined --cuts 5 hazards.html
+run 2 trace --mode sequential hazards.html
+printf '<title>\351</title>\n\351<textarea>x</textarea>' >latin.html
+run 0 explain --mode pipelined --encoding latin1 latin.html
+check 'lines of other encodings' 'grep -q "^latin.html:2:2: textarea, foreseen$" out'
+
 # profile.
 run 0 profile pages 'odd "<&>".html' -o profile.json --cut-distance 64
 check 'nothing on standard output' '[ ! -s out ] && [ ! -s err ]'

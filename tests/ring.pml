@@ -7,7 +7,9 @@
  *
  * Interleavings are those of sequential consistency. What stands on release and acquire alone - slots between
  * shared_tail and shared_head, the snapshot and `resume` - is each written before, and read after, one of the stores that
- * are modelled, and never in between; all stores that a sleeper waits for are sequentially consistent in C, too. */
+ * are modelled, and never in between. Between a store that a sleeper waits for and the look at `sleepers` there is a full
+ * barrier in C, too, made by the sleeper (src/pipeline/parking.h). A tokenizer that is halted while the tree builder reads
+ * by itself is one that has ended, and is asked back later. */
 
 #ifndef LENGTH
 #define LENGTH 2

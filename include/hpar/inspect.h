@@ -59,8 +59,9 @@ typedef enum hpar_event_kind {
   HPAR_EVENT_MERGE,     /* the merger goes through what a worker made of a chunk */
   HPAR_EVENT_ROLL_BACK, /* ... and parses a stretch again, as part of that */
   HPAR_EVENT_PATCH,     /* parents of spliced nodes are put right */
-  HPAR_EVENT_WAIT,      /* the merger waits for a chunk */
+  HPAR_EVENT_WAIT,      /* the merger waits for a chunk; a stage of a pipeline for the other */
   HPAR_EVENT_COMPOSE,   /* two neighbouring logs are composed, merging as a tree; the chunk is the first of the right */
+  HPAR_EVENT_TOKENIZE,  /* the tokenizer of a pipelined parse reads */
   HPAR_EVENT_KINDS
 } hpar_event_kind;
 
@@ -134,6 +135,22 @@ HPAR_API const hpar_chunk *hpar_chunk_at(const hpar_parser *parser, size_t index
 /* In no order but that of each thread: an event that lies inside another comes after it or before it. */
 HPAR_API size_t hpar_event_count(const hpar_parser *parser);
 HPAR_API hpar_event hpar_event_at(const hpar_parser *parser, size_t index); /* zeros past the last */
+
+/* Where the tree builder decided how a tokenizer ahead of it goes on, in a pipelined parse: each such place that the
+ * tokenizer had passed. Where that had not foreseen it, it went back, and so many tokens and bytes were read in vain.
+ */
+typedef struct hpar_met_hazard {
+  hpar_pipeline_hazard hazard;
+  uint64_t at;    /* where the token begins: the tag, or what "<![CDATA[" belongs to */
+  size_t text_at; /* the same in the text */
+  bool rolled_back;
+  uint64_t tokens_dropped, bytes_dropped;
+  uint64_t ns;
+} hpar_met_hazard;
+
+/* In the order of the input, but where several pairs were at work. */
+HPAR_API size_t hpar_met_hazard_count(const hpar_parser *parser);
+HPAR_API hpar_met_hazard hpar_met_hazard_at(const hpar_parser *parser, size_t index); /* zeros past the last */
 
 /* The text that was parsed into the document, in UTF-8; lives as long as the document, and the caller's bytes. */
 HPAR_API hpar_string hpar_inspected_text(const hpar_document *document);

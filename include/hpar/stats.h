@@ -146,7 +146,9 @@ typedef struct hpar_stats {
     uint64_t hazards_by_kind[HPAR_PIPELINE_HAZARDS];   /* met, foreseen or not */
     uint64_t rollbacks_by_kind[HPAR_PIPELINE_HAZARDS]; /* not foreseen: the tokenizer went back */
     uint64_t rollbacks, tokens_dropped, bytes_dropped; /* dropped: read in vain; bytes of input, some of them twice */
-    uint64_t drains; /* the tokenizer waited until all was built, before a token too long to read on speculation */
+    uint64_t bytes_read;  /* by both stages, each time that they were; at most three times the input and 256 KB */
+    uint64_t bytes_alone; /* of those by the tree builder itself, while speculation had cost too much */
+    uint64_t drains;      /* the tokenizer waited until all was built, before a token too long to read on speculation */
     /* Waits of the tokenizer for room, and of the tree builder for tokens; how many of them were slept through; how
      * long, the shortest waits not being timed. */
     uint64_t tokenizer_waits, tokenizer_slept, tokenizer_wait_ns;

@@ -98,6 +98,7 @@ int main(int count, char **arguments) {
 #if HPAR_PARALLEL
   hp_bench_add_pool();
   hp_bench_add_parallel();
+  hp_bench_add_pipeline();
 #endif
   int code = hp_bench_run_all(arguments[0], &plan);
   hp_subjects_close();

@@ -18,6 +18,7 @@ void hp_bench_add_document(void); /* create, destroy, reset */
 #if HPAR_PARALLEL
 void hp_bench_add_pool(void);
 void hp_bench_add_parallel(void); /* parallel, many, merge */
+void hp_bench_add_pipeline(void);
 #endif
 
 /* Adds a benchmark called "<prefix>/<subject's name>" for each subject of these kinds. */

@@ -1,6 +1,7 @@
 /* hpar explain: what became of each chunk, and why. */
 
 #include "cli/explain.h"
+#include "cli/explain_pipeline.h"
 #include "cli/json.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ static const hp_option options[] = {
 static const hp_command command = {
     "explain", "FILE|-",
     "Parses FILE in parallel, every chunk but the first by a worker, and tells of each its cut, the start\nstate that "
-    "was predicted and the true one, what was assumed, what did not hold, and what was\nparsed again.",
+    "was predicted and the true one, what was assumed, what did not hold, and what was\nparsed again. Pipelined: each "
+    "place where the tree builder decides how the tokenizer goes on.",
     options};
 
 void hp_describe_start(char *text, size_t size, const hpar_start *s) {
@@ -232,7 +234,8 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   hp_json_close(json, '}');
 }
 
-static void print_json(const hp_inspection *in) {
+static int print_json(const hp_inspection *in) {
+  int code = HP_EXIT_FINE;
   size_t by_outcome[HPAR_CHUNK_OUTCOMES];
   hp_outcomes(in->parser, by_outcome);
   hp_json json = {.file = stdout};
@@ -252,6 +255,7 @@ static void print_json(const hp_inspection *in) {
   hp_json_close(&json, '}');
   number(&json, "bytes_reparsed", s->bytes_reparsed);
   number(&json, "respeculations", s->respeculations);
+  if (s->pipeline.predictor && !hp_explain_pipeline_json(&json, in)) code = HP_EXIT_FAILED;
   hp_json_key(&json, "chunks");
   hp_json_open(&json, '[');
   for (size_t i = 0; i < hpar_chunk_count(in->parser); i++) chunk(&json, in, i);
@@ -278,6 +282,7 @@ static void print_json(const hp_inspection *in) {
   hp_json_close(&json, '}');
   hp_json_close(&json, '}');
   putchar('\n');
+  return code;
 }
 
 static int write_page(const hp_inspection *in) {
@@ -303,9 +308,11 @@ int hp_run_explain(int count, char **items) {
   if (code < 0) code = hp_inspect(&in, json || in.output);
   if (code < 0) {
     code = HP_EXIT_FINE;
-    if (json) print_json(&in);
+    if (json) code = print_json(&in);
     if (in.output)
       code = write_page(&in);
+    else if (!json && in.stats.pipeline.predictor && !in.stats.strategy)
+      code = hp_explain_pipeline_text(&in);
     else if (!json)
       print_text(&in);
     code = hp_finish_output(code);

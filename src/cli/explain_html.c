@@ -3,6 +3,7 @@
  * what went wrong is hatched besides. */
 
 #include "cli/explain.h"
+#include "cli/explain_pipeline.h"
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ static const char style[] =
     ".e-prescan{fill:#F0E442;background:#F0E442}.e-parse{fill:#0072B2;background:#0072B2}"
     ".e-exact{fill:#BBBBBB;background:#BBBBBB}.e-merge{fill:#009E73;background:#009E73}"
     ".e-roll_back{fill:#D55E00;background:#D55E00}.e-patch{fill:#56B4E9;background:#56B4E9}"
+    ".e-tokenize{fill:#56B4E9;background:#56B4E9}"
     ".e-wait{fill:var(--panel);background:var(--panel)}"
     ".e-compose{fill:#7B5EA7;background:#7B5EA7}"
     "@media(prefers-color-scheme:dark){.e-cut{fill:#fff;background:#fff}}"
@@ -300,6 +302,23 @@ static void write_table(FILE *f, const hp_inspection *in) {
   fputs("</tbody></table>\n", f);
 }
 
+static void write_hazard(void *to, const hp_shown_hazard *h) {
+  FILE *f = to;
+  fprintf(f, "<tr><td class=n>%llu<td>%s<td>%s<td class=n>%llu<td class=n>%llu<td><code>", (unsigned long long)h->line,
+          hpar_pipeline_hazard_name(h->met.hazard), h->met.rolled_back ? "no" : "yes",
+          (unsigned long long)h->met.tokens_dropped, (unsigned long long)h->met.bytes_dropped);
+  escaped(f, h->source.bytes, h->source.length);
+  fputs("</code></tr>\n", f);
+}
+
+static void write_hazards(FILE *f, const hp_inspection *in) {
+  fputs("<h2>Hazards</h2>\n<table><thead><tr><th class=n>line<th>hazard<th>foreseen<th class=n>tokens<th class=n>bytes "
+        "read in vain<th>source</tr></thead><tbody>\n",
+        f);
+  hp_each_hazard(in, false, write_hazard, f);
+  fputs("</tbody></table>\n", f);
+}
+
 void hp_explain_html(FILE *f, const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
   const hpar_stats *s = &in->stats;
@@ -316,7 +335,7 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
     fprintf(f, "strategy <strong>%s</strong> (predictor %s, mode predictor %s, cut %s)", s->strategy, s->predictor,
             s->mode_predictor, s->cut);
   else
-    fputs("sequential", f);
+    fputs(s->mode, f);
   fprintf(f, "</p>\n<p>%zu chunks after the first", chunks);
   bool any = false;
   for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++) {
@@ -332,6 +351,7 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
   fputs("</p>\n", f);
   write_bars(f, in);
   write_timeline(f, in);
+  if (s->pipeline.predictor) write_hazards(f, in);
   write_table(f, in);
   fprintf(f,
           "<p class=dim>hpar %s. Every chunk but the first was given to a worker; the timeline is that of another "

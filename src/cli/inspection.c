@@ -9,10 +9,16 @@
 enum { PARSES = 10 };
 
 int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id) {
+  static const char *const modes[] = {"parallel", "pipelined", NULL};
+  size_t index;
   switch (id) {
     case HP_ARGUMENT_OPERAND:
       if (in->path) return hp_bad_usage(in->command, "one FILE is inspected, '%s' is a second", arguments->value);
       in->path = arguments->value;
+      return -1;
+    case HP_OPTION_MODE:
+      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
+      in->options.mode = index ? HPAR_MODE_PIPELINED : HPAR_MODE_PARALLEL;
       return -1;
     case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->options);
     case HP_OPTION_FRAGMENT: in->options.fragment = arguments->value; return -1;
@@ -62,14 +68,19 @@ int hp_inspect(hp_inspection *in, bool timeline) {
   if (!in->bytes) return HP_EXIT_FAILED;
   int code = hp_check_cuts_fit(in->command, &in->options, in->path, in->length);
   if (code >= 0) return code;
-  bool parallel = hpar_strategy_name(0) != NULL;
+  bool parallel = hpar_strategy_name(0) != NULL, pipelined = in->options.mode == HPAR_MODE_PIPELINED;
   if (!parallel && in->cuts) {
     hp_complain("--cuts: this build has no parallel parser");
     return HP_EXIT_USAGE;
   }
+  if (!parallel && pipelined) {
+    hp_complain("--mode pipelined: this build has no parallel parser");
+    return HP_EXIT_USAGE;
+  }
+  if (pipelined && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode pipelined");
   hpar_options o = in->options;
   o.inspect = true;
-  o.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+  o.mode = pipelined ? HPAR_MODE_PIPELINED : parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
   hpar_status status = HPAR_OK;
   if (timeline) status = parse_on_threads(in, &o);
   o.executor = HPAR_EXECUTOR_INLINE;

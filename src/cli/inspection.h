@@ -8,7 +8,7 @@
 
 typedef struct hp_inspection {
   const hp_command *command;
-  hpar_options options;
+  hpar_options options; /* mode is that of neither by default: the parallel parser, where there is one */
   uint64_t *cuts;
   const char *path, *output;
   char *bytes;
@@ -19,11 +19,12 @@ typedef struct hp_inspection {
   size_t timeline_end; /* the latest end of the events of that, in nanoseconds */
 } hp_inspection;
 
-enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT };
-#define HP_INSPECTION_OPTIONS                                                                             \
-  HP_COMMON_OPTIONS, {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"}, { \
-    HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                                            \
-        "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""                      \
+enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MODE };
+#define HP_INSPECTION_OPTIONS                                                                   \
+  {HP_OPTION_MODE, "mode", "parallel|pipelined", "which parser (parallel)"}, HP_COMMON_OPTIONS, \
+      {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"}, {      \
+    HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                                  \
+        "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""            \
   }
 
 /* Takes an operand or one of these options in: an exit code, or -1 to go on. */

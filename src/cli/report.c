@@ -119,6 +119,8 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     count(file, "rollbacks", stats->pipeline.rollbacks);
     count(file, "  tokens dropped", stats->pipeline.tokens_dropped);
     count(file, "  bytes dropped", stats->pipeline.bytes_dropped);
+    count(file, "  bytes read", stats->pipeline.bytes_read);
+    count(file, "  bytes read alone", stats->pipeline.bytes_alone);
     count(file, "drains", stats->pipeline.drains);
     count(file, "tokenizer waits", stats->pipeline.tokenizer_waits);
     count(file, "  asleep", stats->pipeline.tokenizer_slept);
@@ -160,6 +162,8 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   member(json, "rollbacks", stats->pipeline.rollbacks);
   member(json, "tokens_dropped", stats->pipeline.tokens_dropped);
   member(json, "bytes_dropped", stats->pipeline.bytes_dropped);
+  member(json, "bytes_read", stats->pipeline.bytes_read);
+  member(json, "bytes_alone", stats->pipeline.bytes_alone);
   member(json, "drains", stats->pipeline.drains);
   member(json, "tokenizer_waits", stats->pipeline.tokenizer_waits);
   member(json, "tokenizer_slept", stats->pipeline.tokenizer_slept);

@@ -1,7 +1,7 @@
 /* hpar trace: the timeline of a parse as Chrome trace events, "JSON Object Format", which Perfetto and chrome://tracing
  * open. Times are microseconds, with the nanoseconds behind the point. */
 
-#include "cli/inspection.h"
+#include "cli/explain_pipeline.h"
 #include "cli/json.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ static const hp_option options[] = {
 };
 static const hp_command command = {
     "trace", "FILE|-",
-    "Parses FILE in parallel and writes when which thread cut, predicted, parsed,\nmerged and parsed again, as Chrome "
+    "Parses FILE in parallel and writes when which thread cut, predicted, parsed,\nmerged and parsed again, or, "
+    "pipelined, tokenized, built and waited, as Chrome "
     "trace events: open them in ui.perfetto.dev.",
     options};
 
@@ -71,10 +72,30 @@ static void write_event(hp_json *json, const hpar_parser *parser, const hpar_eve
   hp_json_close(json, '}');
 }
 
+/* An instant of the tree builder. */
+static void write_hazard(void *to, const hp_shown_hazard *h) {
+  hp_json *json = to;
+  hp_json_break(json);
+  hp_json_open(json, '{');
+  member(json, "ph", "i");
+  member(json, "s", "t");
+  member(json, "name", hpar_pipeline_hazard_name(h->met.hazard));
+  member(json, "cat", "hazard");
+  number(json, "pid", 1);
+  number(json, "tid", 0);
+  microseconds(json, "ts", h->met.ns);
+  hp_json_key(json, "args");
+  hp_json_open(json, '{');
+  hp_hazard_members(json, h);
+  hp_json_close(json, '}');
+  hp_json_close(json, '}');
+}
+
 static int write_trace(const hp_inspection *in) {
   FILE *file = hp_open_output(in->output);
   if (!file) return HP_EXIT_FAILED;
   const hpar_parser *parser = in->on_threads;
+  bool pipelined = in->options.mode == HPAR_MODE_PIPELINED;
   hp_json json = {.file = file};
   hp_json_open(&json, '{');
   member(&json, "displayTimeUnit", "ns");
@@ -91,17 +112,22 @@ static int write_trace(const hp_inspection *in) {
   for (unsigned i = 0; i < in->stats_on_threads.threads; i++) {
     char text[32];
     snprintf(text, sizeof text, "worker %u", i);
-    name(&json, "thread_name", i, i ? text : "merger");
+    if (pipelined)
+      name(&json, "thread_name", i, i ? "tokenizer" : "tree builder");
+    else
+      name(&json, "thread_name", i, i ? text : "merger");
   }
   for (size_t i = 0; i < hpar_event_count(parser); i++) {
     hpar_event event = hpar_event_at(parser, i);
     write_event(&json, parser, &event);
   }
+  bool fine = hp_each_hazard(in, true, write_hazard, &json);
   hp_json_break(&json);
   hp_json_close(&json, ']');
   hp_json_close(&json, '}');
   fputc('\n', file);
-  return hp_close_output(file, in->output);
+  int code = hp_close_output(file, in->output);
+  return fine ? code : HP_EXIT_FAILED;
 }
 
 int hp_run_trace(int count, char **items) {

@@ -45,8 +45,8 @@ static const char *const assumptions[HPAR_ASSUMPTIONS] = {
 static const char *const outcomes[HPAR_CHUNK_OUTCOMES] = {"exact",    "clean",     "passed",
                                                           "repaired", "discarded", "unreached"};
 
-static const char *const events[HPAR_EVENT_KINDS] = {"decode", "cut",       "prescan", "parse", "exact",
-                                                     "merge",  "roll_back", "patch",   "wait",  "compose"};
+static const char *const events[HPAR_EVENT_KINDS] = {"decode",    "cut",   "prescan", "parse",   "exact",   "merge",
+                                                     "roll_back", "patch", "wait",    "compose", "tokenize"};
 
 static const char *const modes[HP_INSERTION_MODES] = {
     "initial",         "before html",   "before head",    "in head",          "in head noscript",

@@ -36,7 +36,7 @@ uint64_t hp_record_now(void) {
 void hp_record_open(hp_record *r, uint64_t now) {
   if (!r->has_lock) pthread_mutex_init(&r->lock, NULL);
   r->has_lock = true;
-  r->chunk_count = r->failure_count = r->again_count = r->event_count = 0;
+  r->chunk_count = r->failure_count = r->again_count = r->event_count = r->met_count = 0;
   r->lost = false;
   r->begin = now;
 }
@@ -46,6 +46,7 @@ void hp_record_free(hp_record *r) {
   hp_free(r->failures);
   hp_free(r->again);
   hp_free(r->events);
+  hp_free(r->mets);
   if (r->has_lock) pthread_mutex_destroy(&r->lock);
 }
 
@@ -100,6 +101,16 @@ void hp_record_event(hp_record *r, hpar_event_kind kind, unsigned thread, uint32
   pthread_mutex_unlock(&r->lock);
 }
 
+void hp_record_met(hp_record *r, const hpar_met_hazard *met) {
+  pthread_mutex_lock(&r->lock);
+  hpar_met_hazard *m = ONE_MORE(r, met);
+  if (m)
+    *m = *met;
+  else
+    r->lost = true;
+  pthread_mutex_unlock(&r->lock);
+}
+
 /*** closing: true states, and offsets and times as the caller knows them ***/
 
 static hpar_status survey(hp_record *r, const hp_task *task, const char *fragment) {
@@ -133,7 +144,9 @@ static hpar_chunk_outcome outcome_of(const hpar_chunk *c) {
 hpar_status hp_record_close(hp_record *r, const hp_task *task, const char *fragment) {
   const hp_input *input = &task->document->input;
   if (!r->chunk_count) {
-    uint64_t end = hp_record_now(), begin = r->event_count ? r->events[r->event_count - 1].end_ns : r->begin;
+    uint64_t end = hp_record_now(), begin = r->begin;
+    for (size_t i = 0; i < r->event_count; i++)
+      if (r->events[i].kind == HPAR_EVENT_DECODE) begin = r->events[i].end_ns;
     hpar_chunk *c = hp_record_chunk(r, 0, task->length);
     c->outcome = HPAR_CHUNK_EXACT;
     c->right_start = true;
@@ -175,6 +188,10 @@ hpar_status hp_record_close(hp_record *r, const hp_task *task, const char *fragm
     e->end = hp_input_offset(input, e->end);
     e->begin_ns = since(r, e->begin_ns);
     e->end_ns = since(r, e->end_ns);
+  }
+  for (size_t i = 0; i < r->met_count; i++) {
+    r->mets[i].at = hp_input_offset(input, r->mets[i].text_at);
+    r->mets[i].ns = since(r, r->mets[i].ns);
   }
   return HPAR_OK;
 }

@@ -4,7 +4,8 @@
 /* What hpar_options.inspect has written down: <hpar/inspect.h>. The task has the record, or NULL where nobody asks, in
  * which case none of these is to be called.
  *
- * Chunks and what belongs to them are for the merger's thread alone, in the order of the chunks; events are for any. An
+ * Chunks and what belongs to them are for the merger's thread alone, in the order of the chunks; events and hazards of
+ * pipelines are for any. An
  * entry for which there is no memory is lost, and hp_record_close says so. While the record is open, offsets are those
  * in the text and times those of the clock; closing it makes them what the header says. */
 
@@ -22,10 +23,12 @@ typedef struct hp_record {
   size_t again_count, again_capacity;
   hpar_event *events;
   size_t event_count, event_capacity;
+  hpar_met_hazard *mets;
+  size_t met_count, met_capacity;
   hpar_chunk nowhere; /* what is lost goes there */
   uint64_t begin;     /* time */
   bool lost, has_lock;
-  pthread_mutex_t lock; /* of the events, and of `lost` */
+  pthread_mutex_t lock; /* of the events and the hazards of pipelines, and of `lost` */
 } hp_record;
 
 uint64_t hp_record_now(void);                         /* of the clock */
@@ -40,6 +43,9 @@ hpar_chunk *hp_record_last(hp_record *record);
 void hp_record_failure(hp_record *record, hpar_hazard hazard, hpar_assumption assumption, size_t begin, size_t end);
 /* What the merger has parsed again since `begin_ns`, which is an event, too. */
 void hp_record_again(hp_record *record, size_t begin, size_t end, uint64_t begin_ns);
+
+/* A hazard of a pipeline, at a place of the text, `text_at`, and a time of the clock. */
+void hp_record_met(hp_record *record, const hpar_met_hazard *met);
 
 /* [begin, end) of the text between two times. `chunk` UINT32_MAX: none in particular. */
 void hp_record_event(hp_record *record, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,

@@ -16,6 +16,12 @@ hpar_event hpar_event_at(const hpar_parser *parser, size_t index) {
   return index < hpar_event_count(parser) ? parser->record.events[index] : (hpar_event){0};
 }
 
+size_t hpar_met_hazard_count(const hpar_parser *parser) { return parser->inspected ? parser->record.met_count : 0; }
+
+hpar_met_hazard hpar_met_hazard_at(const hpar_parser *parser, size_t index) {
+  return index < hpar_met_hazard_count(parser) ? parser->record.mets[index] : (hpar_met_hazard){0};
+}
+
 hpar_string hpar_inspected_text(const hpar_document *document) {
   return (hpar_string){document->input.bytes ? document->input.bytes : "", document->input.length};
 }

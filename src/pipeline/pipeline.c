@@ -30,6 +30,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_lane *lane, const hp_tas
   stats->threads = threads ? 2 : 1;
   hp_stages_open(s, lane, task, o, !threads);
   s->bind = o->bind;
+  s->has_events = task->record;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
     s->served = true;

@@ -26,8 +26,8 @@ typedef struct hp_ring {
   char apart_2[HP_CACHE_LINE_BYTES];
   uint32_t head, head_shown, tail_seen; /* the taker's */
   char apart_3[HP_CACHE_LINE_BYTES];
-  /* Release, with which what was written to the slots is seen; sequentially consistent, since what follows is a look at
-   * whether the other side sleeps (hp_parking). Acquire where the other side reads. */
+  /* Release, with which what was written to the slots is seen; what follows is hp_unpark. Acquire where the other side
+   * reads. */
   _Atomic uint32_t shared_tail;
   char apart_4[HP_CACHE_LINE_BYTES];
   _Atomic uint32_t shared_head; /* release: what was in the slots has been read */
@@ -39,6 +39,8 @@ typedef struct hp_ring {
 bool hp_ring_open(hp_ring *ring, uint32_t length, uint32_t batch);
 void hp_ring_close(hp_ring *ring);
 
+static inline hp_token *hp_ring_slot(const hp_ring *r, uint32_t index) { return &r->slots[index & r->mask]; }
+
 /*** the putter ***/
 
 /* Where the next token is to be written, or NULL while there is no room. */
@@ -47,7 +49,7 @@ static inline hp_token *hp_ring_room(hp_ring *r) {
     r->head_seen = atomic_load_explicit(&r->shared_head, memory_order_acquire);
     if (r->tail - r->head_seen >= r->length) return NULL;
   }
-  return &r->slots[r->tail & r->mask];
+  return hp_ring_slot(r, r->tail);
 }
 
 /* The token is written. True if it is time to show what there is. */
@@ -55,7 +57,7 @@ static inline bool hp_ring_put(hp_ring *r) { return ++r->tail - r->tail_shown >=
 
 static inline void hp_ring_show_tail(hp_ring *r) {
   r->tail_shown = r->tail;
-  atomic_store(&r->shared_tail, r->tail);
+  atomic_store_explicit(&r->shared_tail, r->tail, memory_order_release);
 }
 
 /*** the taker ***/
@@ -66,7 +68,7 @@ static inline const hp_token *hp_ring_take(hp_ring *r) {
     r->tail_seen = atomic_load_explicit(&r->shared_tail, memory_order_acquire);
     if (r->head == r->tail_seen) return NULL;
   }
-  return &r->slots[r->head++ & r->mask];
+  return hp_ring_slot(r, r->head++);
 }
 
 /* True if it is time to show what was taken. */
@@ -74,7 +76,7 @@ static inline bool hp_ring_taken(const hp_ring *r) { return r->head - r->head_sh
 
 static inline void hp_ring_show_head(hp_ring *r) {
   r->head_shown = r->head;
-  atomic_store(&r->shared_head, r->head);
+  atomic_store_explicit(&r->shared_head, r->head, memory_order_release);
 }
 
 /* Drops what stands before `index`, which the putter has reached and told of. */

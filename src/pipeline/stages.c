@@ -1,13 +1,17 @@
 #include "pipeline/stages.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "inspect/record.h"
 #include "tokenize/content.h"
 
 /* Kinds of slots that are no tokens, beside HP_TOKEN_NEED_MORE. */
 enum { SLOT_ERRORS = HP_TOKEN_NEED_MORE + 1, SLOT_FAILED };
 
 enum { LARGEST_WINDOW = 64 << 10, SMALLEST_WINDOW = 256 };
-enum { DEFAULT_LENGTH = 1024, DEFAULT_BATCH = 32 };
+enum { DEFAULT_LENGTH = 4096, DEFAULT_BATCH = 256 };
+/* In bytes of credit: to begin with, of a rollback, and at which speculation is taken up again. */
+enum { FIRST_CREDIT = 64 << 10, ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 };
 enum { ASKED = HP_NOTE_ASKED | HP_NOTE_ASKED_PENDING };
 
 /* Parse errors found in a token; in the arena, since the token may be dropped. */
@@ -43,7 +47,7 @@ static void move_window(hp_stages *s, size_t bytes) {
   t->end = all ? end : t->at + bytes;
   t->last = all && !s->task->more;
   s->from = t->at;
-  s->slide = all ? end : t->at + bytes / 2;
+  s->look = all ? (const char *)UINTPTR_MAX : t->at + bytes / 2;
 }
 
 static void widen_window(hp_stages *s) {
@@ -55,20 +59,22 @@ static void roll_back(hp_stages *s) {
   const hp_snapshot *from = &s->snapshot;
   hp_tokenizer *t = &s->ahead;
   uint32_t request = atomic_load_explicit(&s->request, memory_order_acquire);
+  s->met = request;
   if (s->stopping) {
     s->ended = s->stopped = true;
     atomic_store(&s->answered, request);
     return;
   }
-  if (t->at > from->at) s->bytes_dropped += (uint64_t)(t->at - from->at);
-  t->at = from->at;
+  if (t->at > from->at && s->began <= from->at) s->bytes_dropped += (uint64_t)(t->at - from->at);
+  s->bytes_ahead += (uint64_t)(t->at - s->began);
+  t->at = s->began = from->at;
   t->content = from->content;
   t->last_start_tag = from->last_start_tag;
   t->searched = NULL;
   s->known = from->notes;
   s->feedback = from->feedback;
   s->asked = 0;
-  s->ended = false;
+  s->ended = from->halt;
   s->alone = s->has_held = false;
   s->errors.count = 0;
   s->errors.seen = 0;
@@ -76,6 +82,7 @@ static void roll_back(hp_stages *s) {
   move_window(s, s->window);
   hp_ring_show_tail(&s->ring); /* the tree builder must not see itself ahead of it */
   s->resume = s->ring.tail;
+  s->in_vain = s->bytes_dropped + s->bytes_searched;
   atomic_store(&s->answered, request);
   hp_unpark(&s->parking);
 }
@@ -105,16 +112,23 @@ static void put_errors(hp_stages *s, hp_token *slot) {
   put(s);
 }
 
+static const uint8_t notable[HP_KNOWN_ATOMS] = {
+    [HP_TITLE] = 1,    [HP_TEXTAREA] = 1, [HP_STYLE] = 1,  [HP_XMP] = 1,       [HP_IFRAME] = 1, [HP_NOEMBED] = 1,
+    [HP_NOFRAMES] = 1, [HP_NOSCRIPT] = 1, [HP_SCRIPT] = 1, [HP_PLAINTEXT] = 1, [HP_SVG] = 1,    [HP_MATH] = 1,
+};
+
+/* A start tag that the predictor or the detector has anything to do with. */
+static inline bool is_notable(const hp_stages *s, const hp_token *tag) {
+  return (tag->name < HP_KNOWN_ATOMS && notable[tag->name]) || tag->flags & HP_TOKEN_SELF_CLOSING ||
+         s->feedback.depth || s->asked | s->known;
+}
+
 /* What the predictor says of a tag, and what the detector is to look at. */
-static inline void predict(hp_stages *s, hp_token *token) {
-  static const uint8_t of_note[HP_KNOWN_ATOMS] = {
-      [HP_TITLE] = 1,    [HP_TEXTAREA] = 1, [HP_STYLE] = 1,  [HP_XMP] = 1,       [HP_IFRAME] = 1, [HP_NOEMBED] = 1,
-      [HP_NOFRAMES] = 1, [HP_NOSCRIPT] = 1, [HP_SCRIPT] = 1, [HP_PLAINTEXT] = 1, [HP_SVG] = 1,    [HP_MATH] = 1,
-  };
+static void predict(hp_stages *s, hp_token *token) {
   unsigned notes = s->asked;
   if (token->kind == HPAR_TOKEN_START_TAG) {
     if (token->flags & HP_TOKEN_SELF_CLOSING) notes |= HP_NOTE_SELF_CLOSING;
-    if ((token->name < HP_KNOWN_ATOMS && of_note[token->name]) || s->feedback.depth) {
+    if ((token->name < HP_KNOWN_ATOMS && notable[token->name]) || s->feedback.depth) {
       hp_content content = hp_content_of(token->name, s->task->scripting);
       if (content != HP_CONTENT_DATA) notes |= HP_NOTE_RAW_TEXT;
       if (s->predictor == HP_PREDICT_FEEDBACK)
@@ -132,18 +146,51 @@ static inline void predict(hp_stages *s, hp_token *token) {
 static bool look_further(hp_stages *s) {
   hp_tokenizer *t = &s->ahead;
   s->asked = 0;
+  s->bytes_ahead += (uint64_t)(t->end - t->at);
+  s->bytes_searched += (uint64_t)(t->end - t->at);
   if (s->from == t->at) return false;
   widen_window(s);
   return true;
+}
+
+/* The window moves on. */
+static void look_ahead(hp_stages *s) {
+  if (s->ahead.end != end_of_text(s)) widen_window(s);
+}
+
+static inline bool is_asked_back(const hp_stages *s) {
+  return atomic_load_explicit(&s->request, memory_order_relaxed) != s->met;
+}
+
+enum { NOT_READ = -1 };
+
+/* Tokens with nothing to them, of which there are many; until a batch is full, or something is. The kind of a token
+ * that is read but not put, or NOT_READ. */
+static inline int run_through(hp_stages *s) {
+  hp_tokenizer *t = &s->ahead;
+  hp_ring *r = &s->ring;
+  uint32_t tail = r->tail, stop = r->head_seen + r->length;
+  int kind = NOT_READ;
+  if ((int32_t)(stop - (r->tail_shown + r->batch)) > 0) stop = r->tail_shown + r->batch;
+  while (tail != stop && !is_asked_back(s) && t->at < s->look) {
+    hp_token *slot = hp_ring_slot(r, tail);
+    kind = hp_next_token(t, slot);
+    if (__builtin_expect(kind == HPAR_TOKEN_EOF || kind == HP_TOKEN_NEED_MORE || s->errors.seen, 0)) break;
+    if (kind == HPAR_TOKEN_START_TAG ? is_notable(s, slot) : s->feedback.depth || s->asked | s->known) break;
+    slot->content = (uint8_t)t->content;
+    slot->notes = 0;
+    kind = NOT_READ;
+    tail++;
+  }
+  r->tail = tail;
+  return kind;
 }
 
 /* As far as it goes without waiting. */
 static stuck run_ahead(hp_stages *s) {
   hp_tokenizer *t = &s->ahead;
   for (;;) {
-    if (atomic_load_explicit(&s->request, memory_order_relaxed) !=
-        atomic_load_explicit(&s->answered, memory_order_relaxed))
-      roll_back(s);
+    if (is_asked_back(s)) roll_back(s);
     hp_token *slot = hp_ring_room(&s->ring);
     if (!slot || s->ended) {
       if (s->ring.tail != s->ring.tail_shown) show(s);
@@ -153,8 +200,16 @@ static stuck run_ahead(hp_stages *s) {
       s->has_held = false;
       *slot = s->held;
     } else {
-      if (t->at >= s->slide && t->end != end_of_text(s)) widen_window(s);
-      if (hp_next_token(t, slot) == HP_TOKEN_NEED_MORE) {
+      int kind = NOT_READ;
+      if (t->at >= s->look && !s->alone) look_ahead(s);
+      if (!s->alone) kind = run_through(s);
+      if (kind == NOT_READ && !s->alone) {
+        if (s->ring.tail - s->ring.tail_shown >= s->ring.batch) show(s);
+        continue;
+      }
+      slot = hp_ring_slot(&s->ring, s->ring.tail);
+      if (kind == NOT_READ) kind = hp_next_token(t, slot);
+      if (kind == HP_TOKEN_NEED_MORE) {
         if (!s->alone) {
           if (look_further(s)) continue;
           if (s->ring.tail != s->ring.tail_shown) show(s);
@@ -162,6 +217,7 @@ static stuck run_ahead(hp_stages *s) {
           return DRAINING;
         }
         slot->kind = HP_TOKEN_NEED_MORE;
+        s->bytes_ahead += (uint64_t)(t->end - t->at);
       }
       predict(s, slot);
       if (s->alone) {
@@ -207,12 +263,26 @@ static void go_on_alone(hp_stages *s) {
   move_window(s, SIZE_MAX);
 }
 
+/* Of the stage whose tokenizer was at `from`; the time of its end. */
+static uint64_t note_event(hp_stages *s, hpar_event_kind kind, unsigned thread, uint64_t begin, const char *from) {
+  if (!s->has_events) return 0;
+  const hp_tokenizer *t = thread ? &s->ahead : &s->lane->tokenizer;
+  uint64_t end = hp_now();
+  size_t first = (size_t)(from - t->base), last = (size_t)(t->at - t->base);
+  hp_record_event(s->task->record, kind, thread, UINT32_MAX, begin, end, first < last ? first : last, last);
+  return end;
+}
+
 void hp_stages_serve(hp_stages *s) {
   static bool (*const ready[])(void *) = {[FULL] = room_again, [DRAINING] = drained_again, [ENDED] = asked_back_again};
   for (;;) {
+    uint64_t begin = s->has_events ? hp_now() : 0;
+    const char *from = s->ahead.at;
     stuck why = run_guarded(s);
+    uint64_t end = note_event(s, HPAR_EVENT_TOKENIZE, 1, begin, from);
     if (s->stopped) return;
     hp_park(&s->parking, &s->waits, ready[why], s);
+    note_event(s, HPAR_EVENT_WAIT, 1, end, s->ahead.at);
     if (why == DRAINING) go_on_alone(s);
   }
 }
@@ -231,19 +301,23 @@ static void await_tokens(hp_stages *s) {
   atomic_store(&s->drained, s->ring.head);
   if (!s->taking_turns) {
     hp_unpark(&s->parking);
+    uint64_t begin = s->has_events ? hp_now() : 0;
     hp_park(&s->parking, &s->builder_waits, tokens_again, s);
+    note_event(s, HPAR_EVENT_WAIT, 0, begin, s->lane->tokenizer.at);
     return;
   }
   s->builder_waits.count++;
+  uint64_t begin = hp_now();
   if (run_guarded(s) == DRAINING && s->ring.tail == s->ring.head) {
     go_on_alone(s);
     run_guarded(s);
   }
+  s->builder_waits.nanoseconds += hp_now() - begin;
 }
 
 /* The tokenizer goes on as the lane's stands. What it has read beyond is dropped. */
 static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) {
-  const hp_tokenizer *t = &s->lane->tokenizer;
+  hp_tokenizer *t = &s->lane->tokenizer;
   hp_snapshot *to = &s->snapshot;
   to->at = t->at;
   to->content = t->content;
@@ -251,35 +325,59 @@ static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) 
   to->notes = known;
   to->feedback.depth = 0;
   if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&to->feedback, &s->lane->builder);
+  if (s->at > s->paid) s->credit += s->at - s->paid;
+  s->paid = t->at;
+  if (t->at == s->at) s->credit -= ROLLBACK_COST;
+  to->halt = s->alone_now = s->credit < 0;
   atomic_fetch_add(&s->request, 1);
   hp_unpark(&s->parking);
   if (s->taking_turns)
     roll_back(s);
   else if (asked_back(s))
     hp_park(&s->parking, &s->builder_waits, answered_again, s);
-  s->tokens_dropped += s->resume - s->ring.head;
+  s->credit -= (int64_t)(s->in_vain - s->charged);
+  s->charged = s->in_vain;
+  s->was_dropped = s->dropped_so_far;
+  s->dropped_so_far = s->bytes_dropped;
+  s->dropped = s->resume - s->ring.head;
+  s->tokens_dropped += s->dropped;
   hp_ring_drop_to(&s->ring, s->resume);
   if (!s->taking_turns) hp_unpark(&s->parking);
   s->found = NULL;
-  s->rollbacks++;
+  if (s->at) s->rollbacks++;
   if (hazard < HPAR_PIPELINE_HAZARDS) s->rolled_back[hazard]++;
-  s->at = t->at;
+  t->searched = NULL;
+  s->at = s->alone_now ? NULL : t->at;
   s->content = t->content;
   s->notes = 0;
 }
 
+static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at, bool rolled_back) {
+  s->hazards[hazard]++;
+  if (!s->task->record) return;
+  hp_record_met(s->task->record,
+                &(hpar_met_hazard){.hazard = hazard,
+                                   .text_at = at,
+                                   .rolled_back = rolled_back,
+                                   .tokens_dropped = rolled_back ? s->dropped : 0,
+                                   .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
+                                   .ns = hp_now()});
+}
+
 /* The token that was built had something to look at, or the lane does not stand where it was left. */
 static __attribute__((noinline)) void settle(hp_stages *s) {
+  hpar_pipeline_hazard met[2];
+  unsigned count = 0;
   const hp_tokenizer *t = &s->lane->tokenizer;
   const hp_builder *b = &s->lane->builder;
   hpar_pipeline_hazard hazard = HPAR_PIPELINE_HAZARDS;
   bool back = t->at != s->at || t->content != s->content;
   if (s->notes & HP_NOTE_RAW_TEXT) {
     hazard = hp_switch_hazard(b, s->name, t->content != HP_CONTENT_DATA);
-    s->hazards[hazard]++;
+    met[count++] = hazard;
   }
   if ((s->notes & HP_NOTE_SELF_CLOSING) && hp_self_closing_acknowledged(b, s->name)) {
-    s->hazards[HPAR_PIPELINE_SELF_CLOSING]++;
+    met[count++] = HPAR_PIPELINE_SELF_CLOSING;
     if (!back && s->predictor == HP_PREDICT_OPTIMISTIC) {
       hazard = HPAR_PIPELINE_SELF_CLOSING;
       back = true;
@@ -287,6 +385,7 @@ static __attribute__((noinline)) void settle(hp_stages *s) {
   }
   s->notes = 0;
   if (back) ask_back(s, 0, hazard);
+  for (unsigned i = 0; i < count; i++) count_hazard(s, met[i], s->start, back && met[i] == hazard);
 }
 
 static void take_errors(hp_stages *s) {
@@ -299,8 +398,22 @@ static void take_errors(hp_stages *s) {
   errors->seen += found->seen - found->count;
 }
 
-/* On from a slot that is no plain token, or NULL. */
+/* The tree builder's own next token, until speculation has paid its debt. */
+static __attribute__((noinline)) const hp_token *read_alone(hp_stages *s) {
+  hp_tokenizer *t = &s->lane->tokenizer;
+  const char *from = t->at;
+  bool whole = hp_next_token(t, &s->own) != HP_TOKEN_NEED_MORE;
+  uint64_t bytes = (uint64_t)((whole ? t->at : t->end) - from);
+  s->bytes_alone += bytes;
+  s->credit += (int64_t)bytes;
+  s->paid = t->at;
+  if (s->credit >= ENOUGH_CREDIT) s->alone_now = false; /* the tokenizer is asked on at the next token */
+  return &s->own;
+}
+
+/* On from a slot that is no plain token, or NULL. NULL: the tree builder is to read by itself. */
 static __attribute__((noinline)) const hp_token *next_slowly(hp_stages *s, const hp_token *token) {
+  bool back = false;
   for (;;) {
     if (!token) {
       await_tokens(s);
@@ -315,9 +428,13 @@ static __attribute__((noinline)) const hp_token *next_slowly(hp_stages *s, const
                      (unsigned)(asked & HP_NOTE_ASKED_PENDING ? HP_NOTE_YES_PENDING : 0);
       unsigned right = hp_cdata_notes(&s->lane->tokenizer, ASKED);
       bool same = (token->notes & all) == (right & all), yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
-      if (same == yes) s->hazards[HPAR_PIPELINE_CDATA]++;
+      uint32_t start = token->start;
+      if (!same) ask_back(s, right, HPAR_PIPELINE_CDATA);
+      /* Read again, it is the same: it is counted then, unless that will not be. */
+      if (same == yes || (yes && s->alone_now)) count_hazard(s, HPAR_PIPELINE_CDATA, start, back || !same);
       if (same) break;
-      ask_back(s, right, HPAR_PIPELINE_CDATA);
+      if (s->alone_now) return NULL;
+      back = true;
     }
     token = hp_ring_take(&s->ring);
   }
@@ -327,10 +444,14 @@ static __attribute__((noinline)) const hp_token *next_slowly(hp_stages *s, const
 
 static inline const hp_token *next(hp_stages *s) {
   hp_tokenizer *t = &s->lane->tokenizer;
-  if (__builtin_expect(s->notes || t->content != s->content || t->at != s->at, 0)) settle(s);
+  if (__builtin_expect(s->notes || t->content != s->content || t->at != s->at, 0)) {
+    if (!s->alone_now) settle(s);
+    if (s->alone_now) return read_alone(s);
+  }
   const hp_token *token = hp_ring_take(&s->ring);
   if (__builtin_expect(!token || token->kind >= HP_TOKEN_NEED_MORE || token->notes & ASKED || s->found, 0))
     token = next_slowly(s, token);
+  if (__builtin_expect(!token, 0)) return read_alone(s);
   if (hp_ring_taken(&s->ring)) {
     hp_ring_show_head(&s->ring);
     hp_unpark(&s->parking);
@@ -338,6 +459,7 @@ static inline const hp_token *next(hp_stages *s) {
   if (__builtin_expect(token->kind == HP_TOKEN_NEED_MORE, 0)) return token;
   t->at = s->at = t->base + token->end;
   s->notes = token->notes;
+  s->start = token->start;
   s->content = token->content;
   if (token->kind == HPAR_TOKEN_START_TAG) {
     s->name = t->last_start_tag = token->name;
@@ -371,6 +493,7 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
   s->task = task;
   s->predictor = hp_pipeline_predictor_named(o->pipeline_predictor);
   s->taking_turns = taking_turns;
+  s->has_events = false;
   uint32_t length = o->buffer_tokens ? o->buffer_tokens : DEFAULT_LENGTH;
   if (!hp_ring_open(&s->ring, length, o->batch ? o->batch : DEFAULT_BATCH)) hp_fail_now(fail, HPAR_ERROR_MEMORY);
   hp_parking_open(&s->parking);
@@ -399,6 +522,12 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
   move_window(s, s->window);
   s->waits = s->builder_waits = (hp_waits){0};
   s->bytes_dropped = s->tokens_dropped = s->rollbacks = s->drains = 0;
+  s->bytes_ahead = s->bytes_searched = s->bytes_alone = s->charged = s->in_vain = s->dropped_so_far = s->was_dropped =
+      0;
+  s->began = s->paid = from->at;
+  s->credit = FIRST_CREDIT;
+  s->alone_now = false;
+  s->met = 0;
   memset(s->hazards, 0, sizeof s->hazards);
   memset(s->rolled_back, 0, sizeof s->rolled_back);
   s->at = from->at;
@@ -421,6 +550,8 @@ void hp_stages_count(const hp_stages *s, hpar_stats *stats) {
   stats->pipeline.rollbacks += s->rollbacks;
   stats->pipeline.tokens_dropped += s->tokens_dropped;
   stats->pipeline.bytes_dropped += s->bytes_dropped;
+  stats->pipeline.bytes_read += s->bytes_ahead + (uint64_t)(s->ahead.at - s->began) + s->bytes_alone;
+  stats->pipeline.bytes_alone += s->bytes_alone;
   stats->pipeline.drains += s->drains;
   stats->pipeline.tokenizer_waits += s->waits.count;
   stats->pipeline.tokenizer_slept += s->waits.slept;

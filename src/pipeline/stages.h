@@ -10,9 +10,13 @@
  * had read the token, and may be set to go on elsewhere or otherwise between calls. So the same tree builders, exact
  * and speculative, run on it, and the lane is the snapshot.
  *
- * How far it may be ahead is bounded in tokens by the buffer, and in bytes by a window that is halved when it was all
- * for nothing and doubled while it was not: a token that does not end in it is read when everything before it is built,
- * so that no speculation costs more than a constant factor whatever the input is. */
+ * How far it may be ahead is bounded in tokens by the buffer, and in bytes by a window that shrinks with each rollback
+ * and is doubled while there is none: a token that does not end in it is read when everything before it is built.
+ *
+ * What speculation costs is charged: each byte that was read in vain, and for each rollback as many as could have been
+ * parsed meanwhile. Each byte that is built pays for one. While there is a debt the tree builder reads by itself, on
+ * the lane's own tokenizer, and nothing is speculated. So, whatever the input is, with `n` bytes of it no more than 3 n
+ * + HP_PIPELINE_SLACK are read, by both together. */
 
 #include "build/lane.h"
 #include "pipeline/hazard.h"
@@ -25,12 +29,15 @@
 
 /* From where the tokenizer is to go on. Of the self-closing flag nothing is left to be done: the tree builder, not the
  * tokenizer, reports tags whose flag nobody has acknowledged. */
+enum { HP_PIPELINE_SLACK = 256 << 10 };
+
 typedef struct hp_snapshot {
   const char *at;
   hp_content content;
   hp_atom last_start_tag;
   unsigned notes; /* on the next token's "<![CDATA[", where they are known */
   hp_feedback feedback;
+  bool halt; /* it is not to go on */
 } hp_snapshot;
 
 typedef struct hp_stages {
@@ -38,6 +45,7 @@ typedef struct hp_stages {
   const hp_task *task;
   hp_pipeline_predictor predictor;
   hpar_bind bind;
+  bool has_events;   /* in the task's record: the tokenizer is thread 1, the tree builder thread 0 */
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;
   hp_parking parking;
@@ -51,19 +59,23 @@ typedef struct hp_stages {
   hp_feedback feedback;
   unsigned asked; /* notes on the token being read */
   unsigned known; /* notes that are known to be right for it */
+  uint32_t met;   /* the request that was answered last */
   bool ended;     /* nothing more to read until a rollback */
   bool stopped;   /* nor after one */
   bool alone;     /* everything before the next token is built: it may be as long as it wants */
   bool has_held;  /* `held` is to be put next */
   hp_token held;
   size_t window;
-  const char *from, *slide; /* where the window begins, and where it is to be moved on */
+  const char *from, *look; /* where the window begins, and from where it is to be moved on */
   hp_waits waits;
   uint64_t bytes_dropped, drains;
+  const char *began;       /* where it was told to go on last */
+  uint64_t bytes_ahead;    /* read, each time that they were, but for those since then */
+  uint64_t bytes_searched; /* of those, in tokens that did not end in the window */
 
   char apart_1[HP_CACHE_LINE_BYTES];
   /* The tree builder's. */
-  const char *at;               /* of the lane, as it was left */
+  const char *at;               /* of the lane, as it was left; NULL: the tree builder has read by itself */
   hp_content content;           /* likewise, as predicted */
   unsigned notes;               /* on the token that is being built */
   hp_atom name;                 /* its */
@@ -72,15 +84,26 @@ typedef struct hp_stages {
   bool served; /* a thread of a pool is at it */
   hp_waits builder_waits;
   uint64_t tokens_dropped, rollbacks;
+  uint32_t start;                       /* of the token that is being built */
+  uint32_t dropped;                     /* tokens, by the last rollback */
+  uint64_t was_dropped, dropped_so_far; /* bytes before it, and with it */
+  const char *paid;                     /* what is built up to here has paid */
+  int64_t credit;                       /* bytes that may yet be read in vain */
+  uint64_t charged;                     /* bytes read in vain that were paid for */
+  uint64_t bytes_alone;                 /* read by the tree builder itself */
+  bool alone_now;                       /* it does */
+  hp_token own;                         /* which it has read */
   uint64_t hazards[HPAR_PIPELINE_HAZARDS], rolled_back[HPAR_PIPELINE_HAZARDS];
 
   char apart_2[HP_CACHE_LINE_BYTES];
   /* A request to roll back, and its answer. */
-  _Atomic uint32_t request; /* raised, sequentially consistent, when `snapshot` is written */
+  _Atomic uint32_t request; /* raised when `snapshot` is written */
   char apart_3[HP_CACHE_LINE_BYTES];
-  _Atomic uint32_t answered; /* the request that was met; release: `resume` is written, `snapshot` has been read */
-  uint32_t resume;           /* the index at which new tokens begin */
-  _Atomic uint32_t drained;  /* the index up to which all is built; release */
+  /* The request that was met; release: `resume` and `in_vain` are written, `snapshot` has been read. */
+  _Atomic uint32_t answered;
+  uint32_t resume;          /* the index at which new tokens begin */
+  uint64_t in_vain;         /* bytes read so, up to then */
+  _Atomic uint32_t drained; /* the index up to which all is built; release */
   char apart_4[HP_CACHE_LINE_BYTES];
   hp_snapshot snapshot;
 } hp_stages;

@@ -1,0 +1,23 @@
+#ifndef HP_CLI_EXPLAIN_PIPELINE_H
+#define HP_CLI_EXPLAIN_PIPELINE_H
+
+/* What `hpar explain --mode pipelined` and `hpar trace --mode pipelined` say of hazards: each with its line. */
+
+#include "cli/inspection.h"
+#include "cli/json.h"
+
+typedef struct hp_shown_hazard {
+  hpar_met_hazard met;
+  uint64_t line, column;
+  hpar_string source; /* from the token on, to the end of its line at most; in UTF-8 */
+} hp_shown_hazard;
+
+/* Of the explained parse, or of the one with times. False after a complaint. */
+bool hp_each_hazard(const hp_inspection *inspection, bool on_threads,
+                    void (*show)(void *to, const hp_shown_hazard *hazard), void *to);
+
+int hp_explain_pipeline_text(const hp_inspection *inspection); /* an exit code */
+bool hp_explain_pipeline_json(hp_json *json, const hp_inspection *inspection);
+void hp_hazard_members(hp_json *json, const hp_shown_hazard *hazard);
+
+#endif
