@@ -75,7 +75,7 @@ for wrong_use in parse "parse --nope page.html" "parse -x page.html" "parse page
   "parse --cuts 5000 page.html" "parse --mode sequential --cuts 1 page.html" "parse --errors=yes page.html" \
   "parse --stats=xml page.html" "parse --fragment= page.html" "parse --scripting maybe page.html" \
   "parse --predictor crystal page.html" "parse --strategy crystal page.html" "parse --merge bush page.html" \
-  "parse --mode-predictor crystal page.html" "parse --cut crystal page.html" "parse --bind tight page.html" "parse --allocator mine page.html" \
+  "parse --pool puddle page.html" "parse --mode-predictor crystal page.html" "parse --cut crystal page.html" "parse --bind tight page.html" "parse --allocator mine page.html" \
   "parse --many --errors page.html" "parse --many --cuts 1 page.html" "parse --many --mode pipelined page.html" "parse --many" \
   compare "compare --repeat 0 page.html" "compare --json=1 page.html" \
   tokens "tokens --state nowhere page.html" "tokens page.html page.html"; do

@@ -169,7 +169,7 @@ static void other_ways(void) {
                           .run_context = &order};
   calls = 0;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
-  CHECK_EQ(calls, 2); /* decoding, and parsing */
+  CHECK_EQ(calls, 3); /* looking whether it is UTF-8, decoding, and parsing */
   is_expected();
   calls = 0;
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
@@ -179,7 +179,7 @@ static void other_ways(void) {
   }
   CHECK_EQ(calls, 0);
   CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
-  CHECK_EQ(calls, 2);
+  CHECK_EQ(calls, 3);
   is_expected();
   options.mode = HPAR_MODE_PIPELINED;
   calls = 0;

@@ -76,6 +76,7 @@ static void threads_and_chunks(void) {
       options.mode = HPAR_MODE_PARALLEL;
       options.threads = threads;
       options.chunk_size = sizes[s];
+      options.pool = (hpar_pool)(s % 3);
       options.executor = (threads + s) % 3 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
       hpar_stats stats = {0};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
@@ -379,6 +380,9 @@ static void refused(void) {
   options.merge = (hpar_merge)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.merge = HPAR_MERGE_CHAIN;
+  options.pool = (hpar_pool)77;
+  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
+  options.pool = HPAR_POOL_ADAPTIVE;
 
   static const char *const contexts[] = {"", " ", "svg ", "math ", "xml a", "svg a b", "div p"};
   for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++) {

@@ -68,6 +68,15 @@ typedef enum hpar_merge {
   HPAR_MERGE_TREE       /* first neighbours with each other, then pairs of neighbours and so on, on all threads */
 } hpar_merge;
 
+/* How a parser's threads wait for its next parse. */
+typedef enum hpar_pool {
+  HPAR_POOL_ADAPTIVE =
+      0,          /* they spin for as long as parses lately came one after the other, at most 2 ms, then sleep */
+  HPAR_POOL_SPIN, /* they spin for a second: the next parse begins on all of them within a microsecond, but
+                     meanwhile they take the processors' time */
+  HPAR_POOL_SLEEP /* they sleep at once, and wake in 25 to 50 us */
+} hpar_pool;
+
 /* A parse error by the standard's name for it ("eof-in-tag") and the byte offset in the input.
  * Tree-construction errors that the standard leaves unnamed have code "tree-construction". */
 typedef struct hpar_parse_error {
@@ -115,6 +124,7 @@ typedef struct hpar_options {
   const hpar_predictor *own_predictor;     /* in place of `predictor`: see hpar/predictor.h; NULL: none */
   const hpar_frequency_table *frequencies; /* for the predictor "frequency": see hpar/predictor.h; NULL: a small table
                                               of figures that the library brings with it */
+  hpar_pool pool;
 
   /* Limits. 0, the default, is none. The parse ends where one is reached: the document keeps the tree so far, and the
    * call answers the limit's own status, HPAR_LIMIT_DEPTH and so on. The end of the input is then not processed, so

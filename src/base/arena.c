@@ -43,7 +43,31 @@ void hp_range_release(hp_range *range) {
 
 void hp_range_reset(hp_range *range) {
   range->limit = range->size;
+  range->end = range->size;
+  range->in_parts = 0;
   atomic_store_explicit(&range->top, FIRST_OBJECT, memory_order_relaxed);
+}
+
+static size_t part_start(const hp_range *part) { return part->limit - part->size; }
+
+static size_t size_of_part(const hp_range *whole, unsigned count) { return whole->size / 2 / count & ~(size_t)4095; }
+
+bool hp_range_divide(hp_range *whole, unsigned count) {
+  const size_t least = (size_t)32 << 20;
+  size_t size = size_of_part(whole, count);
+  if (HP_ASAN || size < least || whole->limit < whole->size) return false;
+  whole->end = whole->size - size * count;
+  return true;
+}
+
+void hp_range_part(hp_range *part, hp_range *whole, unsigned index, unsigned count) {
+  size_t size = size_of_part(whole, count), end = whole->size - size * index;
+  *part = (hp_range){.base = whole->base, .size = size, .limit = end, .end = end, .whole = whole};
+  atomic_store_explicit(&part->top, end - size, memory_order_relaxed);
+}
+
+size_t hp_range_part_used(const hp_range *part) {
+  return atomic_load_explicit(&part->top, memory_order_relaxed) - part_start(part);
 }
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail) {
@@ -58,11 +82,16 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
   size_t slab = arena->slab;
   if (slab < bytes) slab = (bytes + 63) & ~(size_t)63;
   size_t start = atomic_load_explicit(&range->top, memory_order_relaxed), limit = range->limit;
+  if (range->whole && limit - start < slab) {
+    arena->range = range->whole;
+    return hp_arena_refill(arena, bytes);
+  }
   if (!hp_memory_may()) hp_fail_now(arena->fail, HPAR_ERROR_MEMORY);
+  if (limit > range->end) limit = range->end;
   do {
     size_t left = start < limit ? limit - start : 0;
     if (left < slab) slab = (bytes + 63) & ~(size_t)63;
-    if (left < slab) hp_fail_now(arena->fail, limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
+    if (left < slab) hp_fail_now(arena->fail, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
   if (arena->slab < LARGEST_SLAB)

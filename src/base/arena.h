@@ -38,7 +38,10 @@ typedef struct hp_range {
   size_t size;
   size_t limit; /* <= size: what objects may take */
   bool by_jemalloc;
-  _Atomic size_t top; /* relaxed: a slab is published together with what is put into it */
+  _Atomic size_t top;     /* relaxed: a slab is published together with what is put into it */
+  size_t end;             /* where parts begin, or size */
+  size_t in_parts;        /* bytes that were taken from parts */
+  struct hp_range *whole; /* of which this is a part: where to go on when it is full; NULL: none */
 } hp_range;
 
 hpar_status hp_range_reserve(hp_range *range);
@@ -46,6 +49,14 @@ hpar_status hp_range_reserve(hp_range *range);
 hpar_status hp_range_move(hp_range *range, bool to_jemalloc);
 void hp_range_release(hp_range *range);
 void hp_range_reset(hp_range *range); /* all objects and the limit are gone; memory is kept */
+
+/* Divides the upper half of a range into `count` parts, for threads that would otherwise take slabs by turns: so each
+ * comes back to the memory that it had for the last document, in its own caches. Before anybody else uses the range.
+ * False, and nothing is done, where it is small or limited. */
+bool hp_range_divide(hp_range *whole, unsigned count);
+/* One of these parts, empty. */
+void hp_range_part(hp_range *part, hp_range *whole, unsigned index, unsigned count);
+size_t hp_range_part_used(const hp_range *part);
 
 typedef struct hp_arena {
   char *at, *end;

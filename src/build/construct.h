@@ -222,8 +222,14 @@ hp_ref new_element(hp_builder *b, hp_atom name, uint8_t ns, hp_ref attributes, c
 
 hp_ref insert_html_slowly(hp_builder *b, const hp_token *t, bool push);
 
+#if HP_SPECULATIVE
+#define HP_WORKERS_INLINE inline __attribute__((always_inline)) /* as the compiler does by itself in the exact builder */
+#else
+#define HP_WORKERS_INLINE inline
+#endif
+
 /* The usual case: no template, no offsets, no fostering. */
-static inline hp_ref insert_html_as(hp_builder *b, const hp_token *t, bool push) {
+static HP_WORKERS_INLINE hp_ref insert_html_as(hp_builder *b, const hp_token *t, bool push) {
   hp_open_element *parent = current(b);
   if (b->source_offsets || b->foster_parenting || parent->name == HP_TEMPLATE || t->name == HP_TEMPLATE ||
       t->name == HP_SELECTEDCONTENT)

@@ -75,9 +75,50 @@ void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t
   }
 }
 
-size_t hp_chunk_size(size_t length, unsigned threads) {
+/* The merger parses faster than a worker: nothing is asked, nothing logged. */
+size_t hp_merger_share(size_t length, unsigned threads) {
+  enum { MERGER = 11, WORKER = 10 };
+  return (size_t)((uint64_t)length * MERGER / (MERGER + WORKER * (uint64_t)(threads - 1)));
+}
+
+/* Up to `end`, where it is cut, too, unless the text ends there; each chunk leaves the takers as much again. */
+static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
+                     size_t least, hp_fail *fail) {
+  enum { MOST = 1 << 20 };
+  size_t from = cuts->count ? cuts->at[cuts->count - 1] : 0;
+  while (from < end) {
+    size_t size = (end - from) / (2 * (size_t)takers);
+    if (size > MOST) size = MOST;
+    if (size < least) size = least;
+    size_t cut = end - from < size + least ? end : from + size;
+    cut = cut < length ? hp_cut(policy, text, length, cut) : length;
+    if (cut >= length) return;
+    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, fail);
+    cuts->at[cuts->count++] = (uint32_t)cut;
+    from = cut;
+  }
+}
+
+void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads, hp_fail *fail) {
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
+  size_t least = length / PARTS;
+  if (least < LEAST) least = LEAST;
+  if (least > MOST) least = MOST;
+  cuts->count = 0;
+  if (threads > 1) cut_down(cuts, policy, text, length, hp_merger_share(length, threads), 1, least, fail);
+  cut_down(cuts, policy, text, length, length, threads > 1 ? threads - 1 : 1, least, fail);
+}
+
+size_t hp_shared_size(size_t length, unsigned threads) {
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 24 };
+  size_t size = length / ((size_t)threads * PARTS) + 1;
+  if (size < LEAST) size = LEAST;
+  return size > MOST ? MOST : size;
+}
+
+size_t hp_chunk_size(size_t come, unsigned threads) {
   enum { LEAST = 16 << 10, MOST = 128 << 10 };
-  size_t size = length / (threads * 4) + 1;
+  size_t size = come / (threads * 4) + 1;
   if (size < LEAST) size = LEAST;
   return size > MOST ? MOST : size;
 }

@@ -33,7 +33,17 @@ size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from
 void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
                    hp_fail *fail);
 
-/* The chunk size for an input and a number of threads when nobody chose one. */
-size_t hp_chunk_size(size_t length, unsigned threads);
+/* Cuts for so many threads, the first of which, the merger, begins on the left and the others behind its share: both
+ * find large chunks first, then smaller and smaller ones, so that the last of them end at about the same time. */
+void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads, hp_fail *fail);
+
+/* The size of chunks of which threads make one as they come by them. */
+size_t hp_shared_size(size_t length, unsigned threads);
+
+/* Where the merger's share of the text ends, about. */
+size_t hp_merger_share(size_t length, unsigned threads);
+
+/* The chunk size for an input whose length nobody knows yet, so much of it having come. */
+size_t hp_chunk_size(size_t come, unsigned threads);
 
 #endif

@@ -294,6 +294,10 @@ static void open_json(comparison *c) {
   hp_json_text(json, c->options.mode_predictor);
   hp_json_key(json, "cut");
   hp_json_text(json, c->options.cut);
+  hp_json_key(json, "pool");
+  hp_json_text(json, c->options.pool == HPAR_POOL_SPIN    ? "spin"
+                     : c->options.pool == HPAR_POOL_SLEEP ? "sleep"
+                                                          : "adaptive");
   hp_json_key(json, "merge");
   hp_json_text(json, c->options.merge == HPAR_MERGE_TREE ? "tree" : "chain");
   if (c->other == HPAR_MODE_PIPELINED) {

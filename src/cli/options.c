@@ -170,7 +170,8 @@ int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, co
 
 int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options) {
   static const char *const switches[] = {"off", "on", NULL}, *const merges[] = {"chain", "tree", NULL};
-  static const char *const executors[] = {"threads", "inline", NULL};
+  static const char *const executors[] = {"threads", "inline", NULL}, *const pools[] = {"adaptive", "spin", "sleep",
+                                                                                        NULL};
   static const char *const binds[] = {"none", "cores", NULL}, *const allocators[] = {"libc", "jemalloc", NULL};
   uint64_t number = 0;
   size_t index = 0;
@@ -204,6 +205,10 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
     case HP_OPTION_MERGE:
       if (!hp_value_word(arguments, merges, &index)) return HP_EXIT_USAGE;
       options->merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+      return -1;
+    case HP_OPTION_POOL:
+      if (!hp_value_word(arguments, pools, &index)) return HP_EXIT_USAGE;
+      options->pool = (hpar_pool)index;
       return -1;
     case HP_OPTION_BUFFER_TOKENS:
     case HP_OPTION_BATCH:

@@ -58,6 +58,7 @@ enum {
   HP_OPTION_MODE_PREDICTOR,
   HP_OPTION_CUT,
   HP_OPTION_MERGE,
+  HP_OPTION_POOL,
   HP_OPTION_SCRIPTING,
   HP_OPTION_ENCODING,
   HP_OPTION_BUFFER_TOKENS,
@@ -82,6 +83,7 @@ enum {
       {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
       {HP_OPTION_CUT, "cut", "NAME", "where to cut, in place of the strategy's way; \"help\" lists them"},          \
       {HP_OPTION_MERGE, "merge", "chain|tree", "log after log (chain), or neighbours with each other first"},       \
+      {HP_OPTION_POOL, "pool", "adaptive|spin|sleep", "how threads wait for the next parse (adaptive)"},            \
       {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); no script is ever run"},              \
       {HP_OPTION_ENCODING, "encoding", "LABEL",                                                                     \
        "the encoding that FILE came with, as utf-8 or latin1 (default:\nfound in FILE)"},                           \

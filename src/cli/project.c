@@ -4,6 +4,7 @@
  * end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. */
 
 #include "base/memory.h"
+#include "chunk/chunk.h"
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/mean.h"
@@ -36,6 +37,7 @@ static const hp_command command = {
 
 typedef struct task {
   uint64_t parse, merge, exact; /* nanoseconds: by a worker; taking that over; by the merger itself */
+  size_t cut;                   /* where it begins */
   uint64_t done;                /* in the schedule; UINT64_MAX: not begun */
 } task;
 
@@ -94,7 +96,7 @@ static bool keep_tasks(study *s, bool first) {
   for (size_t i = 0; i < s->task_count && i < count; i++) {
     const hpar_chunk *c = hpar_chunk_at(s->parser, i);
     task *t = &s->tasks[i];
-    if (first) *t = (task){UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
+    if (first) *t = (task){UINT64_MAX, UINT64_MAX, UINT64_MAX, c->text_begin, 0};
     if (c->outcome == HPAR_CHUNK_EXACT) {
       t->exact = lesser(t->exact, c->ns.merge_end - c->ns.merge_begin);
       t->parse = t->merge = 0;
@@ -117,7 +119,7 @@ static hpar_status measure_tasks(study *s, unsigned cores) {
     hpar_status status = parse(s, &o, &ignored, &stats);
     if (status) return status;
     if (!keep_tasks(s, run == 0)) return HPAR_ERROR_MEMORY;
-    s->prelude = lesser(s->prelude, stats.ns.decode + stats.ns.cut);
+    s->prelude = lesser(s->prelude, stats.ns.decode / cores + stats.ns.cut);
   }
   uint64_t by_workers = 0, by_merger = s->prelude;
   for (size_t i = 0; i < s->task_count; i++) {
@@ -178,7 +180,8 @@ static bool claim_exactly(queue *q, size_t chunk) {
 /* When the merger is done. `idle` are the workers' times until they begin. */
 static uint64_t schedule(study *s, unsigned cores, uint64_t *workers) {
   task *tasks = s->tasks;
-  size_t count = s->task_count, share = count ? 1 + (count - 1) / cores : 1;
+  size_t count = s->task_count, share = 1;
+  while (share < count && tasks[share].cut < hp_merger_share(s->length, cores)) share++;
   queue q = {.low = 1, .high = share, .next = share, .count = count};
   uint64_t merger = s->prelude;
   unsigned others = cores - 1;

@@ -38,7 +38,7 @@ hpar_node hpar_document_root(const hpar_document *document) { return document->r
 hpar_quirks hpar_document_quirks(const hpar_document *document) { return document->quirks; }
 
 size_t hpar_document_memory(const hpar_document *document) {
-  return atomic_load_explicit(&document->range.top, memory_order_relaxed);
+  return atomic_load_explicit(&document->range.top, memory_order_relaxed) + document->range.in_parts;
 }
 
 hpar_node_kind hpar_kind(const hpar_document *document, hpar_node node) {

@@ -96,11 +96,42 @@ static hp_input of_utf8(const char *bytes, size_t length) {
   return made;
 }
 
+/* Slice i lies between places i and i + 1, which no valid character stands across. */
+typedef struct check {
+  const char *places[HP_DECODE_SLICES + 1];
+  bool valid[HP_DECODE_SLICES];
+} check;
+
+static void check_slice(void *job, unsigned i) {
+  check *all = job;
+  const char *end = all->places[i + 1];
+  all->valid[i] = hp_scan()->invalid_utf8(all->places[i], end) == end;
+}
+
+/* The first invalid sequence, or `end`; looked for in slices where that may be. */
+static const char *first_invalid(const char *at, const char *end, const hp_decode_aid *aid) {
+  const hp_scan_kernels *scan = hp_scan();
+  size_t length = (size_t)(end - at), count = aid && aid->run && aid->least_checked ? length / aid->least_checked : 1;
+  if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
+  if (count < 2) return scan->invalid_utf8(at, end);
+  check all;
+  for (size_t i = 0; i <= count; i++) {
+    const char *place = at + length / count * i;
+    for (int k = 0; i && i < count && k < 3 && ((unsigned char)*place & 0xC0) == 0x80; k++) place++;
+    all.places[i] = i < count ? place : end;
+  }
+  aid->run(aid->context, (unsigned)count, check_slice, &all);
+  /* What precedes the first slice that is not valid ends with a whole character. */
+  for (size_t i = 0; i < count; i++)
+    if (!all.valid[i]) return scan->invalid_utf8(all.places[i], end);
+  return end;
+}
+
 //§ utf-8-decode, of the Encoding Standard
-hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length) {
+static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_decode_aid *aid) {
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);
-  const char *end = made.bytes + made.length, *invalid = hp_scan()->invalid_utf8(made.bytes, end);
+  const char *end = made.bytes + made.length, *invalid = first_invalid(made.bytes, end, aid);
   if (invalid != end) {
     walk start = {.begin = made.bytes, .at = made.bytes, .end = end, .bom = made.bom};
     walk walk = start;
@@ -122,6 +153,10 @@ hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length) {
   }
   *input = made;
   return HPAR_OK;
+}
+
+hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length) {
+  return open_utf8(input, bytes, length, NULL);
 }
 
 static const char *skip_ascii(const char *at, const char *end) {
@@ -229,7 +264,10 @@ static size_t most_checkpoints(const slice *s) {
   return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
 }
 
-/* What follows the ASCII that `input` begins with. */
+/* What follows the ASCII that `input` begins with. Slices are put where they have room, and moved together: of two in
+ * the buffer the first, so that each thread goes on to touch the memory that it has touched before; else all but the
+ * first.
+ */
 static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
   size_t checkpoints = 0;
   for (unsigned i = 0; i < all->count; i++) checkpoints += most_checkpoints(&all->slices[i]);
@@ -250,17 +288,22 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   else
     decode_slice(all, 0);
   uint64_t length = ascii;
+  bool moves_first = all->count == 2 && !input->owned;
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
     if (s->status != HPAR_OK) return s->status;
     if (length + s->length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
-    if (i) memmove(text + length, s->text, s->length);
+    if (i && !moves_first) memmove(text + length, s->text, s->length);
     for (size_t n = 0; n < s->checkpoint_count; n++) {
       hp_checkpoint moved = s->checkpoints[n];
       moved.offset += (uint32_t)length;
       input->checkpoints[input->checkpoint_count++] = moved;
     }
     length += s->length;
+  }
+  if (moves_first) {
+    size_t before = (size_t)length - all->slices[1].length;
+    text = memmove(all->slices[1].text - before, text, before);
   }
   input->bytes = text;
   input->length = (size_t)length;
@@ -270,7 +313,7 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
 
 static hpar_status decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
                           const hp_decode_aid *aid) {
-  if (encoding->kind == HP_ENCODING_UTF8) return hp_input_open(input, bytes, length);
+  if (encoding->kind == HP_ENCODING_UTF8) return open_utf8(input, bytes, length, aid);
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   if (!length) bytes = "";
   hp_input made = {.bytes = bytes, .length = length, .encoding = encoding, .source = bytes, .source_length = length};
@@ -290,6 +333,7 @@ static hpar_status decode(hp_input *input, const char *bytes, size_t length, con
   hpar_status status = hp_decoder_create(&first, encoding);
   if (status != HPAR_OK) return status;
   hp_decoder_destroy(first);
+  if (aid && aid->run && length / 2 >= aid->least) ascii = 0; /* in slices like the rest */
   const unsigned char *source = (const unsigned char *)bytes;
   decoding all = {
       .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};
@@ -308,7 +352,7 @@ static hpar_status decode(hp_input *input, const char *bytes, size_t length, con
     return status;
   }
   if (in_buffer) {
-    hp_buffer_take(aid->buffer, made.length);
+    hp_buffer_take(aid->buffer, (size_t)(made.bytes - aid->buffer->base) + made.length);
   } else {
     char *fitted = hp_reallocate(made.owned, made.length ? made.length : 1);
     if (fitted) made.bytes = made.owned = fitted;
@@ -327,7 +371,7 @@ hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t l
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);
   const char *end = made.bytes + made.length;
-  bool valid = hp_scan()->invalid_utf8(made.bytes, end) == end;
+  bool valid = first_invalid(made.bytes, end, aid) == end;
   sniffed->encoding = valid ? &hp_utf8 : &hp_windows1252;
   sniffed->source = valid ? HP_ENCODING_FROM_VALID_UTF8 : HP_ENCODING_FROM_FALLBACK;
   if (!valid) return decode(input, bytes, length, sniffed->encoding, aid);

@@ -27,7 +27,30 @@ static bool step(hp_merger *m) {
   return true;
 }
 
+/* As the sequential parser: all of the input is there, and nothing but its end to be looked out for. Not the first
+ * token after a segment, nor the last. */
+static void hurry_to(hp_merger *m, uint32_t offset) {
+  hp_lane *lane = m->lane;
+  hp_tokenizer *t = &lane->tokenizer;
+  const char *near = t->base + offset;
+  hp_token token;
+  uint64_t tokens = 0;
+  while (t->at < near) {
+    if (hp_next_token(t, &token) == HPAR_TOKEN_EOF) {
+      m->done = true;
+      hp_exact_token(&lane->builder, &token);
+      break;
+    }
+    tokens++;
+    hp_exact_token(&lane->builder, &token);
+  }
+  lane->tokens += tokens;
+}
+
 bool hp_merger_walk_to(hp_merger *m, uint32_t offset) {
+  if (m->done || (position(m) >= offset && at_boundary(m))) return true;
+  if (!step(m)) return false;
+  if (!m->done && m->lane->tokenizer.last && !hp_lane_is_limited(m->lane)) hurry_to(m, offset);
   while (!m->done && (position(m) < offset || !at_boundary(m)))
     if (!step(m)) return false;
   return true;

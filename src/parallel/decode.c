@@ -1,4 +1,4 @@
-/* Decoding in slices: each thread takes the next that nobody has taken. */
+/* Decoding in slices. */
 
 #include "base/memory.h"
 #include "parallel/parallel.h"
@@ -7,9 +7,17 @@
 
 /* Below these bytes a slice costs more to hand over than it saves. */
 enum { ROOM = 32 << 20 };
-enum { LEAST_SLICE = 128 << 10, SLICES_A_THREAD = 2, INLINE_SLICES = 5, INLINE_LEAST = 16 };
+enum { LEAST_SLICE = 32 << 10, SLICES_A_THREAD = 1, INLINE_SLICES = 5, INLINE_LEAST = 16, LEAST_CHECKED = 32 << 10 };
 
-unsigned hp_crew_threads(hp_crew *crew, unsigned wanted) {
+static hp_pool_wait wait_of(hpar_pool pool) {
+  switch (pool) {
+    case HPAR_POOL_SPIN: return HP_POOL_SPIN;
+    case HPAR_POOL_SLEEP: return HP_POOL_SLEEP;
+    default: return HP_POOL_ADAPTIVE;
+  }
+}
+
+unsigned hp_crew_threads(hp_crew *crew, const hpar_options *o, unsigned wanted) {
   if (!crew->pool || crew->threads != wanted) {
     hp_pool_destroy(crew->pool);
     crew->pool = NULL;
@@ -20,30 +28,35 @@ unsigned hp_crew_threads(hp_crew *crew, unsigned wanted) {
     if (status != HPAR_OK) return 0;
     crew->threads = wanted;
   }
+  hp_pool_wait_as(crew->pool, wait_of(o->pool));
   return hp_pool_threads(crew->pool);
 }
 
 typedef struct slices {
   void (*work)(void *job, unsigned i);
   void *job;
-  unsigned count;
-  _Atomic unsigned next;
+  unsigned count, threads;
+  _Atomic uint32_t taken; /* bit i: slice i */
 } slices;
 
+/* Each thread begins with its own part of the slices, the same each time, for it will parse there, too: a line of the
+ * text that another thread has read since is dear to write again. */
 static void take_slices(void *context, unsigned thread) {
   slices *s = context;
-  (void)thread;
-  for (unsigned i; (i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->count;) s->work(s->job, i);
+  for (unsigned k = 0; k < s->count; k++) {
+    unsigned i = (s->count * thread / s->threads + k) % s->count;
+    if (!(atomic_fetch_or_explicit(&s->taken, 1u << i, memory_order_relaxed) >> i & 1)) s->work(s->job, i);
+  }
 }
 
 static void run_threads(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
   hp_crew *crew = context;
-  slices s = {work, job, count, 0};
   unsigned threads = crew->pool ? hp_pool_threads(crew->pool) : 1;
   if (threads > count) threads = count;
+  slices s = {work, job, count, threads, 0};
   if (threads > 1) hp_pool_start(crew->pool, threads, take_slices, &s);
   take_slices(&s, 0);
-  if (threads > 1) hp_pool_join(crew->pool);
+  if (threads > 1) hp_pool_end(crew->pool);
 }
 
 static void run_slices(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
@@ -73,7 +86,7 @@ void hp_crew_aid(hp_crew *crew, const hpar_options *o, hp_decode_aid *aid) {
   if (o->executor == HPAR_EXECUTOR_INLINE) {
     aid->run = run_inline;
     aid->most = INLINE_SLICES;
-    aid->least = INLINE_LEAST;
+    aid->least = aid->least_checked = INLINE_LEAST;
     return;
   }
   if (o->executor == HPAR_EXECUTOR_CALLER) {
@@ -83,11 +96,13 @@ void hp_crew_aid(hp_crew *crew, const hpar_options *o, hp_decode_aid *aid) {
     aid->run = run_slices;
     aid->most = wanted * SLICES_A_THREAD;
     aid->least = LEAST_SLICE;
+    aid->least_checked = LEAST_CHECKED;
     return;
   }
-  unsigned threads = hp_crew_threads(crew, o->threads ? o->threads : hp_usable_cores());
+  unsigned threads = hp_crew_threads(crew, o, o->threads ? o->threads : hp_usable_cores());
   if (threads < 2) return;
   aid->run = run_threads;
   aid->most = threads * SLICES_A_THREAD;
   aid->least = LEAST_SLICE;
+  aid->least_checked = LEAST_CHECKED;
 }

@@ -8,9 +8,60 @@
 
 #include <sched.h>
 
-enum { SPINS = 4000, MOST_SLACK = 4 << 10, LEAST_SHARE = 64 << 10 };
+enum {
+  MOST_SLACK = 4 << 10,
+  LEAST_SHARE = 64 << 10,
+  MOST_APART = 256 << 20,
+  WAIT_SPIN = 100000,
+  AWAIT_SPIN = 200000,
+  PATIENCE = 100
+};
 
 /*** workers ***/
+
+static bool inline_executor(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
+
+/* By the thread that is to use it, so that its memory is its own. False: no memory. */
+static bool open_worker(const hp_run *r, hp_worker *worker) {
+  const hp_builder *exact = &r->merger.lane->builder;
+  if (worker->is_open) return true;
+  if (setjmp(worker->lane.fail.frame)) return false;
+  hp_worker_open(worker, r->task, exact->fragment, &exact->context);
+  worker->staged = r->staged;
+  if (r->parts) {
+    unsigned index = 0;
+    while (r->crew->workers[index] != worker) index++;
+    hp_range_part(&worker->part, &r->task->document->range, index, r->parts);
+    hp_arena_open(&worker->lane.nodes, &worker->part, &worker->lane.fail);
+    hp_arena_open(&worker->lane.bytes, &worker->part, &worker->lane.fail);
+  }
+  if (r->staged) {
+    hp_stages_open(&worker->stages, &worker->lane, r->task, r->options, inline_executor(r));
+    worker->stages.ended = true; /* until it is told where the first chunk begins */
+  }
+  return worker->is_open = true;
+}
+
+/* The chunk that `span` of them are. */
+static void join(hp_run *r, uint32_t chunk, uint32_t span) {
+  hp_chunk *c = hp_chunk_at(r->crew, chunk);
+  c->span = span;
+  c->work.limit = hp_chunk_at(r->crew, chunk + span - 1)->work.limit;
+}
+
+typedef struct taking {
+  hp_run *run;
+  unsigned thread;
+  uint32_t chunk;
+} taking;
+
+static bool take_more(void *context) {
+  const taking *t = context;
+  uint32_t span = hp_chunk_at(t->run->crew, t->chunk)->span;
+  if (!hp_share_go_on(t->run, t->thread, t->chunk + span)) return false;
+  join(t->run, t->chunk, span + 1);
+  return true;
+}
 
 static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
   hp_chunk *c = hp_chunk_at(r->crew, chunk);
@@ -22,7 +73,17 @@ static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
     atomic_compare_exchange_strong_explicit(&r->first_start, &none, hp_now(), memory_order_relaxed,
                                             memory_order_relaxed);
   c->work.times.worker = thread;
-  hp_worker_parse(r->crew->workers[thread], &task, &r->plan, &c->work);
+  taking taking = {r, thread, chunk};
+  c->work.reach = r->shared ? hp_chunk_at(r->crew, hp_share_end(r, thread, chunk) - 1)->work.limit : c->work.limit;
+  c->work.more = r->shared ? take_more : NULL;
+  c->work.more_context = &taking;
+  if (open_worker(r, r->crew->workers[thread])) {
+    hp_worker_parse(r->crew->workers[thread], &task, &r->plan, &c->work);
+  } else {
+    c->work.failed = true;
+    c->work.times.begin = c->work.times.end = hp_now();
+    c->work.times.prescan = 0;
+  }
   atomic_store_explicit(&c->done, true, memory_order_release);
   if (r->tree) hp_tree_arrive(r, thread, chunk);
 }
@@ -42,8 +103,9 @@ static uint32_t claim_early(hp_run *r) {
   return high - 1;
 }
 
-/* The next chunk that nobody has taken, or 0. */
-static uint32_t claim(hp_run *r) {
+/* The next chunk for the thread, which nobody has taken, or 0. */
+static uint32_t claim(hp_run *r, unsigned thread) {
+  if (r->shared) return hp_share_take(r, thread);
   uint32_t chunk = atomic_load_explicit(&r->next, memory_order_relaxed);
   do {
     if (chunk >= atomic_load_explicit(&r->offered, memory_order_acquire)) return claim_early(r);
@@ -54,6 +116,7 @@ static uint32_t claim(hp_run *r) {
 
 /* True if the merger may parse the chunk by itself, nobody having begun. */
 static bool claim_exactly(hp_run *r, uint32_t chunk) {
+  if (r->shared) return hp_share_take_this(r, chunk);
   uint64_t early = atomic_load_explicit(&r->early, memory_order_relaxed);
   while ((uint32_t)early == chunk && chunk < (uint32_t)(early >> 32))
     if (atomic_compare_exchange_weak_explicit(&r->early, &early, pair(chunk + 1, (uint32_t)(early >> 32)),
@@ -68,10 +131,9 @@ static bool nothing_to_do(hp_run *r) {
 }
 
 static void wait_for_chunk(hp_run *r) {
-  for (int i = 0; i < SPINS; i++) {
+  hp_spin spin = {0};
+  while (hp_spin_on(&spin, WAIT_SPIN))
     if (!nothing_to_do(r)) return;
-    hp_pause();
-  }
   pthread_mutex_lock(&r->crew->lock);
   atomic_fetch_add(&r->sleepers, 1);
   while (nothing_to_do(r)) pthread_cond_wait(&r->crew->wake, &r->crew->lock);
@@ -87,12 +149,11 @@ static void wake_workers(hp_run *r) {
   pthread_mutex_unlock(&r->crew->lock);
 }
 
-static bool inline_executor(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
 static bool pooled(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_THREADS; }
 
 static void work_as_worker(hp_run *r, unsigned thread) {
   while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed)) {
-    uint32_t chunk = claim(r);
+    uint32_t chunk = claim(r, thread);
     if (chunk)
       speculate(r, thread, chunk);
     else if (atomic_load(&r->closed) && atomic_load(&r->next) >= atomic_load(&r->offered))
@@ -128,23 +189,21 @@ static void await(hp_run *r) {
   if (ready(r)) return;
   hp_record *record = r->merger.record;
   uint64_t begin = record ? hp_now() : 0;
-  for (unsigned spins = 0; !ready(r); spins++) {
-    if (spins < 100) {
-      hp_pause();
-      continue;
-    }
-    uint32_t other = claim(r);
+  hp_spin spin = {0};
+  bool patient = true;
+  while (!ready(r)) {
+    uint32_t other = spin.steps < PATIENCE ? 0 : claim(r, 0);
     if (other) {
-      note_wait(record, r->head, begin);
+      note_wait(record, r->number, begin);
       speculate(r, 0, other);
       begin = record ? hp_now() : 0;
-    } else if (spins < 20000) {
-      hp_pause();
+    } else if (patient) {
+      patient = hp_spin_on(&spin, AWAIT_SPIN);
     } else {
       sched_yield();
     }
   }
-  note_wait(record, r->head, begin);
+  note_wait(record, r->number, begin);
 }
 
 static void start_pool(hp_run *r) {
@@ -158,8 +217,12 @@ static void join_pool(hp_run *r) {
   atomic_store(&r->closed, true);
   if (!r->started) return;
   wake_workers(r);
-  if (r->staged) hp_stages_stop(&r->crew->workers[0]->stages);
-  hp_pool_join(r->crew->pool);
+  if (r->staged) {
+    hp_stages_stop(&r->crew->workers[0]->stages);
+    hp_pool_join(r->crew->pool); /* one of a pair waits for the other */
+  } else {
+    hp_pool_end(r->crew->pool);
+  }
   r->started = false;
 }
 
@@ -212,6 +275,7 @@ static void offer(hp_run *r, size_t limit) {
   atomic_store_explicit(&c->done, false, memory_order_relaxed);
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
   c->composed = false;
+  c->span = 1;
   c->work.reading_count = c->work.taken = 0;
   c->work.cut = (uint32_t)r->begin;
   c->work.limit = (uint32_t)limit;
@@ -239,17 +303,32 @@ static void cut_exactly(hp_run *r, size_t length, size_t size) {
   }
 }
 
+/* The inline executor parses each chunk by itself, all of them before the merge; a tree of merges must know them; and a
+ * strategy's own way through a chunk, to its end. */
+static bool may_share(const hp_run *r) {
+  const hpar_options *o = r->options;
+  return !o->cuts && !o->chunk_size && !o->chunks && !r->tree && !r->staged && !inline_executor(r) &&
+         !cuts_exactly(r) && r->threads > 1 && !r->plan.strategy->parse;
+}
+
 /* All cuts of a text that is there as a whole. */
 static void cut_all(hp_run *r) {
   const hp_task *task = r->task;
   const hpar_options *o = r->options;
   hp_cuts *cuts = &r->crew->cuts;
-  size_t size = o->chunks && !o->chunk_size ? task->length / o->chunks + 1 : chunk_size(r, task->length);
   cuts->count = 0;
+  r->shared = may_share(r);
+  size_t size = o->chunk_size ? o->chunk_size
+                : o->chunks   ? task->length / o->chunks + 1
+                : r->shared   ? hp_shared_size(task->length, r->threads)
+                              : 0;
+  hp_fail *fail = &r->merger.lane->fail;
   if (cuts_exactly(r))
-    cut_exactly(r, task->length, size);
+    cut_exactly(r, task->length, size ? size : hp_chunk_size(task->length, r->threads));
+  else if (!o->cuts && size)
+    hp_cut_evenly(cuts, (hp_cut_policy)r->plan.cut, task->text, task->length, size, fail);
   else if (!o->cuts)
-    hp_cut_evenly(cuts, (hp_cut_policy)r->plan.cut, task->text, task->length, size, &r->merger.lane->fail);
+    hp_cut_for(cuts, (hp_cut_policy)r->plan.cut, task->text, task->length, r->threads, fail);
   for (uint32_t i = 0; i < cuts->count; i++) offer(r, cuts->at[i]);
   for (size_t i = 0; o->cuts && i < o->cut_count; i++) {
     size_t at = text_offset(task, task->length, o->cuts[i]);
@@ -294,16 +373,6 @@ static void offer_what_has_come(hp_run *r, size_t come, size_t mapped, bool all)
 
 /*** the merger's side ***/
 
-static void open_worker(const hp_run *r, hp_worker *worker) {
-  hp_lane *lane = r->merger.lane;
-  if (setjmp(worker->lane.fail.frame)) hp_fail_now(&lane->fail, worker->lane.fail.status);
-  hp_worker_open(worker, r->task, lane->builder.fragment, &lane->builder.context);
-  worker->staged = r->staged;
-  if (!r->staged) return;
-  hp_stages_open(&worker->stages, &worker->lane, r->task, r->options, inline_executor(r));
-  worker->stages.ended = true; /* until it is told where the first chunk begins */
-}
-
 /* Threads that there is work for. A worker's bookkeeping is some 20 KB: eight of them would take as much as the tree of
  * the smallest page that is parsed in parallel (experiments/memory). */
 static unsigned worth(const hp_run *r) {
@@ -322,7 +391,7 @@ static void prepare_crew(hp_run *r) {
   } else if (!pooled(r)) {
     r->merger.stats->threads = threads;
   } else {
-    threads = hp_crew_threads(crew, threads);
+    threads = hp_crew_threads(crew, r->options, threads);
     if (!threads) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     if (r->staged && threads < 2) r->staged = false;
     if (threads > worth(r)) threads = worth(r);
@@ -341,13 +410,25 @@ static void prepare_crew(hp_run *r) {
     void *levels = hp_reallocate(crew->levels, threads * sizeof *crew->levels);
     if (!levels) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     crew->levels = levels;
+    hp_share *shares = hp_reallocate(crew->shares, threads * sizeof *crew->shares);
+    if (!shares) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
+    crew->shares = shares;
     while (crew->worker_count < threads) {
       hp_worker *worker = hp_allocate_zeroed(sizeof *worker);
       if (!worker) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
       workers[crew->worker_count++] = worker;
     }
   }
-  for (unsigned i = 0; i < threads; i++) open_worker(r, crew->workers[i]);
+  const hp_task *task = r->task;
+  bool divided = task->length && task->length <= MOST_APART && hp_range_divide(&task->document->range, threads);
+  r->parts = divided ? threads : 0;
+  for (unsigned i = 0; i < threads; i++) {
+    hp_worker *worker = crew->workers[i];
+    worker->is_open = false;
+    worker->nanoseconds = worker->predict_nanoseconds = 0;
+    /* Where a worker is used for more than its chunks. */
+    if ((r->staged || r->tree) && !open_worker(r, worker)) hp_fail_now(&lane->fail, worker->lane.fail.status);
+  }
   memset(crew->levels, 0, threads * sizeof *crew->levels);
   r->open = true;
 }
@@ -376,7 +457,7 @@ static bool take_over(hp_run *r) {
 static void note_merged(hp_run *r, const hp_chunk *c, uint64_t begin, bool finished) {
   hp_record *record = r->merger.record;
   uint64_t end = hp_now();
-  hp_record_event(record, r->own ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE, 0, r->head, begin, end, c->work.cut,
+  hp_record_event(record, r->own ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE, 0, r->number, begin, end, c->work.cut,
                   c->work.limit);
   if (!finished) return;
   if (r->own) hp_note_other(&r->merger, &c->work, HPAR_CHUNK_EXACT);
@@ -390,13 +471,15 @@ static void note_end(hp_run *r) {
   hp_record *record = r->merger.record;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
   hp_record_event(record, HPAR_EVENT_CUT, 0, UINT32_MAX, r->begin_time, r->begin_time + r->merger.stats->ns.cut, 0, 0);
-  for (uint32_t i = 0; i < offered; i++) {
+  uint32_t number = 0; /* of the chunk */
+  for (uint32_t i = 0, span; i < offered; i += span, number++) {
     const hp_chunk *c = hp_chunk_at(r->crew, i);
     const hp_chunk_work *work = &c->work;
+    span = c->span;
     if (i >= r->head) hp_note_other(&r->merger, work, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
     if (!atomic_load_explicit(&c->done, memory_order_acquire)) continue;
-    if (i < record->chunk_count) {
-      hpar_chunk *chunk = &record->chunks[i];
+    if (number < record->chunk_count) {
+      hpar_chunk *chunk = &record->chunks[number];
       chunk->worker = work->times.worker;
       chunk->ns.prescan = work->times.prescan;
       chunk->ns.parse_begin = work->times.begin;
@@ -404,19 +487,29 @@ static void note_end(hp_run *r) {
     }
     uint64_t predicted = work->times.begin + work->times.prescan;
     if (work->times.prescan)
-      hp_record_event(record, HPAR_EVENT_PRESCAN, work->times.worker, i, work->times.begin, predicted, work->cut,
+      hp_record_event(record, HPAR_EVENT_PRESCAN, work->times.worker, number, work->times.begin, predicted, work->cut,
                       work->limit);
-    hp_record_event(record, HPAR_EVENT_PARSE, work->times.worker, i, predicted, work->times.end, work->cut,
+    hp_record_event(record, HPAR_EVENT_PARSE, work->times.worker, number, predicted, work->times.end, work->cut,
                     work->limit);
   }
 }
 
+/* True if the merger, at the end of a chunk of its own, makes the next one part of it. */
+static bool more_of_own(hp_run *r, const hp_chunk *c) {
+  uint32_t next = r->head + c->span;
+  if (!r->shared || next >= atomic_load_explicit(&r->offered, memory_order_relaxed) || !claim_exactly(r, next))
+    return false;
+  join(r, r->head, c->span + 1);
+  return true;
+}
+
 /* One chunk further; false if more must come first. */
-static bool merge_chunk(hp_run *r, const hp_chunk *c) {
+static bool merge_chunk(hp_run *r, hp_chunk *c) {
   hp_merger *m = &r->merger;
   if (r->own) {
     uint64_t begin = m->record ? hp_now() : 0;
     bool there = hp_merger_walk_to(m, c->work.limit);
+    while (there && !m->done && more_of_own(r, c)) there = hp_merger_walk_to(m, c->work.limit);
     if (m->record) note_merged(r, c, begin, there);
     if (!there) return false;
     r->own = false;
@@ -427,7 +520,8 @@ static bool merge_chunk(hp_run *r, const hp_chunk *c) {
     if (m->record) note_merged(r, c, begin, taken);
     if (!taken) return false;
   }
-  r->head++;
+  r->head += c->span;
+  r->number++;
   return true;
 }
 
@@ -449,7 +543,7 @@ static void help(hp_run *r) {
     uint32_t next = atomic_load_explicit(&r->next, memory_order_relaxed);
     if (r->merger.done || offered - next <= r->threads - 1) return;
     if (take_over(r)) continue;
-    uint32_t chunk = claim(r);
+    uint32_t chunk = claim(r, 0);
     if (!chunk) return;
     speculate(r, 0, chunk);
   }
@@ -473,7 +567,8 @@ static void merge_all(hp_run *r) {
 static void fill_stats(hp_run *r) {
   hpar_stats *stats = r->merger.stats;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
-  stats->chunks = offered ? offered - 1 : 0;
+  for (uint32_t i = offered ? hp_chunk_at(r->crew, 0)->span : 0; i < offered; i += hp_chunk_at(r->crew, i)->span)
+    stats->chunks++;
   stats->ns.parse_per_worker[0] = r->busy - stats->ns.merge;
   stats->merge_levels[0].nanoseconds = stats->ns.merge;
   uint64_t start = atomic_load_explicit(&r->first_start, memory_order_relaxed);
@@ -482,6 +577,8 @@ static void fill_stats(hp_run *r) {
   for (unsigned i = 0; r->open && i < workers; i++) {
     if (r->staged) hp_stages_count(&r->crew->workers[i]->stages, stats);
     if (i) stats->ns.parse_per_worker[i] = r->crew->workers[i]->nanoseconds;
+    if (r->parts && r->crew->workers[i]->is_open)
+      r->task->document->range.in_parts += hp_range_part_used(&r->crew->workers[i]->part);
     stats->ns.predict += r->crew->workers[i]->predict_nanoseconds;
     for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
       const hpar_merge_level *from = &r->crew->levels[i][level];
@@ -573,9 +670,12 @@ hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *ta
   }
   if (!inline_executor(r) && offered) {
     /* The merger parses exactly, and faster than a worker: the first share is its own. */
-    uint32_t share = 1 + (offered - 1) / r->threads;
+    size_t end = hp_merger_share(task->length, r->threads);
+    uint32_t share = 1;
+    while (share < offered && hp_chunk_at(crew, share)->work.cut < end) share++;
     atomic_store_explicit(&r->early, pair(1, share), memory_order_relaxed);
-    atomic_store_explicit(&r->next, share, memory_order_relaxed);
+    atomic_store_explicit(&r->next, r->shared ? offered : share, memory_order_relaxed);
+    if (r->shared) hp_share_deal(r, share, offered);
   }
   if (o->executor == HPAR_EXECUTOR_CALLER && r->threads > 1 && offered > 1) {
     hpar_status status = run_by_caller(r);
@@ -651,6 +751,7 @@ void hp_crew_close(hp_crew *crew) {
   }
   hp_free(crew->workers);
   hp_free(crew->levels);
+  hp_free(crew->shares);
   for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) {
     if (!crew->blocks[block]) continue;
     for (uint32_t i = 0; i < (uint32_t)HP_FIRST_BLOCK << block; i++) hp_log_free(&crew->blocks[block][i].work.log);

@@ -19,11 +19,13 @@
 
 enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16, HP_CACHE_LINE = 64 };
 
-/* A chunk is published by `done` (release); until then it is its worker's alone. */
+/* A chunk is published by `done` (release); until then it is its worker's alone. It may have been made of several that
+ * are next to each other, by whoever took them: then it stands for all of them. */
 typedef struct hp_chunk {
   _Atomic bool done;
   _Atomic bool arrived; /* see tree.c */
   bool composed;
+  uint32_t span; /* chunks that it is made of */
   hp_chunk_work work;
 } hp_chunk;
 
@@ -41,6 +43,8 @@ typedef struct hp_run {
   bool started;        /* the pool is at it */
   bool tree;           /* logs are composed before any of them is merged */
   hpar_status outcome; /* of the merger's task, with an executor of the caller's */
+  unsigned parts;      /* of the document's memory, one for each worker; 0: it is not divided */
+  bool shared;         /* chunks are small, and whoever comes by several makes one of them (share.c) */
   uint64_t begin_time, busy;
   /* Cutting: the chunk that is not offered yet begins at `begin` and ends at `cut`, 0 while that has not been found,
    * for which no place before `searched` need be looked at again. */
@@ -49,6 +53,7 @@ typedef struct hp_run {
     bool known;
     hp_start_state state;
   } truth, next_truth; /* at `begin` and at `cut`, where it is cut exactly */
+  uint32_t number;     /* chunks behind the merger, those that were made one being one */
   uint32_t head;       /* the chunk that the merger is at; */
   bool own;            /* it parses it by itself */
   char apart[HP_CACHE_LINE];
@@ -68,12 +73,18 @@ typedef struct hp_run {
   _Atomic uint64_t first_start; /* when the first chunk was begun; 0: none was */
 } hp_run;
 
+typedef struct hp_share {
+  _Atomic uint64_t range;
+  char apart[HP_CACHE_LINE - sizeof(uint64_t)];
+} hp_share;
+
 /* What a parser keeps between parallel parses. Zeros are a crew that has not worked yet. */
 typedef struct hp_crew {
   hp_pool *pool;
   unsigned threads;    /* that the pool was asked for */
   hp_worker **workers; /* [0] is the calling thread's */
   unsigned worker_count;
+  hp_share *shares;                              /* of each of them */
   hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* what each of them has composed */
   hp_chunk *blocks[HP_CHUNK_BLOCKS];             /* each twice as long as the one before; chunks never move */
   hp_cuts cuts;
@@ -102,8 +113,9 @@ void hp_crew_run(hp_crew *crew, const hpar_options *options, unsigned threads, h
 /* Adds to `aid` what lets the crew decode in slices, if it may have more than one thread. */
 void hp_crew_aid(hp_crew *crew, const hpar_options *options, hp_decode_aid *aid);
 
-/* The threads that there are, `wanted` being what was asked for; 0: no memory. */
-unsigned hp_crew_threads(hp_crew *crew, unsigned wanted);
+/* The threads that there are, `wanted` being what was asked for, in a pool that waits as the options say; 0: no memory.
+ */
+unsigned hp_crew_threads(hp_crew *crew, const hpar_options *options, unsigned wanted);
 
 /* The block that a chunk is in: block k has HP_FIRST_BLOCK << k of them. */
 static inline unsigned hp_block_of(uint32_t chunk) {
@@ -114,6 +126,17 @@ static inline hp_chunk *hp_chunk_at(const hp_crew *crew, uint32_t chunk) {
   unsigned block = hp_block_of(chunk);
   return &crew->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
 }
+
+/* Shares (share.c): the merger's are the chunks up to `first`, but for chunk 0; the others have as many each. */
+void hp_share_deal(hp_run *run, uint32_t first, uint32_t count);
+/* The next chunk for a thread, of its own share or another's; 0: there is nothing worth taking. */
+uint32_t hp_share_take(hp_run *run, unsigned thread);
+/* True if nobody had begun the chunk, whosever share it is in, and the caller has it now. */
+bool hp_share_take_this(hp_run *run, uint32_t chunk);
+/* The same, but only from the thread's own share. */
+bool hp_share_go_on(hp_run *run, unsigned thread, uint32_t chunk);
+/* Behind the last chunk up to which the thread, which has just taken `chunk`, may go on. */
+uint32_t hp_share_end(hp_run *run, unsigned thread, uint32_t chunk);
 
 /* Merging as a tree (tree.c). The chunk, after the first, is done or is left to the merger; composes whatever this
  * completes. Once all have arrived, and no thread works any more, the rest is composed by hp_tree_finish. */

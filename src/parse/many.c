@@ -113,7 +113,7 @@ static unsigned threads_for(hpar_parser *parser, const hpar_options *o, size_t c
   unsigned wanted = o->threads ? o->threads : hp_usable_cores();
   unsigned busy = count < wanted ? (unsigned)count : wanted;
   if (busy < 2 || o->executor == HPAR_EXECUTOR_CALLER) return busy ? busy : 1;
-  unsigned there = hp_crew_threads(&parser->crew, wanted);
+  unsigned there = hp_crew_threads(&parser->crew, o, wanted);
   return there < 2 ? 1 : there < busy ? there : busy;
 }
 #endif

@@ -1,39 +1,60 @@
 #include "sched/pool.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #if HPAR_HWLOC
 #include <hwloc.h>
-#include <unistd.h>
 #endif
 
-/* A millisecond or two of polite spinning: on a virtual machine an idle processor may take hundreds of microseconds to
- * come back, which is a whole parse of a small page. */
-enum { SPINS = 30000 };
+enum { CACHE_LINE = 64, STEPS_A_LOOK = 16, LEAST_SPIN = 50000, MOST_SPIN = 2000000, CROWDED_SPIN = 5000 };
+enum { LONG_SPIN = 1000000000, JOIN_SPIN = 50000 };
 
+/* What a thread of the pool knows, on cache lines of its own. */
 typedef struct worker {
   hp_pool *pool;
   pthread_t thread;
   unsigned index;
+  uint32_t last; /* the batch that it was in last */
+  uint64_t spin; /* how long to spin next time, if that adapts */
+  char apart[CACHE_LINE];
 } worker;
 
-/* A batch is announced by its number. `running` counts threads that are still at it. */
+/* The gate of a batch, in one word so that a thread enters all at once or not at all: its number, whether it is open,
+ * how many threads are wanted, have come, and are inside. */
+enum { COUNT_BITS = 10, COUNT = (1 << COUNT_BITS) - 1 };
+#define ONE_INSIDE UINT64_C(1)
+#define ONE_COME (UINT64_C(1) << COUNT_BITS)
+#define ONE_WANTED (UINT64_C(1) << 2 * COUNT_BITS)
+#define OPEN (UINT64_C(1) << 3 * COUNT_BITS)
+
+static unsigned inside(uint64_t gate) { return (unsigned)gate & COUNT; }
+static unsigned come(uint64_t gate) { return (unsigned)(gate >> COUNT_BITS) & COUNT; }
+static unsigned wanted(uint64_t gate) { return (unsigned)(gate >> 2 * COUNT_BITS) & COUNT; }
+static uint32_t number(uint64_t gate) { return (uint32_t)(gate >> 32); }
+
+/* `work` and `context` change only while the gate is closed and nobody is inside. */
 struct hp_pool {
-  pthread_mutex_t lock;
-  pthread_cond_t wake;
-  _Atomic unsigned batch;   /* release: work, context and wanted are set */
-  _Atomic unsigned running; /* release on decrement: results are written */
-  _Atomic unsigned sleepers;
   hp_work work;
   void *context;
-  unsigned wanted;
-  bool stop;
   unsigned threads; /* with the caller */
+  bool crowded;     /* more than there are cores: who spins keeps others from working */
+  _Atomic uint8_t how;
+  char apart[CACHE_LINE];
+  _Atomic uint64_t gate; /* opened with release, entered with acquire; left with release */
+  char apart_too[CACHE_LINE];
+  _Atomic uint32_t signal; /* of another value with each batch, and at the end; the futex */
+  _Atomic uint32_t sleepers;
+  _Atomic bool stop;
+  char apart_as_well[CACHE_LINE];
   worker workers[];
 };
 
@@ -45,52 +66,102 @@ void hp_pause(void) {
 #endif
 }
 
-static unsigned wait_for_batch(hp_pool *pool, unsigned seen) {
-  for (int i = 0; i < SPINS; i++) {
-    unsigned batch = atomic_load_explicit(&pool->batch, memory_order_acquire);
-    if (batch != seen) return batch;
-    hp_pause();
+bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds) {
+  hp_pause();
+  if (spin->steps++ % STEPS_A_LOOK) return true;
+  uint64_t now = hp_now();
+  if (!spin->begin) spin->begin = now;
+  return now - spin->begin < nanoseconds;
+}
+
+static void sleep_while(_Atomic uint32_t *word, uint32_t value) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void wake_all(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0); }
+
+static uint64_t patience_of(const worker *self) {
+  const hp_pool *pool = self->pool;
+  switch (atomic_load_explicit(&pool->how, memory_order_relaxed)) {
+    case HP_POOL_SPIN: return LONG_SPIN;
+    case HP_POOL_SLEEP: return 0;
+    default: return pool->crowded ? CROWDED_SPIN : self->spin;
   }
-  pthread_mutex_lock(&pool->lock);
-  atomic_fetch_add(&pool->sleepers, 1);
-  while (atomic_load_explicit(&pool->batch, memory_order_acquire) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
-  atomic_fetch_sub(&pool->sleepers, 1);
-  pthread_mutex_unlock(&pool->lock);
-  return atomic_load_explicit(&pool->batch, memory_order_acquire);
+}
+
+/* Twice what was just needed, but not more than that is worth; after a long wait half as long as before. So a thread
+ * never spins for much longer than a wake-up takes where it is in vain. */
+static void adapt(worker *self, uint64_t waited) {
+  uint64_t spin = waited < MOST_SPIN ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
+  if (waited < MOST_SPIN && spin < least) spin = least;
+  self->spin = spin < LEAST_SPIN ? LEAST_SPIN : spin < MOST_SPIN ? spin : MOST_SPIN;
+}
+
+/* Until the signal is another one. Sequentially consistent: either a sleeper sees that or `announce` sees the sleeper.
+ */
+static uint32_t wait_for_signal(worker *self, uint32_t seen) {
+  hp_pool *pool = self->pool;
+  uint64_t begin = hp_now(), patience = patience_of(self);
+  hp_spin spin = {.begin = begin};
+  bool changed = false;
+  while (!(changed = atomic_load_explicit(&pool->signal, memory_order_acquire) != seen) && patience &&
+         hp_spin_on(&spin, patience)) {
+  }
+  if (!changed) {
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen);
+    atomic_fetch_sub(&pool->sleepers, 1);
+  }
+  adapt(self, hp_now() - begin);
+  return atomic_load_explicit(&pool->signal, memory_order_acquire);
+}
+
+/* True once for each batch that the thread is wanted for, while its gate is open. */
+static bool enter(worker *self) {
+  hp_pool *pool = self->pool;
+  uint64_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+  do {
+    if (!(gate & OPEN) || number(gate) == self->last || self->index >= wanted(gate)) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&pool->gate, &gate, gate + ONE_INSIDE + ONE_COME,
+                                                  memory_order_acquire, memory_order_acquire));
+  self->last = number(gate);
+  return true;
 }
 
 static void *serve(void *argument) {
   worker *self = argument;
   hp_pool *pool = self->pool;
-  unsigned seen = 0;
-  for (;;) {
-    seen = wait_for_batch(pool, seen);
-    if (pool->stop) return NULL;
-    if (self->index < pool->wanted) pool->work(pool->context, self->index);
-    atomic_fetch_sub_explicit(&pool->running, 1, memory_order_release);
+  for (uint32_t seen = 0;;) {
+    seen = wait_for_signal(self, seen);
+    if (atomic_load_explicit(&pool->stop, memory_order_acquire)) return NULL;
+    if (!enter(self)) continue;
+    pool->work(pool->context, self->index);
+    atomic_fetch_sub_explicit(&pool->gate, ONE_INSIDE, memory_order_release);
   }
 }
 
-/* Sequentially consistent: either a sleeper sees the new number or we see the sleeper. */
 static void announce(hp_pool *pool) {
-  atomic_fetch_add(&pool->batch, 1);
-  if (!atomic_load(&pool->sleepers)) return;
-  pthread_mutex_lock(&pool->lock);
-  pthread_cond_broadcast(&pool->wake);
-  pthread_mutex_unlock(&pool->lock);
+  atomic_fetch_add(&pool->signal, 1);
+  if (atomic_load(&pool->sleepers)) wake_all(&pool->signal);
+}
+
+static unsigned allowed_processors(void) {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
 }
 
 hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
   if (threads < 1) threads = 1;
+  if (threads > COUNT) threads = COUNT;
   hp_pool *pool = hp_allocate_zeroed(sizeof *pool + threads * sizeof *pool->workers);
   if (!pool) return HPAR_ERROR_MEMORY;
-  pthread_mutex_init(&pool->lock, NULL);
-  pthread_cond_init(&pool->wake, NULL);
   pool->threads = 1;
+  pool->crowded = threads > allowed_processors();
   while (pool->threads < threads) {
     worker *next = &pool->workers[pool->threads];
     next->pool = pool;
     next->index = pool->threads;
+    next->spin = MOST_SPIN / 2;
     if (pthread_create(&next->thread, NULL, serve, next)) break;
     pool->threads++;
   }
@@ -100,38 +171,57 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
 
 void hp_pool_destroy(hp_pool *pool) {
   if (!pool) return;
-  pool->stop = true;
+  atomic_store_explicit(&pool->stop, true, memory_order_release);
   announce(pool);
   for (unsigned i = 1; i < pool->threads; i++) pthread_join(pool->workers[i].thread, NULL);
-  pthread_cond_destroy(&pool->wake);
-  pthread_mutex_destroy(&pool->lock);
   hp_free(pool);
 }
 
 unsigned hp_pool_threads(const hp_pool *pool) { return pool->threads; }
 
+void hp_pool_wait_as(hp_pool *pool, hp_pool_wait how) {
+  atomic_store_explicit(&pool->how, (uint8_t)how, memory_order_relaxed);
+}
+
+bool hp_pool_is_awake(const hp_pool *pool) { return !atomic_load_explicit(&pool->sleepers, memory_order_relaxed); }
+
 void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context) {
+  uint64_t last = number(atomic_load_explicit(&pool->gate, memory_order_relaxed));
   pool->work = work;
   pool->context = context;
-  pool->wanted = n;
-  atomic_store_explicit(&pool->running, pool->threads - 1, memory_order_relaxed);
+  uint64_t next = (uint64_t)(uint32_t)(last + 1) << 32;
+  atomic_store_explicit(&pool->gate, next | OPEN | n * ONE_WANTED, memory_order_release);
   announce(pool);
 }
 
-void hp_pool_join(hp_pool *pool) {
-  for (unsigned spins = 0; atomic_load_explicit(&pool->running, memory_order_acquire); spins++) {
-    if (spins < SPINS)
-      hp_pause();
+/* Until nobody is inside, and everybody that is wanted has come where `all` are to. */
+static void wait_until_left(hp_pool *pool, bool all) {
+  hp_spin spin = {0};
+  bool patient = true;
+  for (;;) {
+    uint64_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+    if (!inside(gate) && (!all || come(gate) + 1 >= wanted(gate))) return;
+    if (patient)
+      patient = hp_spin_on(&spin, JOIN_SPIN);
     else
       sched_yield();
   }
 }
 
+void hp_pool_join(hp_pool *pool) {
+  wait_until_left(pool, true);
+  hp_pool_end(pool);
+}
+
+void hp_pool_end(hp_pool *pool) {
+  atomic_fetch_and_explicit(&pool->gate, ~OPEN, memory_order_relaxed);
+  wait_until_left(pool, false);
+}
+
 static unsigned cores;
 
 static void count_cores(void) {
-  cpu_set_t allowed;
-  cores = sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
+  cores = allowed_processors();
 #if HPAR_HWLOC
   hwloc_topology_t topology;
   /* Without sysfs, as in a bare chroot, hwloc has nothing to tell but prints that. */

@@ -39,7 +39,7 @@ static bool has_escape(const char *at, const char *end) {
 static void lookback(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
   (void)plan;
   const char *text = task->text;
-  size_t length = task->length, cut = chunk->cut, window = (chunk->limit - cut) / 8;
+  size_t length = task->length, cut = chunk->cut, window = (chunk->reach - cut) / 8;
   if (window < LEAST_LOOKBACK) window = LEAST_LOOKBACK;
   if (window > MOST_LOOKBACK) window = MOST_LOOKBACK;
   const char *end = text + cut, *limit = text + length, *usual = cut > window ? end - window : text, *least = usual;
@@ -90,7 +90,7 @@ static void lookback(const hp_plan *plan, const hp_task *task, const hp_chunk_wo
 }
 
 static void prescan(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  if (plan->prescan) hp_prescan_at(plan->prescan, task, chunk->cut, chunk->limit, state);
+  if (plan->prescan) hp_prescan_at(plan->prescan, task, chunk->cut, chunk->reach, state);
 }
 
 static void oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
@@ -98,7 +98,7 @@ static void oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work
   uint8_t mode = state->mode;
   if (chunk->truth_known) *state = chunk->truth;
   state->mode = mode;
-  if (state->first >= chunk->limit && chunk->truth_known) state->first = HP_START_BEYOND;
+  if (state->first >= chunk->reach && chunk->truth_known) state->first = HP_START_BEYOND;
 }
 
 static void mode_oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
@@ -150,7 +150,7 @@ static void table(const hp_plan *plan, const hp_task *task, const hp_chunk_work 
   } parts[] = {{"td", HP_IN_BODY},          {"th", HP_IN_BODY},          {"tr", HP_IN_ROW},
                {"tbody", HP_IN_TABLE_BODY}, {"thead", HP_IN_TABLE_BODY}, {"tfoot", HP_IN_TABLE_BODY},
                {"table", HP_IN_BODY}};
-  const char *end = task->text + chunk->limit;
+  const char *end = task->text + chunk->reach;
   for (const char *at = task->text + chunk->cut; at < end && (at = memchr(at, '<', (size_t)(end - at))); at++) {
     bool closer = end - at > 1 && at[1] == '/';
     const char *name = at + 1 + closer;

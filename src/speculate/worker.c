@@ -313,10 +313,12 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
   bool after_replay = plan->mode_predictor->after_replay, one_by_one = plan->strategy->one_by_one;
   size_t checkpoint_bytes = one_by_one ? 0 : plan->checkpoint_bytes;
   bool (*stops)(hp_worker *, const hp_task *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
-  bool quick = !stops && !b->errors && !floor->join_count;
+  bool quick = !stops && !b->errors && !floor->join_count && !w->staged && !hp_lane_is_limited(&w->lane);
   floor->treatment = HP_OURS;
   for (;; floor->now.tokens++) {
     uint32_t at = offset_of(tokenizer);
+    while (at >= chunk->limit && hp_chunk_goes_on(chunk)) {
+    }
     if (at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->ignore_lf || at_tag(tokenizer)) &&
         tokenizer->content == HP_CONTENT_DATA) {
       floor->now.end = at;
@@ -330,12 +332,18 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
     hp_lane_check(&w->lane);
     int kind = next_token(w, &token);
     bool over = false;
-    while (quick && kind != HP_TOKEN_NEED_MORE && hp_speculative_plain_token(b, &token)) {
-      at = offset_of(tokenizer);
-      if ((over = at >= chunk->limit || floor->poisoned)) break;
-      floor->now.tokens++;
-      hp_lane_check(&w->lane);
-      kind = next_token(w, &token);
+    if (quick) {
+      /* Most tokens by far are here. */
+      const char *limit = tokenizer->base + chunk->limit, *from = tokenizer->base + at;
+      uint32_t tokens = 0;
+      while (kind != HP_TOKEN_NEED_MORE && hp_speculative_plain_token(b, &token)) {
+        from = tokenizer->at;
+        if ((over = from >= limit || floor->poisoned)) break;
+        tokens++;
+        kind = hp_next_token(tokenizer, &token);
+      }
+      floor->now.tokens += tokens;
+      at = (uint32_t)(from - tokenizer->base);
     }
     if (over) {
       if (floor->poisoned) give_up(w, log, token.end);
@@ -456,12 +464,14 @@ void hp_worker_speculate(hp_worker *w, const hp_task *task, const hp_plan *plan,
                          bool context, hp_chunk_work *chunk) {
   hp_tokenizer *tokenizer = &w->lane.tokenizer;
   hp_reading *reading = begin_reading(w, task, chunk->cut, chunk);
-  if (find_start(tokenizer, state, tokenizer->base + chunk->limit)) {
+  if (find_start(tokenizer, state, tokenizer->base + chunk->reach)) {
     w->floor.outer_ns = state->outer_ns ? state->outer_ns : HPAR_NAMESPACE_HTML;
     read_on(w, task, plan, state->mode, state->ns, context, reading, chunk);
   } else {
     reading->first = HP_NO_SEGMENT;
     reading->end = reading->segment;
+    while (hp_chunk_goes_on(chunk)) {
+    }
   }
 }
 

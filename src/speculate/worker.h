@@ -30,6 +30,8 @@ struct hp_floor {
 
 typedef struct hp_worker {
   hp_lane lane;
+  bool is_open;     /* for the parse at hand */
+  hp_range part;    /* of the document's memory, where each worker has one */
   hp_stages stages; /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
   bool staged;
   struct hp_floor floor;
@@ -49,13 +51,19 @@ typedef struct hp_reading {
 
 enum { HP_MOST_READINGS = 16 };
 
+/* First what is set for every chunk, near together. */
 typedef struct hp_chunk_work {
-  uint32_t cut, limit;  /* the chunk is [cut, limit); its worker runs on to a clean token boundary */
-  bool failed;          /* out of memory: the log holds nothing */
-  bool cut_short;       /* a token reached beyond what had come of the input: the log ends there */
+  uint32_t cut, limit;    /* the chunk is [cut, limit); its worker runs on to a clean token boundary */
+  uint32_t reading_count; /* of `readings` */
+  uint32_t taken;   /* of the only reading's segments, those that a composition has made part of the log to the left */
+  bool truth_known; /* see `truth` */
+  bool failed;      /* out of memory: the log holds nothing */
+  bool cut_short;   /* a token reached beyond what had come of the input: the log ends there */
+  uint32_t reach;   /* where it will end if nothing comes between; >= limit */
+  bool (*more)(void *); /* at the limit: raises it, or says that there it ends. NULL: it does */
+  void *more_context;
   hp_start_state start; /* as predicted */
-  hp_start_state truth; /* for the predictors named oracle, */
-  bool truth_known;     /* if it is known */
+  hp_start_state truth; /* for the predictors named oracle, if it is known */
   struct {
     uint32_t respeculations;
     uint64_t bytes_respeculated; /* gone over in vain */
@@ -72,13 +80,13 @@ typedef struct hp_chunk_work {
     unsigned worker;
   } times;                               /* for the record: of the clock, and how long the prediction took */
   hp_reading readings[HP_MOST_READINGS]; /* [0] is the predicted one */
-  uint32_t reading_count;
-  uint32_t taken; /* of the only reading's segments, those that a composition has made part of the log to the left */
   hp_log log;
 } hp_chunk_work;
 
+static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more && chunk->more(chunk->more_context); }
+
 void hp_worker_open(hp_worker *worker, const hp_task *task, bool fragment, const hp_open_element *context);
-/* The chunk as the plan's strategy has it; chunk->cut and ->limit are given. */
+/* The chunk as the plan's strategy has it; its cut, limit, reach and what may raise the limit are given. */
 void hp_worker_parse(hp_worker *worker, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk);
 
 /*** for the strategies' own ways through a chunk ***/

@@ -92,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.max_input = number(&random);
   }
   options.bind = (hpar_bind)(random_chance(&random, 5) ? 1 + random_below(&random, 2) : 0);
+  options.pool = (hpar_pool)(random_chance(&random, 5) ? 1 + random_below(&random, 3) : 0);
   options.allocator = (hpar_allocator)(random_chance(&random, 20) ? 1 + random_below(&random, 2) : 0);
   if (random_chance(&random, 30)) {
     options.executor = HPAR_EXECUTOR_CALLER;

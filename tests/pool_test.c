@@ -1,0 +1,100 @@
+/* The thread pool: a batch that is joined is worked on by all of its threads, one that is ended by those that came in
+ * time, none of them after the end; however threads wait. */
+
+#include "sched/pool.h"
+
+#include "check.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { THREADS = 4, ROUNDS = 200 };
+
+typedef struct batch {
+  _Atomic unsigned begun[THREADS], left;
+  _Atomic bool over;
+  _Atomic unsigned late;
+  unsigned plain[THREADS]; /* visible once the batch has been waited for */
+} batch;
+
+static void work(void *context, unsigned thread) {
+  batch *b = context;
+  if (atomic_load(&b->over)) atomic_fetch_add(&b->late, 1);
+  atomic_fetch_add(&b->begun[thread], 1);
+  b->plain[thread]++;
+  for (int i = 0; i < 50; i++) hp_pause();
+  if (atomic_load(&b->over)) atomic_fetch_add(&b->late, 1);
+  atomic_fetch_add(&b->left, 1);
+}
+
+static void rounds(hp_pool *pool, unsigned threads, bool all) {
+  static batch batches[ROUNDS];
+  unsigned worked = 0;
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    batch *b = &batches[i];
+    *b = (batch){.left = 0};
+    unsigned n = 1 + i % threads, begun = 0;
+    hp_pool_start(pool, n, work, b);
+    for (unsigned pauses = i % 7 * 20; !all && pauses; pauses--) hp_pause();
+    if (all)
+      hp_pool_join(pool);
+    else
+      hp_pool_end(pool);
+    atomic_store(&b->over, true);
+    CHECK_EQ(b->plain[0], 0);
+    for (unsigned t = 1; t < THREADS; t++) {
+      unsigned times = atomic_load(&b->begun[t]);
+      CHECK(all ? times == (t < n) : times <= (t < n));
+      CHECK_EQ(b->plain[t], times);
+      begun += times;
+    }
+    CHECK_EQ(atomic_load(&b->left), begun);
+    worked += begun;
+  }
+  for (unsigned i = 0; i < ROUNDS; i++) CHECK_EQ(atomic_load(&batches[i].late), 0);
+  if (all) CHECK(worked > 0 || threads == 1);
+}
+
+static void spins(void) {
+  hp_spin spin = {0};
+  struct timespec from, to;
+  clock_gettime(CLOCK_MONOTONIC, &from);
+  while (hp_spin_on(&spin, 2000000)) {
+  }
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  CHECK((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec >= 2000000);
+  CHECK(spin.steps > 1);
+}
+
+int main(void) {
+  static const hp_pool_wait ways[] = {HP_POOL_ADAPTIVE, HP_POOL_SPIN, HP_POOL_SLEEP};
+  for (unsigned threads = 1; threads <= THREADS; threads++) {
+    hp_pool *pool = NULL;
+    if (!CHECK_EQ(hp_pool_create(&pool, threads), HPAR_OK)) break;
+    unsigned there = hp_pool_threads(pool);
+    CHECK(there >= 1 && there <= threads);
+    hp_pool_end(pool); /* without a batch */
+    for (unsigned way = 0; way < 3; way++) {
+      hp_pool_wait_as(pool, ways[way]);
+      rounds(pool, there, true);
+      rounds(pool, there, false);
+    }
+    /* Who sleeps is woken by the next batch. */
+    hp_pool_wait_as(pool, HP_POOL_SLEEP);
+    for (int i = 0; i < 5; i++) {
+      batch one = {.left = 0};
+      hp_pool_start(pool, there, work, &one);
+      hp_pool_join(pool);
+      CHECK_EQ(atomic_load(&one.left), there - 1);
+      for (int wait = 0; wait < 5000 && there > 1 && hp_pool_is_awake(pool); wait++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+      CHECK(there == 1 || !hp_pool_is_awake(pool));
+    }
+    hp_pool_destroy(pool);
+  }
+  hp_pool_destroy(NULL);
+  CHECK(hp_usable_cores() >= 1);
+  spins();
+  return check_report();
+}
