@@ -85,7 +85,7 @@ static void own_documents(void) {
   for (size_t i = 0; i < document_count; i++) {
     char origin[64];
     snprintf(origin, sizeof origin, "own document %zu", i + 1);
-    every_combination(&documents[i], i % 16 == 0, origin);
+    every_combination(&documents[i], i % 32 == 0, origin);
   }
 }
 
@@ -102,7 +102,7 @@ static void generated_documents(void) {
     snprintf(origin, sizeof origin, "seeds %llu to %llu", (unsigned long long)(seed - PARTS + 1),
              (unsigned long long)seed);
     compare_case of = {joined.bytes, joined.length, NULL, seed / PARTS % 3 == 0, "utf-8"};
-    every_combination(&of, seed / PARTS % 4 == 0, origin);
+    every_combination(&of, seed / PARTS % 8 == 0, origin);
     buffer_clear(&joined);
   }
   generate_free(&document);
