@@ -3,6 +3,30 @@ from lab.cells import AGREES, CANNOT, DIFFERS, NOT_YET, Missing, Number, Section
 from lab.data import PAPER
 
 
+NOTHING_CHANGED = ("foreign_raw_text", "ignored_tag")
+
+
+def pipeline_rates(result, record):
+    """Hazards that the pipelined parser met, and what they cost with this predictor."""
+    predictor = record["variables"]["predictor"]
+    stats = [page["modes"]["pipelined"]["stats"] for page in record["output"]["pages"]]
+    tokens, size = sum(one["tokens"] for one in stats), sum(one["bytes"] for one in stats)
+    alone = sum(one["pipeline"]["bytes_alone"] for one in stats)
+    table = result.add(Table(f"table2-{predictor}", f"Hazards of the pipelined parser, predictor {predictor}, {len(stats)} pages",
+                             ["hazard", "met", "not foreseen", "percent of tokens", "percent of bytes"],
+                             "Tags in svg and math that would switch in HTML, and tags that are dropped, are no hazard to optimistic. "
+                             f"The tree builder read {alone} bytes by itself, where roll-backs came too thick; those have no hazards."))
+    for kind in stats[0]["pipeline"]["hazards_by_kind"]:
+        met, back = (sum(one["pipeline"][counts][kind] for one in stats) for counts in ("hazards_by_kind", "rollbacks_by_kind"))
+        table.row(kind, *cells(met, back, tokens, size))
+    met = sum(count for one in stats for kind, count in one["pipeline"]["hazards_by_kind"].items() if kind not in NOTHING_CHANGED)
+    table.row("all that change anything", *cells(met, sum(one["pipeline"]["rollbacks"] for one in stats), tokens, size))
+
+
+def cells(met, back, tokens, size):
+    return Number(met, "", 0), Number(back, "", 0), Number(100 * met / tokens, "%", 4), Number(100 * met / size, "%", 5)
+
+
 def analyse(data):
     if not data.ran():
         return Section(NOT_YET, data.why_not())
@@ -39,6 +63,8 @@ def analyse(data):
         switches = record["output"]["tokenizer_switches"]
         pages.row(record["page"]["name"], Number(switches["all"], "", 0), Number(switches["percent_of_tokens"], "%", 2),
                   Number(switches["percent_of_bytes"], "%", 4), stand_in=record["page"]["stand_in"])
+    for record in data.ran(part="pipeline"):
+        pipeline_rates(result, record)
     closing = PAPER["table2"]["self_closing_tags"]
     names = whole[0]["output"]["self_closing"]
     share = result.add(Table("table2-self-closing", "Self-closing tags among those that are met", ["what", "paper", "ours"]))
