@@ -6,6 +6,7 @@
 #include <iconv.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 typedef struct made {
   const void *key;
   struct made *next;
-  _Alignas(64) unsigned char table[];
+  _Alignas(max_align_t) unsigned char table[];
 } made;
 
 static _Atomic(made *) tables;
