@@ -165,9 +165,9 @@ hpar_status hp_record_close(hp_record *r, const hp_task *task, const char *fragm
     if (c->predicted.first != UINT64_MAX) c->predicted.first = hp_input_offset(input, c->predicted.first);
     if (c->actual.first != UINT64_MAX) c->actual.first = hp_input_offset(input, c->actual.first);
     c->outcome = outcome_of(c);
-    c->failures = r->failures + failure;
+    c->failures = c->failure_count ? r->failures + failure : NULL;
     failure += c->failure_count;
-    c->again = r->again + again;
+    c->again = c->again_count ? r->again + again : NULL;
     again += c->again_count;
     c->ns.parse_begin = since(r, c->ns.parse_begin);
     c->ns.parse_end = since(r, c->ns.parse_end);
