@@ -8,9 +8,8 @@
 #include <hpar/tokenizer.h>
 #include <stdlib.h>
 
-/* Bytes from which two threads lose on no page, if they are awake and if they sleep, and nanoseconds since the last
- * parse after which they are not worth waking. */
-enum { BREAK_EVEN = 128 << 10, BREAK_EVEN_ASLEEP = 128 << 10, SOON = 500000 };
+/* Where two threads that spin gain on the mean of pages: results/epyc-2core/2026-11-21-efd2ce3/break-even. */
+enum { BREAK_EVEN = 128 << 10 };
 
 hpar_status hpar_parser_create(hpar_parser **parser) {
   hpar_parser *made = hp_allocate_zeroed(sizeof *made);
@@ -101,33 +100,11 @@ void hp_limit_memory(hpar_document *document, const hpar_options *o) {
   if (o->max_memory && o->max_memory < document->range.size) document->range.limit = o->max_memory;
 }
 
-#if HPAR_PARALLEL
-static bool threads_are_awake(const hpar_parser *parser, const hpar_options *o, uint64_t now) {
-  if (o->executor != HPAR_EXECUTOR_THREADS || (o->threads ? o->threads : hp_usable_cores()) < 2) return false;
-  if (o->pool != HPAR_POOL_SLEEP && now - parser->last_end < SOON) return true;
-  return parser->crew.pool && hp_pool_is_awake(parser->crew.pool);
-}
-#endif
-
-/* Decides for sizes that threads are for only if they need not be woken, as where parses follow one another. */
-static const hpar_options *settle_mode(const hpar_parser *parser, const hpar_options *o, size_t length, uint64_t now,
-                                       hpar_options *settled) {
-#if HPAR_PARALLEL
-  if (o->mode != HPAR_MODE_AUTO || length < BREAK_EVEN || length >= BREAK_EVEN_ASLEEP) return o;
-  *settled = *o;
-  settled->mode = threads_are_awake(parser, o, now) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
-  return settled;
-#else
-  (void)parser, (void)length, (void)now, (void)settled;
-  return o;
-#endif
-}
-
 bool hp_chooses_parallel(const hpar_options *o, size_t length) {
   if (o->max_depth || o->max_attributes) return false;
 #if HPAR_PARALLEL
   if (o->mode != HPAR_MODE_AUTO) return o->mode == HPAR_MODE_PARALLEL;
-  return length >= BREAK_EVEN_ASLEEP && (o->threads ? o->threads : hp_usable_cores()) > 1;
+  return length >= BREAK_EVEN && (o->threads ? o->threads : hp_usable_cores()) > 1;
 #else
   (void)o;
   (void)length;
@@ -266,9 +243,7 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
   hpar_status status = hp_check_options(o);
   if (status == HPAR_OK) status = hp_check_cuts(o, length);
   bool cut_off = o->max_input && length > o->max_input;
-  hpar_options settled, sequential;
-  bool automatic = o->mode == HPAR_MODE_AUTO && length >= BREAK_EVEN;
-  o = settle_mode(parser, o, length, begin, &settled);
+  hpar_options sequential;
   if (cut_off) length = (size_t)o->max_input;
   hp_sniffed sniffed = hp_sniff(bytes, length, hp_encoding_hint(o), !o->fragment);
   /* Twice where a meta element beyond the prescan, or not seen by it, declares another encoding. */
@@ -304,7 +279,6 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     if (closed != HPAR_OK) status = closed;
   }
   stats->ns.decode = decode_ns;
-  if (automatic) parser->last_end = hp_now();
   if (status == HPAR_OK) return cut_off ? HPAR_LIMIT_INPUT : HPAR_OK;
   if (!hp_is_limit(status)) hp_document_reset(document);
   return status;

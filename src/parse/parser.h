@@ -23,7 +23,6 @@ struct hpar_parser {
   hp_many many;
   hp_record record;  /* of the last parse that was inspected */
   bool inspected;    /* there is one */
-  uint64_t last_end; /* of the last parse that threads may have been for */
 };
 
 /* What hpar_parse and feeding share. */
