@@ -8,7 +8,8 @@ TITLES = {"paper": "the paper's pages", "pages": "the collection", "large": "the
 
 def per_byte(record):
     """Resident and allocated bytes for a byte of input, over all pages of a set."""
-    pages = record["output"]["pages"]
+    output = record["output"]
+    pages = [dict(zip(output["columns"], row)) for row in output["pages"]]
     size = sum(page["bytes"] for page in pages)
     return sum(page["resident"] for page in pages) / size, sum(page["heap"] + page["document"] for page in pages) / size
 

@@ -1,4 +1,4 @@
-"""measure.py BUILD MODE THREADS SET: hpar-memory on a set of pages: each page's figures, as one JSON object."""
+"""measure.py BUILD MODE THREADS SET: hpar-memory on a set of pages: each page's figures, a row each, as one JSON object."""
 import glob
 import json
 import os
@@ -16,7 +16,6 @@ if not files:
     found = pages.Pages(build)
     files = [found.get(page).path for page in (found.names("large") if name == "large" else pages.PAPER)]
 result = subprocess.run([os.path.join(build, "hpar-memory"), mode, threads, *files], stdout=subprocess.PIPE, check=True)
-output = json.loads(result.stdout)
-for page in output["pages"]:
-    page["file"] = os.path.basename(page["file"])
-print(json.dumps(output))
+COLUMNS = ["bytes", "threads", "chunks", "resident", "heap", "document"]
+rows = [[os.path.basename(page["file"]), *(page[column] for column in COLUMNS)] for page in json.loads(result.stdout)["pages"]]
+print(json.dumps({"columns": ["file", *COLUMNS], "pages": rows}))
