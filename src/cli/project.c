@@ -1,7 +1,9 @@
 /* hpar project: what more cores than there are would give. The chunks that a parse with P threads has are parsed one
  * after the other on one thread, where nothing disturbs them, and the same tasks are then put on P virtual cores by the
  * rules of parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its right
- * end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. */
+ * end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. The chunks are
+ * cut before (hp_cut_for), large ones first, as threads that share them (parallel/share.c) would come to do by
+ * themselves. Decoding counts as on one thread: what more threads gain there they mostly lose by each other's text. */
 
 #include "base/memory.h"
 #include "chunk/chunk.h"
@@ -119,7 +121,7 @@ static hpar_status measure_tasks(study *s, unsigned cores) {
     hpar_status status = parse(s, &o, &ignored, &stats);
     if (status) return status;
     if (!keep_tasks(s, run == 0)) return HPAR_ERROR_MEMORY;
-    s->prelude = lesser(s->prelude, stats.ns.decode / cores + stats.ns.cut);
+    s->prelude = lesser(s->prelude, stats.ns.decode + stats.ns.cut);
   }
   uint64_t by_workers = 0, by_merger = s->prelude;
   for (size_t i = 0; i < s->task_count; i++) {
