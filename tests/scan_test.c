@@ -10,12 +10,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHORT = 300, LONG = 1 << 20, KINDS = 10 };
+enum { SHORT = 300, LONG = 1 << 20, KINDS = 11 };
 
-typedef enum kind { TEXT, RAW, QUOTED, COMMENT, NOT_WHITE, BYTE, CONTROL, LAST_MARKER, NEXT_OPENER, INVALID_UTF8 } kind;
+typedef enum kind {
+  TEXT,
+  RAW,
+  QUOTED,
+  COMMENT,
+  NOT_WHITE,
+  BYTE,
+  CONTROL,
+  LAST_MARKER,
+  NEXT_OPENER,
+  IN_SCRIPT,
+  INVALID_UTF8
+} kind;
 
-static const char *const kind_names[KINDS] = {"text", "raw",     "quoted",      "comment",     "not_white",
-                                              "byte", "control", "last_marker", "next_opener", "invalid_utf8"};
+static const char *const kind_names[KINDS] = {"text",        "raw",       "quoted",      "comment",
+                                              "not_white",   "byte",      "control",     "last_marker",
+                                              "next_opener", "in_script", "invalid_utf8"};
 
 static uint64_t seed = 0x9E3779B97F4A7C15;
 
@@ -77,6 +90,11 @@ static const char *expected(kind kind, const char *at, const char *end, char ext
     while (p != end && !(*p == '<' && begins_marker(p + 1, end) && p[1] != '/')) p++;
     return p;
   }
+  if (kind == IN_SCRIPT) {
+    for (; end - p > 2; p++)
+      if (!memcmp(p, "<!-", 3) || !strncasecmp(p, "<sc", 3) || !strncasecmp(p, "</s", 3)) return p;
+    return end;
+  }
   if (kind == INVALID_UTF8) {
     while (p != end) {
       size_t length = good_sequence(p, end);
@@ -100,6 +118,7 @@ static const char *found(const hp_scan_kernels *set, kind kind, const char *at, 
     case CONTROL: return set->control(at, end);
     case LAST_MARKER: return set->last_marker(at, end);
     case NEXT_OPENER: return set->next_opener(at, end);
+    case IN_SCRIPT: return set->in_script(at, end);
     default: return set->invalid_utf8(at, end);
   }
 }

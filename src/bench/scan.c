@@ -18,13 +18,15 @@ typedef enum kernel {
   BYTE,
   LAST_MARKER,
   NEXT_OPENER,
+  IN_SCRIPT,
   INVALID_UTF8,
   CONTROL,
   KERNELS
 } kernel;
 
-static const char *const names[KERNELS] = {"text", "raw",         "quoted",      "comment",      "not_white",
-                                           "byte", "last_marker", "next_opener", "invalid_utf8", "control"};
+static const char *const names[KERNELS] = {"text",      "raw",          "quoted",      "comment",
+                                           "not_white", "byte",         "last_marker", "next_opener",
+                                           "in_script", "invalid_utf8", "control"};
 
 static const char *run_kernel(const hp_scan_kernels *set, kernel which, const char *at, const char *end) {
   switch (which) {
@@ -36,6 +38,7 @@ static const char *run_kernel(const hp_scan_kernels *set, kernel which, const ch
     case BYTE: return set->byte(at, end, '>');
     case LAST_MARKER: return set->last_marker(at, end);
     case NEXT_OPENER: return set->next_opener(at, end);
+    case IN_SCRIPT: return set->in_script(at, end);
     case INVALID_UTF8: return set->invalid_utf8(at, end);
     default: return set->control(at, end);
   }

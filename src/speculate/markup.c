@@ -1,7 +1,6 @@
 #include "speculate/markup.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const hp_raw_text raw_texts[] = {
     {"script", HP_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_STYLE, HP_CONTENT_RAWTEXT},
@@ -15,9 +14,10 @@ static bool ends_name(char c) {
   return c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
 }
 
-bool hp_tag_is_at_length(const char *at, const char *end, const char *name) {
-  size_t length = strlen(name);
-  return end - at > (ptrdiff_t)length && !strncasecmp(at, name, length) && ends_name(at[length]);
+bool hp_tag_goes_on(const char *at, const char *end, const char *name) {
+  for (; *name; name++, at++)
+    if (at >= end || (*at | 0x20) != *name) return false;
+  return at < end && ends_name(*at);
 }
 
 const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting) {

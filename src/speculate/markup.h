@@ -12,9 +12,9 @@ typedef struct hp_raw_text {
 } hp_raw_text;
 
 /* Does this name, in either case, stand at `at`, and end before `end`? */
-bool hp_tag_is_at_length(const char *at, const char *end, const char *name);
+bool hp_tag_goes_on(const char *at, const char *end, const char *name);
 static inline bool hp_tag_is(const char *at, const char *end, const char *name) {
-  return at < end && (*at | 0x20) == *name && hp_tag_is_at_length(at, end, name);
+  return at < end && (*at | 0x20) == *name && hp_tag_goes_on(at, end, name);
 }
 /* The element whose content is raw text and whose name stands at `at`, or NULL. */
 const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);

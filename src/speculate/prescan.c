@@ -75,9 +75,10 @@ static bool ends_script(scan *c, const char *at) {
 static void in_raw_text(scan *c) {
   const hp_raw_text *raw = hp_raw_text_of(c->s->raw);
   bool script = raw->content == HP_CONTENT_SCRIPT_DATA;
+  const char *limit = c->end - c->target > 4 ? c->target + 4 : c->end;
   for (const char *at = c->text + c->s->at; at < c->target; at++) {
-    at = memchr(at, '<', (size_t)(c->target - at));
-    if (!at) break;
+    at = script ? hp_scan()->in_script(at, limit) : memchr(at, '<', (size_t)(c->target - at));
+    if (!at || at >= c->target) break;
     if (c->end - at < 3) continue;
     if (script ? !ends_script(c, at) : at[1] != '/' || !hp_tag_is(at + 2, c->end, raw->name)) continue;
     c->s->where = IN_DATA;
@@ -271,14 +272,26 @@ static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, ui
     advance(&p->front, text, length, p->note_count * HP_PRESCAN_STEP, scripting);
     p->notes[p->note_count++] = p->front;
   }
-  hp_prescan_state state = {0};
-  for (uint32_t i = wanted < p->note_count ? wanted + 1 : p->note_count; i > 0; i--) {
+  /* Cuts come in order, mostly. */
+  if (p->note_count > wanted && p->front.at <= cut) advance(&p->front, text, length, cut, scripting);
+  hp_prescan_state state = p->front;
+  for (uint32_t i = wanted < p->note_count ? wanted + 1 : p->note_count; state.at > cut && i > 0; i--) {
     state = p->notes[i - 1];
     if (state.at <= cut) break;
     if (i == 1) state = (hp_prescan_state){0};
   }
   pthread_mutex_unlock(&p->lock);
   return state;
+}
+
+void hp_prescan_skip(hp_prescan *p, uint32_t to) {
+  pthread_mutex_lock(&p->lock);
+  if (p->note_count && p->front.at < to) {
+    p->front = (hp_prescan_state){.at = to, .where = IN_DATA, .head = AFTER_HEAD};
+    while (p->note_count < p->note_capacity && p->note_count * (uint64_t)HP_PRESCAN_STEP <= to)
+      p->notes[p->note_count++] = p->front;
+  }
+  pthread_mutex_unlock(&p->lock);
 }
 
 /* Of the foreign element that is `level`th from the top. */

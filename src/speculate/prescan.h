@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-enum { HP_PRESCAN_STEP = 8 << 10, HP_PRESCAN_OPEN = 12 };
+enum { HP_PRESCAN_STEP = 4 << 10, HP_PRESCAN_OPEN = 12 };
 
 typedef struct hp_prescan_state {
   uint32_t at;                          /* everything before has been seen */
@@ -38,5 +38,9 @@ void hp_prescan_close(hp_prescan *prescan);
 
 /* The state at `cut` of a chunk that ends at `limit`, as far as the text has come. Any thread. */
 void hp_prescan_at(hp_prescan *prescan, const hp_task *task, uint32_t cut, uint32_t limit, hp_start_state *state);
+
+/* A worker has come to a token boundary in the body, with nothing foreign around it: what lies before that need not be
+ * scanned. Any thread. */
+void hp_prescan_skip(hp_prescan *prescan, uint32_t to);
 
 #endif
