@@ -30,6 +30,8 @@ static const char style[] =
     "visible;z-index:2}.bar:hover>.panel{visibility:visible;z-index:3}"
     "pre{font:.85em/1.4 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;"
     "padding:.35rem .5rem;background:var(--paper);border:1px solid var(--line)}"
+    ".halves{display:grid;grid-template-columns:1fr 1fr;gap:0 1.2rem;align-items:start}"
+    "@media(max-width:48rem){.halves{grid-template-columns:1fr}}"
     "pre b{color:#fff;background:#D55E00;padding:0 .15em}dl{display:grid;grid-template-columns:max-content 1fr;"
     "gap:.1rem .8rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0}"
     ".legend span{display:inline-block;margin-right:1.1rem;white-space:nowrap}"
@@ -158,7 +160,7 @@ static void write_panel(FILE *f, const hp_inspection *in, size_t index, const hp
   }
   hpar_string before, behind;
   hp_around_cut(in, c, AROUND, &before, &behind);
-  fputs("<pre>", f);
+  fputs("<div class=halves><pre>", f);
   escaped(f, before.bytes, before.length);
   if (index) fputs("<b>\xC2\xA6</b>", f);
   escaped(f, behind.bytes, behind.length);
@@ -178,7 +180,7 @@ static void write_panel(FILE *f, const hp_inspection *in, size_t index, const hp
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) assumed[i] = c->assumed_by_kind[i];
   write_counts(f, "assumed", assumption_name, assumed, HPAR_ASSUMPTIONS);
   write_counts(f, "silent errors", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
-  fputs("</dl></div>", f);
+  fputs("</dl></div></div>", f);
 }
 
 /* The first chunk of which something was not taken, or the first that has a cut. */

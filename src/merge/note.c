@@ -42,7 +42,7 @@ void hp_note_begun(hp_merger *m, const hp_chunk_work *chunk, int reading) {
   const hp_reading *r = &chunk->readings[reading < 0 ? 0 : reading];
   c->predicted = (hpar_start){.state = hp_state_name(state_of(s)),
                               .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
-                              .mode = hp_mode_name(s->mode),
+                              .mode = hp_mode_name(s->raw_name ? HP_IN_TEXT : s->mode),
                               .ns = (hpar_namespace)s->ns,
                               .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
   c->right_start = reading >= 0;
