@@ -29,6 +29,10 @@ typedef struct kind_case {
 static const kind_case kinds[] = {
     WRONG(NO_P_IN_BUTTON_SCOPE, "<p>|<g><p>"),
     WRONG(NOT_IN_SCOPE, "<select>|<hr>"),
+    /* BASE is prepared before these two are relied on, so that they are true then, and end tags that may uncover
+     * another li are known; but of what is around foreign content nothing is. */
+    WRONG(NO_LI, "<li><svg><desc>|<li></li></svg><li>"),
+    WRONG(NO_DD_DT, "<dd><svg><desc>|<dd></dd></svg><dd>"),
     WRONG(FORMATTING_CLEAN, "<p><b>|<p>x"),
     WRONG(NOAHS_ARK, "<b><b><b>|<b>"),
     WRONG(NO_FORMATTING, "<a>|<g><a>"),
@@ -40,7 +44,6 @@ static const kind_case kinds[] = {
     WRONG(MODE, "<table>|x"),
     WRONG(START_STATE, "x|x"),
     HAZARD(UNENDED_TEXT, "x|<xmp>"),
-    HAZARD(FORM, "x|<table><form>"),
 };
 
 static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
@@ -93,8 +96,7 @@ static bool smallest(const kind_case *k, const char *text, size_t length, uint64
 }
 
 static void each_kind_is_recorded(void) {
-  /* BASE is prepared for list items before these two are relied on, so that they cannot be wrong. */
-  bool assumed[HPAR_ASSUMPTIONS] = {[HPAR_ASSUME_NO_LI] = true, [HPAR_ASSUME_NO_DD_DT] = true};
+  bool assumed[HPAR_ASSUMPTIONS] = {false};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const kind_case *k = &kinds[i];
     char text[64];
@@ -330,37 +332,162 @@ static void the_record_is_whole(void) {
   generate_free(&d);
 }
 
-/* Poison is a net under the classification of tokens: however a chunk is guessed, no more of it shows than the table
- * names. */
-static void nothing_else_is_a_hazard(void) {
-  const char *scale = getenv("HPAR_TEST_SCALE");
-  uint64_t seeds = scale ? 6000 * strtoull(scale, NULL, 10) / 100 + 1 : 6000;
-  size_t strategies = 0, mode_predictors = 0;
-  while (hpar_strategy_name(strategies)) strategies++;
-  while (hpar_mode_predictor_name(mode_predictors)) mode_predictors++;
-  generated d = {.text = {0}};
-  for (uint64_t seed = 1; seed <= seeds; seed++) {
-    generate(seed, &d);
-    hpar_options o = {.mode = HPAR_MODE_PARALLEL,
-                      .threads = 1,
-                      .chunk_size = d.text.length / (2 + seed % 7) + 1,
-                      .fragment = d.fragment,
-                      .scripting = d.scripting,
-                      .executor = HPAR_EXECUTOR_INLINE,
-                      .strategy = hpar_strategy_name(seed % strategies),
-                      .inspect = true};
-    if (seed % 4 == 0) o.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
-    CHECK_EQ(hpar_parse(parser, &o, d.text.bytes, d.text.length, document, NULL), HPAR_OK);
-    for (size_t i = 1; i < hpar_chunk_count(parser); i++) {
-      const hpar_chunk *c = hpar_chunk_at(parser, i);
-      for (size_t k = 0; k < c->failure_count; k++) {
-        hpar_hazard h = c->failures[k].hazard;
-        if (!CHECK(h == HPAR_HAZARD_NONE || h == HPAR_HAZARD_UNENDED_TEXT || h == HPAR_HAZARD_FORM))
-          printf("  seed %" PRIu64 ": %s\n", seed, hpar_hazard_name(h));
-      }
+/* Poison is a net under the classification of tokens (speculate/classify.c), by which the merger runs what reads or
+ * writes BASE. Why none is met: with nothing of the worker's own open every end tag is replayed, and of start tags and
+ * text what does not stay at BASE's level in BASE's mode. Above that a search for what an end tag closes, or for a row
+ * or a cell, falls through only where neither the element nor a barrier is the worker's, which is asked first. html,
+ * head, body, frameset and selectedcontent are always replayed, and so is </template> where no template, and </form>
+ * where no form, is the worker's. Elements are foster-parented in front of a table of the worker's only. The formatting
+ * elements of which BASE is asked are the fourteen that there are. And BASE's mode changes by replayed tokens only:
+ * content of an integration point could leave a head, but nothing foreign is predicted in one. */
+static void expect_no_poison(hpar_options *o, const char *text, size_t length) {
+  o->mode = HPAR_MODE_PARALLEL;
+  o->threads = 1;
+  o->executor = HPAR_EXECUTOR_INLINE;
+  o->inspect = true;
+  CHECK_EQ(hpar_parse(parser, o, text, length, document, NULL), HPAR_OK);
+  for (size_t i = 1; i < hpar_chunk_count(parser); i++) {
+    const hpar_chunk *c = hpar_chunk_at(parser, i);
+    for (size_t k = 0; k < c->failure_count; k++) {
+      hpar_hazard h = c->failures[k].hazard;
+      if (!CHECK(h == HPAR_HAZARD_NONE || h == HPAR_HAZARD_UNENDED_TEXT))
+        printf("  %s in chunk %zu, cut %" PRIu64 ": %.*s\n", hpar_hazard_name(h), i, c->begin,
+               length < 400 ? (int)length : 400, text);
     }
   }
+}
+
+static size_t count_of(const char *(*name)(size_t)) {
+  size_t count = 0;
+  while (name(count)) count++;
+  return count;
+}
+
+static uint64_t scaled(uint64_t count) {
+  const char *scale = getenv("HPAR_TEST_SCALE");
+  return scale ? count * strtoull(scale, NULL, 10) / 100 + 1 : count;
+}
+
+/* However a chunk is guessed. */
+static void nothing_is_unforeseen(void) {
+  size_t strategies = count_of(hpar_strategy_name), mode_predictors = count_of(hpar_mode_predictor_name);
+  generated d = {.text = {0}};
+  for (uint64_t seed = 1; seed <= scaled(3000); seed++) {
+    generate(seed, &d);
+    hpar_options o = {.chunk_size = d.text.length / (2 + seed % 7) + 1,
+                      .fragment = d.fragment,
+                      .scripting = d.scripting,
+                      .strategy = hpar_strategy_name(seed % strategies)};
+    if (seed % 4 == 0) o.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
+    expect_no_poison(&o, d.text.bytes, d.text.length);
+  }
   generate_free(&d);
+}
+
+/* The same of a few tags, whatever stands open before the cut. */
+static void nothing_is_unforeseen_in_short(void) {
+  static const char *const before[] = {
+      "<p>",          "<table>",     "<table><tr>",     "<table><tbody>", "<table><td>",         "<table><caption>",
+      "<svg>",        "<svg><desc>", "<math><mi>",      "<head>",         "<head><noscript>",    "<table><colgroup>",
+      "<template>",   "<frameset>",  "<select>",        "<form>",         "<select><option>",    "<table><td><svg>",
+      "<p><b></p>",   "<a>",         "</body>",         "<li>",           "<template><td>",      "<selectedcontent>",
+      "<table><svg>", "<p><b><p>",   "<math><mi><svg>", "</head>",        "<svg><foreignobject>"};
+  static const char *const tags[] = {"x",
+                                     " ",
+                                     "<!--c-->",
+                                     "<p>",
+                                     "</p>",
+                                     "<b>",
+                                     "</b>",
+                                     "<a>",
+                                     "</a>",
+                                     "<nobr>",
+                                     "<div>",
+                                     "</div>",
+                                     "<li>",
+                                     "</li>",
+                                     "<dd>",
+                                     "<ul>",
+                                     "</ul>",
+                                     "<h1>",
+                                     "</h1>",
+                                     "<form>",
+                                     "</form>",
+                                     "<button>",
+                                     "</button>",
+                                     "<select>",
+                                     "</select>",
+                                     "<option>",
+                                     "<optgroup>",
+                                     "</option>",
+                                     "<selectedcontent>",
+                                     "<hr>",
+                                     "<input>",
+                                     "<ruby>",
+                                     "<rt>",
+                                     "<table>",
+                                     "</table>",
+                                     "<caption>",
+                                     "</caption>",
+                                     "<colgroup>",
+                                     "</colgroup>",
+                                     "<col>",
+                                     "<tbody>",
+                                     "</tbody>",
+                                     "<tr>",
+                                     "</tr>",
+                                     "<td>",
+                                     "</td>",
+                                     "<template>",
+                                     "</template>",
+                                     "<svg>",
+                                     "</svg>",
+                                     "<math>",
+                                     "</math>",
+                                     "<mi>",
+                                     "</mi>",
+                                     "<desc>",
+                                     "</desc>",
+                                     "<title>t</title>",
+                                     "<script></script>",
+                                     "<g>",
+                                     "</g>",
+                                     "<html>",
+                                     "<head>",
+                                     "</head>",
+                                     "<body>",
+                                     "</body>",
+                                     "<frameset>",
+                                     "<noframes></noframes>",
+                                     "<object>",
+                                     "</object>",
+                                     "<pre>",
+                                     "</br>",
+                                     "<image>",
+                                     "<plaintext>",
+                                     "<noscript>",
+                                     "</noscript>",
+                                     "<annotation-xml>",
+                                     "<span>",
+                                     "</span>",
+                                     "<meta>",
+                                     "<textarea>t</textarea>",
+                                     "<font color=a>"};
+  size_t strategies = count_of(hpar_strategy_name), mode_predictors = count_of(hpar_mode_predictor_name);
+  for (uint64_t seed = 1; seed <= scaled(60000); seed++) {
+    uint64_t random = seed * UINT64_C(6364136223846793005);
+#define DRAW(count) ((random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407)) >> 33) % (count)
+    char text[256];
+    size_t length = (size_t)sprintf(text, "%s", before[DRAW(sizeof before / sizeof *before)]);
+    uint64_t cut = length;
+    for (size_t n = 1 + DRAW(5); n; n--)
+      length += (size_t)sprintf(text + length, "%s", tags[DRAW(sizeof tags / sizeof *tags)]);
+    hpar_options o = {.cuts = &cut, .cut_count = 1, .scripting = DRAW(2), .checkpoint_bytes = DRAW(2)};
+    o.strategy = DRAW(2) ? "oracle" : hpar_strategy_name(DRAW(strategies));
+    if (DRAW(3) == 0) o.mode_predictor = hpar_mode_predictor_name(DRAW(mode_predictors));
+#undef DRAW
+    expect_no_poison(&o, text, length);
+  }
 }
 
 static void nothing_unless_asked(void) {
@@ -412,7 +539,8 @@ int main(void) {
   each_outcome();
   passed_over();
   the_record_is_whole();
-  nothing_else_is_a_hazard();
+  nothing_is_unforeseen();
+  nothing_is_unforeseen_in_short();
   nothing_unless_asked();
   want_of_memory();
   hpar_document_destroy(document);

@@ -22,21 +22,10 @@ extern "C" {
  * elements in a way that can neither be assumed nor replayed. */
 typedef enum hpar_hazard {
   HPAR_HAZARD_NONE,
-  HPAR_HAZARD_UNENDED_TEXT,    /* raw text that begins in the chunk has no end tag */
-  HPAR_HAZARD_INPUT_TO_COME,   /* raw text that begins in the chunk goes on beyond what has come of the input */
-  HPAR_HAZARD_POP,             /* an element from before the cut would be popped */
-  HPAR_HAZARD_IMPLIED_END,     /* implied end tags would go on before the cut */
-  HPAR_HAZARD_SCOPE,           /* a question about scope that has no default answer */
-  HPAR_HAZARD_END_TAG,         /* an end tag might close something from before the cut */
-  HPAR_HAZARD_FORMATTING,      /* formatting elements from before the cut would be touched */
-  HPAR_HAZARD_FOREIGN,         /* foreign content from before the cut would be left */
-  HPAR_HAZARD_TABLE,           /* a table part from before the cut would be closed */
-  HPAR_HAZARD_TEMPLATE,        /* a template from before the cut would be closed */
-  HPAR_HAZARD_ROOT,            /* html, body or frameset */
-  HPAR_HAZARD_FORM,            /* the form pointer would be read where its value decides what is done */
-  HPAR_HAZARD_FOSTER,          /* something would be foster-parented before the cut */
-  HPAR_HAZARD_SELECTEDCONTENT, /* the contents of an option would be cloned */
-  HPAR_HAZARD_MODE,            /* the insertion mode has changed with nothing of the worker's own open */
+  HPAR_HAZARD_UNENDED_TEXT,  /* raw text that begins in the chunk has no end tag */
+  HPAR_HAZARD_INPUT_TO_COME, /* raw text that begins in the chunk goes on beyond what has come of the input */
+  HPAR_HAZARD_UNFORESEEN,    /* a token was not left to the merger that reads or writes what stands before the cut: a
+                                  net under the rules for that, in which nothing has been found */
   HPAR_HAZARDS
 } hpar_hazard;
 

@@ -134,5 +134,5 @@ void any_other_end_tag(hp_builder *b, const hp_token *t) {
     return;
   }
   parse_error(b, t);
-  if (HP_SPECULATIVE && !special) hp_floor_poison(b, HPAR_HAZARD_END_TAG);
+  if (HP_SPECULATIVE && !special) hp_floor_poison(b);
 }

@@ -133,6 +133,8 @@ bool hp_speculative_plain_token(hp_builder *builder, const hp_token *token);
  * itself leaves it out. */
 void hp_exact_prepare(hp_builder *builder, const hp_token *token);
 void hp_speculative_prepare(hp_builder *builder, const hp_token *token);
+/* The same of <tr> in a cell, a row or a table: what is left of it is for "in table body". */
+void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
 
 /* For the merger: an element that a worker left open goes on the true stack. */
 void hp_exact_push(hp_builder *builder, const hp_open_element *element);

@@ -13,6 +13,7 @@
 /* Each of these exists once in the exact builder and once in the speculative one. */
 #define clear_to_marker HP_FLAVOUR(clear_to_marker)
 #define close_cell HP_FLAVOUR(close_cell)
+#define begin_table_body HP_FLAVOUR(begin_table_body)
 #define grow_last HP_FLAVOUR(grow_last)
 #define grow_stack HP_FLAVOUR(grow_stack)
 #define insert_comment_at HP_FLAVOUR(insert_comment_at)
@@ -113,7 +114,7 @@ static inline void push_html(hp_builder *b, hp_ref node, hp_atom name) {
 
 static inline void pop(hp_builder *b) {
   if (HP_AT_FLOOR(b)) {
-    hp_floor_poison(b, HPAR_HAZARD_POP);
+    hp_floor_poison(b);
     return;
   }
   hp_open_element *e = current(b);
@@ -158,7 +159,7 @@ static inline bool has_p_in_button_scope(hp_builder *b) {
 static inline bool has_li_in_list_item_scope(hp_builder *b) {
   uint32_t barrier = higher(current(b)->scope, higher(b->last[HP_OL], b->last[HP_UL]));
   if (in_bounds(b->last[HP_LI], barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b, HPAR_HAZARD_SCOPE);
+  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b);
   return false;
 }
 
@@ -166,7 +167,7 @@ static inline bool has_li_in_list_item_scope(hp_builder *b) {
 static inline bool has_in_table_scope(hp_builder *b, hp_atom name) {
   uint32_t barrier = higher(b->last[HP_TABLE], higher(b->last[HP_TEMPLATE], b->last[HP_HTML]));
   if (in_bounds(last_of(b, name), barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b, HPAR_HAZARD_SCOPE);
+  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b);
   return false;
 }
 
@@ -179,12 +180,12 @@ static inline bool has_template(hp_builder *b) {
 //§ generate-implied-end-tags
 static inline void generate_implied_end_tags(hp_builder *b, hp_atom except) {
   while ((current(b)->tag & HP_TAG_IMPLIED_END) && current(b)->name != except) pop(b);
-  if (HP_AT_FLOOR(b)) hp_floor_poison(b, HPAR_HAZARD_IMPLIED_END);
+  if (HP_AT_FLOOR(b)) hp_floor_poison(b);
 }
 
 static inline void generate_implied_end_tags_thoroughly(hp_builder *b) {
   while (current(b)->tag & HP_TAG_IMPLIED_THOROUGH) pop(b);
-  if (HP_AT_FLOOR(b)) hp_floor_poison(b, HPAR_HAZARD_IMPLIED_END);
+  if (HP_AT_FLOOR(b)) hp_floor_poison(b);
 }
 
 //§ close-a-p-element
@@ -335,6 +336,7 @@ static inline void reconstruct_formatting(hp_builder *b) {
 void push_template_mode(hp_builder *b, uint8_t mode);
 void reset_insertion_mode_appropriately(hp_builder *b);
 void close_cell(hp_builder *b);
+void begin_table_body(hp_builder *b);
 void run_adoption_agency(hp_builder *b, const hp_token *t);
 void any_other_end_tag(hp_builder *b, const hp_token *t);
 void foster_in_body(hp_builder *b, const hp_token *t);

@@ -21,7 +21,7 @@ static inline void hp_floor_assume(hp_builder *builder, hpar_assumption question
                       question == HPAR_ASSUME_NO_FORMATTING;
   if (about_a_name || !(builder->assumed >> question & 1)) hp_floor_log(builder, question, name);
 }
-void hp_floor_poison(hp_builder *builder, hpar_hazard hazard);
+void hp_floor_poison(hp_builder *builder);
 /* Formatting entries of this name that BASE may hold beside ours: Noah's Ark has room for three. */
 void hp_floor_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours);
 /* Leaves the token to the merger; true if it did. */
@@ -29,7 +29,7 @@ bool hp_floor_takes(hp_builder *builder, const hp_token *token);
 uint8_t hp_floor_mode(const hp_builder *builder);
 #else
 static inline void hp_floor_assume(hp_builder *b, hpar_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
-static inline void hp_floor_poison(hp_builder *b, hpar_hazard h) { (void)b, (void)h; }
+static inline void hp_floor_poison(hp_builder *b) { (void)b; }
 static inline void hp_floor_assume_ark(hp_builder *b, hp_atom n, uint32_t o) { (void)b, (void)n, (void)o; }
 #endif
 

@@ -33,7 +33,7 @@ static void end_tag(hp_builder *b, const hp_token *t) {
   for (uint32_t i = b->depth;; i--) {
     const hp_open_element *e = &b->stack[i];
     if (HP_SPECULATIVE && i == 0) {
-      hp_floor_poison(b, HPAR_HAZARD_END_TAG);
+      hp_floor_poison(b);
       return;
     }
     if (i < b->depth && e->ns == HPAR_NAMESPACE_HTML) {
@@ -79,7 +79,7 @@ void in_foreign_content(hp_builder *b, const hp_token *t) {
   }
   parse_error(b, t);
   while (!takes_html(current(b)) && !HP_AT_FLOOR(b)) pop(b);
-  if (HP_AT_FLOOR(b) && b->stack[0].ns != HPAR_NAMESPACE_HTML) hp_floor_poison(b, HPAR_HAZARD_FOREIGN);
+  if (HP_AT_FLOOR(b) && b->stack[0].ns != HPAR_NAMESPACE_HTML) hp_floor_poison(b);
   follow_mode(b, t);
 }
 

@@ -52,7 +52,7 @@ void clear_to_marker(hp_builder *b) {
   while (b->formatting_count) {
     if (!b->formatting[--b->formatting_count].node) return;
   }
-  hp_floor_poison(b, HPAR_HAZARD_FORMATTING);
+  hp_floor_poison(b);
 }
 
 void remove_formatting(hp_builder *b, uint32_t index) {

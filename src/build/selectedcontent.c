@@ -83,7 +83,7 @@ void option_popped(hp_builder *b, hp_ref option) {
     if (HP_SPECULATIVE && !b->last[HP_SELECT]) hp_floor_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
     return;
   }
-  if (HP_SPECULATIVE) hp_floor_poison(b, HPAR_HAZARD_SELECTEDCONTENT);
+  if (HP_SPECULATIVE) hp_floor_poison(b);
   hp_ref select = hp_parent_of(b->base, node_at(b, option));
   while (select && !is_element(b, select, HP_SELECT)) select = hp_parent_of(b->base, node_at(b, select));
   if (!select || attribute(b, select, HP_MULTIPLE)) return;

@@ -10,19 +10,7 @@ static const struct {
     [HPAR_HAZARD_NONE] = {"none", "nothing"},
     [HPAR_HAZARD_UNENDED_TEXT] = {"unended_text", "raw text that begins in the chunk has no end tag"},
     [HPAR_HAZARD_INPUT_TO_COME] = {"input_to_come", "raw text goes on beyond what had come of the input"},
-    [HPAR_HAZARD_POP] = {"pop", "an element from before the cut would be popped"},
-    [HPAR_HAZARD_IMPLIED_END] = {"implied_end", "implied end tags would go on before the cut"},
-    [HPAR_HAZARD_SCOPE] = {"scope", "what is in scope before the cut decides, and has no default answer"},
-    [HPAR_HAZARD_END_TAG] = {"end_tag", "an end tag might close something from before the cut"},
-    [HPAR_HAZARD_FORMATTING] = {"formatting", "formatting elements from before the cut would be touched"},
-    [HPAR_HAZARD_FOREIGN] = {"foreign", "foreign content from before the cut would be left"},
-    [HPAR_HAZARD_TABLE] = {"table", "a table part from before the cut would be closed"},
-    [HPAR_HAZARD_TEMPLATE] = {"template", "a template from before the cut would be closed"},
-    [HPAR_HAZARD_ROOT] = {"root", "html, body or frameset would be changed"},
-    [HPAR_HAZARD_FORM] = {"form", "the form pointer decides what is done"},
-    [HPAR_HAZARD_FOSTER] = {"foster", "something would be foster-parented before the cut"},
-    [HPAR_HAZARD_SELECTEDCONTENT] = {"selectedcontent", "an option's contents would be cloned"},
-    [HPAR_HAZARD_MODE] = {"mode", "the insertion mode has changed with nothing of the worker's own open"},
+    [HPAR_HAZARD_UNFORESEEN] = {"unforeseen", "a token that the merger should have run was run by the worker"},
 };
 
 static const char *const assumptions[HPAR_ASSUMPTIONS] = {

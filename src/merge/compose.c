@@ -8,7 +8,7 @@
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->reading_count != 1 || right->taken >= right->log.segment_count) return NULL;
   const hp_segment *s = &right->log.segments[right->taken];
-  return s->ends == HP_ENDS_HAZARD ? NULL : s;
+  return s->ends == HP_ENDS_HAZARD || s->raw_name ? NULL : s;
 }
 
 bool hp_compose_begin(hp_composer *c, const hp_task *task, hp_chunk_work *left, const hp_chunk_work *right) {
@@ -48,8 +48,8 @@ static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   struct hp_floor *floor = &c->worker->floor;
   hp_builder *b = &c->worker->lane.builder;
   floor->treatment = HP_OURS;
-  if (b->depth == 0) { // NOLINT: in this order
-    floor->treatment = HP_REPLAY;
+  if (b->depth == 0 || (ends == HP_ENDS_PREPARE && t->name == HP_TR)) { // NOLINT: in this order
+    floor->treatment = HP_REPLAY; /* and so the composed segment ends with it, too */
   } else if (ends == HP_ENDS_PREPARE) {
     if (takes_first_half(b)) hp_speculative_prepare(b, t);
   } else if (leaves_data(b, t)) {
@@ -66,7 +66,7 @@ static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
     floor->now.tokens++;
   }
   c->level->tokens++;
-  if (b->depth == 0 && b->mode != floor->base_mode && !floor->poisoned) floor->poisoned = HPAR_HAZARD_MODE;
+  if (b->depth == 0 && b->mode != floor->base_mode && !floor->poisoned) floor->poisoned = HPAR_HAZARD_UNFORESEEN;
   return !floor->poisoned || end(c, HP_ENDS_HAZARD);
 }
 

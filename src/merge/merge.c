@@ -97,7 +97,11 @@ static void replay(hp_merger *m, const hp_token *token) {
 /* The token's first half, if the token is one for the body here, too. */
 static void prepare(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->lane->builder;
-  if (takes_first_half(b)) hp_exact_prepare(b, token);
+  if (token->name != HP_TR || token->kind != HPAR_TOKEN_START_TAG) {
+    if (takes_first_half(b)) hp_exact_prepare(b, token);
+  } else if (!b->ignore_lf && hp_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
+    hp_exact_prepare_row(b, token);
+  }
 }
 
 static void count(hp_merger *m, const hp_segment *s) {
@@ -180,6 +184,12 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (m->record) hp_note_taken(m, chunk);
 }
 
+/* Is the merger, too, where the token of the segment belongs to raw text? */
+static bool in_raw_text(const hp_merger *m, const hp_segment *s) {
+  const hp_tokenizer *tokenizer = &m->lane->tokenizer;
+  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && tokenizer->last_start_tag == s->raw_name;
+}
+
 /* False: more input must come first. */
 static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
@@ -193,7 +203,11 @@ static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
       m->clean = false;
       continue;
     }
-    if ((position(m) < s->start || !at_boundary(m)) && !parse_again(m, s->start)) return false;
+    if (s->raw_name && !in_raw_text(m, s)) {
+      m->lost++;
+      continue;
+    }
+    if (!s->raw_name && (position(m) < s->start || !at_boundary(m)) && !parse_again(m, s->start)) return false;
     count(m, s);
     if (m->done) break;
     if (position(m) != s->start) {
@@ -212,6 +226,7 @@ static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
     m->lane->tokenizer.at = m->lane->tokenizer.base + s->end;
     m->stats->merge_levels[0].segments++;
     if (s->ends == HP_ENDS_REPLAY) replay(m, &log->tokens[s->token]);
+    if (s->raw_name && log->tokens[s->token].kind == HPAR_TOKEN_END_TAG) m->lane->tokenizer.content = HP_CONTENT_DATA;
     if (s->ends == HP_ENDS_PREPARE) prepare(m, &log->tokens[s->token]);
     m->taken_to = position(m);
     m->stats->merge_levels[0].tokens += s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;

@@ -239,9 +239,18 @@ static bool asks_unprepared(const hp_builder *b, const hp_token *t) {
   return hp_questions_of(b, t) & ~b->floor->confident & (LI | DD) && !current(b)->li_barrier && !b->last[HP_TEMPLATE];
 }
 
+/* Text all by itself before an end tag that is replayed: to replay it, too, takes one entry in the log, to splice it
+ * two, one of them an assumption. */
+static bool is_lone_text(const hp_builder *b, const hp_token *t) {
+  const hp_tokenizer *tokenizer = b->tokenizer;
+  if (t->kind != HPAR_TOKEN_TEXT || b->floor->now.tokens || !b->floor->lean) return false;
+  return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
+}
+
 bool hp_must_replay(const hp_builder *b, const hp_token *t) {
   if (b->mode == HP_IN_TEXT) return false;
   if (t->kind == HPAR_TOKEN_EOF) return true;
+  if (b->depth == 0 && is_lone_text(b, t)) return true;
   if (b->depth == 0) return at_base(b, t);
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
@@ -274,12 +283,25 @@ uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
     case HP_MARQUEE: return ~0u;
     case HP_SELECT:
     case HP_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
+    case HP_ANY_PHRASE:
+    case HP_A:
+    case HP_NOBR: return questions | TOP | CLEAN; /* what it leaves open in the list is reconstructed */
     default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
   }
 }
 
+bool hp_prepares_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
+
+/* Rows without end tags: were a <tr> replayed whole, the row would be BASE's, and so the next one would be replayed,
+ * too. */
+static bool leads_to_row(const hp_builder *b) {
+  uint8_t mode = b->floor->base_mode;
+  return b->floor->lean && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
+         b->stack[0].ns == HPAR_NAMESPACE_HTML;
+}
+
 hp_treatment hp_treat(hp_builder *b, const hp_token *t) {
-  if (hp_must_replay(b, t)) return HP_REPLAY;
+  if (hp_must_replay(b, t)) return hp_prepares_row(t) && leads_to_row(b) ? HP_PREPARE : HP_REPLAY;
   if (b->depth || b->floor->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML) return HP_OURS;
   uint32_t questions = hp_questions_of(b, t) & ~b->floor->confident;
   b->floor->confident |= questions;

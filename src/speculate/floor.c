@@ -4,8 +4,8 @@
 #include "build/floor.h"
 #include "speculate/worker.h"
 
-void hp_floor_poison(hp_builder *b, hpar_hazard hazard) {
-  if (!b->floor->poisoned) b->floor->poisoned = (uint8_t)hazard;
+void hp_floor_poison(hp_builder *b) {
+  if (!b->floor->poisoned) b->floor->poisoned = HPAR_HAZARD_UNFORESEEN;
 }
 
 uint8_t hp_floor_mode(const hp_builder *b) { return b->floor->base_mode; }
@@ -20,14 +20,14 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
         case HP_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
         case HP_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
         case HP_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
-        default: hp_floor_poison(b, HPAR_HAZARD_SCOPE); return;
+        default: hp_floor_poison(b); return;
       }
     case HPAR_ASSUME_TOP_NOT_IMPLIED:
       s->top |= name == HP_H1 ? HP_TOP_HEADING : name == HP_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
     case HPAR_ASSUME_NO_FORMATTING:
       if (hp_formatting_index(name) < 0)
-        hp_floor_poison(b, HPAR_HAZARD_FORMATTING);
+        hp_floor_poison(b);
       else
         s->formatting_names |= (uint16_t)(1u << hp_formatting_index(name));
       return;
@@ -39,9 +39,10 @@ void hp_floor_assume_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   hp_segment *s = &b->floor->now;
   int index = hp_formatting_index(name);
   if (index < 0) {
-    hp_floor_poison(b, HPAR_HAZARD_FORMATTING);
+    hp_floor_poison(b);
     return;
   }
+  if (s->formatting_names >> index & 1) return; /* that there is none says so, too */
   b->assumed |= 1u << HPAR_ASSUME_NOAHS_ARK;
   if (ours > UINT8_MAX) ours = UINT8_MAX;
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;

@@ -56,7 +56,8 @@ typedef struct hp_segment {
   uint32_t template_modes, template_count;
   uint32_t errors_end;
   uint32_t token;
-  uint32_t tokens; /* counted in the run, the replayed one not among them */
+  hp_atom raw_name; /* its token belongs to the raw text of this element, which a replayed tag has begun; or 0 */
+  uint32_t tokens;  /* counted in the run, the replayed one not among them */
   uint64_t nodes;
 } hp_segment;
 

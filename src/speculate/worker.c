@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/vector.h"
 #include "dom/tag.h"
+#include "speculate/prescan.h"
 #include "tokenize/content.h"
 
 void hp_worker_open(hp_worker *w, const hp_task *task, bool fragment, const hp_open_element *context) {
@@ -134,7 +135,9 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   b->errors = task->max_errors ? &log->errors : NULL;
 }
 
-/* Raw text that the chunk begins in, or that a replayed tag has begun, is the merger's: on to its end. */
+static uint32_t offset_of(const hp_tokenizer *tokenizer) { return (uint32_t)(tokenizer->at - tokenizer->base); }
+
+/* Raw text that is the merger's: on to its end. */
 static void skip_raw_text(hp_tokenizer *tokenizer) {
   hp_token token;
   hp_errors *errors = tokenizer->errors;
@@ -145,7 +148,27 @@ static void skip_raw_text(hp_tokenizer *tokenizer) {
   tokenizer->errors = errors;
 }
 
-/* The same within the chunk: raw text that fills all of it leaves nothing to parse. */
+/* Raw text that a replayed tag has begun, as far as it has come, and its end tag: nothing in it depends on BASE but
+ * whether it is raw text. False at the end of the input. */
+static bool log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
+  hp_tokenizer *tokenizer = &w->lane.tokenizer;
+  struct hp_floor *floor = &w->floor;
+  uint32_t confident = floor->confident;
+  while (tokenizer->content != HP_CONTENT_DATA) {
+    uint32_t at = offset_of(tokenizer);
+    hp_lane_check(&w->lane);
+    if (hp_next_token(tokenizer, &floor->token) == HP_TOKEN_NEED_MORE) break;
+    begin_segment(w, at, floor->base_mode, w->lane.builder.stack[0].ns);
+    floor->now.raw_name = name;
+    floor->now.end = floor->token.start;
+    end_segment(w, log, HP_ENDS_REPLAY);
+    floor->confident = confident;
+    if (floor->token.kind == HPAR_TOKEN_EOF) return false;
+  }
+  return true;
+}
+
+/* Raw text that the chunk begins in is the merger's. If it fills all of the chunk, nothing is left to parse. */
 static bool skip_raw_text_before(hp_tokenizer *tokenizer, const char *limit) {
   hp_token token;
   const char *end = tokenizer->end;
@@ -193,8 +216,6 @@ static bool ends_raw_text(const hp_token *t, bool scripting) {
   return t->kind == HPAR_TOKEN_END_TAG &&
          ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_NOSCRIPT && scripting));
 }
-
-static uint32_t offset_of(const hp_tokenizer *tokenizer) { return (uint32_t)(tokenizer->at - tokenizer->base); }
 
 void hp_worker_clear(hp_worker *w, const hp_task *task, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
@@ -258,6 +279,8 @@ static uint8_t worker_mode(const hp_builder *b) {
   return b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION || b->mode == HP_IN_TEXT ? HP_IN_BODY : b->mode;
 }
 
+static bool in_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
+
 static bool is_table_part(const hp_token *t) {
   switch (t->name) {
     case HP_TABLE:
@@ -315,6 +338,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
   bool (*stops)(hp_worker *, const hp_task *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
   bool quick = !stops && !b->errors && !floor->join_count && !w->staged && !hp_lane_is_limited(&w->lane);
   floor->treatment = HP_OURS;
+  floor->lean = after_replay && !stops && !one_by_one;
   for (;; floor->now.tokens++) {
     uint32_t at = offset_of(tokenizer);
     while (at >= chunk->limit && hp_chunk_goes_on(chunk)) {
@@ -386,7 +410,9 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       floor->now.end = at; /* not where the token starts: "</>" may stand before it */
       end_segment(w, log, HP_ENDS_PREPARE);
       log->segments[log->segment_count - 1].errors_end = errors; /* the token's own are the next segment's */
-      begin_segment(w, at, floor->base_mode, b->stack[0].ns);
+      bool row = hp_prepares_row(&token);
+      if (row) floor->fostered = false;
+      begin_segment(w, at, row ? HP_IN_TABLE_BODY : floor->base_mode, b->stack[0].ns);
       floor->confident = confident;
       floor->treatment = HP_OURS;
       hp_speculative_token(b, &token);
@@ -402,6 +428,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
         mode =
             plan->strategy->mode_after ? plan->strategy->mode_after(w, mode, &token) : hp_predicted_mode(mode, &token);
         ns = hp_predicted_namespace(ns, b, &token);
+        if (ns != HPAR_NAMESPACE_HTML && !in_table_mode(mode)) mode = HP_IN_BODY; /* a head holds nothing foreign */
         if (token.kind == HPAR_TOKEN_END_TAG && (ns != b->stack[0].ns || token.name == HP_SVG || token.name == HP_MATH))
           floor->outer_ns = HPAR_NAMESPACE_HTML;
       }
@@ -410,14 +437,15 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       if (token.kind == HPAR_TOKEN_EOF) return;
       bool start = token.kind == HPAR_TOKEN_START_TAG;
       tokenizer->content = start ? hp_content_of(token.name, task->scripting) : HP_CONTENT_DATA;
-      skip_raw_text(tokenizer);
+      if (stops) skip_raw_text(tokenizer);
+      if (!log_raw_text(w, log, token.name)) return;
       begin_segment(w, offset_of(tokenizer), mode, ns);
       floor->treatment = HP_OURS;
       floor->now.tokens--;
       continue;
     }
     if (b->depth == 0 && b->mode != floor->base_mode && b->mode != HP_IN_TEXT && !floor->poisoned)
-      floor->poisoned = HPAR_HAZARD_MODE;
+      floor->poisoned = HPAR_HAZARD_UNFORESEEN;
     if (floor->poisoned) {
       give_up(w, log, token.end);
       continue;
@@ -500,9 +528,24 @@ void hp_worker_speculate_joined(hp_worker *w, const hp_task *task, const hp_plan
   floor->join_count = 0;
 }
 
+/* Has the chunk ended in the body, and in HTML? */
+static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
+  const hp_log *log = &chunk->log;
+  if (chunk->cut_short || !log->segment_count) return false;
+  const hp_segment *s = &log->segments[log->segment_count - 1];
+  if (s->ends != HP_ENDS_CLEAN || s->ns != HPAR_NAMESPACE_HTML || w->floor.outer_ns != HPAR_NAMESPACE_HTML)
+    return false;
+  if (s->base_mode != HP_IN_BODY && !in_table_mode(s->base_mode)) return false;
+  for (uint32_t i = 0; i < s->open_count; i++)
+    if (log->open[s->open + i].ns != HPAR_NAMESPACE_HTML) return false;
+  return true;
+}
+
 static void parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
   chunk->start = hp_worker_predict(w, task, plan, chunk);
   hp_worker_speculate(w, task, plan, &chunk->start, plan->predictor->context, chunk);
+  if (plan->prescan && ended_in_html(w, chunk))
+    hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
 
 /* Not to be inlined where setjmp is: its locals live in registers. */

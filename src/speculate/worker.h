@@ -22,6 +22,7 @@ struct hp_floor {
   const uint32_t *joins; /* hp_worker_speculate_joined's: ascending, */
   uint32_t *joined, join, join_count;
   bool fostered;    /* BASE's mode is a table's, its current node perhaps something that a replayed tag left there */
+  bool lean;        /* of what is right in any case the treatment is chosen that makes the shorter log */
   uint8_t outer_ns; /* around the foreign element that BASE's current node is in */
   uint8_t poisoned; /* hpar_hazard: what the builder would have done to BASE */
   hp_treatment treatment; /* of the last token */
@@ -137,6 +138,8 @@ uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);
 uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *token);
 /* The mode, and the namespace, that BASE probably has after the token. */
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
+/* Is what the token does first, where it is prepared, to make room for a row? */
+bool hp_prepares_row(const hp_token *token);
 /* Does the tag, run in a table's mode, leave an element there that belongs elsewhere? */
 bool hp_is_fostered(uint8_t mode, const hp_token *token);
 uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *builder, const hp_token *token);

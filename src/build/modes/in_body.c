@@ -70,7 +70,7 @@ void html_in_body(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
   if (has_template(b)) return;
 #if HP_SPECULATIVE
-  hp_floor_poison(b, HPAR_HAZARD_ROOT);
+  hp_floor_poison(b);
 #else
   merge_attributes(b, b->stack[1].node, t->attributes, OF_HTML);
 #endif
@@ -79,7 +79,7 @@ void html_in_body(hp_builder *b, const hp_token *t) {
 static void body(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
 #if HP_SPECULATIVE
-  if (!b->last[HP_TEMPLATE]) hp_floor_poison(b, HPAR_HAZARD_ROOT);
+  if (!b->last[HP_TEMPLATE]) hp_floor_poison(b);
 #else
   if (b->depth < 2 || !is_html(&b->stack[2], HP_BODY) || has_template(b)) return;
   b->frameset_ok = false;
@@ -90,7 +90,7 @@ static void body(hp_builder *b, const hp_token *t) {
 static void frameset(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
   if (HP_SPECULATIVE) {
-    if (b->frameset_ok && !b->last[HP_TEMPLATE]) hp_floor_poison(b, HPAR_HAZARD_ROOT);
+    if (b->frameset_ok && !b->last[HP_TEMPLATE]) hp_floor_poison(b);
     return;
   }
   if (b->depth < 2 || !is_html(&b->stack[2], HP_BODY) || !b->frameset_ok) return;
@@ -503,7 +503,7 @@ static void end_heading(hp_builder *b, const hp_token *t) {
   for (hp_atom name = HP_H1; name <= HP_H6; name++) highest = higher(highest, b->last[name]);
   if (!in_bounds(highest, current(b)->scope)) {
     parse_error(b, t);
-    if (!current(b)->scope) hp_floor_poison(b, HPAR_HAZARD_END_TAG);
+    if (!current(b)->scope) hp_floor_poison(b);
     return;
   }
   generate_implied_end_tags(b, 0);
@@ -514,7 +514,7 @@ static void end_heading(hp_builder *b, const hp_token *t) {
 static void end_form(hp_builder *b, const hp_token *t) {
   if (!has_template(b)) {
     if (HP_SPECULATIVE && !b->form_known) {
-      hp_floor_poison(b, HPAR_HAZARD_FORM);
+      hp_floor_poison(b);
       return;
     }
     hp_ref form = b->form;

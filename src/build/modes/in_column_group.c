@@ -31,7 +31,7 @@ void in_column_group(hp_builder *b, const hp_token *t) {
         case HP_COLGROUP:
           if (!is_html(current(b), HP_COLGROUP)) {
             parse_error(b, t);
-            if (HP_AT_FLOOR(b)) hp_floor_poison(b, HPAR_HAZARD_TABLE);
+            if (HP_AT_FLOOR(b)) hp_floor_poison(b);
             return;
           }
           pop(b);
@@ -46,7 +46,7 @@ void in_column_group(hp_builder *b, const hp_token *t) {
   }
   if (!is_html(current(b), HP_COLGROUP)) {
     parse_error(b, t);
-    if (HP_AT_FLOOR(b)) hp_floor_poison(b, HPAR_HAZARD_TABLE);
+    if (HP_AT_FLOOR(b)) hp_floor_poison(b);
     return;
   }
   pop(b);

@@ -18,6 +18,14 @@ static bool close_row(hp_builder *b, const hp_token *t) {
   return true;
 }
 
+#if !HP_SPECULATIVE
+void hp_exact_prepare_row(hp_builder *b, const hp_token *t) {
+  if (b->mode == HP_IN_TABLE) begin_table_body(b);
+  if (b->mode == HP_IN_CELL && (has_in_table_scope(b, HP_TD) || has_in_table_scope(b, HP_TH))) close_cell(b);
+  if (b->mode == HP_IN_ROW && has_in_table_scope(b, HP_TR)) close_row(b, t);
+}
+#endif
+
 //§ parsing-main-intr
 void in_row(hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_START_TAG) {

@@ -8,6 +8,13 @@ static void clear_to_table(hp_builder *b) {
     pop(b);
 }
 
+/* Which has no tag. */
+void begin_table_body(hp_builder *b) {
+  clear_to_table(b);
+  insert_implied(b, HP_TBODY);
+  b->mode = HP_IN_TABLE_BODY;
+}
+
 static bool hidden_input(const hp_builder *b, const hp_token *t) {
   if (!t->attributes) return false;
   const hp_attributes *block = hp_at(b->base, t->attributes);
@@ -68,9 +75,7 @@ static void start_tag(hp_builder *b, const hp_token *t) {
     case HP_TD:
     case HP_TH:
     case HP_TR:
-      clear_to_table(b);
-      insert_implied(b, HP_TBODY);
-      b->mode = HP_IN_TABLE_BODY;
+      begin_table_body(b);
       process_token(b, t);
       return;
     case HP_TABLE:
@@ -91,12 +96,10 @@ static void start_tag(hp_builder *b, const hp_token *t) {
     case HP_FORM:
       parse_error(b, t);
       if (has_template(b)) return;
-      if (HP_SPECULATIVE && !b->form_known) {
-        hp_floor_poison(b, HPAR_HAZARD_FORM);
-        return;
-      }
+      if (HP_SPECULATIVE && !b->form_known) hp_floor_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
       if (b->form) return;
       b->form = insert_html_as(b, t, false);
+      b->form_known = true;
       return;
     default: break;
   }

@@ -19,7 +19,7 @@ static bool section_in_table_scope(hp_builder *b) {
   uint32_t section = higher(b->last[HP_TBODY], higher(b->last[HP_THEAD], b->last[HP_TFOOT]));
   uint32_t barrier = higher(b->last[HP_TABLE], higher(b->last[HP_TEMPLATE], b->last[HP_HTML]));
   if (in_bounds(section, barrier)) return true;
-  if (!barrier) hp_floor_poison(b, HPAR_HAZARD_SCOPE);
+  if (!barrier) hp_floor_poison(b);
   return false;
 }
 
