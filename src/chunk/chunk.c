@@ -19,10 +19,13 @@ static size_t raw_text_end(const char *at, size_t left) {
   return 0;
 }
 
+/* Where so many "<" begin no tag, looking for one may take longer than parsing. */
 static size_t before_tag(const char *text, size_t length, size_t from, bool past_raw_text_ends) {
-  const char *end = text + length;
-  for (const char *at = text + from; at < end && (at = memchr(at, '<', (size_t)(end - at))); at++) {
-    if (end - at < 3) break;
+  enum { MOST_MISSES = 1000 };
+  const char *end = text + length, *at = text + from;
+  for (unsigned misses = 0; misses < MOST_MISSES && at < end; misses++, at++) {
+    at = memchr(at, '<', (size_t)(end - at));
+    if (!at || end - at < 3) break;
     if (is_letter(at[1])) return (size_t)(at - text);
     if (at[1] == '/' && is_letter(at[2]) && !(past_raw_text_ends && raw_text_end(at, (size_t)(end - at))))
       return (size_t)(at - text);
