@@ -596,14 +596,6 @@ static void fill_stats(hp_run *r) {
   for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += stats->log_entries_by_kind[kind];
 }
 
-/* The prescan is one for all workers: where there are many, they would wait for it longer than it saves. */
-static void choose_predictor(hp_run *r) {
-  enum { MOST_THREADS = 2 };
-  const hpar_options *o = r->options;
-  bool own = o->predictor || strcmp(r->plan.predictor->name, "prescan") != 0;
-  if (!own && r->threads > MOST_THREADS && !inline_executor(r)) r->plan.predictor = hp_predictor_named("lookback");
-}
-
 void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *o, hpar_stats *stats) {
   hp_run *r = &crew->run;
   close_oracle(r);
@@ -616,7 +608,6 @@ void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar
   r->plan.prescan = &crew->prescan;
   r->merger = (hp_merger){.lane = lane, .stats = stats, .strategy = r->plan.strategy, .record = task->record};
   r->threads = o->threads ? o->threads : hp_usable_cores();
-  choose_predictor(r);
   r->tree = o->merge == HPAR_MERGE_TREE && !r->plan.strategy->at_seam;
   r->begin_time = hp_now();
   if (r->plan.predictor->oracle || r->plan.mode_predictor->oracle || cuts_exactly(r))
