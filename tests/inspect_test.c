@@ -53,6 +53,7 @@ static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
                         .cuts = cut,
                         .cut_count = 1,
                         .inspect = true,
+                        .predictor = "prescan", /* not to be wrong about more than is meant */
                         .mode_predictor = k->mode_predictor};
 }
 
@@ -132,7 +133,7 @@ static void each_kind_is_explained(void) {
     FILE *to = fopen(file, "wb");
     fwrite(text, 1, length, to);
     fclose(to);
-    snprintf(command, sizeof command, "'%s' explain %s%s --cuts %" PRIu64 " %s", program,
+    snprintf(command, sizeof command, "'%s' explain --predictor prescan %s%s --cuts %" PRIu64 " %s", program,
              k->mode_predictor ? "--mode-predictor " : "", k->mode_predictor ? k->mode_predictor : "", cut, file);
     FILE *from = popen(command, "r");
     size_t n = fread(said, 1, sizeof said - 1, from);
