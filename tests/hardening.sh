@@ -1,5 +1,5 @@
 # What is installed is hardened: position-independent, with no executable stack, nothing bound late, and no address of
-# a function in memory that can be written.
+# a function in memory that can be written, jemalloc's own aside.
 hpar=$1
 library=$HPAR_BUILD_DIR/libhpar.so
 failed=0
@@ -21,8 +21,20 @@ check() {
   fi
 }
 
-# Relocations that put the address of code into .data: "section kind".
+# The functions of jemalloc, where the program has it.
+jemalloc=$HPAR_BUILD_DIR/jemalloc.o
+test ! -f "$jemalloc" || jemalloc_functions=$(nm "$jemalloc" | awk '$2 ~ /[tT]/ { print $3 }')
+
+# The functions whose addresses are relocated into .data, each on a line.
 writable_functions() {
+  code_in_data "$1" | while read -r place address; do
+    name=$(nm "$1" 2>/dev/null | awk -v address="$address" '$1 ~ "^0*" address "$" { print $3; exit }')
+    printf '%s\n' "$jemalloc_functions" | grep -qxF "${name:-none}" || printf '%s\n' "${name:-$address} at $place"
+  done
+}
+
+# Relocations that put the address of code into .data: where, and what.
+code_in_data() {
   { readelf -SW "$1" && readelf -rW "$1"; } | awk '
     function hex(text,   i, n) {
       n = 0
