@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COUNT = 60, ERRORS = 100 };
+enum { COUNT = 60, OWN = 8, ERRORS = 100 }; /* the first OWN with documents of their own */
 
 static buffer pages[COUNT], trees[COUNT], got[COUNT];
 static size_t errors[COUNT];
@@ -62,7 +62,7 @@ static void note(void *context, size_t index, hpar_input *input, const hpar_docu
   s->errors[index] = hpar_parse_error_count(parser);
   if (input->document && input->document != document) atomic_store(&s->wrong, true);
   if (strcmp(stats->mode, "sequential") != 0) atomic_store(&s->wrong, true);
-  if (!compare_dump(document, &got[index])) atomic_store(&s->wrong, true);
+  if (!document || !compare_dump(document, &got[index])) atomic_store(&s->wrong, true);
   atomic_fetch_sub(&s->at_once[thread], 1);
 }
 
@@ -70,7 +70,7 @@ static void fill(hpar_input *inputs, hpar_document *const *documents) {
   for (unsigned i = 0; i < COUNT; i++)
     inputs[i] = (hpar_input){.bytes = pages[i].bytes,
                              .length = pages[i].length,
-                             .document = documents ? documents[i] : NULL,
+                             .document = documents && i < OWN ? documents[i] : NULL,
                              .status = HPAR_ERROR_IO};
 }
 
@@ -125,14 +125,14 @@ static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor exe
   for (unsigned i = 0; i < COUNT; i++) {
     bool fine = CHECK_EQ(inputs[i].status, HPAR_OK) && CHECK_EQ(atomic_load(&s.calls[i]), 1) &&
                 CHECK(same(&got[i], &trees[i])) && CHECK_EQ(s.errors[i], errors[i]);
-    if (fine && documents) fine = CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
+    if (fine && documents && i < OWN) fine = CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
     if (!fine) printf("  input %u, threads %u, executor %d\n", i, threads, (int)executor);
   }
 }
 
 static void trees_are_the_same(void) {
-  hpar_document *documents[COUNT];
-  for (unsigned i = 0; i < COUNT; i++) CHECK_EQ(hpar_document_create(&documents[i]), HPAR_OK);
+  hpar_document *documents[OWN];
+  for (unsigned i = 0; i < OWN; i++) CHECK_EQ(hpar_document_create(&documents[i]), HPAR_OK);
   hpar_parser *parser = NULL;
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   for (unsigned threads = 1; threads <= 8; threads = threads * 2 - threads / 3)
@@ -141,7 +141,7 @@ static void trees_are_the_same(void) {
       all_of_them(parser, threads, (hpar_executor)executor, documents);
     }
   hpar_parser_destroy(parser); /* leaves documents alone */
-  for (unsigned i = 0; i < COUNT; i++) {
+  for (unsigned i = 0; i < OWN; i++) {
     CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
     hpar_document_destroy(documents[i]);
   }
