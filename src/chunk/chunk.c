@@ -78,12 +78,6 @@ void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t
   }
 }
 
-/* The merger parses faster than a worker: nothing is asked, nothing logged. */
-size_t hp_merger_share(size_t length, unsigned threads) {
-  enum { MERGER = 11, WORKER = 10 };
-  return (size_t)((uint64_t)length * MERGER / (MERGER + WORKER * (uint64_t)(threads - 1)));
-}
-
 /* Up to `end`, where it is cut, too, unless the text ends there; each chunk leaves the takers as much again. */
 static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
                      size_t least, hp_fail *fail) {
