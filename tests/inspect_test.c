@@ -385,6 +385,11 @@ static void nothing_is_unforeseen(void) {
   generate_free(&d);
 }
 
+static uint64_t draw(uint64_t *random, uint64_t count) {
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (*random >> 33) % count;
+}
+
 /* The same of a few tags, whatever stands open before the cut. */
 static void nothing_is_unforeseen_in_short(void) {
   static const char *const before[] = {
@@ -477,16 +482,15 @@ static void nothing_is_unforeseen_in_short(void) {
   size_t strategies = count_of(hpar_strategy_name), mode_predictors = count_of(hpar_mode_predictor_name);
   for (uint64_t seed = 1; seed <= scaled(60000); seed++) {
     uint64_t random = seed * UINT64_C(6364136223846793005);
-#define DRAW(count) ((random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407)) >> 33) % (count)
     char text[256];
-    size_t length = (size_t)sprintf(text, "%s", before[DRAW(sizeof before / sizeof *before)]);
+    size_t length = (size_t)sprintf(text, "%s", before[draw(&random, sizeof before / sizeof *before)]);
     uint64_t cut = length;
-    for (size_t n = 1 + DRAW(5); n; n--)
-      length += (size_t)sprintf(text + length, "%s", tags[DRAW(sizeof tags / sizeof *tags)]);
-    hpar_options o = {.cuts = &cut, .cut_count = 1, .scripting = DRAW(2), .checkpoint_bytes = DRAW(2)};
-    o.strategy = DRAW(2) ? "oracle" : hpar_strategy_name(DRAW(strategies));
-    if (DRAW(3) == 0) o.mode_predictor = hpar_mode_predictor_name(DRAW(mode_predictors));
-#undef DRAW
+    for (size_t n = 1 + draw(&random, 5); n; n--)
+      length += (size_t)sprintf(text + length, "%s", tags[draw(&random, sizeof tags / sizeof *tags)]);
+    hpar_options o = {
+        .cuts = &cut, .cut_count = 1, .scripting = draw(&random, 2), .checkpoint_bytes = draw(&random, 2)};
+    o.strategy = draw(&random, 2) ? "oracle" : hpar_strategy_name(draw(&random, strategies));
+    if (draw(&random, 3) == 0) o.mode_predictor = hpar_mode_predictor_name(draw(&random, mode_predictors));
     expect_no_poison(&o, text, length);
   }
 }
