@@ -224,7 +224,8 @@ hp_ref new_element(hp_builder *b, hp_atom name, uint8_t ns, hp_ref attributes, c
 hp_ref insert_html_slowly(hp_builder *b, const hp_token *t, bool push);
 
 #if HP_SPECULATIVE
-#define HP_WORKERS_INLINE inline __attribute__((always_inline)) /* as the compiler does by itself in the exact builder */
+#define HP_WORKERS_INLINE \
+  inline __attribute__((always_inline)) /* as the compiler does by itself in the exact builder */
 #else
 #define HP_WORKERS_INLINE inline
 #endif

@@ -192,7 +192,7 @@ static void await(hp_run *r) {
   hp_spin spin = {0};
   bool patient = true;
   while (!ready(r)) {
-    uint32_t other = spin.steps < PATIENCE ? 0 : claim(r, 0);
+    uint32_t other = patient && spin.steps < PATIENCE ? 0 : claim(r, 0);
     if (other) {
       note_wait(record, r->number, begin);
       speculate(r, 0, other);

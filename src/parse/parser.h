@@ -21,8 +21,8 @@ struct hpar_parser {
 #endif
   hp_feed feed;
   hp_many many;
-  hp_record record;  /* of the last parse that was inspected */
-  bool inspected;    /* there is one */
+  hp_record record; /* of the last parse that was inspected */
+  bool inspected;   /* there is one */
 };
 
 /* What hpar_parse and feeding share. */
