@@ -139,5 +139,23 @@ for mode in sequential $parallel; do
   rm pipe
 done
 
+# More that parse than there are processors: each loses its own wherever it stands, and comes to an end all the same.
+if [ $parallel = parallel ] && command -v taskset >/dev/null && command -v timeout >/dev/null; then
+  processor=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+  crowd=
+  repeat=3000
+  test $sanitized = no || repeat=100
+  head -c 30000 page.html >small.html
+  for one in 1 2 3; do
+    timeout 100 taskset -c "$processor" "$hpar" compare --threads 1 --repeat $repeat small.html >out.$one 2>err &
+    crowd="$crowd $!"
+  done
+  for one in $crowd; do
+    wait "$one"
+    status=$?
+    check "one of several on a processor" '[ $status -eq 0 ]'
+  done
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
