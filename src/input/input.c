@@ -182,6 +182,7 @@ static hp_iso_2022_jp unpack(uint32_t state) {
 typedef struct slice {
   const unsigned char *begin, *end;
   char *text;
+  char *before; /* the text is to be moved to where it ends there; NULL: it stays */
   size_t length;
   hp_checkpoint *checkpoints;
   size_t checkpoint_count;
@@ -196,25 +197,26 @@ typedef struct decoding {
   slice slices[HP_DECODE_SLICES];
 } decoding;
 
+/* What belongs to other slices, and to the caller, is touched at the begin and the end only: it is other threads'. */
 static void decode_slice(void *job, unsigned i) {
   decoding *all = job;
-  slice *s = &all->slices[i];
+  slice s = all->slices[i];
+  const unsigned char *const source = all->source, *at = s.begin;
+  const ptrdiff_t most = all->most;
+  char *out = s.text;
   hp_decoder d;
-  s->status = hp_decoder_open(&d, all->encoding);
-  if (s->status != HPAR_OK) return;
-  const unsigned char *at = s->begin;
-  char *out = s->text;
-  do {
-    s->checkpoints[s->checkpoint_count++] =
-        (hp_checkpoint){(uint32_t)(out - s->text), (uint32_t)(at - all->source), pack(d.iso)};
-    const unsigned char *stop = s->end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s->end;
-    at = d.decode(&d, at, stop, stop == s->end, &out);
-    if (out - s->text > all->most) {
-      s->status = HPAR_ERROR_TOO_LARGE;
-      return;
-    }
-  } while (at < s->end);
-  s->length = (size_t)(out - s->text);
+  s.status = hp_decoder_open(&d, all->encoding);
+  while (s.status == HPAR_OK) {
+    s.checkpoints[s.checkpoint_count++] =
+        (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
+    const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
+    at = d.decode(&d, at, stop, stop == s.end, &out);
+    if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
+    if (at == s.end) break;
+  }
+  s.length = (size_t)(out - s.text);
+  if (s.before) s.text = memmove(s.before - s.length, s.text, s.length);
+  all->slices[i] = s;
 }
 
 /* The first place from `at` on at which the decoder, having begun at `begin`, is as new. */
@@ -264,48 +266,50 @@ static size_t most_checkpoints(const slice *s) {
   return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
 }
 
-/* What follows the ASCII that `input` begins with. Slices are put where they have room, and moved together: of two in
- * the buffer the first, so that each thread goes on to touch the memory that it has touched before; else all but the
- * first.
- */
+/* Makes room for the checkpoints of all slices; no two threads write to one cache line. */
+static bool make_checkpoints(hp_input *input, decoding *all) {
+  enum { LINE = 64 };
+  size_t bytes = all->count * sizeof(hp_checkpoints) + LINE;
+  for (unsigned i = 0; i < all->count; i++) bytes += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint) + LINE;
+  input->checkpoints = hp_allocate(bytes);
+  if (!input->checkpoints) return false;
+  char *at = (char *)(input->checkpoints + all->count);
+  for (unsigned i = 0; i < all->count; i++) {
+    at += -(uintptr_t)at & (LINE - 1);
+    all->slices[i].checkpoints = (hp_checkpoint *)(void *)at;
+    at += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint);
+  }
+  return true;
+}
+
+/* What follows the ASCII that `input` begins with. Slices are put where they have room, and moved together. */
 static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
-  size_t checkpoints = 0;
-  for (unsigned i = 0; i < all->count; i++) checkpoints += most_checkpoints(&all->slices[i]);
-  input->checkpoints = hp_allocate(checkpoints * sizeof *input->checkpoints);
-  if (!input->checkpoints) return HPAR_ERROR_MEMORY;
+  if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
   char *text = input->owned ? input->owned : aid->buffer->base, *at = text + ascii;
   if (ascii) memcpy(text, input->source, ascii);
-  hp_checkpoint *checkpoint = input->checkpoints;
   for (unsigned i = 0; i < all->count; i++) {
     slice *s = &all->slices[i];
     s->text = at;
-    s->checkpoints = checkpoint;
     at += 3 * (s->end - s->begin) + HP_DECODER_SLACK;
-    checkpoint += most_checkpoints(s);
   }
+  /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it has touched before. */
+  bool moves_first = all->count == 2 && !ascii && !input->owned;
+  if (moves_first) all->slices[0].before = all->slices[1].text;
   if (all->count > 1)
     aid->run(aid->context, all->count, decode_slice, all);
   else
     decode_slice(all, 0);
   uint64_t length = ascii;
-  bool moves_first = all->count == 2 && !input->owned;
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
     if (s->status != HPAR_OK) return s->status;
     if (length + s->length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
     if (i && !moves_first) memmove(text + length, s->text, s->length);
-    for (size_t n = 0; n < s->checkpoint_count; n++) {
-      hp_checkpoint moved = s->checkpoints[n];
-      moved.offset += (uint32_t)length;
-      input->checkpoints[input->checkpoint_count++] = moved;
-    }
+    input->checkpoints[input->part_count++] =
+        (hp_checkpoints){(uint32_t)length, (uint32_t)s->checkpoint_count, s->checkpoints};
     length += s->length;
   }
-  if (moves_first) {
-    size_t before = (size_t)length - all->slices[1].length;
-    text = memmove(all->slices[1].text - before, text, before);
-  }
-  input->bytes = text;
+  input->bytes = moves_first ? all->slices[0].text : text;
   input->length = (size_t)length;
   input->kept = true;
   return HPAR_OK;
@@ -410,22 +414,25 @@ void hp_input_close(hp_input *input) {
 
 /* Byte by byte from the last checkpoint before the offset. */
 static uint64_t decoded_offset(const hp_input *input, uint64_t offset) {
-  if (!input->source || !input->checkpoint_count || offset < input->checkpoints[0].offset) return offset + input->bom;
-  size_t low = 0, high = input->checkpoint_count;
+  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
+  size_t part = 1;
+  while (part < input->part_count && input->checkpoints[part].offset < offset) part++;
+  hp_checkpoints in = input->checkpoints[part - 1];
+  size_t low = 0, high = in.count;
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
-    if (input->checkpoints[middle].offset < offset)
+    if (in.offset + in.at[middle].offset < offset)
       low = middle;
     else
       high = middle;
   }
-  hp_checkpoint from = input->checkpoints[low];
+  hp_checkpoint from = in.at[low];
   hp_decoder d;
   if (hp_decoder_open(&d, input->encoding) != HPAR_OK) return from.source;
   d.iso = unpack(from.state);
   const unsigned char *source = (const unsigned char *)input->source, *end = source + input->source_length;
   const unsigned char *at = source + from.source;
-  uint64_t reached = from.offset;
+  uint64_t reached = in.offset + from.offset;
   for (size_t more = 1; reached < offset && at < end;) {
     size_t left = (size_t)(end - at);
     char *out = d.out;

@@ -30,6 +30,12 @@ typedef struct hp_checkpoint {
   uint32_t state; /* of the decoder: not 0 in ISO-2022-JP alone */
 } hp_checkpoint;
 
+/* Those of a part of the text that was decoded by itself; the offsets are from `offset`, where it begins. */
+typedef struct hp_checkpoints {
+  uint32_t offset, count;
+  hp_checkpoint *at;
+} hp_checkpoints;
+
 enum { HP_CHECKPOINT_BYTES = 512 };
 
 typedef struct hp_input {
@@ -43,9 +49,9 @@ typedef struct hp_input {
   size_t repair_count;
   const char *source; /* what the checkpoints are about; NULL: the caller may have it no more */
   size_t source_length;
-  char *owned_source; /* NULL or to be freed with hp_free */
-  hp_checkpoint *checkpoints;
-  size_t checkpoint_count;
+  char *owned_source;          /* NULL or to be freed with hp_free */
+  hp_checkpoints *checkpoints; /* of each part in turn, with all their `at` in one piece of memory */
+  size_t part_count;
 } hp_input;
 
 /* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be NULL if there are
