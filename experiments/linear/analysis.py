@@ -33,7 +33,7 @@ def analyse(data):
         rows.sort(key=lambda row: row["length"])
         for row in rows:
             table.row(f"{model}, {row['length'] / 1e6:.2f}",
-                      Number(row["instructions"], "", 3) if row["instructions"] else Missing("not counted: too small or too long"),
+                      Number(row["instructions"], "", 3) if row["instructions"] else Missing("not counted: below 1 MB, or this page beyond 16 MB"),
                       Number(row["sequential"], "ns", 3), Number(row["fresh"], "ns", 3) if row["fresh"] else Missing("not measured below 1 MB"),
                       Number(row["parallel"], "ns", 3), Number(row["speedup"], "", 2))
         long = [row for row in rows if row["length"] >= LONG]
