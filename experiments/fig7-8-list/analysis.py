@@ -74,6 +74,8 @@ def analyse(data):
             at.grid(axis="x", visible=False)
         axes[0].set_ylabel(f"ms for {size // 1000000} MB")
         draw.legend(axes[0])
+        axes[0].get_legend().set_in_layout(False)  # or the first axes become as wide as it
+        axes[0].set_title(" ")  # which keeps its place free
 
     result.add(Plot("list-phases", "The LIST language: cost of each phase", f"{threads} threads; sequential beside the schemes", show, (7.2, 3.4)))
     points = {shape: [(n, phase(runs, "merge")) for n in data.values("pieces") for runs in [data.ran(part="pieces", shape=shape, pieces=n)] if runs]
