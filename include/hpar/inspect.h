@@ -33,7 +33,7 @@ typedef enum hpar_chunk_outcome {
   HPAR_CHUNK_EXACT,  /* the merger parsed it on the true state: the first, and those that it came to before a worker */
   HPAR_CHUNK_CLEAN,  /* all that its worker made was taken */
   HPAR_CHUNK_PASSED, /* it lies inside of what began before it, as its worker took it to, and had nothing to make */
-  HPAR_CHUNK_REPAIRED,  /* some of what its worker made was taken, the rest parsed again */
+  HPAR_CHUNK_REPAIRED,  /* some of what its worker made was taken, the rest parsed again, or left out by the worker */
   HPAR_CHUNK_DISCARDED, /* nothing of what its worker made was taken */
   HPAR_CHUNK_UNREACHED, /* a token that began before it ran on to the end of the input */
   HPAR_CHUNK_OUTCOMES

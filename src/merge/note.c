@@ -63,6 +63,7 @@ void hp_note_taken(hp_merger *m, const hp_chunk_work *chunk) {
   c->taken = gone_through - (uint32_t)c->failure_count - m->lost;
   /* What began before the last segments, and ended the input, left them out. */
   if (c->taken + c->failure_count < c->segments && c->taken) c->outcome = HPAR_CHUNK_REPAIRED;
+  if (chunk->cut_short && c->outcome == HPAR_CHUNK_CLEAN) c->outcome = HPAR_CHUNK_REPAIRED;
 }
 
 void hp_note_wrong(hp_merger *m, const hp_segment *s, hpar_assumption assumption) {

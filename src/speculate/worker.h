@@ -59,7 +59,7 @@ typedef struct hp_chunk_work {
   uint32_t taken;   /* of the only reading's segments, those that a composition has made part of the log to the left */
   bool truth_known; /* see `truth` */
   bool failed;      /* out of memory: the log holds nothing */
-  bool cut_short;   /* a token reached beyond what had come of the input: the log ends there */
+  bool cut_short;   /* the log ends early: a token reached beyond what had come of the input, or it was in vain */
   uint32_t reach;   /* where it will end if nothing comes between; >= limit */
   bool (*more)(void *); /* at the limit: raises it, or says that there it ends. NULL: it does */
   void *more_context;
