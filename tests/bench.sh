@@ -52,8 +52,43 @@ if [ -x "$folder/hpar-bench" ]; then
   check "the machine" "grep -q '\"exit_status\":0' '$work/results/one/machine.json'"
   run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/results/one"
   check "results are kept" "grep -q 'holds results already' '$work/err'"
-  run 0 "$hpar" bench --quick --filter '^(tokenize|build|parse/reused|serialize/html|merge/chunks:8)/generated/note' \
-    --out "$work/results/two"
+  # Each room once: all is measured, and nothing says that it failed.
+  run 0 "$hpar" bench --quick --out "$work/results/two" --filter \
+    '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:64|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
+  check "a line for each" "[ \$(grep -c . '$work/results/two/repetitions.tsv') -gt 40 ]"
+  check "none failed" "! grep -qi 'error_occurred\": *true' '$work/results/two/bench.json'"
+  for room in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept \
+    pipeline/builder pipeline/feedback pool/wake parallel/threads:2 many/threads:2 merge/chunks:8 merge-tree/chunks:8; do
+    check "$room was measured" "grep -q '^$room' '$work/results/two/repetitions.tsv'"
+  done
+  run 0 "$folder/hpar-bench" --help
+  run 0 "$folder/hpar-bench" --version
+  check "its version and commit" "grep -q '^hpar-bench [0-9.]*, commit ' '$work/out'"
+  for wrong_use in '--min-time x' '--min-time -1' '--repetitions 0' '--repetitions 1x' '--nope' 'operand' '--filter ['; do
+    run 2 "$folder/hpar-bench" $wrong_use
+  done
+  run 1 "$folder/hpar-bench" --quick --filter '^scan/text/plain/64$' --raw "$work/no/folder.tsv"
+  check "says what cannot be written" "grep -q 'cannot be written' '$work/err'"
+  run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out /dev/null/results
+  check "says what cannot be made" "grep -q '/dev/null/results: cannot be made' '$work/err'"
+  run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/$(printf 'x%.0s' $(seq 300))/$(printf 'y/%.0s' $(seq 2000))"
+  (cd "$work" && mkdir here && cd here && run 0 "$hpar" bench --quick --filter '^scan/text/plain/64$' --min-time 0.001 --repetitions 2 &&
+    run 0 "$hpar" bench --quick --filter '^scan/text/plain/64$')
+  check "where it is filed by itself" "[ \$(find '$work/here/results' -name bench.json | wc -l) -eq 2 ]"
+  printf '#!/bin/sh\nexit 3\n' >"$work/hpar-bench"
+  chmod +x "$work/hpar-bench"
+  run 1 "$work/hpar" bench --quick --out "$work/results/three"
+  check "says that it does not run" "grep -q 'hpar-bench: does not run' '$work/err'"
+  printf '#!/bin/sh\ncase "$1" in --version) echo "hpar-bench 1, commit abc";; *) case "$*" in *--list*) echo x;; *) kill -9 $$;; esac;; esac\n' >"$work/hpar-bench"
+  run 1 "$work/hpar" bench --quick --out "$work/results/four"
+  check "says that it was killed" "grep -q 'ended with status 137' '$work/err' && grep -q '\"commit\":\"abc\"' '$work/results/four/machine.json'"
+  rm "$work/hpar-bench"
+  printf '#!/bin/sh\necho "$@" >"%s/peers-arguments"\n' "$work" >"$work/hpar-peers"
+  chmod +x "$work/hpar-peers"
+  run 0 "$work/hpar" bench --peers --quick --repetitions 3 --out "$work/results/five" a.html b.html
+  check "what it is given" "grep -q -- '--rounds 1 --warm 0 --rounds 3 --out $work/results/five -- a.html b.html' '$work/peers-arguments'"
+  run 2 "$work/hpar" bench --peers $(seq 100)
+  rm "$work/hpar-peers"
 else
   echo "skipped: $folder/hpar-bench not built"
 fi

@@ -148,6 +148,28 @@ case $? in
 *) wrong "hpar parse --allocator jemalloc: status" ;;
 esac
 
+# Limits: a tree, what was reached, and status 1.
+printf '<div><p>a<p>b<div><i c=1 d=2>e' >limited.html
+for limit in 'max-depth 3|open elements' 'max-nodes 5|nodes' 'max-memory 300|memory' 'max-attributes 1|attributes' 'max-input 6|input'; do
+  run 1 parse --${limit%%|*} limited.html
+  err_has "limited.html: the limit of ${limit#*|}.* was reached; the tree ends there"
+done
+out_is '| <html>\n|   <head>\n|   <body>\n|     <div>\n|       "<"\n'
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "<p>paragraph " i }' >slow.html
+run 1 parse --max-time 1 --mode sequential --format none slow.html
+err_has 'slow.html: the limit of time was reached; the tree ends there'
+run 1 parse --many --max-depth 3 --format none --stats page.html limited.html
+err_has 'limited.html: the limit of open elements'
+out_has '^documents  *2$'
+out_has '^  failed  *1$'
+run 0 parse --max-depth 4 --max-nodes 6 --max-attributes 2 --max-time 1000000 --max-input 4 page.html
+out_is "$tree"
+for option in max-depth max-nodes max-memory max-attributes max-time max-input; do
+  run 2 parse --$option x page.html
+  err_has "^hpar: --$option: 'x' is not a whole number"
+done
+run 2 parse --max-time 99999999999999999 page.html
+
 printf '<td>a<td>b' >cells.html
 run 0 parse --fragment tr cells.html
 out_is '| <td>\n|   "a"\n| <td>\n|   "b"\n'
@@ -178,6 +200,44 @@ out_is "$tree"
 mv err out
 json "$keys"
 : >err
+
+if [ $parallel = yes ]; then
+  # What went wrong, by kind; levels of a tree of merges; the pipeline.
+  awk 'BEGIN { printf "<table>"; for (i = 0; i < 3000; i++) printf "x<tr>y<td>z<p></td>" }' >wrong.html
+  run 0 parse --mode parallel --executor inline --chunk-size 3000 --predictor data --format none --stats wrong.html
+  out_has '^wrong assumptions'
+  out_has '^  mode  *[1-9]'
+  out_has '^  splice  *[1-9]'
+  run 0 parse --mode parallel --threads 2 --chunk-size 3000 --merge tree --format none --stats wrong.html
+  out_has '^  level [0-9]* .* merges, [0-9]* entries answered$'
+  run 0 parse --mode parallel --executor inline --chunk-size 3000 --strategy hpar2013 --format none --stats wrong.html
+  out_has '^  foster  *[1-9]'
+  printf '<!DOCTYPE html><title>a<b></title><svg><![CDATA[x]]></svg><br/><style>y</style>' >hazards.html
+  run 0 parse --mode pipelined --pipeline-predictor optimistic --buffer-tokens 8 --batch 2 --format none --stats hazards.html
+  out_has '^pipeline predictor  *optimistic$'
+  out_has '^buffer, tokens  *8$'
+  out_has '^batch  *2$'
+  out_has '^  title  *1, 1 of them not foreseen$'
+  run 0 parse --mode pipelined --pool sleep --format none --stats=json hazards.html
+  json 'o["mode"] == "pipelined" and o["pipeline"]["hazards_by_kind"]["title"] == 1 and o["pipeline"]["rollbacks_by_kind"]["title"] == 0'
+  run 0 parse --pipeline-stages --mode parallel --threads 4 --chunk-size 3000 --format none --stats=json wrong.html
+  json 'o["mode"] == "parallel" and o["pipeline"]["predictor"] == "feedback"'
+  run 2 parse --buffer-tokens 65537 page.html
+  run 2 parse --mode pipelined --cuts 2 page.html
+  err_has 'no meaning with --mode pipelined'
+  for names in strategy predictor mode-predictor cut pipeline-predictor; do
+    run 0 parse --$names help
+    out_has '^  [a-z0-9-]*  '
+    run 2 parse --$names nonsense page.html
+    err_has "^hpar: --$names: 'nonsense' is not one of these:"
+  done
+  cp page.html in
+  run 2 parse --cuts 2,900 -
+  err_has '900 lies past the end of standard input'
+  run 0 parse --cuts 2 -
+  out_is "$tree"
+  : >in
+fi
 
 printf 'a\n<p a=1 a=2>\n<!--' >errors.html
 run 0 parse --errors --format none errors.html
@@ -226,6 +286,49 @@ json 'all({"ns_min", "ns_median", "speedup_min", "speedup_median", "stats"} <= s
 json 'all(m["ns_runs"] == sorted(m["ns_runs"]) and m["ns_runs"][0] == m["ns_min"] for p in o["pages"] for m in p["modes"].values())'
 json 'all(m["ns_min"] <= m["ns_median"] and m["stats"]["bytes"] == 4 for p in o["pages"] for m in p["modes"].values())'
 json 'o["pages"][0]["modes"]["sequential"]["speedup_min"] == 1'
+printf '<p>\226' >latin.html
+run 0 parse --errors --encoding windows-1252 --format none latin.html
+run 0 tokens --encoding windows-1252 latin.html
+json 'o["tokens"][1] == ["Character", "\u2013"]'
+run 2 tokens --encoding none latin.html
+run 2 tokens --nope
+run 2 tokens --last-start-tag
+for data in '%%PDF-1.4' '\211PNG\r\n\032\n' '{"json": 1}' '\037\213\010'; do
+  printf "$data" >else.html
+  run 0 parse --format none else.html
+done
+err_has 'else.html looks like .* rather than HTML'
+run 0 compare --repeat 1 else.html ./folder/../folder/../folder/../folder/../folder/../folder/below/a.HTM
+out_has '\.\.\..*folder/below/a.HTM '
+: >no-folder
+run 1 compare --repeat 1 no-folder/x page.html
+mkdir closed && cp page.html closed && chmod 0 closed
+[ -r closed ] || run 1 compare --repeat 1 closed
+[ -r closed ] || err_has 'closed: .*denied'
+if [ $parallel = yes ]; then
+  run 0 compare --json --repeat 1 --mode pipelined --buffer-tokens 16 --batch 4 --pool sleep --allocator libc page.html
+  json 'o["options"]["buffer_tokens"] == 16 and o["options"]["batch"] == 4 and o["options"]["pool"] == "sleep"'
+  json 'o["pages"][0]["modes"]["pipelined"]["stats"]["mode"] == "pipelined" and o["summary"]["equal"] == 1'
+  run 0 compare --json --repeat 1 --pool spin --merge tree --executor inline --bind cores page.html
+  json '[o["options"][key] for key in ("pool", "merge", "executor", "bind")] == ["spin", "tree", "inline", "cores"]'
+  run 2 compare --mode sequential page.html
+  run 2 compare --many=1 page.html
+  run 1 compare --many --json --repeat 1 page.html missing.html
+  json 'o["summary"]["not_parsed"] == 1 and o["summary"]["pages"] == 1'
+fi
+
+# What is said while a terminal waits.
+if command -v script >/dev/null; then
+  script -qec "'$hpar' compare --repeat 1 page.html cells.html missing.html" /dev/null >out 2>err </dev/null
+  last='hpar compare, on a terminal'
+  out_has '1 of 3: page.html'
+  if [ $parallel = yes ]; then
+    script -qec "'$hpar' profile slow.html folder" /dev/null >out 2>err </dev/null
+    last='hpar profile, on a terminal'
+    out_has 'switches of the tokenizer'
+  fi
+fi
+
 name=$(printf 'odd \042name\377.html')
 if cp page.html "$name" 2>/dev/null; then
   run 0 compare --json --repeat 1 "$name"
@@ -265,6 +368,25 @@ if [ $parallel = yes ]; then
   run 0 project --json --repeat 1 --cores 1,3 page.html
   out_has '"ns_projected":[1-9]'
   run 1 project missing
+  awk 'BEGIN { for (i = 0; i < 20000; i++) print "<div><p>paragraph " i "</div>" }' >wide.html
+  run 0 project --repeat 1 --cores 1,2,3,7,64 wide.html page.html
+  out_has '^geometric means over 2 pages'
+  out_has '^     7  *[1-9]'
+  run 0 project --json --repeat 1 --cores 2,8 --wake 5000000 --bandwidth 100 wide.html
+  json 'o["wake_ns"] == 5000000 and [c["bound"] for c in o["pages"][0]["cores"]] == ["memory"] * 2'
+  json 'o["pages"][0]["cores"][0]["ns_measured"] > 0 and o["summary"][1]["pages"] == 1'
+  run 0 project --json --repeat 1 --cores 4 --wake 1000000000 wide.html
+  json 'o["pages"][0]["cores"][0]["speedup_projected"] <= 1.2'
+  for wrong_use in '--cores 257' '--cores 1,x' '--cores 1;2' '--repeat 0' '--wake x' '--bandwidth 0' '--nope'; do
+    run 2 project $wrong_use page.html
+  done
+fi
+
+# More than can be parsed: nothing of it is read.
+if truncate -s 5G huge 2>/dev/null; then
+  run 1 parse huge
+  err_has '^hpar: huge: is too large: at most 4294967280 bytes'
+  rm huge
 fi
 
 # Input that is hard to have.

@@ -12,22 +12,59 @@
 static buffer page, expected, got;
 static unsigned long tried, survived;
 
-typedef enum way { SEQUENTIAL, INLINE, THREADS, FED, FED_IN_PARALLEL, WAYS } way;
+typedef enum way {
+  SEQUENTIAL,
+  INLINE,
+  THREADS,
+  FED,
+  FED_IN_PARALLEL,
+  OFTEN, /* the ways before it are tried on every document, those after it on some */
+  KEPT = OFTEN,
+  INSPECTED,
+  TREE,
+  EXACT,
+  HPAR2013,
+  STAGES,
+  PIPELINED,
+  PIPELINED_ALONE,
+  FROM_JEMALLOC,
+  WAYS
+} way;
+
+static bool sequential(way which) { return which == SEQUENTIAL || which == FED || which == KEPT; }
+static bool fed(way which) { return which == FED || which == FED_IN_PARALLEL; }
+
+static bool possible(way which) {
+  if (which == FROM_JEMALLOC && !hpar_allocator_name(HPAR_ALLOCATOR_JEMALLOC)) return false;
+  return sequential(which) || hpar_predictor_name(0);
+}
 
 static hpar_options options_of(way which) {
   hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = 50};
-  if (which == SEQUENTIAL || which == FED) return options;
+  if (which == KEPT) options.copy_input = options.source_offsets = true;
+  if (sequential(which)) return options;
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = which == INLINE ? 1 : 3;
-  options.executor = which == INLINE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+  options.executor = which == INLINE || which == PIPELINED_ALONE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
   options.chunk_size = 300;
   options.checkpoint_bytes = 1;
+  switch (which) {
+    case INSPECTED: options.inspect = true; break;
+    case TREE: options.merge = HPAR_MERGE_TREE; break;
+    case EXACT: options.cut = "exact"; break;
+    case HPAR2013: options.strategy = "hpar2013"; break;
+    case STAGES: options.pipeline_stages = true; break;
+    case PIPELINED:
+    case PIPELINED_ALONE: options.mode = HPAR_MODE_PIPELINED; break;
+    case FROM_JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;
+    default: break;
+  }
   return options;
 }
 
 static hpar_status parse(hpar_parser *parser, hpar_document *document, way which) {
   hpar_options options = options_of(which);
-  if (which < FED) return hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
+  if (!fed(which)) return hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
   hpar_status status = hpar_parser_begin(parser, &options, document);
   for (size_t at = 0; !status && at < page.length; at += 900)
     status = hpar_parser_feed(parser, page.bytes + at, page.length - at < 900 ? page.length - at : 900);
@@ -66,9 +103,9 @@ static bool try(uint64_t n, bool once, way which) {
   return once ? left == UINT64_MAX : left == 0;
 }
 
-static void every_allocation(const char *name) {
-  for (way which = SEQUENTIAL; which < WAYS; which++) {
-    if ((which == INLINE || which == THREADS || which == FED_IN_PARALLEL) && !hpar_predictor_name(0)) continue;
+static void every_allocation(const char *name, way ways) {
+  for (way which = SEQUENTIAL; which < ways; which++) {
+    if (!possible(which)) continue;
     hpar_parser *parser = NULL;
     hpar_document *document = NULL;
     if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document))) return;
@@ -88,7 +125,7 @@ static void every_allocation(const char *name) {
 int main(void) {
   compare_watch();
   buffer_text(&page, "<p>short");
-  every_allocation("short");
+  every_allocation("short", WAYS);
 
   /* Deep, formatted, fostered, with names and attributes of its own, templates, raw text and rewritten strings. */
   buffer_clear(&page);
@@ -98,18 +135,18 @@ int main(void) {
   buffer_text(&page, "<p ");
   for (int i = 0; i < 3000; i++) buffer_format(&page, "a%d ", i);
   buffer_text(&page, "><textarea>\n&notit;</textarea>");
-  every_allocation("long");
+  every_allocation("long", WAYS);
 
   /* Names of its own while nothing is open. */
   buffer_clear(&page);
   for (int i = 0; i < 400; i++) buffer_format(&page, "<x-%d>a</x-%d>", i, i);
-  every_allocation("names");
+  every_allocation("names", OFTEN);
 
   /* In another encoding, which is found late and makes the parse begin again. */
   buffer_clear(&page);
   for (int i = 0; i < 60; i++) buffer_text(&page, "<p>\xE4\xF6<b>\xFC and filler before the meta</b>");
   buffer_text(&page, "<meta charset=shift_jis><p>\x83\x65\x83\x58");
-  every_allocation("late meta");
+  every_allocation("late meta", WAYS);
 
   generated made = {0};
   for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -117,7 +154,7 @@ int main(void) {
     if (made.fragment) continue;
     buffer_clear(&page);
     buffer_add(&page, made.text.bytes, made.text.length);
-    every_allocation("generated");
+    every_allocation("generated", OFTEN);
   }
   generate_free(&made);
   printf("%lu failures of allocation, %lu of which the parse survived\n", tried, survived);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 typedef struct hp_difference {
-  uint64_t node;              /* in tree order, the document being 0 */
+  uint64_t node;              /* in tree order, the document being 0; that before it, where a tree has nothing there */
   char first[96], second[96]; /* what stands there in either tree */
 } hp_difference;
 

@@ -1,0 +1,181 @@
+/* A library to be preloaded (LD_PRELOAD) that refuses what a program asks the system for. HPAR_REFUSE lists what:
+ *
+ *   memory     malloc, calloc, realloc           threads    pthread_create
+ *   map        mmap                              policy     madvise, mbind, set_mempolicy, huge pages by mmap
+ *   affinity   sched_setaffinity                 processors sched_getaffinity
+ *   iconv      iconv_open                        read       read
+ *   fork       fork                              pipe       pipe
+ *
+ * each as `name`, always; `name:N`, at the N-th call, from 1 on, alone; or `name:N+`, from there on. Only calls of the
+ * program's own are counted and refused, but for policy, where it is anybody's. At the end of the process a line for
+ * each, `name called refused`, is written to the file that HPAR_REFUSE_LOG names. */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <iconv.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+enum { MEMORY, THREADS, MAP, POLICY, AFFINITY, PROCESSORS, ICONV, READ, FORK, PIPE, KINDS };
+static const char *const names[KINDS] = {"memory",     "threads", "map",  "policy", "affinity",
+                                         "processors", "iconv",   "read", "fork",   "pipe"};
+
+/* Refused are the calls first .. last, of which the first is 1. */
+static struct {
+  unsigned long first, last;
+  atomic_ulong called, refused;
+} kinds[KINDS];
+static atomic_bool ready;
+static uintptr_t begin, end; /* of the program's code */
+
+static bool refuses(int kind, const void *caller) {
+  if (!atomic_load(&ready)) return false;
+  uintptr_t from = (uintptr_t)caller;
+  if (kind != POLICY && (from < begin || from >= end)) return false;
+  unsigned long call = atomic_fetch_add(&kinds[kind].called, 1) + 1;
+  if (!kinds[kind].first || call < kinds[kind].first || call > kinds[kind].last) return false;
+  atomic_fetch_add(&kinds[kind].refused, 1);
+  return true;
+}
+#define REFUSES(kind) refuses(kind, __builtin_return_address(0))
+
+/* The program comes first. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    begin = info->dlpi_addr + part->p_vaddr;
+    end = begin + part->p_memsz;
+  }
+  return 1;
+}
+
+__attribute__((constructor)) static void start(void) {
+  const char *asked = getenv("HPAR_REFUSE");
+  dl_iterate_phdr(find_program, NULL);
+  while (asked && *asked) {
+    size_t length = strcspn(asked, ":,");
+    const char *next = asked + strcspn(asked, ",");
+    for (int kind = 0; kind < KINDS; kind++) {
+      if (strlen(names[kind]) != length || strncmp(names[kind], asked, length) != 0) continue;
+      char *after = NULL;
+      kinds[kind].first = asked[length] == ':' ? strtoul(asked + length + 1, &after, 10) : 1;
+      kinds[kind].last = after && *after != '+' ? kinds[kind].first : (unsigned long)-1;
+    }
+    asked = *next ? next + 1 : next;
+  }
+  atomic_store(&ready, true);
+}
+
+__attribute__((destructor)) static void stop(void) {
+  atomic_store(&ready, false);
+  const char *path = getenv("HPAR_REFUSE_LOG");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (!file) return;
+  for (int kind = 0; kind < KINDS; kind++)
+    fprintf(file, "%s %lu %lu\n", names[kind], atomic_load(&kinds[kind].called), atomic_load(&kinds[kind].refused));
+  fclose(file);
+}
+
+/* What the program would have called. */
+#define NEXT(name) ((__typeof__(name) *)(uintptr_t)dlsym(RTLD_NEXT, #name))
+
+void *malloc(size_t bytes) {
+  if (!REFUSES(MEMORY)) return __libc_malloc(bytes);
+  errno = ENOMEM;
+  return NULL;
+}
+
+void *calloc(size_t count, size_t bytes) {
+  if (!REFUSES(MEMORY)) return __libc_calloc(count, bytes);
+  errno = ENOMEM;
+  return NULL;
+}
+
+void *realloc(void *old, size_t bytes) {
+  if (!REFUSES(MEMORY)) return __libc_realloc(old, bytes);
+  errno = ENOMEM;
+  return NULL;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+  return REFUSES(THREADS) ? EAGAIN : NEXT(pthread_create)(thread, attributes, run, argument);
+}
+
+void *mmap(void *at, size_t length, int protection, int flags, int file, off_t offset) {
+  if (!((flags & MAP_HUGETLB) && REFUSES(POLICY)) && !REFUSES(MAP))
+    return NEXT(mmap)(at, length, protection, flags, file, offset);
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+
+int madvise(void *at, size_t length, int advice) {
+  if (!REFUSES(POLICY)) return NEXT(madvise)(at, length, advice);
+  errno = EPERM;
+  return -1;
+}
+
+long syscall(long number, ...) {
+  va_list values;
+  long a[6];
+  va_start(values, number);
+  for (int i = 0; i < 6; i++) a[i] = va_arg(values, long);
+  va_end(values);
+  bool policy = number == SYS_mbind || number == SYS_set_mempolicy || number == SYS_madvise;
+  if (!policy || !REFUSES(POLICY)) return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  errno = EPERM;
+  return -1;
+}
+
+int sched_setaffinity(pid_t process, size_t size, const cpu_set_t *set) {
+  if (!REFUSES(AFFINITY)) return NEXT(sched_setaffinity)(process, size, set);
+  errno = EPERM;
+  return -1;
+}
+
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
+  if (!REFUSES(PROCESSORS)) return NEXT(sched_getaffinity)(process, size, set);
+  errno = EPERM;
+  return -1;
+}
+
+iconv_t iconv_open(const char *to, const char *from) {
+  if (!REFUSES(ICONV)) return NEXT(iconv_open)(to, from);
+  errno = EINVAL;
+  return (iconv_t)-1;
+}
+
+ssize_t read(int file, void *bytes, size_t most) {
+  if (!REFUSES(READ)) return NEXT(read)(file, bytes, most);
+  errno = EIO;
+  return -1;
+}
+
+pid_t fork(void) {
+  if (!REFUSES(FORK)) return NEXT(fork)();
+  errno = EAGAIN;
+  return -1;
+}
+
+int pipe(int ends[2]) {
+  if (!REFUSES(PIPE)) return NEXT(pipe)(ends);
+  errno = EMFILE;
+  return -1;
+}

@@ -1,0 +1,162 @@
+#!/bin/sh
+# The program hpar where the system refuses it something: memory, at each place where it asks; address space, threads,
+# processors to bind to, encodings, input, processes. refuse/refuse.c is preloaded and says how often it was asked. Each
+# time hpar does without, to the same tree, or says what is wrong and exits with 1; it never dies. Its memory it wants
+# by the n-th call for every n, alone and with all later ones.
+
+hpar=$1
+refuse=$HPAR_BUILD_DIR/tests/librefuse.so
+test -e "$refuse" || {
+  echo "skipped: $refuse is not built: sanitizers, or another C library"
+  exit 0
+}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+passed=0
+failed=0
+fine() { passed=$((passed + 1)); }
+wrong() {
+  failed=$((failed + 1))
+  echo "failed: $*"
+  sed 's/^/  err: /' err | cut -c1-200 | head -n 3
+}
+check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
+
+# refused WHAT ARGUMENT...: runs hpar with WHAT refused; called and times say how often it asked, and was refused.
+refused() {
+  what=$1
+  shift
+  HPAR_REFUSE=$what HPAR_REFUSE_LOG=log LD_PRELOAD=$refuse "$hpar" "$@" >out 2>err <in
+  status=$?
+  called=0 times=0
+  while read -r kind c t; do
+    test "$kind" != "${what%%:*}" || { called=$c && times=$t; }
+  done <log
+}
+
+parallel=no
+"$hpar" parse --predictor help >names 2>/dev/null && parallel=yes
+: >in
+mkdir pages
+awk 'BEGIN {
+  print "<!DOCTYPE html><title>t</title><style>b{}</style>"
+  for (i = 0; i < 40; i++) print "<div class=a" i "><p>text <b>bold</b> &amp; <br/>more<table><tr><td>cell</table></div>"
+  print "<svg><path d=x /><![CDATA[x]]></svg><textarea>x</textarea><x-own>y<template><p>z</template>"
+}' >pages/a.html
+printf '<p>caf\351<p b=1 b=2>x<title>\351</title>' >pages/b.html
+
+# Every allocation of a command's own. Where it goes on its output is what it is with memory enough, if that does not
+# tell of times.
+total=0 survived=0
+every() {
+  same=$1
+  shift
+  "$hpar" "$@" >expected 2>/dev/null <in
+  for later in '' +; do
+    n=1
+    while :; do
+      refused "memory:$n$later" "$@"
+      test "$times" -gt 0 || break
+      total=$((total + 1))
+      if [ $status -eq 0 ]; then
+        survived=$((survived + 1))
+        test "$same" = times || check "hpar $*, allocation $n$later" 'cmp -s out expected'
+      else
+        check "hpar $*, allocation $n$later" '[ $status -eq 1 ] && grep -q "out of memory\|cannot be written" err'
+      fi
+      # All later ones: what is asked for last is much the same each time.
+      if [ -n "$later" ] && [ $n -gt 12 ]; then n=$((n + n / 4)); else n=$((n + 1)); fi
+    done
+    check "hpar $*" '[ $n -gt 2 ]'
+  done
+}
+every same parse --mode sequential pages/a.html
+every same parse --errors --format html --stats pages/b.html
+every same parse --many --format html pages
+every same tokens --encoding latin1 pages/b.html
+cp pages/b.html in
+every same parse --errors -
+: >in
+every times compare --repeat 1 pages
+if [ $parallel = yes ]; then
+  every same parse --mode parallel --threads 2 --chunk-size 700 pages/a.html
+  every same parse --cuts 300,900,1500 pages/a.html
+  every same parse --mode pipelined pages/a.html
+  every times explain --chunks 3 pages/a.html # which says that a chunk had no memory
+  every times explain --json --chunks 3 pages/b.html
+  every times explain --chunks 3 -o - pages/a.html
+  every same explain --mode pipelined pages/b.html
+  every times trace --threads 2 --chunk-size 700 pages/a.html
+  every same profile --json pages
+  every times project --repeat 1 --cores 1,3 --json pages/a.html
+  every times compare --repeat 1 --many --threads 2 pages/a.html
+  "$hpar" profile pages -o profile.json
+  printf '{"format":"hpar-profile-1","states_by_bytes":[{"before":"word","at":"<p","states":{"data":2,"comment":1}}]}' >few.json
+  every same parse --executor inline --chunks 3 --profile few.json pages/a.html
+fi
+echo "$total allocations refused, $survived of which hpar did without"
+
+# No address space for a document. The first piece is jemalloc's, which dies at the start without.
+refused map:2+ parse pages/a.html
+check 'no address space' '[ $status -eq 1 ] && [ "$times" -gt 0 ] && grep -q "out of memory" err && [ ! -s out ]'
+
+# Input that breaks off.
+for n in 1 2; do
+  refused read:$n parse pages/a.html
+  check "reading, call $n" '[ $status -eq 1 ] && [ ! -s out ] && grep -q "cannot be read: Input/output error" err'
+  cp pages/a.html in
+  refused read:$n parse -
+  check "reading standard input, call $n" '[ $status -eq 1 ] && [ ! -s out ] && grep -q "cannot be read: Input/output error" err'
+  : >in
+done
+
+# An encoding that the system does not know.
+refused iconv parse --encoding shift_jis pages/b.html
+check 'no iconv' '[ $status -eq 1 ] && [ "$times" -gt 0 ] && grep -q "b.html: .*encoding" err'
+refused iconv parse --encoding windows-1252 pages/b.html
+check 'windows-1252 without iconv' '[ $status -eq 0 ] && grep -q "caf$(printf "\\303\\251")" out'
+
+# Neither huge pages nor NUMA are asked for by hpar; where others in the process do, nothing depends on it.
+"$hpar" parse --mode sequential pages/a.html >expected
+for mode in sequential $(test $parallel = no || echo parallel); do
+  for n in policy policy:1; do
+    refused $n parse --mode $mode --threads 2 pages/a.html
+    check "huge pages and NUMA refused, $mode" '[ $status -eq 0 ] && cmp -s out expected'
+  done
+done
+
+if [ $parallel = yes ]; then
+  # Threads: none, or one of three.
+  for n in threads threads:2+; do
+    refused $n parse --mode parallel --threads 4 --chunk-size 700 --stats=json pages/a.html
+    check "$n refused" '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ]'
+    want=1
+    test $n = threads || want=2
+    check "$n refused, and said" 'grep -q "\"threads\": *$want[,}]" err'
+    refused $n parse --mode pipelined pages/a.html
+    check "$n refused, pipelined" '[ $status -eq 0 ] && cmp -s out expected'
+    refused $n parse --many --threads 3 --format none --stats=json pages
+    check "$n refused, many" '[ $status -eq 0 ] && grep -q "\"documents\": *2" out'
+  done
+
+  # Binding, and finding out where to.
+  refused affinity parse --mode parallel --threads 2 --bind cores --stats=json pages/a.html
+  check 'binding refused' '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" err'
+  refused processors parse --mode parallel --threads 2 --bind cores --stats=json pages/a.html
+  check 'no list of processors' '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" err'
+  refused processors compare --json --repeat 1 pages/a.html
+  check 'no list of processors, compare' '[ $status -eq 0 ] && [ "$times" -gt 0 ]'
+fi
+
+# Processes: hpar bench asks hpar-bench what it is, and runs it.
+if [ -x "$(dirname "$hpar")/hpar-bench" ]; then
+  for n in fork pipe fork:2+; do
+    refused $n bench --quick --filter '^scan/text/plain/64$' --out results-$n
+    check "$n refused" '[ $status -eq 1 ] && [ "$times" -gt 0 ] && [ -s err ]'
+  done
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
