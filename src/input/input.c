@@ -250,7 +250,7 @@ static void cut_slices(decoding *all, const unsigned char *at, const hp_decode_a
   if (count < 1 || left > HPAR_MAX_INPUT / 3) count = 1;
   const unsigned char *begin = at;
   for (size_t i = 1; i <= count && (at < all->end || i == 1); i++) {
-    const unsigned char *to = begin + left / count * i;
+    const unsigned char *to = begin + (count == 2 && aid->first ? aid->first : left / count * i);
     if (i == count || to >= all->end)
       to = all->end;
     else if (to > at)

@@ -81,8 +81,9 @@ void hp_crew_run(hp_crew *crew, const hpar_options *o, unsigned threads, hp_work
   }
 }
 
-void hp_crew_aid(hp_crew *crew, const hpar_options *o, hp_decode_aid *aid) {
+void hp_crew_aid(hp_crew *crew, const hpar_options *o, size_t length, hp_decode_aid *aid) {
   aid->context = crew;
+  aid->first = hp_merger_share(length, 2);
   if (o->executor == HPAR_EXECUTOR_INLINE) {
     aid->run = run_inline;
     aid->most = INLINE_SLICES;

@@ -110,8 +110,8 @@ void hp_crew_finish(hp_crew *crew, size_t length);
  * calling one being 0; on the caller's; or all here. */
 void hp_crew_run(hp_crew *crew, const hpar_options *options, unsigned threads, hp_work work, void *job);
 
-/* Adds to `aid` what lets the crew decode in slices, if it may have more than one thread. */
-void hp_crew_aid(hp_crew *crew, const hpar_options *options, hp_decode_aid *aid);
+/* Adds to `aid` what lets the crew decode `length` bytes in slices, if it may have more than one thread. */
+void hp_crew_aid(hp_crew *crew, const hpar_options *options, size_t length, hp_decode_aid *aid);
 
 /* The threads that there are, `wanted` being what was asked for, in a pool that waits as the options say; 0: no memory.
  */

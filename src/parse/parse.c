@@ -117,7 +117,7 @@ static hpar_status open_input(hpar_parser *parser, const hpar_options *o, const 
                               hp_sniffed *sniffed, hpar_document *document) {
   hp_decode_aid aid = {.buffer = &document->text};
 #if HPAR_PARALLEL
-  if (hp_chooses_parallel(o, length)) hp_crew_aid(&parser->crew, o, &aid);
+  if (hp_chooses_parallel(o, length)) hp_crew_aid(&parser->crew, o, length, &aid);
 #else
   (void)parser;
 #endif
