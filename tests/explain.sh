@@ -104,6 +104,48 @@ run 2 explain --cuts 99999999 pages/page.html
 run 2 explain --json --html - pages/page.html
 run 1 explain pages/page.html -o /none/page.html
 
+for wrong_use in '--cuts x' '--mode sequential' '--nope' '--fragment' '--json=1' '--chunks -1'; do
+  run 2 explain $wrong_use pages/page.html
+  run 2 trace $wrong_use pages/page.html
+done
+run 0 explain --help
+run 0 trace --help
+run 2 trace
+run 2 trace a b
+run 1 trace none.html
+run 1 trace pages/page.html -o /none/trace.json
+if [ -c /dev/full ]; then
+  run 1 trace pages/page.html -o /dev/full
+  check 'a full disk' 'grep -q "/dev/full: cannot be written" err'
+  run 1 explain pages/page.html -o /dev/full
+fi
+# Other starts and other namespaces, in a fragment and elsewhere; readings, second guesses, stretches of a kind.
+printf '<math><mi>x<svg><g>y</g></svg></mi><mo>z</mo>\t<annotation-xml>w' >math.html
+run 0 explain --cuts 9,20,30,42 math.html
+check 'the namespace' 'grep -q "math" out'
+run 0 explain --json --cuts 9,20,30,42 --fragment 'math mi' math.html
+cp out math.json
+json math.json "len(o['chunks']) == 5 and o['outcomes']['exact'] == 0"
+run 0 explain --cuts 9,20,30,42 math.html -o -
+check 'a tab is seen' 'grep -q "$(printf "\\342\\207\\245")" out'
+printf '<p>a<script>b</script>c<!-- d --><title>e</title><p>f<b>g</b><textarea>h</textarea></p>i' >guesses.html
+for strategy in hpar2013 temppa enumerate oracle exact; do
+  for cut in 10 15 28 40 62 75; do
+    run 0 explain --strategy $strategy --cuts $cut guesses.html
+    cp out text
+    run 0 explain --json --strategy $strategy --cuts $cut guesses.html
+    cp out one.json
+    json one.json "o['strategy'] == '$strategy' and sum(o['outcomes'].values()) == 1 and o['chunks'][1]['begin'] == $cut"
+    run 0 explain --strategy $strategy --cuts $cut guesses.html -o -
+  done
+done
+run 0 explain --strategy hpar2013 --cuts 12 guesses.html
+check 'begun again' 'grep -q "begun again with another guess" out'
+run 0 explain --strategy hpar2013 --cuts 12 guesses.html -o -
+check 'begun again, on the page' 'grep -q "begun again with another guess" out'
+run 0 explain --strategy enumerate --cuts 28 guesses.html
+check 'readings' 'grep -q "readings of the beginning were kept" out'
+
 # trace.
 run 0 trace --threads 2 --chunk-size 2000 pages/page.html -o trace.json
 json trace.json "{'decode', 'cut', 'exact'} <= {e['name'] for e in o['traceEvents'] if e['ph'] == 'X'}"
@@ -155,6 +197,28 @@ json profile.json "sum(sum(r['states'].values()) for r in o['states_by_bytes']) 
 json profile.json "{'before': 'word', 'at': '<table'}.items() <= max(o['states_by_bytes'], key=lambda r: r['at'] == '<table').items()"
 json profile.json "any(r['at'] == '</b' and r['before'] == 'word' and r['states'] == {'data': sum(r['states'].values())} for r in o['states_by_bytes'])"
 json profile.json "o['formatting_lists']['at_tokens']['lists'] == o['tokens']"
+printf '<table>x<tr>y<td>z</table><br><br/><svg><a/><a></svg><math><mi/></math><p/><img/><textarea></textarea><noscript><p>x</noscript><plaintext>' >kinds.html
+run 0 profile --json --scripting on --cut-distance 16 kinds.html
+cp out kinds.json
+json kinds.json "o['modes_by_token']['in table text'] == 2 and o['modes_by_byte']['in table text'] == 2"
+json kinds.json "o['self_closing'] == {'void_plain': 1, 'void_slash': 2, 'foreign_plain': 3, 'foreign_slash': 2, 'other_slash': 1, 'names': 9, 'void_names': 2}"
+json kinds.json "o['tokenizer_switches']['by_tag_and_mode'] == {tag: {'in body': 1} for tag in ('textarea', 'noscript', 'plaintext')}"
+json kinds.json "o['formatting_lists']['at_tokens']['markers'][:2] == [22, 2] and o['first_table_tag']['</table>'] == {'in cell': 1}"
+printf '<b><i><u><b><i><u><b><i><u><s><em><p>x</p></b>y<table><tr><td><i>z<td>w' >lists.html
+run 0 profile --json --cut-distance 1 lists.html
+cp out lists.json
+json lists.json "o['formatting_lists']['at_tokens']['entries_after_last_marker'][9] > 0 and o['formatting_lists']['at_tokens']['to_be_reconstructed'] > 0"
+run 0 profile --cut-distance 1 lists.html kinds.html -o -
+check 'to standard output' '[ -s out ]'
+for wrong_use in '--cut-distance 0' '--scripting perhaps' '--threads x' '--nope' '-o'; do run 2 profile $wrong_use page.html; done
+run 0 profile --help
+run 1 profile pages -o /none/profile.json
+run 1 profile none.html
+check 'nothing to profile' '[ ! -s out ] || ! grep -q "^1 pages" out'
+: >empty.html
+run 0 profile --json empty.html
+cp out empty.json
+json empty.json "o['pages'] == 1 and o['tokens'] == 0 and o['states_by_bytes'] == []"
 run 0 profile pages --threads 1 --json
 cp out one.json
 run 0 profile pages --threads 4 --json

@@ -156,6 +156,26 @@ if [ -x "$(dirname "$hpar")/hpar-bench" ]; then
     refused $n bench --quick --filter '^scan/text/plain/64$' --out results-$n
     check "$n refused" '[ $status -eq 1 ] && [ "$times" -gt 0 ] && [ -s err ]'
   done
+
+  # A benchmark without memory says so. What is asked for before any begins is for pages, which come from the tests.
+  bench=$(dirname "$hpar")/hpar-bench
+  export HPAR_SHARED="$work"
+  LD_PRELOAD=$refuse HPAR_REFUSE_LOG=log "$bench" --list >names 2>err
+  while read -r kind c t; do test "$kind" != memory || before=$c; done <log
+  short=0
+  for name in tokenize/generated/note input/open/generated/note parse/fed/generated/note parse/kept/generated/note \
+    parse/fresh/generated/note parse/reused/generated/note "pipeline/builder/generated/note.*" "pipeline/feedback/generated/note.*" \
+    "pipeline/tokenizer/generated/note.*" 'pipeline/hand_over/buffer:64.*' \
+    'parallel/threads:2/chunk:auto/generated/note.*' 'merge/chunks:2/generated.*' 'many/threads:2/generated.*' \
+    'serialize/html/generated' 'serialize/tree/generated' 'document/.*' 'pool/wake/asleep.*' 'pool/round_trip/asleep.*' 'build/generated.*'; do
+    for n in 1 6 20; do
+      HPAR_REFUSE=memory:$((before + n))+ LD_PRELOAD=$refuse "$bench" --quick --filter "^$name\$" >out 2>err
+      status=$?
+      check "$name, allocation $n" '[ $status -eq 0 ] || { [ $status -eq 1 ] && grep -q "out of memory\|cannot be had" out err; }'
+      test $status -eq 0 || short=$((short + 1))
+    done
+  done
+  check 'some benchmarks lacked memory' '[ $short -gt 20 ]'
 fi
 
 echo "$passed passed, $failed failed"

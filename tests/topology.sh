@@ -1,0 +1,104 @@
+#!/bin/sh
+# Where threads are bound on machines that are not there: hwloc is told of processors 0 and 1 as hyperthreads of a core,
+# as cores, fast and slow ones, near different memory, or among more than this process may use.
+
+hpar=$1
+case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+passed=0
+failed=0
+awk 'BEGIN { for (i = 0; i < 400; i++) print "<p>paragraph <b>" i "</b>" }' >page.html
+
+command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null || {
+  echo 'skipped: taskset, or processors 0 and 1, not found'
+  exit 0
+}
+"$hpar" parse --predictor help >/dev/null 2>&1 || {
+  echo 'skipped: this build has no parallel parser'
+  exit 0
+}
+
+# places PROCESSORS VARIABLE=VALUE: where the two threads of a parse with these processors are bound.
+places() {
+  env HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$2" taskset -c "$1" "$hpar" parse --mode parallel --threads 2 --bind cores \
+    --format none --stats=json page.html | sed -n 's/.*"bind":\("[a-z]*"\),"processor_per_worker":\(\[[0-9,]*\]\).*/\1 \2/p'
+}
+
+# check PROCESSORS VARIABLE=VALUE EXPECTED [OR]
+check() {
+  got=$(places "$1" "$2")
+  if [ "$got" = "$3" ] || { [ -n "$4" ] && [ "$got" = "$4" ]; }; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: of $1, $2: $got, not $3"
+  fi
+}
+
+case $(places 0,1 HWLOC_SYNTHETIC='core:2 pu:1') in
+'"cores" '*) ;;
+*)
+  echo 'skipped: hwloc, which would say where cores are, is not part of this build'
+  exit 0
+  ;;
+esac
+
+check 0,1 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [0,1]'
+check 0,1 HWLOC_SYNTHETIC='core:2 pu:1(indexes=1,0)' '"cores" [0,1]'
+check 0,1 HWLOC_SYNTHETIC='core:1 pu:2' '"cores" [0,1]'
+check 0,1 HWLOC_SYNTHETIC='core:1 pu:2(indexes=1,0)' '"cores" [0,1]' '"cores" [1,0]'
+check 0,1 HWLOC_SYNTHETIC='core:4 pu:2' '"cores" [0,1]'
+check 0,1 HWLOC_SYNTHETIC='core:1 pu:300' '"cores" [0,1]'
+check 0,1 HWLOC_SYNTHETIC='numa:2 core:1 pu:1' '"cores" [0,1]' '"cores" [1,0]'
+check 0,1 HWLOC_SYNTHETIC='numa:3 core:1 pu:1(indexes=2,1,0)' '"cores" [0,1]' '"cores" [1,0]'
+check 0 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [0,0]'
+check 1 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [1,1]'
+check 1 HWLOC_SYNTHETIC='core:1 pu:2' '"cores" [1,1]'
+# None of its own among them: by number.
+check 1 HWLOC_SYNTHETIC='core:1 pu:1' '"processors" [1,1]'
+
+# Kinds of cores: the fast one first.
+kinds() {
+  cat <<XML
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="6" local_memory="1073741824"/>
+    <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="2"/>
+    </object>
+    <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="5">
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+    </object>
+  </object>
+  <cpukind cpuset="0x1" forced_efficiency="$1"/>
+  <cpukind cpuset="0x2" forced_efficiency="$2"/>
+</topology>
+XML
+}
+kinds 0 1 >slow-fast.xml
+kinds 1 0 >fast-slow.xml
+check 0,1 HWLOC_XMLFILE=slow-fast.xml '"cores" [1,0]'
+check 0,1 HWLOC_XMLFILE=fast-slow.xml '"cores" [0,1]'
+
+# How many threads are worth it: as many as there are cores, of which hyperthreads are none.
+awk 'BEGIN { for (i = 0; i < 40000; i++) print "<p>paragraph <b>" i "</b>" }' >large.html
+threads() {
+  env HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$1" taskset -c 0,1 "$hpar" parse --mode parallel --format none --stats=json large.html |
+    sed -n 's/.*"threads":\([0-9]*\).*/\1/p'
+}
+for case in 'core:2 pu:1=2' 'core:1 pu:2=1' 'core:8 pu:1=2'; do
+  got=$(threads "HWLOC_SYNTHETIC=${case%=*}")
+  if [ "$got" = "${case#*=}" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: ${case%=*}: $got threads"
+  fi
+done
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
