@@ -222,6 +222,9 @@ if [ $parallel = yes ]; then
   json 'o["mode"] == "pipelined" and o["pipeline"]["hazards_by_kind"]["title"] == 1 and o["pipeline"]["rollbacks_by_kind"]["title"] == 0'
   run 0 parse --pipeline-stages --mode parallel --threads 4 --chunk-size 3000 --format none --stats=json wrong.html
   json 'o["mode"] == "parallel" and o["pipeline"]["predictor"] == "feedback"'
+  awk 'BEGIN { for (i = 0; i < 200; i++) printf "<svg><desc><math><mi>"; printf "<title>a<b></title></mi><title>c<d></title>" }' >deep.html
+  run 0 compare --mode pipelined --repeat 1 deep.html
+  out_has '1 of 1 equal'
   run 2 parse --buffer-tokens 65537 page.html
   run 2 parse --mode pipelined --cuts 2 page.html
   err_has 'no meaning with --mode pipelined'
@@ -317,6 +320,13 @@ if [ $parallel = yes ]; then
   json 'o["summary"]["not_parsed"] == 1 and o["summary"]["pages"] == 1'
 fi
 
+# Each set of kernels that there may be makes the same tree; one that is not there is the best.
+for simd in plain sse2 avx2 avx512 neon none; do
+  HPAR_SIMD=$simd "$hpar" parse tokens.html >out 2>err
+  "$hpar" parse tokens.html >expected 2>err
+  if cmp -s out expected; then fine; else wrong "HPAR_SIMD=$simd: another tree"; fi
+done
+
 # What is said while a terminal waits.
 if command -v script >/dev/null; then
   script -qec "'$hpar' compare --repeat 1 page.html cells.html missing.html" /dev/null >out 2>err </dev/null
@@ -372,7 +382,7 @@ if [ $parallel = yes ]; then
   run 0 project --repeat 1 --cores 1,2,3,7,64 wide.html page.html
   out_has '^geometric means over 2 pages'
   out_has '^     7  *[1-9]'
-  run 0 project --json --repeat 1 --cores 2,8 --wake 5000000 --bandwidth 100 wide.html
+  run 0 project --json --repeat 1 --cores 2,8 --wake 5000000 --bandwidth 1 wide.html
   json 'o["wake_ns"] == 5000000 and [c["bound"] for c in o["pages"][0]["cores"]] == ["memory"] * 2'
   json 'o["pages"][0]["cores"][0]["ns_measured"] > 0 and o["summary"][1]["pages"] == 1'
   run 0 project --json --repeat 1 --cores 4 --wake 1000000000 wide.html

@@ -104,6 +104,24 @@ run 2 explain --cuts 99999999 pages/page.html
 run 2 explain --json --html - pages/page.html
 run 1 explain pages/page.html -o /none/page.html
 
+# The true state at each kind of place.
+printf "<p a='b' c=\"d\">e < f<svg>g < h<![CDATA[i]]>j</svg>&amp;<!-- k --><?l m>" >states.html
+while read -r cut state; do
+  run 0 explain --cuts $cut states.html
+  check "at $cut: $state" "grep -q '^    true: $state,' out"
+done <<'STATES'
+1 tag open
+2 tag name
+4 attribute name
+7 attribute value (single-quoted)
+12 attribute value (double-quoted)
+18 data
+27 data
+41 CDATA section
+46 end tag open
+53 character reference
+61 comment
+STATES
 for wrong_use in '--cuts x' '--mode sequential' '--nope' '--fragment' '--json=1' '--chunks -1'; do
   run 2 explain $wrong_use pages/page.html
   run 2 trace $wrong_use pages/page.html

@@ -326,6 +326,10 @@ static double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+#ifndef HPAR_UNTIMED
+#define HPAR_UNTIMED 0 /* 1: built so that times say nothing */
+#endif
+
 /* What is made of large broken inputs, and that twice as much takes hardly more than twice as long. */
 static void test_large(void) {
   static const struct {
@@ -352,7 +356,7 @@ static void test_large(void) {
       hp_input_close(&input);
       free(bytes);
     }
-    if (!CHECK(took[1] < 4 * took[0] + 0.5)) printf("  %.3f s, then %.3f s\n", took[0], took[1]);
+    if (!CHECK(HPAR_UNTIMED || took[1] < 4 * took[0] + 0.5)) printf("  %.3f s, then %.3f s\n", took[0], took[1]);
   }
 }
 

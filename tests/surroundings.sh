@@ -53,6 +53,21 @@ if [ $sanitized = no ]; then
   check "address space" '[ $least -gt 0 ] && [ $enough -gt 4 ]'
   echo "address space: enough $enough times, too little $least times"
 
+  # A tree that is too large for a worker's part of the address space goes on in what all have.
+  if [ $parallel = parallel ]; then
+    awk 'BEGIN { for (i = 0; i < 900000; i++) printf "<p>x" }' >wide.html
+    "$hpar" parse --mode sequential --format html wide.html >wide 2>err
+    enough=0
+    for size in 450000 700000 1100000 3000000; do
+      (ulimit -v $size) 2>/dev/null || continue
+      (ulimit -v $size && exec "$hpar" parse --mode parallel --threads 2 --format html wide.html) >out 2>err
+      status=$?
+      check "a large tree in $size KB" '[ $status -eq 0 ] && cmp -s out wide || { [ $status -eq 1 ] && grep -q "out of memory" err; }'
+      test $status -ne 0 || enough=$((enough + 1))
+    done
+    check "a large tree" '[ $enough -gt 0 ]'
+  fi
+
   # Threads whose stacks find no room are not there; the others do the work, and the statistics say so.
   if [ $parallel = parallel ]; then
     (ulimit -v 1500000 && exec "$hpar" parse --mode parallel --threads 250 --stats=json page.html) >out 2>err

@@ -329,12 +329,12 @@ static inline int next_token(hp_worker *w, hp_token *token) {
 /* An entry of the log costs as much as some four tokens that make no node, or one that does and another. Where there is
  * less to an entry, as among end tags that close nothing, the merger is faster alone. Looked at every so many. */
 static bool is_worth_it(const hp_log *log, const hp_reading *reading) {
-  enum { LOOK = 64, LEAST = 12, NODE = 3, BYTES = 64 };
+  enum { LOOK = 64, LEAST = 5, NODE = 3, BYTES = 64 };
   if (log->segment_count == reading->segment || (log->segment_count - reading->segment) % LOOK) return true;
   uint64_t gained = 0;
   for (const hp_segment *s = log->segments + log->segment_count - LOOK; s < log->segments + log->segment_count; s++)
     gained += s->tokens + NODE * s->nodes + (s->end - s->start) / BYTES;
-  return gained >= LEAST * LOOK;
+  return gained > LEAST * LOOK;
 }
 
 /* The rest of the chunk is left to the merger. */

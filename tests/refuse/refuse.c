@@ -67,6 +67,9 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
   return 1;
 }
 
+/* What else is done at the end of the process is not the program's own. */
+static void pause_at_exit(void) { atomic_store(&ready, false); }
+
 __attribute__((constructor)) static void start(void) {
   const char *asked = getenv("HPAR_REFUSE");
   dl_iterate_phdr(find_program, NULL);
@@ -81,11 +84,11 @@ __attribute__((constructor)) static void start(void) {
     }
     asked = *next ? next + 1 : next;
   }
+  atexit(pause_at_exit);
   atomic_store(&ready, true);
 }
 
 __attribute__((destructor)) static void stop(void) {
-  atomic_store(&ready, false);
   const char *path = getenv("HPAR_REFUSE_LOG");
   FILE *file = path ? fopen(path, "w") : NULL;
   if (!file) return;

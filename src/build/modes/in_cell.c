@@ -15,19 +15,10 @@ void close_cell(hp_builder *b) {
   b->mode = HP_IN_ROW;
 }
 
-static bool cell_in_table_scope(hp_builder *b) {
-  uint32_t barrier = higher(b->last[HP_TABLE], higher(b->last[HP_TEMPLATE], b->last[HP_HTML]));
-  return in_bounds(highest_cell(b), barrier);
-}
-
 //§ parsing-main-intd
 void in_cell(hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_START_TAG) {
     if (hp_html_tag(t->name) & HP_TAG_TABLE_PART) {
-      if (!cell_in_table_scope(b)) {
-        parse_error(b, t);
-        return;
-      }
       close_cell(b);
       process_token(b, t);
       return;
