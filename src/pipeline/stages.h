@@ -40,7 +40,7 @@ typedef struct hp_snapshot {
   bool halt; /* it is not to go on */
 } hp_snapshot;
 
-typedef struct hp_stages {
+typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_lane *lane;
   const hp_task *task;
   hp_pipeline_predictor predictor;
