@@ -320,6 +320,22 @@ if [ $parallel = yes ]; then
   json 'o["summary"]["not_parsed"] == 1 and o["summary"]["pages"] == 1'
 fi
 
+printf '<!DOCTYPE html PUBLIC "a\rb\r\nc" "d\000e">' >doctype.html
+run 0 tokens doctype.html
+json 'o["tokens"][0] == ["DOCTYPE", "html", "a\nb\nc", "d\ufffde", True]'
+printf '<\000!\000-\000-\000x\000\r\000' >cr.html
+run 0 parse --errors --encoding utf-16le --format none cr.html
+err_has '^cr.html:2:1: eof-in-comment$'
+printf '\000<\000!\000-\000-\000x\000\r\000\n' >cr.html
+run 0 parse --errors --encoding utf-16be --format none cr.html
+err_has '^cr.html:2:1: eof-in-comment$'
+if [ $parallel = yes ]; then
+  cp page.html in
+  run 0 parse --mode parallel --threads 2 --bind cores --format none --stats=json -
+  json 'o["bind"] in ("cores", "processors", "refused") and o["bytes"] == 4'
+  : >in
+fi
+
 # Each set of kernels that there may be makes the same tree; one that is not there is the best.
 for simd in plain sse2 avx2 avx512 neon none; do
   HPAR_SIMD=$simd "$hpar" parse tokens.html >out 2>err

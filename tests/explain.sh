@@ -226,6 +226,10 @@ printf '<b><i><u><b><i><u><b><i><u><s><em><p>x</p></b>y<table><tr><td><i>z<td>w'
 run 0 profile --json --cut-distance 1 lists.html
 cp out lists.json
 json lists.json "o['formatting_lists']['at_tokens']['entries_after_last_marker'][9] > 0 and o['formatting_lists']['at_tokens']['to_be_reconstructed'] > 0"
+printf '<script>"\\<b>"</script>x\\</b>' >backslash.html
+run 0 profile --json --cut-distance 1 backslash.html
+cp out backslash.json
+json backslash.json "{'before': 'backslash', 'at': '<b', 'states': {'script data': 3}} in o['states_by_bytes']"
 run 0 profile --cut-distance 1 lists.html kinds.html -o -
 check 'to standard output' '[ -s out ]'
 for wrong_use in '--cut-distance 0' '--scripting perhaps' '--threads x' '--nope' '-o'; do run 2 profile $wrong_use page.html; done

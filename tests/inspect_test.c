@@ -530,6 +530,18 @@ static void want_of_memory(void) {
   CHECK(memory_sufficed);
 }
 
+/* Every value has a name, and what is none is said to be unknown. */
+static void names(void) {
+  for (int i = 0; i <= HPAR_LOG_KINDS; i++)
+    CHECK(!strcmp(hpar_log_kind_name((hpar_log_kind)i), "unknown") == (i == HPAR_LOG_KINDS));
+  for (int i = 0; i <= HPAR_ASSUMPTIONS; i++)
+    CHECK(!strcmp(hpar_assumption_name((hpar_assumption)i), "unknown") == (i == HPAR_ASSUMPTIONS));
+  for (int i = 0; i <= HPAR_SILENT_ERRORS; i++)
+    CHECK(!strcmp(hpar_silent_error_name((hpar_silent_error)i), "unknown") == (i == HPAR_SILENT_ERRORS));
+  for (int i = 0; i <= HPAR_PIPELINE_HAZARDS; i++)
+    CHECK(!strcmp(hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), "unknown") == (i == HPAR_PIPELINE_HAZARDS));
+}
+
 int main(void) {
   if (!hpar_strategy_name(0)) {
     printf("skipped: this build has no parallel parser\n");
@@ -548,6 +560,7 @@ int main(void) {
   nothing_is_unforeseen_in_short();
   nothing_unless_asked();
   want_of_memory();
+  names();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();

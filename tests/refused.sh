@@ -146,6 +146,8 @@ if [ $parallel = yes ]; then
   check 'binding refused' '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" err'
   refused processors parse --mode parallel --threads 2 --bind cores --stats=json pages/a.html
   check 'no list of processors' '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" err'
+  refused affinity parse --many --threads 2 --bind cores --format none --stats=json pages
+  check 'binding refused, many' '[ $status -eq 0 ] && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" out'
   refused processors compare --json --repeat 1 pages/a.html
   check 'no list of processors, compare' '[ $status -eq 0 ] && [ "$times" -gt 0 ]'
 fi
