@@ -45,24 +45,42 @@ void stop_parsing(hp_builder *b) {
 }
 
 #if HP_SPECULATIVE
+/* Within a table of the worker's own its parts stay above it. */
+static inline bool plainly_table(const hp_builder *b, const hp_token *t) {
+  if (!b->last[HP_TABLE]) return false;
+  if (t->kind == HPAR_TOKEN_TEXT) return t->flags & HP_TEXT_WHITE;
+  switch (t->name) {
+    case HP_TR:
+    case HP_TD:
+    case HP_TH:
+    case HP_TBODY:
+    case HP_THEAD: return t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
+    default: return false;
+  }
+}
+
 /* The usual token inside an HTML element of the worker's own where content goes, known at a glance not to reach
  * below. */
 static inline bool plainly_content(const hp_builder *b, const hp_token *t) {
-  enum { CONTENT = 1 << HP_IN_BODY | 1 << HP_IN_CELL | 1 << HP_IN_CAPTION };
+  enum {
+    CONTENT = 1 << HP_IN_BODY | 1 << HP_IN_CELL | 1 << HP_IN_CAPTION,
+    TABLE = 1 << HP_IN_TABLE | 1 << HP_IN_TABLE_BODY | 1 << HP_IN_ROW
+  };
   const hp_open_element *top = current(b);
-  if (b->depth == 0 || !(CONTENT >> b->mode & 1) || top->ns != HPAR_NAMESPACE_HTML || b->foreign_base) return false;
+  if (b->depth == 0 || top->ns != HPAR_NAMESPACE_HTML || b->foreign_base) return false;
+  if (!(CONTENT >> b->mode & 1)) return TABLE >> b->mode & 1 && plainly_table(b, t);
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
     case HPAR_TOKEN_COMMENT: return true;
     case HPAR_TOKEN_START_TAG:
       if (t->name == HP_LI || t->name == HP_DD || t->name == HP_DT) return top->li_barrier != 0;
-      return !(hp_html_tag(t->name) & HP_TAG_OUTWARD) || t->name == HP_FORM;
+      return !(hp_html_tag(t->name) & HP_TAG_OUTWARD) || t->name == HP_FORM || plainly_table(b, t);
     case HPAR_TOKEN_END_TAG: {
-      if (top->name != t->name) return false;
+      if (top->name != t->name) return plainly_table(b, t);
       uint16_t tag = top->tag;
       if (tag & HP_TAG_FORMATTING)
         return b->formatting_count && b->formatting[b->formatting_count - 1].node == top->node;
-      return !(tag & HP_TAG_OUTWARD);
+      return !(tag & HP_TAG_OUTWARD) || plainly_table(b, t);
     }
     default: return false;
   }
