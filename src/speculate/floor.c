@@ -25,12 +25,14 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
     case HPAR_ASSUME_TOP_NOT_IMPLIED:
       s->top |= name == HP_H1 ? HP_TOP_HEADING : name == HP_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
-    case HPAR_ASSUME_NO_FORMATTING:
-      if (hp_formatting_index(name) < 0)
+    case HPAR_ASSUME_NO_FORMATTING: {
+      int index = hp_formatting_index(name);
+      if (index < 0)
         hp_floor_poison(b);
       else
-        s->formatting_names |= (uint16_t)(1u << hp_formatting_index(name));
+        s->formatting_names |= (uint16_t)(1u << index);
       return;
+    }
     default: return;
   }
 }

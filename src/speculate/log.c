@@ -2,14 +2,24 @@
 
 #include "base/memory.h"
 
-static const hp_atom formatting_names[HP_FORMATTING_NAMES] = {
-    HP_A, HP_B, HP_BIG, HP_CODE, HP_EM, HP_FONT, HP_I, HP_NOBR, HP_S, HP_SMALL, HP_STRIKE, HP_STRONG, HP_TT, HP_U};
+#define EACH_FORMATTING_NAME(_) \
+  _(A) _(B) _(BIG) _(CODE) _(EM) _(FONT) _(I) _(NOBR) _(S) _(SMALL) _(STRIKE) _(STRONG) _(TT) _(U)
 
-int hp_formatting_index(hp_atom name) {
-  for (int i = 0; i < HP_FORMATTING_NAMES; i++)
-    if (formatting_names[i] == name) return i;
-  return -1;
-}
+enum {
+#define INDEX(name) INDEX_OF_##name,
+  EACH_FORMATTING_NAME(INDEX) INDICES
+};
+_Static_assert((int)INDICES == (int)HP_FORMATTING_NAMES, "a formatting element is missing");
+
+static const hp_atom formatting_names[] = {
+#define NAME(name) HP_##name,
+    EACH_FORMATTING_NAME(NAME)};
+
+static const uint8_t indices_and_one[HP_KNOWN_ATOMS] = {
+#define AND_ONE(name) [HP_##name] = INDEX_OF_##name + 1,
+    EACH_FORMATTING_NAME(AND_ONE)};
+
+int hp_formatting_index(hp_atom name) { return name < HP_KNOWN_ATOMS ? indices_and_one[name] - 1 : -1; }
 
 hp_atom hp_formatting_name(int index) { return formatting_names[index]; }
 
