@@ -100,6 +100,7 @@ typedef struct hp_builder {
   /* Speculative builder only: */
   hp_floor *floor;
   bool foreign_base; /* BASE's top is taken for a foreign element */
+  bool poisoned;     /* since the segment began */
   uint32_t assumed;  /* bit q: assumption q was made since the segment began */
 } hp_builder;
 
@@ -125,9 +126,15 @@ void hp_exact_begin_fragment(hp_builder *builder);
 /* Takes one token. The speculative builder may leave it to the merger: see speculate/. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* The same, quicker and without errors, for a token that is known at a glance to be content within the worker's own
- * elements, and to leave one open. False, and nothing done, for any other. */
-bool hp_speculative_plain_token(hp_builder *builder, const hp_token *token);
+/* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as long as they are
+ * known at a glance to be content within the worker's own elements, and to leave one open. */
+typedef struct hp_plain_run {
+  uint32_t tokens;  /* that were built */
+  int kind;         /* of the first that was not, which is now `token`, unless `is_over` */
+  bool is_over;     /* `limit` is reached, or the floor poisoned */
+  const char *from; /* where what was built ends */
+} hp_plain_run;
+hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
 
 /* For merging: what the token does "in body" before it inserts anything. Sets `prepared`, with which the token
  * itself leaves it out. */

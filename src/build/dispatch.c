@@ -90,13 +90,24 @@ static inline bool plainly_ours(const hp_builder *b, const hp_token *t) {
   return b->mode == HP_IN_TEXT ? t->kind != HPAR_TOKEN_EOF : plainly_content(b, t);
 }
 
-bool hp_speculative_plain_token(hp_builder *b, const hp_token *t) {
-  if (b->ignore_lf || (b->depth == 1 && t->kind == HPAR_TOKEN_END_TAG) || !plainly_content(b, t)) return false;
-  if (b->mode == HP_IN_BODY)
-    in_body(b, t);
-  else
-    by_mode(b, t);
-  return true;
+hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char *limit) {
+  hp_tokenizer *tokenizer = b->tokenizer;
+  hp_plain_run run = {.kind = t->kind};
+  while (!b->ignore_lf && !(b->depth == 1 && t->kind == HPAR_TOKEN_END_TAG) && plainly_content(b, t)) {
+    if (b->mode == HP_IN_BODY)
+      in_body(b, t);
+    else
+      by_mode(b, t);
+    run.tokens++;
+    run.from = tokenizer->at;
+    if (run.from >= limit || b->poisoned) {
+      run.is_over = true;
+      break;
+    }
+    run.kind = hp_next_token(tokenizer, t);
+    if (run.kind == HP_TOKEN_NEED_MORE) break;
+  }
+  return run;
 }
 #endif
 

@@ -42,6 +42,7 @@ static void begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint
   b->form_known = false;
   b->node_count = 0;
   b->assumed = 0;
+  b->poisoned = false;
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->floor.base_mode = base_mode;
   w->floor.poisoned = HPAR_HAZARD_NONE;
@@ -113,6 +114,7 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   b->assumed = s->questions;
   w->floor.base_mode = s->base_mode;
   w->floor.poisoned = HPAR_HAZARD_NONE;
+  b->poisoned = false;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->fail);
   b->formatting_count = s->formatting_count;
@@ -372,23 +374,19 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
     uint32_t errors = log->errors.count;
     hp_lane_check(&w->lane);
     int kind = next_token(w, &token);
-    bool over = false;
-    if (quick) {
+    if (quick && kind != HP_TOKEN_NEED_MORE) {
       /* Most tokens by far are here. */
-      const char *limit = tokenizer->base + chunk->limit, *from = tokenizer->base + at;
-      uint32_t tokens = 0;
-      while (kind != HP_TOKEN_NEED_MORE && hp_speculative_plain_token(b, &token)) {
-        from = tokenizer->at;
-        if ((over = from >= limit || floor->poisoned)) break;
-        tokens++;
-        kind = hp_next_token(tokenizer, &token);
+      hp_plain_run plain = hp_speculative_plain_tokens(b, &token, tokenizer->base + chunk->limit);
+      if (plain.tokens) {
+        at = (uint32_t)(plain.from - tokenizer->base);
+        floor->now.tokens += plain.tokens;
       }
-      floor->now.tokens += tokens;
-      at = (uint32_t)(from - tokenizer->base);
-    }
-    if (over) {
-      if (floor->poisoned) give_up(w, log, token.end);
-      continue;
+      if (plain.is_over) {
+        floor->now.tokens--;
+        if (floor->poisoned) give_up(w, log, token.end);
+        continue;
+      }
+      kind = plain.kind;
     }
     if (kind == HP_TOKEN_NEED_MORE) {
       bool clean = b->mode != HP_IN_TEXT && !b->ignore_lf && tokenizer->content == HP_CONTENT_DATA;
