@@ -25,7 +25,13 @@ typedef struct element {
   deck attribute_counts, attributes; /* of its start tags */
   deck text;
   bool has_text, is_void, is_raw;
+  double repeats; /* how many in a thousand are as the last one in the same place was */
 } element;
+
+/* Where an element stands in the page that is being written. */
+typedef struct stretch {
+  size_t begin, end;
+} stretch;
 
 struct like {
   value *json;
@@ -35,6 +41,7 @@ struct like {
   deck *values;      /* by attribute: lengths */
   context *contexts;
   uint32_t *by_place; /* context + 1 by depth, parent, top and last, or 0 */
+  stretch *lasts;     /* by context and tag: the last element that began there; end 0: none has */
   deck rest_text, rest_values, white, comments, quotes;
   double prose_outside, prose_entities, prose_lines, prose_spaces;
   double script_outside, script_less, script_lines, script_quotes;
@@ -46,8 +53,12 @@ typedef struct author {
   buffer *page;
   random_state random;
   unsigned stack[STACK];
+  size_t begins[STACK];   /* of their start tags in the page */
+  uint32_t places[STACK]; /* contexts in which they began */
   size_t depth;
   unsigned last;
+  uint32_t context;
+  size_t longest; /* that comes again, in bytes */
 } author;
 
 static void *zeroed(size_t count, size_t size) {
@@ -131,11 +142,13 @@ static bool read_names(const value *list, const char ***names, size_t *count) {
 
 static bool read_elements(like *m, const value *json) {
   const value *texts = value_member(json, "text"), *starts = value_member(json, "tag_attributes");
+  const value *repeats = value_member(json, "repeats");
   m->elements = zeroed(m->tag_count, sizeof *m->elements);
   for (size_t i = 0; i < m->tag_count; i++) {
     element *e = &m->elements[i];
     e->is_void = is_one_of(m->tags[i], "  area base br col embed hr img input link meta param source track wbr ");
     e->is_raw = is_one_of(m->tags[i], "  script style ");
+    if (!e->is_raw) e->repeats = 1000 * value_number(repeats, m->tags[i], 0);
     const value *lengths = value_member(texts, m->tags[i]), *start = value_member(starts, m->tags[i]);
     e->has_text = lengths != NULL;
     if (lengths && !deck_of_lengths(&e->text, lengths)) return false;
@@ -173,6 +186,7 @@ static bool read_contexts(like *m, const value *json) {
   if (!list || list->kind != VALUE_LIST) return false;
   m->contexts = zeroed(list->count, sizeof *m->contexts);
   m->by_place = zeroed((DEEPEST + 1) * m->tag_count * m->tag_count * PLACES, sizeof *m->by_place);
+  m->lasts = zeroed(list->count * m->tag_count, sizeof *m->lasts);
   for (size_t i = 0; i < list->count; i++) {
     context *c = &m->contexts[i];
     const value *item = &list->items[i];
@@ -234,6 +248,7 @@ void like_free(like *m) {
   free(m->values);
   free(m->contexts);
   free(m->by_place);
+  free(m->lasts);
   value_free(m->json);
   free(m);
 }
@@ -347,22 +362,46 @@ static void attributes(author *by, element *e) {
 
 static unsigned top(const author *by) { return by->depth ? by->stack[by->depth - 1] : 0; }
 
+static stretch *last_one(author *by, uint32_t context, unsigned tag) {
+  return &by->model->lasts[context * by->model->tag_count + tag];
+}
+
+/* The last element that began in the same place comes again, or false. */
+static bool again(author *by, unsigned tag) {
+  stretch last = *last_one(by, by->context, tag);
+  if (!last.end || last.end - last.begin > by->longest || !happens(by, by->model->elements[tag].repeats)) return false;
+  buffer copy = {0};
+  buffer_add(&copy, by->page->bytes + last.begin, last.end - last.begin);
+  buffer_add(by->page, copy.bytes, copy.length);
+  buffer_free(&copy);
+  by->last = AFTER_ELEMENT;
+  return true;
+}
+
 static void start_tag(author *by, unsigned tag, bool self_closed) {
   element *e = &by->model->elements[tag];
+  if (!e->is_void && !self_closed && again(by, tag)) return;
+  size_t begin = by->page->length;
   buffer_format(by->page, "<%s", by->model->tags[tag]);
   attributes(by, e);
   text(by, self_closed ? " />" : ">");
   if (e->is_void || self_closed || by->depth == STACK) {
     by->last = AFTER_VOID;
   } else {
+    by->begins[by->depth] = begin;
+    by->places[by->depth] = by->context;
     by->stack[by->depth++] = tag;
     by->last = FIRST;
   }
 }
 
 static void close_top(author *by) {
-  buffer_format(by->page, "</%s>", by->model->tags[top(by)]);
-  if (by->depth) by->depth--;
+  unsigned tag = top(by);
+  buffer_format(by->page, "</%s>", by->model->tags[tag]);
+  if (by->depth) {
+    by->depth--;
+    *last_one(by, by->places[by->depth], tag) = (stretch){by->begins[by->depth], by->page->length};
+  }
   by->last = AFTER_ELEMENT;
 }
 
@@ -389,13 +428,17 @@ static uint32_t next_token(author *by) {
       size_t depth = up ? by->depth + distance : by->depth - distance;
       if (depth > DEEPEST && distance) continue;
       uint32_t found = m->by_place[place(m, depth, parent, top(by), by->last)];
-      if (found) return deal(&m->contexts[found - 1].next, &by->random, CLOSE);
+      if (!found) continue;
+      by->context = found - 1;
+      return deal(&m->contexts[found - 1].next, &by->random, CLOSE);
     }
   }
   if (by->depth > 2) return CLOSE;
   for (size_t i = 0; i < m->context_count; i++)
-    if (m->contexts[i].top == top(by) && m->contexts[i].last == AFTER_ELEMENT)
+    if (m->contexts[i].top == top(by) && m->contexts[i].last == AFTER_ELEMENT) {
+      by->context = (uint32_t)i;
       return deal(&m->contexts[i].next, &by->random, TEXT);
+    }
   return TEXT;
 }
 
@@ -438,10 +481,11 @@ static void token(author *by) {
 }
 
 void like_write(like *m, size_t size, uint64_t seed, buffer *page) {
-  author by = {.model = m, .page = page, .random = {seed}};
+  author by = {.model = m, .page = page, .random = {seed}, .longest = m->bytes / 16};
   deck *decks[] = {&m->rest_text, &m->rest_values, &m->white, &m->comments, &m->quotes};
   for (size_t i = 0; i < 5; i++) reshuffle(decks[i]);
   for (size_t i = 0; i < m->context_count; i++) reshuffle(&m->contexts[i].next);
+  memset(m->lasts, 0, m->context_count * m->tag_count * sizeof *m->lasts);
   for (size_t i = 0; i < m->attribute_count; i++) reshuffle(&m->values[i]);
   for (size_t i = 0; i < m->tag_count; i++) {
     reshuffle(&m->elements[i].attribute_counts);
