@@ -8,6 +8,8 @@
 #define F(context, text) \
   { text, sizeof(text) - 1, context, false, "utf-8" }
 
+#define TEN(text) text text text text text text text text text text
+
 const compare_case documents[] = {
     /* initial, before html, before head */
     D("<!doctype html><html><head></head><body><p>one</p><p>two</p></body></html>"),
@@ -343,6 +345,12 @@ const compare_case documents[] = {
     F("option", "<option>a<p>b<optgroup>c"),
     F("button", "></a><svg><b0>"),
     F("x-y", "a<td>b<x-y>c</x-y>d<p>e"),
+
+    /* tokens that do nothing, after enough of which a worker stops; and what is open then, and comes behind them */
+    D("<div><b><p>x" TEN(TEN("</h1>")) "<p>y<i>z</b></div>tail"),
+    D("<table><tr><td>x<table>" TEN(TEN("</p>")) "<tr><td>y</table>z</td></table>tail"),
+    D("<p><svg><desc><svg>" TEN(TEN("</g>")) "<a/><![CDATA[x]]></svg><table><li>y</svg>tail"),
+    D("<a>x" TEN(TEN("<td>")) "<a>y<select><option>" TEN(TEN("</b>")) "<script>z</script></select>tail"),
 };
 
 const size_t document_count = sizeof documents / sizeof documents[0];
