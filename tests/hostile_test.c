@@ -127,6 +127,12 @@ static void write_shape(const shape *of, unsigned count, buffer *to) {
     if (to->bytes[i] == 1) to->bytes[i] = 0;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__has_feature) || HPAR_UNTIMED
+enum { TIMED = 0 };
+#else
+enum { TIMED = 1 };
+#endif
+
 static double seconds_of(clockid_t clock) {
   struct timespec at;
   clock_gettime(clock, &at);
@@ -172,8 +178,8 @@ static void measure(const shape *of, unsigned count, int times, measured *m) {
 }
 
 static void linear(const shape *of) {
-  measured m;
-  measure(of, of->count, 3, &m);
+  measured m = {0};
+  measure(of, TIMED ? of->count : of->count / 4, TIMED ? 3 : 1, &m);
   if (!CHECK(m.cpu[1] < 10 * m.cpu[0] + 0.03))
     printf("  %s: %.4f s, four times as much %.4f s\n", of->name, m.cpu[0], m.cpu[1]);
   if (!CHECK(m.memory < 64 * m.bytes[1] + (1 << 20)))
@@ -228,12 +234,6 @@ static void large_in_parallel(const shape *of) {
   if (!CHECK(wrong == NULL)) printf("  %s: %s\n", of->name, wrong);
   for (int kind = 0; kind < HPAR_ASSUMPTIONS; kind++) denied[kind] += parallel.wrong_assumptions_by_kind[kind];
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__has_feature) || HPAR_UNTIMED
-enum { TIMED = 0 };
-#else
-enum { TIMED = 1 };
-#endif
 
 /* One thread and two by turns, at least `fewest` times; up to `most` times as long as two take too long. */
 static void race(const shape *of, unsigned count, int fewest, int most, measured *m) {

@@ -29,6 +29,8 @@ parallel=sequential
 "$hpar" parse --predictor help >names 2>/dev/null && parallel=parallel
 sanitized=no
 grep -q -a __asan_init "$hpar" || grep -q -a __tsan_init "$hpar" && sanitized=yes
+slow=$sanitized
+grep -q -a __gcov_init "$hpar" && slow=yes
 
 # Whatever there is of address space. 127 and 126 are the loader's, which has too little even to begin.
 if [ $sanitized = no ]; then
@@ -159,7 +161,7 @@ if [ $parallel = parallel ] && command -v taskset >/dev/null && command -v timeo
   processor=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
   crowd=
   repeat=3000
-  test $sanitized = no || repeat=100
+  test $slow = no || repeat=100
   head -c 30000 page.html >small.html
   for one in 1 2 3; do
     timeout 100 taskset -c "$processor" "$hpar" compare --threads 1 --repeat $repeat small.html >out.$one 2>err &
