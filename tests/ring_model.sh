@@ -22,5 +22,10 @@ check -DLENGTH=1 -DBATCH=1
 check -DLENGTH=2 -DBATCH=1
 check -DLENGTH=2 -DBATCH=2
 check -DLENGTH=3 -DBATCH=2 -DROLLBACKS=1
-echo "$((4 - failed)) passed, $failed failed"
+check -DLENGTH=2 -DBATCH=2 -DBARRIER=2
+if (check -DLENGTH=2 -DBATCH=1 -DBARRIER=0; exit $failed) >/dev/null; then
+  echo "without a barrier: the model does not find that somebody is left asleep"
+  failed=$((failed + 1))
+fi
+echo "$((6 - failed)) passed, $failed failed"
 test $failed = 0
