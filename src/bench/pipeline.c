@@ -75,13 +75,11 @@ static void put_all(void *context, unsigned thread) {
   (void)thread;
   hp_ring *r = context;
   for (uint32_t i = 0; i < HANDED_OVER; i++) {
-    hp_token *slot;
-    while (!(slot = hp_ring_room(r))) {
+    while (!hp_ring_has_room(r)) {
       if (r->tail != r->tail_shown) hp_ring_show_tail(r);
       hp_pause();
     }
-    *slot = (hp_token){.kind = HPAR_TOKEN_TEXT, .start = i, .end = i + 1};
-    if (hp_ring_put(r)) hp_ring_show_tail(r);
+    if (hp_ring_put(r, (hp_packed){HPAR_TOKEN_TEXT, i | (uint64_t)(i + 1) << 32})) hp_ring_show_tail(r);
   }
   hp_ring_show_tail(r);
 }
@@ -103,12 +101,12 @@ static void hand_over(hp_bench_run *run, const hp_bench *self) {
     uint64_t begin = hp_bench_now(CLOCK_MONOTONIC), sum = 0;
     hp_pool_start(pool, 2, put_all, ring);
     for (uint32_t i = 0; i < HANDED_OVER; i++) {
-      const hp_token *token;
-      while (!(token = hp_ring_take(ring))) {
+      hp_packed token;
+      while (!hp_ring_take(ring, &token)) {
         if (ring->head != ring->head_shown) hp_ring_show_head(ring);
         hp_pause();
       }
-      sum += token->end - token->start;
+      sum += hp_packed_end(token) - hp_packed_ref(token);
       if (hp_ring_taken(ring)) hp_ring_show_head(ring);
     }
     hp_pool_join(pool);

@@ -8,14 +8,7 @@
 
 #include <sched.h>
 
-enum {
-  MOST_SLACK = 4 << 10,
-  LEAST_SHARE = 64 << 10,
-  MOST_APART = 256 << 20,
-  WAIT_SPIN = 100000,
-  AWAIT_SPIN = 200000,
-  PATIENCE = 100
-};
+enum { MOST_SLACK = 4 << 10, LEAST_SHARE = 64 << 10, WAIT_SPIN = 100000, AWAIT_SPIN = 200000, PATIENCE = 100 };
 
 /*** workers ***/
 
@@ -28,15 +21,16 @@ static bool open_worker(const hp_run *r, hp_worker *worker) {
   if (setjmp(worker->lane.fail.frame)) return false;
   hp_worker_open(worker, r->task, exact->fragment, &exact->context);
   worker->staged = r->staged;
+  unsigned index = 0;
+  while (r->crew->workers[index] != worker) index++;
   if (r->parts) {
-    unsigned index = 0;
-    while (r->crew->workers[index] != worker) index++;
     hp_range_part(&worker->part, &r->task->document->range, index, r->parts);
     hp_arena_open(&worker->lane.nodes, &worker->part, &worker->lane.fail);
     hp_arena_open(&worker->lane.bytes, &worker->part, &worker->lane.fail);
   }
   if (r->staged) {
-    hp_stages_open(&worker->stages, &worker->lane, r->task, r->options, inline_executor(r));
+    hp_stages_open(&worker->stages, &worker->lane, r->task, r->options, inline_executor(r), r->parts / 2 + index,
+                   r->parts);
     worker->stages.ended = true; /* until it is told where the first chunk begins */
   }
   return worker->is_open = true;
@@ -420,8 +414,9 @@ static void prepare_crew(hp_run *r) {
     }
   }
   const hp_task *task = r->task;
-  bool divided = task->length && task->length <= MOST_APART && hp_range_divide(&task->document->range, threads);
-  r->parts = divided ? threads : 0;
+  unsigned parts = r->staged ? 2 * threads : threads;
+  bool divided = task->length && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, parts);
+  r->parts = divided ? parts : 0;
   for (unsigned i = 0; i < threads; i++) {
     hp_worker *worker = crew->workers[i];
     worker->is_open = false;

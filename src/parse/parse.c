@@ -112,12 +112,25 @@ bool hp_chooses_parallel(const hpar_options *o, size_t length) {
 #endif
 }
 
+#if HPAR_PARALLEL
+/* Of the pipelined parser. */
+static bool takes_two_threads(const hpar_options *o) {
+  return o->mode == HPAR_MODE_PIPELINED && o->executor == HPAR_EXECUTOR_THREADS && o->threads != 1;
+}
+#endif
+
 /* Decodes as `sniffed` says, and completes it. */
 static hpar_status open_input(hpar_parser *parser, const hpar_options *o, const char *bytes, size_t length,
                               hp_sniffed *sniffed, hpar_document *document) {
   hp_decode_aid aid = {.buffer = &document->text};
 #if HPAR_PARALLEL
-  if (hp_chooses_parallel(o, length)) hp_crew_aid(&parser->crew, o, length, &aid);
+  if (hp_chooses_parallel(o, length)) {
+    hp_crew_aid(&parser->crew, o, length, &aid);
+  } else if (takes_two_threads(o)) {
+    hpar_options two = *o;
+    two.threads = 2;
+    hp_crew_aid(&parser->crew, &two, length, &aid);
+  }
 #else
   (void)parser;
 #endif
@@ -138,7 +151,7 @@ void hp_open_task(hpar_parser *parser, const hpar_options *o, const hp_task *tas
 #if HPAR_PARALLEL
 /* NULL: both stages on this thread. */
 static hp_pool *pool_for_stages(hpar_parser *parser, const hpar_options *o) {
-  if (o->executor != HPAR_EXECUTOR_THREADS || o->threads == 1) return NULL;
+  if (!takes_two_threads(o)) return NULL;
   return hp_crew_threads(&parser->crew, o, 2) ? parser->crew.pool : NULL;
 }
 #endif

@@ -10,32 +10,21 @@ static void serve(void *context, unsigned thread) {
   hp_stages_serve(s);
 }
 
-/* Not to be inlined where setjmp is: its locals live in registers. */
-static __attribute__((noinline)) void run_to_end(hp_stages *s) {
-  hp_lane *lane = s->lane;
-  const hp_token *token;
-  uint64_t tokens = 0;
-  while ((token = hp_stages_next(s))->kind != HPAR_TOKEN_EOF) {
-    tokens++;
-    hp_exact_token(&lane->builder, token);
-  }
-  hp_exact_token(&lane->builder, token);
-  lane->tokens += tokens;
-}
-
 void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_lane *lane, const hp_task *task, const hpar_options *o,
                         hpar_stats *stats) {
   bool threads = pool && hp_pool_threads(pool) > 1;
   stats->mode = "pipelined";
   stats->threads = threads ? 2 : 1;
-  hp_stages_open(s, lane, task, o, !threads);
+  /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
+  bool divided = threads && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, 1);
+  hp_stages_open(s, lane, task, o, !threads, 0, divided);
   s->bind = o->bind;
   s->has_events = task->record;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
     s->served = true;
   }
-  run_to_end(s);
+  hp_stages_run(s);
   hp_pipeline_abandon(s, pool);
   hp_stages_count(s, stats);
 }

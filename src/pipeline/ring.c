@@ -3,11 +3,11 @@
 #include "base/memory.h"
 
 bool hp_ring_open(hp_ring *r, uint32_t length, uint32_t batch) {
-  uint32_t slots = 2;
-  while (slots < length + 1) slots *= 2;
+  uint32_t slots = 1;
+  while (slots < length) slots *= 2;
   if (!r->slots || r->mask + 1 < slots) {
     /* At the beginning of a line, so that batches share none. */
-    hp_token *more = hp_allocate(slots * sizeof *more);
+    hp_packed *more = hp_allocate(slots * sizeof *more);
     if (!more) return false;
     hp_free(r->slots);
     r->slots = more;

@@ -2,36 +2,37 @@
 #define HP_PIPELINE_RING_H
 
 /* The token buffer: a ring between one thread that puts tokens and one that takes them, after Lamport's queue. Neither
- * waits in here; stages.c does. Tokens are read where they were put: the one taken last stays in place until the next
- * is taken, for which the ring has one slot more than its length.
+ * waits in here; stages.c does. A slot is read out at once, and given back with that.
  *
- *   shown_head <= head <= shown_tail <= tail <= shown_head + length,  length + 1 <= slots,  all modulo 2^32
- *   slots [head - 1, shown_tail) are the taker's, the others the putter's
+ *   shown_head <= head <= shown_tail <= tail <= shown_head + length,  length <= slots,  all modulo 2^32
+ *   slots [shown_head, shown_tail) are the taker's, the others the putter's
  *
  * Why it is fast: each side works on indices of its own and remembers what the other has shown, so a shared line is
- * touched once a batch; what the two sides write stands in lines of its own. tests/ring.pml is the model of this. */
+ * touched once a batch; what the two sides write stands in lines of its own; the taker asks for slots before it reads
+ * them, since each fourth is a line that comes from the other's cache. tests/ring.pml is the model of this. */
 
-#include "tokenize/token.h"
+#include "pipeline/packed.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { HP_CACHE_LINE_BYTES = 64, HP_MOST_BUFFER_TOKENS = 1 << 16 };
+/* Two lines: a processor that misses one may bring in its neighbour, too. */
+enum { HP_APART_BYTES = 128, HP_SLOTS_A_LINE = 4, HP_RING_AHEAD = 16, HP_MOST_BUFFER_TOKENS = 1 << 16 };
 
 typedef struct hp_ring {
-  hp_token *slots;
+  hp_packed *slots;
   uint32_t mask, length, batch;
-  char apart_1[HP_CACHE_LINE_BYTES];
+  char apart_1[HP_APART_BYTES];
   uint32_t tail, tail_shown, head_seen; /* the putter's */
-  char apart_2[HP_CACHE_LINE_BYTES];
+  char apart_2[HP_APART_BYTES];
   uint32_t head, head_shown, tail_seen; /* the taker's */
-  char apart_3[HP_CACHE_LINE_BYTES];
+  char apart_3[HP_APART_BYTES];
   /* Release, with which what was written to the slots is seen; what follows is hp_unpark. Acquire where the other side
    * reads. */
   _Atomic uint32_t shared_tail;
-  char apart_4[HP_CACHE_LINE_BYTES];
+  char apart_4[HP_APART_BYTES];
   _Atomic uint32_t shared_head; /* release: what was in the slots has been read */
-  char apart_5[HP_CACHE_LINE_BYTES];
+  char apart_5[HP_APART_BYTES];
 } hp_ring;
 
 /* Room for `length` tokens, shown to the other side `batch` at a time, or as many as there are when one side has to
@@ -39,21 +40,21 @@ typedef struct hp_ring {
 bool hp_ring_open(hp_ring *ring, uint32_t length, uint32_t batch);
 void hp_ring_close(hp_ring *ring);
 
-static inline hp_token *hp_ring_slot(const hp_ring *r, uint32_t index) { return &r->slots[index & r->mask]; }
+static inline hp_packed *hp_ring_slot(const hp_ring *r, uint32_t index) { return &r->slots[index & r->mask]; }
 
 /*** the putter ***/
 
-/* Where the next token is to be written, or NULL while there is no room. */
-static inline hp_token *hp_ring_room(hp_ring *r) {
-  if (r->tail - r->head_seen >= r->length) {
-    r->head_seen = atomic_load_explicit(&r->shared_head, memory_order_acquire);
-    if (r->tail - r->head_seen >= r->length) return NULL;
-  }
-  return hp_ring_slot(r, r->tail);
+static inline bool hp_ring_has_room(hp_ring *r) {
+  if (r->tail - r->head_seen < r->length) return true;
+  r->head_seen = atomic_load_explicit(&r->shared_head, memory_order_acquire);
+  return r->tail - r->head_seen < r->length;
 }
 
-/* The token is written. True if it is time to show what there is. */
-static inline bool hp_ring_put(hp_ring *r) { return ++r->tail - r->tail_shown >= r->batch; }
+/* There is room. True if it is time to show what there is. */
+static inline bool hp_ring_put(hp_ring *r, hp_packed token) {
+  *hp_ring_slot(r, r->tail) = token;
+  return ++r->tail - r->tail_shown >= r->batch;
+}
 
 static inline void hp_ring_show_tail(hp_ring *r) {
   r->tail_shown = r->tail;
@@ -62,13 +63,21 @@ static inline void hp_ring_show_tail(hp_ring *r) {
 
 /*** the taker ***/
 
-/* The next token, or NULL while there is none. The one before is given back. */
-static inline const hp_token *hp_ring_take(hp_ring *r) {
+/* Where slot `index`, which is to be read now, begins a line: asks for the line HP_RING_AHEAD slots further on, if it
+ * is the taker's. */
+static inline void hp_ring_look_ahead(const hp_ring *r, uint32_t index) {
+  if (index % HP_SLOTS_A_LINE == 0 && r->tail_seen - index > HP_RING_AHEAD)
+    __builtin_prefetch(hp_ring_slot(r, index + HP_RING_AHEAD));
+}
+
+/* False while there is none. */
+static inline bool hp_ring_take(hp_ring *r, hp_packed *token) {
   if (r->head == r->tail_seen) {
     r->tail_seen = atomic_load_explicit(&r->shared_tail, memory_order_acquire);
-    if (r->head == r->tail_seen) return NULL;
+    if (r->head == r->tail_seen) return false;
   }
-  return hp_ring_slot(r, r->head++);
+  *token = *hp_ring_slot(r, r->head++);
+  return true;
 }
 
 /* True if it is time to show what was taken. */

@@ -5,11 +5,8 @@
 #include "inspect/record.h"
 #include "tokenize/content.h"
 
-/* Kinds of slots that are no tokens, beside HP_TOKEN_NEED_MORE. */
-enum { SLOT_ERRORS = HP_TOKEN_NEED_MORE + 1, SLOT_FAILED };
-
 enum { LARGEST_WINDOW = 64 << 10, SMALLEST_WINDOW = 256 };
-enum { DEFAULT_LENGTH = 4096, DEFAULT_BATCH = 256 };
+enum { DEFAULT_LENGTH = 16384, DEFAULT_BATCH = 256 };
 /* In bytes of credit: to begin with, of a rollback, and at which speculation is taken up again. */
 enum { FIRST_CREDIT = 64 << 10, ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 };
 enum { ASKED = HP_NOTE_ASKED | HP_NOTE_ASKED_PENDING };
@@ -92,14 +89,34 @@ static void show(hp_stages *s) {
   hp_unpark(&s->parking);
 }
 
-static void put(hp_stages *s) {
-  if (hp_ring_put(&s->ring)) show(s);
+static void put(hp_stages *s, hp_packed token) {
+  if (hp_ring_put(&s->ring, token)) show(s);
 }
 
-/* Puts the parse errors that were found in the token before it. */
-static void put_errors(hp_stages *s, hp_token *slot) {
+static void put_token(hp_stages *s, hp_packed token) {
+  unsigned kind = hp_packed_kind(token);
+  s->ended = kind == HPAR_TOKEN_EOF || kind == HP_TOKEN_NEED_MORE;
+  put(s, token);
+}
+
+/* Of the token that begins at offset `from`. */
+static hp_packed pack(hp_stages *s, const hp_token *token, unsigned kind, uint32_t from) {
+  hp_packed packed = {.what = HP_TOKEN_NEED_MORE};
+  const char *base = s->nodes.range->base;
+  if (kind == HP_TOKEN_NEED_MORE) return packed;
+  if (!hp_pack(&packed, token, kind, token->content, from, s->ahead.base, base)) {
+    hp_token *whole = hp_arena_take(&s->bytes, sizeof *whole);
+    *whole = *token;
+    packed = hp_pack_whole(token, whole, base);
+  }
+  packed.what |= (uint64_t)token->notes << 24;
+  return packed;
+}
+
+/* Puts the parse errors that were found in a token before it. */
+static void put_errors(hp_stages *s, hp_packed token) {
   hp_errors *errors = &s->errors;
-  s->held = *slot;
+  s->held = token;
   s->has_held = true;
   hp_found *found = hp_arena_take(&s->bytes, sizeof *found + errors->count * sizeof *errors->items);
   found->count = errors->count;
@@ -107,9 +124,7 @@ static void put_errors(hp_stages *s, hp_token *slot) {
   memcpy(found->items, errors->items, errors->count * sizeof *errors->items);
   errors->count = 0;
   errors->seen = 0;
-  slot->kind = SLOT_ERRORS;
-  slot->data = (const char *)found;
-  put(s);
+  put(s, (hp_packed){.what = HP_SLOT_ERRORS, .where = hp_ref_of(s->nodes.range->base, found)});
 }
 
 static const uint8_t notable[HP_KNOWN_ATOMS] = {
@@ -118,9 +133,8 @@ static const uint8_t notable[HP_KNOWN_ATOMS] = {
 };
 
 /* A start tag that the predictor or the detector has anything to do with. */
-static inline bool is_notable(const hp_stages *s, const hp_token *tag) {
-  return (tag->name < HP_KNOWN_ATOMS && notable[tag->name]) || tag->flags & HP_TOKEN_SELF_CLOSING ||
-         s->feedback.depth || s->asked | s->known;
+static inline bool is_notable(const hp_token *tag) {
+  return (tag->name < HP_KNOWN_ATOMS && notable[tag->name]) || tag->flags & HP_TOKEN_SELF_CLOSING;
 }
 
 /* What the predictor says of a tag, and what the detector is to look at. */
@@ -162,85 +176,97 @@ static inline bool is_asked_back(const hp_stages *s) {
   return atomic_load_explicit(&s->request, memory_order_relaxed) != s->met;
 }
 
+/* A token that is read, and the offset from which it was; its kind, or NOT_READ. */
+typedef struct reading {
+  hp_token token;
+  uint32_t from;
+  int kind;
+} reading;
+
 enum { NOT_READ = -1 };
 
-/* Tokens with nothing to them, of which there are many; until a batch is full, or something is. The kind of a token
- * that is read but not put, or NOT_READ. */
-static inline int run_through(hp_stages *s) {
+/* Tokens with nothing to them, of which there are many; until a batch is full, or something is: that one is read but
+ * not put. */
+static inline void run_through(hp_stages *s, reading *r) {
   hp_tokenizer *t = &s->ahead;
-  hp_ring *r = &s->ring;
-  uint32_t tail = r->tail, stop = r->head_seen + r->length;
+  hp_ring *ring = &s->ring;
+  hp_packed *slots = ring->slots;
+  const char *base = s->nodes.range->base, *text = t->base;
+  const char *pause = s->look;
+  uint32_t tail = ring->tail, stop = ring->head_seen + ring->length, mask = ring->mask, from = (uint32_t)(t->at - text);
+  unsigned met = s->met;
+  if ((int32_t)(stop - (ring->tail_shown + ring->batch)) > 0) stop = ring->tail_shown + ring->batch;
   int kind = NOT_READ;
-  if ((int32_t)(stop - (r->tail_shown + r->batch)) > 0) stop = r->tail_shown + r->batch;
-  while (tail != stop && !is_asked_back(s) && t->at < s->look) {
-    hp_token *slot = hp_ring_slot(r, tail);
-    kind = hp_next_token(t, slot);
-    if (__builtin_expect(kind == HPAR_TOKEN_EOF || kind == HP_TOKEN_NEED_MORE || s->errors.seen, 0)) break;
-    if (kind == HPAR_TOKEN_START_TAG ? is_notable(s, slot) : s->feedback.depth || s->asked | s->known) break;
-    slot->content = (uint8_t)t->content;
-    slot->notes = 0;
+  bool stay = !s->feedback.depth && !s->known;
+  const hp_errors *errors = t->errors;
+  while (tail != stop && atomic_load_explicit(&s->request, memory_order_relaxed) == met && t->at < pause) {
+    hp_packed packed;
+    kind = hp_next_token(t, &r->token);
+    if (__builtin_expect(!stay || s->asked || (errors && errors->seen), 0)) break;
+    if (kind == HPAR_TOKEN_START_TAG ? is_notable(&r->token) : kind == HPAR_TOKEN_EOF) break;
+    if (__builtin_expect(!hp_pack(&packed, &r->token, (unsigned)kind, t->content, from, text, base), 0)) break;
+    slots[tail++ & mask] = packed;
+    from = hp_packed_end(packed);
     kind = NOT_READ;
-    tail++;
   }
-  r->tail = tail;
-  return kind;
+  ring->tail = tail;
+  r->from = from;
+  r->kind = kind;
 }
 
-/* As far as it goes without waiting. */
-static stuck run_ahead(hp_stages *s) {
+/* As far as it goes without waiting. Not to be inlined where setjmp is: its locals live in registers. */
+static __attribute__((noinline)) stuck run_ahead(hp_stages *s) {
   hp_tokenizer *t = &s->ahead;
   for (;;) {
     if (is_asked_back(s)) roll_back(s);
-    hp_token *slot = hp_ring_room(&s->ring);
-    if (!slot || s->ended) {
+    if (s->ended || !hp_ring_has_room(&s->ring)) {
       if (s->ring.tail != s->ring.tail_shown) show(s);
       return s->ended ? ENDED : FULL;
     }
     if (s->has_held) {
       s->has_held = false;
-      *slot = s->held;
+      put_token(s, s->held);
+      continue;
+    }
+    reading r;
+    if (s->alone) {
+      r.from = (uint32_t)(t->at - t->base);
+      r.kind = hp_next_token(t, &r.token);
     } else {
-      int kind = NOT_READ;
-      if (t->at >= s->look && !s->alone) look_ahead(s);
-      if (!s->alone) kind = run_through(s);
-      if (kind == NOT_READ && !s->alone) {
+      if (t->at >= s->look) look_ahead(s);
+      run_through(s, &r);
+      if (r.kind == NOT_READ) {
         if (s->ring.tail - s->ring.tail_shown >= s->ring.batch) show(s);
         continue;
       }
-      slot = hp_ring_slot(&s->ring, s->ring.tail);
-      if (kind == NOT_READ) kind = hp_next_token(t, slot);
-      if (kind == HP_TOKEN_NEED_MORE) {
-        if (!s->alone) {
-          if (look_further(s)) continue;
-          if (s->ring.tail != s->ring.tail_shown) show(s);
-          s->drains++;
-          return DRAINING;
-        }
-        slot->kind = HP_TOKEN_NEED_MORE;
-        s->bytes_ahead += (uint64_t)(t->end - t->at);
-      }
-      predict(s, slot);
-      if (s->alone) {
-        s->alone = false;
-        move_window(s, s->window);
-      }
-      if (__builtin_expect(s->errors.seen != 0, 0)) {
-        put_errors(s, slot);
-        continue;
-      }
     }
-    s->ended = slot->kind == HPAR_TOKEN_EOF || slot->kind == HP_TOKEN_NEED_MORE;
-    put(s);
+    if (r.kind == HP_TOKEN_NEED_MORE) {
+      if (!s->alone) {
+        if (look_further(s)) continue;
+        if (s->ring.tail != s->ring.tail_shown) show(s);
+        s->drains++;
+        return DRAINING;
+      }
+      r.token.kind = HP_TOKEN_NEED_MORE;
+      s->bytes_ahead += (uint64_t)(t->end - t->at);
+    }
+    predict(s, &r.token);
+    hp_packed packed = pack(s, &r.token, (unsigned)r.kind, r.from);
+    if (s->alone) {
+      s->alone = false;
+      move_window(s, s->window);
+    }
+    if (__builtin_expect(s->errors.seen != 0, 0))
+      put_errors(s, packed);
+    else
+      put_token(s, packed);
   }
 }
 
 /* The failure is the tree builder's if it comes that far. */
 static stuck run_guarded(hp_stages *s) {
   if (!setjmp(s->fail.frame)) return run_ahead(s);
-  hp_token *slot = hp_ring_room(&s->ring);
-  slot->kind = SLOT_FAILED;
-  slot->notes = 0;
-  hp_ring_put(&s->ring);
+  hp_ring_put(&s->ring, (hp_packed){.what = HP_SLOT_FAILED});
   show(s);
   s->has_held = false;
   s->ended = true;
@@ -411,47 +437,58 @@ static __attribute__((noinline)) const hp_token *read_alone(hp_stages *s) {
   return &s->own;
 }
 
-/* On from a slot that is no plain token, or NULL. NULL: the tree builder is to read by itself. */
-static __attribute__((noinline)) const hp_token *next_slowly(hp_stages *s, const hp_token *token) {
+static inline void unpack(hp_stages *s, hp_packed packed) {
+  const hp_tokenizer *t = &s->lane->tokenizer;
+  hp_unpack(&s->own, packed, (uint32_t)(t->at - t->base), t->base, s->lane->builder.base);
+}
+
+/* On from a slot that is no plain token, if `any`, to one that is to be built, which is unpacked. False: the tree
+ * builder is to read by itself. */
+static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed, bool any) {
   bool back = false;
-  for (;;) {
-    if (!token) {
+  for (;; any = hp_ring_take(&s->ring, &packed)) {
+    if (!any) {
       await_tokens(s);
-    } else if (token->kind == SLOT_ERRORS) {
-      s->found = (const hp_found *)(const void *)token->data;
-    } else if (token->kind == SLOT_FAILED) {
+    } else if (hp_packed_kind(packed) == HP_SLOT_ERRORS) {
+      s->found = hp_at(s->lane->builder.base, hp_packed_ref(packed));
+    } else if (hp_packed_kind(packed) == HP_SLOT_FAILED) {
       hp_fail_now(&s->lane->fail, s->fail.status);
     } else {
-      unsigned asked = token->notes & ASKED;
+      unsigned asked = hp_packed_notes(packed) & ASKED;
+      unpack(s, packed);
       if (!asked) break;
       unsigned all = asked | (unsigned)(asked & HP_NOTE_ASKED ? HP_NOTE_YES : 0) |
                      (unsigned)(asked & HP_NOTE_ASKED_PENDING ? HP_NOTE_YES_PENDING : 0);
       unsigned right = hp_cdata_notes(&s->lane->tokenizer, ASKED);
-      bool same = (token->notes & all) == (right & all), yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
-      uint32_t start = token->start;
+      bool same = (hp_packed_notes(packed) & all) == (right & all),
+           yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
       if (!same) ask_back(s, right, HPAR_PIPELINE_CDATA);
       /* Read again, it is the same: it is counted then, unless that will not be. */
-      if (same == yes || (yes && s->alone_now)) count_hazard(s, HPAR_PIPELINE_CDATA, start, back || !same);
+      if (same == yes || (yes && s->alone_now)) count_hazard(s, HPAR_PIPELINE_CDATA, s->own.start, back || !same);
       if (same) break;
-      if (s->alone_now) return NULL;
+      if (s->alone_now) return false;
       back = true;
     }
-    token = hp_ring_take(&s->ring);
   }
   if (s->found) take_errors(s);
-  return token;
+  return true;
 }
 
 static inline const hp_token *next(hp_stages *s) {
   hp_tokenizer *t = &s->lane->tokenizer;
+  hp_token *token = &s->own;
+  hp_packed packed = {0};
   if (__builtin_expect(s->notes || t->content != s->content || t->at != s->at, 0)) {
     if (!s->alone_now) settle(s);
     if (s->alone_now) return read_alone(s);
   }
-  const hp_token *token = hp_ring_take(&s->ring);
-  if (__builtin_expect(!token || token->kind >= HP_TOKEN_NEED_MORE || token->notes & ASKED || s->found, 0))
-    token = next_slowly(s, token);
-  if (__builtin_expect(!token, 0)) return read_alone(s);
+  bool any = hp_ring_take(&s->ring, &packed);
+  if (__builtin_expect(
+          !any || hp_packed_kind(packed) >= HP_TOKEN_NEED_MORE || hp_packed_notes(packed) & ASKED || s->found, 0)) {
+    if (!next_slowly(s, packed, any)) return read_alone(s);
+  } else {
+    unpack(s, packed);
+  }
   if (hp_ring_taken(&s->ring)) {
     hp_ring_show_head(&s->ring);
     hp_unpark(&s->parking);
@@ -472,6 +509,60 @@ static inline const hp_token *next(hp_stages *s) {
 
 const hp_token *hp_stages_next(hp_stages *s) { return next(s); }
 
+/* Builds plain tokens for as long as there are any, and no longer than a batch; counts them. Where something is to be
+ * looked at, the lane tells. */
+static inline uint64_t build_through(hp_stages *s) {
+  hp_ring *r = &s->ring;
+  hp_tokenizer *t = &s->lane->tokenizer;
+  hp_builder *b = &s->lane->builder;
+  const hp_packed *slots = r->slots;
+  const char *text = t->base, *base = b->base;
+  uint32_t head = r->head, stop = r->head_shown + r->batch, mask = r->mask, from = (uint32_t)(t->at - text);
+  if (s->notes || t->at != s->at || t->content != s->content || s->found) return 0;
+  if ((int32_t)(r->tail_seen - stop) < 0) stop = r->tail_seen;
+  hp_content content = s->content;
+  hp_token token;
+  while (head != stop) {
+    hp_packed packed = slots[head & mask];
+    hp_ring_look_ahead(r, head);
+    if (__builtin_expect(!hp_packed_is_plain(packed), 0)) break;
+    hp_unpack_plain(&token, packed, from, text, base);
+    head++;
+    from = hp_packed_end(packed);
+    t->at = text + from;
+    t->content = content = hp_packed_content(packed);
+    if (hp_packed_kind(packed) == HPAR_TOKEN_START_TAG) t->last_start_tag = token.name;
+    hp_exact_token(b, &token);
+    if (__builtin_expect(t->content != content, 0)) break;
+  }
+  uint64_t built = head - r->head;
+  if (!built) return 0;
+  r->head = head;
+  s->at = t->at;
+  s->content = content;
+  s->name = t->last_start_tag;
+  if (hp_ring_taken(r)) {
+    hp_ring_show_head(r);
+    hp_unpark(&s->parking);
+  }
+  return built;
+}
+
+void hp_stages_run(hp_stages *s) {
+  hp_builder *b = &s->lane->builder;
+  const hp_token *token;
+  uint64_t tokens = 0;
+  for (;;) {
+    tokens += build_through(s);
+    token = next(s);
+    if (token->kind == HPAR_TOKEN_EOF) break;
+    tokens++;
+    hp_exact_token(b, token);
+  }
+  hp_exact_token(b, token);
+  s->lane->tokens += tokens;
+}
+
 void hp_stages_stop(hp_stages *s) {
   s->stopping = true;
   atomic_fetch_add(&s->request, 1);
@@ -485,7 +576,8 @@ bool hp_stages_check(const hpar_options *o) {
          hp_pipeline_predictor_named(o->pipeline_predictor) < HP_PIPELINE_PREDICTORS;
 }
 
-void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar_options *o, bool taking_turns) {
+void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar_options *o, bool taking_turns,
+                    unsigned part, unsigned parts) {
   hpar_document *document = task->document;
   const hp_tokenizer *from = &lane->tokenizer;
   hp_fail *fail = &lane->fail;
@@ -498,8 +590,11 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
   if (!hp_ring_open(&s->ring, length, o->batch ? o->batch : DEFAULT_BATCH)) hp_fail_now(fail, HPAR_ERROR_MEMORY);
   hp_parking_open(&s->parking);
   /* For now it is this thread's to fail. */
-  hp_arena_open(&s->nodes, &document->range, fail);
-  hp_arena_open(&s->bytes, &document->range, fail);
+  hp_range *range = &document->range;
+  s->part.base = NULL;
+  if (parts) hp_range_part(range = &s->part, &document->range, part, parts);
+  hp_arena_open(&s->nodes, range, fail);
+  hp_arena_open(&s->bytes, range, fail);
   hp_interner_open(&s->interner, &document->atoms, fail);
   hp_tokenizer *t = &s->ahead;
   hp_tokenizer_open(t, &s->nodes, &s->bytes, &s->interner);
@@ -541,6 +636,7 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
 
 void hp_stages_count(const hp_stages *s, hpar_stats *stats) {
   stats->pipeline.predictor = hp_pipeline_predictor_name(s->predictor);
+  if (s->part.base) s->task->document->range.in_parts += hp_range_part_used(&s->part);
   stats->pipeline.buffer_tokens = s->ring.length;
   stats->pipeline.batch = s->ring.batch;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {

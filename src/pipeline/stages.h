@@ -52,6 +52,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
 
   /* The tokenizer's. */
   hp_fail fail;
+  hp_range part; /* of the document's range, for its use alone; base NULL: there is none */
   hp_arena nodes, bytes;
   hp_interner interner;
   hp_tokenizer ahead;
@@ -64,7 +65,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   bool stopped;   /* nor after one */
   bool alone;     /* everything before the next token is built: it may be as long as it wants */
   bool has_held;  /* `held` is to be put next */
-  hp_token held;
+  hp_packed held;
   size_t window;
   const char *from, *look; /* where the window begins, and from where it is to be moved on */
   hp_waits waits;
@@ -73,7 +74,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   uint64_t bytes_ahead;    /* read, each time that they were, but for those since then */
   uint64_t bytes_searched; /* of those, in tokens that did not end in the window */
 
-  char apart_1[HP_CACHE_LINE_BYTES];
+  char apart_1[HP_APART_BYTES];
   /* The tree builder's. */
   const char *at;               /* of the lane, as it was left; NULL: the tree builder has read by itself */
   hp_content content;           /* likewise, as predicted */
@@ -92,30 +93,33 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   uint64_t charged;                     /* bytes read in vain that were paid for */
   uint64_t bytes_alone;                 /* read by the tree builder itself */
   bool alone_now;                       /* it does */
-  hp_token own;                         /* which it has read */
+  hp_token own;                         /* the token that is being built */
   uint64_t hazards[HPAR_PIPELINE_HAZARDS], rolled_back[HPAR_PIPELINE_HAZARDS];
 
-  char apart_2[HP_CACHE_LINE_BYTES];
+  char apart_2[HP_APART_BYTES];
   /* A request to roll back, and its answer. */
   _Atomic uint32_t request; /* raised when `snapshot` is written */
-  char apart_3[HP_CACHE_LINE_BYTES];
+  char apart_3[HP_APART_BYTES];
   /* The request that was met; release: `resume` and `in_vain` are written, `snapshot` has been read. */
   _Atomic uint32_t answered;
   uint32_t resume;          /* the index at which new tokens begin */
   uint64_t in_vain;         /* bytes read so, up to then */
   _Atomic uint32_t drained; /* the index up to which all is built; release */
-  char apart_4[HP_CACHE_LINE_BYTES];
+  char apart_4[HP_APART_BYTES];
   hp_snapshot snapshot;
 } hp_stages;
 
 /* Zeros are stages that are not open. Opens them where the lane stands, whose task it is; memory from an earlier use is
- * kept. Unwinds through the lane's fail. The lane keeps being used by the calling thread only. */
+ * kept. The tokenizer's memory is part `part` of `parts` that the document's range is divided in; 0: not. Unwinds
+ * through the lane's fail. The lane keeps being used by the calling thread only. */
 void hp_stages_open(hp_stages *stages, hp_lane *lane, const hp_task *task, const hpar_options *options,
-                    bool taking_turns);
+                    bool taking_turns, unsigned part, unsigned parts);
 /* The tokenizer's thread: returns after hp_stages_stop. */
 void hp_stages_serve(hp_stages *stages);
 /* The next token, which stays until the next call: or HP_TOKEN_NEED_MORE. Unwinds through the lane's fail. */
 const hp_token *hp_stages_next(hp_stages *stages);
+/* All tokens there are, for the exact builder; in place of hp_stages_next. */
+void hp_stages_run(hp_stages *stages);
 /* Nothing more will be asked for. */
 void hp_stages_stop(hp_stages *stages);
 /* Adds to the statistics; after the thread has returned. */
