@@ -5,11 +5,45 @@ from lab.data import PAPER, speedup
 from lab.pages import PAPER as PAGES
 
 
-def projection(data, page):
+def projection(data, page, part="project"):
     """[(cores, speed-up)] of hpar project, or None."""
-    for record in data.ran(part="project", page=page):
+    for record in data.ran(part=part, page=page):
         return [(row["cores"], numbers.Value(row["speedup_projected"])) for row in record["output"]["pages"][0]["cores"]]
     return None
+
+
+def trust(data, result):
+    """Where it can be measured, too, is what is projected near to it?"""
+    rows = {}
+    for part in ("project", "project-large"):
+        for record in data.ran(part=part):
+            for row in record["output"]["pages"][0]["cores"]:
+                if row.get("speedup_measured"):
+                    rows.setdefault((part, row["cores"]), []).append(row)
+    if not rows:
+        return
+    table = result.add(Table("fig12-trust", "What is projected where it can be measured, geometric means",
+                             ["pages, cores", "projected", "measured by the same program", "projected / measured"],
+                             "Asked for: within 10%. The medians of 15 runs each."))
+    for (part, cores), found in sorted(rows.items()):
+        means = [numbers.geometric([numbers.Value(row[name]) for row in found]) for name in ("speedup_projected", "speedup_measured")]
+        pages = "large" if part == "project-large" else "the paper's"
+        table.row(f"{pages}, {cores}", Number(means[0], "", 2, True), Number(means[1], "", 2),
+                  Number(means[0].mean / means[1].mean, "", 2))
+
+
+def large(data, result):
+    projected = {page: projection(data, page, "project-large") for page in data.values("page") if data.ran(part="project-large", page=page)}
+    if not projected:
+        return
+    cores = sorted({n for rows in projected.values() for n, _ in rows if n > 2})
+    table = result.add(Table("fig12-large", "Large documents, which the paper does not have: projected speed-up by cores",
+                             ["document", *(f"{n} projected" for n in cores)],
+                             "The paper's mean on the 4 cores of its laptop, over its own pages, is 1.73."))
+    for page, rows in projected.items():
+        table.row(page, *(Number(next(value for m, value in rows if m == n), "", 2, True) for n in cores))
+    table.row("geometric mean", *(Number(numbers.geometric([value for rows in projected.values() for m, value in rows if m == n]), "", 2, True)
+                                  for n in cores))
 
 
 def by_cores(data, result):
@@ -82,6 +116,8 @@ def by_size(data, result):
 def analyse(data):
     result = Section(CANNOT, "(a) the paper's server has 10 cores")
     by_cores(data, result)
+    large(data, result)
+    trust(data, result)
     grows = by_size(data, result)
     if grows is not None:
         result.verdict = AGREES if grows else DIFFERS
