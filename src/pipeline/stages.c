@@ -183,32 +183,32 @@ typedef struct reading {
   int kind;
 } reading;
 
-enum { NOT_READ = -1 };
+enum { NOT_READ = -1, TOKENS_A_LOOK = 16 };
 
 /* Tokens with nothing to them, of which there are many; until a batch is full, or something is: that one is read but
- * not put. */
+ * not put. Whether there is a request, and where the window ends, is looked at now and then. */
 static inline void run_through(hp_stages *s, reading *r) {
   hp_tokenizer *t = &s->ahead;
   hp_ring *ring = &s->ring;
   hp_packed *slots = ring->slots;
   const char *base = s->nodes.range->base, *text = t->base;
-  const char *pause = s->look;
   uint32_t tail = ring->tail, stop = ring->head_seen + ring->length, mask = ring->mask, from = (uint32_t)(t->at - text);
-  unsigned met = s->met;
   if ((int32_t)(stop - (ring->tail_shown + ring->batch)) > 0) stop = ring->tail_shown + ring->batch;
   int kind = NOT_READ;
-  bool stay = !s->feedback.depth && !s->known;
-  const hp_errors *errors = t->errors;
-  while (tail != stop && atomic_load_explicit(&s->request, memory_order_relaxed) == met && t->at < pause) {
-    hp_packed packed;
-    kind = hp_next_token(t, &r->token);
-    if (__builtin_expect(!stay || s->asked || (errors && errors->seen), 0)) break;
-    if (kind == HPAR_TOKEN_START_TAG ? is_notable(&r->token) : kind == HPAR_TOKEN_EOF) break;
-    if (__builtin_expect(!hp_pack(&packed, &r->token, (unsigned)kind, t->content, from, text, base), 0)) break;
-    slots[tail++ & mask] = packed;
-    from = hp_packed_end(packed);
-    kind = NOT_READ;
+  while (tail != stop && !is_asked_back(s) && t->at < s->look) {
+    uint32_t pause = stop - tail < TOKENS_A_LOOK ? stop : tail + TOKENS_A_LOOK;
+    do {
+      hp_packed packed;
+      kind = hp_next_token(t, &r->token);
+      if (kind == HPAR_TOKEN_START_TAG ? is_notable(&r->token) : kind == HPAR_TOKEN_EOF) goto end;
+      if (__builtin_expect(!hp_pack(&packed, &r->token, (unsigned)kind, t->content, from, text, base), 0)) goto end;
+      if (__builtin_expect(s->asked, 0)) goto end;
+      slots[tail++ & mask] = packed;
+      from = hp_packed_end(packed);
+      kind = NOT_READ;
+    } while (tail != pause);
   }
+end:
   ring->tail = tail;
   r->from = from;
   r->kind = kind;
@@ -229,11 +229,11 @@ static __attribute__((noinline)) stuck run_ahead(hp_stages *s) {
       continue;
     }
     reading r;
-    if (s->alone) {
+    if (t->at >= s->look && !s->alone) look_ahead(s);
+    if (s->alone || s->feedback.depth || s->known || t->errors) {
       r.from = (uint32_t)(t->at - t->base);
       r.kind = hp_next_token(t, &r.token);
     } else {
-      if (t->at >= s->look) look_ahead(s);
       run_through(s, &r);
       if (r.kind == NOT_READ) {
         if (s->ring.tail - s->ring.tail_shown >= s->ring.batch) show(s);
