@@ -6,7 +6,8 @@
 #include "tokenize/content.h"
 
 enum { LARGEST_WINDOW = 64 << 10, SMALLEST_WINDOW = 256 };
-enum { DEFAULT_LENGTH = 16384, DEFAULT_BATCH = 256 };
+/* The tokenizer of a worker runs on beyond the end of the chunk, in vain. */
+enum { DEFAULT_LENGTH = 16384, WORKERS_LENGTH = 256, DEFAULT_BATCH = 256 };
 /* In bytes of credit: to begin with, of a rollback, and at which speculation is taken up again. */
 enum { FIRST_CREDIT = 64 << 10, ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 };
 enum { ASKED = HP_NOTE_ASKED | HP_NOTE_ASKED_PENDING };
@@ -586,7 +587,8 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
   s->predictor = hp_pipeline_predictor_named(o->pipeline_predictor);
   s->taking_turns = taking_turns;
   s->has_events = false;
-  uint32_t length = o->buffer_tokens ? o->buffer_tokens : DEFAULT_LENGTH;
+  uint32_t usual = lane->builder.floor ? WORKERS_LENGTH : DEFAULT_LENGTH;
+  uint32_t length = o->buffer_tokens ? o->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, o->batch ? o->batch : DEFAULT_BATCH)) hp_fail_now(fail, HPAR_ERROR_MEMORY);
   hp_parking_open(&s->parking);
   /* For now it is this thread's to fail. */
