@@ -108,6 +108,13 @@ static const shape shapes[] = {
     {"headings in headings", "", "<h1>x<p>", "", 40000},
     {"li far behind svg", "", "<li><svg><desc>" FAR FAR "<li></li></svg>", "", 60},
     {"dd far behind svg", "", "<dd><svg><desc>" FAR FAR "<dd></dd></svg>", "", 60},
+    {"openers in strings", "<script>", "{}()'<style>", "", 60000},
+    {"comments in strings", "<script>", "{}()'<!--", "", 60000},
+    {"comments that end far away", "<script>", "{}()<!--", "--></script>", 60000},
+    {"styles that end in a string", "<script>", "{}()<style>", "'</style>'</script>", 60000},
+    {"openers that do not end", "", "{}()<script ", "", 60000},
+    {"foreign tags", "<svg ", "<svg <path ", "", 60000},
+    {"quotes in a value", "<p a=\"", "{}&quot;<b>", "\">", 60000},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "inspect/state.h"
+#include "support/buffer.h"
 #include "support/compare.h"
 #include "support/documents.h"
 #include "support/random.h"
@@ -192,6 +193,74 @@ static void every_document(void) {
   }
 }
 
+/*** what the bytes around a cut say ***/
+
+/* `unit` so often that what stands before it is far away; the cut is at the '|', of which the page has none. */
+static const struct {
+  const char *name, *before, *unit;
+  unsigned count;
+  const char *after;
+} surroundings[] = {
+    {"data", "<!doctype html><div>", "<p>x</p>", 20000, "|<p>y</p></div><p>z"},
+    {"code in data", "<!doctype html><pre>x", "<br>if (a) { b[1] = c; }\n", 5000, "|<br>x</pre><p>z"},
+    {"svg", "<!doctype html><div><svg>", "<path d='M0 0'></path>", 8000, "|<path d=M></path></svg><p>x</div>"},
+    {"MathML", "<!doctype html><div><math>", "<mi>x</mi>", 20000, "|<mo>y</mo></math><p>x</div>"},
+    {"svg in svg", "<!doctype html><svg>", "<symbol><svg><path/></svg></symbol>", 100,
+     "<symbol><svg>|<path/></svg><g>x</g></symbol></svg><p>x"},
+    {"svg at the cut", "<!doctype html><div>", "<p>x</p>", 100, "|<svg><path/></svg><p>x</div>"},
+    {"a head", "<!doctype html><head>", "<link rel=x>", 9000,
+     "|<meta name=x><noscript><link></noscript><title>x</title></head><body><p>x"},
+    {"a script in a head", "<!doctype html><head>", "<script>a({}, [])</script>", 4000,
+     "<script>f({a: [|<b>]})</script><noscript><link></noscript></head><body><p>x"},
+    {"a script in a body", "<!doctype html><body>", "<p>x</p>", 4000,
+     "<script>f({a: [|<b>]})</script><noscript><i>y</i></noscript><p>x"},
+    {"a comment", "<!doctype html><div><!--", "<p>x</p>", 5000, "|<p>y--><p>z</div>"},
+    {"behind a comment", "<!doctype html><div>", "<!-- <b>x -->", 5000, "<i>|<p>z</div>"},
+    {"a comment with a script", "<!doctype html><div><!-- <script>", "f({}, '</style>');", 5000,
+     "|<b></script> --><p>z</div>"},
+    {"a script", "<!doctype html><div><script>", "a = ['<b>' + (b) + '<\\/b>'];\n", 5000, "|<b>'</script><p>z</div>"},
+    {"a script with styles", "<!doctype html><div><script>", "f({a: '<style>p { }</style>'});\n", 5000,
+     "'|<b>'</script><p>z</div>"},
+    {"JSON with styles", "<!doctype html><div><script>", "[{\"a\": \"\\n<style>p { }<\\/style>\"}],\n", 5000,
+     "{|<b>}</script><p>z</div>"},
+    {"an old script", "<!doctype html><div><script><!--\n", "if (a < b) { c(); }\n", 5000,
+     "|<b>//--></script><p>z</div>"},
+    {"a style sheet", "<!doctype html><div><style>", "p { color: red }\n", 5000, "|<b></style><p>z</div>"},
+    {"an attribute", "<!doctype html><div><iframe srcdoc=\"", "{&quot;a&quot;: [(1)], &quot;h&quot;: &quot;x", 5000,
+     "|<b>{[()]}&quot;\"></iframe><p>x</div>"},
+};
+
+/* As a cut alone, and as the last of some that one worker comes to, the last one first or, on threads, in order. */
+static void looks_around(void) {
+  for (size_t i = 0; i < sizeof surroundings / sizeof *surroundings; i++) {
+    static buffer page;
+    buffer_clear(&page);
+    buffer_text(&page, surroundings[i].before);
+    size_t begin = page.length;
+    for (unsigned n = 0; n < surroundings[i].count; n++) buffer_text(&page, surroundings[i].unit);
+    const char *mark = strchr(surroundings[i].after, '|');
+    buffer_add(&page, surroundings[i].after, (size_t)(mark - surroundings[i].after));
+    uint64_t cut = page.length, cuts[8];
+    buffer_text(&page, mark + 1);
+    size_t unit = strlen(surroundings[i].unit);
+    for (unsigned n = 0; n < 7; n++) cuts[n] = begin + surroundings[i].count * (n + 1) / 8 * unit;
+    cuts[7] = cut;
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    CHECK(compare_expect(&with, &document, 0));
+    for (int way = 0; way < 3; way++) {
+      compare_how how = {.cuts = way ? cuts : &cut,
+                         .cut_count = way ? 8 : 1,
+                         .threads = 2,
+                         .executor = way < 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
+                         .predictor = "lookback"};
+      check(&how);
+      uint64_t chunks = with.got_stats.chunks, clean = with.got_stats.chunks_clean;
+      if (!CHECK(chunks == (way ? 8 : 1) && clean == chunks))
+        printf("  %s, %d: %d of %d chunks clean\n", surroundings[i].name, way, (int)clean, (int)chunks);
+    }
+  }
+}
+
 /*** a predictor of one's own ***/
 
 /* Says the same of each cut, but for `first`, which is so far from it. */
@@ -359,6 +428,7 @@ int main(void) {
   default_table();
   tables_refused();
   every_document();
+  looks_around();
   guesses_decide();
   modes_decide();
   partial_context();

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHORT = 300, LONG = 1 << 20, KINDS = 11 };
+enum { SHORT = 300, LONG = 1 << 20, KINDS = 12 };
 
 typedef enum kind {
   TEXT,
@@ -22,13 +22,14 @@ typedef enum kind {
   CONTROL,
   LAST_MARKER,
   NEXT_OPENER,
+  LAST_OPENER,
   IN_SCRIPT,
   INVALID_UTF8
 } kind;
 
-static const char *const kind_names[KINDS] = {"text",        "raw",       "quoted",      "comment",
-                                              "not_white",   "byte",      "control",     "last_marker",
-                                              "next_opener", "in_script", "invalid_utf8"};
+static const char *const kind_names[KINDS] = {"text",        "raw",         "quoted",    "comment",
+                                              "not_white",   "byte",        "control",   "last_marker",
+                                              "next_opener", "last_opener", "in_script", "invalid_utf8"};
 
 static uint64_t seed = 0x9E3779B97F4A7C15;
 
@@ -90,6 +91,11 @@ static const char *expected(kind kind, const char *at, const char *end, char ext
     while (p != end && !(*p == '<' && begins_marker(p + 1, end) && p[1] != '/')) p++;
     return p;
   }
+  if (kind == LAST_OPENER) {
+    for (p = end; p-- != at;)
+      if (*p == '<' && begins_marker(p + 1, end) && p[1] != '/') return p;
+    return at - 1;
+  }
   if (kind == IN_SCRIPT) {
     for (; end - p > 2; p++)
       if (!memcmp(p, "<!-", 3) || !strncasecmp(p, "<sc", 3) || !strncasecmp(p, "</s", 3)) return p;
@@ -118,6 +124,7 @@ static const char *found(const hp_scan_kernels *set, kind kind, const char *at, 
     case CONTROL: return set->control(at, end);
     case LAST_MARKER: return set->last_marker(at, end);
     case NEXT_OPENER: return set->next_opener(at, end);
+    case LAST_OPENER: return set->last_opener(at, end);
     case IN_SCRIPT: return set->in_script(at, end);
     default: return set->invalid_utf8(at, end);
   }
@@ -247,22 +254,23 @@ static void test_short(void) {
 static void test_single(void) {
   char bytes[SHORT];
   for (int kind = 0; kind < KINDS; kind++) {
+    bool backwards = kind == LAST_MARKER || kind == LAST_OPENER;
     for (size_t length = 1; length <= 200; length += length < 70 ? 1 : 13) {
       bool fine = true;
       for (size_t i = 0; fine && i < length; i++) {
         int values = length < 40 || i % 16 == 0 ? 256 : 8;
         for (int c = 0; fine && c < values; c++) {
-          memset(bytes, kind == NOT_WHITE ? ' ' : kind == LAST_MARKER ? '-' : 'a', length);
-          if (kind == LAST_MARKER && i + 1 < length) bytes[i + 1] = "s/a\x0f"[draw(4)];
+          memset(bytes, kind == NOT_WHITE ? ' ' : backwards ? '-' : 'a', length);
+          if (backwards && i + 1 < length) bytes[i + 1] = "s/a\x0f"[draw(4)];
           bytes[i] = values == 256 ? (char)c : adversary();
           fine = right((enum kind)kind, memcpy((char *)(uintptr_t)room_end - length, bytes, length), length, '"');
-          if (kind == LAST_MARKER && fine && i + 1 < length) {
+          if (backwards && fine && i + 1 < length) {
             char *p = memset((char *)(uintptr_t)room, 'a', length);
             p[i] = '<';
             p[i + 1] = (char)c;
             if (i + 2 < length) p[i + 2] = "ctveiamfo-/S"[draw(12)];
             if (i + 3 < length && p[i + 1] == '/') p[i + 3] = "ctveiamfo"[draw(9)];
-            fine = right(LAST_MARKER, p, length, 0);
+            fine = right((enum kind)kind, p, length, 0);
           }
         }
       }

@@ -23,6 +23,7 @@ typedef struct hp_scan_kernels {
   const char *(*last_marker)(const char *at, const char *end);
   /* Forwards, only those of the kinds <!- and <XY; `end` if there is none. */
   const char *(*next_opener)(const char *at, const char *end);
+  const char *(*last_opener)(const char *at, const char *end); /* the same backwards; `at - 1` */
   /* Forwards, what may matter in a script: <!- and, in either case, <sc and </s; all of it before `end`. */
   const char *(*in_script)(const char *at, const char *end);
   /* The first byte of the first sequence that is not well-formed UTF-8, one that `end` cuts short included. */

@@ -20,10 +20,16 @@ static inline bool hp_tag_is(const char *at, const char *end, const char *name) 
 const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
 /* The one of this name, or NULL. */
 const hp_raw_text *hp_raw_text_named(const char *name, bool scripting);
+/* The one whose name this is; there is one. */
+const hp_raw_text *hp_raw_text_of_atom(hp_atom atom);
 /* They are numbered. */
 uint8_t hp_raw_text_index(const hp_raw_text *raw);
 const hp_raw_text *hp_raw_text_of(uint8_t index);
 /* Is the tag that begins at `at` closed by "/>"? */
 bool hp_is_self_closing(const char *at, const char *end);
+
+/* The namespace that the tag whose name stands at `at` is in wherever it is met; HP_NO_NAMESPACE: that depends. */
+enum { HP_NO_NAMESPACE = 0xFF };
+uint8_t hp_namespace_of_name(const char *at, const char *end);
 
 #endif

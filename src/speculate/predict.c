@@ -1,92 +1,14 @@
 #include "speculate/strategy.h"
 #include "speculate/worker.h"
 
-#include "scan/scan.h"
 #include "speculate/frequency.h"
+#include "speculate/lookback.h"
 #include "speculate/markup.h"
 #include "speculate/prescan.h"
-
-/* How far back a decisive marker is looked for: an eighth of the chunk, within these bounds. Farther costs more than
- * it gives: the chunk itself shows by an end tag what longer raw text it began in. */
-enum { LEAST_LOOKBACK = 1 << 10, MOST_LOOKBACK = 8 << 10 };
-
-/* Where hardly a tag stands, or a backslash as in a string does, raw text is likely, and its opener is worth a longer
- * search. */
-enum { SAMPLE = 1 << 10, FEW_TAGS = 6, BACKSLASH_SAMPLE = 256, RAW_LOOKBACK = 256 << 10 };
 
 hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
   const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
   return raw ? raw->atom : 0;
-}
-
-static bool has_few_tags(const char *at, const char *end) {
-  int tags = 0;
-  while (tags < FEW_TAGS && (at = memchr(at, '<', (size_t)(end - at)))) {
-    at++;
-    tags += at < end && (*at == '/' || (unsigned char)((*at | 0x20) - 'a') < 26);
-  }
-  return tags < FEW_TAGS;
-}
-
-/* As a string in a script has them around quotes and in end tags. */
-static bool has_escape(const char *at, const char *end) {
-  while ((at = memchr(at, '\\', (size_t)(end - at))) && ++at < end)
-    if (*at == '/' || *at == '"' || *at == '\'' || *at == 'u') return true;
-  return false;
-}
-
-/* The nearest decisive marker before the cut: the opener or closer of raw text, comment or foreign content. */
-static void lookback(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  (void)plan;
-  const char *text = task->text;
-  size_t length = task->length, cut = chunk->cut, window = (chunk->reach - cut) / 8;
-  if (window < LEAST_LOOKBACK) window = LEAST_LOOKBACK;
-  if (window > MOST_LOOKBACK) window = MOST_LOOKBACK;
-  const char *end = text + cut, *limit = text + length, *usual = cut > window ? end - window : text, *least = usual;
-  size_t before = cut < SAMPLE ? cut : SAMPLE, near = before < BACKSLASH_SAMPLE ? before : BACKSLASH_SAMPLE;
-  if (has_few_tags(end - before, end) || has_escape(end - near, end))
-    least = cut > RAW_LOOKBACK ? end - RAW_LOOKBACK : text;
-  const hp_scan_kernels *scan = hp_scan();
-  bool data = false;          /* the tokenizer's state is settled; the namespace is still looked for */
-  bool after_comment = false; /* a "-->" was met, so that no earlier "<!--" is open */
-  bool perhaps_comment = false;
-  for (const char *at = end; (at = scan->last_marker(least, at)) >= least;) {
-    if (*at == '>') {
-      after_comment = true;
-      continue;
-    }
-    const char *name = at + 1;
-    bool closer = name < end && *name == '/';
-    if (closer) name++;
-    if (!closer && limit - name > 2 && name[0] == '!' && name[1] == '-' && name[2] == '-') {
-      if (!data && !after_comment) perhaps_comment = true;
-      after_comment = true;
-      continue;
-    }
-    if (hp_tag_is(name, limit, "svg") || hp_tag_is(name, limit, "math")) {
-      if (perhaps_comment) break;
-      if (!closer && !hp_is_self_closing(at, limit))
-        state->ns = (*name | 0x20) == 's' ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
-      return;
-    }
-    if (closer && (hp_tag_is(name, limit, "foreignobject") || hp_tag_is(name, limit, "desc"))) continue;
-    if (data) continue;
-    const hp_raw_text *raw = hp_raw_text_at(name, limit, task->scripting);
-    if (!raw) continue;
-    if (closer) {
-      if (perhaps_comment) break;
-      if (at < usual) return;
-      data = true;
-      least = usual;
-      continue;
-    }
-    const char *close = memchr(at, '>', (size_t)(end - at));
-    if (!close) continue;
-    state->content = raw->content;
-    state->raw_name = raw->atom;
-    return;
-  }
-  if (perhaps_comment) state->inside = HP_INSIDE_COMMENT;
 }
 
 static void prescan(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
@@ -107,8 +29,8 @@ static void mode_oracle(const hp_plan *plan, const hp_task *task, const hp_chunk
 }
 
 static const hp_predictor predictors[] = {
-    {"lookback", "the nearest opener or closer of raw text, comment or foreign content before the cut", lookback, true,
-     false},
+    {"lookback", "what decides nearest before the cut, the names of the tags behind it, and how far the head goes",
+     hp_predict_by_lookback, true, false},
     {"prescan", "a fast scan of all that stands before: comments, raw text, foreign content, the head", prescan, true,
      false},
     {"context", "the data state, unless an end tag in the chunk shows what it began inside", NULL, true, false},

@@ -15,9 +15,12 @@ typedef struct scan {
   const char *text, *end; /* of what has come */
   const char *target;
   bool scripting;
+  bool only_head; /* no farther than it goes */
 } scan;
 
 static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+static bool is_over(const scan *c) { return c->only_head && c->s->head == AFTER_HEAD; }
 
 static void go_to(scan *c, const char *at) { c->s->at = (uint32_t)(at - c->text); }
 
@@ -115,6 +118,20 @@ static bool breaks_out(const char *name, const char *end) {
   return false;
 }
 
+/* The ">" of the tag at `at`, or NULL. Tags come in order, and no byte is looked at twice. */
+static const char *tag_end(scan *c, const char *at) {
+  const char *from = c->text + c->s->no_end_before;
+  if (from < at) from = at;
+  const char *close = from < c->end ? memchr(from, '>', (size_t)(c->end - from)) : NULL;
+  c->s->no_end_before = (uint32_t)((close ? close : c->end) - c->text);
+  return close;
+}
+
+static bool is_self_closing(scan *c, const char *at) {
+  const char *close = tag_end(c, at);
+  return close && close[-1] == '/';
+}
+
 static void push(scan *c, uint8_t what) {
   if (c->s->depth < HP_PRESCAN_OPEN) c->s->open[c->s->depth++] = what;
 }
@@ -154,7 +171,7 @@ static bool foreign_tag(scan *c, const char *at, const char *name, bool closer) 
   }
   if (top == INTEGRATION) return false;
   if (top == MATH ? is_text_integration_point(name, c->end) : is_integration_point(name, c->end)) {
-    if (!hp_is_self_closing(at, c->end)) push(c, INTEGRATION);
+    if (!is_self_closing(c, at)) push(c, INTEGRATION);
     return true;
   }
   if (breaks_out(name, c->end)) {
@@ -203,12 +220,12 @@ static void at_bracket(scan *c, const char *at) {
   if (closer) return;
   bool svg = hp_tag_is(name, c->end, "svg");
   if (svg || hp_tag_is(name, c->end, "math")) {
-    if (!hp_is_self_closing(at, c->end)) push(c, svg ? SVG : MATH);
+    if (!is_self_closing(c, at)) push(c, svg ? SVG : MATH);
     return;
   }
   const hp_raw_text *raw = hp_raw_text_at(name, c->end, c->scripting);
   if (!raw || is_quoted(c, at)) return;
-  const char *close = memchr(at, '>', (size_t)(c->end - at));
+  const char *close = tag_end(c, at);
   if (!close) return;
   s->where = IN_RAW_TEXT;
   s->raw = hp_raw_text_index(raw);
@@ -218,7 +235,8 @@ static void at_bracket(scan *c, const char *at) {
 
 static void in_data(scan *c) {
   const hp_scan_kernels *kernels = hp_scan();
-  for (const char *at = c->text + c->s->at; at < c->target && c->s->where == IN_DATA; at = c->text + c->s->at) {
+  for (const char *at; (at = c->text + c->s->at) < c->target && c->s->where == IN_DATA;) {
+    if (is_over(c)) return;
     if (c->s->depth || c->s->head != AFTER_HEAD) {
       at = memchr(at, '<', (size_t)(c->target - at));
       if (!at) break;
@@ -233,22 +251,28 @@ static void in_data(scan *c) {
   if (c->s->where == IN_DATA && c->text + c->s->at < c->target) go_to(c, c->target);
 }
 
-static void advance(hp_prescan_state *s, const char *text, size_t length, uint32_t to, bool scripting) {
-  scan c = {s, text, text + length, text + to, scripting};
-  while (s->at < to) {
-    if (s->where == IN_COMMENT)
-      in_comment(&c);
-    else if (s->where == IN_RAW_TEXT)
-      in_raw_text(&c);
+static void go_on(scan *c) {
+  while (c->text + c->s->at < c->target && !is_over(c)) {
+    if (c->s->where == IN_COMMENT)
+      in_comment(c);
+    else if (c->s->where == IN_RAW_TEXT)
+      in_raw_text(c);
     else
-      in_data(&c);
+      in_data(c);
   }
+}
+
+static void advance(hp_prescan_state *s, const char *text, size_t length, uint32_t to, bool scripting) {
+  scan c = {s, text, text + length, text + to, scripting, false};
+  go_on(&c);
 }
 
 void hp_prescan_begin(hp_prescan *p) {
   if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
   p->has_lock = true;
-  p->front = (hp_prescan_state){0};
+  p->front = p->head = (hp_prescan_state){0};
+  p->found.from = p->found.to = 0;
+  p->looked_at = 0;
   p->note_count = 0;
 }
 
@@ -284,6 +308,15 @@ static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, ui
   return state;
 }
 
+bool hp_prescan_is_in_head(hp_prescan *p, const hp_task *task, uint32_t cut) {
+  pthread_mutex_lock(&p->lock);
+  scan c = {&p->head, task->text, task->text + task->length, task->text + cut, task->scripting, true};
+  go_on(&c);
+  bool inside = p->head.at >= cut;
+  pthread_mutex_unlock(&p->lock);
+  return inside;
+}
+
 void hp_prescan_skip(hp_prescan *p, uint32_t to) {
   pthread_mutex_lock(&p->lock);
   if (p->note_count && p->front.at < to) {
@@ -309,7 +342,7 @@ void hp_prescan_at(hp_prescan *p, const hp_task *task, uint32_t cut, uint32_t li
     state->raw_name = hp_raw_text_of(s.raw)->atom;
   }
   if (s.where != IN_DATA) {
-    scan c = {&s, task->text, task->text + task->length, task->text + limit, task->scripting};
+    scan c = {&s, task->text, task->text + task->length, task->text + limit, task->scripting, false};
     if (s.where == IN_COMMENT)
       in_comment(&c);
     else

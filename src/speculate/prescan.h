@@ -17,6 +17,7 @@ typedef struct hp_prescan_state {
   uint32_t at;                          /* everything before has been seen */
   uint32_t from;                        /* of the comment, or of a script's escape: no earlier "-->" ends it */
   uint32_t looked;                      /* nor one before this place does, in a script */
+  uint32_t no_end_before;               /* no ">" stands from the last tag that was looked at to here */
   uint8_t where;                        /* data, comment, raw text */
   uint8_t raw;                          /* hp_atom is too wide: index of the raw-text element */
   bool escaped, double_escaped;         /* script data */
@@ -31,6 +32,14 @@ typedef struct hp_prescan {
   hp_prescan_state front;
   hp_prescan_state *notes; /* [i]: the first state with at >= i * HP_PRESCAN_STEP */
   uint32_t note_count, note_capacity;
+  /* For the predictor lookback: the head, no farther than it goes; what was found last, which is the state at any cut
+   * in (from, to]; how many bytes were gone over for all that. */
+  hp_prescan_state head;
+  struct {
+    uint32_t from, to;
+    hp_start_state state;
+  } found;
+  uint64_t looked_at;
 } hp_prescan;
 
 void hp_prescan_begin(hp_prescan *prescan); /* for another text */
@@ -38,6 +47,9 @@ void hp_prescan_close(hp_prescan *prescan);
 
 /* The state at `cut` of a chunk that ends at `limit`, as far as the text has come. Any thread. */
 void hp_prescan_at(hp_prescan *prescan, const hp_task *task, uint32_t cut, uint32_t limit, hp_start_state *state);
+
+/* Does the head, as far as the text has come, reach to `cut`? */
+bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_task *task, uint32_t cut);
 
 /* A worker has come to a token boundary in the body, with nothing foreign around it: what lies before that need not be
  * scanned. Any thread. */

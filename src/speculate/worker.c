@@ -185,33 +185,49 @@ static bool skip_raw_text_before(hp_tokenizer *tokenizer, const char *limit) {
   return kind != HP_TOKEN_NEED_MORE;
 }
 
-/* On behind the tag that the chunk begins inside, where `quote` is open, or 0. */
-static void skip_tag(hp_tokenizer *tokenizer, char quote) {
-  const char *at = tokenizer->at, *end = tokenizer->end;
+/* On behind the tag that the chunk begins inside, where `quote` is open, or 0. False: it does not end before `limit`.
+ */
+static bool skip_tag(hp_tokenizer *tokenizer, const char *limit, char quote) {
   char before = 0;
-  for (; at < end; at++) {
+  for (const char *at = tokenizer->at; at < limit; at++) {
     char c = *at;
     if (quote) {
-      if (c == quote) quote = 0;
+      at = memchr(at, quote, (size_t)(limit - at));
+      if (!at) return false;
+      before = quote;
+      quote = 0;
     } else if (c == '>') {
       tokenizer->at = at + 1;
-      return;
+      return true;
     } else if ((c == '"' || c == '\'') && before == '=') {
       quote = c;
+    } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f') {
+      before = c;
     }
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f') before = c;
   }
-  tokenizer->at = end;
+  return false;
 }
 
-static void skip_comment(hp_tokenizer *tokenizer) {
-  const char *at = tokenizer->at;
-  while ((at = memchr(at, '>', (size_t)(tokenizer->end - at)))) {
+/* The tag may have begun raw text that is empty. */
+static void skip_raw_text_end(hp_tokenizer *tokenizer, bool scripting) {
+  const char *at = tokenizer->at, *end = tokenizer->end;
+  if (end - at < 3 || at[0] != '<' || at[1] != '/' || !hp_raw_text_name(at + 2, end, scripting)) return;
+  const char *close = memchr(at, '>', (size_t)(end - at));
+  if (close) tokenizer->at = close + 1;
+}
+
+/* False: the comment does not end before `limit`. */
+static bool skip_comment(hp_tokenizer *tokenizer, const char *limit) {
+  const char *from = tokenizer->at, *at = from;
+  while ((at = memchr(at, '>', (size_t)(limit - at)))) {
     at++;
-    if (at - tokenizer->at >= 3 && at[-2] == '-' && at[-3] == '-') break;
-    if (at - tokenizer->at >= 4 && at[-2] == '!' && at[-3] == '-' && at[-4] == '-') break;
+    if ((at - from >= 3 && at[-2] == '-' && at[-3] == '-') ||
+        (at - from >= 4 && at[-2] == '!' && at[-3] == '-' && at[-4] == '-')) {
+      tokenizer->at = at;
+      return true;
+    }
   }
-  tokenizer->at = at ? at : tokenizer->end;
+  return false;
 }
 
 static bool ends_raw_text(const hp_token *t, bool scripting) {
@@ -243,24 +259,29 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_task *task, const hp_pla
   return state;
 }
 
-/* To the first token boundary in the data state. False if the chunk is all raw text. */
-static bool find_start(hp_tokenizer *tokenizer, const hp_start_state *state, const char *limit) {
+/* To the first token boundary in the data state. False if there is none before `limit`. */
+static bool find_start(hp_tokenizer *tokenizer, const hp_start_state *state, const char *limit, bool scripting) {
   tokenizer->content = HP_CONTENT_DATA;
   if (state->first) {
     if (state->first != HP_START_BEYOND) tokenizer->at = tokenizer->base + state->first;
     return state->first != HP_START_BEYOND;
   }
+  bool found = true;
   switch (state->inside) {
-    case HP_INSIDE_COMMENT: skip_comment(tokenizer); break;
-    case HP_INSIDE_TAG: skip_tag(tokenizer, 0); break;
-    case HP_INSIDE_DOUBLE_QUOTES: skip_tag(tokenizer, '"'); break;
-    case HP_INSIDE_SINGLE_QUOTES: skip_tag(tokenizer, '\''); break;
+    case HP_INSIDE_COMMENT: return skip_comment(tokenizer, limit);
+    case HP_INSIDE_TAG: found = skip_tag(tokenizer, limit, 0); break;
+    case HP_INSIDE_DOUBLE_QUOTES: found = skip_tag(tokenizer, limit, '"'); break;
+    case HP_INSIDE_SINGLE_QUOTES: found = skip_tag(tokenizer, limit, '\''); break;
     default: break;
   }
-  tokenizer->content = state->inside ? HP_CONTENT_DATA : state->content;
+  if (state->inside) {
+    if (found) skip_raw_text_end(tokenizer, scripting);
+    return found;
+  }
+  tokenizer->content = state->content;
   if (tokenizer->content == HP_CONTENT_DATA) return true;
   tokenizer->last_start_tag = state->raw_name;
-  bool found = skip_raw_text_before(tokenizer, limit);
+  found = skip_raw_text_before(tokenizer, limit);
   tokenizer->content = HP_CONTENT_DATA;
   return found;
 }
@@ -511,7 +532,7 @@ void hp_worker_speculate(hp_worker *w, const hp_task *task, const hp_plan *plan,
                          bool context, hp_chunk_work *chunk) {
   hp_tokenizer *tokenizer = &w->lane.tokenizer;
   hp_reading *reading = begin_reading(w, task, chunk->cut, chunk);
-  if (find_start(tokenizer, state, tokenizer->base + chunk->reach)) {
+  if (find_start(tokenizer, state, tokenizer->base + chunk->reach, task->scripting)) {
     w->floor.outer_ns = state->outer_ns ? state->outer_ns : HPAR_NAMESPACE_HTML;
     read_on(w, task, plan, state->mode, state->ns, context, reading, chunk);
   } else {
