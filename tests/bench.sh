@@ -55,7 +55,7 @@ if [ -x "$folder/hpar-bench" ]; then
   "$folder/hpar-bench" --list >"$work/list" 2>&1
   # Each room once: all is measured, and nothing says that it failed.
   run 0 "$hpar" bench --quick --out "$work/results/two" --filter \
-    '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:64|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
+    '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:[0-9]*/batch:[0-9]*|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
   check "a line for each" "[ \$(grep -c . '$work/results/two/repetitions.tsv') -gt 20 ]"
   check "none failed" "! grep -qi 'error_occurred\": *true' '$work/results/two/bench.json'"
   for room in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept \
@@ -63,6 +63,15 @@ if [ -x "$folder/hpar-bench" ]; then
     grep -q "^$room" "$work/list" || continue # without the parallel parser
     check "$room was measured" "grep -q '^$room' '$work/results/two/repetitions.tsv'"
   done
+  # Pages from elsewhere.
+  mkdir -p "$work/corpus/paper"
+  printf '<!DOCTYPE html><p>a<plaintext>b' >"$work/corpus/paper/a.html"
+  printf '<title>c</title><script>d</script><textarea>e</textarea>' >"$work/corpus/paper/b.html"
+  run 0 "$hpar" bench --quick --out "$work/results/paper" --filter '^(tokenize|parse/reused)/paper(/[ab])?$'
+  for name in tokenize/paper tokenize/paper/a parse/reused/paper parse/reused/paper/b; do
+    check "$name was measured" "grep -q '^$name	' '$work/results/paper/repetitions.tsv'"
+  done
+  rm -r "$work/corpus"
   run 0 "$folder/hpar-bench" --help
   run 0 "$folder/hpar-bench" --version
   check "its version and commit" "grep -q '^hpar-bench [0-9.]*, commit ' '$work/out'"

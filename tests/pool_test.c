@@ -93,6 +93,9 @@ int main(void) {
     }
     hp_pool_destroy(pool);
   }
+  hp_pool *alone = NULL;
+  if (CHECK_EQ(hp_pool_create(&alone, 0), HPAR_OK)) CHECK_EQ(hp_pool_threads(alone), 1);
+  hp_pool_destroy(alone);
   hp_pool_destroy(NULL);
   CHECK(hp_usable_cores() >= 1);
   spins();
