@@ -349,15 +349,18 @@ static inline int next_token(hp_worker *w, hp_token *token) {
   return token->kind;
 }
 
-/* An entry of the log costs as much as some four tokens that make no node, or one that does and another. Where there is
- * less to an entry, as among end tags that close nothing, the merger is faster alone. Looked at every so many. */
-static bool is_worth_it(const hp_log *log, const hp_reading *reading) {
-  enum { LOOK = 64, LEAST = 5, NODE = 3, BYTES = 64 };
-  if (log->segment_count == reading->segment || (log->segment_count - reading->segment) % LOOK) return true;
+/* An entry of the log costs as much as some tokens that make no node, or fewer that do. Where there is less to an
+ * entry, as among end tags that close nothing, the merger is faster alone. Looked at every so many, from segment
+ * `*from` on. */
+static bool is_worth_it(const hp_log *log, uint32_t *from) {
+  enum { LOOK = 64, LEAST = 8, NODE = 3, BYTES = 64 };
+  uint32_t count = log->segment_count - *from;
+  if (count < LOOK) return true;
   uint64_t gained = 0;
-  for (const hp_segment *s = log->segments + log->segment_count - LOOK; s < log->segments + log->segment_count; s++)
+  for (const hp_segment *s = log->segments + *from; s < log->segments + log->segment_count; s++)
     gained += s->tokens + NODE * s->nodes + (s->end - s->start) / BYTES;
-  return gained > LEAST * LOOK;
+  *from = log->segment_count;
+  return gained > (uint64_t)LEAST * count;
 }
 
 /* The rest of the chunk is left to the merger. */
@@ -377,6 +380,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
   size_t checkpoint_bytes = one_by_one ? 0 : plan->checkpoint_bytes;
   bool (*stops)(hp_worker *, const hp_task *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
   bool quick = !stops && !b->errors && !floor->join_count && !w->staged && !hp_lane_is_limited(&w->lane);
+  uint32_t looked = log->segment_count;
   floor->treatment = HP_OURS;
   floor->lean = after_replay && !stops && !one_by_one;
   for (;; floor->now.tokens++) {
@@ -428,6 +432,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
     } else if (context && ends_raw_text(&token, task->scripting) && b->stack[b->depth].ns == HPAR_NAMESPACE_HTML) {
       /* HPar 4.2.1(c): the chunk began inside what this closes. */
       hp_log_cut(log, reading->segment);
+      looked = reading->segment;
       let_go(b);
       reading->first = token.end;
       chunk->outcome.respeculations++;
@@ -477,7 +482,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       if (!log_raw_text(w, log, token.name)) return;
       begin_segment(w, offset_of(tokenizer), mode, ns);
       floor->treatment = HP_OURS;
-      if (floor->lean && tokenizer->content == HP_CONTENT_DATA && !is_worth_it(log, reading)) {
+      if (floor->lean && tokenizer->content == HP_CONTENT_DATA && !is_worth_it(log, &looked)) {
         end_early(w, log, chunk);
         return;
       }
