@@ -55,7 +55,7 @@ if [ -x "$folder/hpar-bench" ]; then
   "$folder/hpar-bench" --list >"$work/list" 2>&1
   # Each room once: all is measured, and nothing says that it failed.
   run 0 "$hpar" bench --quick --out "$work/results/two" --filter \
-    '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:[0-9]*/batch:[0-9]*|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
+    '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:1024/batch:32|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
   check "a line for each" "[ \$(grep -c . '$work/results/two/repetitions.tsv') -gt 20 ]"
   check "none failed" "! grep -qi 'error_occurred\": *true' '$work/results/two/bench.json'"
   for room in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept \
