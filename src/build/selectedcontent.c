@@ -87,18 +87,22 @@ void option_popped(hp_builder *b, hp_ref option) {
   hp_ref select = hp_parent_of(b->base, node_at(b, option));
   while (select && !is_element(b, select, HP_SELECT)) select = hp_parent_of(b->base, node_at(b, select));
   if (!select || attribute(b, select, HP_MULTIPLE)) return;
-  hp_ref content = 0, chosen = 0;
-  bool by_attribute = false;
+  hp_ref content = 0;
+  bool by_attribute = attribute(b, option, HP_SELECTED) != NULL, chosen = by_attribute;
+  if (!by_attribute && disabled(b, option)) return;
+  /* The last one that says so is selected, or the first that may be: neither asks for a walk over all of them. */
+  for (hp_ref ref = by_attribute ? walk(b, select, option) : 0; ref && ref != select; ref = walk(b, select, ref))
+    if (is_element(b, ref, HP_OPTION) && attribute(b, ref, HP_SELECTED)) return;
   for (hp_ref ref = walk(b, select, select); ref && ref != select; ref = walk(b, select, ref)) {
     if (!content && is_element(b, ref, HP_SELECTEDCONTENT)) content = ref;
-    if (!is_element(b, ref, HP_OPTION)) continue;
-    bool selected = attribute(b, ref, HP_SELECTED) != NULL;
-    if (selected || (!chosen && !disabled(b, ref))) {
-      if (selected || !by_attribute) chosen = ref;
-      by_attribute |= selected;
-    }
+    if (by_attribute && content) break;
+    if (by_attribute || !is_element(b, ref, HP_OPTION)) continue;
+    if (ref == option)
+      chosen = true;
+    else if (attribute(b, ref, HP_SELECTED) || (!chosen && !disabled(b, ref)))
+      return;
   }
-  if (!content || chosen != option || !enabled(b, content, select)) return;
+  if (!content || !chosen || !enabled(b, content, select)) return;
   while (node_at(b, content)->first) hp_remove(b->base, node_at(b, content)->first);
   clone_children(b, option, content);
 }
