@@ -52,6 +52,7 @@ static unsigned distance_of(hwloc_topology_t topology, hwloc_const_bitmap_t one,
   int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), first = 0, its = 0;
   for (int i = 0; i < nodes; i++) {
     hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, (unsigned)i);
+    if (!node) continue;
     if (here >= 0 && hwloc_bitmap_isset(node->cpuset, (unsigned)here)) first = i;
     if (hwloc_bitmap_isincluded(one, node->cpuset)) its = i;
   }
