@@ -68,7 +68,7 @@ typedef struct hp_decode_aid {
    * calls work(job, i) once for each i < count, on any threads, and returns when all have returned. */
   unsigned most;
   size_t least;
-  size_t first; /* where there are two: bytes of the first; 0: a half */
+  size_t first;         /* where there are two: bytes of the first; 0: a half */
   size_t least_checked; /* of slices that are only looked at, whether they are UTF-8 */
   void (*run)(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job);
   void *context;
