@@ -270,7 +270,7 @@ static void worth_its_while(const shape *of) {
   enum { FEWEST = 14, MOST = 600 };
   measured m;
   race(of, of->count, FEWEST, MOST, &m);
-  bool fine = CHECK(m.own[1] < 1.5 * m.own[0] + 0.0001);
+  bool fine = CHECK(m.own[1] < 1.5 * m.own[0] + 0.0002);
   if (!fine || getenv("HPAR_VERBOSE"))
     printf("  %s: one thread %.3f ms, two %.3f (%.2f); the asking one alone %.3f (%.2f)\n", of->name, m.wall[0] * 1e3,
            m.wall[1] * 1e3, m.wall[1] / m.wall[0], m.own[1] * 1e3, m.own[1] / m.own[0]);

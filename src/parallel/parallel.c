@@ -146,7 +146,7 @@ static void wake_workers(hp_run *r) {
 static bool pooled(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_THREADS; }
 
 static void work_as_worker(hp_run *r, unsigned thread) {
-  while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed)) {
+  while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed) && !r->crew->workers[thread]->crowded) {
     uint32_t chunk = claim(r, thread);
     if (chunk)
       speculate(r, thread, chunk);
@@ -419,7 +419,7 @@ static void prepare_crew(hp_run *r) {
   r->parts = divided ? parts : 0;
   for (unsigned i = 0; i < threads; i++) {
     hp_worker *worker = crew->workers[i];
-    worker->is_open = false;
+    worker->is_open = worker->crowded = false;
     worker->nanoseconds = worker->predict_nanoseconds = 0;
     /* Where a worker is used for more than its chunks. */
     if ((r->staged || r->tree) && !open_worker(r, worker)) hp_fail_now(&lane->fail, worker->lane.fail.status);

@@ -363,11 +363,20 @@ static bool is_worth_it(const hp_log *log, uint32_t *from) {
   return gained > (uint64_t)LEAST * count;
 }
 
+/* Names that nobody has met yet are entered under a lock. Where they are all there is, threads wait for each other. */
+static bool names_are_dear(const hp_worker *w, uint32_t names_before, uint32_t bytes) {
+  enum { FEW = 64, BYTES = 32 };
+  uint32_t names = w->lane.interner.used - names_before;
+  return names > FEW && names > bytes / BYTES;
+}
+
 /* The rest of the chunk is left to the merger. */
 static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
   end_segment(w, log, HP_ENDS_CLEAN);
   chunk->cut_short = true;
 }
+
+enum { STRIDE = 1 << 10 }; /* bytes between two looks at names and limits */
 
 static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool context, hp_reading *reading,
                 hp_chunk_work *chunk) {
@@ -381,6 +390,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
   bool (*stops)(hp_worker *, const hp_task *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
   bool quick = !stops && !b->errors && !floor->join_count && !w->staged && !hp_lane_is_limited(&w->lane);
   uint32_t looked = log->segment_count;
+  uint32_t begin = offset_of(tokenizer), names = w->lane.interner.used;
   floor->treatment = HP_OURS;
   floor->lean = after_replay && !stops && !one_by_one;
   for (;; floor->now.tokens++) {
@@ -393,6 +403,13 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       end_segment(w, log, HP_ENDS_CLEAN);
       return;
     }
+    if (floor->lean && names_are_dear(w, names, at - begin) && b->mode != HP_IN_TEXT && !b->ignore_lf &&
+        tokenizer->content == HP_CONTENT_DATA) {
+      floor->now.end = at;
+      end_early(w, log, chunk);
+      w->crowded = true;
+      return;
+    }
     if (floor->join < floor->join_count && at >= floor->joins[floor->join] && b->mode != HP_IN_TEXT && !b->ignore_lf &&
         tokenizer->content == HP_CONTENT_DATA)
       join(w, log, at);
@@ -401,7 +418,8 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
     int kind = next_token(w, &token);
     if (quick && kind != HP_TOKEN_NEED_MORE) {
       /* Most tokens by far are here. */
-      hp_plain_run plain = hp_speculative_plain_tokens(b, &token, tokenizer->base + chunk->limit);
+      uint32_t limit = at + STRIDE < chunk->limit ? at + STRIDE : chunk->limit;
+      hp_plain_run plain = hp_speculative_plain_tokens(b, &token, tokenizer->base + limit);
       if (plain.tokens) {
         at = (uint32_t)(plain.from - tokenizer->base);
         floor->now.tokens += plain.tokens;

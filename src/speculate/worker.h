@@ -32,6 +32,7 @@ struct hp_floor {
 typedef struct hp_worker {
   hp_lane lane;
   bool is_open;     /* for the parse at hand */
+  bool crowded;     /* new names have been most of what it met in this parse: it had better not go on */
   hp_range part;    /* of the document's memory, where each worker has one */
   hp_stages stages; /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
   bool staged;

@@ -9,6 +9,9 @@
   { text, sizeof(text) - 1, context, false, "utf-8" }
 
 #define TEN(text) text text text text text text text text text text
+#define TEN_NAMES(x) "<" x "0><" x "1><" x "2><" x "3><" x "4><" x "5><" x "6><" x "7><" x "8><" x "9>"
+#define NAMES \
+  TEN_NAMES("x") TEN_NAMES("y") TEN_NAMES("z") TEN_NAMES("x-") TEN_NAMES("y-") TEN_NAMES("z-") TEN_NAMES("w")
 
 const compare_case documents[] = {
     /* initial, before html, before head */
@@ -351,6 +354,9 @@ const compare_case documents[] = {
     D("<table><tr><td>x<table>" TEN(TEN("</p>")) "<tr><td>y</table>z</td></table>tail"),
     D("<p><svg><desc><svg>" TEN(TEN("</g>")) "<a/><![CDATA[x]]></svg><table><li>y</svg>tail"),
     D("<a>x" TEN(TEN("<td>")) "<a>y<select><option>" TEN(TEN("</b>")) "<script>z</script></select>tail"),
+    /* the same of names that are new */
+    D("<p><b>" NAMES "</b>x</y3>y</p>tail"),
+    D("<table><tr><td>" NAMES "<td>x<svg>" TEN_NAMES("v") "</svg></table>" TEN_NAMES("u") "tail"),
 };
 
 const size_t document_count = sizeof documents / sizeof documents[0];
