@@ -8,19 +8,10 @@ if [ -z "$hpar" ]; then
   exit 2
 fi
 case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
+. "$(dirname "$0")/support/tally.sh"
 work=$(mktemp -d) || exit 2
 trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 2
-
-passed=0
-failed=0
-fine() { passed=$((passed + 1)); }
-wrong() {
-  failed=$((failed + 1))
-  echo "failed: $*"
-  sed 's/^/  out: /' out | head -n 5
-  sed 's/^/  err: /' err | head -n 5
-}
 
 # run STATUS ARGUMENT...: standard output to out, standard error to err; input from in.
 : >in

@@ -10,18 +10,11 @@ test -e "$refuse" || {
   echo "skipped: $refuse is not built: sanitizers, or another C library"
   exit 0
 }
+. "$(dirname "$0")/support/tally.sh"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-passed=0
-failed=0
-fine() { passed=$((passed + 1)); }
-wrong() {
-  failed=$((failed + 1))
-  echo "failed: $*"
-  sed 's/^/  err: /' err | cut -c1-200 | head -n 3
-}
 check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
 
 # refused WHAT ARGUMENT...: runs hpar with WHAT refused; called and times say how often it asked, and was refused.

@@ -9,18 +9,11 @@ if [ -z "$hpar" ]; then
   exit 2
 fi
 case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
+. "$(dirname "$0")/support/tally.sh"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-passed=0
-failed=0
-fine() { passed=$((passed + 1)); }
-wrong() {
-  failed=$((failed + 1))
-  echo "failed: $*"
-  sed 's/^/  err: /' err | head -n 3
-}
 check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
 
 awk 'BEGIN { for (i = 0; i < 4000; i++) print "<div><p class=a" i ">paragraph <b>" i "</b><i>x</div>" }' >page.html

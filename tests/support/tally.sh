@@ -1,0 +1,12 @@
+# For scripts of tests: counts what their checks say, and shows the output that a failed one left in `out` and `err`.
+
+passed=0
+failed=0
+fine() { passed=$((passed + 1)); }
+wrong() {
+  failed=$((failed + 1))
+  echo "failed: $*"
+  for stream in out err; do
+    if test -s $stream; then head -n 5 $stream | cut -c1-200 | sed "s/^/  $stream: /"; fi
+  done
+}
