@@ -376,7 +376,7 @@ static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
   chunk->cut_short = true;
 }
 
-enum { STRIDE = 1 << 10 }; /* bytes between two looks at names and limits */
+enum { STRIDE = 1 << 10 }; /* bytes between two looks at names */
 
 static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool context, hp_reading *reading,
                 hp_chunk_work *chunk) {
