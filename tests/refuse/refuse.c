@@ -41,12 +41,19 @@ static struct {
   atomic_ulong called, refused;
 } kinds[KINDS];
 static atomic_bool ready;
+static atomic_flag begun = ATOMIC_FLAG_INIT;
 static uintptr_t begin, end; /* of the program's code */
+
+/* What is done when main has returned is not the program's own: gcov writes its counts then, with memory from malloc. */
+static void pause_at_exit(void) { atomic_store(&ready, false); }
 
 static bool refuses(int kind, const void *caller) {
   if (!atomic_load(&ready)) return false;
   uintptr_t from = (uintptr_t)caller;
   if (kind != POLICY && (from < begin || from >= end)) return false;
+  /* Not before the program's first call: what is registered last comes first, and the program's destructors count as
+   * registered when libc starts it, which is after start(). */
+  if (!atomic_flag_test_and_set(&begun)) atexit(pause_at_exit);
   unsigned long call = atomic_fetch_add(&kinds[kind].called, 1) + 1;
   if (!kinds[kind].first || call < kinds[kind].first || call > kinds[kind].last) return false;
   atomic_fetch_add(&kinds[kind].refused, 1);
@@ -67,9 +74,6 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
   return 1;
 }
 
-/* What else is done at the end of the process is not the program's own. */
-static void pause_at_exit(void) { atomic_store(&ready, false); }
-
 __attribute__((constructor)) static void start(void) {
   const char *asked = getenv("HPAR_REFUSE");
   dl_iterate_phdr(find_program, NULL);
@@ -84,7 +88,6 @@ __attribute__((constructor)) static void start(void) {
     }
     asked = *next ? next + 1 : next;
   }
-  atexit(pause_at_exit);
   atomic_store(&ready, true);
 }
 
