@@ -51,6 +51,7 @@ typedef struct taking {
 
 static bool take_more(void *context) {
   const taking *t = context;
+  if (atomic_load_explicit(&t->run->cancelled, memory_order_relaxed)) return false;
   uint32_t span = hp_chunk_at(t->run->crew, t->chunk)->span;
   if (!hp_share_go_on(t->run, t->thread, t->chunk + span)) return false;
   join(t->run, t->chunk, span + 1);
