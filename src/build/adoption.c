@@ -28,6 +28,7 @@ static void insert_in_stack(hp_builder *b, uint32_t index, hp_open_element entry
   memmove(&stack[index + 1], &stack[index], (b->depth + 1 - index) * sizeof *stack);
   stack[index] = moved;
   b->depth++;
+  b->top++;
   rebuild_stack_from(b, index);
 }
 

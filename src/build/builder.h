@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "dom/document.h"
+#include "dom/tag.h"
 #include "input/sniff.h"
 #include "tokenize/tokenizer.h"
 
@@ -71,7 +72,7 @@ typedef struct hp_builder {
   hp_tokenizer *tokenizer;
   hp_errors *errors; /* NULL: nobody asks */
 
-  hp_open_element *stack; /* [0] is the floor, [depth] the current node */
+  hp_open_element *stack, *top; /* [0] is the floor, [depth] the current node, which `top` points to */
   uint32_t depth, stack_capacity;
   uint32_t stack_room; /* <= stack_capacity: entries that there may be, [0] among them */
   uint32_t max_depth;
@@ -102,6 +103,8 @@ typedef struct hp_builder {
   bool foreign_base; /* BASE's top is taken for a foreign element */
   bool poisoned;     /* since the segment began */
   uint32_t assumed;  /* bit q: assumption q was made since the segment began */
+  /* By formatting element: for how many of ours Noah's Ark was asked to have room since then. */
+  uint8_t ark_asked[HP_FORMATTING_NAMES];
 } hp_builder;
 
 /* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept. The fragment's
@@ -126,6 +129,9 @@ void hp_exact_begin_fragment(hp_builder *builder);
 /* Takes one token. The speculative builder may leave it to the merger: see speculate/. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
+/* All tokens that begin before `near`, none of which is still to come, counted in `tokens` but for that which is the
+ * input's end. True if that was among them. */
+bool hp_exact_tokens(hp_builder *builder, const char *near, uint64_t *tokens);
 /* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as long as they are
  * known at a glance to be content within the worker's own elements, and to leave one open. */
 typedef struct hp_plain_run {

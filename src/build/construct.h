@@ -19,6 +19,7 @@
 #define insert_comment_at HP_FLAVOUR(insert_comment_at)
 #define insert_foreign_element HP_FLAVOUR(insert_foreign_element)
 #define insert_html_slowly HP_FLAVOUR(insert_html_slowly)
+#define insert_text HP_FLAVOUR(insert_text)
 #define insert_text_at HP_FLAVOUR(insert_text_at)
 #define insert_white HP_FLAVOUR(insert_white)
 #define new_element HP_FLAVOUR(new_element)
@@ -71,7 +72,7 @@ typedef struct hp_place {
 } hp_place;
 
 static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node_at(b->base, ref); }
-static inline hp_open_element *current(const hp_builder *b) { return &b->stack[b->depth]; }
+static inline hp_open_element *current(const hp_builder *b) { return b->top; }
 static inline bool is_html(const hp_open_element *e, hp_atom name) {
   return e->name == name && e->ns == HPAR_NAMESPACE_HTML;
 }
@@ -90,9 +91,9 @@ void option_popped(hp_builder *b, hp_ref option);
 static inline void push_entry(hp_builder *b, hp_ref node, hp_atom name, uint8_t ns, uint16_t tag) {
   if (b->depth + 1 >= b->stack_room) grow_stack(b, node);
   if (ns == HPAR_NAMESPACE_HTML && name >= b->last_capacity) grow_last(b, name); /* unwinds with the stack as it was */
-  const hp_open_element *below = &b->stack[b->depth];
-  hp_open_element *e = &b->stack[++b->depth];
-  uint32_t index = b->depth;
+  const hp_open_element *below = b->top;
+  hp_open_element *e = ++b->top;
+  uint32_t index = ++b->depth;
   e->node = node;
   e->name = name;
   e->ns = ns;
@@ -123,6 +124,7 @@ static inline void pop(hp_builder *b) {
     if (e->tag & HP_TAG_FORMATTING) node_at(b, e->node)->flags &= (uint16_t)~HP_FLAG_OPEN;
   }
   b->depth--;
+  b->top--;
   if (e->name == HP_OPTION && e->ns == HPAR_NAMESPACE_HTML) option_popped(b, e->node);
 }
 
@@ -276,9 +278,7 @@ void insert_foreign_element(hp_builder *b, const hp_token *t, uint8_t ns);
 //§ insert-a-character
 void insert_text_at(hp_builder *b, hp_place place, const char *data, uint32_t length);
 
-static inline void insert_text(hp_builder *b, const char *data, uint32_t length) {
-  insert_text_at(b, appropriate_place(b), data, length);
-}
+void insert_text(hp_builder *b, const char *data, uint32_t length);
 
 //§ insert-a-comment
 /* And processing instructions, which go where comments go. */

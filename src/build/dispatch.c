@@ -32,7 +32,7 @@ void follow_mode(hp_builder *b, const hp_token *t) { by_mode(b, t); }
 //§ tree-construction-dispatcher
 static inline void dispatch(hp_builder *b, const hp_token *t) {
   if (current(b)->ns == HPAR_NAMESPACE_HTML && (HP_SPECULATIVE || !b->fragment || b->depth != 1))
-    by_mode(b, t);
+    b->mode == HP_IN_BODY ? in_body(b, t) : follow_mode(b, t);
   else
     process_in_foreign(b, t);
 }
@@ -59,59 +59,67 @@ static inline bool plainly_table(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* The usual token inside an HTML element of the worker's own where content goes, known at a glance not to reach
- * below. */
-static inline bool plainly_content(const hp_builder *b, const hp_token *t) {
-  enum {
-    CONTENT = 1 << HP_IN_BODY | 1 << HP_IN_CELL | 1 << HP_IN_CAPTION,
-    TABLE = 1 << HP_IN_TABLE | 1 << HP_IN_TABLE_BODY | 1 << HP_IN_ROW
-  };
-  const hp_open_element *top = current(b);
-  if (b->depth == 0 || top->ns != HPAR_NAMESPACE_HTML || b->foreign_base) return false;
-  if (!(CONTENT >> b->mode & 1)) return TABLE >> b->mode & 1 && plainly_table(b, t);
-  switch (t->kind) {
-    case HPAR_TOKEN_TEXT:
-    case HPAR_TOKEN_COMMENT: return true;
-    case HPAR_TOKEN_START_TAG:
-      if (t->name == HP_LI || t->name == HP_DD || t->name == HP_DT) return top->li_barrier != 0;
-      return !(hp_html_tag(t->name) & HP_TAG_OUTWARD) || t->name == HP_FORM || plainly_table(b, t);
-    case HPAR_TOKEN_END_TAG: {
-      if (top->name != t->name) return plainly_table(b, t);
-      uint16_t tag = top->tag;
-      if (tag & HP_TAG_FORMATTING)
-        return b->formatting_count && b->formatting[b->formatting_count - 1].node == top->node;
-      return !(tag & HP_TAG_OUTWARD) || plainly_table(b, t);
-    }
-    default: return false;
+enum {
+  CONTENT_MODES = 1 << HP_IN_BODY | 1 << HP_IN_CELL | 1 << HP_IN_CAPTION,
+  TABLE_MODES = 1 << HP_IN_TABLE | 1 << HP_IN_TABLE_BODY | 1 << HP_IN_ROW
+};
+
+/* The usual tokens of content inside an HTML element of the worker's own, `top`, known at a glance not to reach below,
+ * and to go by the rules for the body. */
+static inline bool plainly_content(const hp_builder *b, const hp_token *t, int kind, const hp_open_element *top) {
+  if (kind == HPAR_TOKEN_TEXT) return true;
+  if (kind == HPAR_TOKEN_START_TAG) {
+    uint16_t tag = hp_html_tag(t->name);
+    if (!(tag & (HP_TAG_OUTWARD | HP_TAG_ITEM))) return true;
+    return tag & HP_TAG_ITEM ? top->li_barrier != 0 : t->name == HP_FORM;
   }
+  if (kind != HPAR_TOKEN_END_TAG) return kind == HPAR_TOKEN_COMMENT;
+  if (top->name != t->name) return false;
+  if (top->tag & HP_TAG_FORMATTING)
+    return b->formatting_count && b->formatting[b->formatting_count - 1].node == top->node;
+  return !(top->tag & (HP_TAG_OUTWARD | HP_TAG_TABLE_CONTEXT));
 }
 
 static inline bool plainly_ours(const hp_builder *b, const hp_token *t) {
-  return b->mode == HP_IN_TEXT ? t->kind != HPAR_TOKEN_EOF : plainly_content(b, t);
+  const hp_open_element *top = current(b);
+  if (b->mode == HP_IN_TEXT) return t->kind != HPAR_TOKEN_EOF;
+  if (b->depth == 0 || top->ns != HPAR_NAMESPACE_HTML || b->foreign_base) return false;
+  if (CONTENT_MODES >> b->mode & 1) return plainly_content(b, t, t->kind, top) || plainly_table(b, t);
+  return TABLE_MODES >> b->mode & 1 && plainly_table(b, t);
+}
+
+/* False: the token is left alone. */
+static __attribute__((noinline)) bool take_part_of_table(hp_builder *b, const hp_token *t) {
+  if (!((CONTENT_MODES | TABLE_MODES) >> b->mode & 1) || !plainly_table(b, t)) return false;
+  by_mode(b, t);
+  return true;
 }
 
 hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char *limit) {
   hp_tokenizer *tokenizer = b->tokenizer;
-  hp_plain_run run = {.kind = t->kind};
-  while (!b->ignore_lf && !(b->depth == 1 && t->kind == HPAR_TOKEN_END_TAG) && plainly_content(b, t)) {
-    if (b->mode == HP_IN_BODY)
+  const char *at = NULL;
+  uint32_t tokens = 0;
+  int kind = t->kind;
+  if (b->foreign_base) return (hp_plain_run){.kind = kind};
+  while (!b->ignore_lf) {
+    const hp_open_element *top = current(b);
+    if (b->depth <= 1 && (b->depth == 0 || kind == HPAR_TOKEN_END_TAG)) break;
+    if (top->ns != HPAR_NAMESPACE_HTML) break;
+    if (CONTENT_MODES >> b->mode & 1 && plainly_content(b, t, kind, top))
       in_body(b, t);
-    else
-      by_mode(b, t);
-    run.tokens++;
-    run.from = tokenizer->at;
-    if (run.from >= limit || b->poisoned) {
-      run.is_over = true;
+    else if (kind == HP_TOKEN_NEED_MORE || !take_part_of_table(b, t))
       break;
-    }
-    run.kind = hp_next_token(tokenizer, t);
-    if (run.kind == HP_TOKEN_NEED_MORE) break;
+    tokens++;
+    at = tokenizer->at;
+    if (at >= limit || b->poisoned) return (hp_plain_run){tokens, kind, true, at};
+    kind = hp_next_token(tokenizer, t);
   }
-  return run;
+  return (hp_plain_run){tokens, kind, false, at};
 }
 #endif
 
-void HP_FLAVOUR(token)(hp_builder *b, const hp_token *t) {
+/* What is seldom asked for: errors, and the newline that some start tags eat. */
+static __attribute__((noinline)) void take_slowly(hp_builder *b, const hp_token *t) {
   hp_token rest;
   if (b->ignore_lf) {
     b->ignore_lf = false;
@@ -130,7 +138,40 @@ void HP_FLAVOUR(token)(hp_builder *b, const hp_token *t) {
     hp_errors_add(b->errors, HP_ERROR_NON_VOID_HTML_ELEMENT_START_TAG_WITH_TRAILING_SOLIDUS, t->start);
 }
 
+void HP_FLAVOUR(token)(hp_builder *b, const hp_token *t) {
+  if (b->ignore_lf || b->errors) {
+    take_slowly(b, t);
+    return;
+  }
+#if HP_SPECULATIVE
+  if (!plainly_ours(b, t) && hp_floor_takes(b, t)) return;
+#endif
+  dispatch(b, t);
+}
+
 #if !HP_SPECULATIVE
+bool hp_exact_tokens(hp_builder *b, const char *near, uint64_t *tokens) {
+  hp_tokenizer *tokenizer = b->tokenizer;
+  hp_token token;
+  uint64_t count = 0;
+  bool ended = false;
+  uint8_t plain_mode = b->errors || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY;
+  while (tokenizer->at < near) {
+    if (hp_next_token(tokenizer, &token) == HPAR_TOKEN_EOF) {
+      hp_exact_token(b, &token);
+      ended = true;
+      break;
+    }
+    count++;
+    if (b->mode == plain_mode && current(b)->ns == HPAR_NAMESPACE_HTML && !b->ignore_lf)
+      in_body(b, &token);
+    else
+      hp_exact_token(b, &token);
+  }
+  *tokens += count;
+  return ended;
+}
+
 void hp_exact_push(hp_builder *b, const hp_open_element *e) { push_entry(b, e->node, e->name, e->ns, e->tag); }
 
 //§ html-fragment-parsing-algorithm

@@ -22,8 +22,12 @@ static inline void hp_floor_assume(hp_builder *builder, hpar_assumption question
   if (about_a_name || !(builder->assumed >> question & 1)) hp_floor_log(builder, question, name);
 }
 void hp_floor_poison(hp_builder *builder);
+void hp_floor_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
 /* Formatting entries of this name that BASE may hold beside ours: Noah's Ark has room for three. */
-void hp_floor_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours);
+static inline void hp_floor_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
+  int index = hp_formatting_index(name);
+  if (index < 0 || ours > builder->ark_asked[index]) hp_floor_log_ark(builder, name, ours);
+}
 /* Leaves the token to the merger; true if it did. */
 bool hp_floor_takes(hp_builder *builder, const hp_token *token);
 uint8_t hp_floor_mode(const hp_builder *builder);

@@ -128,6 +128,15 @@ void hp_exact_join_text(hp_builder *b, hp_ref text, const char *data, uint32_t l
 }
 #endif
 
+static inline void fill_text(hp_node *text, const char *data, uint32_t length) {
+  text->kind = HPAR_NODE_TEXT;
+  text->ns = 0;
+  text->flags = 0;
+  text->data = data;
+  text->length = length;
+  text->capacity = 0;
+}
+
 //§ insert-a-character
 void insert_text_at(hp_builder *b, hp_place place, const char *data, uint32_t length) {
   hp_node *parent = node_at(b, place.parent);
@@ -138,14 +147,42 @@ void insert_text_at(hp_builder *b, hp_place place, const char *data, uint32_t le
     return;
   }
   hp_node *text = hp_arena_take(b->nodes, sizeof *text);
-  text->kind = HPAR_NODE_TEXT;
-  text->ns = 0;
-  text->flags = 0;
-  text->data = data;
-  text->length = length;
-  text->capacity = 0;
+  fill_text(text, data, length);
   b->node_count++;
   insert_at(b, place, hp_ref_of(b->base, text));
+}
+
+static __attribute__((noinline)) void insert_text_slowly(hp_builder *b, const char *data, uint32_t length) {
+  insert_text_at(b, appropriate_place(b), data, length);
+}
+
+/* The usual case calls nothing: into an element, behind a last child that is no text, with room for a node. */
+void insert_text(hp_builder *b, const char *data, uint32_t length) {
+  const hp_open_element *target = current(b);
+  hp_arena *nodes = b->nodes;
+  if (target->name == HP_TEMPLATE || b->foster_parenting || (!HP_SPECULATIVE && b->depth == 0) || !length ||
+      (size_t)(nodes->end - nodes->at) < sizeof(hp_node)) {
+    insert_text_slowly(b, data, length);
+    return;
+  }
+  hp_node *parent = node_at(b, target->node);
+  hp_ref previous = parent->last;
+  if (previous && node_at(b, previous)->kind == HPAR_NODE_TEXT) {
+    insert_text_slowly(b, data, length);
+    return;
+  }
+  hp_node *text = hp_arena_take(nodes, sizeof *text);
+  hp_ref ref = hp_ref_of(b->base, text);
+  fill_text(text, data, length);
+  b->node_count++;
+  text->parent = target->node;
+  text->previous = previous;
+  text->next = 0;
+  parent->last = ref;
+  if (previous)
+    node_at(b, previous)->next = ref;
+  else
+    parent->first = ref;
 }
 
 //§ insert-a-comment

@@ -9,6 +9,7 @@ void grow_stack(hp_builder *b, hp_ref node) {
     hp_fail_now(b->fail, HPAR_LIMIT_DEPTH);
   }
   hp_grow(&b->stack, &b->stack_capacity, b->depth + 2, b->fail);
+  b->top = b->stack + b->depth;
   hp_builder_limit_depth(b, b->max_depth);
 }
 
@@ -48,6 +49,7 @@ void remove_from_stack(hp_builder *b, uint32_t index) {
   unlink_from(b, index);
   memmove(&b->stack[index], &b->stack[index + 1], (b->depth - index) * sizeof *b->stack);
   b->depth--;
+  b->top--;
   if (removed.tag & HP_TAG_FORMATTING) node_at(b, removed.node)->flags &= (uint16_t)~HP_FLAG_OPEN;
   rebuild_stack_from(b, index);
 }
@@ -55,6 +57,7 @@ void remove_from_stack(hp_builder *b, uint32_t index) {
 void HP_FLAVOUR(clear_stack)(hp_builder *b) {
   unlink_from(b, 1);
   b->depth = 0;
+  b->top = b->stack;
 }
 
 void push_template_mode(hp_builder *b, uint8_t mode) {

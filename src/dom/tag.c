@@ -15,7 +15,8 @@ enum {
   R = HP_TAG_TABLE_PART,
   B = HP_TAG_BREAKOUT,
   O = HP_TAG_OUTWARD,
-  W = HP_TAG_RAW_TEXT
+  W = HP_TAG_RAW_TEXT,
+  L = HP_TAG_ITEM
 };
 
 const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
@@ -35,12 +36,12 @@ const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
     [HP_CENTER] = S | B,
     [HP_COL] = S | V | R | O,
     [HP_COLGROUP] = S | T | R | O,
-    [HP_DD] = S | I | B,
+    [HP_DD] = S | I | B | L,
     [HP_DETAILS] = S,
     [HP_DIR] = S,
     [HP_DIV] = P | B,
     [HP_DL] = S | B,
-    [HP_DT] = S | I | B,
+    [HP_DT] = S | I | B | L,
     [HP_EMBED] = S | V | B,
     [HP_FIELDSET] = S,
     [HP_FIGCAPTION] = S,
@@ -64,7 +65,7 @@ const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
     [HP_IMG] = S | V | B,
     [HP_INPUT] = S | V,
     [HP_KEYGEN] = S | V,
-    [HP_LI] = S | I | B,
+    [HP_LI] = S | I | B | L,
     [HP_LINK] = S | V,
     [HP_LISTING] = S | B,
     [HP_MAIN] = S,
@@ -129,6 +130,25 @@ const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
     [HP_TT] = F | B,
     [HP_U] = F | B,
 };
+
+#define EACH_FORMATTING_NAME(_) \
+  _(A) _(B) _(BIG) _(CODE) _(EM) _(FONT) _(I) _(NOBR) _(S) _(SMALL) _(STRIKE) _(STRONG) _(TT) _(U)
+
+enum {
+#define INDEX(name) INDEX_OF_##name,
+  EACH_FORMATTING_NAME(INDEX) INDICES
+};
+_Static_assert((int)INDICES == (int)HP_FORMATTING_NAMES, "a formatting element is missing");
+
+static const hp_atom formatting_names[] = {
+#define NAME(name) HP_##name,
+    EACH_FORMATTING_NAME(NAME)};
+
+const uint8_t hp_formatting_indices_and_one[HP_KNOWN_ATOMS] = {
+#define AND_ONE(name) [HP_##name] = INDEX_OF_##name + 1,
+    EACH_FORMATTING_NAME(AND_ONE)};
+
+hp_atom hp_formatting_name(int index) { return formatting_names[index]; }
 
 uint16_t hp_foreign_tag(uint8_t ns, hp_atom name) {
   if (ns == HPAR_NAMESPACE_SVG) {

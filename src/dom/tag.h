@@ -22,14 +22,25 @@ enum {
   HP_TAG_BREAKOUT = 1 << 10,  // start tags that end foreign content
   HP_TAG_HTML_INTEGRATION = 1 << 11,
   HP_TAG_TEXT_INTEGRATION = 1 << 12,
+  HP_TAG_OUTWARD = 1 << 13,  // tags of which a worker must ask whether they reach below its own elements
   HP_TAG_RAW_TEXT = 1 << 14, // end tags that only stand where such text ends
-  HP_TAG_OUTWARD = 1 << 13   // tags of which a worker must ask whether they reach below its own elements
+  HP_TAG_ITEM = 1 << 15      // dd, dt, li: their start tags look for one of their kind to close
 };
 
 extern const uint16_t hp_html_tags[HP_KNOWN_ATOMS];
 
 /* Bits of an element in the HTML namespace. */
 static inline uint16_t hp_html_tag(hp_atom name) { return name < HP_KNOWN_ATOMS ? hp_html_tags[name] : 0; }
+
+enum { HP_FORMATTING_NAMES = 14 };
+
+extern const uint8_t hp_formatting_indices_and_one[HP_KNOWN_ATOMS];
+
+/* Index of a formatting element's name, or -1; and back. */
+static inline int hp_formatting_index(hp_atom name) {
+  return name < HP_KNOWN_ATOMS ? hp_formatting_indices_and_one[name] - 1 : -1;
+}
+hp_atom hp_formatting_name(int index);
 
 /* Bits of an element in the SVG or MathML namespace; annotation-xml's integration depends on its attributes. */
 uint16_t hp_foreign_tag(uint8_t ns, hp_atom name);

@@ -78,6 +78,7 @@ static bool holds(hp_composer *c, const hp_segment *s) {
   if (first_wrong(b, s) != HPAR_ASSUMPTIONS) {
     floor->now = before;
     b->assumed = assumed;
+    memset(b->ark_asked, 0, sizeof b->ark_asked);
     return false;
   }
   /* The mode is BASE's own, or one of the left log's; where one cannot tell, all that BASE's may be must do. */

@@ -31,20 +31,7 @@ static bool step(hp_merger *m) {
  * token after a segment, nor the last. */
 static void hurry_to(hp_merger *m, uint32_t offset) {
   hp_lane *lane = m->lane;
-  hp_tokenizer *t = &lane->tokenizer;
-  const char *near = t->base + offset;
-  hp_token token;
-  uint64_t tokens = 0;
-  while (t->at < near) {
-    if (hp_next_token(t, &token) == HPAR_TOKEN_EOF) {
-      m->done = true;
-      hp_exact_token(&lane->builder, &token);
-      break;
-    }
-    tokens++;
-    hp_exact_token(&lane->builder, &token);
-  }
-  lane->tokens += tokens;
+  if (hp_exact_tokens(&lane->builder, lane->tokenizer.base + offset, &lane->tokens)) m->done = true;
 }
 
 bool hp_merger_walk_to(hp_merger *m, uint32_t offset) {

@@ -35,18 +35,14 @@ void hpar_parser_destroy(hpar_parser *parser) {
 /* Not to be inlined where setjmp is: its locals live in registers. */
 __attribute__((noinline)) void hp_run_to_end(hp_lane *lane) {
   hp_token token;
-  uint64_t tokens = 0;
-  if (hp_lane_is_limited(lane)) {
-    while (hp_next_token(&lane->tokenizer, &token) != HPAR_TOKEN_EOF) hp_lane_take_checked(lane, &token);
-    hp_lane_take_checked(lane, &token);
+  if (!hp_lane_is_limited(lane)) {
+    hp_exact_tokens(&lane->builder, lane->tokenizer.end + 1, &lane->tokens);
     return;
   }
-  while (hp_next_token(&lane->tokenizer, &token) != HPAR_TOKEN_EOF) {
-    tokens++;
-    hp_exact_token(&lane->builder, &token);
-  }
-  hp_exact_token(&lane->builder, &token);
-  lane->tokens += tokens;
+  do {
+    hp_next_token(&lane->tokenizer, &token);
+    hp_lane_take_checked(lane, &token);
+  } while (token.kind != HPAR_TOKEN_EOF);
 }
 
 /* The fragment's nodes are the children of the html element that stood for its root. */

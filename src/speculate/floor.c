@@ -38,16 +38,17 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
   }
 }
 
-void hp_floor_assume_ark(hp_builder *b, hp_atom name, uint32_t ours) {
+void hp_floor_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   hp_segment *s = &b->floor->now;
   int index = hp_formatting_index(name);
   if (index < 0) {
     hp_floor_poison(b);
     return;
   }
+  if (ours > UINT8_MAX) ours = UINT8_MAX;
+  b->ark_asked[index] = (uint8_t)ours;
   if (s->formatting_names >> index & 1) return; /* that there is none says so, too */
   b->assumed |= 1u << HPAR_ASSUME_NOAHS_ARK;
-  if (ours > UINT8_MAX) ours = UINT8_MAX;
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
 }
 

@@ -175,7 +175,7 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
 
 static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->lane.builder;
-  bool html = b->stack[b->depth].ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
+  bool html = b->top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
   bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_NOSCRIPT && b->scripting);
   if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
   bool foreign = t->name == HP_SVG || t->name == HP_MATH;

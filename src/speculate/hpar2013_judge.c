@@ -132,7 +132,7 @@ void hp_hpar2013_before_splice(const hp_lane *truth, const hp_chunk_work *chunk,
 }
 
 static bool as_expected(const hp_builder *b, const hp_judgement *j) {
-  return b->depth == j->depth && b->stack[b->depth].node == j->top;
+  return b->depth == j->depth && b->top->node == j->top;
 }
 
 static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_judgement *j) {

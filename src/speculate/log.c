@@ -2,27 +2,6 @@
 
 #include "base/memory.h"
 
-#define EACH_FORMATTING_NAME(_) \
-  _(A) _(B) _(BIG) _(CODE) _(EM) _(FONT) _(I) _(NOBR) _(S) _(SMALL) _(STRIKE) _(STRONG) _(TT) _(U)
-
-enum {
-#define INDEX(name) INDEX_OF_##name,
-  EACH_FORMATTING_NAME(INDEX) INDICES
-};
-_Static_assert((int)INDICES == (int)HP_FORMATTING_NAMES, "a formatting element is missing");
-
-static const hp_atom formatting_names[] = {
-#define NAME(name) HP_##name,
-    EACH_FORMATTING_NAME(NAME)};
-
-static const uint8_t indices_and_one[HP_KNOWN_ATOMS] = {
-#define AND_ONE(name) [HP_##name] = INDEX_OF_##name + 1,
-    EACH_FORMATTING_NAME(AND_ONE)};
-
-int hp_formatting_index(hp_atom name) { return name < HP_KNOWN_ATOMS ? indices_and_one[name] - 1 : -1; }
-
-hp_atom hp_formatting_name(int index) { return formatting_names[index]; }
-
 void hp_log_clear(hp_log *log) {
   log->segment_count = log->open_count = log->formatting_count = log->template_count = log->token_count = 0;
   log->errors.count = 0;

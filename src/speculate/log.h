@@ -21,8 +21,7 @@ enum {
   HP_SCOPE_RUBY = 8,
   HP_TOP_HEADING = 1,
   HP_TOP_OPTION = 2,
-  HP_TOP_OPTGROUP = 4,
-  HP_FORMATTING_NAMES = 14
+  HP_TOP_OPTGROUP = 4
 };
 
 typedef enum hp_segment_end {
@@ -74,10 +73,6 @@ typedef struct hp_log {
   uint32_t token_count, token_capacity;
   hp_errors errors;
 } hp_log;
-
-/* Index of a formatting element's name, or -1; and back. */
-int hp_formatting_index(hp_atom name);
-hp_atom hp_formatting_name(int index);
 
 void hp_log_clear(hp_log *log);
 void hp_log_cut(hp_log *log, uint32_t segments); /* leaves the first so many, and what belongs to them */

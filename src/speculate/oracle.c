@@ -76,7 +76,7 @@ static uint8_t start_mode(const hp_builder *b) {
     case HP_IN_TEXT: return HP_IN_BODY;
     case HP_IN_TABLE:
     case HP_IN_TABLE_BODY:
-    case HP_IN_ROW: return b->stack[b->depth].tag & HP_TAG_TABLE_CONTEXT ? b->mode : HP_IN_BODY;
+    case HP_IN_ROW: return b->top->tag & HP_TAG_TABLE_CONTEXT ? b->mode : HP_IN_BODY;
     default: return b->mode;
   }
 }

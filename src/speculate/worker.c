@@ -42,6 +42,7 @@ static void begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint
   b->form_known = false;
   b->node_count = 0;
   b->assumed = 0;
+  memset(b->ark_asked, 0, sizeof b->ark_asked);
   b->poisoned = false;
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->floor.base_mode = base_mode;
@@ -112,6 +113,7 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   b->stack[0] = (hp_open_element){.node = s->cell, .ns = s->ns};
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
+  memset(b->ark_asked, 0, sizeof b->ark_asked);
   w->floor.base_mode = s->base_mode;
   w->floor.poisoned = HPAR_HAZARD_NONE;
   b->poisoned = false;
@@ -332,7 +334,7 @@ static bool at_tag(const hp_tokenizer *tokenizer) {
 static void join(hp_worker *w, hp_log *log, uint32_t at) {
   struct hp_floor *floor = &w->floor;
   const hp_builder *b = &w->lane.builder;
-  const hp_open_element *top = &b->stack[b->depth];
+  const hp_open_element *top = b->top;
   uint8_t mode = b->depth ? worker_mode(b) : floor->base_mode;
   bool html = b->depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
   uint8_t ns = html ? HPAR_NAMESPACE_HTML : top->ns;
@@ -376,7 +378,7 @@ static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
   chunk->cut_short = true;
 }
 
-enum { STRIDE = 1 << 10 }; /* bytes between two looks at names */
+enum { STRIDE = 4 << 10 }; /* bytes between two looks at names */
 
 static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool context, hp_reading *reading,
                 hp_chunk_work *chunk) {
@@ -447,7 +449,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
         end_segment(w, log, HP_ENDS_HAZARD);
         return;
       }
-    } else if (context && ends_raw_text(&token, task->scripting) && b->stack[b->depth].ns == HPAR_NAMESPACE_HTML) {
+    } else if (context && ends_raw_text(&token, task->scripting) && b->top->ns == HPAR_NAMESPACE_HTML) {
       /* HPar 4.2.1(c): the chunk began inside what this closes. */
       hp_log_cut(log, reading->segment);
       looked = reading->segment;
