@@ -35,12 +35,6 @@ static void insert_in_stack(hp_builder *b, uint32_t index, hp_open_element entry
 //§ adoption-agency-algorithm
 void run_adoption_agency(hp_builder *b, const hp_token *t) {
   hp_atom subject = t->name;
-  const hp_open_element *top = current(b);
-  if (is_html(top, subject) && b->formatting_count && b->formatting[b->formatting_count - 1].node == top->node) {
-    pop(b); /* the usual case: no furthest block, nothing above */
-    b->formatting_count--;
-    return;
-  }
   if (is_html(current(b), subject) && listed(b, current(b)->node) < 0) {
     pop(b);
     return;

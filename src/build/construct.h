@@ -10,6 +10,9 @@
 #include "build/floor.h"
 #include "dom/tag.h"
 
+/* What is seldom called, so that its callers need no frame for it. */
+#define HP_OUT_OF_LINE __attribute__((noinline))
+
 /* Each of these exists once in the exact builder and once in the speculative one. */
 #define clear_to_marker HP_FLAVOUR(clear_to_marker)
 #define close_cell HP_FLAVOUR(close_cell)
@@ -323,13 +326,17 @@ void remove_formatting(hp_builder *b, uint32_t index);
 void reconstruct_slowly(hp_builder *b);
 
 //§ reconstruct-the-active-formatting-elements
-static inline void reconstruct_formatting(hp_builder *b) {
+static inline bool is_formatting_reconstructed(hp_builder *b) {
   if (b->formatting_count) {
     const hp_formatting *top = &b->formatting[b->formatting_count - 1];
-    if (top->node && !(node_at(b, top->node)->flags & HP_FLAG_OPEN)) reconstruct_slowly(b);
-  } else if (HP_SPECULATIVE) {
-    hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+    return !top->node || node_at(b, top->node)->flags & HP_FLAG_OPEN;
   }
+  if (HP_SPECULATIVE) hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+  return true;
+}
+
+static inline void reconstruct_formatting(hp_builder *b) {
+  if (!is_formatting_reconstructed(b)) reconstruct_slowly(b);
 }
 
 /*** tokens and modes ***/

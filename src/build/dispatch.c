@@ -89,7 +89,7 @@ static inline bool plainly_ours(const hp_builder *b, const hp_token *t) {
 }
 
 /* False: the token is left alone. */
-static __attribute__((noinline)) bool take_part_of_table(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE bool take_part_of_table(hp_builder *b, const hp_token *t) {
   if (!((CONTENT_MODES | TABLE_MODES) >> b->mode & 1) || !plainly_table(b, t)) return false;
   by_mode(b, t);
   return true;
@@ -119,7 +119,7 @@ hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char 
 #endif
 
 /* What is seldom asked for: errors, and the newline that some start tags eat. */
-static __attribute__((noinline)) void take_slowly(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE void take_slowly(hp_builder *b, const hp_token *t) {
   hp_token rest;
   if (b->ignore_lf) {
     b->ignore_lf = false;

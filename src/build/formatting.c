@@ -27,8 +27,7 @@ static void append(hp_builder *b, hp_formatting entry) {
   b->formatting[b->formatting_count++] = entry;
 }
 
-//§ push-onto-the-list-of-active-formatting-elements
-void push_formatting(hp_builder *b, hp_ref ref) {
+static HP_OUT_OF_LINE void push_among_its_like(hp_builder *b, hp_ref ref) {
   const hp_node *node = node_at(b, ref);
   uint32_t equal = 0, named = 1, earliest = 0, i = b->formatting_count;
   for (; i > 0 && b->formatting[i - 1].node; i--) {
@@ -43,6 +42,20 @@ void push_formatting(hp_builder *b, hp_ref ref) {
   if (i == 0) hp_floor_assume_ark(b, node->name, named);
   if (equal >= 3) remove_formatting(b, earliest);
   append(b, (hp_formatting){ref, node->name, node->attributes});
+}
+
+//§ push-onto-the-list-of-active-formatting-elements
+void push_formatting(hp_builder *b, hp_ref ref) {
+  const hp_node *node = node_at(b, ref);
+  hp_formatting *list = b->formatting;
+  uint32_t i = b->formatting_count;
+  while (i > 0 && list[i - 1].node && list[i - 1].name != node->name) i--;
+  if ((i > 0 && list[i - 1].node) || b->formatting_count == b->formatting_capacity) {
+    push_among_its_like(b, ref);
+    return;
+  }
+  if (i == 0) hp_floor_assume_ark(b, node->name, 1);
+  list[b->formatting_count++] = (hp_formatting){ref, node->name, node->attributes};
 }
 
 void push_marker(hp_builder *b) { append(b, (hp_formatting){0, 0, 0}); }

@@ -152,7 +152,7 @@ void insert_text_at(hp_builder *b, hp_place place, const char *data, uint32_t le
   insert_at(b, place, hp_ref_of(b->base, text));
 }
 
-static __attribute__((noinline)) void insert_text_slowly(hp_builder *b, const char *data, uint32_t length) {
+static HP_OUT_OF_LINE void insert_text_slowly(hp_builder *b, const char *data, uint32_t length) {
   insert_text_at(b, appropriate_place(b), data, length);
 }
 

@@ -258,25 +258,52 @@ void HP_FLAVOUR(prepare)(hp_builder *b, const hp_token *t) {
 
 /*** tags ***/
 
-static void formatting(hp_builder *b, const hp_token *t) {
+/* The usual start tags, each with a frame of its own, which start_tag jumps to. */
+
+static HP_OUT_OF_LINE void block(hp_builder *b, const hp_token *t) {
+  close_p_in_button_scope(b);
+  insert_html(b, t);
+}
+
+static HP_OUT_OF_LINE void formatting(hp_builder *b, const hp_token *t) {
   reconstruct_formatting(b);
   push_formatting(b, insert_html(b, t));
 }
 
+static HP_OUT_OF_LINE void anchor(hp_builder *b, const hp_token *t) {
+  end_active_a(b, t);
+  formatting(b, t);
+}
+
+static HP_OUT_OF_LINE void list_item(hp_builder *b, const hp_token *t) {
+  b->frameset_ok = false;
+  if (t->name == HP_LI)
+    close_open_li(b);
+  else
+    close_open_dd_dt(b);
+  close_p_in_button_scope(b);
+  insert_html(b, t);
+}
+
+static HP_OUT_OF_LINE void embedded(hp_builder *b, const hp_token *t) {
+  reconstruct_formatting(b);
+  insert_void(b, t);
+  b->frameset_ok = false;
+}
+
+static HP_OUT_OF_LINE void ordinary(hp_builder *b, const hp_token *t) {
+  reconstruct_formatting(b);
+  insert_html(b, t);
+}
+
 static bool in_select_fragment(const hp_builder *b) { return b->fragment && is_html(&b->context, HP_SELECT); }
 
-static void start_tag(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE void rare_start_tag(hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_HTML: html_in_body(b, t); return;
     case HP_ANY_METADATA: in_head(b, t); return;
     case HP_BODY: body(b, t); return;
     case HP_FRAMESET: frameset(b, t); return;
-
-    case HP_ANY_BLOCK:
-    case HP_P:
-      close_p_in_button_scope(b);
-      insert_html(b, t);
-      return;
 
     case HP_ANY_HEADING:
       close_p_in_button_scope(b);
@@ -308,20 +335,6 @@ static void start_tag(hp_builder *b, const hp_token *t) {
       }
       return;
 
-    case HP_LI:
-      b->frameset_ok = false;
-      close_open_li(b);
-      close_p_in_button_scope(b);
-      insert_html(b, t);
-      return;
-    case HP_DD:
-    case HP_DT:
-      b->frameset_ok = false;
-      close_open_dd_dt(b);
-      close_p_in_button_scope(b);
-      insert_html(b, t);
-      return;
-
     case HP_PLAINTEXT:
       close_p_in_button_scope(b);
       insert_html(b, t);
@@ -335,11 +348,6 @@ static void start_tag(hp_builder *b, const hp_token *t) {
       b->frameset_ok = false;
       return;
 
-    case HP_A:
-      end_active_a(b, t);
-      formatting(b, t);
-      return;
-    case HP_ANY_PHRASE: formatting(b, t); return;
     case HP_NOBR:
       reconstruct_formatting(b);
       end_nobr_in_scope(b, t);
@@ -360,17 +368,6 @@ static void start_tag(hp_builder *b, const hp_token *t) {
       insert_html(b, t);
       b->frameset_ok = false;
       b->mode = HP_IN_TABLE;
-      return;
-
-    case HP_AREA:
-    case HP_BR:
-    case HP_EMBED:
-    case HP_IMG:
-    case HP_KEYGEN:
-    case HP_WBR:
-      reconstruct_formatting(b);
-      insert_void(b, t);
-      b->frameset_ok = false;
       return;
 
     case HP_INPUT:
@@ -479,7 +476,27 @@ static void start_tag(hp_builder *b, const hp_token *t) {
     case HP_THEAD:
     case HP_TR: parse_error(b, t); return;
 
-    default: reconstruct_formatting(b); insert_html(b, t);
+    default: ordinary(b, t);
+  }
+}
+
+static void start_tag(hp_builder *b, const hp_token *t) {
+  switch (t->name) {
+    case HP_ANY_BLOCK:
+    case HP_P: block(b, t); return;
+    case HP_A: anchor(b, t); return;
+    case HP_ANY_PHRASE: formatting(b, t); return;
+    case HP_DD:
+    case HP_DT:
+    case HP_LI: list_item(b, t); return;
+    case HP_AREA:
+    case HP_BR:
+    case HP_EMBED:
+    case HP_IMG:
+    case HP_KEYGEN:
+    case HP_WBR: embedded(b, t); return;
+    case HP_SPAN: ordinary(b, t); return;
+    default: rare_start_tag(b, t);
   }
 }
 
@@ -511,6 +528,16 @@ static void end_heading(hp_builder *b, const hp_token *t) {
   pop_through(b, highest);
 }
 
+static void end_formatting(hp_builder *b, const hp_token *t) {
+  const hp_open_element *top = current(b);
+  if (is_html(top, t->name) && b->formatting_count && b->formatting[b->formatting_count - 1].node == top->node) {
+    pop(b); /* the usual case: no furthest block, nothing above */
+    b->formatting_count--;
+    return;
+  }
+  run_adoption_agency(b, t);
+}
+
 static void end_form(hp_builder *b, const hp_token *t) {
   if (!has_template(b)) {
     if (HP_SPECULATIVE && !b->form_known) {
@@ -537,7 +564,7 @@ static void end_form(hp_builder *b, const hp_token *t) {
   close_block(b, t);
 }
 
-static __attribute__((noinline)) void end_tag(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE void end_tag(hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_TEMPLATE: in_head(b, t); return;
     case HP_BODY:
@@ -592,7 +619,7 @@ static __attribute__((noinline)) void end_tag(hp_builder *b, const hp_token *t) 
 
     case HP_ANY_PHRASE:
     case HP_A:
-    case HP_NOBR: run_adoption_agency(b, t); return;
+    case HP_NOBR: end_formatting(b, t); return;
 
     case HP_APPLET:
     case HP_MARQUEE:
@@ -617,20 +644,29 @@ static __attribute__((noinline)) void end_tag(hp_builder *b, const hp_token *t) 
   }
 }
 
-static void text(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE void odd_text(hp_builder *b, const hp_token *t) {
+  hp_token clean = *t;
   if (t->flags & HP_TEXT_NUL) {
     parse_error(b, t);
-    hp_token clean = text_without_nul(b, t, false);
-    if (clean.length) text(b, &clean);
-    return;
+    clean = text_without_nul(b, t, false);
+    if (!clean.length) return;
   }
   reconstruct_formatting(b);
-  insert_text(b, t->data, t->length);
+  if (!(clean.flags & HP_TEXT_WHITE)) b->frameset_ok = false;
+  insert_text(b, clean.data, clean.length);
+}
+
+static void text(hp_builder *b, const hp_token *t) {
+  if (t->flags & HP_TEXT_NUL || !is_formatting_reconstructed(b)) {
+    odd_text(b, t);
+    return;
+  }
   if (!(t->flags & HP_TEXT_WHITE)) b->frameset_ok = false;
+  insert_text(b, t->data, t->length);
 }
 
 //§ parsing-main-inbody
-static __attribute__((noinline)) void other(hp_builder *b, const hp_token *t) {
+static HP_OUT_OF_LINE void other(hp_builder *b, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_COMMENT:
     case HPAR_TOKEN_PROCESSING_INSTRUCTION: insert_comment(b, t); return;
