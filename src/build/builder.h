@@ -100,9 +100,9 @@ typedef struct hp_builder {
   const hp_encoding *tentative, *declared;
   /* Speculative builder only: */
   hp_floor *floor;
-  bool foreign_base; /* BASE's top is taken for a foreign element */
-  bool poisoned;     /* since the segment began */
-  uint32_t assumed;  /* bit q: assumption q was made since the segment began */
+  bool foreign_base;       /* BASE's top is taken for a foreign element */
+  const char *plain_limit; /* of the run of plain tokens that is being built; NULL: the floor was poisoned in it */
+  uint32_t assumed;        /* bit q: assumption q was made since the segment began */
   /* By formatting element: for how many of ours Noah's Ark was asked to have room since then. */
   uint8_t ark_asked[HP_FORMATTING_NAMES];
 } hp_builder;

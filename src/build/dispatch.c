@@ -101,17 +101,18 @@ hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char 
   uint32_t tokens = 0;
   int kind = t->kind;
   if (b->foreign_base) return (hp_plain_run){.kind = kind};
+  b->plain_limit = limit;
   while (!b->ignore_lf) {
     const hp_open_element *top = current(b);
-    if (b->depth <= 1 && (b->depth == 0 || kind == HPAR_TOKEN_END_TAG)) break;
-    if (top->ns != HPAR_NAMESPACE_HTML) break;
-    if (CONTENT_MODES >> b->mode & 1 && plainly_content(b, t, kind, top))
+    if (top->ns != HPAR_NAMESPACE_HTML || b->depth == 0) break;
+    if (kind == HPAR_TOKEN_END_TAG && b->depth == 1) break;
+    if ((b->mode == HP_IN_BODY || CONTENT_MODES >> b->mode & 1) && plainly_content(b, t, kind, top))
       in_body(b, t);
     else if (kind == HP_TOKEN_NEED_MORE || !take_part_of_table(b, t))
       break;
     tokens++;
     at = tokenizer->at;
-    if (at >= limit || b->poisoned) return (hp_plain_run){tokens, kind, true, at};
+    if (at >= b->plain_limit) return (hp_plain_run){tokens, kind, true, at};
     kind = hp_next_token(tokenizer, t);
   }
   return (hp_plain_run){tokens, kind, false, at};

@@ -6,7 +6,7 @@
 
 void hp_floor_poison(hp_builder *b) {
   if (!b->floor->poisoned) b->floor->poisoned = HPAR_HAZARD_UNFORESEEN;
-  b->poisoned = true;
+  b->plain_limit = NULL;
 }
 
 uint8_t hp_floor_mode(const hp_builder *b) { return b->floor->base_mode; }

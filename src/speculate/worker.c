@@ -43,7 +43,6 @@ static void begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint
   b->node_count = 0;
   b->assumed = 0;
   memset(b->ark_asked, 0, sizeof b->ark_asked);
-  b->poisoned = false;
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->floor.base_mode = base_mode;
   w->floor.poisoned = HPAR_HAZARD_NONE;
@@ -116,7 +115,6 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   memset(b->ark_asked, 0, sizeof b->ark_asked);
   w->floor.base_mode = s->base_mode;
   w->floor.poisoned = HPAR_HAZARD_NONE;
-  b->poisoned = false;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->fail);
   b->formatting_count = s->formatting_count;
