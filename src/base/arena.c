@@ -4,7 +4,7 @@
 #include "base/memory.h"
 
 /* Offset 0 is no object; a cache line keeps the first one aligned. */
-enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 32 << 10, LARGEST_SLAB = 2 << 20 };
+enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };
 
 static hpar_status reserve(hp_range *range, bool by_jemalloc) {
   /* 32-bit references reach 32 GB. */

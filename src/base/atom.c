@@ -113,7 +113,7 @@ void hp_interner_close(hp_interner *interner) {
 }
 
 static void grow_cache(hp_interner *interner) {
-  uint32_t slot_count = interner->slot_count ? interner->slot_count * 2 : 256;
+  uint32_t slot_count = interner->slot_count ? interner->slot_count * 2 : 128;
   struct hp_interned *slots = hp_allocate_zeroed(slot_count * sizeof *slots);
   if (!slots) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
   for (uint32_t i = 0; i < interner->slot_count; i++) {

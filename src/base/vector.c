@@ -2,10 +2,12 @@
 
 #include "base/memory.h"
 
+enum { FIRST_BYTES = 256, MANY = 16 }; /* a parallel parse has many vectors of which most stay short */
+
 void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_fail *fail) {
-  size_t wanted = *capacity + (size_t)(*capacity >> 1);
+  size_t wanted = *capacity + (size_t)(*capacity < MANY ? *capacity : *capacity >> 1);
+  if (wanted < FIRST_BYTES / item_size) wanted = FIRST_BYTES / item_size;
   if (wanted < need) wanted = need;
-  if (wanted < 16) wanted = 16;
   if (wanted > UINT32_MAX) wanted = UINT32_MAX;
   void *grown = need > UINT32_MAX ? NULL : hp_reallocate(items, wanted * item_size);
   if (!grown) hp_fail_now(fail, HPAR_ERROR_MEMORY);

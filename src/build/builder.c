@@ -31,7 +31,7 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->nodes = tokenizer->nodes;
   b->bytes = tokenizer->bytes;
   b->tokenizer = tokenizer;
-  hp_grow(&b->stack, &b->stack_capacity, 64, fail);
+  hp_grow(&b->stack, &b->stack_capacity, 32, fail);
   b->top = b->stack;
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;

@@ -74,8 +74,8 @@ void hp_note_hazard(hp_merger *m, const hp_segment *s) {
   hp_record_failure(m->record, (hpar_hazard)s->hazard, HPAR_ASSUMPTIONS, s->start, s->end);
 }
 
-void hp_note_other(hp_merger *m, const hp_chunk_work *chunk, hpar_chunk_outcome outcome) {
-  hpar_chunk *c = hp_record_chunk(m->record, chunk->cut, chunk->limit);
+void hp_note_other(hp_merger *m, uint32_t cut, uint32_t limit, hpar_chunk_outcome outcome) {
+  hpar_chunk *c = hp_record_chunk(m->record, cut, limit);
   c->outcome = outcome;
   c->right_start = outcome == HPAR_CHUNK_EXACT;
 }

@@ -15,6 +15,6 @@ void hp_note_taken(hp_merger *merger, const hp_chunk_work *chunk);
 void hp_note_wrong(hp_merger *merger, const hp_segment *segment, hpar_assumption assumption);
 void hp_note_hazard(hp_merger *merger, const hp_segment *segment);
 /* A chunk that the merger has parsed by itself, or has not come to. */
-void hp_note_other(hp_merger *merger, const hp_chunk_work *chunk, hpar_chunk_outcome outcome);
+void hp_note_other(hp_merger *merger, uint32_t cut, uint32_t limit, hpar_chunk_outcome outcome);
 
 #endif

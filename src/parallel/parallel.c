@@ -29,9 +29,9 @@ static bool open_worker(const hp_run *r, hp_worker *worker) {
     hp_arena_open(&worker->lane.bytes, &worker->part, &worker->lane.fail);
   }
   if (r->staged) {
-    hp_stages_open(&worker->stages, &worker->lane, r->task, r->options, inline_executor(r), r->parts / 2 + index,
+    hp_stages_open(worker->stages, &worker->lane, r->task, r->options, inline_executor(r), r->parts / 2 + index,
                    r->parts);
-    worker->stages.ended = true; /* until it is told where the first chunk begins */
+    worker->stages->ended = true; /* until it is told where the first chunk begins */
   }
   return worker->is_open = true;
 }
@@ -40,7 +40,8 @@ static bool open_worker(const hp_run *r, hp_worker *worker) {
 static void join(hp_run *r, uint32_t chunk, uint32_t span) {
   hp_chunk *c = hp_chunk_at(r->crew, chunk);
   c->span = span;
-  c->work.limit = hp_chunk_at(r->crew, chunk + span - 1)->work.limit;
+  c->limit = hp_chunk_at(r->crew, chunk + span - 1)->limit;
+  if (c->work) c->work->limit = c->limit;
 }
 
 typedef struct taking {
@@ -58,6 +59,21 @@ static bool take_more(void *context) {
   return true;
 }
 
+/* What the thread needs to work on the chunk; NULL: no memory. */
+static hp_chunk_work *begin_work(hp_run *r, unsigned thread, uint32_t chunk, taking *taking) {
+  hp_chunk *c = hp_chunk_at(r->crew, chunk);
+  if (!c->work) c->work = hp_worker_next_work(r->crew->workers[thread]);
+  hp_chunk_work *work = c->work;
+  if (!work) return NULL;
+  work->cut = c->cut;
+  work->limit = c->limit;
+  work->times.worker = thread;
+  work->reach = r->shared ? hp_chunk_at(r->crew, hp_share_end(r, thread, chunk) - 1)->limit : c->limit;
+  work->more = r->shared ? take_more : NULL;
+  work->more_context = taking;
+  return work;
+}
+
 static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
   hp_chunk *c = hp_chunk_at(r->crew, chunk);
   hp_task task = *r->task;
@@ -67,17 +83,14 @@ static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
   if (!atomic_load_explicit(&r->first_start, memory_order_relaxed))
     atomic_compare_exchange_strong_explicit(&r->first_start, &none, hp_now(), memory_order_relaxed,
                                             memory_order_relaxed);
-  c->work.times.worker = thread;
   taking taking = {r, thread, chunk};
-  c->work.reach = r->shared ? hp_chunk_at(r->crew, hp_share_end(r, thread, chunk) - 1)->work.limit : c->work.limit;
-  c->work.more = r->shared ? take_more : NULL;
-  c->work.more_context = &taking;
-  if (open_worker(r, r->crew->workers[thread])) {
-    hp_worker_parse(r->crew->workers[thread], &task, &r->plan, &c->work);
-  } else {
-    c->work.failed = true;
-    c->work.times.begin = c->work.times.end = hp_now();
-    c->work.times.prescan = 0;
+  hp_chunk_work *work = begin_work(r, thread, chunk, &taking);
+  if (work && open_worker(r, r->crew->workers[thread])) {
+    hp_worker_parse(r->crew->workers[thread], &task, &r->plan, work);
+  } else if (work) {
+    work->failed = true;
+    work->times.begin = work->times.end = hp_now();
+    work->times.prescan = 0;
   }
   atomic_store_explicit(&c->done, true, memory_order_release);
   if (r->tree) hp_tree_arrive(r, thread, chunk);
@@ -162,11 +175,11 @@ static void work(void *context, unsigned thread) {
   hp_run *r = context;
   if (pooled(r) && !hp_place_thread(r->options->bind, thread)) atomic_store(&r->not_bound, true);
   if (thread >= r->threads) {
-    hp_stages_serve(&r->crew->workers[thread - r->threads]->stages);
+    hp_stages_serve(r->crew->workers[thread - r->threads]->stages);
     return;
   }
   work_as_worker(r, thread);
-  if (r->staged) hp_stages_stop(&r->crew->workers[thread]->stages);
+  if (r->staged) hp_stages_stop(r->crew->workers[thread]->stages);
 }
 
 static void note_wait(hp_record *record, uint32_t chunk, uint64_t begin) {
@@ -213,7 +226,7 @@ static void join_pool(hp_run *r) {
   if (!r->started) return;
   wake_workers(r);
   if (r->staged) {
-    hp_stages_stop(&r->crew->workers[0]->stages);
+    hp_stages_stop(r->crew->workers[0]->stages);
     hp_pool_join(r->crew->pool); /* one of a pair waits for the other */
   } else {
     hp_pool_end(r->crew->pool);
@@ -271,16 +284,19 @@ static void offer(hp_run *r, size_t limit) {
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
   c->composed = false;
   c->span = 1;
-  c->work.reading_count = c->work.taken = 0;
-  c->work.cut = (uint32_t)r->begin;
-  c->work.limit = (uint32_t)limit;
-  c->work.truth_known = false;
-  if (cuts_exactly(r)) {
-    c->work.truth_known = r->truth.known;
-    c->work.truth = r->truth.state;
-    r->truth = r->next_truth;
-  } else if (r->oracle && r->begin) {
-    c->work.truth_known = ask_oracle(r, r->begin, &c->work.truth);
+  c->cut = (uint32_t)r->begin;
+  c->limit = (uint32_t)limit;
+  c->work = NULL;
+  if (r->oracle && (r->begin || cuts_exactly(r))) {
+    c->work = hp_worker_next_work(r->crew->workers[0]);
+    if (!c->work) hp_fail_now(fail, HPAR_ERROR_MEMORY);
+    if (cuts_exactly(r)) {
+      c->work->truth_known = r->truth.known;
+      c->work->truth = r->truth.state;
+      r->truth = r->next_truth;
+    } else {
+      c->work->truth_known = ask_oracle(r, r->begin, &c->work->truth);
+    }
   }
   r->begin = limit;
   r->cut = 0;
@@ -402,9 +418,6 @@ static void prepare_crew(hp_run *r) {
     hp_worker **workers = hp_reallocate(crew->workers, threads * sizeof *workers);
     if (!workers) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     crew->workers = workers;
-    void *levels = hp_reallocate(crew->levels, threads * sizeof *crew->levels);
-    if (!levels) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-    crew->levels = levels;
     hp_share *shares = hp_reallocate(crew->shares, threads * sizeof *crew->shares);
     if (!shares) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     crew->shares = shares;
@@ -414,6 +427,13 @@ static void prepare_crew(hp_run *r) {
       workers[crew->worker_count++] = worker;
     }
   }
+  if (r->tree && crew->level_count < threads) {
+    void *levels = hp_reallocate(crew->levels, threads * sizeof *crew->levels);
+    if (!levels) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
+    crew->levels = levels;
+    crew->level_count = threads;
+  }
+  if (r->tree) memset(crew->levels, 0, threads * sizeof *crew->levels);
   const hp_task *task = r->task;
   unsigned parts = r->staged ? 2 * threads : threads;
   bool divided = task->length && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, parts);
@@ -421,11 +441,13 @@ static void prepare_crew(hp_run *r) {
   for (unsigned i = 0; i < threads; i++) {
     hp_worker *worker = crew->workers[i];
     worker->is_open = worker->crowded = false;
+    worker->work = NULL;
     worker->nanoseconds = worker->predict_nanoseconds = 0;
+    if (r->staged && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
+    if (r->staged && !worker->stages) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
     /* Where a worker is used for more than its chunks. */
     if ((r->staged || r->tree) && !open_worker(r, worker)) hp_fail_now(&lane->fail, worker->lane.fail.status);
   }
-  memset(crew->levels, 0, threads * sizeof *crew->levels);
   r->open = true;
 }
 
@@ -453,10 +475,9 @@ static bool take_over(hp_run *r) {
 static void note_merged(hp_run *r, const hp_chunk *c, uint64_t begin, bool finished) {
   hp_record *record = r->merger.record;
   uint64_t end = hp_now();
-  hp_record_event(record, r->own ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE, 0, r->number, begin, end, c->work.cut,
-                  c->work.limit);
+  hp_record_event(record, r->own ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE, 0, r->number, begin, end, c->cut, c->limit);
   if (!finished) return;
-  if (r->own) hp_note_other(&r->merger, &c->work, HPAR_CHUNK_EXACT);
+  if (r->own) hp_note_other(&r->merger, c->cut, c->limit, HPAR_CHUNK_EXACT);
   hpar_chunk *chunk = hp_record_last(record);
   chunk->ns.merge_begin = begin;
   chunk->ns.merge_end = end;
@@ -470,10 +491,10 @@ static void note_end(hp_run *r) {
   uint32_t number = 0; /* of the chunk */
   for (uint32_t i = 0, span; i < offered; i += span, number++) {
     const hp_chunk *c = hp_chunk_at(r->crew, i);
-    const hp_chunk_work *work = &c->work;
     span = c->span;
-    if (i >= r->head) hp_note_other(&r->merger, work, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
-    if (!atomic_load_explicit(&c->done, memory_order_acquire)) continue;
+    if (i >= r->head) hp_note_other(&r->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
+    if (!atomic_load_explicit(&c->done, memory_order_acquire) || !c->work) continue;
+    const hp_chunk_work *work = c->work;
     if (number < record->chunk_count) {
       hpar_chunk *chunk = &record->chunks[number];
       chunk->worker = work->times.worker;
@@ -483,10 +504,9 @@ static void note_end(hp_run *r) {
     }
     uint64_t predicted = work->times.begin + work->times.prescan;
     if (work->times.prescan)
-      hp_record_event(record, HPAR_EVENT_PRESCAN, work->times.worker, number, work->times.begin, predicted, work->cut,
-                      work->limit);
-    hp_record_event(record, HPAR_EVENT_PARSE, work->times.worker, number, predicted, work->times.end, work->cut,
-                    work->limit);
+      hp_record_event(record, HPAR_EVENT_PRESCAN, work->times.worker, number, work->times.begin, predicted, c->cut,
+                      c->limit);
+    hp_record_event(record, HPAR_EVENT_PARSE, work->times.worker, number, predicted, work->times.end, c->cut, c->limit);
   }
 }
 
@@ -499,19 +519,25 @@ static bool more_of_own(hp_run *r, const hp_chunk *c) {
   return true;
 }
 
+static bool merge_log(hp_merger *m, const hp_chunk *c) {
+  if (c->work) return hp_merger_take(m, c->work);
+  const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
+  return hp_merger_take(m, &lost);
+}
+
 /* One chunk further; false if more must come first. */
 static bool merge_chunk(hp_run *r, hp_chunk *c) {
   hp_merger *m = &r->merger;
   if (r->own) {
     uint64_t begin = m->record ? hp_now() : 0;
-    bool there = hp_merger_walk_to(m, c->work.limit);
-    while (there && !m->done && more_of_own(r, c)) there = hp_merger_walk_to(m, c->work.limit);
+    bool there = hp_merger_walk_to(m, c->limit);
+    while (there && !m->done && more_of_own(r, c)) there = hp_merger_walk_to(m, c->limit);
     if (m->record) note_merged(r, c, begin, there);
     if (!there) return false;
     r->own = false;
   } else {
     uint64_t begin = hp_now();
-    bool taken = hp_merger_take(m, &c->work);
+    bool taken = merge_log(m, c);
     m->stats->ns.merge += hp_now() - begin;
     if (m->record) note_merged(r, c, begin, taken);
     if (!taken) return false;
@@ -571,12 +597,12 @@ static void fill_stats(hp_run *r) {
   stats->ns.first_chunk = start ? start - r->begin_time : 0;
   unsigned workers = inline_executor(r) ? 1 : r->threads;
   for (unsigned i = 0; r->open && i < workers; i++) {
-    if (r->staged) hp_stages_count(&r->crew->workers[i]->stages, stats);
+    if (r->staged) hp_stages_count(r->crew->workers[i]->stages, stats);
     if (i) stats->ns.parse_per_worker[i] = r->crew->workers[i]->nanoseconds;
     if (r->parts && r->crew->workers[i]->is_open)
       r->task->document->range.in_parts += hp_range_part_used(&r->crew->workers[i]->part);
     stats->ns.predict += r->crew->workers[i]->predict_nanoseconds;
-    for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
+    for (unsigned level = 1; r->tree && level < HPAR_MERGE_LEVELS; level++) {
       const hpar_merge_level *from = &r->crew->levels[i][level];
       hpar_merge_level *to = &stats->merge_levels[level];
       to->merges += from->merges;
@@ -668,7 +694,7 @@ hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *ta
     /* The merger parses exactly, and faster than a worker: the first share is its own. */
     size_t end = hp_merger_share(task->length, r->threads);
     uint32_t share = 1;
-    while (share < offered && hp_chunk_at(crew, share)->work.cut < end) share++;
+    while (share < offered && hp_chunk_at(crew, share)->cut < end) share++;
     atomic_store_explicit(&r->early, pair(1, share), memory_order_relaxed);
     atomic_store_explicit(&r->next, r->shared ? offered : share, memory_order_relaxed);
     if (r->shared) hp_share_deal(r, share, offered);
@@ -741,18 +767,13 @@ void hp_crew_close(hp_crew *crew) {
   close_oracle(&crew->run);
   hp_pool_destroy(crew->pool);
   for (unsigned i = 0; i < crew->worker_count; i++) {
-    hp_stages_close(&crew->workers[i]->stages);
-    hp_lane_close(&crew->workers[i]->lane);
+    hp_worker_close(crew->workers[i]);
     hp_free(crew->workers[i]);
   }
   hp_free(crew->workers);
   hp_free(crew->levels);
   hp_free(crew->shares);
-  for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) {
-    if (!crew->blocks[block]) continue;
-    for (uint32_t i = 0; i < (uint32_t)HP_FIRST_BLOCK << block; i++) hp_log_free(&crew->blocks[block][i].work.log);
-    hp_free(crew->blocks[block]);
-  }
+  for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) hp_free(crew->blocks[block]);
   hp_free(crew->cuts.at);
   hp_prescan_close(&crew->prescan);
   if (!crew->can_sleep) return;

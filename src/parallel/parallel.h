@@ -20,13 +20,15 @@
 enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16, HP_CACHE_LINE = 64 };
 
 /* A chunk is published by `done` (release); until then it is its worker's alone. It may have been made of several that
- * are next to each other, by whoever took them: then it stands for all of them. */
+ * are next to each other, by whoever took them: then it stands for all of them. Most are made part of another before
+ * anybody works on them, so what work needs is had from the worker when it begins. */
 typedef struct hp_chunk {
   _Atomic bool done;
   _Atomic bool arrived; /* see tree.c */
   bool composed;
-  uint32_t span; /* chunks that it is made of */
-  hp_chunk_work work;
+  uint32_t span;       /* chunks that it is made of */
+  uint32_t cut, limit; /* of all of them */
+  hp_chunk_work *work; /* NULL: nobody has begun, or there was no memory for it */
 } hp_chunk;
 
 /* One parse. What more than one thread uses stands behind the padding. */
@@ -85,8 +87,9 @@ typedef struct hp_crew {
   hp_worker **workers; /* [0] is the calling thread's */
   unsigned worker_count;
   hp_share *shares;                              /* of each of them */
-  hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* what each of them has composed */
-  hp_chunk *blocks[HP_CHUNK_BLOCKS];             /* each twice as long as the one before; chunks never move */
+  hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* what each of them has composed, where a tree was asked for */
+  unsigned level_count;
+  hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* each twice as long as the one before; chunks never move */
   hp_cuts cuts;
   hp_prescan prescan;
   bool can_sleep; /* lock and wake are there */

@@ -19,14 +19,21 @@ static hp_node_range node_over(uint32_t chunk, unsigned level, uint32_t count) {
                          high < count - 1 ? (uint32_t)high + 1 : count};
 }
 
-static hp_chunk_work *work_at(const hp_run *r, uint32_t chunk) { return &hp_chunk_at(r->crew, chunk)->work; }
+/* NULL: the merger has taken the chunk over. */
+static hp_chunk_work *work_at(const hp_run *r, uint32_t chunk) { return hp_chunk_at(r->crew, chunk)->work; }
+
+static bool is_taken(const hp_run *r, uint32_t chunk) {
+  const hp_chunk_work *work = work_at(r, chunk);
+  return work && hp_is_taken(work);
+}
 
 /* Not to be inlined where setjmp is: its locals live in registers. */
 static __attribute__((noinline)) void compose_range(hp_run *r, hp_composer *composer, hp_node_range node) {
   uint32_t left = node.middle - 1, right = node.middle;
-  while (left > node.low && hp_is_taken(work_at(r, left))) left--;
+  while (left > node.low && is_taken(r, left)) left--;
+  if (!work_at(r, left) || !work_at(r, right)) return;
   if (!hp_compose_begin(composer, r->task, work_at(r, left), work_at(r, right))) return;
-  while (right < node.high && hp_compose_take(composer, work_at(r, right))) right++;
+  while (right < node.high && work_at(r, right) && hp_compose_take(composer, work_at(r, right))) right++;
   hp_compose_end(composer);
 }
 
@@ -41,8 +48,8 @@ static void compose(hp_run *r, unsigned thread, hp_node_range node, unsigned lev
   now->merges++;
   now->nanoseconds += end - begin;
   if (r->merger.record)
-    hp_record_event(r->merger.record, HPAR_EVENT_COMPOSE, thread, node.middle, begin, end, work_at(r, node.low)->cut,
-                    work_at(r, node.high - 1)->limit);
+    hp_record_event(r->merger.record, HPAR_EVENT_COMPOSE, thread, node.middle, begin, end,
+                    hp_chunk_at(r->crew, node.low)->cut, hp_chunk_at(r->crew, node.high - 1)->limit);
 }
 
 void hp_tree_arrive(hp_run *r, unsigned thread, uint32_t chunk) {

@@ -1,6 +1,7 @@
 #include "speculate/worker.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/vector.h"
 #include "dom/tag.h"
 #include "speculate/prescan.h"
@@ -14,6 +15,27 @@ void hp_worker_open(hp_worker *w, const hp_task *task, bool fragment, const hp_o
   b->context = *context;
   w->lane.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
   w->nanoseconds = w->predict_nanoseconds = 0;
+}
+
+void hp_worker_close(hp_worker *w) {
+  for (hp_chunk_work *work = w->works, *next; work; work = next) {
+    next = work->next;
+    hp_log_free(&work->log);
+    hp_free(work);
+  }
+  if (w->stages) hp_stages_close(w->stages);
+  hp_free(w->stages);
+  hp_lane_close(&w->lane);
+}
+
+hp_chunk_work *hp_worker_next_work(hp_worker *w) {
+  hp_chunk_work **next = w->work ? &w->work->next : &w->works;
+  if (!*next) *next = hp_allocate_zeroed(sizeof **next);
+  if (!*next) return NULL;
+  w->work = *next;
+  w->work->reading_count = w->work->taken = 0;
+  w->work->truth_known = false;
+  return w->work;
 }
 
 static hp_ref new_cell(hp_builder *b) {
@@ -345,7 +367,7 @@ static void join(hp_worker *w, hp_log *log, uint32_t at) {
 
 static inline int next_token(hp_worker *w, hp_token *token) {
   if (__builtin_expect(!w->staged, 1)) return hp_next_token(&w->lane.tokenizer, token);
-  *token = *hp_stages_next(&w->stages);
+  *token = *hp_stages_next(w->stages);
   return token->kind;
 }
 

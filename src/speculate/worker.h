@@ -31,11 +31,13 @@ struct hp_floor {
 
 typedef struct hp_worker {
   hp_lane lane;
-  bool is_open;     /* for the parse at hand */
-  bool crowded;     /* new names have been most of what it met in this parse: it had better not go on */
-  hp_range part;    /* of the document's memory, where each worker has one */
-  hp_stages stages; /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
+  bool is_open;      /* for the parse at hand */
+  bool crowded;      /* new names have been most of what it met in this parse: it had better not go on */
+  hp_range part;     /* of the document's memory, where each worker has one */
+  hp_stages *stages; /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
   bool staged;
+  struct hp_chunk_work *works, *work; /* the first of those that it has had, each with the next; the last of this parse,
+                                         or NULL */
   struct hp_floor floor;
   uint64_t nanoseconds, predict_nanoseconds;
   void *own; /* the strategy's, while it is at a chunk */
@@ -83,11 +85,17 @@ typedef struct hp_chunk_work {
   } times;                               /* for the record: of the clock, and how long the prediction took */
   hp_reading readings[HP_MOST_READINGS]; /* [0] is the predicted one */
   hp_log log;
+  struct hp_chunk_work *next; /* of its worker's */
 } hp_chunk_work;
 
 static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more && chunk->more(chunk->more_context); }
 
+/* All zeros before first use. */
 void hp_worker_open(hp_worker *worker, const hp_task *task, bool fragment, const hp_open_element *context);
+void hp_worker_close(hp_worker *worker);
+/* For its next chunk in this parse, as yet without a reading, with what was allocated for one of the last parse. NULL:
+ * no memory. */
+hp_chunk_work *hp_worker_next_work(hp_worker *worker);
 /* The chunk as the plan's strategy has it; its cut, limit, reach and what may raise the limit are given. */
 void hp_worker_parse(hp_worker *worker, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk);
 

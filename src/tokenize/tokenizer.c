@@ -66,7 +66,7 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   memset(t->names, 0, SHORT_NAMES * sizeof *t->names);
   if (t->seen_capacity < HP_KNOWN_ATOMS) {
     uint32_t old = t->seen_capacity;
-    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, 2 * HP_KNOWN_ATOMS, sizeof *t->seen, interner->fail);
+    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->fail);
     memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
   }
 }
