@@ -69,14 +69,17 @@ class Pages:
         return path
 
     def _find(self, name):
-        """`name` is one of the paper's pages or of large/, or MODEL*N (N copies of its body), MODEL@SIZE (generated with
-        that many bytes), MODEL#SEED (generated), or a path."""
+        """`name` is one of the paper's pages or of large/, or MODEL*N (N copies of its body), MODEL^N (N copies of
+        all of it), MODEL@SIZE (generated with that many bytes), MODEL#SEED (generated), or a path."""
         folder = shared()
         if os.path.sep in name:
             return Page(os.path.basename(name), name if os.path.isabs(name) else os.path.join(ROOT, name), "given")
         if "*" in name:
             model, times = name.split("*")
             return self._duplicate(self.get(model), int(times))
+        if "^" in name:
+            model, times = name.split("^")
+            return self._repeat(self.get(model), int(times))
         if "@" in name:
             model, size = name.split("@")
             return Page(name, self._generate(model, model, int(size), 1), "generated", "generated")
@@ -106,6 +109,18 @@ class Pages:
                 file.write(data[:begin] + data[begin:end] * times + data[end:])
             os.replace(path + ".new", path)
         return Page(f"{page.name}*{times}", path, "made", page.stand_in)
+
+    def _repeat(self, page, times):
+        """The page several times, one after the other. The parser goes on in the body."""
+        path = os.path.join(cache(), f"{page.name}^{times}-{page.bytes}.html")
+        if not os.path.exists(path):
+            with open(page.path, "rb") as file:
+                data = file.read()
+            with open(path + ".new", "wb") as file:
+                for _ in range(times):
+                    file.write(data)
+            os.replace(path + ".new", path)
+        return Page(f"{page.name}^{times}", path, "made", page.stand_in)
 
     def get(self, name):
         if name not in self.known:

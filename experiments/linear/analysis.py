@@ -7,6 +7,12 @@ LONG = 900000  # bytes from which on it is asked for
 INSTRUCTIONS, TIME, SPEEDUP = 0.03, 0.10, 0.05
 
 
+def model_of(page):
+    """What documents of different length are copies of."""
+    model, _, generated = page.split("^")[0].partition("@")
+    return f"like {model}" if generated else model
+
+
 def changes(values):
     return [abs(after / before - 1) for before, after in zip(values, values[1:])]
 
@@ -15,7 +21,7 @@ def analyse(data):
     pages = [page for page in data.values("page") if data.ran(page=page, part="reused")]
     points = {}
     for page in pages:
-        model, _ = page.split("@")
+        model = model_of(page)
         runs, length = data.ran(page=page, part="reused"), data.page_bytes(page)
         counted = data.ran(page=page, part="instructions")
         fresh = data.ran(page=page, part="fresh")
@@ -33,7 +39,7 @@ def analyse(data):
         rows.sort(key=lambda row: row["length"])
         for row in rows:
             table.row(f"{model}, {row['length'] / 1e6:.2f}",
-                      Number(row["instructions"], "", 3) if row["instructions"] else Missing("not counted: below 1 MB, or this page beyond 16 MB"),
+                      Number(row["instructions"], "", 3) if row["instructions"] else Missing("not counted below 1 MB"),
                       Number(row["sequential"], "ns", 3), Number(row["fresh"], "ns", 3) if row["fresh"] else Missing("not measured below 1 MB"),
                       Number(row["parallel"], "ns", 3), Number(row["speedup"], "", 2))
         long = [row for row in rows if row["length"] >= LONG]
@@ -42,7 +48,7 @@ def analyse(data):
         fallen += [1 - after["speedup"].mean / before["speedup"].mean for before, after in zip(long, long[1:])]
     linear = max(counted) <= INSTRUCTIONS and max(timed) <= TIME and max(fallen) <= SPEEDUP
     result.verdict = AGREES if linear else DIFFERS
-    result.why = (f"from 1 MB on, from one size to its double: instructions for a byte change by {100 * max(counted):.1f}% at most, the shortest"
+    result.why = (f"from 1 MB on, from one document to its double: instructions for a byte change by {100 * max(counted):.1f}% at most, the shortest"
                   f" sequential time for a byte by {100 * max(timed):.0f}%, and the speed-up falls by {100 * max(fallen):.0f}% at most")
 
     def show(figure):
