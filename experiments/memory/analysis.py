@@ -1,9 +1,13 @@
 """Memory over input bytes, and the parallel peak over the sequential one."""
+import itertools
+
 from lab import numbers
 from lab.cells import AGREES, DIFFERS, Number, Section, Table
 
 MOST = 1.25
 TITLES = {"paper": "the paper's pages", "pages": "the collection", "large": "the large pages"}
+
+PACES = {"free": "", "paced": ", each at its share"}
 
 
 def per_byte(record):
@@ -24,17 +28,17 @@ def analyse(data):
         base = [numbers.value([run[i] for run in alone]) for i in (0, 1)]
         table = result.add(Table(f"memory-{name}", f"Bytes of memory for a byte of input, {TITLES[name]}",
                                  ["mode and threads", "resident", "over sequential", "allocated", "over sequential "],
-                                 "Resident: growth of VmHWM; allocated: peak of malloc, and the tree. Sums over the pages of the set."))
+                                 "Resident: VmHWM less what was resident before; allocated: peak of malloc, and the tree. Sums over the pages of the set."))
         table.row("sequential", Number(base[0], "", 3), Number(1, "", 3), Number(base[1], "", 3), Number(1, "", 3))
-        for mode in ("auto", "parallel"):
+        for mode, pace in itertools.product(("auto", "parallel"), ("free", "paced")):
             for threads in data.values("threads"):
-                runs = [per_byte(record) for record in data.ran(set=name, mode=mode, threads=threads)]
+                runs = [per_byte(record) for record in data.ran(set=name, mode=mode, pace=pace, threads=threads)]
                 if not runs:
                     continue
                 values = [numbers.value([run[i] for run in runs]) for i in (0, 1)]
                 ratios = [values[i].mean / base[i].mean for i in (0, 1)]
                 worst[name, mode] = max(worst.get((name, mode), 0), *ratios)
-                table.row(f"{mode}, {threads} threads", Number(values[0], "", 3), Number(ratios[0], "", 3),
+                table.row(f"{mode}, {threads} threads{PACES[pace]}", Number(values[0], "", 3), Number(ratios[0], "", 3),
                           Number(values[1], "", 3), Number(ratios[1], "", 3))
     asked = {key: value for key, value in worst.items() if key[1] == "auto" and key[0] != "paper"} or worst
     result.verdict = AGREES if max(asked.values()) <= MOST else DIFFERS

@@ -1,15 +1,20 @@
-/* hpar-memory MODE THREADS FILE...: what a parse takes of memory, as JSON. Each page is parsed in a process of its own,
- * by a new parser into a new document; once before with others that were then destroyed, so that the program's own
- * pages are not counted. `resident` is what the peak of resident memory (VmHWM) grows by, in bytes; `heap` the peak of
- * what was had from malloc beyond what was had before; `document` what the tree takes. The input is read before. */
+/* hpar-memory [--paced] MODE THREADS FILE...: what a parse takes of memory, as JSON. Each page is parsed in a process
+ * of its own, by a new parser into a new document; once before with others that were then destroyed, so that the
+ * program's own pages are not counted. `resident` is the peak of resident memory (VmHWM) less what was resident before,
+ * in bytes; `heap` the peak of what was had from malloc beyond what was had before; `document` what the tree takes. The
+ * input is read before. Paced, threads wait at each chunk that they come to, so that on few cores, too, all of them
+ * come to their share, as they would on as many cores. */
 
 #include <hpar/hpar.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The linker leads the library's calls here (--wrap). */
@@ -47,6 +52,32 @@ void __wrap_free(void *memory) {
   discount(memory);
   __real_free(memory);
 }
+
+static bool paced;
+
+#if HPAR_PARALLEL
+/* src/parallel/share.c */
+struct hp_run;
+bool __real_hp_share_go_on(struct hp_run *run, unsigned thread, uint32_t chunk);
+bool __real_hp_share_take_this(struct hp_run *run, uint32_t chunk);
+bool __wrap_hp_share_go_on(struct hp_run *run, unsigned thread, uint32_t chunk);
+bool __wrap_hp_share_take_this(struct hp_run *run, uint32_t chunk);
+
+static void wait_a_bit(void) {
+  enum { NANOSECONDS = 100000 };
+  if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
+}
+
+bool __wrap_hp_share_go_on(struct hp_run *run, unsigned thread, uint32_t chunk) {
+  wait_a_bit();
+  return __real_hp_share_go_on(run, thread, chunk);
+}
+
+bool __wrap_hp_share_take_this(struct hp_run *run, uint32_t chunk) {
+  wait_a_bit();
+  return __real_hp_share_take_this(run, chunk);
+}
+#endif
 
 static unsigned long kilobytes(const char *what) {
   unsigned long value = 0;
@@ -95,10 +126,11 @@ static int measure(const char *path, const hpar_options *options, const char *se
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   malloc_trim(0);
+  kilobytes("VmRSS"); /* so that the pages of what reads it are there, too */
   if (!forget_peak()) return 1;
   long heap = atomic_load(&live);
   atomic_store(&most, heap);
-  unsigned long before = kilobytes("VmHWM");
+  unsigned long before = kilobytes("VmRSS"); /* the peak starts anew from an estimate */
   if (parse(bytes, length, options, &parser, &document, &stats)) return 1;
   unsigned long after = kilobytes("VmHWM");
   printf("%s{\"file\": \"%s\", \"bytes\": %zu, \"mode\": \"%s\", \"threads\": %u, \"chunks\": %llu, \"resident\": %lu, "
@@ -111,9 +143,14 @@ static int measure(const char *path, const hpar_options *options, const char *se
 int main(int argc, char **arguments) {
   static const char *const modes[] = {"auto", "sequential", "parallel", "pipelined"};
   unsigned mode = 0;
+  if (argc > 1 && !strcmp(arguments[1], "--paced")) {
+    paced = true;
+    arguments++;
+    argc--;
+  }
   while (argc > 3 && mode < 4 && strcmp(arguments[1], modes[mode]) != 0) mode++;
   if (argc < 4 || mode == 4) {
-    fputs("usage: hpar-memory auto|sequential|parallel|pipelined THREADS FILE...\n", stderr);
+    fputs("usage: hpar-memory [--paced] auto|sequential|parallel|pipelined THREADS FILE...\n", stderr);
     return 2;
   }
   hpar_options options = {.mode = (hpar_mode)mode, .threads = (unsigned)atoi(arguments[2])};
