@@ -167,6 +167,53 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
   return fine;
 }
 
+/* Slices that are long enough to be looked at before they are put somewhere. What lies before the text of two of them
+ * was touched for nothing: there is little, but where there was not room enough at first, because bytes become three or
+ * are where nobody has looked. */
+static void test_room(void) {
+  enum { LENGTH = 24000 };
+  static const struct {
+    const char *label;
+    unsigned char byte, others; /* one of so many is the byte; 0: all that nobody looks at are */
+    bool crowded;
+  } kinds[] = {{"windows-1251", 0xE1, 3, false}, {"windows-1251", 0xE1, 1, false}, {"gbk", 0xC4, 40, false},
+               {"windows-874", 0xA1, 1, true},   {"shift_jis", 0xB1, 2, true},     {"x-user-defined", 0xB1, 1, false},
+               {"windows-1251", 0xE1, 0, true},  {"windows-1251", 0xE1, 40, false}};
+  char *bytes = malloc(LENGTH);
+  if (!bytes) exit(1);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const hp_encoding *encoding = named(kinds[k].label);
+    const size_t step = LENGTH / 2 / 128;
+    for (size_t i = 0; i < LENGTH; i++) {
+      bool high = kinds[k].others ? i % kinds[k].others == 0 : i % (LENGTH / 2) % step >= 32;
+      bytes[i] = high ? (char)kinds[k].byte : ' ';
+    }
+    hp_input whole = {0};
+    if (!CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) continue;
+    hp_buffer room = {0};
+    unsigned slices = 0;
+    hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
+    hp_decode_aid aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
+    for (aid.most = 2; aid.most < 6; aid.most++) {
+      hp_input input = {0};
+      hp_buffer_clear(&room);
+      if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &aid), HPAR_OK)) continue;
+      CHECK_EQ(slices, aid.most);
+      CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
+      for (size_t i = 0; i < input.length; i += 7)
+        if (((unsigned char)input.bytes[i] & 0xC0) != 0x80)
+          CHECK_EQ(hp_input_offset(&input, i), hp_input_offset(&whole, i));
+      size_t before = (size_t)(input.bytes - room.base);
+      if (aid.most == 2 && !kinds[k].crowded) CHECK(before < whole.length / 2);
+      if (aid.most == 2 && kinds[k].crowded) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
+      hp_input_close(&input);
+    }
+    hp_buffer_close(&room);
+    hp_input_close(&whole);
+  }
+  free(bytes);
+}
+
 /* Every one split, all bytes one by one, and the whole into place; slices, and offsets. */
 static bool check_ways(const hp_encoding *encoding, const char *bytes, size_t length, const buffer *whole) {
   buffer text = {0};
@@ -737,6 +784,7 @@ int main(void) {
   test_indexes();
   test_random();
   test_offsets();
+  test_room();
   test_sniff();
   if (hpar_parser_create(&parser) || hpar_document_create(&document) || hpar_document_create(&other)) exit(1);
   test_parses();

@@ -181,9 +181,10 @@ static hp_iso_2022_jp unpack(uint32_t state) {
 /* A part of the source, and where its text and its checkpoints go: offsets are those from `text`. */
 typedef struct slice {
   const unsigned char *begin, *end;
-  char *text;
+  char *text, *limit;
   char *before; /* the text is to be moved to where it ends there; NULL: it stays */
   size_t length;
+  bool crowded; /* there was no room for all of it */
   hp_checkpoint *checkpoints;
   size_t checkpoint_count;
   hpar_status status;
@@ -196,6 +197,10 @@ typedef struct decoding {
   unsigned count;
   slice slices[HP_DECODE_SLICES];
 } decoding;
+
+static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end) {
+  return 3 * (end - begin) + HP_DECODER_SLACK;
+}
 
 /* What belongs to other slices, and to the caller, is touched at the begin and the end only: it is other threads'. */
 static void decode_slice(void *job, unsigned i) {
@@ -210,6 +215,8 @@ static void decode_slice(void *job, unsigned i) {
     s.checkpoints[s.checkpoint_count++] =
         (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
     const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
+    s.crowded = s.limit - out < most_text(at, stop);
+    if (s.crowded) break;
     at = d.decode(&d, at, stop, stop == s.end, &out);
     if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
     if (at == s.end) break;
@@ -282,23 +289,64 @@ static bool make_checkpoints(hp_input *input, decoding *all) {
   return true;
 }
 
-/* What follows the ASCII that `input` begins with. Slices are put where they have room, and moved together. */
-static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
-  if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
-  char *text = input->owned ? input->owned : aid->buffer->base, *at = text + ascii;
-  if (ascii) memcpy(text, input->source, ascii);
+/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII in samples of it, of
+ * which each makes the text a byte longer, or two. */
+static ptrdiff_t probable_text(const decoding *all, const slice *s) {
+  enum { SAMPLES = 128, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
+  if (step < SAMPLE) return most;
+  uint64_t high = 0;
+  for (unsigned i = 0; i < SAMPLES; i++) {
+    uint64_t part[SAMPLE / 8];
+    memcpy(part, s->begin + i * step, sizeof part);
+    for (unsigned k = 0; k < SAMPLE / 8; k++)
+      high += (uint64_t)__builtin_popcountll(part[k] & UINT64_C(0x8080808080808080));
+  }
+  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (SAMPLES * SAMPLE));
+  switch (all->encoding->kind) {
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: longer = length / 2; break;
+    case HP_ENCODING_X_USER_DEFINED: longer *= 2; break;
+    default: break;
+  }
+  ptrdiff_t probable = length + longer + length / 8 + MORE;
+  return probable < most ? probable : most;
+}
+
+/* Slices are put near each other, as what they leave between them is memory that was touched for nothing; `surely`
+ * so that each has room for what its text may be at most. */
+static void place_slices(decoding *all, char *at, bool surely) {
   for (unsigned i = 0; i < all->count; i++) {
     slice *s = &all->slices[i];
     s->text = at;
-    at += 3 * (s->end - s->begin) + HP_DECODER_SLACK;
+    at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable_text(all, s);
+    s->limit = at;
+    s->checkpoint_count = 0;
   }
+}
+
+static bool any_is_crowded(const decoding *all) {
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->slices[i].crowded) return true;
+  return false;
+}
+
+/* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
+  if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
+  char *text = input->owned ? input->owned : aid->buffer->base;
+  if (ascii) memcpy(text, input->source, ascii);
   /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it has touched before. */
   bool moves_first = all->count == 2 && !ascii && !input->owned;
-  if (moves_first) all->slices[0].before = all->slices[1].text;
-  if (all->count > 1)
-    aid->run(aid->context, all->count, decode_slice, all);
-  else
-    decode_slice(all, 0);
+  for (bool surely = false;; surely = true) {
+    place_slices(all, text + ascii, surely);
+    if (moves_first) all->slices[0].before = all->slices[1].text;
+    if (all->count > 1)
+      aid->run(aid->context, all->count, decode_slice, all);
+    else
+      decode_slice(all, 0);
+    if (surely || !any_is_crowded(all)) break;
+  }
   uint64_t length = ascii;
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
