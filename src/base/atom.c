@@ -3,6 +3,15 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
+#include <stdatomic.h>
+
+enum { FIRST_TEXT = 1 << 10, MOST_KEPT = 2048 };
+
+static uint64_t next_generation(void) {
+  static _Atomic uint64_t last;
+  return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 /* Block k holds names [64 (2^k - 1), 64 (2^(k+1) - 1)). */
 static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
   uint32_t block = 31 - (uint32_t)__builtin_clz(index / 64 + 1);
@@ -12,19 +21,25 @@ static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
   memset(atoms, 0, sizeof *atoms);
   atoms->range = range;
+  atoms->generation = next_generation();
   if (pthread_mutex_init(&atoms->lock, NULL)) return HPAR_ERROR_MEMORY;
   hp_arena_open(&atoms->arena, range, NULL);
   return HPAR_OK;
 }
 
 void hp_atoms_reset(hp_atoms *atoms) {
-  if (atoms->count) memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
-  atoms->count = 0;
   hp_arena_open(&atoms->arena, atoms->range, NULL);
+  if (!atoms->spilt && atoms->count <= MOST_KEPT) return;
+  memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
+  atoms->count = 0;
+  atoms->text_block = atoms->text_used = 0;
+  atoms->spilt = false;
+  atoms->generation = next_generation();
 }
 
 void hp_atoms_destroy(hp_atoms *atoms) {
   for (int block = 0; block < HP_NAME_BLOCKS; block++) hp_free(atoms->blocks[block]);
+  for (int block = 0; block < HP_TEXT_BLOCKS; block++) hp_free(atoms->text[block]);
   hp_free(atoms->slots);
   pthread_mutex_destroy(&atoms->lock);
 }
@@ -70,7 +85,23 @@ static bool grow_table(hp_atoms *atoms) {
   return true;
 }
 
+/* Room that outlives a reset, or NULL. */
+static char *kept_text(hp_atoms *atoms, size_t length) {
+  for (; atoms->text_block < HP_TEXT_BLOCKS; atoms->text_block++, atoms->text_used = 0) {
+    char **block = &atoms->text[atoms->text_block];
+    size_t size = (size_t)FIRST_TEXT << atoms->text_block;
+    if (!*block && !(*block = hp_allocate(size))) return NULL;
+    if (size - atoms->text_used < length) continue;
+    atoms->text_used += (uint32_t)length;
+    return *block + atoms->text_used - length;
+  }
+  return NULL;
+}
+
 static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hpar_status *status) {
+  char *kept = kept_text(atoms, length);
+  if (kept) return memcpy(kept, bytes, length);
+  atoms->spilt = true;
   hp_fail fail;
   if (setjmp(fail.frame)) {
     *status = fail.status; // NOLINT: who unwinds sets it
@@ -102,6 +133,8 @@ static hp_atom enter(hp_atoms *atoms, const char *bytes, size_t length, uint64_t
 void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail) {
   interner->atoms = atoms;
   interner->fail = fail;
+  if (interner->generation == atoms->generation) return;
+  interner->generation = atoms->generation;
   if (interner->used) memset(interner->slots, 0, interner->slot_count * sizeof *interner->slots);
   interner->used = 0;
 }
@@ -110,6 +143,7 @@ void hp_interner_close(hp_interner *interner) {
   hp_free(interner->slots);
   interner->slots = NULL;
   interner->slot_count = interner->used = 0;
+  interner->generation = 0;
 }
 
 static void grow_cache(hp_interner *interner) {

@@ -24,15 +24,20 @@ typedef struct hp_name {
   uint32_t length;
 } hp_name;
 
-enum { HP_NAME_BLOCKS = 27 };
+enum { HP_NAME_BLOCKS = 27, HP_TEXT_BLOCKS = 5 };
 
+/* A document that is used again keeps its names, while they are few: the next page has mostly the same. */
 typedef struct hp_atoms {
   pthread_mutex_t lock;
   hp_range *range;
+  uint64_t generation; /* what an atom stands for holds as long as this does, which no other table ever has */
   hp_name *blocks[HP_NAME_BLOCKS]; /* block k holds 64 << k names; a name never moves */
   uint32_t count;                  /* names beyond the known ones */
   uint32_t *slots;                 /* open addressing over all of them; atom or 0 */
   uint32_t slot_count;
+  char *text[HP_TEXT_BLOCKS]; /* the bytes of names that may be kept; block k has 1 KB << k */
+  uint32_t text_block, text_used;
+  bool spilt; /* the bytes of the others are in the range */
   hp_arena arena;
 } hp_atoms;
 
@@ -43,6 +48,7 @@ void hp_atoms_destroy(hp_atoms *atoms);
 /* A thread's way in. */
 typedef struct hp_interner {
   hp_atoms *atoms;
+  uint64_t generation; /* of the atoms in `slots` */
   hp_fail *fail;
   struct hp_interned {
     uint64_t key;
@@ -51,7 +57,7 @@ typedef struct hp_interner {
   uint32_t slot_count, used;
 } hp_interner;
 
-void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail); /* keeps allocated slots */
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail); /* keeps what holds for `atoms` */
 void hp_interner_close(hp_interner *interner);
 
 /* First and last eight bytes, folded so that two names of one length up to 16 are equal exactly if their keys are. */

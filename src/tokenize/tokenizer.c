@@ -47,6 +47,12 @@ const uint8_t hp_byte_class[256] = {
 #undef V
 #undef O
 
+/* But for those that the standard knows. */
+static void forget_names(hp_tokenizer *t) {
+  for (int i = 0; i < SHORT_NAMES; i++)
+    if (t->names[i].atom >= HP_KNOWN_ATOMS) t->names[i] = (struct hp_short_name){0};
+}
+
 void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_interner *interner) {
   t->base = t->at = t->end = "";
   t->last = false;
@@ -61,9 +67,10 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->context = NULL;
   t->pending_text = false;
   t->scan = hp_scan();
-  if (!t->names) t->names = hp_allocate(SHORT_NAMES * sizeof *t->names);
+  if (!t->names) t->names = hp_allocate_zeroed(SHORT_NAMES * sizeof *t->names);
   if (!t->names) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
-  memset(t->names, 0, SHORT_NAMES * sizeof *t->names);
+  if (t->names_generation != interner->generation) forget_names(t);
+  t->names_generation = interner->generation;
   if (t->seen_capacity < HP_KNOWN_ATOMS) {
     uint32_t old = t->seen_capacity;
     t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->fail);

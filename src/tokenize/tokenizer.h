@@ -39,7 +39,8 @@ typedef struct hp_tokenizer {
   uint32_t *seen; /* by atom: serial of the tag that had this attribute */
   uint32_t seen_capacity, serial;
   const struct hp_scan_kernels *scan;
-  struct hp_short_name *names; /* atoms of names up to 16 bytes that were met */
+  struct hp_short_name *names; /* atoms of names up to 16 bytes that were met, */
+  uint64_t names_generation;   /* of the interner's atoms */
   uint32_t error_count;        /* errors->count and ->seen at the start of the token, to go back to */
   uint64_t errors_seen;
 } hp_tokenizer;
