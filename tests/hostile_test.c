@@ -15,13 +15,15 @@
 #include <time.h>
 
 typedef struct shape {
-  const char *name, *before, *unit, *after; /* %u in the unit counts */
+  const char *name, *before, *unit, *after; /* %u in the unit counts; \2 divides it in two, all of the first before */
   unsigned count;
 } shape;
 
 /* Longer than what a predictor looks back for the beginning of foreign content. */
 #define TEN(text) text text text text text text text text text text
 #define FAR TEN(TEN(TEN("y<br>")))
+
+#define BUTTON "<select><button><selectedcontent></selectedcontent></button>"
 
 static const shape shapes[] = {
     {"nested div", "", "<div>", "", 100000},
@@ -42,9 +44,14 @@ static const shape shapes[] = {
     {"end tags without start", "<div><p><span>", "</i></div2></table>", "", 40000},
     {"mis-nested pairs", "", "<b><i></b></i>", "", 20000},
     {"options", "<select>", "<option>x", "", 60000},
-    {"options with a button", "<select><button><selectedcontent></selectedcontent></button>", "<option>x", "", 20000},
-    {"selected options with a button", "<select><button><selectedcontent></selectedcontent></button>",
-     "<option selected>x", "", 20000},
+    {"options with a button", BUTTON, "<option>x", "", 20000},
+    {"selected options with a button", BUTTON, "<option selected>x", "", 20000},
+    {"disabled options with a button", BUTTON, "<option disabled>x\2<option>x", "", 15000},
+    {"options deep in a select", BUTTON, "<div>\2<option>x", "", 20000},
+    {"options within options", BUTTON, "<div><option>x", "", 20000},
+    {"a button behind much else", "<select>", "<br>\2<selectedcontent></selectedcontent><option selected>x", "", 15000},
+    {"selects in a select", BUTTON, "<object><select><option>x</select></object><option selected>y", "", 6000},
+    {"fostered options", BUTTON, "<option disabled>x\2<table><tr><td></td><option selected>y</table>", "", 10000},
     {"one comment", "<!--", "-x- <b>", "", 400000},
     {"one attribute", "<p a='", "x <b> ", "'>", 400000},
     {"one text", "", "x y\n", "", 600000},
@@ -87,6 +94,8 @@ static const shape shapes[] = {
     {"frames", "<frameset>", "<p>x</p><frame>", "", 60000},
     {"cells in a template", "<template><tr>", "<td>x<p>y</p>", "", 60000},
     {"end tags only", "", "</br></p>", "", 100000},
+    {"templates deep down", "", "<div>\2<template></template>", "", 40000},
+    {"tables deep down", "", "<div>\2<table></table>", "", 40000},
     {"a million </p>", "", "</p>", "", 1000000},
     {"attributes of html and body", "", "<html a=b><body c=d>x", "", 40000},
     {"ends and more", "", "</body></html>x<p>", "", 50000},
@@ -121,16 +130,24 @@ static const shape shapes[] = {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static void write_shape(const shape *of, unsigned count, buffer *to) {
-  buffer_clear(to);
-  buffer_text(to, of->before);
-  const char *place = strstr(of->unit, "%u");
+static void write_units(const char *unit, int length, unsigned count, buffer *to) {
+  const char *place = strstr(unit, "%u");
+  if (place && place - unit >= length) place = NULL;
   for (unsigned i = 0; i < count; i++) {
     if (!place)
-      buffer_text(to, of->unit);
+      buffer_add(to, unit, (size_t)length);
     else
-      buffer_format(to, "%.*s%u%s", (int)(place - of->unit), of->unit, i, place + 2);
+      buffer_format(to, "%.*s%u%.*s", (int)(place - unit), unit, i, length - (int)(place - unit) - 2, place + 2);
   }
+}
+
+static void write_shape(const shape *of, unsigned count, buffer *to) {
+  const char *divide = strchr(of->unit, 2);
+  int length = divide ? (int)(divide - of->unit) : (int)strlen(of->unit);
+  buffer_clear(to);
+  buffer_text(to, of->before);
+  write_units(of->unit, length, count, to);
+  if (divide) write_units(divide + 1, (int)strlen(divide + 1), count, to);
   buffer_text(to, of->after);
   for (size_t i = 0; i < to->length; i++)
     if (to->bytes[i] == 1) to->bytes[i] = 0;

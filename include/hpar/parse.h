@@ -8,10 +8,11 @@
  * Different parsers may run at once.
  *
  * Time is linear in the input but where the standard itself asks for more: reconstructing formatting
- * elements makes a tree that is larger than the input (`<p><b a=1><b a=2>...` then many `<p>`), Noah's Ark
- * compares with every entry after the last marker, the adoption agency moves all children of a furthest block,
- * and a select with a selectedcontent looks for its first option that is not disabled whenever one ends. Limits are
- * applied where they are asked for: see max_depth and what follows it. */
+ * elements makes a tree that is larger than the input (`<p><b a=1><b a=2>...` then many `<p>`), Noah's Ark and a
+ * formatting element's end tag look at every entry after the last marker, the adoption agency moves all children of a
+ * furthest block, and in a select with a selectedcontent what is fostered, or stands in that content, changes which
+ * option comes first in what is there already. Limits are applied where they are asked for: see max_depth and what
+ * follows it. */
 
 #include <hpar/document.h>
 #include <hpar/predictor.h>

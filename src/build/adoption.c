@@ -100,8 +100,8 @@ void run_adoption_agency(hp_builder *b, const hp_token *t) {
     }
 
     hp_remove(b->base, last);
-    insert_at(b, place_for(b, ancestor.node, ancestor.tag, ancestor.ns == HPAR_NAMESPACE_HTML ? ancestor.name : 0),
-              last);
+    insert_element_at(
+        b, place_for(b, ancestor.node, ancestor.tag, ancestor.ns == HPAR_NAMESPACE_HTML ? ancestor.name : 0), last);
     hp_ref clone = new_element(b, subject, HPAR_NAMESPACE_HTML, b->formatting[in_list].attributes, NULL);
     hp_move_children(b->base, block, clone);
     hp_append(b->base, block, clone);

@@ -22,6 +22,8 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->formatting_capacity = kept.formatting_capacity;
   b->template_modes = kept.template_modes;
   b->template_capacity = kept.template_capacity;
+  b->selections = kept.selections;
+  b->selection_capacity = kept.selection_capacity;
   b->merged = kept.merged;
   b->merged_capacity = kept.merged_capacity;
 
@@ -48,6 +50,7 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->last);
   hp_free(b->formatting);
   hp_free(b->template_modes);
+  hp_free(b->selections);
   hp_free(b->merged);
 }
 

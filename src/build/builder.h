@@ -59,6 +59,19 @@ typedef struct hp_formatting {
   hp_ref attributes;
 } hp_formatting;
 
+/* What is known of an open select, once there is a selectedcontent: from a walk over it that goes on from option to
+ * option, for what comes is inserted behind. Where that is not so all is forgotten, and each option walks for itself
+ * until that has taken as many steps. */
+typedef struct hp_selection {
+  hp_ref select;
+  hp_ref seen;       /* the walk has been to it, all before it and all below it; 0: nothing yet */
+  hp_ref first;      /* option that is not disabled; 0: none */
+  hp_ref selected;   /* the last option that says so */
+  hp_ref content;    /* the first selectedcontent */
+  bool holds_itself; /* that stands in an option or another one, below the select */
+  bool apart;        /* not in the select before it, but in a template there, or taken out */
+} hp_selection;
+
 typedef struct hp_floor hp_floor;
 
 /* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
@@ -88,7 +101,10 @@ typedef struct hp_builder {
   bool prepared;             /* the merger has run the first half of the next token */
   bool form_known;           /* always in the exact builder; else: has the worker itself written the pointer? */
   bool selectedcontent_seen; /* some selectedcontent element exists */
-  uint8_t *merged;           /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
+  hp_selection *selections;  /* exact builder only */
+  uint32_t selection_count, selection_capacity;
+  uint64_t looked, walked; /* steps: of the walk, and since it was given up */
+  uint8_t *merged;         /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
   uint32_t merged_capacity;
   uint8_t merging; /* bits of those of the two whose attributes are marked there; times 4: whose block has grown */
   hp_ref head, form;

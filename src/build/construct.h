@@ -131,6 +131,11 @@ static inline void pop(hp_builder *b) {
   if (e->name == HP_OPTION && e->ns == HPAR_NAMESPACE_HTML) option_popped(b, e->node);
 }
 
+static inline void forget_selections(hp_builder *b) {
+  if (b->selection_count) b->walked = 0;
+  b->selection_count = 0;
+}
+
 /* Until the entry at `index` is gone, too. */
 static inline void pop_through(hp_builder *b, uint32_t index) {
   while (b->depth >= index) pop(b);
@@ -221,6 +226,12 @@ static inline hp_place appropriate_place(hp_builder *b) {
 
 static inline void insert_at(hp_builder *b, hp_place place, hp_ref node) {
   hp_insert_before(b->base, place.parent, node, place.next);
+}
+
+/* What is fostered may come before options that were seen. */
+static inline void insert_element_at(hp_builder *b, hp_place place, hp_ref element) {
+  if (place.next) forget_selections(b);
+  insert_at(b, place, element);
 }
 
 //§ create-an-element-for-the-token

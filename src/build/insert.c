@@ -67,7 +67,7 @@ hp_ref new_element(hp_builder *b, hp_atom name, uint8_t ns, hp_ref attributes, c
 hp_ref insert_html_slowly(hp_builder *b, const hp_token *t, bool push) {
   hp_place place = appropriate_place(b);
   hp_ref ref = new_element(b, t->name, HPAR_NAMESPACE_HTML, t->attributes, t->end ? t : NULL);
-  insert_at(b, place, ref);
+  insert_element_at(b, place, ref);
   if (push) push_html(b, ref, t->name);
   return ref;
 }
@@ -94,7 +94,7 @@ void insert_foreign_element(hp_builder *b, const hp_token *t, uint8_t ns) {
   bool html_integration = adjust_attributes(b, t->attributes, ns, name);
   hp_place place = appropriate_place(b);
   hp_ref ref = new_element(b, name, ns, t->attributes, t);
-  insert_at(b, place, ref);
+  insert_element_at(b, place, ref);
   if (t->flags & HP_TOKEN_SELF_CLOSING) return;
   uint16_t tag = hp_foreign_tag(ns, name);
   if (html_integration) {

@@ -46,6 +46,8 @@ static void unlink_from(hp_builder *b, uint32_t index) {
 
 void remove_from_stack(hp_builder *b, uint32_t index) {
   hp_open_element removed = b->stack[index];
+  if (removed.name == HP_OPTION || removed.name == HP_SELECTEDCONTENT)
+    forget_selections(b); /* what was in it leaves it */
   unlink_from(b, index);
   memmove(&b->stack[index], &b->stack[index + 1], (b->depth - index) * sizeof *b->stack);
   b->depth--;
@@ -65,38 +67,44 @@ void push_template_mode(hp_builder *b, uint8_t mode) {
   b->template_modes[b->template_count++] = mode;
 }
 
+/* The highest of the open elements that tell of the mode; 0: none. */
+static uint32_t last_that_tells(const hp_builder *b) {
+  static const hp_atom names[] = {HP_TD,       HP_TH,    HP_TR,       HP_TBODY, HP_THEAD, HP_TFOOT,    HP_CAPTION,
+                                  HP_COLGROUP, HP_TABLE, HP_TEMPLATE, HP_HEAD,  HP_BODY,  HP_FRAMESET, HP_HTML};
+  uint32_t last = 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) last = higher(last, b->last[names[i]]);
+  return last;
+}
+
 //§ reset-the-insertion-mode-appropriately
 void reset_insertion_mode_appropriately(hp_builder *b) {
-  for (uint32_t i = b->depth; i > 0; i--) {
-    const hp_open_element *e = &b->stack[i];
-    bool last = !HP_SPECULATIVE && i == 1;
-    if (last && b->fragment) e = &b->context;
-    if (e->ns == HPAR_NAMESPACE_HTML) {
-      switch (e->name) {
-        case HP_TD:
-        case HP_TH:
-          if (last) break;
-          b->mode = HP_IN_CELL;
-          return;
-        case HP_TR: b->mode = HP_IN_ROW; return;
-        case HP_TBODY:
-        case HP_THEAD:
-        case HP_TFOOT: b->mode = HP_IN_TABLE_BODY; return;
-        case HP_CAPTION: b->mode = HP_IN_CAPTION; return;
-        case HP_COLGROUP: b->mode = HP_IN_COLUMN_GROUP; return;
-        case HP_TABLE: b->mode = HP_IN_TABLE; return;
-        case HP_TEMPLATE: b->mode = b->template_modes[b->template_count - 1]; return;
-        case HP_HEAD:
-          if (last) break;
-          b->mode = HP_IN_HEAD;
-          return;
-        case HP_BODY: b->mode = HP_IN_BODY; return;
-        case HP_FRAMESET: b->mode = HP_IN_FRAMESET; return;
-        case HP_HTML: b->mode = b->head ? HP_AFTER_HEAD : HP_BEFORE_HEAD; return;
-        default: break;
-      }
+  uint32_t index = last_that_tells(b);
+  bool last = !HP_SPECULATIVE && index <= 1;
+  const hp_open_element *e = last && b->fragment ? &b->context : &b->stack[index];
+  if (index && e->ns == HPAR_NAMESPACE_HTML) {
+    switch (e->name) {
+      case HP_TD:
+      case HP_TH:
+        if (last) break;
+        b->mode = HP_IN_CELL;
+        return;
+      case HP_TR: b->mode = HP_IN_ROW; return;
+      case HP_TBODY:
+      case HP_THEAD:
+      case HP_TFOOT: b->mode = HP_IN_TABLE_BODY; return;
+      case HP_CAPTION: b->mode = HP_IN_CAPTION; return;
+      case HP_COLGROUP: b->mode = HP_IN_COLUMN_GROUP; return;
+      case HP_TABLE: b->mode = HP_IN_TABLE; return;
+      case HP_TEMPLATE: b->mode = b->template_modes[b->template_count - 1]; return;
+      case HP_HEAD:
+        if (last) break;
+        b->mode = HP_IN_HEAD;
+        return;
+      case HP_BODY: b->mode = HP_IN_BODY; return;
+      case HP_FRAMESET: b->mode = HP_IN_FRAMESET; return;
+      case HP_HTML: b->mode = b->head ? HP_AFTER_HEAD : HP_BEFORE_HEAD; return;
+      default: break;
     }
-    if (last) break;
   }
 #if HP_SPECULATIVE
   b->mode = hp_floor_mode(b);
