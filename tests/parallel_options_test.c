@@ -228,6 +228,24 @@ static void automatic(void) {
   CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
   CHECK(equal());
 
+  /* A small page is parsed in parallel where threads begin at once, a large one in any case. */
+  static const struct {
+    size_t length;
+    hpar_pool pool;
+    const char *mode;
+  } sizes[] = {{(32 << 10) - 1, HPAR_POOL_SPIN, "sequential"},
+               {32 << 10, HPAR_POOL_SPIN, "parallel"},
+               {(128 << 10) - 1, HPAR_POOL_SLEEP, "sequential"},
+               {128 << 10, HPAR_POOL_SLEEP, "parallel"}};
+  CHECK(page.length >= 128 << 10);
+  options.threads = 2;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    options.pool = sizes[i].pool;
+    CHECK_EQ(parse(&options, page.bytes, sizes[i].length, &stats), HPAR_OK);
+    CHECK_STRING(stats.mode, sizes[i].mode);
+  }
+  options = (hpar_options)HPAR_OPTIONS_DEFAULT;
+
   /* even the smallest input may be parsed in parallel */
   options.mode = HPAR_MODE_PARALLEL;
   static const char *const tiny[] = {"", "<", "x", "<p>", "</", "<a><b>", "\xEF\xBB\xBF", "\0", "\xFF"};

@@ -7,7 +7,7 @@
 
 /* Below these bytes a slice costs more to hand over than it saves. */
 enum { ROOM = 32 << 20 };
-enum { LEAST_SLICE = 32 << 10, SLICES_A_THREAD = 1, INLINE_SLICES = 5, INLINE_LEAST = 16, LEAST_CHECKED = 32 << 10 };
+enum { LEAST_SLICE = 16 << 10, SLICES_A_THREAD = 1, INLINE_SLICES = 5, INLINE_LEAST = 16, LEAST_CHECKED = 32 << 10 };
 
 static hp_pool_wait wait_of(hpar_pool pool) {
   switch (pool) {

@@ -54,12 +54,12 @@ static void hold_document(hpar_parser *parser) {
   document->feeder = parser;
 }
 
-static hp_feed_way first_way(const hpar_options *o) {
+static hp_feed_way first_way(const hpar_parser *parser, const hpar_options *o) {
   if (o->max_memory) return HP_FEED_AT_FINISH; /* tokens that come in pieces may take more */
   if (o->max_nodes) return HP_FEED_SEQUENTIAL;
   if (o->mode == HPAR_MODE_PIPELINED) return HP_FEED_AT_FINISH;
   if (o->executor != HPAR_EXECUTOR_THREADS && o->mode != HPAR_MODE_SEQUENTIAL) return HP_FEED_AT_FINISH;
-  return hp_chooses_parallel(o, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
+  return hp_chooses_parallel(parser, o, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
 static hpar_status check_context(hpar_parser *parser) {
@@ -80,7 +80,7 @@ hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, 
   if (status == HPAR_OK) status = hp_document_reset_in(document, o->allocator == HPAR_ALLOCATOR_JEMALLOC);
   if (status != HPAR_OK) return status;
   hp_feed *feed = &parser->feed;
-  *feed = (hp_feed){.options = *o, .document = document, .way = first_way(o), .begin = hp_now()};
+  *feed = (hp_feed){.options = *o, .document = document, .way = first_way(parser, o), .begin = hp_now()};
   hp_begin_stats(&feed->stats);
   bool offsets = o->source_offsets || o->max_errors || o->cut_count;
   status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, hp_encoding_hint(o),
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void parse_on(hpar_parser *parser, bool last) {
     feed->open = true;
   }
 #if HPAR_PARALLEL
-  if (feed->way == HP_FEED_UNDECIDED && hp_chooses_parallel(&feed->options, come)) {
+  if (feed->way == HP_FEED_UNDECIDED && hp_chooses_parallel(parser, &feed->options, come)) {
     feed->way = HP_FEED_PARALLEL;
     hp_crew_begin(&parser->crew, lane, &feed->task, &feed->options, &feed->stats);
   }
@@ -179,7 +179,7 @@ static hpar_status begin_again(hpar_parser *parser, hp_sniffed sniffed, bool las
   if (status == HPAR_OK) status = hp_document_reset(feed->document);
   hold_document(parser);
   hp_begin_stats(&feed->stats);
-  feed->way = first_way(&feed->options);
+  feed->way = first_way(parser, &feed->options);
   feed->open = false;
   return status == HPAR_OK ? hp_stream_again(&feed->stream, sniffed, last) : status;
 }

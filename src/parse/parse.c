@@ -8,8 +8,8 @@
 #include <hpar/tokenizer.h>
 #include <stdlib.h>
 
-/* Where two threads that spin gain on the mean of pages: results/epyc-2core/2026-11-21-efd2ce3/break-even. */
-enum { BREAK_EVEN = 128 << 10 };
+/* From what size on two threads gain: results/epyc-2core, break-even. */
+enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 128 << 10 };
 
 hpar_status hpar_parser_create(hpar_parser **parser) {
   hpar_parser *made = hp_allocate_zeroed(sizeof *made);
@@ -96,12 +96,22 @@ void hp_limit_memory(hpar_document *document, const hpar_options *o) {
   if (o->max_memory && o->max_memory < document->range.size) document->range.limit = o->max_memory;
 }
 
-bool hp_chooses_parallel(const hpar_options *o, size_t length) {
+#if HPAR_PARALLEL
+/* Will the pool's threads begin at once? */
+static bool is_awake(const hpar_parser *parser, const hpar_options *o) {
+  if (o->pool == HPAR_POOL_SPIN) return true;
+  return o->pool == HPAR_POOL_ADAPTIVE && parser->crew.pool && hp_pool_is_awake(parser->crew.pool);
+}
+#endif
+
+bool hp_chooses_parallel(const hpar_parser *parser, const hpar_options *o, size_t length) {
   if (o->max_depth || o->max_attributes) return false;
 #if HPAR_PARALLEL
   if (o->mode != HPAR_MODE_AUTO) return o->mode == HPAR_MODE_PARALLEL;
-  return length >= BREAK_EVEN && (o->threads ? o->threads : hp_usable_cores()) > 1;
+  if (length < BREAK_EVEN_AWAKE || (o->threads ? o->threads : hp_usable_cores()) < 2) return false;
+  return length >= BREAK_EVEN_ASLEEP || is_awake(parser, o);
 #else
+  (void)parser;
   (void)o;
   (void)length;
   return false;
@@ -116,11 +126,11 @@ static bool takes_two_threads(const hpar_options *o) {
 #endif
 
 /* Decodes as `sniffed` says, and completes it. */
-static hpar_status open_input(hpar_parser *parser, const hpar_options *o, const char *bytes, size_t length,
-                              hp_sniffed *sniffed, hpar_document *document) {
+static hpar_status open_input(hpar_parser *parser, const hpar_options *o, bool parallel, const char *bytes,
+                              size_t length, hp_sniffed *sniffed, hpar_document *document) {
   hp_decode_aid aid = {.buffer = &document->text};
 #if HPAR_PARALLEL
-  if (hp_chooses_parallel(o, length)) {
+  if (parallel) {
     hp_crew_aid(&parser->crew, o, length, &aid);
   } else if (takes_two_threads(o)) {
     hpar_options two = *o;
@@ -128,7 +138,7 @@ static hpar_status open_input(hpar_parser *parser, const hpar_options *o, const 
     hp_crew_aid(&parser->crew, &two, length, &aid);
   }
 #else
-  (void)parser;
+  (void)parser, (void)parallel;
 #endif
   hp_input *input = &document->input;
   hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &aid);
@@ -152,7 +162,8 @@ static hp_pool *pool_for_stages(hpar_parser *parser, const hpar_options *o) {
 }
 #endif
 
-static hpar_status parse(hpar_parser *parser, const hpar_options *o, const hp_task *task, hpar_stats *stats) {
+static hpar_status parse(hpar_parser *parser, const hpar_options *o, bool parallel, const hp_task *task,
+                         hpar_stats *stats) {
   hp_lane *lane = &parser->lane;
   if (setjmp(lane->fail.frame)) {
 #if HPAR_PARALLEL
@@ -163,7 +174,7 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *o, const hp_ta
   }
   hp_open_task(parser, o, task);
 #if HPAR_PARALLEL
-  if (hp_chooses_parallel(o, task->length)) {
+  if (parallel) {
     hpar_status status = hp_parse_in_parallel(&parser->crew, lane, task, o, stats);
     if (status != HPAR_OK) hp_crew_abandon(&parser->crew);
     return status;
@@ -172,7 +183,7 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *o, const hp_ta
     hp_parse_pipelined(&parser->stages, pool_for_stages(parser, o), lane, task, o, stats);
   else
 #else
-  (void)stats;
+  (void)parallel, (void)stats;
 #endif
     hp_run_to_end(lane);
   return HPAR_OK;
@@ -252,8 +263,9 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
   hpar_status status = hp_check_options(o);
   if (status == HPAR_OK) status = hp_check_cuts(o, length);
   bool cut_off = o->max_input && length > o->max_input;
-  hpar_options sequential;
   if (cut_off) length = (size_t)o->max_input;
+  bool parallel = hp_chooses_parallel(parser, o, length);
+  hpar_options sequential;
   hp_sniffed sniffed = hp_sniff(bytes, length, hp_encoding_hint(o), !o->fragment);
   /* Twice where a meta element beyond the prescan, or not seen by it, declares another encoding. */
   uint64_t decode_ns = 0;
@@ -262,7 +274,7 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     hp_begin_stats(stats);
     task.record = hp_begin_record(parser, o, decoding);
     status = hp_document_reset_in(document, o->allocator == HPAR_ALLOCATOR_JEMALLOC);
-    if (status == HPAR_OK) status = open_input(parser, o, bytes, length, &sniffed, document);
+    if (status == HPAR_OK) status = open_input(parser, o, parallel, bytes, length, &sniffed, document);
     hp_limit_memory(document, o);
     uint64_t parsing = hp_now();
     decode_ns += parsing - decoding;
@@ -272,14 +284,15 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     task.text = document->input.bytes;
     task.length = document->input.length;
     task.tentative = sniffed.certain || o->fragment ? NULL : sniffed.encoding;
-    status = parse(parser, o, &task, stats);
+    status = parse(parser, o, parallel, &task, stats);
     const hp_encoding *declared = parser->lane.builder.declared;
     again = status == HP_ANOTHER_ENCODING;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
-    if (!again && hp_chooses_parallel(o, task.length) && reaches_limit(parser, o, document, status)) {
+    if (!again && parallel && reaches_limit(parser, o, document, status)) {
       sequential = *o;
       sequential.mode = HPAR_MODE_SEQUENTIAL;
       o = &sequential;
+      parallel = false;
       again = true;
     }
   }

@@ -32,7 +32,8 @@ hpar_status hp_check_cuts(const hpar_options *options, uint64_t length);
 bool hp_is_limit(hpar_status status);
 hp_limits hp_limits_of(const hpar_options *options, uint64_t begin);
 const hp_encoding *hp_encoding_hint(const hpar_options *options); /* NULL: none, or no label of any */
-bool hp_chooses_parallel(const hpar_options *options, size_t length);
+/* For so many bytes; in the automatic mode by whether the pool is awake, too, which may change. */
+bool hp_chooses_parallel(const hpar_parser *parser, const hpar_options *options, size_t length);
 /* The document's memory for the tree is limited from now on, until it is reset. */
 void hp_limit_memory(hpar_document *document, const hpar_options *options);
 void hp_begin_stats(hpar_stats *stats);
