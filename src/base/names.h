@@ -587,6 +587,9 @@ enum {
   HP_KNOWN_ATOMS
 };
 
+/* Below it are the tags that tree construction asks about. */
+enum { HP_ASKED_TAGS = HP_PATH + 1 };
+
 enum { HP_KNOWN_SLOTS = 2048, HP_KNOWN_SHIFT = 53 };
 #define HP_NAME_K1 UINT64_C(0x4245390c0d89a605)
 #define HP_NAME_K2 UINT64_C(0xbfeadfbf6326b50d)

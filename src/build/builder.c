@@ -37,7 +37,7 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->top = b->stack;
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;
-  hp_grow(&b->last, &b->last_capacity, HP_KNOWN_ATOMS, fail);
+  hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, fail);
   memset(b->stack, 0, sizeof *b->stack);
   memset(b->last, 0, b->last_capacity * sizeof *b->last);
   b->frameset_ok = true;
