@@ -330,6 +330,14 @@ static void reuse(void) {
   }
   CHECK(memory > 0);
   CHECK(hpar_document_memory(document) <= memory + memory / 8);
+  /* nor much with threads, nor is it much for a little page */
+  hpar_options threads = {.threads = 8};
+  for (int i = 0; i < 20; i++) {
+    CHECK_EQ(hpar_parse(parser, &threads, page.bytes, page.length, document, NULL), HPAR_OK);
+    CHECK(hpar_document_memory(document) <= memory + memory / 4);
+  }
+  parse("<p>a");
+  CHECK(hpar_document_memory(document) < 8 << 10);
 
   hpar_parser *other = NULL;
   CHECK_EQ(hpar_parser_create(&other), HPAR_OK);
