@@ -384,7 +384,7 @@ static void offer_what_has_come(hp_run *r, size_t come, size_t mapped, bool all)
 
 /*** the merger's side ***/
 
-/* Threads that there is work for. A worker's bookkeeping is some 20 KB: eight of them would take as much as the tree of
+/* Threads that there is work for. A worker takes some 20 KB of its own: eight of them would take as much as the tree of
  * the smallest page that is parsed in parallel (experiments/memory). */
 static unsigned worth(const hp_run *r) {
   size_t length = r->task->length;
