@@ -19,7 +19,7 @@ static void make_page(void) {
   random_state random = {7};
   buffer_text(&page,
               "<!doctype html><html><head><title>Page</title><style>p > b { color: red }</style></head><body>\n");
-  for (unsigned i = 0; i < 4000; i++) {
+  for (unsigned i = 0; i < 6500; i++) {
     switch (random_below(&random, 8)) {
       case 0: buffer_format(&page, "<h2 id=h%u>Heading %u</h2>\n", i, i); break;
       case 1: buffer_format(&page, "<ul><li>one<li>two <b>%u</b></ul>\n", i); break;
@@ -235,9 +235,9 @@ static void automatic(void) {
     const char *mode;
   } sizes[] = {{(32 << 10) - 1, HPAR_POOL_SPIN, "sequential"},
                {32 << 10, HPAR_POOL_SPIN, "parallel"},
-               {(128 << 10) - 1, HPAR_POOL_SLEEP, "sequential"},
-               {128 << 10, HPAR_POOL_SLEEP, "parallel"}};
-  CHECK(page.length >= 128 << 10);
+               {(256 << 10) - 1, HPAR_POOL_SLEEP, "sequential"},
+               {256 << 10, HPAR_POOL_SLEEP, "parallel"}};
+  CHECK(page.length >= 256 << 10);
   options.threads = 2;
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     options.pool = sizes[i].pool;

@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -67,6 +68,35 @@ static void spins(void) {
   CHECK(spin.steps > 1);
 }
 
+static void note_processor(void *context, unsigned thread) {
+  (void)thread;
+  atomic_store((_Atomic int *)context, sched_getcpu());
+}
+
+/* A thread that is woken does not work on the processor of the one that has woken it, whichever that is. */
+static void asides(void) {
+  cpu_set_t allowed, one;
+  hp_pool *pool = NULL;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < 2) return;
+  if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
+  hp_pool_wait_as(pool, HP_POOL_SLEEP);
+  for (int i = 0, processor = 0; i < 30; i++) {
+    _Atomic int its = -1;
+    do processor = (processor + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET((size_t)processor, &allowed));
+    CPU_ZERO(&one);
+    CPU_SET((size_t)processor, &one);
+    if (!CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0)) break;
+    for (int wait = 0; wait < 5000 && hp_pool_is_awake(pool); wait++)
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    hp_pool_start(pool, 2, note_processor, &its);
+    hp_pool_join(pool);
+    CHECK(i == 0 || hp_pool_threads(pool) < 2 || atomic_load(&its) != processor);
+  }
+  sched_setaffinity(0, sizeof allowed, &allowed);
+  hp_pool_destroy(pool);
+}
+
 int main(void) {
   static const hp_pool_wait ways[] = {HP_POOL_ADAPTIVE, HP_POOL_SPIN, HP_POOL_SLEEP};
   for (unsigned threads = 1; threads <= THREADS; threads++) {
@@ -99,5 +129,6 @@ int main(void) {
   hp_pool_destroy(NULL);
   CHECK(hp_usable_cores() >= 1);
   spins();
+  asides();
   return check_report();
 }

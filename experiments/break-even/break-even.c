@@ -1,5 +1,7 @@
-/* break-even asleep|spinning RUNS FILE...: times of the sequential parser, of two threads and of the automatic mode on
- * the first 1 to 256 KB of each FILE from byte 5000 on, by turns; a line each. Asleep: 3 ms before each parse. */
+/* hpar-break-even asleep|spinning RUNS BYTES FILE...: times of the sequential parser, of two threads and of the
+ * automatic mode on each FILE, or its first BYTES if these are not 0, by turns, as JSON: the least and the median time
+ * of RUNS in nanoseconds. Spinning, each parse follows one in its own mode, so that no pool has had time to fall
+ * asleep; asleep, it comes 3 ms after the last. */
 
 #include <hpar/hpar.h>
 #include <stdio.h>
@@ -7,16 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { MODES = 3, SKIPPED = 5000, WARM = 3 };
+enum { MODES = 3, WARM = 3 };
 
 static const struct {
   const char *name;
-  hpar_options options;
-} modes[MODES] = {
-    {"sequential", {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"}},
-    {"parallel", {.mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8"}},
-    {"auto", {.mode = HPAR_MODE_AUTO, .threads = 2, .encoding = "utf-8"}},
-};
+  hpar_mode mode;
+} modes[MODES] = {{"sequential", HPAR_MODE_SEQUENTIAL}, {"parallel", HPAR_MODE_PARALLEL}, {"auto", HPAR_MODE_AUTO}};
 static hpar_parser *parser; /* one, so that no other threads spin */
 static hpar_document *documents[MODES];
 
@@ -31,52 +29,81 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Spinning, each parse follows one in its own mode, so that no pool has had time to fall asleep. */
+/* 0: it failed. */
 static unsigned long long parse(int mode, const char *bytes, size_t length, int asleep) {
-  hpar_options options = modes[mode].options;
-  options.pool = asleep ? HPAR_POOL_SLEEP : HPAR_POOL_SPIN;
+  hpar_options options = {.mode = modes[mode].mode, .threads = 2, .pool = asleep ? HPAR_POOL_SLEEP : HPAR_POOL_SPIN};
   if (asleep)
     nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
-  else
-    hpar_parse(parser, &options, bytes, length, documents[mode], NULL);
+  else if (hpar_parse(parser, &options, bytes, length, documents[mode], NULL))
+    return 0;
   unsigned long long begin = now();
-  hpar_parse(parser, &options, bytes, length, documents[mode], NULL);
-  return now() - begin;
+  return hpar_parse(parser, &options, bytes, length, documents[mode], NULL) ? 0 : now() - begin;
 }
 
-static void measure(const char *path, int kilobytes, const char *bytes, size_t length, int asleep, int runs) {
+static char *read_page(const char *path, size_t most, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  char *bytes = NULL;
+  if (!fseek(file, 0, SEEK_END) && ftell(file) >= 0) {
+    *length = (size_t)ftell(file);
+    if (most && most < *length) *length = most;
+    rewind(file);
+    bytes = malloc(*length + 1);
+    if (bytes && fread(bytes, 1, *length, file) != *length) {
+      free(bytes);
+      bytes = NULL;
+    }
+  }
+  fclose(file);
+  return bytes;
+}
+
+static int measure(const char *path, const char *bytes, size_t length, int asleep, int runs) {
   unsigned long long *times = malloc(MODES * (size_t)runs * sizeof *times);
+  if (!times) return 0;
   for (int run = -WARM; run < runs; run++)
     for (int turn = 0; turn < MODES; turn++) {
       int mode = run & 1 ? MODES - 1 - turn : turn;
-      times[mode * runs + (run < 0 ? 0 : run)] = parse(mode, bytes, length, asleep);
+      if (!(times[mode * runs + (run < 0 ? 0 : run)] = parse(mode, bytes, length, asleep))) {
+        free(times);
+        return 0;
+      }
     }
+  const char *name = strrchr(path, '/');
+  printf("{\"file\": \"%s\", \"bytes\": %zu", name ? name + 1 : path, length);
   for (int mode = 0; mode < MODES; mode++) {
     unsigned long long *own = times + mode * runs;
     qsort(own, (size_t)runs, sizeof *own, by_number);
-    printf("%d\t%s\t%s\t%s\t%llu\t%llu\t%d\n", kilobytes, path, asleep ? "asleep" : "spinning", modes[mode].name,
-           own[0], own[runs / 2], runs);
+    printf(", \"%s\": [%llu, %llu]", modes[mode].name, own[0], own[runs / 2]);
   }
+  putchar('}');
   free(times);
+  return 1;
 }
 
 int main(int count, char **arguments) {
-  static const int sizes[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256};
-  if (count < 4 || atoi(arguments[2]) < 1) return 2;
-  int asleep = !strcmp(arguments[1], "asleep");
+  int asleep = count > 1 && !strcmp(arguments[1], "asleep");
+  if (count < 5 || (!asleep && strcmp(arguments[1], "spinning") != 0) || atoi(arguments[2]) < 1) {
+    fputs("usage: hpar-break-even asleep|spinning RUNS BYTES FILE...\n", stderr);
+    return 2;
+  }
+  size_t most = strtoul(arguments[3], NULL, 10);
   if (hpar_parser_create(&parser)) return 1;
   for (int mode = 0; mode < MODES; mode++)
     if (hpar_document_create(&documents[mode])) return 1;
-  printf("size_kb\tpage\tpool\tmode\tns_min\tns_median\truns\n");
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-    for (int i = 3; i < count; i++) {
-      size_t length = (size_t)sizes[s] << 10;
-      char *bytes = malloc(length);
-      FILE *file = fopen(arguments[i], "rb");
-      if (file && !fseek(file, SKIPPED, SEEK_SET) && fread(bytes, 1, length, file) == length)
-        measure(arguments[i], sizes[s], bytes, length, asleep, atoi(arguments[2]));
-      if (file) fclose(file);
-      free(bytes);
+  printf("{\"pages\": [");
+  for (int i = 4; i < count; i++) {
+    size_t length;
+    char *bytes = read_page(arguments[i], most, &length);
+    printf(i > 4 ? ",\n" : "\n");
+    if (!bytes || !measure(arguments[i], bytes, length, asleep, atoi(arguments[2]))) {
+      fprintf(stderr, "hpar-break-even: %s could not be measured\n", arguments[i]);
+      return 1;
     }
-  return 0;
+    free(bytes);
+  }
+  puts("\n]}");
+  for (int mode = 0; mode < MODES; mode++) hpar_document_destroy(documents[mode]);
+  hpar_parser_destroy(parser);
+  return fflush(stdout) ? 1 : 0;
 }

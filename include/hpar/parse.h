@@ -32,7 +32,7 @@ extern "C" {
 typedef struct hpar_parser hpar_parser;
 
 typedef enum hpar_mode {
-  HPAR_MODE_AUTO = 0, /* parallel where that is measured to win: from 128 KB on, or 32 KB with a pool that is awake */
+  HPAR_MODE_AUTO = 0, /* parallel where that is measured to win: from 256 KB on, or 32 KB with a pool that is awake */
   HPAR_MODE_SEQUENTIAL,
   HPAR_MODE_PARALLEL, /* cuts however small the input is */
   HPAR_MODE_PIPELINED /* a thread for the tokenizer, ahead of the tree builder, or both in turns if there is but one;

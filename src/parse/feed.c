@@ -131,7 +131,10 @@ static __attribute__((noinline)) void parse_on(hpar_parser *parser, bool last) {
     feed->open = true;
   }
 #if HPAR_PARALLEL
-  if (feed->way == HP_FEED_UNDECIDED && hp_chooses_parallel(parser, &feed->options, come)) {
+  /* Between feeds threads have the time to wake. */
+  enum { ENOUGH = 128 << 10 };
+  if (feed->way == HP_FEED_UNDECIDED &&
+      hp_chooses_parallel(parser, &feed->options, come < ENOUGH ? come : HPAR_MAX_INPUT)) {
     feed->way = HP_FEED_PARALLEL;
     hp_crew_begin(&parser->crew, lane, &feed->task, &feed->options, &feed->stats);
   }

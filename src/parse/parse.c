@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* From what size on two threads gain: results/epyc-2core, break-even. */
-enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 128 << 10 };
+enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 
 hpar_status hpar_parser_create(hpar_parser **parser) {
   hpar_parser *made = hp_allocate_zeroed(sizeof *made);

@@ -23,8 +23,9 @@ typedef struct worker {
   hp_pool *pool;
   pthread_t thread;
   unsigned index;
-  uint32_t last; /* the batch that it was in last */
-  uint64_t spin; /* how long to spin next time, if that adapts */
+  uint32_t last;   /* the batch that it was in last */
+  uint64_t spin;   /* how long to spin next time, if that adapts */
+  cpu_set_t aside; /* where it was sent by step_aside, or none */
   char apart[CACHE_LINE];
 } worker;
 
@@ -47,12 +48,14 @@ struct hp_pool {
   void *context;
   unsigned threads; /* with the caller */
   bool crowded;     /* more than there are cores: who spins keeps others from working */
+  cpu_set_t allowed;
   _Atomic uint8_t how;
   char apart[CACHE_LINE];
   _Atomic uint64_t gate; /* opened with release, entered with acquire; left with release */
   char apart_too[CACHE_LINE];
   _Atomic uint32_t signal; /* of another value with each batch, and at the end; the futex */
   _Atomic uint32_t sleepers;
+  _Atomic int caller; /* the processor that sleepers were last woken from, or -1 */
   _Atomic bool stop;
   char apart_as_well[CACHE_LINE];
   worker workers[];
@@ -97,6 +100,18 @@ static void adapt(worker *self, uint64_t waited) {
   self->spin = spin < LEAST_SPIN ? LEAST_SPIN : spin < MOST_SPIN ? spin : MOST_SPIN;
 }
 
+/* A virtual machine's kernel takes a processor that sleeps for one that is not there, and lets a thread begin on that
+ * of the thread that has woken it. It goes to another one, and keeps off that until it is woken from another. */
+static void step_aside(worker *self) {
+  const hp_pool *pool = self->pool;
+  cpu_set_t own, others = pool->allowed;
+  int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE || here != atomic_load_explicit(&pool->caller, memory_order_relaxed)) return;
+  if (sched_getaffinity(0, sizeof own, &own) || (CPU_COUNT(&own) < 2 && !CPU_EQUAL(&own, &self->aside))) return;
+  CPU_CLR((unsigned)here, &others);
+  if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof others, &others)) self->aside = others;
+}
+
 /* Until the signal is another one. Sequentially consistent: either a sleeper sees that or `announce` sees the sleeper.
  */
 static uint32_t wait_for_signal(worker *self, uint32_t seen) {
@@ -111,6 +126,7 @@ static uint32_t wait_for_signal(worker *self, uint32_t seen) {
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen);
     atomic_fetch_sub(&pool->sleepers, 1);
+    step_aside(self);
   }
   adapt(self, hp_now() - begin);
   return atomic_load_explicit(&pool->signal, memory_order_acquire);
@@ -141,13 +157,15 @@ static void *serve(void *argument) {
 }
 
 static void announce(hp_pool *pool) {
+  if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed))
+    atomic_store_explicit(&pool->caller, sched_getcpu(), memory_order_relaxed);
   atomic_fetch_add(&pool->signal, 1);
   if (atomic_load(&pool->sleepers)) wake_all(&pool->signal);
 }
 
-static unsigned allowed_processors(void) {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
+static unsigned allowed_processors(cpu_set_t *allowed) {
+  CPU_ZERO(allowed);
+  return sched_getaffinity(0, sizeof *allowed, allowed) ? 1 : (unsigned)CPU_COUNT(allowed);
 }
 
 hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
@@ -156,7 +174,8 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
   hp_pool *pool = hp_allocate_zeroed(sizeof *pool + threads * sizeof *pool->workers);
   if (!pool) return HPAR_ERROR_MEMORY;
   pool->threads = 1;
-  pool->crowded = threads > allowed_processors();
+  pool->crowded = threads > allowed_processors(&pool->allowed);
+  atomic_store_explicit(&pool->caller, -1, memory_order_relaxed);
   while (pool->threads < threads) {
     worker *next = &pool->workers[pool->threads];
     next->pool = pool;
@@ -221,7 +240,8 @@ void hp_pool_end(hp_pool *pool) {
 static unsigned cores;
 
 static void count_cores(void) {
-  cores = allowed_processors();
+  cpu_set_t allowed;
+  cores = allowed_processors(&allowed);
 #if HPAR_HWLOC
   hwloc_topology_t topology;
   /* Without sysfs, as in a bare chroot, hwloc has nothing to tell but prints that. */

@@ -1,0 +1,59 @@
+"""Two threads and the automatic mode over one thread, by the size of the page."""
+import math
+
+from lab import numbers
+from lab.cells import AGREES, DIFFERS, Number, Section, Table
+
+CLASSES = [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256]  # KB; a class goes up to the next
+GAIN, LOSS = 1.10, 0.97
+ASKED = 32  # KB
+POOLS = {"spinning": "the pool spins", "asleep": "the pool sleeps"}
+
+
+def ratios(record):
+    """(class, parallel over sequential, auto over sequential) of each page, by the shortest times."""
+    output = record["output"]
+    for row in output["pages"]:
+        page = dict(zip(output["columns"], row))
+        size = max((kilobytes for kilobytes in CLASSES if kilobytes << 10 <= page["bytes"]), default=None)
+        if size:
+            yield size, *(page["sequential"][0] / page[mode][0] for mode in ("parallel", "auto"))
+
+
+def mean(ratios_of_pages):
+    return math.exp(sum(map(math.log, ratios_of_pages)) / len(ratios_of_pages))
+
+
+def share(ratios_of_pages, holds):
+    return 100 * sum(map(holds, ratios_of_pages)) / len(ratios_of_pages)
+
+
+def analyse(data):
+    result = Section(AGREES, "")
+    for pool in data.values("pool"):
+        processes = {}
+        for record in data.ran(pool=pool):
+            processes.setdefault(record["variables"]["process"], []).extend(ratios(record))
+        if not processes:
+            continue
+        table = result.add(Table(f"break-even-{pool}", f"Times of one thread over those of two, {POOLS[pool]}",
+                                 ["from, KB", "pages", "two threads", "gain 10%, % of pages", "auto", "auto loses 3%, % of pages"],
+                                 "Geometric means over pages of shortest times, documents reused; up to 16 KB beginnings of the paper's pages, then whole pages."))
+        even, worst = None, None
+        for size in CLASSES:
+            runs = [[row for row in rows if row[0] == size] for rows in processes.values()]
+            if not all(runs):
+                continue
+            two = numbers.value([mean([row[1] for row in run]) for run in runs])
+            auto = numbers.value([mean([row[2] for row in run]) for run in runs])
+            table.row(str(size), Number(len(runs[0]), "", 0), Number(two, "", 2),
+                      Number(numbers.value([share([row[1] for row in run], lambda x: x >= GAIN) for run in runs]), "%", 0),
+                      Number(auto, "", 2),
+                      Number(numbers.value([share([row[2] for row in run], lambda x: x < LOSS) for run in runs]), "%", 0))
+            even = None if two.mean < GAIN else even or size
+            worst = min(worst or auto.mean, auto.mean)
+        result.why += f"{'; ' if result.why else ''}{POOLS[pool]}: two threads gain 10% in the mean from " \
+                      f"{f'{even} KB' if even else 'no size'} on, auto is never under {worst:.2f}"
+        if worst < LOSS or (pool == "spinning" and (not even or even > ASKED)):
+            result.verdict = DIFFERS
+    return result
