@@ -119,6 +119,7 @@ static const shape shapes[] = {
     {"headings in headings", "", "<h1>x<p>", "", 40000},
     {"li far behind svg", "", "<li><svg><desc>" FAR FAR "<li></li></svg>", "", 60},
     {"dd far behind svg", "", "<dd><svg><desc>" FAR FAR "<dd></dd></svg>", "", 60},
+    {"tags that never end", "", "<p a='", "", 100000},
     {"openers in strings", "<script>", "{}()'<style>", "", 60000},
     {"comments in strings", "<script>", "{}()'<!--", "", 60000},
     {"comments that end far away", "<script>", "{}()<!--", "--></script>", 60000},

@@ -441,6 +441,7 @@ static void prepare_crew(hp_run *r) {
   for (unsigned i = 0; i < threads; i++) {
     hp_worker *worker = crew->workers[i];
     worker->is_open = worker->crowded = false;
+    worker->done = worker->vain = 0;
     worker->work = NULL;
     worker->nanoseconds = worker->predict_nanoseconds = 0;
     if (r->staged && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);

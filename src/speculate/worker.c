@@ -398,6 +398,25 @@ static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
   chunk->cut_short = true;
 }
 
+/* A token may end so far behind the chunk, and as far again as the chunk is long: what reaches further would be gone
+ * over by every worker in whose chunk such a one begins. */
+enum { BEYOND = 32 << 10 };
+
+/* What the tokenizer may look at. False: no more than before. */
+static bool widen(hp_tokenizer *tokenizer, const hp_task *task, const hp_chunk_work *chunk) {
+  const char *all = task->text + task->length, *from = tokenizer->base + chunk->limit;
+  size_t bytes = BEYOND + (chunk->limit - chunk->cut);
+  if (tokenizer->at > from) from = tokenizer->at;
+  const char *end = (size_t)(all - from) > bytes ? from + bytes : all;
+  if (end <= tokenizer->end) return false;
+  tokenizer->end = end;
+  tokenizer->last = end == all && !task->more;
+  return true;
+}
+
+/* What was looked at behind the chunks in vain is more than what was done of them. */
+static bool is_in_vain(const hp_worker *w) { return w->vain > 2 * BEYOND && w->vain > w->done; }
+
 enum { STRIDE = 4 << 10 }; /* bytes between two looks at names */
 
 static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool context, hp_reading *reading,
@@ -415,6 +434,10 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
   uint32_t begin = offset_of(tokenizer), names = w->lane.interner.used;
   floor->treatment = HP_OURS;
   floor->lean = after_replay && !stops && !one_by_one;
+  if (!w->staged) {
+    tokenizer->end = tokenizer->at;
+    widen(tokenizer, task, chunk);
+  }
   for (;; floor->now.tokens++) {
     uint32_t at = offset_of(tokenizer);
     while (at >= chunk->limit && hp_chunk_goes_on(chunk)) {
@@ -423,6 +446,7 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
         tokenizer->content == HP_CONTENT_DATA) {
       floor->now.end = at;
       end_segment(w, log, HP_ENDS_CLEAN);
+      w->done += at - chunk->cut;
       return;
     }
     if (floor->lean && names_are_dear(w, names, at - begin) && b->mode != HP_IN_TEXT && !b->ignore_lf &&
@@ -454,6 +478,13 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       kind = plain.kind;
     }
     if (kind == HP_TOKEN_NEED_MORE) {
+      if (!w->staged && widen(tokenizer, task, chunk)) {
+        floor->now.tokens--;
+        continue;
+      }
+      w->done += at - chunk->cut;
+      if (!tokenizer->last) w->vain += (uint64_t)(tokenizer->end - tokenizer->base) - at;
+      if (is_in_vain(w)) w->crowded = true;
       bool clean = b->mode != HP_IN_TEXT && !b->ignore_lf && tokenizer->content == HP_CONTENT_DATA;
       chunk->cut_short = true;
       floor->now.end = at;

@@ -31,10 +31,12 @@ struct hp_floor {
 
 typedef struct hp_worker {
   hp_lane lane;
-  bool is_open;      /* for the parse at hand */
-  bool crowded;      /* new names have been most of what it met in this parse: it had better not go on */
-  hp_range part;     /* of the document's memory, where each worker has one */
-  hp_stages *stages; /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
+  bool is_open;        /* for the parse at hand */
+  bool crowded;        /* new names, or tokens without an end, have been most of what it met in this parse: it had
+                          better not go on */
+  uint64_t done, vain; /* bytes of its chunks, and those that it looked at behind them for tokens without an end */
+  hp_range part;       /* of the document's memory, where each worker has one */
+  hp_stages *stages;   /* where `staged`: a tokenizer ahead of the lane's, from chunk to chunk */
   bool staged;
   struct hp_chunk_work *works, *work; /* the first of those that it has had, each with the next; the last of this parse,
                                          or NULL */
