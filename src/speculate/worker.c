@@ -121,6 +121,7 @@ static void end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   log->segments[log->segment_count++] = *s;
   w->floor.confident &= ~hp_unsettled(b, ends == HP_ENDS_REPLAY ? &w->floor.token : NULL);
   let_go(b);
+  if (s->cell) b->stack[0].node = 0; /* it is the log's, which another thread may take up */
 }
 
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) { end_segment(w, log, ends); }
