@@ -116,9 +116,9 @@ static void each_kind_is_recorded(void) {
 
 /* The program says the same. */
 static void each_kind_is_explained(void) {
-  const char *build = getenv("HPAR_BUILD_DIR");
+  const char *build = getenv("HPAR_BUILD_DIR"), *other = getenv("HPAR_PROGRAM");
   char program[4096], file[] = "/tmp/hpar-inspect-XXXXXX";
-  snprintf(program, sizeof program, "%s/hpar", build ? build : ".");
+  snprintf(program, sizeof program, "%s%s", other ? other : build ? build : ".", other ? "" : "/hpar");
   int descriptor = access(program, X_OK) ? -1 : mkstemp(file);
   if (descriptor < 0) {
     printf("skipped: %s not found\n", program);
