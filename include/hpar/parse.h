@@ -76,7 +76,7 @@ typedef enum hpar_pool {
       0,          /* they spin for as long as parses lately came one after the other, at most 2 ms, then sleep */
   HPAR_POOL_SPIN, /* they spin for a second: the next parse begins on all of them within a microsecond, but
                      meanwhile they take the processors' time */
-  HPAR_POOL_SLEEP /* they sleep at once, and wake in 25 to 50 us */
+  HPAR_POOL_SLEEP /* they sleep at once, and wake in 25 to 60 us */
 } hpar_pool;
 
 /* A parse error by the standard's name for it ("eof-in-tag") and the byte offset in the input.
