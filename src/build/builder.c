@@ -24,6 +24,11 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->template_capacity = kept.template_capacity;
   b->selections = kept.selections;
   b->selection_capacity = kept.selection_capacity;
+  b->followed = kept.followed;
+  b->followed_capacity = kept.followed_capacity;
+  b->last_foreign = kept.last_foreign;
+  b->last_foreign_capacity = kept.last_foreign_capacity;
+  if (kept.followed_top) memset(b->last_foreign, 0, b->last_foreign_capacity * sizeof *b->last_foreign);
   b->merged = kept.merged;
   b->merged_capacity = kept.merged_capacity;
 
@@ -51,6 +56,8 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->formatting);
   hp_free(b->template_modes);
   hp_free(b->selections);
+  hp_free(b->followed);
+  hp_free(b->last_foreign);
   hp_free(b->merged);
 }
 

@@ -72,6 +72,15 @@ typedef struct hp_selection {
   bool apart;        /* not in the select before it, but in a template there, or taken out */
 } hp_selection;
 
+/* What is known of an open element for end tags in foreign content, once one was not to be found near the top. */
+typedef struct hp_followed {
+  hp_ref node;
+  hp_atom name;
+  uint32_t previous_same; /* the next lower foreign element of this name */
+  uint32_t html;          /* the highest index <= this one of an HTML element */
+  bool foreign;
+} hp_followed;
+
 typedef struct hp_floor hp_floor;
 
 /* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
@@ -103,6 +112,10 @@ typedef struct hp_builder {
   bool selectedcontent_seen; /* some selectedcontent element exists */
   hp_selection *selections;  /* exact builder only */
   uint32_t selection_count, selection_capacity;
+  hp_followed *followed; /* of the stack up to followed_top, as it was when one was last looked for */
+  uint32_t followed_top, followed_capacity;
+  uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
+  uint32_t last_foreign_capacity;
   uint64_t looked, walked; /* steps: of the walk, and since it was given up */
   uint8_t *merged;         /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
   uint32_t merged_capacity;

@@ -29,14 +29,48 @@ static bool named(const hp_open_element *e, hp_atom name) {
   return e->name == name || (e->ns == HPAR_NAMESPACE_SVG && e->name == hp_svg_tag_name(name));
 }
 
+/* Brings what is known of the stack in line with it: by name the highest foreign element, and below each the highest
+ * HTML element. That costs no more than what was pushed and popped since. */
+static void follow_stack(hp_builder *b) {
+  hp_grow(&b->followed, &b->followed_capacity, (size_t)b->depth + 1, b->fail);
+  hp_followed *f = b->followed;
+  if (!b->followed_top) f[0] = (hp_followed){0};
+  while (b->followed_top > b->depth || (b->followed_top && f[b->followed_top].node != b->stack[b->followed_top].node)) {
+    const hp_followed *e = &f[b->followed_top--];
+    if (e->foreign) b->last_foreign[e->name] = e->previous_same;
+  }
+  while (b->followed_top < b->depth) {
+    uint32_t i = b->followed_top + 1;
+    const hp_open_element *e = &b->stack[i];
+    bool foreign = e->ns != HPAR_NAMESPACE_HTML;
+    if (foreign && e->name >= b->last_foreign_capacity) {
+      uint32_t old = b->last_foreign_capacity;
+      hp_grow(&b->last_foreign, &b->last_foreign_capacity, (size_t)e->name + 1, b->fail);
+      memset(b->last_foreign + old, 0, (b->last_foreign_capacity - old) * sizeof *b->last_foreign);
+    }
+    f[i] = (hp_followed){e->node, e->name, 0, foreign ? f[i - 1].html : i, foreign};
+    if (foreign) {
+      f[i].previous_same = b->last_foreign[e->name];
+      b->last_foreign[e->name] = i;
+    }
+    b->followed_top = i;
+  }
+}
+
+static uint32_t last_foreign(const hp_builder *b, hp_atom name) {
+  return name < b->last_foreign_capacity ? b->last_foreign[name] : 0;
+}
+
 static void end_tag(hp_builder *b, const hp_token *t) {
-  for (uint32_t i = b->depth;; i--) {
+  enum { NEAR = 8 };
+  uint32_t from = b->depth;
+  for (uint32_t i = from; from - i < NEAR; i--) {
     const hp_open_element *e = &b->stack[i];
     if (HP_SPECULATIVE && i == 0) {
       hp_floor_poison(b);
       return;
     }
-    if (i < b->depth && e->ns == HPAR_NAMESPACE_HTML) {
+    if (i < from && e->ns == HPAR_NAMESPACE_HTML) {
       follow_mode(b, t);
       return;
     }
@@ -45,8 +79,17 @@ static void end_tag(hp_builder *b, const hp_token *t) {
       pop_through(b, i);
       return;
     }
-    if (i == b->depth) parse_error(b, t);
+    if (i == from) parse_error(b, t);
   }
+  follow_stack(b);
+  uint32_t found = higher(last_foreign(b, t->name), last_foreign(b, hp_svg_tag_name(t->name)));
+  uint32_t html = b->followed[from].html;
+  if (found > html)
+    pop_through(b, found);
+  else if (html)
+    follow_mode(b, t);
+  else
+    hp_floor_poison(b);
 }
 
 //§ parsing-main-inforeign
