@@ -399,14 +399,14 @@ static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
   chunk->cut_short = true;
 }
 
-/* A token may end so far behind the chunk, and as far again as the chunk is long: what reaches further would be gone
- * over by every worker in whose chunk such a one begins. */
+/* A token may end so far behind what the worker has before it, and as far again as that is long: what reaches further
+ * would be gone over by every worker in whose chunk such a one begins. */
 enum { BEYOND = 32 << 10 };
 
 /* What the tokenizer may look at. False: no more than before. */
 static bool widen(hp_tokenizer *tokenizer, const hp_task *task, const hp_chunk_work *chunk) {
-  const char *all = task->text + task->length, *from = tokenizer->base + chunk->limit;
-  size_t bytes = BEYOND + (chunk->limit - chunk->cut);
+  const char *all = task->text + task->length, *from = tokenizer->base + chunk->reach;
+  size_t bytes = BEYOND + (chunk->reach - chunk->cut);
   if (tokenizer->at > from) from = tokenizer->at;
   const char *end = (size_t)(all - from) > bytes ? from + bytes : all;
   if (end <= tokenizer->end) return false;
