@@ -10,7 +10,7 @@
 #include "build/floor.h"
 #include "dom/tag.h"
 
-/* What is seldom called, so that its callers need no frame for it. */
+/* Not inlined, so that callers need no frame for what is seldom called, or can jump to what is called last. */
 #define HP_OUT_OF_LINE __attribute__((noinline))
 
 /* Each of these exists once in the exact builder and once in the speculative one. */
