@@ -86,7 +86,7 @@ typedef struct hp_floor hp_floor;
 /* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
 #define HP_ANOTHER_ENCODING ((hpar_status)100)
 
-typedef struct hp_builder {
+typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hpar_document *document;
   char *base; /* of the document's range */
   hp_fail *fail;
