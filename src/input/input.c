@@ -341,8 +341,8 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
     if (moves_first) all->slices[0].before = all->slices[1].text;
-    if (aid && aid->run && all->count > 1)
-      aid->run(aid->context, all->count, decode_slice, all);
+    if (all->count > 1)
+      aid->run(aid->context, all->count, decode_slice, all); // NOLINT: there are several by an aid only
     else
       decode_slice(all, 0);
     if (surely || !any_is_crowded(all)) break;
