@@ -7,7 +7,7 @@ from lab.cells import AGREES, DIFFERS, Number, Section, Table
 MOST = 1.25
 TITLES = {"paper": "the paper's pages", "pages": "the collection", "large": "the large pages"}
 
-PACES = {"free": "", "paced": ", each at its share"}
+PACES = {None: "", "free": "", "paced": ", each at its share"}
 
 
 def per_byte(record):
@@ -30,7 +30,7 @@ def analyse(data):
                                  ["mode and threads", "resident", "over sequential", "allocated", "over sequential "],
                                  "Resident: VmHWM less what was resident before; allocated: peak of malloc, and the tree. Sums over the pages of the set."))
         table.row("sequential", Number(base[0], "", 3), Number(1, "", 3), Number(base[1], "", 3), Number(1, "", 3))
-        for mode, pace in itertools.product(("auto", "parallel"), ("free", "paced")):
+        for mode, pace in itertools.product(("auto", "parallel"), data.values("pace") or [None]):
             for threads in data.values("threads"):
                 runs = [per_byte(record) for record in data.ran(set=name, mode=mode, pace=pace, threads=threads)]
                 if not runs:
