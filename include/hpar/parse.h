@@ -53,9 +53,10 @@ typedef enum hpar_executor {
 typedef void hpar_run(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job);
 
 typedef enum hpar_bind {
-  HPAR_BIND_NONE = 0,
-  HPAR_BIND_CORES /* each thread to a processor: a core each before hyperthreads, fast cores before slow ones, near
-                     memory first */
+  HPAR_BIND_NONE = 0, /* where the system lets them run, but a thread of the pool that finds itself on the processor of
+                         the one that has woken it keeps off that */
+  HPAR_BIND_CORES     /* each thread to a processor: a core each before hyperthreads, fast cores before slow ones, near
+                         memory first */
 } hpar_bind;
 
 /* Where the tree's memory comes from. */

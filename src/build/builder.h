@@ -158,8 +158,9 @@ void hp_exact_begin_fragment(hp_builder *builder);
 /* Takes one token. The speculative builder may leave it to the merger: see speculate/. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* All tokens that begin before `near`, none of which is still to come, counted in `tokens` but for that which is the
- * input's end. True if that was among them. */
+/* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in `tokens` but for that
+ * which is the input's end. True if that was among them. */
+#define HP_TO_END ((const char *)UINTPTR_MAX)
 bool hp_exact_tokens(hp_builder *builder, const char *near, uint64_t *tokens);
 /* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as long as they are
  * known at a glance to be content within the worker's own elements, and to leave one open. */

@@ -36,7 +36,7 @@ void hpar_parser_destroy(hpar_parser *parser) {
 __attribute__((noinline)) void hp_run_to_end(hp_lane *lane) {
   hp_token token;
   if (!hp_lane_is_limited(lane)) {
-    hp_exact_tokens(&lane->builder, lane->tokenizer.end + 1, &lane->tokens);
+    hp_exact_tokens(&lane->builder, HP_TO_END, &lane->tokens);
     return;
   }
   do {

@@ -116,8 +116,11 @@ static bool bind_to(unsigned number) {
   return !sched_setaffinity(0, sizeof one, &one);
 }
 
+static _Thread_local unsigned at; /* one more than the number of the place; 0: anywhere */
+
+bool hp_thread_is_bound(void) { return at != 0; }
+
 bool hp_place_thread(bool bind, unsigned number) {
-  static _Thread_local unsigned at; /* one more than the number of the place; 0: anywhere */
   unsigned wanted = bind ? number + 1 : 0;
   if (at == wanted) return true;
   if (!hp_places_found() || !(bind ? bind_to(number) : !sched_setaffinity(0, sizeof all, &all))) return false;

@@ -21,6 +21,8 @@ const hp_places *hp_places_found(void);
 /* For a thread that is ours: bound to the place of that number, or, by `bind` false, to none. A system call only where
  * that changes something. False: refused. */
 bool hp_place_thread(bool bind, unsigned number);
+/* Was the calling thread bound so, and not let go since? */
+bool hp_thread_is_bound(void);
 
 /* The calling thread, which is not ours, goes to the first place and back to where it was. */
 typedef struct hp_home {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "sched/place.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -25,7 +26,8 @@ typedef struct worker {
   unsigned index;
   uint32_t last;   /* the batch that it was in last */
   uint64_t spin;   /* how long to spin next time, if that adapts */
-  cpu_set_t aside; /* where it was sent by step_aside, or none */
+  cpu_set_t aside; /* where step_aside let it run; empty: it was never there */
+  unsigned left;   /* the processor that was taken from it then */
   char apart[CACHE_LINE];
 } worker;
 
@@ -48,7 +50,6 @@ struct hp_pool {
   void *context;
   unsigned threads; /* with the caller */
   bool crowded;     /* more than there are cores: who spins keeps others from working */
-  cpu_set_t allowed;
   _Atomic uint8_t how;
   char apart[CACHE_LINE];
   _Atomic uint64_t gate; /* opened with release, entered with acquire; left with release */
@@ -103,13 +104,16 @@ static void adapt(worker *self, uint64_t waited) {
 /* A virtual machine's kernel takes a processor that sleeps for one that is not there, and lets a thread begin on that
  * of the thread that has woken it. It goes to another one, and keeps off that until it is woken from another. */
 static void step_aside(worker *self) {
-  const hp_pool *pool = self->pool;
-  cpu_set_t own, others = pool->allowed;
   int here = sched_getcpu();
-  if (here < 0 || here >= CPU_SETSIZE || here != atomic_load_explicit(&pool->caller, memory_order_relaxed)) return;
-  if (sched_getaffinity(0, sizeof own, &own) || (CPU_COUNT(&own) < 2 && !CPU_EQUAL(&own, &self->aside))) return;
+  if (here < 0 || here >= CPU_SETSIZE || hp_thread_is_bound()) return;
+  if (here != atomic_load_explicit(&self->pool->caller, memory_order_relaxed)) return;
+  cpu_set_t others; /* from those that it may use now, which the program may have changed */
+  if (sched_getaffinity(0, sizeof others, &others)) return;
+  if (CPU_EQUAL(&others, &self->aside)) CPU_SET(self->left, &others);
   CPU_CLR((unsigned)here, &others);
-  if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof others, &others)) self->aside = others;
+  if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
+  self->aside = others;
+  self->left = (unsigned)here;
 }
 
 /* Until the signal is another one. Sequentially consistent: either a sleeper sees that or `announce` sees the sleeper.
@@ -163,9 +167,9 @@ static void announce(hp_pool *pool) {
   if (atomic_load(&pool->sleepers)) wake_all(&pool->signal);
 }
 
-static unsigned allowed_processors(cpu_set_t *allowed) {
-  CPU_ZERO(allowed);
-  return sched_getaffinity(0, sizeof *allowed, allowed) ? 1 : (unsigned)CPU_COUNT(allowed);
+static unsigned allowed_processors(void) {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
 }
 
 hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
@@ -174,7 +178,7 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
   hp_pool *pool = hp_allocate_zeroed(sizeof *pool + threads * sizeof *pool->workers);
   if (!pool) return HPAR_ERROR_MEMORY;
   pool->threads = 1;
-  pool->crowded = threads > allowed_processors(&pool->allowed);
+  pool->crowded = threads > allowed_processors();
   atomic_store_explicit(&pool->caller, -1, memory_order_relaxed);
   while (pool->threads < threads) {
     worker *next = &pool->workers[pool->threads];
@@ -240,8 +244,7 @@ void hp_pool_end(hp_pool *pool) {
 static unsigned cores;
 
 static void count_cores(void) {
-  cpu_set_t allowed;
-  cores = allowed_processors(&allowed);
+  cores = allowed_processors();
 #if HPAR_HWLOC
   hwloc_topology_t topology;
   /* Without sysfs, as in a bare chroot, hwloc has nothing to tell but prints that. */

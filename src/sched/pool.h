@@ -7,8 +7,8 @@
  * that wakes too late finds it closed, so that nobody waits for it.
  *
  * Between batches threads spin for a while, then sleep on a futex. How long is measured in time: a spinning thread
- * begins within a microsecond, a sleeping one after 25 to 60, never on the
- * processor of the thread that wakes it, where there is another.
+ * begins within a microsecond, a sleeping one after 25 to 60; if it is not bound, and may run on another, then not on
+ * the processor of the thread that wakes it: that is taken out of its affinity.
  * If fewer threads can be created than asked for, the pool has fewer. */
 
 #include <hpar/status.h>
