@@ -2,10 +2,10 @@
  * indexes of the Encoding Standard (2026) say about every code. */
 
 #include "base/memory.h"
-#include "input/decode.h"
-#include "input/input.h"
-#include "input/looks_like_html.h"
-#include "input/sniff.h"
+#include "text/encoding/decode.h"
+#include "text/input.h"
+#include "text/encoding/looks_like_html.h"
+#include "text/encoding/sniff.h"
 
 #include "check.h"
 #include "support/buffer.h"

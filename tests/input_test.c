@@ -1,10 +1,10 @@
 /* From files and bytes to valid UTF-8, and from offsets back to where they come from. */
 
 #include "base/memory.h"
-#include "input/input.h"
-#include "input/line.h"
-#include "input/read.h"
-#include "scan/scan.h"
+#include "text/input.h"
+#include "text/line.h"
+#include "text/read.h"
+#include "text/scan/scan.h"
 
 #include "check.h"
 

@@ -333,7 +333,7 @@ static void the_record_is_whole(void) {
   generate_free(&d);
 }
 
-/* Poison is a net under the classification of tokens (speculate/classify.c), by which the merger runs what reads or
+/* Poison is a net under the classification of tokens (speculation/dispositions.c), by which the merger runs what reads or
  * writes BASE. Why none is met: with nothing of the worker's own open every end tag is replayed, and of start tags and
  * text what does not stay at BASE's level in BASE's mode. Above that a search for what an end tag closes, or for a row
  * or a cell, falls through only where neither the element nor a barrier is the worker's, which is asked first. html,

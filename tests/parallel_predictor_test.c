@@ -10,7 +10,7 @@
 #include "support/documents.h"
 #include "support/random.h"
 
-#include "chunk/key.h"
+#include "speculation/cuts/key.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

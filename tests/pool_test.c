@@ -1,7 +1,7 @@
 /* The thread pool: a batch that is joined is worked on by all of its threads, one that is ended by those that came in
  * time, none of them after the end; however threads wait. */
 
-#include "sched/pool.h"
+#include "platform/pool.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* The token buffer (src/pipeline/ring.h) with what stages.c and parking.h do on both of its sides, for spin: batches,
+/* The token buffer (src/drivers/pipelined/ring.h) with what stages.c and parking.h do on both of its sides, for spin: batches,
  * waiting asleep, rollback, draining. A token is its position in the input, with the rollbacks that its reader knew of.
  * The tree builder takes a token once rolled back, at most ROLLBACKS times; then every token must come once, in order,
  * none of them read before the last rollback, and both sides must come to their ends.

@@ -1,7 +1,7 @@
 /* Every set of kernels that this processor can run against definitions written out byte by byte, in memory whose
  * neighbours cannot be read. */
 
-#include "scan/scan.h"
+#include "text/scan/scan.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "dom/document.h"
+#include "html/dom/document.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "parallel.h"
 
-#include "sched/pool.h"
+#include "platform/pool.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

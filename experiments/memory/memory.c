@@ -56,7 +56,7 @@ void __wrap_free(void *memory) {
 static bool paced;
 
 #if HPAR_PARALLEL
-/* src/parallel/share.c */
+/* src/drivers/parallel/work_range.c */
 struct hp_run;
 bool __real_hp_share_go_on(struct hp_run *run, unsigned thread, uint32_t chunk);
 bool __real_hp_share_take_this(struct hp_run *run, uint32_t chunk);

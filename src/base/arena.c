@@ -1,6 +1,6 @@
 #include "base/arena.h"
 
-#include "base/jemalloc.h"
+#include "platform/jemalloc.h"
 #include "base/memory.h"
 
 /* Offset 0 is no object; a cache line keeps the first one aligned. */

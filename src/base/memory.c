@@ -1,6 +1,6 @@
 #include "base/memory.h"
 
-#include "base/jemalloc.h"
+#include "platform/jemalloc.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

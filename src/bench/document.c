@@ -1,7 +1,7 @@
 /* What a document costs beside its parse: making and destroying an empty one; destroying a full one, that is giving
  * its pages back; and dropping the tree of one that is to be parsed into again. */
 
-#include "dom/document.h"
+#include "html/dom/document.h"
 
 #include "bench/suite.h"
 

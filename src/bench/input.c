@@ -1,7 +1,7 @@
 /* From the caller's bytes to the text that is tokenized: finding the encoding, validating or decoding; and the
  * sequential parser fed in pieces, to be compared with parse/kept. */
 
-#include "input/input.h"
+#include "text/input.h"
 #include "bench/suite.h"
 
 enum { PIECE = 16 << 10 };

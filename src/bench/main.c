@@ -2,7 +2,7 @@
 
 #include "bench/commit.h"
 #include "bench/suite.h"
-#include "scan/scan.h"
+#include "text/scan/scan.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * one thread with a buffer as long as it can be, so that each has the processor to itself for thousands of tokens; and
  * the token buffer alone, from one thread to another, with nothing to do on either side: the time of one token. */
 
-#include "pipeline/ring.h"
+#include "drivers/pipelined/ring.h"
 
 #include "base/memory.h"
 #include "bench/suite.h"
-#include "sched/pool.h"
+#include "platform/pool.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* From the announcement of work to its beginning on the other thread, which is spinning since the last batch or has
  * long gone to sleep; and to the end of the batch as the caller sees it. */
 
-#include "sched/pool.h"
+#include "platform/pool.h"
 
 #include "bench/suite.h"
 

@@ -1,6 +1,6 @@
 /* The kernels: each set that this processor can run, over bytes of which none is in the kernel's set. */
 
-#include "scan/scan.h"
+#include "text/scan/scan.h"
 
 #include "bench/suite.h"
 

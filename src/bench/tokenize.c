@@ -2,7 +2,7 @@
  * the tree builder alone, as a parse less the tokenizing of the same page just before it: tokens cannot be kept, for
  * their attributes belong to the document that the parse makes. */
 
-#include "build/lane.h"
+#include "html/tree/engine.h"
 
 #include "base/names.h"
 #include "bench/suite.h"

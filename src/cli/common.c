@@ -1,6 +1,6 @@
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "input/read.h"
+#include "text/read.h"
 
 #include <errno.h>
 #include <stdarg.h>

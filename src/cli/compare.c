@@ -10,7 +10,7 @@
 #include "cli/pages.h"
 #include "cli/report.h"
 #if HPAR_PARALLEL
-#include "sched/pool.h"
+#include "platform/pool.h"
 #endif
 
 #include <stdlib.h>

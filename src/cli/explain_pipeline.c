@@ -2,8 +2,8 @@
 
 #include "cli/explain_pipeline.h"
 
-#include "input/decoded_line.h"
-#include "input/line.h"
+#include "text/decoded_line.h"
+#include "text/line.h"
 
 #include <string.h>
 

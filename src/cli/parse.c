@@ -1,10 +1,10 @@
 #include "base/memory.h"
 #include "cli/many.h"
 #include "cli/report.h"
-#include "input/decoded_line.h"
-#include "input/line.h"
-#include "input/looks_like_html.h"
-#include "input/read.h"
+#include "text/decoded_line.h"
+#include "text/line.h"
+#include "text/encoding/looks_like_html.h"
+#include "text/read.h"
 
 #include <stdlib.h>
 #include <string.h>

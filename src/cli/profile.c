@@ -11,9 +11,9 @@
 #if HPAR_PARALLEL
 
 #include "base/memory.h"
-#include "input/read.h"
-#include "profile/profile.h"
-#include "sched/pool.h"
+#include "text/read.h"
+#include "inspect/profile.h"
+#include "platform/pool.h"
 
 #include <errno.h>
 

@@ -1,12 +1,12 @@
 /* hpar project: what more cores than there are would give. The chunks that a parse with P threads has are parsed one
  * after the other on one thread, where nothing disturbs them, and the same tasks are then put on P virtual cores by the
- * rules of parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its right
+ * rules of drivers/parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its right
  * end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. The chunks are
- * cut before (hp_cut_for), large ones first, as threads that share them (parallel/share.c) would come to do by
+ * cut before (hp_cut_for), large ones first, as threads that share them (drivers/parallel/work_range.c) would come to do by
  * themselves. Decoding counts as on one thread: what more threads gain there they mostly lose by each other's text. */
 
 #include "base/memory.h"
-#include "chunk/chunk.h"
+#include "speculation/cuts/cut.h"
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/mean.h"

@@ -1,9 +1,9 @@
 #include "base/memory.h"
 #include "cli/json.h"
 #include "cli/options.h"
-#include "input/input.h"
-#include "input/line.h"
-#include "scan/utf8.h"
+#include "text/input.h"
+#include "text/line.h"
+#include "text/scan/utf8.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
 #include "inspect/state.h"
 
 #include "base/memory.h"
-#include "dom/tag.h"
+#include "html/dom/tag.h"
 
 #include <string.h>
 #include <strings.h>

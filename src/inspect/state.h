@@ -4,7 +4,7 @@
 /* The state of the sequential parser at any place of a text, also inside tokens, of which the tokenizer itself keeps
  * none: what the standard's state machine would be in there. */
 
-#include "build/lane.h"
+#include "html/tree/engine.h"
 
 /* The standard's states, those few that come to the same (of dashes, of less-than signs, of names' ends) being one. */
 typedef enum hp_state {

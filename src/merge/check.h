@@ -5,8 +5,8 @@
  * with 1: where what the left log has open gives no answer, the default one holds for now and is asked of BASE, as if
  * the left log's worker had come here itself. */
 
-#include "build/construct.h"
-#include "speculate/log.h"
+#include "html/tree/construct.h"
+#include "speculation/log.h"
 
 static const hp_open_element *adjusted_current_node(const hp_builder *b) {
 #if HP_SPECULATIVE

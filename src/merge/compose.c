@@ -3,7 +3,7 @@
 #define HP_SPECULATIVE 1
 #include "merge/check.h"
 #include "merge/splice.h"
-#include "tokenize/content.h"
+#include "html/tokenizer/content.h"
 
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->reading_count != 1 || right->taken >= right->log.segment_count) return NULL;

@@ -13,7 +13,7 @@
  * The composer is the worker whose log the left one is, gone on into the next chunk with short cuts; so what makes a
  * worker's segment sound makes a composed one sound. */
 
-#include "speculate/worker.h"
+#include "speculation/worker/worker.h"
 
 #include <hpar/stats.h>
 

@@ -4,9 +4,9 @@
 /* The merger: the sequential parser, walking the document on the true state and taking the workers' shortcuts
  * where their conditions hold. */
 
-#include "build/lane.h"
-#include "inspect/record.h"
-#include "speculate/worker.h"
+#include "html/tree/engine.h"
+#include "trace/record.h"
+#include "speculation/worker/worker.h"
 
 #include <hpar/stats.h>
 

@@ -2,7 +2,7 @@
 
 /* Nothing here asks what lies below the stack, so that one copy serves both builders. */
 #define HP_SPECULATIVE 0
-#include "build/construct.h"
+#include "html/tree/construct.h"
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
   if (!cell_ref) return;

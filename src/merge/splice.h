@@ -1,7 +1,7 @@
 #ifndef HP_MERGE_SPLICE_H
 #define HP_MERGE_SPLICE_H
 
-#include "speculate/log.h"
+#include "speculation/log.h"
 
 /* Takes a segment as a whole, all of whose assumptions hold here: its run goes under the current node, and what it left
  * open, its formatting entries, mode, form pointer and errors become the builder's. The builder may be either one; a

@@ -11,7 +11,7 @@
  * Attributes are sorted by name. Errors follow the tokens, sorted by place and code. */
 
 #include "support/buffer.h"
-#include "tokenize/tokenizer.h"
+#include "html/tokenizer/tokenizer.h"
 
 typedef struct tokens {
   hp_range range;

@@ -1,0 +1,37 @@
+/* The pipelined parser: a lane with an exact builder, and a tokenizer ahead of it. */
+
+#include "drivers/pipelined/stages.h"
+
+#include "platform/affinity.h"
+
+static void serve(void *context, unsigned thread) {
+  hp_stages *s = context;
+  hp_place_thread(s->bind, thread);
+  hp_stages_serve(s);
+}
+
+void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_lane *lane, const hp_task *task, const hpar_options *o,
+                        hpar_stats *stats) {
+  bool threads = pool && hp_pool_threads(pool) > 1;
+  stats->mode = "pipelined";
+  stats->threads = threads ? 2 : 1;
+  /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
+  bool divided = threads && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, 1);
+  hp_stages_open(s, lane, task, o, !threads, 0, divided);
+  s->bind = o->bind;
+  s->has_events = task->record;
+  if (threads) {
+    hp_pool_start(pool, 2, serve, s);
+    s->served = true;
+  }
+  hp_stages_run(s);
+  hp_pipeline_abandon(s, pool);
+  hp_stages_count(s, stats);
+}
+
+void hp_pipeline_abandon(hp_stages *s, hp_pool *pool) {
+  if (!s->served) return;
+  hp_stages_stop(s);
+  hp_pool_join(pool);
+  s->served = false;
+}

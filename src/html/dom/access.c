@@ -1,0 +1,175 @@
+/* The public reading side of the tree. Every function is a handful of loads: a handle is the node's reference,
+ * strings are handed out as they lie in the input or the arenas. Only a parent may cost more than one step,
+ * where cells stand in between (node.h). */
+
+#include "html/dom/document.h"
+
+#include <stdatomic.h>
+
+static const hpar_string empty = {"", 0};
+
+static hp_node *at(const hpar_document *document, hpar_node node) { return hp_node_at(document->range.base, node); }
+
+static hpar_string string_of(const char *bytes, size_t length) {
+  return bytes && length ? (hpar_string){bytes, length} : empty;
+}
+
+static hpar_string name_string(const hpar_document *document, hp_atom atom) {
+  if (!atom) return empty;
+  hp_name name = hp_atom_name(&document->atoms, atom);
+  return string_of(name.bytes, name.length);
+}
+
+static bool is_element(const hpar_document *document, hpar_node node) {
+  return node && at(document, node)->kind == HPAR_NODE_ELEMENT;
+}
+
+static bool has_children(const hp_node *node) {
+  return node->kind == HPAR_NODE_ELEMENT || node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT;
+}
+
+static const hp_attributes *attributes_of(const hpar_document *document, hpar_node element) {
+  if (!is_element(document, element)) return NULL;
+  hp_ref block = at(document, element)->attributes;
+  return block ? hp_at(document->range.base, block) : NULL;
+}
+
+hpar_node hpar_document_root(const hpar_document *document) { return document->root; }
+hpar_quirks hpar_document_quirks(const hpar_document *document) { return document->quirks; }
+
+size_t hpar_document_memory(const hpar_document *document) {
+  return atomic_load_explicit(&document->range.top, memory_order_relaxed) + document->range.in_parts;
+}
+
+hpar_node_kind hpar_kind(const hpar_document *document, hpar_node node) {
+  return node ? (hpar_node_kind)at(document, node)->kind : HPAR_NODE_NONE;
+}
+
+hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node) {
+  return is_element(document, node) ? (hpar_namespace)at(document, node)->ns : HPAR_NAMESPACE_NONE;
+}
+
+hpar_string hpar_name(const hpar_document *document, hpar_node node) {
+  if (!node) return empty;
+  const hp_node *n = at(document, node);
+  switch (n->kind) {
+    case HPAR_NODE_ELEMENT: return name_string(document, n->name);
+    case HPAR_NODE_PROCESSING_INSTRUCTION: return name_string(document, n->target);
+    case HPAR_NODE_DOCTYPE: return string_of(n->doctype->name.bytes, n->doctype->name.length);
+    default: return empty;
+  }
+}
+
+hpar_string hpar_data(const hpar_document *document, hpar_node node) {
+  if (!node) return empty;
+  const hp_node *n = at(document, node);
+  switch (n->kind) {
+    case HPAR_NODE_TEXT:
+    case HPAR_NODE_COMMENT:
+    case HPAR_NODE_PROCESSING_INSTRUCTION: return string_of(n->data, n->length);
+    default: return empty;
+  }
+}
+
+static const hp_doctype *doctype_of(const hpar_document *document, hpar_node node) {
+  return node && at(document, node)->kind == HPAR_NODE_DOCTYPE ? at(document, node)->doctype : NULL;
+}
+
+hpar_string hpar_public_id(const hpar_document *document, hpar_node node) {
+  const hp_doctype *doctype = doctype_of(document, node);
+  return doctype ? string_of(doctype->public_id.bytes, doctype->public_id.length) : empty;
+}
+
+hpar_string hpar_system_id(const hpar_document *document, hpar_node node) {
+  const hp_doctype *doctype = doctype_of(document, node);
+  return doctype ? string_of(doctype->system_id.bytes, doctype->system_id.length) : empty;
+}
+
+hpar_node hpar_parent(const hpar_document *document, hpar_node node) {
+  return node ? hp_parent_of(document->range.base, at(document, node)) : HPAR_NO_NODE;
+}
+
+hpar_node hpar_first_child(const hpar_document *document, hpar_node node) {
+  return node && has_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
+}
+
+hpar_node hpar_last_child(const hpar_document *document, hpar_node node) {
+  return node && has_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
+}
+
+hpar_node hpar_next(const hpar_document *document, hpar_node node) {
+  return node ? at(document, node)->next : HPAR_NO_NODE;
+}
+
+hpar_node hpar_previous(const hpar_document *document, hpar_node node) {
+  return node ? at(document, node)->previous : HPAR_NO_NODE;
+}
+
+hpar_node hpar_template_contents(const hpar_document *document, hpar_node node) {
+  if (!is_element(document, node) || !(at(document, node)->flags & HP_FLAG_TEMPLATE)) return HPAR_NO_NODE;
+  return *hp_template_slot(at(document, node));
+}
+
+hpar_node hpar_walk(const hpar_document *document, hpar_node top, hpar_node node) {
+  hpar_node child = hpar_first_child(document, node);
+  if (child) return child;
+  while (node && node != top) {
+    hpar_node next = at(document, node)->next;
+    if (next) return next;
+    node = hpar_parent(document, node);
+  }
+  return HPAR_NO_NODE;
+}
+
+size_t hpar_attribute_count(const hpar_document *document, hpar_node element) {
+  const hp_attributes *attributes = attributes_of(document, element);
+  return attributes ? attributes->count : 0;
+}
+
+static hpar_string value_of(const hp_attribute *attribute) { return string_of(attribute->value, attribute->length); }
+
+bool hpar_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
+  const hp_attributes *attributes = attributes_of(document, element);
+  if (!attributes || index >= attributes->count) return false;
+  const hp_attribute *item = &attributes->items[index];
+  hpar_namespace ns = HPAR_NAMESPACE_NONE;
+  hpar_string prefix = empty;
+  if (item->name >= HP_ADJUSTED_XLINK_ACTUATE && item->name < HP_KNOWN_ATOMS) {
+    if (item->name <= HP_ADJUSTED_XLINK_TYPE) {
+      ns = HPAR_NAMESPACE_XLINK;
+      prefix = (hpar_string){"xlink", 5};
+    } else if (item->name <= HP_ADJUSTED_XML_SPACE) {
+      ns = HPAR_NAMESPACE_XML;
+      prefix = (hpar_string){"xml", 3};
+    } else {
+      ns = HPAR_NAMESPACE_XMLNS;
+      if (item->name == HP_ADJUSTED_XMLNS_XLINK) prefix = (hpar_string){"xmlns", 5};
+    }
+  }
+  *attribute = (hpar_attribute){ns, prefix, name_string(document, item->name), value_of(item)};
+  return true;
+}
+
+hpar_string hpar_attribute_value(const hpar_document *document, hpar_node element, const char *name) {
+  const hp_attributes *attributes = attributes_of(document, element);
+  if (!attributes || !name) return (hpar_string){NULL, 0};
+  size_t length = strlen(name);
+  hp_atom known = hp_known_atom(name, length, hp_name_key_of(name, length));
+  for (uint32_t i = 0; i < attributes->count; i++) {
+    const hp_attribute *item = &attributes->items[i];
+    if (item->name == known && known) return value_of(item);
+    if (known || item->name < HP_KNOWN_ATOMS) continue;
+    hp_name other = hp_atom_name(&document->atoms, item->name);
+    if (other.length == length && !memcmp(other.bytes, name, length)) return value_of(item);
+  }
+  return (hpar_string){NULL, 0};
+}
+
+bool hpar_source_offsets(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
+  if (!is_element(document, element) || !(at(document, element)->flags & HP_FLAG_SOURCE)) return false;
+  const uint32_t *slot = hp_source_slot(at(document, element));
+  if (slot[1] <= slot[0]) return false; /* no tag is empty: nothing was written here */
+  *start = hp_input_offset(&document->input, slot[0]);
+  *end = hp_input_offset(&document->input, slot[1]);
+  return true;
+}

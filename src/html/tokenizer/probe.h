@@ -1,0 +1,95 @@
+#ifndef HP_HTML_TOKENIZER_PROBE_H
+#define HP_HTML_TOKENIZER_PROBE_H
+
+/* Looks at the sixteen bytes at `at`, all of which must be there, and answers how many of them precede the first of
+ * a set; 16: none is. Most names and many values end within, so that no kernel need be called. */
+
+#include "html/tokenizer/states.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+static inline unsigned first_of(__m128i found) {
+  return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(found) | 0x10000);
+}
+static inline __m128i sixteen(const char *at) { return _mm_loadu_si128((const __m128i *)(const void *)at); }
+static inline __m128i equal(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
+
+static inline __m128i between(__m128i bytes, char first, char last) {
+  __m128i from_first = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+  return _mm_cmpeq_epi8(_mm_min_epu8(from_first, _mm_set1_epi8((char)(last - first))), from_first);
+}
+
+/* What ends a tag name, and other controls. */
+static inline unsigned probe_tag_name(const char *at) {
+  __m128i bytes = sixteen(at);
+  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '/')));
+}
+
+/* What ends an attribute name but for '/', and other controls. */
+static inline unsigned probe_attribute_name(const char *at) {
+  __m128i bytes = sixteen(at);
+  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '=')));
+}
+
+/* All that is of note in an unquoted value, and other controls. */
+static inline unsigned probe_unquoted(const char *at) {
+  __m128i bytes = sixteen(at);
+  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  return first_of(_mm_or_si128(_mm_or_si128(_mm_or_si128(low, between(bytes, '<', '>')), between(bytes, '&', '\'')),
+                               _mm_or_si128(equal(bytes, '"'), equal(bytes, '`'))));
+}
+
+static inline unsigned probe_quoted(const char *at, char quote) {
+  __m128i bytes = sixteen(at);
+  return first_of(_mm_or_si128(_mm_or_si128(equal(bytes, quote), equal(bytes, '&')),
+                               _mm_or_si128(equal(bytes, '\r'), equal(bytes, 0))));
+}
+
+static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
+
+/* Space, LF, tab: the common white space. */
+static inline unsigned probe_white(const char *at) {
+  __m128i bytes = sixteen(at);
+  __m128i white = _mm_or_si128(_mm_or_si128(equal(bytes, ' '), equal(bytes, '\n')), equal(bytes, '\t'));
+  return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(white));
+}
+
+#else
+
+static inline unsigned probe_tag_name(const char *at) {
+  unsigned n = 0;
+  while (n < 16 && !(hp_class(at[n]) & HP_BYTE_TAG_STOP)) n++;
+  return n;
+}
+
+static inline unsigned probe_attribute_name(const char *at) {
+  unsigned n = 0;
+  while (n < 16 && !(hp_class(at[n]) & HP_BYTE_NAME_STOP)) n++;
+  return n;
+}
+
+static inline unsigned probe_unquoted(const char *at) {
+  unsigned n = 0;
+  while (n < 16 && !(hp_class(at[n]) & HP_BYTE_VALUE_STOP)) n++;
+  return n;
+}
+
+static inline unsigned probe_quoted(const char *at, char quote) {
+  unsigned n = 0;
+  while (n < 16 && at[n] != quote && at[n] != '&' && at[n] != '\r' && at[n]) n++;
+  return n;
+}
+
+static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
+
+static inline unsigned probe_white(const char *at) {
+  unsigned n = 0;
+  while (n < 16 && (at[n] == ' ' || at[n] == '\n' || at[n] == '\t')) n++;
+  return n;
+}
+
+#endif
+#endif

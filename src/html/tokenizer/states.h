@@ -1,0 +1,104 @@
+#ifndef HP_HTML_TOKENIZER_STATES_H
+#define HP_HTML_TOKENIZER_STATES_H
+
+/* What the files of this room share: classes of bytes, strings that are rewritten only where they must be, and
+ * what leads from one group of states to the next. */
+
+#include "text/scan/scan.h"
+#include "html/tokenizer/character_reference.h"
+#include "html/tokenizer/tokenizer.h"
+
+#include <string.h>
+
+enum {
+  HP_BYTE_WHITE = 1,      /* tab, LF, FF, CR, space */
+  HP_BYTE_TAG_STOP = 2,   /* ends a tag name: white space, '/', '>' */
+  HP_BYTE_NAME_STOP = 4,  /* ends an attribute name: these and '=' */
+  HP_BYTE_VALUE_STOP = 8, /* of note in an unquoted value: white space, '>', '&', NUL, and what is an error */
+  HP_BYTE_ODD_NAME = 16,  /* makes a name more than a span: upper-case letters, NUL; '"', '\'' and '<' for the error */
+  HP_BYTE_ALPHA = 32,
+  HP_BYTE_DIGIT = 64
+};
+
+extern const uint8_t hp_byte_class[256];
+
+static inline unsigned hp_class(char c) { return hp_byte_class[(unsigned char)c]; }
+static inline bool hp_is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+__attribute__((cold)) void hp_token_error(hp_tokenizer *tokenizer, hp_error_code code, const char *at);
+static inline void hp_error_at(hp_tokenizer *tokenizer, hp_error_code code, const char *at) {
+  if (__builtin_expect(tokenizer->errors != NULL, 0)) hp_token_error(tokenizer, code, at);
+}
+
+/* A string made of spans of the input and of replacements. Nothing is copied before the first replacement that has
+ * something before it; until then the string is a span.
+ *
+ *   string = [start, at) + [from, wherever the reader is) */
+typedef struct hp_rewrite {
+  hp_arena *arena;
+  const char *from;
+  char *start, *at, *limit; /* start NULL: nothing is copied yet */
+} hp_rewrite;
+
+void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n);
+
+/* [from, upto) belongs to the string, [upto, resume) does not. */
+static inline void hp_rewrite_skip(hp_rewrite *rewrite, const char *upto, const char *resume) {
+  if (upto > rewrite->from) hp_rewrite_put(rewrite, rewrite->from, (size_t)(upto - rewrite->from));
+  rewrite->from = resume;
+}
+
+static inline bool hp_rewrite_empty(const hp_rewrite *rewrite, const char *upto) {
+  return rewrite->at == rewrite->start && upto == rewrite->from;
+}
+
+/* The finished string. What was taken too much is given back. */
+const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length);
+
+/* Gives back what was taken since the arena looked like `mark`, unless it has gone on to another slab. */
+void hp_arena_return(hp_arena *arena, const hp_arena *mark);
+
+/* Normalised newlines, and U+FFFD with an error for NUL, in [from, upto). */
+const char *hp_plain_data(hp_tokenizer *tokenizer, const char *from, const char *upto, uint32_t *length);
+
+/* At a CR: leaves LF in the string; answers where to go on. */
+const char *hp_rewrite_newline(hp_rewrite *rewrite, const char *at, const char *end);
+/* At a NUL: an error, and U+FFFD. */
+const char *hp_rewrite_nul(hp_rewrite *rewrite, hp_tokenizer *tokenizer, const char *at);
+
+/* Each reads the token that begins at `at` and answers its kind or HP_TOKEN_NEED_MORE; a token that the end of the
+ * input swallows answers HPAR_TOKEN_EOF. */
+int hp_read_markup_declaration(hp_tokenizer *tokenizer, hp_token *token, const char *at);     /* "<!" */
+int hp_read_processing_instruction(hp_tokenizer *tokenizer, hp_token *token, const char *at); /* "<?" */
+int hp_read_bogus_comment(hp_tokenizer *tokenizer, hp_token *token, const char *at, const char *data);
+
+/* Text of any content. HPAR_TOKEN_EOF: there is none before the markup to which *at now points. `clean`: up to there
+ * it is known to be plain text of the data state. */
+int hp_read_text(hp_tokenizer *tokenizer, hp_token *token, const char **at, const char *clean);
+
+/* Is [at, ...) "</", the name of the last start tag, and what can follow it? */
+bool hp_is_appropriate_end_tag(const hp_tokenizer *tokenizer, const char *at);
+
+static inline uint32_t hp_offset(const hp_tokenizer *tokenizer, const char *at) {
+  return (uint32_t)(at - tokenizer->base);
+}
+
+/* The token ends before `end`, and the next one begins there. */
+static inline int hp_emit(hp_tokenizer *tokenizer, hp_token *token, int kind, unsigned flags, const char *start,
+                          const char *end) {
+  token->kind = (uint8_t)kind;
+  token->flags = (uint8_t)flags;
+  token->start = hp_offset(tokenizer, start);
+  token->end = hp_offset(tokenizer, end);
+  tokenizer->at = end;
+  return kind;
+}
+
+static inline int hp_emit_data(hp_tokenizer *tokenizer, hp_token *token, int kind, unsigned flags, const char *data,
+                               uint32_t length, const char *start, const char *end) {
+  token->data = data;
+  token->length = length;
+  return hp_emit(tokenizer, token, kind, flags, start, end);
+}
+
+#endif

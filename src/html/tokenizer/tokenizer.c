@@ -1,0 +1,654 @@
+/* Tags, and the way from one token to the next.
+ *
+ * Why it is fast: a plain tag or text takes a path of its own. Names are measured sixteen bytes at a time and become
+ * atoms through a small table of those met before, keyed by the name itself; attributes are written where they stay;
+ * values and text are spans of the input. Whatever is not plain - a name not met before, references, errors, the end of
+ * the input near by - goes through the states as the standard has them. */
+
+#include "html/tokenizer/tokenizer.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "html/tokenizer/probe.h"
+#include "html/tokenizer/states.h"
+
+/* The part of the input that fast paths may look at without asking where it ends: white space, a name of fifteen, "=",
+ * a quote, and PROBES times sixteen bytes of value. */
+enum { PROBES = 3, FAST_REACH = 18 + 16 * PROBES + 6, SHORT_NAMES = 256 };
+
+/* A name as it was spelt, padded with zeros, and its atom. That a name is found here says that it is a plain one. */
+struct hp_short_name {
+  uint64_t low, high;
+  hp_atom atom;
+};
+
+#define W (HP_BYTE_WHITE | HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP | HP_BYTE_VALUE_STOP)
+#define S (HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP)
+#define U (HP_BYTE_ALPHA | HP_BYTE_ODD_NAME)
+#define L HP_BYTE_ALPHA
+#define D HP_BYTE_DIGIT
+#define V HP_BYTE_VALUE_STOP
+#define O HP_BYTE_ODD_NAME
+// clang-format off
+const uint8_t hp_byte_class[256] = {
+    ['\0'] = O | V, ['\t'] = W, ['\n'] = W, ['\f'] = W, ['\r'] = W, [' '] = W,
+    ['"'] = O | V, ['&'] = V, ['\''] = O | V, ['/'] = S, ['<'] = O | V, ['='] = HP_BYTE_NAME_STOP | V,
+    ['>'] = S | V, ['`'] = V,
+    ['0'] = D, D, D, D, D, D, D, D, D, D,
+    ['A'] = U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U,
+    ['a'] = L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
+};
+// clang-format on
+#undef W
+#undef S
+#undef U
+#undef L
+#undef D
+#undef V
+#undef O
+
+/* But for those that the standard knows. */
+static void forget_names(hp_tokenizer *t) {
+  for (int i = 0; i < SHORT_NAMES; i++)
+    if (t->names[i].atom >= HP_KNOWN_ATOMS) t->names[i] = (struct hp_short_name){0};
+}
+
+void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_interner *interner) {
+  t->base = t->at = t->end = "";
+  t->last = false;
+  t->content = HP_CONTENT_DATA;
+  t->last_start_tag = HP_NO_ATOM;
+  t->searched = NULL;
+  t->nodes = nodes;
+  t->bytes = bytes;
+  t->interner = interner;
+  t->errors = NULL;
+  t->foreign = NULL;
+  t->context = NULL;
+  t->pending_text = false;
+  t->scan = hp_scan();
+  if (!t->names) t->names = hp_allocate_zeroed(SHORT_NAMES * sizeof *t->names);
+  if (!t->names) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
+  if (t->names_generation != interner->generation) forget_names(t);
+  t->names_generation = interner->generation;
+  if (t->seen_capacity < HP_KNOWN_ATOMS) {
+    uint32_t old = t->seen_capacity;
+    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->fail);
+    memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
+  }
+}
+
+void hp_tokenizer_close(hp_tokenizer *t) {
+  hp_free(t->names);
+  hp_free(t->seen);
+  t->names = NULL;
+  t->seen = NULL;
+  t->seen_capacity = t->serial = 0;
+}
+
+void hp_token_error(hp_tokenizer *t, hp_error_code code, const char *at) {
+  hp_errors_add(t->errors, code, hp_offset(t, at));
+}
+
+static void make_room(hp_rewrite *rewrite, size_t n) {
+  size_t used = (size_t)(rewrite->at - rewrite->start), old = (size_t)(rewrite->limit - rewrite->start);
+  size_t wanted = (2 * (used + n) + 63) & ~(size_t)63;
+  hp_arena *arena = rewrite->arena;
+  if (old && arena->at == rewrite->limit && (size_t)(arena->end - arena->at) >= wanted - old) {
+    hp_arena_take(arena, wanted - old);
+  } else {
+    char *moved = hp_arena_take(arena, wanted);
+    if (used) memcpy(moved, rewrite->start, used);
+    rewrite->start = moved;
+    rewrite->at = moved + used;
+  }
+  rewrite->limit = rewrite->start + wanted;
+}
+
+void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n) {
+  if ((size_t)(rewrite->limit - rewrite->at) < n) make_room(rewrite, n);
+  memcpy(rewrite->at, bytes, n); // NOLINT: NULL has no room
+  rewrite->at += n;
+}
+
+static void cut_arena(hp_arena *arena, char *at) {
+  at += -(uintptr_t)at & 7;
+  HP_POISON(at, (size_t)(arena->at - at));
+  arena->at = at;
+}
+
+const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length) {
+  if (!rewrite->start) {
+    *length = (uint32_t)(upto - rewrite->from);
+    return rewrite->from;
+  }
+  hp_rewrite_skip(rewrite, upto, upto);
+  size_t n = (size_t)(rewrite->at - rewrite->start);
+  if (n > UINT32_MAX) hp_fail_now(rewrite->arena->fail, HPAR_ERROR_TOO_LARGE);
+  if (rewrite->arena->at == rewrite->limit) cut_arena(rewrite->arena, rewrite->at);
+  *length = (uint32_t)n;
+  return rewrite->start;
+}
+
+void hp_arena_return(hp_arena *arena, const hp_arena *mark) {
+  if (arena->end == mark->end) cut_arena(arena, mark->at);
+}
+
+const char *hp_rewrite_newline(hp_rewrite *rewrite, const char *at, const char *end) {
+  hp_rewrite_skip(rewrite, at, at + 1);
+  if (at + 1 < end && at[1] == '\n') return at + 2;
+  hp_rewrite_put(rewrite, "\n", 1);
+  return at + 1;
+}
+
+const char *hp_rewrite_nul(hp_rewrite *rewrite, hp_tokenizer *t, const char *at) {
+  hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, at);
+  hp_rewrite_skip(rewrite, at, at + 1);
+  hp_rewrite_put(rewrite, "\xEF\xBF\xBD", 3);
+  return at + 1;
+}
+
+const char *hp_plain_data(hp_tokenizer *t, const char *from, const char *upto, uint32_t *length) {
+  hp_rewrite rewrite = {.arena = t->bytes, .from = from};
+  for (const char *p = from; (p = t->scan->raw(p, upto)) < upto;) {
+    if (*p == '<')
+      p++;
+    else
+      p = *p ? hp_rewrite_newline(&rewrite, p, upto) : hp_rewrite_nul(&rewrite, t, p);
+  }
+  return hp_rewrite_end(&rewrite, upto, length);
+}
+
+/* What was found while the token was incomplete will be found again. */
+static int need_more(hp_tokenizer *t) {
+  if (t->errors) {
+    t->errors->count = t->error_count;
+    t->errors->seen = t->errors_seen;
+  }
+  return HP_TOKEN_NEED_MORE;
+}
+
+/* Room for an atom that is new to this tokenizer, so that later nobody need ask. */
+static hp_atom reach(hp_tokenizer *t, hp_atom atom) {
+  if (atom >= t->seen_capacity) {
+    uint32_t old = t->seen_capacity;
+    hp_grow(&t->seen, &t->seen_capacity, (size_t)atom + 1, t->interner->fail);
+    memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
+  }
+  return atom;
+}
+
+typedef struct short_key {
+  uint64_t low, high;
+} short_key;
+
+/* Of up to 16 bytes; 16 can be read there. */
+static inline short_key short_key_of(const char *name, unsigned length) {
+  static const uint64_t masks[17] = {0,
+                                     UINT64_MAX >> 56,
+                                     UINT64_MAX >> 48,
+                                     UINT64_MAX >> 40,
+                                     UINT64_MAX >> 32,
+                                     UINT64_MAX >> 24,
+                                     UINT64_MAX >> 16,
+                                     UINT64_MAX >> 8,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX,
+                                     UINT64_MAX};
+  short_key key = {0, 0};
+  memcpy(&key.low, name, 8);
+  key.low &= masks[length];
+  if (length > 8) {
+    memcpy(&key.high, name + 8, 8);
+    key.high &= masks[length - 8];
+  }
+  return key;
+}
+
+static inline struct hp_short_name *short_slot(const hp_tokenizer *t, short_key key) {
+  return &t->names[((key.low ^ key.high * 3) * HP_NAME_K1) >> 56];
+}
+
+/* The atom of a name of up to 16 bytes that was met before, or HP_NO_ATOM. */
+static inline hp_atom short_name(const hp_tokenizer *t, const char *name, unsigned length) {
+  short_key key = short_key_of(name, length);
+  const struct hp_short_name *entry = short_slot(t, key);
+  return entry->low == key.low && entry->high == key.high ? entry->atom : HP_NO_ATOM;
+}
+
+/* Names with anything in them that is an error or ends another kind of name are not for the table. */
+static void learn_name(hp_tokenizer *t, const char *name, size_t length, hp_atom atom) {
+  char padded[16] = {0};
+  if (length > 15) return;
+  for (size_t i = 0; i < length; i++) {
+    unsigned kinds = hp_class(name[i]);
+    if (kinds & HP_BYTE_NAME_STOP || (kinds & HP_BYTE_ODD_NAME && !(kinds & HP_BYTE_ALPHA))) return;
+    padded[i] = name[i];
+  }
+  short_key key = short_key_of(padded, 16);
+  *short_slot(t, key) = (struct hp_short_name){key.low, key.high, atom};
+}
+
+/* The atom of any name; `odd` if it has upper-case letters or NUL. */
+static __attribute__((noinline)) hp_atom any_name(hp_tokenizer *t, const char *name, const char *end, bool odd) {
+  size_t length = (size_t)(end - name), n = length;
+  hp_arena mark = *t->bytes;
+  const char *lower = name;
+  if (odd) {
+    char *to = hp_arena_take(t->bytes, 3 * length);
+    lower = to;
+    for (const char *p = name; p < end; p++) {
+      if (*p) {
+        *to++ = (unsigned char)(*p - 'A') < 26 ? (char)(*p | 0x20) : *p;
+      } else {
+        memcpy(to, "\xEF\xBF\xBD", 3);
+        to += 3;
+      }
+    }
+    n = (size_t)(to - lower);
+  }
+  hp_atom atom = reach(t, hp_intern(t->interner, lower, n));
+  if (odd) hp_arena_return(t->bytes, &mark);
+  learn_name(t, name, length, atom);
+  return atom;
+}
+
+static uint32_t next_serial(hp_tokenizer *t) {
+  if (++t->serial == 0) {
+    memset(t->seen, 0, t->seen_capacity * sizeof *t->seen);
+    t->serial = 1;
+  }
+  return t->serial;
+}
+
+/* The attributes of a tag while it is read. They are written to the tip of the nodes' arena, which learns of it when
+ * the tag is complete; where its slab ends they move to another.
+ *
+ *   items <= item <= limit;  attributes == nodes->at unless the arena found room elsewhere */
+typedef struct tag_state {
+  hp_attributes *attributes;
+  hp_attribute *item;
+  const char *limit;
+  uint32_t serial;
+  uint8_t flags; /* HP_TOKEN_SELF_CLOSING */
+} tag_state;
+
+/* Where a block at the tip may go to: the end of the slab, or less where every byte must be marked as in use. */
+static inline const char *block_limit(const hp_arena *nodes, size_t room) {
+  if (!HP_ASAN || (size_t)(nodes->end - nodes->at) < room) room = (size_t)(nodes->end - nodes->at);
+  HP_UNPOISON(nodes->at, room);
+  return nodes->at + room;
+}
+
+static inline tag_state open_tag(const hp_arena *nodes, uint32_t serial) {
+  hp_attributes *attributes = (hp_attributes *)(void *)nodes->at;
+  return (tag_state){attributes, attributes->items, block_limit(nodes, 256), serial, 0};
+}
+
+static inline bool is_room(const tag_state *tag) {
+  return tag->limit - (char *)tag->item >= (ptrdiff_t)sizeof(hp_attribute);
+}
+
+/* The item of a block without room for its header is beyond the limit. */
+static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, tag_state *tag) {
+  size_t used = (size_t)((char *)tag->item - (char *)tag->attributes), room = 2 * used + 8 * sizeof(hp_attribute);
+  if ((char *)tag->attributes == nodes->at && (size_t)(nodes->end - nodes->at) >= room) {
+    tag->limit = block_limit(nodes, room);
+    return;
+  }
+  char *moved = hp_arena_refill(nodes, room);
+  if ((char *)tag->item <= tag->limit) memcpy(moved, tag->attributes, used);
+  tag->attributes = (hp_attributes *)(void *)moved;
+  tag->item = (hp_attribute *)(void *)(moved + used);
+  tag->limit = moved + room;
+  if (nodes->at == tag->limit) {
+    nodes->at = moved;
+    tag->limit = block_limit(nodes, room);
+  }
+}
+
+/* The block ends at `end`: behind its last item, or where it began. */
+static inline void close_block(hp_arena *nodes, const tag_state *tag, const void *end) {
+  if ((char *)tag->attributes != nodes->at) return;
+  nodes->at += (const char *)end - nodes->at;
+  if (tag->limit > nodes->at) HP_POISON(nodes->at, (size_t)(tag->limit - nodes->at));
+}
+
+static void add_attribute(hp_tokenizer *t, tag_state *tag, hp_attribute attribute, const char *name_end) {
+  if (t->seen[attribute.name] == tag->serial) {
+    hp_error_at(t, HP_ERROR_DUPLICATE_ATTRIBUTE, name_end);
+    return;
+  }
+  t->seen[attribute.name] = tag->serial;
+  if (!is_room(tag)) make_room_for_attribute(t->nodes, tag);
+  *tag->item++ = attribute;
+}
+
+//§ attribute-value-(double-quoted)-state
+//§ attribute-value-(single-quoted)-state
+static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop, char quote, hp_attribute *attribute) {
+  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  const char *end = t->end;
+  for (p = stop; (p = t->scan->quoted(p, end, quote)) < end && *p != quote;) {
+    if (*p == '&') {
+      hp_reference reference = hp_read_reference(p, end, true, t->base, t->errors);
+      if (reference.length) {
+        hp_rewrite_skip(&rewrite, p, reference.end);
+        hp_rewrite_put(&rewrite, reference.bytes, reference.length);
+      }
+      p = reference.end;
+    } else if (*p == '\r') {
+      p = hp_rewrite_newline(&rewrite, p, end);
+    } else {
+      p = hp_rewrite_nul(&rewrite, t, p);
+    }
+  }
+  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+  return p;
+}
+
+//§ attribute-value-(unquoted)-state
+static const char *read_unquoted(hp_tokenizer *t, const char *p, hp_attribute *attribute) {
+  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  const char *end = t->end;
+  for (;;) {
+    while (p < end && !(hp_class(*p) & HP_BYTE_VALUE_STOP)) p++;
+    if (p == end || *p == '>' || (hp_class(*p) & HP_BYTE_WHITE)) break;
+    if (*p == '&') {
+      hp_reference reference = hp_read_reference(p, end, true, t->base, t->errors);
+      if (reference.length) {
+        hp_rewrite_skip(&rewrite, p, reference.end);
+        hp_rewrite_put(&rewrite, reference.bytes, reference.length);
+      }
+      p = reference.end;
+    } else if (!*p) {
+      p = hp_rewrite_nul(&rewrite, t, p);
+    } else {
+      hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
+    }
+  }
+  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+  return p;
+}
+
+static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, hp_atom name, hp_ref attributes,
+                    const char *start, const char *end) {
+  token->name = name;
+  token->attributes = attributes;
+  if (kind == HPAR_TOKEN_START_TAG) {
+    t->last_start_tag = name;
+  } else {
+    t->content = HP_CONTENT_DATA;
+  }
+  return hp_emit(t, token, kind, flags, start, end);
+}
+
+//§ before-attribute-name-state
+/* One attribute, white space or '/' at `p`, as the states have it. Answers where the next one may begin: at '>' if the
+ * tag ends there, or at the end of the input. */
+static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, tag_state *tag, const char *p) {
+  const char *end = t->end, *begin, *name_end;
+  while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
+  if (p == end || *p == '>') return p;
+  if (*p == '/') {
+    //§ self-closing-start-tag-state
+    p++;
+    if (p == end) return p;
+    if (*p == '>')
+      tag->flags = HP_TOKEN_SELF_CLOSING;
+    else
+      hp_error_at(t, HP_ERROR_UNEXPECTED_SOLIDUS_IN_TAG, p);
+    return p;
+  }
+  begin = p;
+  bool odd = false;
+  if (*p == '=') {
+    hp_error_at(t, HP_ERROR_UNEXPECTED_EQUALS_SIGN_BEFORE_ATTRIBUTE_NAME, p);
+    p++;
+  }
+  //§ attribute-name-state
+  for (; p < end; p++) {
+    unsigned kinds = hp_class(*p);
+    if (kinds & HP_BYTE_NAME_STOP) break;
+    if (kinds & HP_BYTE_ODD_NAME) {
+      odd = true;
+      if (!*p)
+        hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p);
+      else if (!(kinds & HP_BYTE_ALPHA))
+        hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_ATTRIBUTE_NAME, p);
+    }
+  }
+  if (p == end) return end;
+  hp_attribute attribute = {any_name(t, begin, p, odd), 0, p};
+  name_end = p;
+  //§ after-attribute-name-state
+  while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
+  if (p == end) return end;
+  if (*p == '=') {
+    //§ before-attribute-value-state
+    p++;
+    while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
+    if (p == end) return end;
+    if (*p == '"' || *p == '\'') {
+      p = read_quoted(t, p + 1, p + 1, *p, &attribute);
+      if (p == end || ++p == end) return end;
+      //§ after-attribute-value-(quoted)-state
+      if (!(hp_class(*p) & HP_BYTE_TAG_STOP)) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, p);
+    } else if (*p == '>') {
+      hp_error_at(t, HP_ERROR_MISSING_ATTRIBUTE_VALUE, p);
+    } else {
+      p = read_unquoted(t, p, &attribute);
+      if (p == end) return end;
+    }
+  }
+  add_attribute(t, tag, attribute, name_end);
+  return p;
+}
+
+/* What stands between a tag's name and its end. `p` is at what ended the name. */
+static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *token, int kind, hp_atom name,
+                                                     const char *start, const char *p) {
+  const char *end = t->end;
+  uint32_t serial = next_serial(t), *seen = t->seen;
+  tag_state tag = open_tag(t->nodes, serial);
+  hp_attribute *item = tag.item;
+
+  for (;;) {
+    if (end - p >= FAST_REACH) {
+      p += *p == ' ';
+      unsigned n = probe_attribute_name(p);
+      hp_atom atom;
+      if (n > 15 || !(atom = short_name(t, p, n))) {
+        if (*p != '/' || p[1] != '>') goto slowly;
+        tag.flags = HP_TOKEN_SELF_CLOSING;
+        p++;
+        break;
+      }
+      if (seen[atom] == serial || tag.limit - (char *)item < (ptrdiff_t)sizeof *item) goto slowly;
+      const char *value = p + n, *stop = value;
+      if (*value == '=') {
+        char quote = *++value;
+        if (quote == '"' || quote == '\'') {
+          stop = ++value;
+          for (unsigned i = 0; i < PROBES; i++) {
+            n = probe_quoted(stop, quote);
+            stop += n;
+            if (n < 16) goto stopped;
+          }
+          stop = t->scan->quoted(stop, end, quote);
+          if (stop == end) goto end_of_file;
+        stopped:
+          item->value = value;
+          item->length = (uint32_t)(stop - value);
+          if (*stop != quote && (stop = read_quoted(t, value, stop, quote, item)) == end) goto end_of_file;
+          seen[atom] = serial;
+          item->name = atom;
+          item++;
+          p = stop + 1;
+          if (p == end) goto end_of_file;
+          if (*p == ' ') continue;
+          if (*p == '>') break;
+          if (!(hp_class(*p) & HP_BYTE_TAG_STOP)) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, p);
+          while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
+          continue;
+        }
+        n = probe_unquoted(value);
+        stop = value + n;
+        if (n - 1 > 14 || (*stop != '>' && !(hp_class(*stop) & HP_BYTE_WHITE))) goto slowly;
+      } else if (*stop != '>' && (*stop != ' ' || !hp_is_alpha(stop[1]))) {
+        goto slowly;
+      }
+      seen[atom] = serial;
+      item->name = atom;
+      item->length = (uint32_t)(stop - value);
+      item->value = value;
+      item++;
+      p = stop;
+      if (*p == '>') break;
+      continue;
+    }
+  slowly:
+    tag.item = item;
+    p = read_any_attribute(t, &tag, p);
+    item = tag.item;
+    seen = t->seen;
+    if (p == end) goto end_of_file;
+    if (*p == '>') break;
+  }
+
+  hp_attributes *attributes = tag.attributes;
+  if (kind == HPAR_TOKEN_START_TAG) {
+    if (item == attributes->items) return emit_tag(t, token, kind, tag.flags, name, 0, start, p + 1);
+    attributes->count = (uint32_t)(item - attributes->items);
+    close_block(t->nodes, &tag, item);
+    return emit_tag(t, token, kind, tag.flags, name, hp_ref_of(t->nodes->range->base, attributes), start, p + 1);
+  }
+  if (item != attributes->items) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, p);
+  if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, p);
+  close_block(t->nodes, &tag, attributes);
+  return emit_tag(t, token, kind, 0, name, 0, start, p + 1);
+
+end_of_file:
+  close_block(t->nodes, &tag, tag.attributes);
+  if (!t->last) return need_more(t);
+  hp_error_at(t, HP_ERROR_EOF_IN_TAG, end);
+  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, end, end);
+}
+
+//§ tag-name-state
+static int read_tag(hp_tokenizer *t, hp_token *token, int kind, const char *start, const char *name) {
+  const char *p = name, *end = t->end;
+  bool odd = false;
+  for (; p < end; p++) {
+    unsigned kinds = hp_class(*p);
+    if (kinds & HP_BYTE_TAG_STOP) break;
+    if (kinds & HP_BYTE_ODD_NAME) {
+      odd = true;
+      if (!*p) hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p);
+    }
+  }
+  if (p == end) {
+    if (!t->last) return HP_TOKEN_NEED_MORE;
+    hp_error_at(t, HP_ERROR_EOF_IN_TAG, end);
+    return hp_emit(t, token, HPAR_TOKEN_EOF, 0, end, end);
+  }
+  hp_atom tag = any_name(t, name, p, odd);
+  if (*p == '>') return emit_tag(t, token, kind, 0, tag, 0, start, p + 1);
+  return read_attributes(t, token, kind, tag, start, p);
+}
+
+/* `at` is where a token of markup begins, or the end. */
+static int read_markup(hp_tokenizer *t, hp_token *token, const char *at) {
+  if (at == t->end) return hp_emit(t, token, HPAR_TOKEN_EOF, 0, at, at);
+  switch (at[1]) {
+    case '!': return hp_read_markup_declaration(t, token, at);
+    case '?': return hp_read_processing_instruction(t, token, at);
+    case '/':
+      if (hp_is_alpha(at[2])) return read_tag(t, token, HPAR_TOKEN_END_TAG, at, at + 2);
+      hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, at + 2);
+      return hp_read_bogus_comment(t, token, at, at + 2);
+    default: return read_tag(t, token, HPAR_TOKEN_START_TAG, at, at + 1);
+  }
+}
+
+static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token, const char *clean) {
+  const char *at = t->at;
+  int kind = hp_read_text(t, token, &at, clean);
+  if (kind == HPAR_TOKEN_EOF) {
+    bool section = t->content == HP_CONTENT_CDATA_SECTION;
+    kind = read_markup(t, token, at);
+    if (section && kind != HP_TOKEN_NEED_MORE) t->content = HP_CONTENT_DATA;
+  }
+  return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
+}
+
+/* Beyond the fast paths, and called last so that these need keep nothing. */
+static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *token, int kind) {
+  kind = read_tag(t, token, kind, t->at, t->at + (kind == HPAR_TOKEN_START_TAG ? 1 : 2));
+  return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
+}
+
+/* Text that is plain from `data` up to `stop`, and white exactly if `flags` say so. */
+static inline int end_text(hp_tokenizer *t, hp_token *token, unsigned flags, const char *data, const char *stop) {
+  const char *at = t->at;
+  if (*stop != '<' || (!hp_is_alpha(stop[1]) && (stop[1] != '/' || !hp_is_alpha(stop[2]))))
+    return read_token(t, token, data == at ? stop : at);
+  return hp_emit_data(t, token, HPAR_TOKEN_TEXT, flags, data, (uint32_t)(stop - data), at, stop);
+}
+
+static __attribute__((noinline)) int read_long_text(hp_tokenizer *t, hp_token *token, const char *data,
+                                                    const char *stop) {
+  stop = t->scan->text(stop, t->end);
+  return t->end - stop < 3 ? read_token(t, token, t->at) : end_text(t, token, 0, data, stop);
+}
+
+int hp_next_token(hp_tokenizer *t, hp_token *token) {
+  const char *at = t->at, *end = t->end, *stop = at;
+  if (__builtin_expect(t->errors != NULL, 0)) {
+    t->error_count = t->errors->count;
+    t->errors_seen = t->errors->seen;
+  }
+  if (t->content != HP_CONTENT_DATA || end - at < FAST_REACH) return read_token(t, token, at);
+  unsigned n;
+  hp_atom tag;
+  if (*at == '<') {
+    if (at[1] == '/') {
+      if (!hp_is_alpha(at[2])) return read_token(t, token, at);
+      n = probe_tag_name(at + 2);
+      stop = at + 2 + n;
+      if (n > 15 || *stop != '>' || !(tag = short_name(t, at + 2, n)))
+        return read_any_tag(t, token, HPAR_TOKEN_END_TAG);
+      return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, tag, 0, at, stop + 1);
+    }
+    if (!hp_is_alpha(at[1])) return read_token(t, token, at);
+    n = probe_tag_name(at + 1);
+    stop = at + 1 + n;
+    if (n > 15 || !(tag = short_name(t, at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
+    if (*stop == '>') return emit_tag(t, token, HPAR_TOKEN_START_TAG, 0, tag, 0, at, stop + 1);
+    if (!(hp_class(*stop) & HP_BYTE_TAG_STOP)) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
+    return read_attributes(t, token, HPAR_TOKEN_START_TAG, tag, at, stop);
+  }
+  if (hp_class(*at) & HP_BYTE_WHITE) {
+    /* Without its CR the first line break of CR LF is a span. */
+    if (*at == '\r' && at[1] == '\n') stop = ++at;
+    while ((n = probe_white(stop)) == 16) {
+      stop += 16;
+      if (end - stop < FAST_REACH) return read_token(t, token, t->at);
+    }
+    stop += n;
+    if (*stop == '<') return end_text(t, token, HP_TEXT_WHITE, at, stop);
+    if (hp_class(*stop) & HP_BYTE_WHITE) return read_token(t, token, t->at);
+  }
+  for (unsigned i = 0; i < PROBES; i++) {
+    n = probe_text(stop);
+    stop += n;
+    if (n < 16) return end_text(t, token, 0, at, stop);
+  }
+  return read_long_text(t, token, at, stop);
+}

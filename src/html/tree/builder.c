@@ -1,0 +1,98 @@
+/* What does not depend on the floor: opening, closing, fragment contexts. */
+
+#include "html/tree/builder.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "html/tree/context.h"
+#include "html/dom/tag.h"
+
+#include <strings.h>
+
+#if !HP_SPECULATIVE
+
+void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail) {
+  hp_builder kept = *b;
+  memset(b, 0, sizeof *b);
+  b->stack = kept.stack;
+  b->stack_capacity = kept.stack_capacity;
+  b->last = kept.last;
+  b->last_capacity = kept.last_capacity;
+  b->formatting = kept.formatting;
+  b->formatting_capacity = kept.formatting_capacity;
+  b->template_modes = kept.template_modes;
+  b->template_capacity = kept.template_capacity;
+  b->selections = kept.selections;
+  b->selection_capacity = kept.selection_capacity;
+  b->followed = kept.followed;
+  b->followed_capacity = kept.followed_capacity;
+  b->last_foreign = kept.last_foreign;
+  b->last_foreign_capacity = kept.last_foreign_capacity;
+  if (kept.followed_top) memset(b->last_foreign, 0, b->last_foreign_capacity * sizeof *b->last_foreign);
+  b->merged = kept.merged;
+  b->merged_capacity = kept.merged_capacity;
+
+  b->document = document;
+  b->base = document->range.base;
+  b->fail = fail;
+  b->nodes = tokenizer->nodes;
+  b->bytes = tokenizer->bytes;
+  b->tokenizer = tokenizer;
+  hp_grow(&b->stack, &b->stack_capacity, 32, fail);
+  b->top = b->stack;
+  b->stack_room = b->stack_capacity;
+  b->max_depth = UINT32_MAX;
+  hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, fail);
+  memset(b->stack, 0, sizeof *b->stack);
+  memset(b->last, 0, b->last_capacity * sizeof *b->last);
+  b->frameset_ok = true;
+  b->form_known = true;
+  b->mode = HP_INITIAL;
+}
+
+void hp_builder_close(hp_builder *b) {
+  hp_free(b->stack);
+  hp_free(b->last);
+  hp_free(b->formatting);
+  hp_free(b->template_modes);
+  hp_free(b->selections);
+  hp_free(b->followed);
+  hp_free(b->last_foreign);
+  hp_free(b->merged);
+}
+
+const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) {
+  if (!t->attributes) return NULL;
+  const hp_attributes *block = hp_at(b->base, t->attributes);
+  const hp_attribute *content = NULL;
+  bool pragma = false;
+  const hp_encoding *encoding = NULL;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *a = &block->items[i];
+    if (a->name == HP_CHARSET) encoding = hp_encoding_for_label(a->value, a->length);
+    if (a->name == HP_HTTP_EQUIV) pragma = a->length == 12 && !strncasecmp(a->value, "content-type", 12);
+    if (a->name == HP_CONTENT) content = a;
+  }
+  return !encoding && pragma && content ? hp_encoding_in_content(content->value, content->length) : encoding;
+}
+
+bool hp_builder_parse_context(hp_builder *b, const char *text) {
+  uint8_t ns = HPAR_NAMESPACE_HTML;
+  if (!strncmp(text, "svg ", 4)) {
+    ns = HPAR_NAMESPACE_SVG;
+    text += 4;
+  } else if (!strncmp(text, "math ", 5)) {
+    ns = HPAR_NAMESPACE_MATHML;
+    text += 5;
+  }
+  size_t length = strlen(text);
+  if (!length || strpbrk(text, " \t\n\f\r/>")) return false;
+  hp_atom name = hp_intern(b->tokenizer->interner, text, length);
+  if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
+  uint16_t tag = ns == HPAR_NAMESPACE_HTML ? hp_html_tag(name) : hp_foreign_tag(ns, name);
+  b->context = (hp_open_element){.name = name, .ns = ns, .tag = tag};
+  b->fragment = true;
+  return true;
+}
+
+#endif

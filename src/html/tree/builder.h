@@ -1,0 +1,199 @@
+#ifndef HP_HTML_TREE_BUILDER_H
+#define HP_HTML_TREE_BUILDER_H
+
+/* The tree builder: tokens in, nodes out. "Tree construction" of the standard, for documents and fragments.
+ *
+ * It is compiled twice from the same sources. The *exact* builder stands on the ground: index 0 of its stack is
+ * nothing, index 1 is html. The *speculative* one stands on BASE, the pseudo-element at index 0 whose node is a
+ * cell: a question that its own stack and list do not answer goes to floor.h. */
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "html/dom/document.h"
+#include "html/dom/tag.h"
+#include "text/encoding/sniff.h"
+#include "html/tokenizer/tokenizer.h"
+
+typedef enum hp_insertion_mode {
+  HP_INITIAL,
+  HP_BEFORE_HTML,
+  HP_BEFORE_HEAD,
+  HP_IN_HEAD,
+  HP_IN_HEAD_NOSCRIPT,
+  HP_AFTER_HEAD,
+  HP_IN_BODY,
+  HP_IN_TEXT,
+  HP_IN_TABLE,
+  HP_IN_CAPTION,
+  HP_IN_COLUMN_GROUP,
+  HP_IN_TABLE_BODY,
+  HP_IN_ROW,
+  HP_IN_CELL,
+  HP_IN_TEMPLATE,
+  HP_AFTER_BODY,
+  HP_IN_FRAMESET,
+  HP_AFTER_FRAMESET,
+  HP_AFTER_AFTER_BODY,
+  HP_AFTER_AFTER_FRAMESET,
+  HP_INSERTION_MODES
+} hp_insertion_mode;
+/* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it arrives. */
+
+/* An entry of the stack of open elements. With index i of the entry and 0 for none:
+ *   previous_same   the next lower HTML element of this name
+ *   scope           the highest index <= i of an element that bounds the default scope
+ *   special         ... of a special element;   li_barrier  ... other than address, div and p
+ * so that scope questions cost no walk (`last` of the builder holds the highest index by name). */
+typedef struct hp_open_element {
+  hp_ref node;
+  hp_atom name;
+  uint8_t ns;
+  uint16_t tag; /* HP_TAG_ bits */
+  uint32_t previous_same, scope, special, li_barrier;
+} hp_open_element;
+
+/* An entry of the list of active formatting elements; a marker has node 0. */
+typedef struct hp_formatting {
+  hp_ref node;
+  hp_atom name;
+  hp_ref attributes;
+} hp_formatting;
+
+/* What is known of an open select, once there is a selectedcontent: from a walk over it that goes on from option to
+ * option, for what comes is inserted behind. Where that is not so all is forgotten, and each option walks for itself
+ * until that has taken as many steps. */
+typedef struct hp_selection {
+  hp_ref select;
+  hp_ref seen;       /* the walk has been to it, all before it and all below it; 0: nothing yet */
+  hp_ref first;      /* option that is not disabled; 0: none */
+  hp_ref selected;   /* the last option that says so */
+  hp_ref content;    /* the first selectedcontent */
+  bool holds_itself; /* that stands in an option or another one, below the select */
+  bool apart;        /* not in the select before it, but in a template there, or taken out */
+} hp_selection;
+
+/* What is known of an open element for end tags in foreign content, once one was not to be found near the top. */
+typedef struct hp_followed {
+  hp_ref node;
+  hp_atom name;
+  uint32_t previous_same; /* the next lower foreign element of this name */
+  uint32_t html;          /* the highest index <= this one of an HTML element */
+  bool foreign;
+} hp_followed;
+
+typedef struct hp_floor hp_floor;
+
+/* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
+#define HP_ANOTHER_ENCODING ((hpar_status)100)
+
+typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
+  hpar_document *document;
+  char *base; /* of the document's range */
+  hp_fail *fail;
+  hp_arena *nodes, *bytes;
+  hp_tokenizer *tokenizer;
+  hp_errors *errors; /* NULL: nobody asks */
+
+  hp_open_element *stack, *top; /* [0] is the floor, [depth] the current node, which `top` points to */
+  uint32_t depth, stack_capacity;
+  uint32_t stack_room; /* <= stack_capacity: entries that there may be, [0] among them */
+  uint32_t max_depth;
+  uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
+  uint32_t last_capacity;
+  hp_formatting *formatting;
+  uint32_t formatting_count, formatting_capacity;
+  uint8_t *template_modes;
+  uint32_t template_count, template_capacity;
+
+  uint8_t mode, original_mode;
+  bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
+  bool prepared;             /* the merger has run the first half of the next token */
+  bool form_known;           /* always in the exact builder; else: has the worker itself written the pointer? */
+  bool selectedcontent_seen; /* some selectedcontent element exists */
+  hp_selection *selections;  /* exact builder only */
+  uint32_t selection_count, selection_capacity;
+  hp_followed *followed; /* of the stack up to followed_top, as it was when one was last looked for */
+  uint32_t followed_top, followed_capacity;
+  uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
+  uint32_t last_foreign_capacity;
+  uint64_t looked, walked; /* steps: of the walk, and since it was given up */
+  uint8_t *merged;         /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
+  uint32_t merged_capacity;
+  uint8_t merging; /* bits of those of the two whose attributes are marked there; times 4: whose block has grown */
+  hp_ref head, form;
+  bool fragment;
+  hp_open_element context; /* of a fragment parse */
+  uint64_t node_count;
+  /* What the text was decoded from, while a meta element may still change it; else NULL. Then `declared` is what the
+   * meta said, or NULL where it agreed: the lane unwinds with HP_ANOTHER_ENCODING unless the text stays the same. */
+  const hp_encoding *tentative, *declared;
+  /* Speculative builder only: */
+  hp_floor *floor;
+  bool foreign_base;       /* BASE's top is taken for a foreign element */
+  const char *plain_limit; /* of the run of plain tokens that is being built; NULL: the floor was poisoned in it */
+  uint32_t assumed;        /* bit q: assumption q was made since the segment began */
+  /* By formatting element: for how many of ours Noah's Ark was asked to have room since then. */
+  uint8_t ark_asked[HP_FORMATTING_NAMES];
+} hp_builder;
+
+/* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept. The fragment's
+ * context, if any, is set up by hp_builder_set_context afterwards. */
+void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail);
+/* At most so many elements open at once; the next unwinds with HPAR_LIMIT_DEPTH. */
+static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
+  b->max_depth = depth;
+  b->stack_room = depth < b->stack_capacity ? depth + 1 : b->stack_capacity;
+}
+void hp_builder_close(hp_builder *builder);
+
+/* The encoding that a meta start tag declares, or NULL. */
+const hp_encoding *hp_declared_encoding(const hp_builder *builder, const hp_token *token);
+
+/* Context of a fragment parse: "div", "svg path", "math mi". False if it is no such thing. */
+bool hp_builder_parse_context(hp_builder *builder, const char *context);
+
+//§ html-fragment-parsing-algorithm
+void hp_exact_begin_fragment(hp_builder *builder);
+
+/* Takes one token. The speculative builder may leave it to the merger: see speculate/. */
+void hp_exact_token(hp_builder *builder, const hp_token *token);
+void hp_speculative_token(hp_builder *builder, const hp_token *token);
+/* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in `tokens` but for that
+ * which is the input's end. True if that was among them. */
+#define HP_TO_END ((const char *)UINTPTR_MAX)
+bool hp_exact_tokens(hp_builder *builder, const char *near, uint64_t *tokens);
+/* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as long as they are
+ * known at a glance to be content within the worker's own elements, and to leave one open. */
+typedef struct hp_plain_run {
+  uint32_t tokens;  /* that were built */
+  int kind;         /* of the first that was not, which is now `token`, unless `is_over` */
+  bool is_over;     /* `limit` is reached, or the floor poisoned */
+  const char *from; /* where what was built ends */
+} hp_plain_run;
+hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
+
+/* For merging: what the token does "in body" before it inserts anything. Sets `prepared`, with which the token
+ * itself leaves it out. */
+void hp_exact_prepare(hp_builder *builder, const hp_token *token);
+void hp_speculative_prepare(hp_builder *builder, const hp_token *token);
+/* The same of <tr> in a cell, a row or a table: what is left of it is for "in table body". */
+void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
+
+/* For the merger: an element that a worker left open goes on the true stack. */
+void hp_exact_push(hp_builder *builder, const hp_open_element *element);
+void hp_exact_clear_stack(hp_builder *builder);
+void hp_speculative_clear_stack(hp_builder *builder);
+void hp_exact_join_text(hp_builder *builder, hp_ref text, const char *data, uint32_t length);
+
+//§ adjusted-current-node
+const hp_open_element *hp_adjusted_current_node(const hp_builder *builder);
+bool hp_exact_adjusted_current_node_is_foreign(void *builder);
+bool hp_speculative_adjusted_current_node_is_foreign(void *builder);
+
+/* For the classification of tokens: does a tag end foreign content, do HTML's rules apply to a token under this
+ * node, is the element's name in lower case this one? */
+bool hp_speculative_breaks_out(const hp_builder *builder, const hp_token *token);
+bool hp_speculative_by_html_rules(const hp_open_element *adjusted_current, const hp_token *token);
+bool hp_speculative_is_named(const hp_open_element *element, hp_atom name);
+
+#endif

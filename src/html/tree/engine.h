@@ -1,0 +1,74 @@
+#ifndef HP_HTML_TREE_ENGINE_H
+#define HP_HTML_TREE_ENGINE_H
+
+/* A tokenizer and a tree builder that belong together, with the memory that they share: what one thread needs
+ * to parse. The sequential parser is one lane; the parallel one has a lane for the true state and one for each
+ * worker. A lane is big and stays where it is. */
+
+#include "html/tree/builder.h"
+
+/* Limits of a parse, or 0. */
+typedef struct hp_limits {
+  uint32_t depth;
+  uint32_t attributes;
+  uint64_t nodes;
+  uint64_t deadline; /* by hp_now */
+} hp_limits;
+
+typedef struct hp_lane {
+  hp_fail fail;
+  hp_arena nodes, bytes;
+  hp_interner interner;
+  hp_tokenizer tokenizer;
+  hp_builder builder;
+  hp_errors errors;
+  uint64_t tokens;
+  uint64_t until_check; /* tokens before the limits are looked at: one, or more than there can be */
+  unsigned until_clock; /* ... and the clock is */
+  hp_limits limits;
+  size_t retry; /* bytes of input without which the next token is known to be incomplete */
+} hp_lane;
+
+/* What every lane of one parse has in common. */
+typedef struct hp_task {
+  hpar_document *document;
+  const char *text; /* valid UTF-8, stays in place */
+  size_t length;
+  bool more; /* the input does not end with the text */
+  bool scripting, source_offsets;
+  uint64_t max_errors;          /* 0: nobody asks */
+  struct hp_record *record;     /* trace/record.h; NULL: nobody asks */
+  const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
+  hp_limits limits;
+} hp_task;
+
+void hp_lane_init(hp_lane *lane); /* a lane of zeros is not open, but may be closed */
+/* Ready at the beginning of the text. Unwinds through lane->fail, whose frame the caller has set. */
+void hp_lane_open(hp_lane *lane, const hp_task *task);
+void hp_lane_close(hp_lane *lane);
+
+/* After a token: unwinds where there are too many nodes, or it is too late. */
+void hp_lane_look_at_limits(hp_lane *lane);
+static inline void hp_lane_check(hp_lane *lane) {
+  if (--lane->until_check == 0) hp_lane_look_at_limits(lane);
+}
+/* For the sequential parser, where there are limits: a token with its checks. */
+static inline bool hp_lane_is_limited(const hp_lane *lane) { return lane->until_check == 1; }
+void hp_lane_take_checked(hp_lane *lane, const hp_token *token);
+
+/* A token that was incomplete is tried again when half as much again has come of it, so that the whole stays linear. */
+static inline size_t hp_retry(const hp_tokenizer *t) {
+  return (size_t)(t->end - t->base) + (size_t)(t->end - t->at) / 2 + 16;
+}
+
+/* The next token; false if the input that has come does not complete it, or is known not to. */
+static inline bool hp_lane_next(hp_lane *lane, hp_token *token) {
+  hp_tokenizer *t = &lane->tokenizer;
+  size_t come = (size_t)(t->end - t->base);
+  if (come < lane->retry && !t->last) return false;
+  if (hp_next_token(t, token) != HP_TOKEN_NEED_MORE) return true;
+  lane->retry = hp_retry(t);
+  return false;
+}
+
+#endif

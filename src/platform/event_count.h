@@ -1,0 +1,43 @@
+#ifndef HP_PLATFORM_EVENT_COUNT_H
+#define HP_PLATFORM_EVENT_COUNT_H
+
+/* Where a stage waits for the other: a while of polite spinning, then asleep. Who changes what the other may wait for
+ * stores it by release or stronger, and then unparks: either the sleeper sees the change or it is seen.
+ *
+ * Why it is cheap: that needs a full barrier between the store and the look at `sleepers`, a hundred times for each
+ * time that somebody sleeps. So it is the sleeper who makes all other threads of the process run one, by Linux's
+ * membarrier. Where there is none, the look changes `sleepers` by nothing, which orders it as well. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct hp_parking {
+  bool open;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  _Atomic unsigned sleepers;
+} hp_parking;
+
+typedef struct hp_waits {
+  uint64_t count, slept, nanoseconds; /* of which the shortest are not timed */
+} hp_waits;
+
+void hp_parking_open(hp_parking *parking); /* if it is not open yet */
+void hp_parking_close(hp_parking *parking);
+
+/* Returns once `ready(context)`, which reads what it reads by acquire or stronger, is true. */
+void hp_park(hp_parking *parking, hp_waits *waits, bool (*ready)(void *context), void *context);
+void hp_wake_parked(hp_parking *parking);
+
+extern bool hp_parking_has_membarrier; /* set once, before any parking is open */
+
+static inline void hp_unpark(hp_parking *parking) {
+  atomic_signal_fence(memory_order_seq_cst);
+  unsigned sleepers = hp_parking_has_membarrier ? atomic_load_explicit(&parking->sleepers, memory_order_relaxed)
+                                                : atomic_fetch_add(&parking->sleepers, 0);
+  if (__builtin_expect(sleepers != 0, 0)) hp_wake_parked(parking);
+}
+
+#endif

@@ -1,0 +1,50 @@
+#include "platform/jemalloc.h"
+
+#if HPAR_JEMALLOC
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The names that the build gives to jemalloc's mallocx, dallocx and mallctl. */
+void *hp_je_mallocx(size_t bytes, int flags);
+void hp_je_dallocx(void *memory, int flags);
+int hp_je_mallctl(const char *name, void *old, size_t *old_length, void *new, size_t new_length);
+
+/* As jemalloc.h has them: MALLOCX_LG_ALIGN(12) | MALLOCX_TCACHE_NONE, and MALLOCX_ARENA(a). */
+enum { BY_PAGE = 12, NO_CACHE = 1 << 8, ARENA = 1 << 20 };
+
+static int flags = -1;
+
+/* Blocks from oversize_threshold on would go back to the system at once; all of ours are so large. */
+static void make_arena(void) {
+  unsigned arena;
+  size_t length = sizeof arena, never = SIZE_MAX >> 1;
+  char name[64];
+  if (hp_je_mallctl("arenas.create", &arena, &length, NULL, 0)) return;
+  snprintf(name, sizeof name, "arena.%u.oversize_threshold", arena);
+  hp_je_mallctl(name, NULL, NULL, &never, sizeof never);
+  flags = BY_PAGE | NO_CACHE | (int)((arena + 1) * (unsigned)ARENA);
+}
+
+bool hp_jemalloc_is_there(void) { return true; }
+
+void *hp_jemalloc_take(size_t bytes) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_arena);
+  return flags < 0 ? NULL : hp_je_mallocx(bytes, flags);
+}
+
+void hp_jemalloc_give(void *memory) { hp_je_dallocx(memory, NO_CACHE); }
+
+#else
+
+bool hp_jemalloc_is_there(void) { return false; }
+
+void *hp_jemalloc_take(size_t bytes) {
+  (void)bytes;
+  return NULL;
+}
+
+void hp_jemalloc_give(void *memory) { (void)memory; }
+
+#endif

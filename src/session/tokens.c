@@ -1,0 +1,109 @@
+#include "base/memory.h"
+#include "base/vector.h"
+#include "session/parser.h"
+
+#include <hpar/tokenizer.h>
+#include <strings.h>
+
+static const struct {
+  const char *name;
+  hp_content content;
+} states[] = {
+    {"Data state", HP_CONTENT_DATA},           {"RCDATA state", HP_CONTENT_RCDATA},
+    {"RAWTEXT state", HP_CONTENT_RAWTEXT},     {"Script data state", HP_CONTENT_SCRIPT_DATA},
+    {"PLAINTEXT state", HP_CONTENT_PLAINTEXT}, {"CDATA section state", HP_CONTENT_CDATA_SECTION},
+};
+
+static hpar_string string_of(const hp_name name) { return (hpar_string){name.bytes, name.length}; }
+
+typedef struct attribute_list {
+  hpar_attribute *items;
+  uint32_t capacity;
+} attribute_list;
+
+static void show(const hp_lane *lane, const hp_token *t, attribute_list *list, hp_fail *fail, hpar_token *shown) {
+  const hp_atoms *atoms = &lane->builder.document->atoms;
+  memset(shown, 0, sizeof *shown);
+  shown->kind = (hpar_token_kind)t->kind;
+  shown->self_closing = t->flags & HP_TOKEN_SELF_CLOSING;
+  shown->start = t->start;
+  shown->end = t->end;
+  if (t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
+    shown->name = string_of(hp_atom_name(atoms, t->name));
+  if (t->kind == HPAR_TOKEN_START_TAG && t->attributes) {
+    const hp_attributes *block = hp_at(lane->builder.base, t->attributes);
+    hp_grow(&list->items, &list->capacity, block->count, fail);
+    for (uint32_t i = 0; i < block->count; i++) {
+      const hp_attribute *a = &block->items[i];
+      list->items[i] = // NOLINT: grown above
+          (hpar_attribute){.local_name = string_of(hp_atom_name(atoms, a->name)), .value = {a->value, a->length}};
+    }
+    shown->attributes = list->items;
+    shown->attribute_count = block->count;
+  }
+  if (t->kind == HPAR_TOKEN_TEXT || t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
+    shown->data = (hpar_string){t->data, t->length};
+  if (t->kind == HPAR_TOKEN_DOCTYPE) {
+    const hp_doctype *d = t->doctype;
+    shown->force_quirks = t->flags & HP_TOKEN_FORCE_QUIRKS;
+    shown->has_name = d->name.bytes != NULL;
+    shown->has_public_id = d->public_id.bytes != NULL;
+    shown->has_system_id = d->system_id.bytes != NULL;
+    shown->name = string_of(d->name);
+    shown->public_id = string_of(d->public_id);
+    shown->system_id = string_of(d->system_id);
+  }
+}
+
+static hpar_status run(hp_lane *lane, const hp_task *task, hp_content content, const char *last_start_tag,
+                       attribute_list *list, hpar_token_callback callback, void *context) {
+  if (setjmp(lane->fail.frame)) return lane->fail.status;
+  hp_lane_open(lane, task);
+  lane->tokenizer.content = content;
+  lane->tokenizer.foreign = NULL;
+  if (last_start_tag)
+    lane->tokenizer.last_start_tag = hp_intern(&lane->interner, last_start_tag, strlen(last_start_tag));
+  hp_token token;
+  hpar_token shown;
+  do {
+    hp_next_token(&lane->tokenizer, &token);
+    show(lane, &token, list, &lane->fail, &shown);
+    shown.start = hp_input_offset(&task->document->input, token.start);
+    shown.end = hp_input_offset(&task->document->input, token.end);
+  } while (callback(&shown, context) && token.kind != HPAR_TOKEN_EOF);
+  if (task->max_errors) {
+    hp_find_input_errors(task->text, task->length, &lane->errors);
+    hp_errors_sort(&lane->errors);
+    for (uint32_t i = 0; i < lane->errors.count; i++)
+      lane->errors.items[i].offset = (uint32_t)hp_input_offset(&task->document->input, lane->errors.items[i].offset);
+  }
+  return HPAR_OK;
+}
+
+hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
+                          const char *bytes, size_t length, hpar_token_callback callback, void *context) {
+  hp_content content = HP_CONTENT_DATA;
+  if (!parser || !callback || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+  hp_feed_abandon(parser);
+  if (state) {
+    size_t i = 0;
+    while (i < sizeof states / sizeof *states && strcasecmp(states[i].name, state) != 0) i++;
+    if (i == sizeof states / sizeof *states) return HPAR_ERROR_ARGUMENT;
+    content = states[i].content;
+  }
+  hpar_document *document;
+  hpar_status status = hpar_document_create(&document);
+  if (status != HPAR_OK) return status;
+  status = hp_input_open(&document->input, bytes, length);
+  attribute_list list = {NULL, 0};
+  if (status == HPAR_OK) {
+    hp_task task = {.document = document,
+                    .text = document->input.bytes,
+                    .length = document->input.length,
+                    .max_errors = max_errors};
+    status = run(&parser->lane, &task, content, last_start_tag, &list, callback, context);
+  }
+  hp_free(list.items);
+  hpar_document_destroy(document);
+  return status;
+}

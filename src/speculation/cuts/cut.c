@@ -1,0 +1,121 @@
+#include "speculation/cuts/cut.h"
+
+#include "base/vector.h"
+
+#include <hpar/parse.h>
+#include <string.h>
+#include <strings.h>
+
+static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+/* The length of the name if a raw-text end tag begins here ("</script"), else 0. */
+static size_t raw_text_end(const char *at, size_t left) {
+  static const char *const names[] = {"script", "style", "textarea", "title",  "noscript",
+                                      "iframe", "xmp",   "noframes", "noembed"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t length = strlen(names[i]);
+    if (left > length + 2 && !strncasecmp(at + 2, names[i], length) && !is_letter(at[2 + length])) return length;
+  }
+  return 0;
+}
+
+/* Where so many "<" begin no tag, looking for one may take longer than parsing. */
+static size_t before_tag(const char *text, size_t length, size_t from, bool past_raw_text_ends) {
+  enum { MOST_MISSES = 1000 };
+  const char *end = text + length, *at = text + from;
+  for (unsigned misses = 0; misses < MOST_MISSES && at < end; misses++, at++) {
+    at = memchr(at, '<', (size_t)(end - at));
+    if (!at || end - at < 3) break;
+    if (is_letter(at[1])) return (size_t)(at - text);
+    if (at[1] == '/' && is_letter(at[2]) && !(past_raw_text_ends && raw_text_end(at, (size_t)(end - at))))
+      return (size_t)(at - text);
+  }
+  return length;
+}
+
+size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from) {
+  const char *tag_end;
+  switch (policy) {
+    case HP_CUT_AFTER_TAG:
+      tag_end = from < length ? memchr(text + from, '>', length - from) : NULL;
+      return tag_end ? (size_t)(tag_end - text) + 1 : length;
+    case HP_CUT_EVEN:
+      while (from < length && ((unsigned char)text[from] & 0xc0) == 0x80) from++;
+      return from;
+    default: return before_tag(text, length, from, policy == HP_CUT_SMART);
+  }
+}
+
+static const struct {
+  const char *name, *summary;
+} policies[] = {
+    [HP_CUT_SMART] = {"smart", "before a tag, but after one that ends raw text"},
+    [HP_CUT_BEFORE_TAG] = {"before-tag", "before a tag, as in the paper"},
+    [HP_CUT_AFTER_TAG] = {"after-tag", "after a \">\", as in the paper's prototype"},
+    [HP_CUT_EVEN] = {"even", "at equal distances, wherever that is"},
+    [HP_CUT_EXACT] = {"exact", "where a token begins, by a sequential parse before: the upper bound"},
+};
+
+int hp_cut_policy_named(const char *name) {
+  for (int i = 0; i < HP_CUT_POLICIES; i++)
+    if (!strcmp(policies[i].name, name)) return i;
+  return -1;
+}
+
+const char *hpar_cut_policy_name(size_t index) { return index < HP_CUT_POLICIES ? policies[index].name : NULL; }
+
+const char *hpar_cut_policy_summary(size_t index) { return index < HP_CUT_POLICIES ? policies[index].summary : NULL; }
+
+void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
+                   hp_fail *fail) {
+  cuts->count = 0;
+  for (size_t from = chunk_size; from < length;) {
+    size_t cut = hp_cut(policy, text, length, from);
+    if (cut >= length) return;
+    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, fail);
+    cuts->at[cuts->count++] = (uint32_t)cut;
+    from = from + chunk_size > cut ? from + chunk_size : cut + chunk_size;
+  }
+}
+
+/* Up to `end`, where it is cut, too, unless the text ends there; each chunk leaves the takers as much again. */
+static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
+                     size_t least, hp_fail *fail) {
+  enum { MOST = 1 << 20 };
+  size_t from = cuts->count ? cuts->at[cuts->count - 1] : 0;
+  while (from < end) {
+    size_t size = (end - from) / (2 * (size_t)takers);
+    if (size > MOST) size = MOST;
+    if (size < least) size = least;
+    size_t cut = end - from < size + least ? end : from + size;
+    cut = cut < length ? hp_cut(policy, text, length, cut) : length;
+    if (cut >= length) return;
+    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, fail);
+    cuts->at[cuts->count++] = (uint32_t)cut;
+    from = cut;
+  }
+}
+
+void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads, hp_fail *fail) {
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
+  size_t least = length / PARTS;
+  if (least < LEAST) least = LEAST;
+  if (least > MOST) least = MOST;
+  cuts->count = 0;
+  if (threads > 1) cut_down(cuts, policy, text, length, hp_merger_share(length, threads), 1, least, fail);
+  cut_down(cuts, policy, text, length, length, threads > 1 ? threads - 1 : 1, least, fail);
+}
+
+size_t hp_shared_size(size_t length, unsigned threads) {
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 24 };
+  size_t size = length / ((size_t)threads * PARTS) + 1;
+  if (size < LEAST) size = LEAST;
+  return size > MOST ? MOST : size;
+}
+
+size_t hp_chunk_size(size_t come, unsigned threads) {
+  enum { LEAST = 16 << 10, MOST = 128 << 10 };
+  size_t size = come / (threads * 4) + 1;
+  if (size < LEAST) size = LEAST;
+  return size > MOST ? MOST : size;
+}

@@ -1,0 +1,463 @@
+/* Which tokens a worker leaves to the merger, whole or in part: those that read or write BASE other than through an
+ * assumption with a default. Replaying is always exact, so where the answer is not plainly "ours alone" it is to
+ * replay. The rules follow the standard's modes one by one; what slips through is caught by the floor as poison. */
+
+#define HP_SPECULATIVE 1
+#include "html/tree/construct.h"
+#include "speculation/worker/worker.h"
+
+static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
+static bool has_any_cell(const hp_builder *b) { return b->last[HP_TD] || b->last[HP_TH]; }
+static bool has_any_section(const hp_builder *b) { return b->last[HP_TBODY] || b->last[HP_THEAD] || b->last[HP_TFOOT]; }
+
+static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
+
+#define QUESTION(name) (1u << HPAR_ASSUME_##name)
+
+enum {
+  P = QUESTION(NO_P_IN_BUTTON_SCOPE),
+  LI = QUESTION(NO_LI),
+  DD = QUESTION(NO_DD_DT),
+  CLEAN = QUESTION(FORMATTING_CLEAN),
+  ANCHOR = QUESTION(NO_FORMATTING),
+  SCOPE = QUESTION(NOT_IN_SCOPE),
+  TOP = QUESTION(TOP_NOT_IMPLIED)
+};
+
+uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
+  if (t->kind == HPAR_TOKEN_TEXT) return CLEAN;
+  if (t->kind != HPAR_TOKEN_START_TAG) return 0;
+  switch (t->name) {
+    case HP_ANY_BLOCK:
+    case HP_FORM:
+    case HP_LISTING:
+    case HP_P:
+    case HP_PRE:
+    case HP_TABLE:
+    case HP_ANY_HEADING: return P;
+    case HP_LI: return LI | P;
+    case HP_DD:
+    case HP_DT: return DD | P;
+    case HP_HR: return P | SCOPE;
+    case HP_XMP: return P | CLEAN;
+    case HP_A: return ANCHOR | CLEAN;
+    case HP_BUTTON:
+    case HP_NOBR:
+    case HP_INPUT:
+    case HP_SELECT: return SCOPE | CLEAN;
+    case HP_OPTION:
+    case HP_OPTGROUP: return TOP | CLEAN;
+    case HP_NOSCRIPT: return b->scripting ? 0 : CLEAN;
+    case HP_ANY_METADATA:
+    case HP_FRAME:
+    case HP_PARAM:
+    case HP_SOURCE:
+    case HP_TRACK:
+    case HP_TEXTAREA:
+    case HP_IFRAME:
+    case HP_NOEMBED: return 0;
+    default: return CLEAN;
+  }
+}
+
+static bool start_of_table_part(const hp_builder *b, hp_atom name) {
+  if (has(b, HP_TABLE)) return false;
+  if (b->foreign_base) return true; /* it pops BASE's foreign elements */
+  switch (name) {
+    case HP_TD:
+    case HP_TH:
+      switch (b->mode) {
+        case HP_IN_TABLE:
+        case HP_IN_TABLE_BODY: return false;
+        case HP_IN_ROW: return b->depth > 0 && !has(b, HP_TR);
+        case HP_IN_CELL: return !has_any_cell(b);
+        default: return true;
+      }
+    case HP_TR:
+      switch (b->mode) {
+        case HP_IN_TABLE:
+        case HP_IN_TABLE_BODY: return false;
+        case HP_IN_ROW: return !has(b, HP_TR);
+        case HP_IN_CELL: return !has_any_cell(b) || !has(b, HP_TR);
+        default: return true;
+      }
+    case HP_TBODY:
+    case HP_THEAD:
+    case HP_TFOOT:
+      switch (b->mode) {
+        case HP_IN_TABLE: return false;
+        case HP_IN_TABLE_BODY: return !has_any_section(b);
+        case HP_IN_ROW:
+        case HP_IN_CELL: return !has_any_section(b) || !has(b, HP_TR);
+        default: return true;
+      }
+    default: return true;
+  }
+}
+
+static bool start_tag(const hp_builder *b, const hp_token *t) {
+  if (b->tentative && t->name == HP_META && hp_declared_encoding(b, t)) return true;
+  if (b->last[HP_TEMPLATE]) return t->name == HP_SELECTEDCONTENT;
+  bool fosters = is_table_mode(b->mode) && !has(b, HP_TABLE);
+  switch (t->name) {
+    case HP_HTML:
+    case HP_HEAD:
+    case HP_BODY:
+    case HP_FRAMESET:
+    case HP_SELECTEDCONTENT: return true;
+    case HP_SCRIPT:
+    case HP_STYLE:
+    case HP_TEMPLATE: return false;
+    case HP_CAPTION:
+    case HP_COL:
+    case HP_COLGROUP:
+    case HP_TBODY:
+    case HP_THEAD:
+    case HP_TFOOT:
+    case HP_TR:
+    case HP_TD:
+    case HP_TH: return start_of_table_part(b, t->name);
+    default: break;
+  }
+  if (fosters) return true;
+  switch (t->name) {
+    case HP_PLAINTEXT:
+    case HP_OPTGROUP: return b->depth == 0; /* what it does depends on whether a select is in scope */
+    case HP_SELECT: return b->depth == 0 && !(b->floor->confident & SCOPE);
+    case HP_RB:
+    case HP_RP:
+    case HP_RT:
+    case HP_RTC: return b->depth == 0 || !current(b)->scope;
+    default: return false;
+  }
+}
+
+/* The worker has open elements. Does the search for what this end tag closes stay among them? */
+static bool end_tag(const hp_builder *b, const hp_token *t) {
+  if (b->last[HP_TEMPLATE]) return false;
+  uint32_t scope = current(b)->scope, found = last_of(b, t->name);
+  switch (t->name) {
+    case HP_TEMPLATE:
+    case HP_BODY:
+    case HP_HTML: return true;
+    case HP_TD:
+    case HP_TH:
+    case HP_TR:
+    case HP_TBODY:
+    case HP_THEAD:
+    case HP_TFOOT:
+    case HP_TABLE: return !has(b, HP_TABLE) && (!found || t->name == HP_TABLE);
+    case HP_CAPTION:
+    case HP_COL:
+    case HP_COLGROUP: return !has(b, HP_TABLE);
+    default: break;
+  }
+  if (is_table_mode(b->mode) && !has(b, HP_TABLE)) return true;
+  switch (t->name) {
+    case HP_FORM: return !b->form_known;
+    case HP_P: return !found && !higher(scope, b->last[HP_BUTTON]);
+    case HP_LI: return !found && !higher(scope, higher(b->last[HP_OL], b->last[HP_UL]));
+    case HP_ANY_HEADING:
+      for (hp_atom name = HP_H1; name <= HP_H6; name++)
+        if (has(b, name)) return false;
+      return !scope;
+    case HP_BR: return false;
+    case HP_ANY_PHRASE:
+    case HP_A:
+    case HP_NOBR:
+      for (uint32_t i = b->formatting_count; i > 0; i--) {
+        if (!b->formatting[i - 1].node) return !found && !current(b)->special; /* a marker: any other end tag */
+        if (b->formatting[i - 1].name == t->name) return false;
+      }
+      return true;
+    case HP_ANY_BLOCK:
+    case HP_BUTTON:
+    case HP_LISTING:
+    case HP_PRE:
+    case HP_SELECT:
+    case HP_DD:
+    case HP_DT:
+    case HP_APPLET:
+    case HP_MARQUEE:
+    case HP_OBJECT: return !found && !scope;
+    default: return !found && !current(b)->special;
+  }
+}
+
+/* The current node is the worker's own and foreign. */
+static bool in_foreign(const hp_builder *b, const hp_token *t) {
+  if (t->kind == HPAR_TOKEN_START_TAG) {
+    if (hp_speculative_by_html_rules(current(b), t)) return start_tag(b, t);
+    if (!hp_speculative_breaks_out(b, t)) return false;
+  } else if (!hp_speculative_breaks_out(b, t)) {
+    for (uint32_t i = b->depth; i > 0; i--) {
+      if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) // NOLINT: no limit
+        return end_tag(b, t);
+      if (hp_speculative_is_named(&b->stack[i], t->name)) return false;
+    }
+    return true;
+  }
+  /* A break-out, popping to the first element that takes HTML, which must be ours. */
+  for (uint32_t i = b->depth; i > 0; i--) {
+    const hp_open_element *e = &b->stack[i];
+    if (e->ns == HPAR_NAMESPACE_HTML || (e->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)))
+      return t->kind == HPAR_TOKEN_START_TAG ? start_tag(b, t) : end_tag(b, t);
+  }
+  return true;
+}
+
+/* The start tags that stay in the head. */
+static bool is_head_tag(hp_atom name) {
+  switch (name) {
+    case HP_ANY_METADATA: return true;
+    default: return false;
+  }
+}
+
+static bool at_base(const hp_builder *b, const hp_token *t) {
+  uint8_t mode = b->floor->base_mode;
+  if (b->floor->fostered) return true;
+  if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !is_table_mode(mode)) return true;
+  if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
+    if (t->kind == HPAR_TOKEN_END_TAG) return true;
+    return t->kind == HPAR_TOKEN_START_TAG && hp_speculative_breaks_out(b, t);
+  }
+  switch (t->kind) {
+    case HPAR_TOKEN_TEXT:
+      if (mode != HP_IN_BODY) return !(t->flags & HP_TEXT_WHITE);
+      return t->flags & HP_TEXT_NUL;
+    case HPAR_TOKEN_START_TAG: return start_tag(b, t) || (mode == HP_IN_HEAD && !is_head_tag(t->name));
+    case HPAR_TOKEN_END_TAG: return true;
+    default: return false;
+  }
+}
+
+/* The worker has open elements, the tag would close an li, a dd or a dt that may stand below them, and BASE was not
+ * prepared for it. */
+static bool asks_unprepared(const hp_builder *b, const hp_token *t) {
+  if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
+  return hp_questions_of(b, t) & ~b->floor->confident & (LI | DD) && !current(b)->li_barrier && !b->last[HP_TEMPLATE];
+}
+
+/* Text all by itself before an end tag that is replayed: to replay it, too, takes one entry in the log, to splice it
+ * two, one of them an assumption. */
+static bool is_lone_text(const hp_builder *b, const hp_token *t) {
+  const hp_tokenizer *tokenizer = b->tokenizer;
+  if (t->kind != HPAR_TOKEN_TEXT || b->floor->now.tokens || !b->floor->lean) return false;
+  return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
+}
+
+bool hp_must_replay(const hp_builder *b, const hp_token *t) {
+  if (b->mode == HP_IN_TEXT) return false;
+  if (t->kind == HPAR_TOKEN_EOF) return true;
+  if (b->depth == 0 && is_lone_text(b, t)) return true;
+  if (b->depth == 0) return at_base(b, t);
+  switch (t->kind) {
+    case HPAR_TOKEN_TEXT:
+      return is_table_mode(b->mode) && !has(b, HP_TABLE) && !has(b, HP_TEMPLATE) && !(t->flags & HP_TEXT_WHITE);
+    case HPAR_TOKEN_START_TAG:
+      return current(b)->ns == HPAR_NAMESPACE_HTML ? start_tag(b, t) || asks_unprepared(b, t) : in_foreign(b, t);
+    case HPAR_TOKEN_END_TAG: return current(b)->ns == HPAR_NAMESPACE_HTML ? end_tag(b, t) : in_foreign(b, t);
+    default: return false;
+  }
+}
+
+/* Questions whose answers are news after a segment: what the worker had open, and the elements that its replayed end
+ * tag uncovered, belong to BASE now. */
+uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
+  uint32_t questions = b->depth ? TOP : 0;
+  if (b->last[HP_P]) questions |= P;
+  if (b->last[HP_LI]) questions |= LI;
+  if (b->last[HP_DD] || b->last[HP_DT]) questions |= DD;
+  if (b->last[HP_SELECT] || b->last[HP_BUTTON] || b->last[HP_NOBR]) questions |= SCOPE;
+  if (b->formatting_count) questions |= CLEAN | ANCHOR;
+  if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
+  switch (t->name) {
+    case HP_TD:
+    case HP_TH:
+    case HP_CAPTION:
+    case HP_TABLE:
+    case HP_TEMPLATE:
+    case HP_OBJECT:
+    case HP_APPLET:
+    case HP_MARQUEE: return ~0u;
+    case HP_SELECT:
+    case HP_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
+    case HP_ANY_PHRASE:
+    case HP_A:
+    case HP_NOBR: return questions | TOP | CLEAN; /* what it leaves open in the list is reconstructed */
+    default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
+  }
+}
+
+bool hp_prepares_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
+
+/* Rows without end tags: were a <tr> replayed whole, the row would be BASE's, and so the next one would be replayed,
+ * too. */
+static bool leads_to_row(const hp_builder *b) {
+  uint8_t mode = b->floor->base_mode;
+  return b->floor->lean && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
+         b->stack[0].ns == HPAR_NAMESPACE_HTML;
+}
+
+hp_treatment hp_treat(hp_builder *b, const hp_token *t) {
+  if (hp_must_replay(b, t)) return hp_prepares_row(t) && leads_to_row(b) ? HP_PREPARE : HP_REPLAY;
+  if (b->depth || b->floor->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML) return HP_OURS;
+  uint32_t questions = hp_questions_of(b, t) & ~b->floor->confident;
+  b->floor->confident |= questions;
+  return questions ? HP_PREPARE : HP_OURS;
+}
+
+#define BIT(mode) (1u << (mode))
+
+enum {
+  CONTENT_MODES = BIT(HP_IN_BODY) | BIT(HP_IN_CELL) | BIT(HP_IN_CAPTION),
+  TABLE_MODES = BIT(HP_IN_TABLE) | BIT(HP_IN_TABLE_BODY) | BIT(HP_IN_ROW),
+  HEAD_TAG_MODES = CONTENT_MODES | BIT(HP_IN_HEAD) | BIT(HP_IN_TEMPLATE),
+  COMMENT_MODES = HEAD_TAG_MODES | TABLE_MODES | BIT(HP_BEFORE_HEAD) | BIT(HP_AFTER_HEAD) | BIT(HP_IN_COLUMN_GROUP) |
+                  BIT(HP_IN_HEAD_NOSCRIPT) | BIT(HP_IN_FRAMESET) | BIT(HP_AFTER_FRAMESET),
+  TABLE_TAG_MODES = HEAD_TAG_MODES | TABLE_MODES,
+  WHITE_MODES = TABLE_TAG_MODES | BIT(HP_AFTER_HEAD) | BIT(HP_IN_FRAMESET) | BIT(HP_AFTER_FRAMESET) |
+                BIT(HP_IN_HEAD_NOSCRIPT) | BIT(HP_IN_COLUMN_GROUP),
+  RECONSTRUCTING_MODES = CONTENT_MODES | BIT(HP_IN_TEMPLATE)
+};
+
+/* A marker that leaked keeps an entry of the worker's own in the list although nothing is open. */
+static bool is_to_be_reconstructed(const hp_builder *b) {
+  return b->formatting_count && b->formatting[b->formatting_count - 1].node;
+}
+
+uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
+  uint8_t mode = b->floor->base_mode;
+  if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
+  bool comment = t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
+  if (comment) return COMMENT_MODES;
+  if (t->kind == HPAR_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) {
+    if (!is_to_be_reconstructed(b)) return WHITE_MODES;
+    return mode == HP_IN_BODY ? RECONSTRUCTING_MODES : WHITE_MODES & ~(uint32_t)RECONSTRUCTING_MODES;
+  }
+  if (t->kind == HPAR_TOKEN_START_TAG) switch (t->name) {
+      case HP_SCRIPT:
+      case HP_STYLE:
+      case HP_TEMPLATE: return TABLE_TAG_MODES;
+      default:
+        if (is_head_tag(t->name) && !is_table_mode(mode)) return HEAD_TAG_MODES;
+        break;
+    }
+  if (t->kind == HPAR_TOKEN_DOCTYPE) return COMMENT_MODES;
+  return is_table_mode(mode) ? BIT(mode) : CONTENT_MODES;
+}
+
+uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
+  bool start = t->kind == HPAR_TOKEN_START_TAG, end = t->kind == HPAR_TOKEN_END_TAG;
+  bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || hp_speculative_by_html_rules(current(b), t) ||
+                 ((start || end) && hp_speculative_breaks_out(b, t)) || (end && last_of(b, t->name));
+  if (!by_mode) return ~0u;
+  return b->floor->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(b->floor->base_mode);
+}
+
+uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
+  switch (t->kind) {
+    case HPAR_TOKEN_START_TAG:
+      switch (t->name) {
+        case HP_TR: return HP_IN_ROW;
+        case HP_TD:
+        case HP_TH:
+        case HP_CAPTION: return HP_IN_BODY;
+        case HP_TBODY:
+        case HP_THEAD:
+        case HP_TFOOT: return HP_IN_TABLE_BODY;
+        case HP_TABLE: return HP_IN_TABLE;
+        case HP_COLGROUP:
+        case HP_COL: return HP_IN_COLUMN_GROUP;
+        case HP_HTML: return mode;
+        case HP_HEAD:
+        case HP_BODY: return HP_IN_BODY;
+        case HP_FRAMESET: return HP_IN_FRAMESET;
+        case HP_NOSCRIPT:
+          if (mode == HP_IN_HEAD) return HP_IN_HEAD_NOSCRIPT;
+          break;
+        default:
+          if (is_head_tag(t->name)) return mode == HP_BEFORE_HEAD ? HP_IN_BODY : mode;
+          break;
+      }
+      break;
+    case HPAR_TOKEN_END_TAG:
+      switch (t->name) {
+        case HP_TD:
+        case HP_TH: return HP_IN_ROW;
+        case HP_TR: return HP_IN_TABLE_BODY;
+        case HP_TBODY:
+        case HP_THEAD:
+        case HP_TFOOT:
+        case HP_CAPTION:
+        case HP_COLGROUP: return HP_IN_TABLE;
+        case HP_TABLE:
+        case HP_TEMPLATE: return HP_IN_BODY;
+        case HP_HEAD: return HP_AFTER_HEAD;
+        case HP_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
+        case HP_BODY:
+        case HP_HTML: return HP_AFTER_BODY;
+        default: return mode;
+      }
+    case HPAR_TOKEN_TEXT:
+      if (t->flags & HP_TEXT_WHITE) return mode;
+      break;
+    default: return mode;
+  }
+  /* Content, where it cannot be: the body begins, or goes on. */
+  switch (mode) {
+    case HP_BEFORE_HEAD:
+    case HP_IN_HEAD:
+    case HP_IN_HEAD_NOSCRIPT:
+    case HP_AFTER_HEAD:
+    case HP_AFTER_BODY: return HP_IN_BODY;
+    case HP_IN_COLUMN_GROUP: return HP_IN_TABLE;
+    default: return mode;
+  }
+}
+
+static bool is_text_integration_point(hp_atom name) {
+  return name == HP_MI || name == HP_MO || name == HP_MN || name == HP_MS || name == HP_MTEXT;
+}
+
+bool hp_is_fostered(uint8_t mode, const hp_token *t) {
+  if (!is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG) return false;
+  switch (t->name) {
+    case HP_CAPTION:
+    case HP_COL:
+    case HP_COLGROUP:
+    case HP_TBODY:
+    case HP_THEAD:
+    case HP_TFOOT:
+    case HP_TR:
+    case HP_TD:
+    case HP_TH:
+    case HP_TABLE:
+    case HP_HTML:
+    case HP_HEAD:
+    case HP_BODY:
+    case HP_FORM:
+    case HP_INPUT:
+    case HP_BR:
+    case HP_IMG:
+    case HP_HR: return false;
+    default: return true;
+  }
+}
+
+uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
+  if (t->kind == HPAR_TOKEN_END_TAG) {
+    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : b->floor->outer_ns;
+    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return b->floor->outer_ns;
+    if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
+    if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
+    return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;
+  }
+  if (t->kind == HPAR_TOKEN_START_TAG) {
+    if (t->name == HP_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
+    if (t->name == HP_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
+    if (hp_speculative_breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
+  }
+  return ns;
+}

@@ -1,0 +1,34 @@
+#include "speculation/log.h"
+
+#include "base/memory.h"
+
+void hp_log_clear(hp_log *log) {
+  log->segment_count = log->open_count = log->formatting_count = log->template_count = log->token_count = 0;
+  log->errors.count = 0;
+  log->errors.seen = 0;
+}
+
+void hp_log_cut(hp_log *log, uint32_t segments) {
+  log->errors.count = segments ? log->segments[segments - 1].errors_end : 0;
+  log->errors.seen = log->errors.count;
+  if (segments >= log->segment_count) return;
+  const hp_segment *s = &log->segments[segments];
+  log->open_count = s->open;
+  log->formatting_count = s->formatting;
+  log->template_count = s->template_modes;
+  for (uint32_t i = segments; i < log->segment_count; i++, s++) {
+    if (s->ends != HP_ENDS_REPLAY && s->ends != HP_ENDS_PREPARE) continue;
+    log->token_count = s->token;
+    break;
+  }
+  log->segment_count = segments;
+}
+
+void hp_log_free(hp_log *log) {
+  hp_free(log->segments);
+  hp_free(log->open);
+  hp_free(log->formatting);
+  hp_free(log->template_modes);
+  hp_free(log->tokens);
+  hp_free(log->errors.items);
+}

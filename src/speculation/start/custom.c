@@ -1,0 +1,61 @@
+#include "speculation/start/custom.h"
+
+#include "inspect/state.h"
+#include "speculation/start/markup.h"
+#include "speculation/strategies/strategy.h"
+#include "speculation/worker/worker.h"
+
+#include <string.h>
+#include <strings.h>
+
+static uint8_t mode_named(const char *name) {
+  for (uint8_t mode = 0; name && mode < HP_INSERTION_MODES; mode++) {
+    if (strcmp(hp_mode_name(mode), name) != 0) continue;
+    switch (mode) {
+      case HP_INITIAL: /* is over before anything is cut */
+      case HP_IN_CELL:
+      case HP_IN_CAPTION:
+      case HP_IN_TEMPLATE:
+      case HP_IN_TEXT: return HP_IN_BODY;
+      default: return mode;
+    }
+  }
+  return HP_IN_BODY;
+}
+
+static void inside_raw_text(const hp_task *task, const char *element, hp_start_state *state) {
+  const hp_raw_text *raw = element ? hp_raw_text_named(element, task->scripting) : NULL;
+  if (raw) {
+    state->content = raw->content;
+    state->raw_name = raw->atom;
+  } else if (element && !strcasecmp(element, "plaintext")) {
+    state->first = HP_START_BEYOND;
+  }
+}
+
+static void ask(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  const hpar_cut cut = {task->text, task->length, chunk->cut, chunk->limit, task->scripting};
+  hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
+  plan->own->predict(plan->own->context, &cut, &guess);
+  switch (guess.inside) {
+    case HPAR_INSIDE_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
+    case HPAR_INSIDE_TAG: state->inside = HP_INSIDE_TAG; break;
+    case HPAR_INSIDE_DOUBLE_QUOTES: state->inside = HP_INSIDE_DOUBLE_QUOTES; break;
+    case HPAR_INSIDE_SINGLE_QUOTES: state->inside = HP_INSIDE_SINGLE_QUOTES; break;
+    case HPAR_INSIDE_RAW_TEXT: inside_raw_text(task, guess.element, state); break;
+    case HPAR_INSIDE_CDATA: state->content = HP_CONTENT_CDATA_SECTION; break;
+    default: break;
+  }
+  if (guess.ns == HPAR_NAMESPACE_SVG || guess.ns == HPAR_NAMESPACE_MATHML) state->ns = (uint8_t)guess.ns;
+  state->mode = mode_named(guess.mode);
+  if (guess.first >= chunk->limit)
+    state->first = HP_START_BEYOND;
+  else if (guess.first >= chunk->cut)
+    state->first = (uint32_t)guess.first;
+}
+
+const hp_predictor *hp_predictor_for(const hpar_predictor *own) {
+  static const hp_predictor predictors[] = {{"own", "the caller's", ask, false, false},
+                                            {"own", "the caller's, with partial context", ask, true, false}};
+  return &predictors[own->partial_context];
+}

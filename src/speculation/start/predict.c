@@ -1,0 +1,108 @@
+#include "speculation/strategies/strategy.h"
+#include "speculation/worker/worker.h"
+
+#include "speculation/start/frequency.h"
+#include "speculation/start/lookback.h"
+#include "speculation/start/markup.h"
+#include "speculation/start/prescan.h"
+
+hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
+  const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
+  return raw ? raw->atom : 0;
+}
+
+static void prescan(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  if (plan->prescan) hp_prescan_at(plan->prescan, task, chunk->cut, chunk->reach, state);
+}
+
+static void oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  (void)plan, (void)task;
+  uint8_t mode = state->mode;
+  if (chunk->truth_known) *state = chunk->truth;
+  state->mode = mode;
+  if (state->first >= chunk->reach && chunk->truth_known) state->first = HP_START_BEYOND;
+}
+
+static void mode_oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  (void)plan, (void)task;
+  if (chunk->truth_known) state->mode = chunk->truth.mode;
+}
+
+static const hp_predictor predictors[] = {
+    {"lookback", "what decides nearest before the cut, the names of the tags behind it, and how far the head goes",
+     hp_predict_by_lookback, true, false},
+    {"prescan", "a fast scan of all that stands before: comments, raw text, foreign content, the head", prescan, true,
+     false},
+    {"context", "the data state, unless an end tag in the chunk shows what it began inside", NULL, true, false},
+    {"data", "always the data state", NULL, false, false},
+    {"frequency", "the state that a profile has most often at cuts that look the same", hp_predict_by_frequency, false,
+     false},
+    {"oracle", "the true state, from a sequential parse before", oracle, false, true},
+};
+
+const hp_predictor *hp_predictor_named(const char *name) {
+  for (size_t i = 0; i < sizeof predictors / sizeof *predictors; i++)
+    if (!strcmp(predictors[i].name, name)) return &predictors[i];
+  return NULL;
+}
+
+const char *hpar_predictor_name(size_t index) {
+  return index < sizeof predictors / sizeof *predictors ? predictors[index].name : NULL;
+}
+
+const char *hpar_predictor_summary(size_t index) {
+  return index < sizeof predictors / sizeof *predictors ? predictors[index].summary : NULL;
+}
+
+/*** the insertion mode ***/
+
+/* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are not made, of course.
+ */
+static void initial(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  (void)plan, (void)task, (void)chunk;
+  state->mode = HP_BEFORE_HEAD;
+}
+
+/* HPar 4.2.2(c), Table III: the first tag of a table part, if it is an end tag. */
+static void table(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+  (void)plan;
+  static const struct part {
+    const char *name;
+    uint8_t mode;
+  } parts[] = {{"td", HP_IN_BODY},          {"th", HP_IN_BODY},          {"tr", HP_IN_ROW},
+               {"tbody", HP_IN_TABLE_BODY}, {"thead", HP_IN_TABLE_BODY}, {"tfoot", HP_IN_TABLE_BODY},
+               {"table", HP_IN_BODY}};
+  const char *end = task->text + chunk->reach;
+  for (const char *at = task->text + chunk->cut; at < end && (at = memchr(at, '<', (size_t)(end - at))); at++) {
+    bool closer = end - at > 1 && at[1] == '/';
+    const char *name = at + 1 + closer;
+    if (name >= end || (*name | 0x20) != 't') continue;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+      if (!hp_tag_is(name, end, parts[i].name)) continue;
+      if (closer) state->mode = parts[i].mode;
+      return;
+    }
+  }
+}
+
+static const hp_mode_predictor mode_predictors[] = {
+    {"replay", "no guess at the start, only at what replayed tokens lead to", NULL, true, false},
+    {"body", "always in body", NULL, false, false},
+    {"initial", "initial, and in body after the first tag", initial, true, false},
+    {"table", "by the first tag of a table part, where it is an end tag", table, true, false},
+    {"oracle", "the true mode, from a sequential parse before", mode_oracle, true, true},
+};
+
+const hp_mode_predictor *hp_mode_predictor_named(const char *name) {
+  for (size_t i = 0; i < sizeof mode_predictors / sizeof *mode_predictors; i++)
+    if (!strcmp(mode_predictors[i].name, name)) return &mode_predictors[i];
+  return NULL;
+}
+
+const char *hpar_mode_predictor_name(size_t index) {
+  return index < sizeof mode_predictors / sizeof *mode_predictors ? mode_predictors[index].name : NULL;
+}
+
+const char *hpar_mode_predictor_summary(size_t index) {
+  return index < sizeof mode_predictors / sizeof *mode_predictors ? mode_predictors[index].summary : NULL;
+}

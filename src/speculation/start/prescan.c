@@ -1,0 +1,355 @@
+#include "speculation/start/prescan.h"
+
+#include "base/memory.h"
+#include "text/scan/scan.h"
+#include "speculation/start/markup.h"
+
+#include <string.h>
+
+enum { IN_DATA, IN_COMMENT, IN_RAW_TEXT };
+enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD };
+enum { SVG = 1, MATH, INTEGRATION };
+
+typedef struct scan {
+  hp_prescan_state *s;
+  const char *text, *end; /* of what has come */
+  const char *target;
+  bool scripting;
+  bool only_head; /* no farther than it goes */
+} scan;
+
+static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+static bool is_over(const scan *c) { return c->only_head && c->s->head == AFTER_HEAD; }
+
+static void go_to(scan *c, const char *at) { c->s->at = (uint32_t)(at - c->text); }
+
+/* The marker stands first in an attribute's value. */
+static bool is_quoted(const scan *c, const char *marker) {
+  return marker - c->text >= 2 && (marker[-1] == '"' || marker[-1] == '\'') && marker[-2] == '=';
+}
+
+static void in_comment(scan *c) {
+  const char *from = c->text + c->s->from;
+  for (const char *at = c->text + c->s->at; at < c->target; at++) {
+    at = memchr(at, '>', (size_t)(c->target - at));
+    if (!at) break;
+    bool ends = at - from >= 2 && at[-1] == '-' && at[-2] == '-';
+    ends |= at - from >= 3 && at[-1] == '!' && at[-2] == '-' && at[-3] == '-';
+    if (!ends) continue;
+    c->s->where = IN_DATA;
+    go_to(c, at + 1);
+    return;
+  }
+  go_to(c, c->target);
+}
+
+/* Has a "-->" ended the script's escape before `to`? */
+static bool escape_ends(scan *c, const char *to) {
+  const char *from = c->text + c->s->from, *at = c->text + c->s->looked;
+  for (; at < to && (at = memchr(at, '>', (size_t)(to - at))); at++)
+    if (at - from >= 2 && at[-1] == '-' && at[-2] == '-') return true;
+  c->s->looked = (uint32_t)(to - c->text);
+  return false;
+}
+
+//§ script-data-escaped-state
+/* True at an end tag that ends the script. */
+static bool ends_script(scan *c, const char *at) {
+  hp_prescan_state *s = c->s;
+  if (s->escaped && escape_ends(c, at)) s->escaped = s->double_escaped = false;
+  if (c->end - at > 3 && at[1] == '!' && at[2] == '-' && at[3] == '-') {
+    if (!s->escaped) {
+      s->escaped = true;
+      s->from = s->looked = (uint32_t)(at + 2 - c->text);
+    }
+    return false;
+  }
+  if (hp_tag_is(at + 1, c->end, "script")) {
+    s->double_escaped |= s->escaped;
+    return false;
+  }
+  if (at + 1 == c->end || at[1] != '/' || !hp_tag_is(at + 2, c->end, "script")) return false;
+  if (!s->double_escaped) return true;
+  s->double_escaped = false;
+  return false;
+}
+
+static void in_raw_text(scan *c) {
+  const hp_raw_text *raw = hp_raw_text_of(c->s->raw);
+  bool script = raw->content == HP_CONTENT_SCRIPT_DATA;
+  const char *limit = c->end - c->target > 4 ? c->target + 4 : c->end;
+  for (const char *at = c->text + c->s->at; at < c->target; at++) {
+    at = script ? hp_scan()->in_script(at, limit) : memchr(at, '<', (size_t)(c->target - at));
+    if (!at || at >= c->target) break;
+    if (c->end - at < 3) continue;
+    if (script ? !ends_script(c, at) : at[1] != '/' || !hp_tag_is(at + 2, c->end, raw->name)) continue;
+    c->s->where = IN_DATA;
+    const char *close = memchr(at, '>', (size_t)(c->end - at));
+    go_to(c, close ? close + 1 : c->end);
+    return;
+  }
+  go_to(c, c->target);
+}
+
+//§ parsing-main-inforeign
+static bool breaks_out(const char *name, const char *end) {
+  static const char *const names[26][10] = {
+      ['b' - 'a'] = {"b", "big", "blockquote", "body", "br"},
+      ['c' - 'a'] = {"center", "code"},
+      ['d' - 'a'] = {"dd", "div", "dl", "dt"},
+      ['e' - 'a'] = {"em", "embed"},
+      ['h' - 'a'] = {"h1", "h2", "h3", "h4", "h5", "h6", "head", "hr"},
+      ['i' - 'a'] = {"i", "img"},
+      ['l' - 'a'] = {"li", "listing"},
+      ['m' - 'a'] = {"menu", "meta"},
+      ['n' - 'a'] = {"nobr"},
+      ['o' - 'a'] = {"ol"},
+      ['p' - 'a'] = {"p", "pre"},
+      ['r' - 'a'] = {"ruby"},
+      ['s' - 'a'] = {"s", "small", "span", "strong", "strike", "sub", "sup"},
+      ['t' - 'a'] = {"table", "tt"},
+      ['u' - 'a'] = {"u", "ul"},
+      ['v' - 'a'] = {"var"},
+  };
+  const char *const *list = names[(*name | 0x20) - 'a'];
+  for (size_t i = 0; i < 10 && list[i]; i++)
+    if (hp_tag_is(name, end, list[i])) return true;
+  return false;
+}
+
+/* The ">" of the tag at `at`, or NULL. Tags come in order, and no byte is looked at twice. */
+static const char *tag_end(scan *c, const char *at) {
+  const char *from = c->text + c->s->no_end_before;
+  if (from < at) from = at;
+  const char *close = from < c->end ? memchr(from, '>', (size_t)(c->end - from)) : NULL;
+  c->s->no_end_before = (uint32_t)((close ? close : c->end) - c->text);
+  return close;
+}
+
+static bool is_self_closing(scan *c, const char *at) {
+  const char *close = tag_end(c, at);
+  return close && close[-1] == '/';
+}
+
+static void push(scan *c, uint8_t what) {
+  if (c->s->depth < HP_PRESCAN_OPEN) c->s->open[c->s->depth++] = what;
+}
+
+/* Up to and with the innermost of these, if there is one. */
+static void pop(scan *c, uint8_t what) {
+  for (uint8_t i = c->s->depth; i > 0; i--) {
+    if (c->s->open[i - 1] != what) continue;
+    c->s->depth = (uint8_t)(i - 1);
+    return;
+  }
+}
+
+static bool is_text_integration_point(const char *name, const char *end) {
+  if ((name[0] | 0x20) != 'm' || end - name < 3) return false;
+  char c = (char)(name[1] | 0x20);
+  bool two = (c == 'i' || c == 'o' || c == 'n' || c == 's') && !is_letter(name[2]);
+  return two || hp_tag_is(name, end, "mtext");
+}
+
+static bool is_integration_point(const char *name, const char *end) {
+  return is_text_integration_point(name, end) || hp_tag_is(name, end, "foreignobject") ||
+         hp_tag_is(name, end, "desc") || hp_tag_is(name, end, "title");
+}
+
+/* Any tag while something foreign is open. False if HTML's rules apply to it. */
+static bool foreign_tag(scan *c, const char *at, const char *name, bool closer) {
+  uint8_t top = c->s->open[c->s->depth - 1];
+  if (closer) {
+    if (top == INTEGRATION && is_integration_point(name, c->end)) {
+      pop(c, INTEGRATION);
+      return true;
+    }
+    if (hp_tag_is(name, c->end, "svg")) return pop(c, SVG), true;
+    if (hp_tag_is(name, c->end, "math")) return pop(c, MATH), true;
+    return top != INTEGRATION;
+  }
+  if (top == INTEGRATION) return false;
+  if (top == MATH ? is_text_integration_point(name, c->end) : is_integration_point(name, c->end)) {
+    if (!is_self_closing(c, at)) push(c, INTEGRATION);
+    return true;
+  }
+  if (breaks_out(name, c->end)) {
+    while (c->s->depth && c->s->open[c->s->depth - 1] != INTEGRATION) c->s->depth--;
+    return false;
+  }
+  if (hp_tag_is(name, c->end, "svg") || hp_tag_is(name, c->end, "math")) return false; /* one more of them */
+  return true;
+}
+
+/* What a tag says about where the head ends. */
+static void tell_head(scan *c, const char *name, bool closer) {
+  static const char *const in_head[] = {"base",     "basefont", "bgsound", "link",  "meta",    "noframes",
+                                        "noscript", "script",   "style",   "title", "template"};
+  hp_prescan_state *s = c->s;
+  if (closer) {
+    if (hp_tag_is(name, c->end, "head")) s->head = AFTER_HEAD;
+    return;
+  }
+  if (hp_tag_is(name, c->end, "html")) return;
+  bool head = hp_tag_is(name, c->end, "head");
+  for (size_t i = 0; !head && i < sizeof in_head / sizeof *in_head; i++)
+    head = *in_head[i] == (*name | 0x20) && hp_tag_is(name, c->end, in_head[i]);
+  s->head = head ? IN_HEAD : AFTER_HEAD;
+}
+
+/* A bracket in data; leaves `at` behind it at least. */
+static void at_bracket(scan *c, const char *at) {
+  hp_prescan_state *s = c->s;
+  go_to(c, at + 1);
+  if (c->end - at < 3) return;
+  if (at[1] == '!') {
+    if (at[2] != '-' || c->end - at < 4 || at[3] != '-' || is_quoted(c, at)) return;
+    s->where = IN_COMMENT;
+    s->from = s->at = (uint32_t)(at + 2 - c->text); /* "<!-->" is one */
+    if (c->end - at > 4 && at[4] == '>') return;
+    if (c->end - at > 5 && at[4] == '-' && at[5] == '>') return;
+    s->from = s->at = (uint32_t)(at + 4 - c->text);
+    return;
+  }
+  bool closer = at[1] == '/';
+  const char *name = at + 1 + closer;
+  if (!is_letter(*name)) return;
+  if (s->head != AFTER_HEAD) tell_head(c, name, closer);
+  if (s->depth && foreign_tag(c, at, name, closer)) return;
+  if (closer) return;
+  bool svg = hp_tag_is(name, c->end, "svg");
+  if (svg || hp_tag_is(name, c->end, "math")) {
+    if (!is_self_closing(c, at)) push(c, svg ? SVG : MATH);
+    return;
+  }
+  const hp_raw_text *raw = hp_raw_text_at(name, c->end, c->scripting);
+  if (!raw || is_quoted(c, at)) return;
+  const char *close = tag_end(c, at);
+  if (!close) return;
+  s->where = IN_RAW_TEXT;
+  s->raw = hp_raw_text_index(raw);
+  s->escaped = s->double_escaped = false;
+  go_to(c, close + 1);
+}
+
+static void in_data(scan *c) {
+  const hp_scan_kernels *kernels = hp_scan();
+  for (const char *at; (at = c->text + c->s->at) < c->target && c->s->where == IN_DATA;) {
+    if (is_over(c)) return;
+    if (c->s->depth || c->s->head != AFTER_HEAD) {
+      at = memchr(at, '<', (size_t)(c->target - at));
+      if (!at) break;
+    } else {
+      /* A marker may reach beyond the target. */
+      const char *limit = c->end - c->target > 4 ? c->target + 4 : c->end;
+      at = kernels->next_opener(at, limit);
+      if (at >= c->target) break;
+    }
+    at_bracket(c, at);
+  }
+  if (c->s->where == IN_DATA && c->text + c->s->at < c->target) go_to(c, c->target);
+}
+
+static void go_on(scan *c) {
+  while (c->text + c->s->at < c->target && !is_over(c)) {
+    if (c->s->where == IN_COMMENT)
+      in_comment(c);
+    else if (c->s->where == IN_RAW_TEXT)
+      in_raw_text(c);
+    else
+      in_data(c);
+  }
+}
+
+static void advance(hp_prescan_state *s, const char *text, size_t length, uint32_t to, bool scripting) {
+  scan c = {s, text, text + length, text + to, scripting, false};
+  go_on(&c);
+}
+
+void hp_prescan_begin(hp_prescan *p) {
+  if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
+  p->has_lock = true;
+  p->front = p->head = (hp_prescan_state){0};
+  p->found.from = p->found.to = 0;
+  p->looked_at = 0;
+  p->note_count = 0;
+}
+
+void hp_prescan_close(hp_prescan *p) {
+  hp_free(p->notes);
+  if (p->has_lock) pthread_mutex_destroy(&p->lock);
+}
+
+/* The last note at or before the cut; the state from which to go on by oneself. */
+static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, uint32_t cut, bool scripting) {
+  uint32_t wanted = cut / HP_PRESCAN_STEP;
+  pthread_mutex_lock(&p->lock);
+  while (p->note_count <= wanted) {
+    if (p->note_count == p->note_capacity) {
+      uint32_t capacity = p->note_capacity ? 2 * p->note_capacity : 64;
+      hp_prescan_state *grown = hp_reallocate(p->notes, capacity * sizeof *grown);
+      if (!grown) break;
+      p->notes = grown;
+      p->note_capacity = capacity;
+    }
+    advance(&p->front, text, length, p->note_count * HP_PRESCAN_STEP, scripting);
+    p->notes[p->note_count++] = p->front;
+  }
+  /* Cuts come in order, mostly. */
+  if (p->note_count > wanted && p->front.at <= cut) advance(&p->front, text, length, cut, scripting);
+  hp_prescan_state state = p->front;
+  for (uint32_t i = wanted < p->note_count ? wanted + 1 : p->note_count; state.at > cut && i > 0; i--) {
+    state = p->notes[i - 1];
+    if (state.at <= cut) break;
+    if (i == 1) state = (hp_prescan_state){0};
+  }
+  pthread_mutex_unlock(&p->lock);
+  return state;
+}
+
+bool hp_prescan_is_in_head(hp_prescan *p, const hp_task *task, uint32_t cut) {
+  pthread_mutex_lock(&p->lock);
+  scan c = {&p->head, task->text, task->text + task->length, task->text + cut, task->scripting, true};
+  go_on(&c);
+  bool inside = p->head.at >= cut;
+  pthread_mutex_unlock(&p->lock);
+  return inside;
+}
+
+void hp_prescan_skip(hp_prescan *p, uint32_t to) {
+  pthread_mutex_lock(&p->lock);
+  if (p->note_count && p->front.at < to) {
+    p->front = (hp_prescan_state){.at = to, .where = IN_DATA, .head = AFTER_HEAD};
+    while (p->note_count < p->note_capacity && p->note_count * (uint64_t)HP_PRESCAN_STEP <= to)
+      p->notes[p->note_count++] = p->front;
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Of the foreign element that is `level`th from the top. */
+static uint8_t namespace_at(const hp_prescan_state *s, uint8_t level) {
+  if (s->depth < level || s->open[s->depth - level] == INTEGRATION) return HPAR_NAMESPACE_HTML;
+  return s->open[s->depth - level] == SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+}
+
+void hp_prescan_at(hp_prescan *p, const hp_task *task, uint32_t cut, uint32_t limit, hp_start_state *state) {
+  hp_prescan_state s = noted(p, task->text, task->length, cut, task->scripting);
+  advance(&s, task->text, task->length, cut, task->scripting);
+  if (s.where == IN_COMMENT) state->inside = HP_INSIDE_COMMENT;
+  if (s.where == IN_RAW_TEXT) {
+    state->content = hp_raw_text_of(s.raw)->content;
+    state->raw_name = hp_raw_text_of(s.raw)->atom;
+  }
+  if (s.where != IN_DATA) {
+    scan c = {&s, task->text, task->text + task->length, task->text + limit, task->scripting, false};
+    if (s.where == IN_COMMENT)
+      in_comment(&c);
+    else
+      in_raw_text(&c);
+    state->first = s.where == IN_DATA ? s.at : limit == task->length ? 0 : HP_START_BEYOND;
+  }
+  if (s.head == IN_HEAD && !s.depth) state->mode = HP_IN_HEAD;
+  state->ns = namespace_at(&s, 1);
+  state->outer_ns = namespace_at(&s, 2);
+}

@@ -1,0 +1,290 @@
+/* The worker's side. */
+
+#include "speculation/strategies/hpar2013.h"
+
+#define HP_SPECULATIVE 1
+#include "html/tree/construct.h"
+#include "speculation/worker/worker.h"
+
+enum { SUFFIX = 4 << 10, TABLE_ENDS = 6 };
+
+typedef enum contradiction {
+  NOTHING,
+  RAW_TEXT_END, /* without a beginning */
+  FOREIGN_END,
+  TABLE_END,
+  META,     /* in body */
+  NOT_HEAD, /* what was taken for a head has body content before that meta */
+  BOTTOM    /* of the open stack was hit */
+} contradiction;
+
+/* What a reading of the chunk goes by. It is begun again when that turns out wrong. */
+typedef struct guesses {
+  uint32_t from; /* where it begins, in */
+  uint8_t mode, ns;
+  bool cell;                                                   /* in cell rather than in body */
+  bool head;                                                   /* in head, because of a meta */
+  bool plain;                                                  /* not behind a comment's end */
+  bool no_raw_text_end, no_foreign_end, no_table_end, no_meta; /* they have had their turn */
+  uint32_t end_comment;                                        /* where a comment ends that nothing opened; or 0 */
+} guesses;
+
+typedef struct attempt {
+  guesses *guess;
+  bool cell;                    /* still */
+  hp_atom top;                  /* the last tag before the cut, still open; or 0 */
+  bool in_head, in_noscript;    /* nothing but head content so far; at base level in a noscript of it */
+  uint32_t started[TABLE_ENDS]; /* start tags of table parts that were ignored in body, their end tags to come */
+  bool ignores;                 /* the token at hand is such an end tag, or that of a head, in body */
+  contradiction found;
+  uint32_t found_at;
+  hp_atom name; /* of the tag that revealed it */
+} attempt;
+
+static int table_end(hp_atom name) {
+  switch (name) {
+    case HP_TD: return 0;
+    case HP_TH: return 1;
+    case HP_TR: return 2;
+    case HP_TBODY: return 3;
+    case HP_THEAD: return 4;
+    case HP_TFOOT: return 5;
+    default: return -1;
+  }
+}
+
+static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
+
+/* The name of the last tag before the cut, if it is a start tag that leaves something open; or 0. */
+static hp_atom last_tag(const char *text, uint32_t cut) {
+  const char *end = text + cut, *least = cut > SUFFIX ? end - SUFFIX : text, *at = end;
+  while ((at = memrchr(least, '<', (size_t)(at - least)))) {
+    char name[24];
+    size_t length = 0;
+    if (at + 1 < end && at[1] == '/') return 0;
+    if (at + 1 >= end || (unsigned char)((at[1] | 0x20) - 'a') >= 26) continue;
+    if (!memchr(at, '>', (size_t)(end - at))) return 0;
+    for (at++; length < sizeof name && *at != '>' && *at != '/' && !is_white(*at); at++)
+      name[length++] = (char)(*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at);
+    if (length == sizeof name) return 0;
+    hp_atom atom = hp_known_atom(name, length, hp_name_key_of(name, length));
+    return hp_html_tag(atom) & HP_TAG_VOID ? 0 : atom;
+  }
+  return 0;
+}
+
+/* bit q: what the open `top` answers of the questions that a start tag asks. */
+static uint32_t answered_by(hp_atom top) {
+#define QUESTION(name) (1u << HPAR_ASSUME_##name)
+  switch (top) {
+    case HP_P: return QUESTION(NO_P_IN_BUTTON_SCOPE);
+    case HP_LI: return QUESTION(NO_LI);
+    case HP_DD:
+    case HP_DT: return QUESTION(NO_DD_DT);
+    case HP_OPTION:
+    case HP_OPTGROUP: return QUESTION(TOP_NOT_IMPLIED);
+    case HP_BUTTON:
+    case HP_NOBR:
+    case HP_SELECT: return QUESTION(NOT_IN_SCOPE);
+    case HP_A: return QUESTION(NO_FORMATTING);
+    default: return 0;
+  }
+#undef QUESTION
+}
+
+static bool is_head_content(hp_atom name) {
+  switch (name) {
+    case HP_ANY_METADATA:
+    case HP_HTML:
+    case HP_HEAD:
+    case HP_NOSCRIPT: return true;
+    default: return false;
+  }
+}
+
+//§ parsing-main-inheadnoscript
+static bool stays_in_noscript(const hp_token *t) {
+  switch (t->kind) {
+    case HPAR_TOKEN_TEXT: return t->flags & HP_TEXT_WHITE;
+    case HPAR_TOKEN_START_TAG:
+      return is_head_content(t->name) && t->name != HP_BASE && t->name != HP_SCRIPT && t->name != HP_TEMPLATE &&
+             t->name != HP_TITLE;
+    case HPAR_TOKEN_END_TAG: return t->name != HP_BR;
+    default: return true;
+  }
+}
+
+static bool find(attempt *a, contradiction what, const hp_token *t) {
+  a->found = what;
+  a->found_at = t->end;
+  a->name = t->name;
+  return true;
+}
+
+static void look_for_end_comment(guesses *g, const char *text, const hp_token *t, uint32_t limit) {
+  uint32_t end = t->end < limit ? t->end : limit;
+  if (g->end_comment || !g->plain || end <= t->start) return;
+  const char *found = memmem(text + t->start, end - t->start, "-->", 3);
+  if (found) g->end_comment = (uint32_t)(found + 3 - text);
+}
+
+/* The token stands at base level, in a chunk that has had head content only. True if that was to be so. */
+static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
+  switch (t->kind) {
+    case HPAR_TOKEN_TEXT:
+      if (t->flags & HP_TEXT_WHITE) return false;
+      break;
+    case HPAR_TOKEN_START_TAG:
+      if (!is_head_content(t->name)) break;
+      a->in_noscript = t->name == HP_NOSCRIPT && !b->scripting;
+      return false;
+    case HPAR_TOKEN_END_TAG:
+      if (a->guess->head && t->name != HP_HEAD) return false;
+      a->in_head = false;
+      return false;
+    default: return false;
+  }
+  a->in_head = false;
+  return a->guess->head;
+}
+
+static bool has_foreign(const hp_builder *b, hp_atom name) {
+  for (uint32_t i = b->depth; i > 0; i--)
+    if (b->stack[i].ns != HPAR_NAMESPACE_HTML && b->stack[i].name == name) return true;
+  return false;
+}
+
+static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
+  const hp_builder *b = &w->lane.builder;
+  uint8_t mode = w->floor.base_mode;
+  bool foreign_base = b->stack[0].ns != HPAR_NAMESPACE_HTML;
+  if (t->name == HP_META && b->depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head && !a->guess->no_meta)
+    return find(a, META, t);
+  int part = table_end(t->name);
+  if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
+  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (is_table_mode(mode) || a->cell);
+  bool breaks_out = foreign_base && hp_speculative_breaks_out(b, t);
+  if ((ends_table_part || breaks_out) && hp_must_replay(b, t)) return find(a, BOTTOM, t);
+  if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {
+    uint32_t answered = hp_questions_of(b, t) & answered_by(a->top);
+    w->floor.confident &= ~answered;
+    if (answered) a->top = 0;
+  }
+  return false;
+}
+
+static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
+  const hp_builder *b = &w->lane.builder;
+  bool html = b->top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
+  bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_NOSCRIPT && b->scripting);
+  if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
+  bool foreign = t->name == HP_SVG || t->name == HP_MATH;
+  if (foreign && html_base && !a->guess->no_foreign_end && !has_foreign(b, t->name)) return find(a, FOREIGN_END, t);
+  int part = table_end(t->name);
+  if (part >= 0 && html_base && !b->last[HP_TABLE]) {
+    a->ignores = a->started[part] > 0;
+    if (a->ignores)
+      a->started[part]--;
+    else if (w->floor.base_mode == HP_IN_BODY && !a->cell && !a->guess->no_table_end)
+      return find(a, TABLE_END, t);
+  }
+  if (hp_must_replay(b, t)) {
+    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->cell = false;
+    if (t->name == a->top) a->top = 0;
+  }
+  return false;
+}
+
+bool hp_hpar2013_stops(hp_worker *w, const hp_task *task, const hp_token *t, hp_chunk_work *chunk) {
+  attempt *a = w->own;
+  const hp_builder *b = &w->lane.builder;
+  a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_HEAD && !a->in_head;
+  w->floor.confident = ~0u; /* nothing is prepared for but what the last tag before the cut left open */
+  if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, task->text, t, chunk->limit);
+  if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_NOSCRIPT) && !stays_in_noscript(t)) {
+    chunk->guess.noscript = true;
+    a->in_noscript = a->in_head = false;
+  }
+  if (a->in_head && b->depth == 0 && leaves_head(a, b, t)) return find(a, NOT_HEAD, t);
+  if (t->kind == HPAR_TOKEN_START_TAG) return start_stops(w, a, t);
+  return t->kind == HPAR_TOKEN_END_TAG && end_stops(w, a, t);
+}
+
+uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token *t) {
+  const attempt *a = w->own;
+  bool ignored = t->kind == HPAR_TOKEN_START_TAG && mode == HP_IN_BODY &&
+                 (hp_html_tag(t->name) & HP_TAG_TABLE_PART || t->name == HP_HTML);
+  return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
+}
+
+/* A better guess. False: there is none. */
+static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
+  switch (a->found) {
+    case RAW_TEXT_END:
+      g->no_raw_text_end = true;
+      g->from = a->found_at;
+      if (g->plain) chunk->guess.raw_name = a->name;
+      return true;
+    case FOREIGN_END:
+      g->no_foreign_end = true;
+      g->ns = a->name == HP_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+      return true;
+    case TABLE_END:
+      g->no_table_end = true;
+      g->cell = a->name == HP_TD || a->name == HP_TH;
+      g->mode = g->cell ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
+      return true;
+    case META: g->no_meta = g->head = true; return true;
+    case NOT_HEAD: g->head = false; return true;
+    default: return false;
+  }
+}
+
+/* Adds a reading; false: it was given up. */
+static bool read_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
+  uint32_t segment = chunk->log.segment_count, reading = chunk->reading_count;
+  for (bool first = g->plain;; first = false) {
+    attempt now = {.guess = g,
+                   .cell = g->cell,
+                   .top = chunk->guess.top,
+                   .in_head = g->mode == HP_IN_BODY && !g->cell && g->ns == HPAR_NAMESPACE_HTML};
+    w->own = &now; // NOLINT: asked for only while this reading is made
+    if (g->plain) chunk->guess.noscript = false;
+    if (first)
+      hp_worker_speculate(w, task, plan, &chunk->start, false, chunk);
+    else
+      hp_worker_read(w, task, plan, g->from, g->mode, g->ns, chunk);
+    if (!now.found) return true;
+    hp_log_cut(&chunk->log, segment);
+    chunk->reading_count = reading;
+    if (!think_again(g, &now, chunk)) return false;
+    chunk->outcome.respeculations++;
+    chunk->outcome.bytes_respeculated += now.found_at - chunk->cut;
+  }
+}
+
+static void abort_chunk(hp_chunk_work *chunk) {
+  hp_log_cut(&chunk->log, 0);
+  chunk->reading_count = 0;
+  chunk->readings[0] = (hp_reading){.first = HP_NO_SEGMENT};
+  chunk->outcome.aborted = true;
+}
+
+void hp_hpar2013_parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
+  hp_start_state *start = &chunk->start;
+  *start = hp_worker_predict(w, task, plan, chunk);
+  /* What Initial makes by itself, html, head and body, is dissolved at the merge: it is not made. */
+  if (start->mode == HP_BEFORE_HEAD) start->mode = HP_IN_BODY;
+  chunk->guess.top = last_tag(task->text, chunk->cut);
+  guesses plain = {.from = chunk->cut, .mode = start->mode, .ns = start->ns, .plain = true};
+  if (!read_chunk(w, task, plan, &plain, chunk)) {
+    abort_chunk(chunk);
+    return;
+  }
+  guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};
+  uint8_t reading = (uint8_t)chunk->reading_count;
+  if (behind.from && read_chunk(w, task, plan, &behind, chunk)) chunk->guess.end_comment = reading;
+  if (chunk->guess.raw_name) return;
+  uint32_t end = chunk->log.segment_count;
+  chunk->readings[chunk->reading_count++] = (hp_reading){.first = HP_NO_SEGMENT, .segment = end, .end = end};
+}

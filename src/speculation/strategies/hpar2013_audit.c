@@ -1,0 +1,191 @@
+/* The judge: which of the scheme's decisions would have made another tree than the standard's, and were not to be
+ * looked at again by the scheme itself. Each is judged on the true state, as if all before it had been right. A stretch
+ * that the merger leaves out counts for its first wrong assumption. */
+
+#include "speculation/strategies/hpar2013.h"
+
+#define HP_SPECULATIVE 0
+#include "html/tree/construct.h"
+#include "speculation/worker/worker.h"
+
+static void silent(hp_judgement *j, hpar_silent_error kind) { j->silent |= 1u << kind; }
+
+static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
+static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
+static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
+
+bool hp_hpar2013_at_seam(const hp_lane *truth, const hp_chunk_work *chunk, int reading, hp_judgement *j) {
+  uint32_t end_comment = chunk->guess.end_comment;
+  if (chunk->outcome.aborted) return false;
+  switch (j->seam) {
+    case HP_SEAM_DATA:
+      if (chunk->guess.raw_name) return false;
+      if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_SILENT_MODE);
+      return true;
+    case HP_SEAM_COMMENT:
+      if (end_comment && reading != (int)end_comment) silent(j, HPAR_SILENT_START_STATE);
+      return end_comment || reading >= 0;
+    case HP_SEAM_RAW_TEXT:
+      if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && reading >= 0;
+      if (reading != 0) silent(j, HPAR_SILENT_START_STATE);
+      return true;
+    case HP_SEAM_TEXT: silent(j, HPAR_SILENT_TEXT); return true;
+    case HP_SEAM_MARKUP: silent(j, HPAR_SILENT_START_STATE); return true;
+  }
+  return true;
+}
+
+/* Nothing that table modes would put elsewhere. */
+static bool stays_in_table(const hp_builder *b, hp_ref cell) {
+  for (hp_ref ref = cell ? node_at(b, cell)->first : 0; ref; ref = node_at(b, ref)->next) {
+    const hp_node *node = node_at(b, ref);
+    if (node->kind == HPAR_NODE_TEXT) {
+      for (uint32_t i = 0; i < node->length; i++)
+        if (!is_white(node->data[i])) return false;
+    } else if (node->kind == HPAR_NODE_ELEMENT && node->name != HP_SCRIPT && node->name != HP_STYLE &&
+               node->name != HP_TEMPLATE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+  const hp_token *t = s->ends == HP_ENDS_REPLAY ? &chunk->log.tokens[s->token] : NULL;
+  bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
+  bool in_body = s->base_mode == HP_IN_BODY;
+  if (in_body && is_table_mode(b->mode)) {
+    if (!stays_in_table(b, s->cell)) silent(j, HPAR_SILENT_FOSTER);
+    if (part) silent(j, HPAR_SILENT_MODE);
+  } else if (in_body && (before_body(b->mode) || b->mode == HP_AFTER_BODY || b->mode == HP_AFTER_AFTER_BODY ||
+                         b->mode == HP_IN_TEMPLATE)) {
+    if (part && b->mode == HP_IN_TEMPLATE) silent(j, HPAR_SILENT_MODE);
+  } else if (s->tokens || part) {
+    silent(j, HPAR_SILENT_MODE);
+  }
+}
+
+/* Did the scheme know better, from the last tag before the cut? */
+static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption wrong) {
+  hp_atom top = chunk->guess.top;
+  bool first = false;
+  for (uint32_t i = 0; i < chunk->reading_count; i++) first |= s == &chunk->log.segments[chunk->readings[i].segment];
+  if (!first || !top || !is_html(current(b), top)) return false;
+  switch (wrong) {
+    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_P;
+    case HPAR_ASSUME_NO_LI: return top == HP_LI;
+    case HPAR_ASSUME_NO_DD_DT: return top == HP_DD || top == HP_DT;
+    case HPAR_ASSUME_NOT_IN_SCOPE: return top == HP_SELECT || top == HP_BUTTON || top == HP_NOBR;
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: return true;
+    case HPAR_ASSUME_NO_FORMATTING: return hp_html_tag(top) & HP_TAG_FORMATTING;
+    default: return false;
+  }
+}
+
+void hp_hpar2013_at_wrong(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption wrong,
+                          hp_judgement *j) {
+  const hp_builder *b = &truth->builder;
+  j->behind_end_tag = false;
+  if (wrong == HPAR_ASSUME_MODE) {
+    judge_mode(b, chunk, s, j);
+    return;
+  }
+  /* Where the merger stands elsewhere, that comes of what was judged before. */
+  if (wrong == HPAR_ASSUME_START_STATE || !s->tokens || knew(b, chunk, s, wrong)) return;
+  switch (wrong) {
+    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE:
+    case HPAR_ASSUME_NOT_IN_SCOPE:
+    case HPAR_ASSUME_NO_LI:
+    case HPAR_ASSUME_NO_DD_DT:
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: silent(j, HPAR_SILENT_IMPLIED_END); return;
+    case HPAR_ASSUME_FORMATTING_CLEAN:
+    case HPAR_ASSUME_NOAHS_ARK:
+    case HPAR_ASSUME_NO_FORMATTING: silent(j, HPAR_SILENT_FORMATTING); return;
+    case HPAR_ASSUME_NAMESPACE: silent(j, HPAR_SILENT_NAMESPACE); return;
+    default: silent(j, HPAR_SILENT_OTHER); return;
+  }
+}
+
+static uint32_t nearest(const hp_builder *b, hp_atom name) {
+  uint32_t i = b->depth;
+  while (i > 0 && !hp_speculative_is_named(&b->stack[i], name)) i--;
+  return i;
+}
+
+/* What the scheme leaves of the true stack, the segment's own open elements on top of it. */
+void hp_hpar2013_before_splice(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+  hp_builder *b = (hp_builder *)&truth->builder;
+  if (s->cell && j->behind_end_tag) {
+    const hp_node *into = node_at(b, appropriate_place(b).parent), *first = node_at(b, node_at(b, s->cell)->first);
+    if (first->kind == HPAR_NODE_TEXT && into->last && node_at(b, into->last)->kind == HPAR_NODE_TEXT)
+      silent(j, HPAR_SILENT_TEXT);
+  }
+  if (s->ends != HP_ENDS_REPLAY && s->ends != HP_ENDS_PREPARE) return;
+  const hp_token *t = &chunk->log.tokens[s->token];
+  bool prepares = s->ends == HP_ENDS_PREPARE;
+  hp_atom closed = prepares ? chunk->guess.top : t->kind == HPAR_TOKEN_END_TAG ? t->name : 0;
+  uint32_t found = closed ? nearest(b, closed) : 0;
+  uint32_t depth = found ? found - 1 : b->depth;
+  j->closes = !found ? HP_CLOSES_NOTHING : found == b->depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
+  j->depth = depth + s->open_count;
+  j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack[depth].node;
+}
+
+static bool as_expected(const hp_builder *b, const hp_judgement *j) {
+  return b->depth == j->depth && b->top->node == j->top;
+}
+
+static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_judgement *j) {
+  if (t->name == HP_HTML || t->name == HP_BODY) return;
+  bool inserts = t->name == HP_BR || (t->name == HP_P && j->closes == HP_CLOSES_NOTHING);
+  if (as_expected(b, j) && !inserts) return;
+  silent(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_SILENT_FORMATTING : HPAR_SILENT_END_TAG);
+}
+
+static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_judgement *j) {
+  switch (t->name) {
+    case HP_HTML:
+    case HP_HEAD:
+    case HP_BODY:
+    case HP_FRAMESET:
+    case HP_META:
+    case HP_SELECTEDCONTENT: return;
+    default: break;
+  }
+  if (is_table_part(t->name)) { /* ignored */
+    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) silent(j, HPAR_SILENT_MODE);
+    return;
+  }
+  const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
+  if (is_table_mode(s->base_mode)) {
+    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) silent(j, HPAR_SILENT_FOSTER);
+  } else if (!parent) {
+    silent(j, HPAR_SILENT_IMPLIED_END);
+  } else if (b->depth > j->depth + 1) {
+    silent(j, HPAR_SILENT_FORMATTING);
+  }
+}
+
+void hp_hpar2013_after_entry(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+  const hp_builder *b = &truth->builder;
+  if (s->ends == HP_ENDS_PREPARE) {
+    if (as_expected(b, j)) return;
+    silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_SILENT_TOP
+              : b->depth > j->depth          ? HPAR_SILENT_FORMATTING
+                                             : HPAR_SILENT_IMPLIED_END);
+  }
+  j->behind_end_tag = false;
+  if (s->ends != HP_ENDS_REPLAY) return;
+  const hp_token *t = &chunk->log.tokens[s->token];
+  j->behind_end_tag = t->kind == HPAR_TOKEN_END_TAG;
+  switch (t->kind) {
+    case HPAR_TOKEN_END_TAG: judge_end_tag(b, t, j); return;
+    case HPAR_TOKEN_START_TAG:
+      if (s->base_mode == HP_IN_BODY || is_table_mode(s->base_mode)) judge_start_tag(b, s, t, j);
+      return;
+    case HPAR_TOKEN_TEXT:
+      if (is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_SILENT_FOSTER);
+      return;
+    default: return;
+  }
+}

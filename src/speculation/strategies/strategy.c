@@ -1,0 +1,78 @@
+#include "speculation/strategies/strategy.h"
+
+#include "speculation/cuts/cut.h"
+#include "speculation/strategies/enumerate.h"
+#include "speculation/start/frequency.h"
+#include "speculation/strategies/hpar2013.h"
+#include "speculation/start/custom.h"
+
+enum { CHECKPOINT_BYTES = 16 << 10 };
+
+static const hp_strategy strategies[] = {
+    {.name = "exact",
+     .summary = "questions and replays, runs spliced in bulk, no guess at a chunk's start mode",
+     .predictor = "lookback",
+     .mode_predictor = "replay",
+     .cut = "smart"},
+    {.name = "temppa",
+     .summary = "HPar 4.1: merging only; the data state, in body, one node after the other",
+     .predictor = "data",
+     .mode_predictor = "body",
+     .cut = "before-tag",
+     .one_by_one = true},
+    {.name = "hpar2013",
+     .summary = "HPar 4.2, the paper's; what it would have got wrong is counted",
+     .predictor = "data",
+     .mode_predictor = "initial",
+     .cut = "before-tag",
+     .parse = hp_hpar2013_parse,
+     .stops = hp_hpar2013_stops,
+     .mode_after = hp_hpar2013_mode_after,
+     .at_seam = hp_hpar2013_at_seam,
+     .at_wrong = hp_hpar2013_at_wrong,
+     .before_splice = hp_hpar2013_before_splice,
+     .after_entry = hp_hpar2013_after_entry},
+    {.name = "enumerate",
+     .summary = "all states of the tokenizer at once, until they have become one",
+     .predictor = "data",
+     .mode_predictor = "replay",
+     .cut = "smart",
+     .parse = hp_enumerate_parse},
+    {.name = "oracle",
+     .summary = "as exact, but the true start states are known: the upper bound",
+     .predictor = "oracle",
+     .mode_predictor = "oracle",
+     .cut = "smart"},
+};
+
+static const hp_strategy *strategy_named(const char *name) {
+  if (!name) return &strategies[0];
+  for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++)
+    if (!strcmp(strategies[i].name, name)) return &strategies[i];
+  return NULL;
+}
+
+bool hp_plan_of(hp_plan *plan, const hpar_options *o) {
+  const hp_strategy *strategy = strategy_named(o->strategy);
+  if (!strategy) return false;
+  *plan = (hp_plan){.strategy = strategy,
+                    .predictor = hp_predictor_named(o->predictor ? o->predictor : strategy->predictor),
+                    .mode_predictor =
+                        hp_mode_predictor_named(o->mode_predictor ? o->mode_predictor : strategy->mode_predictor),
+                    .frequencies = o->frequencies ? o->frequencies : &hp_default_frequencies,
+                    .own = o->own_predictor,
+                    .checkpoint_bytes = o->checkpoint_bytes ? o->checkpoint_bytes : CHECKPOINT_BYTES};
+  if (plan->own) plan->predictor = plan->own->predict ? hp_predictor_for(plan->own) : NULL;
+  int cut = hp_cut_policy_named(o->cut ? o->cut : strategy->cut);
+  if (!plan->predictor || !plan->mode_predictor || cut < 0) return false;
+  plan->cut = (uint8_t)cut;
+  return true;
+}
+
+const char *hpar_strategy_name(size_t index) {
+  return index < sizeof strategies / sizeof *strategies ? strategies[index].name : NULL;
+}
+
+const char *hpar_strategy_summary(size_t index) {
+  return index < sizeof strategies / sizeof *strategies ? strategies[index].summary : NULL;
+}

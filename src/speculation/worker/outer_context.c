@@ -1,0 +1,68 @@
+/* BASE, as the speculative builder sees it: every read is logged, every write gives the segment up. */
+
+#define HP_SPECULATIVE 1
+#include "html/tree/context.h"
+#include "speculation/worker/worker.h"
+
+void hp_floor_poison(hp_builder *b) {
+  if (!b->floor->poisoned) b->floor->poisoned = HPAR_HAZARD_UNFORESEEN;
+  b->plain_limit = NULL;
+}
+
+uint8_t hp_floor_mode(const hp_builder *b) { return b->floor->base_mode; }
+
+void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
+  hp_segment *s = &b->floor->now;
+  b->assumed |= 1u << question;
+  switch (question) {
+    case HPAR_ASSUME_NOT_IN_SCOPE:
+      switch (name) {
+        case HP_SELECT: s->in_scope |= HP_SCOPE_SELECT; return;
+        case HP_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
+        case HP_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
+        case HP_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
+        default: hp_floor_poison(b); return;
+      }
+    case HPAR_ASSUME_TOP_NOT_IMPLIED:
+      s->top |= name == HP_H1 ? HP_TOP_HEADING : name == HP_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
+      return;
+    case HPAR_ASSUME_NO_FORMATTING: {
+      int index = hp_formatting_index(name);
+      if (index < 0)
+        hp_floor_poison(b);
+      else
+        s->formatting_names |= (uint16_t)(1u << index);
+      return;
+    }
+    default: return;
+  }
+}
+
+void hp_floor_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
+  hp_segment *s = &b->floor->now;
+  int index = hp_formatting_index(name);
+  if (index < 0) {
+    hp_floor_poison(b);
+    return;
+  }
+  if (ours > UINT8_MAX) ours = UINT8_MAX;
+  b->ark_asked[index] = (uint8_t)ours;
+  if (s->formatting_names >> index & 1) return; /* that there is none says so, too */
+  b->assumed |= 1u << HPAR_ASSUME_NOAHS_ARK;
+  if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
+}
+
+bool hp_floor_takes(hp_builder *b, const hp_token *t) {
+  struct hp_floor *floor = b->floor;
+  floor->treatment = hp_treat(b, t);
+  if (floor->treatment != HP_OURS) {
+    floor->token = *t;
+    return true;
+  }
+  if (b->depth == 0) {
+    floor->now.modes &= hp_modes_for(b, t);
+    if (t->kind == HPAR_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+  } else if (b->stack[0].ns != HPAR_NAMESPACE_HTML && b->mode == floor->base_mode)
+    floor->now.modes &= hp_modes_inside_foreign(b, t);
+  return false;
+}

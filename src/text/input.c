@@ -1,0 +1,516 @@
+/* Valid input is looked at once, by the kernels, and not copied. Invalid input is walked twice: the first walk counts
+ * what the second writes, so that memory is allocated once and exactly. */
+
+#include "text/input.h"
+#include "base/memory.h"
+#include "text/encoding/decoder.h"
+#include "text/scan/scan.h"
+#include "text/scan/utf8.h"
+
+#include <hpar/parse.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* After an invalid sequence so many bytes are decoded one by one before the kernels are asked again: what a call
+ * costs is then paid for by bytes that it passes, however dense the invalid ones are. */
+enum { NEAR = 128 };
+
+static const char *invalid_near(const char *at, const char *end) {
+  const char *far = end - at > NEAR ? at + NEAR : end;
+  while (at < far) {
+    int length = hp_utf8_sequence(at, end);
+    if (length < 0) return at;
+    at += length;
+  }
+  return at == end ? end : hp_scan()->invalid_utf8(at, end);
+}
+
+/* Where a walk stands, and what it has made so far; `text` and `repairs` are NULL while it only counts. */
+typedef struct walk {
+  const char *begin, *at, *end;
+  uint32_t bom;
+  char *text;
+  hp_repair *repairs;
+  uint64_t length;
+  size_t repair_count;
+  uint64_t repaired; /* offset in the text of the last repair */
+} walk;
+
+static void put_repair(walk *walk) {
+  if (walk->repairs) {
+    walk->repairs[walk->repair_count] =
+        (hp_repair){(uint32_t)walk->length, walk->bom + (uint32_t)(walk->at - walk->begin)};
+  }
+  walk->repair_count++;
+  walk->repaired = walk->length;
+}
+
+/* As many invalid sequences as are alike, `bytes` long each. */
+static void replace(walk *walk, int bytes) {
+  size_t count = 0;
+  const char *at = walk->at;
+  do {
+    at += bytes;
+    count++;
+  } while (at != walk->end && hp_utf8_sequence(at, walk->end) == -bytes);
+  /* Three in place of two bytes, or two in place of one, are the fewest that cannot be taken for one after bytes. */
+  bool run = (3 - bytes) * (int64_t)count > 2;
+  if (run && walk->length > walk->repaired) put_repair(walk);
+  if (!run && bytes < 3) {
+    count = 1;
+    at = walk->at + bytes;
+  }
+  if (walk->text) {
+    for (size_t i = 0; i < count; i++) memcpy(walk->text + walk->length + 3 * i, "\xEF\xBF\xBD", 3);
+  }
+  walk->length += 3 * (uint64_t)count;
+  walk->at = at;
+  if (bytes < 3) put_repair(walk);
+}
+
+/* From `invalid`, the first invalid sequence, to the end, or until the text is too long. */
+static void repair(walk *walk, const char *invalid) {
+  for (;;) {
+    size_t good = (size_t)(invalid - walk->at);
+    if (walk->text && good) memcpy(walk->text + walk->length, walk->at, good);
+    walk->length += good;
+    walk->at = invalid;
+    if (invalid == walk->end || walk->length > HPAR_MAX_INPUT) return;
+    int length;
+    do {
+      replace(walk, -hp_utf8_sequence(walk->at, walk->end));
+      if (walk->at == walk->end) return;
+      length = hp_utf8_sequence(walk->at, walk->end);
+    } while (length < 0);
+    invalid = invalid_near(walk->at, walk->end);
+  }
+}
+
+static hp_input of_utf8(const char *bytes, size_t length) {
+  hp_input made = {.bytes = length ? bytes : "", .length = length, .encoding = &hp_utf8};
+  if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) {
+    made.bom = 3;
+    made.bytes += 3;
+    made.length -= 3;
+  }
+  return made;
+}
+
+/* Slice i lies between places i and i + 1, which no valid character stands across. */
+typedef struct check {
+  const char *places[HP_DECODE_SLICES + 1];
+  bool valid[HP_DECODE_SLICES];
+} check;
+
+static void check_slice(void *job, unsigned i) {
+  check *all = job;
+  const char *end = all->places[i + 1];
+  all->valid[i] = hp_scan()->invalid_utf8(all->places[i], end) == end;
+}
+
+/* The first invalid sequence, or `end`; looked for in slices where that may be. */
+static const char *first_invalid(const char *at, const char *end, const hp_decode_aid *aid) {
+  const hp_scan_kernels *scan = hp_scan();
+  size_t length = (size_t)(end - at), count = aid && aid->run && aid->least_checked ? length / aid->least_checked : 1;
+  if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
+  if (count < 2) return scan->invalid_utf8(at, end);
+  check all;
+  for (size_t i = 0; i <= count; i++) {
+    const char *place = at + length / count * i;
+    for (int k = 0; i && i < count && k < 3 && ((unsigned char)*place & 0xC0) == 0x80; k++) place++;
+    all.places[i] = i < count ? place : end;
+  }
+  aid->run(aid->context, (unsigned)count, check_slice, &all);
+  /* What precedes the first slice that is not valid ends with a whole character. */
+  for (size_t i = 0; i < count; i++)
+    if (!all.valid[i]) return scan->invalid_utf8(all.places[i], end);
+  return end;
+}
+
+//§ utf-8-decode, of the Encoding Standard
+static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_decode_aid *aid) {
+  if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  hp_input made = of_utf8(bytes, length);
+  const char *end = made.bytes + made.length, *invalid = first_invalid(made.bytes, end, aid);
+  if (invalid != end) {
+    walk start = {.begin = made.bytes, .at = made.bytes, .end = end, .bom = made.bom};
+    walk walk = start;
+    repair(&walk, invalid);
+    if (walk.length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+    made.owned = hp_allocate((size_t)walk.length);
+    if (walk.repair_count) made.repairs = hp_allocate(walk.repair_count * sizeof *made.repairs);
+    if (!made.owned || (walk.repair_count && !made.repairs)) {
+      hp_input_close(&made);
+      return HPAR_ERROR_MEMORY;
+    }
+    made.bytes = made.owned;
+    made.length = (size_t)walk.length;
+    made.repair_count = walk.repair_count;
+    walk = start;
+    walk.text = made.owned;
+    walk.repairs = made.repairs;
+    repair(&walk, invalid);
+  }
+  *input = made;
+  return HPAR_OK;
+}
+
+hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length) {
+  return open_utf8(input, bytes, length, NULL);
+}
+
+static const char *skip_ascii(const char *at, const char *end) {
+  while (end - at >= 32) {
+    uint64_t part[4];
+    memcpy(part, at, sizeof part);
+    if ((part[0] | part[1] | part[2] | part[3]) & UINT64_C(0x8080808080808080)) break;
+    at += 32;
+  }
+  while (at < end && (unsigned char)*at < 0x80) at++;
+  return at;
+}
+
+static uint32_t pack(hp_iso_2022_jp iso) {
+  return (uint32_t)(iso.state | iso.output_state << 8 | iso.lead << 16) | (uint32_t)iso.output << 24;
+}
+
+static hp_iso_2022_jp unpack(uint32_t state) {
+  return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
+}
+
+/* A part of the source, and where its text and its checkpoints go: offsets are those from `text`. */
+typedef struct slice {
+  const unsigned char *begin, *end;
+  char *text, *limit;
+  char *before; /* the text is to be moved to where it ends there; NULL: it stays */
+  size_t length;
+  bool crowded; /* there was no room for all of it */
+  hp_checkpoint *checkpoints;
+  size_t checkpoint_count;
+  hpar_status status;
+} slice;
+
+typedef struct decoding {
+  const hp_encoding *encoding;
+  const unsigned char *source, *end;
+  ptrdiff_t most; /* bytes of text */
+  unsigned count;
+  slice slices[HP_DECODE_SLICES];
+} decoding;
+
+static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end) {
+  return 3 * (end - begin) + HP_DECODER_SLACK;
+}
+
+/* What belongs to other slices, and to the caller, is touched at the begin and the end only: it is other threads'. */
+static void decode_slice(void *job, unsigned i) {
+  decoding *all = job;
+  slice s = all->slices[i];
+  const unsigned char *const source = all->source, *at = s.begin;
+  const ptrdiff_t most = all->most;
+  char *out = s.text;
+  hp_decoder d;
+  s.status = hp_decoder_open(&d, all->encoding);
+  while (s.status == HPAR_OK) {
+    s.checkpoints[s.checkpoint_count++] =
+        (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
+    const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
+    s.crowded = s.limit - out < most_text(at, stop);
+    if (s.crowded) break;
+    at = d.decode(&d, at, stop, stop == s.end, &out);
+    if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
+    if (at == s.end) break;
+  }
+  s.length = (size_t)(out - s.text);
+  if (s.before) s.text = memmove(s.before - s.length, s.text, s.length);
+  all->slices[i] = s;
+}
+
+/* The first place from `at` on at which the decoder, having begun at `begin`, is as new. */
+static const unsigned char *slice_end(const hp_encoding *encoding, const unsigned char *begin, const unsigned char *at,
+                                      const unsigned char *end) {
+  switch (encoding->kind) {
+    case HP_ENCODING_SINGLE_BYTE:
+    case HP_ENCODING_X_USER_DEFINED: return at;
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: {
+      int high = encoding->kind == HP_ENCODING_UTF16LE;
+      at -= (at - begin) & 1;
+      while (end - at > 1 && (at[high] & 0xFC) == 0xDC) at += 2; /* the second of two surrogates, perhaps */
+      return at;
+    }
+    case HP_ENCODING_GB18030:
+    case HP_ENCODING_BIG5:
+    case HP_ENCODING_EUC_JP:
+    case HP_ENCODING_SHIFT_JIS:
+    case HP_ENCODING_EUC_KR:
+      while (at < end && at[-1] >= '0') at++; /* no code has a lower byte behind its first */
+      return at;
+    default: return end;
+  }
+}
+
+static void cut_slices(decoding *all, const unsigned char *at, const hp_decode_aid *aid) {
+  size_t left = (size_t)(all->end - at), count = aid && aid->run && aid->least ? left / aid->least : 1;
+  if (count > 1 && count > aid->most) count = aid->most;
+  if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
+  if (count < 1 || left > HPAR_MAX_INPUT / 3) count = 1;
+  const unsigned char *begin = at;
+  for (size_t i = 1; i <= count && (at < all->end || i == 1); i++) {
+    const unsigned char *to = begin + (count == 2 && aid->first ? aid->first : left / count * i);
+    if (i == count || to >= all->end)
+      to = all->end;
+    else if (to > at)
+      to = slice_end(all->encoding, begin, to, all->end);
+    if (to <= at && i < count) continue;
+    all->slices[all->count++] = (slice){.begin = at, .end = to};
+    at = to;
+  }
+}
+
+/* At most so many checkpoints: a stretch is shorter by up to three bytes where a character would straddle its end. */
+static size_t most_checkpoints(const slice *s) {
+  return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
+}
+
+/* Makes room for the checkpoints of all slices; no two threads write to one cache line. */
+static bool make_checkpoints(hp_input *input, decoding *all) {
+  enum { LINE = 64 };
+  size_t bytes = all->count * sizeof(hp_checkpoints) + LINE;
+  for (unsigned i = 0; i < all->count; i++) bytes += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint) + LINE;
+  input->checkpoints = hp_allocate(bytes);
+  if (!input->checkpoints) return false;
+  char *at = (char *)(input->checkpoints + all->count);
+  for (unsigned i = 0; i < all->count; i++) {
+    at += -(uintptr_t)at & (LINE - 1);
+    all->slices[i].checkpoints = (hp_checkpoint *)(void *)at;
+    at += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint);
+  }
+  return true;
+}
+
+/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII in samples of it, of
+ * which each makes the text a byte longer, or two. */
+static ptrdiff_t probable_text(const decoding *all, const slice *s) {
+  enum { SAMPLES = 128, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
+  if (step < SAMPLE) return most;
+  uint64_t high = 0;
+  for (unsigned i = 0; i < SAMPLES; i++) {
+    uint64_t part[SAMPLE / 8];
+    memcpy(part, s->begin + i * step, sizeof part);
+    for (unsigned k = 0; k < SAMPLE / 8; k++)
+      high += (uint64_t)__builtin_popcountll(part[k] & UINT64_C(0x8080808080808080));
+  }
+  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (SAMPLES * SAMPLE));
+  switch (all->encoding->kind) {
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: longer = length / 2; break;
+    case HP_ENCODING_X_USER_DEFINED: longer *= 2; break;
+    default: break;
+  }
+  ptrdiff_t probable = length + longer + length / 8 + MORE;
+  return probable < most ? probable : most;
+}
+
+/* Slices are put near each other, as what they leave between them is memory that was touched for nothing; `surely`
+ * so that each has room for what its text may be at most. */
+static void place_slices(decoding *all, char *at, bool surely) {
+  for (unsigned i = 0; i < all->count; i++) {
+    slice *s = &all->slices[i];
+    s->text = at;
+    at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable_text(all, s);
+    s->limit = at;
+    s->checkpoint_count = 0;
+  }
+}
+
+static bool any_is_crowded(const decoding *all) {
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->slices[i].crowded) return true;
+  return false;
+}
+
+/* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
+  if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
+  char *text = input->owned ? input->owned : aid->buffer->base;
+  if (ascii) memcpy(text, input->source, ascii);
+  /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it has touched before. */
+  bool moves_first = all->count == 2 && !ascii && !input->owned;
+  for (bool surely = false;; surely = true) {
+    place_slices(all, text + ascii, surely);
+    if (moves_first) all->slices[0].before = all->slices[1].text;
+    if (all->count > 1)
+      aid->run(aid->context, all->count, decode_slice, all); // NOLINT: there are several by an aid only
+    else
+      decode_slice(all, 0);
+    if (surely || !any_is_crowded(all)) break;
+  }
+  uint64_t length = ascii;
+  for (unsigned i = 0; i < all->count; i++) {
+    const slice *s = &all->slices[i];
+    if (s->status != HPAR_OK) return s->status;
+    if (length + s->length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+    if (i && !moves_first) memmove(text + length, s->text, s->length);
+    input->checkpoints[input->part_count++] =
+        (hp_checkpoints){(uint32_t)length, (uint32_t)s->checkpoint_count, s->checkpoints};
+    length += s->length;
+  }
+  input->bytes = moves_first ? all->slices[0].text : text;
+  input->length = (size_t)length;
+  input->kept = true;
+  return HPAR_OK;
+}
+
+static hpar_status decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
+                          const hp_decode_aid *aid) {
+  if (encoding->kind == HP_ENCODING_UTF8) return open_utf8(input, bytes, length, aid);
+  if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  if (!length) bytes = "";
+  hp_input made = {.bytes = bytes, .length = length, .encoding = encoding, .source = bytes, .source_length = length};
+  size_t ascii = 0;
+  if (hp_encoding_keeps_ascii(encoding)) {
+    ascii = (size_t)(skip_ascii(bytes, bytes + length) - bytes);
+    if (ascii == length) {
+      made.source = NULL;
+      *input = made;
+      return HPAR_OK;
+    }
+  }
+  const char *bom;
+  size_t bom_length = hp_encoding_bom(encoding, &bom);
+  if (bom_length && length >= bom_length && !memcmp(bytes, bom, bom_length)) made.bom = (uint32_t)bom_length;
+  hp_decoder *first = NULL; /* makes the tables, if they are not there yet */
+  hpar_status status = hp_decoder_create(&first, encoding);
+  if (status != HPAR_OK) return status;
+  hp_decoder_destroy(first);
+  if (aid && aid->run && length / 2 >= aid->least) ascii = 0; /* in slices like the rest */
+  const unsigned char *source = (const unsigned char *)bytes;
+  decoding all = {
+      .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};
+  cut_slices(&all, source + ascii + made.bom, aid);
+  uint64_t most = ascii + 3 * (uint64_t)(length - ascii), past = HPAR_MAX_INPUT + 3 * HP_CHECKPOINT_BYTES;
+  if (most > past) most = past;
+  size_t room = (size_t)most + all.count * HP_DECODER_SLACK;
+  bool in_buffer = aid && aid->buffer && hp_buffer_room(aid->buffer, room);
+  if (!in_buffer) {
+    made.owned = hp_allocate(room);
+    if (!made.owned) return HPAR_ERROR_MEMORY;
+  }
+  status = decode_rest(&made, &all, ascii, aid);
+  if (status != HPAR_OK) {
+    hp_input_close(&made);
+    return status;
+  }
+  if (in_buffer) {
+    hp_buffer_take(aid->buffer, (size_t)(made.bytes - aid->buffer->base) + made.length);
+  } else {
+    char *fitted = hp_reallocate(made.owned, made.length ? made.length : 1);
+    if (fitted) made.bytes = made.owned = fitted;
+  }
+  *input = made;
+  return HPAR_OK;
+}
+
+hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding) {
+  return decode(input, bytes, length, encoding, NULL);
+}
+
+hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
+                                    const hp_decode_aid *aid) {
+  if (sniffed->encoding) return decode(input, bytes, length, sniffed->encoding, aid);
+  if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  hp_input made = of_utf8(bytes, length);
+  const char *end = made.bytes + made.length;
+  bool valid = first_invalid(made.bytes, end, aid) == end;
+  sniffed->encoding = valid ? &hp_utf8 : &hp_windows1252;
+  sniffed->source = valid ? HP_ENCODING_FROM_VALID_UTF8 : HP_ENCODING_FROM_FALLBACK;
+  if (!valid) return decode(input, bytes, length, sniffed->encoding, aid);
+  *input = made;
+  return HPAR_OK;
+}
+
+static char *copy_of(const char *bytes, size_t length) {
+  char *copy = hp_allocate(length ? length : 1);
+  if (copy && length) memcpy(copy, bytes, length);
+  return copy;
+}
+
+hpar_status hp_input_keep(hp_input *input, bool offsets) {
+  if (!input->kept && !input->owned && input->length) {
+    input->owned = copy_of(input->bytes, input->length);
+    if (!input->owned) return HPAR_ERROR_MEMORY;
+    input->bytes = input->owned;
+    input->kept = true;
+  }
+  if (offsets && input->source && !input->owned_source) {
+    input->owned_source = copy_of(input->source, input->source_length);
+    if (!input->owned_source) return HPAR_ERROR_MEMORY;
+    input->source = input->owned_source;
+  }
+  return HPAR_OK;
+}
+
+void hp_input_close(hp_input *input) {
+  hp_free(input->owned_source);
+  hp_free(input->checkpoints);
+  hp_free(input->owned);
+  hp_free(input->repairs);
+  *input = (hp_input){0};
+}
+
+/* Byte by byte from the last checkpoint before the offset. */
+static uint64_t decoded_offset(const hp_input *input, uint64_t offset) {
+  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
+  size_t part = 1;
+  while (part < input->part_count && input->checkpoints[part].offset < offset) part++;
+  hp_checkpoints in = input->checkpoints[part - 1];
+  size_t low = 0, high = in.count;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (in.offset + in.at[middle].offset < offset)
+      low = middle;
+    else
+      high = middle;
+  }
+  hp_checkpoint from = in.at[low];
+  hp_decoder d;
+  if (hp_decoder_open(&d, input->encoding) != HPAR_OK) return from.source;
+  d.iso = unpack(from.state);
+  const unsigned char *source = (const unsigned char *)input->source, *end = source + input->source_length;
+  const unsigned char *at = source + from.source;
+  uint64_t reached = in.offset + from.offset;
+  for (size_t more = 1; reached < offset && at < end;) {
+    size_t left = (size_t)(end - at);
+    char *out = d.out;
+    const unsigned char *stop = d.decode(&d, at, at + (more < left ? more : left), more >= left, &out);
+    reached += (uint64_t)(out - d.out);
+    if (reached > offset) break;
+    more = stop > at ? 1 : more + 1;
+    at = stop;
+  }
+  return (uint64_t)(at - source);
+}
+
+uint64_t hp_input_offset(const hp_input *input, uint64_t offset) {
+  if (input->encoding && input->encoding->kind != HP_ENCODING_UTF8) return decoded_offset(input, offset);
+  size_t low = 0, high = input->repair_count; /* how many repairs are not after the offset lies in low..high */
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (input->repairs[middle].offset <= offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  hp_repair before = low ? input->repairs[low - 1] : (hp_repair){0, input->bom};
+  uint64_t distance = offset - before.offset;
+  if (low < input->repair_count) {
+    uint64_t text = input->repairs[low].offset - before.offset;
+    uint64_t source = input->repairs[low].source - before.source;
+    if (text - source > 2) return before.source + distance / 3 * (source / (text / 3));
+    if (distance > source) distance = source;
+  }
+  return before.source + distance;
+}

@@ -1,0 +1,46 @@
+/* AVX-512 with its byte instructions: 64 bytes a step, and masked loads for what is shorter. */
+
+#include "text/scan/sets.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define KERNELS hp_scan_avx512
+#define NAME "avx512"
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi")))
+#define LOOKUP
+#define PARTIAL
+
+enum { WIDTH = 64, LANE = 0 };
+typedef __m512i vec;
+typedef __mmask64 hits;
+typedef uint64_t bits;
+#define ALL UINT64_MAX
+
+INLINE vec load(const char *at) { return _mm512_loadu_si512((const void *)at); }
+INLINE vec load_part(const char *at, size_t n) { return _mm512_maskz_loadu_epi8(ALL >> (64 - n), (const void *)at); }
+INLINE vec splat(char c) { return _mm512_set1_epi8(c); }
+INLINE hits eq(vec a, vec b) { return _mm512_cmpeq_epi8_mask(a, b); }
+INLINE hits at_most(vec a, int c) { return _mm512_cmple_epu8_mask(a, splat((char)c)); }
+INLINE hits at_least(vec a, int c) { return _mm512_cmpge_epu8_mask(a, splat((char)c)); }
+INLINE hits either(hits a, hits b) { return a | b; }
+INLINE hits both(hits a, hits b) { return a & b; }
+INLINE hits unless(hits a, hits b) { return a & ~b; }
+INLINE hits high(vec a) { return _mm512_movepi8_mask(a); }
+INLINE bits to_bits(hits a) { return a; }
+INLINE bool any(hits a) { return a != 0; }
+INLINE vec or_(vec a, vec b) { return _mm512_or_si512(a, b); }
+INLINE vec and_(vec a, vec b) { return _mm512_and_si512(a, b); }
+INLINE vec xor_(vec a, vec b) { return _mm512_xor_si512(a, b); }
+INLINE vec subs(vec a, vec b) { return _mm512_subs_epu8(a, b); }
+INLINE vec shr4(vec a) { return and_(_mm512_srli_epi16(a, 4), splat(15)); }
+INLINE vec table(const uint8_t t[16]) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)t)); }
+INLINE vec lookup(vec t, vec a) { return _mm512_shuffle_epi8(t, a); }
+INLINE vec entry(vec t, vec a) { return _mm512_shuffle_epi8(t, a); }
+INLINE bool any_bit(vec a) { return _mm512_test_epi8_mask(a, a) != 0; }
+
+#include "text/scan/kernels.inc"
+
+#endif

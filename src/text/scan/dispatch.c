@@ -1,0 +1,40 @@
+/* Which kernels to use: asked of the processor once. AVX2 stands before AVX-512: the way from a comparison through
+ * a mask register to an integer is the longer one, which short texts feel, and long ones are no faster by it. */
+
+#include "text/scan/sets.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+const hp_scan_kernels *hp_scan_at(size_t index) {
+  const hp_scan_kernels *sets[5] = {0};
+  size_t count = 0;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  bool bmi = __builtin_cpu_supports("bmi");
+  if (bmi && __builtin_cpu_supports("avx2")) sets[count++] = &hp_scan_avx2;
+  if (bmi && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) sets[count++] = &hp_scan_avx512;
+  sets[count++] = &hp_scan_sse2;
+#elif defined(__aarch64__)
+  sets[count++] = &hp_scan_neon;
+#endif
+  sets[count++] = &hp_scan_plain;
+  return index < count ? sets[index] : NULL;
+}
+
+/* Relaxed, and chosen perhaps twice: the tables are constants, and every thread chooses the same. */
+static _Atomic(const hp_scan_kernels *) chosen;
+
+const hp_scan_kernels *hp_scan(void) {
+  const hp_scan_kernels *kernels = atomic_load_explicit(&chosen, memory_order_relaxed);
+  if (kernels) return kernels;
+  kernels = hp_scan_at(0);
+  const char *wish = getenv("HPAR_SIMD");
+  for (size_t i = 0; wish && hp_scan_at(i); i++) {
+    if (!strcmp(hp_scan_at(i)->name, wish)) // NOLINT: not past the last
+      kernels = hp_scan_at(i);
+  }
+  atomic_store_explicit(&chosen, kernels, memory_order_relaxed);
+  return kernels;
+}

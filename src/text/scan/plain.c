@@ -1,0 +1,74 @@
+/* No instruction set assumed: 8 bytes a step in an integer, the first byte in its lowest bits. Of each byte only
+ * the top bit is an answer, and the additions stay below it, so that no byte disturbs its neighbour and answers
+ * are exact in both directions. */
+
+#include "text/scan/sets.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define KERNELS hp_scan_plain
+#define NAME "plain"
+#define TARGET
+#define PARTIAL
+
+enum { WIDTH = 8, LANE = 3 };
+typedef uint64_t vec;
+typedef uint64_t hits;
+typedef uint64_t bits;
+
+#define EACH UINT64_C(0x0101010101010101)
+#define ALL (EACH * 0x80)
+#define LOW7 (EACH * 0x7F)
+
+INLINE uint64_t little64(uint64_t v) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return __builtin_bswap64(v);
+#else
+  return v;
+#endif
+}
+
+INLINE uint32_t little32(uint32_t v) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return __builtin_bswap32(v);
+#else
+  return v;
+#endif
+}
+
+INLINE vec load(const char *at) {
+  uint64_t v;
+  memcpy(&v, at, 8);
+  return little64(v);
+}
+
+INLINE uint32_t load4(const char *at) {
+  uint32_t v;
+  memcpy(&v, at, 4);
+  return little32(v);
+}
+
+/* Two loads that overlap, or three. */
+INLINE vec load_part(const char *at, size_t n) {
+  if (n >= 4) return load4(at) | (vec)load4(at + n - 4) << (8 * (n - 4));
+  return (unsigned char)at[0] | (vec)(unsigned char)at[n / 2] << (8 * (n / 2)) |
+         (vec)(unsigned char)at[n - 1] << (8 * (n - 1));
+}
+
+INLINE vec splat(char c) { return EACH * (unsigned char)c; }
+INLINE hits eq(vec a, vec b) {
+  vec v = a ^ b;
+  return ~(((v & LOW7) + LOW7) | v) & ALL;
+}
+INLINE hits at_most(vec a, int c) { return ~(((a & LOW7) + EACH * (unsigned)(0x7F - c)) | a) & ALL; }
+INLINE hits at_least(vec a, int c) { return ((a & LOW7) + EACH * (unsigned)(0x100 - c)) & a & ALL; }
+INLINE hits either(hits a, hits b) { return a | b; }
+INLINE hits both(hits a, hits b) { return a & b; }
+INLINE hits unless(hits a, hits b) { return a & ~b; }
+INLINE hits high(vec a) { return a & ALL; }
+INLINE bits to_bits(hits a) { return a; }
+INLINE bool any(hits a) { return a != 0; }
+INLINE vec or_(vec a, vec b) { return a | b; }
+
+#include "text/scan/kernels.inc"

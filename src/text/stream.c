@@ -1,0 +1,264 @@
+/* Pieces of UTF-8 are looked at by the kernels where the caller has them, and then copied while they are in the cache.
+ * At most three bytes are held back from one piece to the next. */
+
+#include "text/stream.h"
+
+#include "base/memory.h"
+#include "text/scan/scan.h"
+#include "text/scan/utf8.h"
+
+#include <hpar/parse.h>
+#include <string.h>
+
+/* As in input.c: after an invalid sequence so many bytes are decoded one by one. */
+enum { NEAR = 128, LONGEST_BOM = 3 };
+
+static const char *invalid_near(const char *at, const char *end) {
+  const char *far = end - at > NEAR ? at + NEAR : end;
+  while (at < far) {
+    int length = hp_utf8_sequence(at, end);
+    if (length < 0) return at;
+    at += length;
+  }
+  return at == end ? end : hp_scan()->invalid_utf8(at, end);
+}
+
+/* May the `n` bytes, which are no sequence, begin one? */
+static bool begins_sequence(const char *at, size_t n) {
+  unsigned char first = (unsigned char)*at;
+  size_t length = first < 0xC2 || first > 0xF4 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  return n < length && hp_utf8_sequence(at, at + n) == -(int)n;
+}
+
+static hpar_status put_repair(hp_stream *s, size_t offset, uint64_t source) {
+  hp_input *input = s->input;
+  if (input->repair_count == s->repair_capacity) {
+    size_t capacity = s->repair_capacity ? s->repair_capacity * 2 : 64;
+    hp_repair *grown = hp_reallocate(input->repairs, capacity * sizeof *grown);
+    if (!grown) return HPAR_ERROR_MEMORY;
+    input->repairs = grown;
+    s->repair_capacity = capacity;
+  }
+  input->repairs[input->repair_count++] = (hp_repair){(uint32_t)offset, (uint32_t)source};
+  s->repaired = offset;
+  return HPAR_OK;
+}
+
+static hpar_status end_run(hp_stream *s) {
+  size_t count = s->run_count, offset = s->run_offset;
+  uint64_t source = s->run_source;
+  unsigned bytes = (unsigned)s->run_bytes;
+  hpar_status status = HPAR_OK;
+  s->run_count = 0;
+  if ((3 - bytes) * count > 2) {
+    if (offset > s->repaired) status = put_repair(s, offset, source);
+    if (!status) status = put_repair(s, offset + 3 * count, source + bytes * count);
+    return status;
+  }
+  for (size_t i = 1; i <= count && !status; i++) status = put_repair(s, offset + 3 * i, source + bytes * i);
+  return status;
+}
+
+static hpar_status put(hp_stream *s, const char *bytes, size_t n) {
+  if (s->text->length + n > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  return hp_buffer_add(s->text, bytes, n);
+}
+
+static hpar_status put_valid(hp_stream *s, const char *bytes, size_t n) {
+  if (!n) return HPAR_OK;
+  if (s->run_count) {
+    hpar_status status = end_run(s);
+    if (status) return status;
+  }
+  if (!s->taken && n >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) {
+    s->input->bom = 3;
+    s->taken = 3;
+    bytes += 3;
+    n -= 3;
+  }
+  s->taken += n;
+  return put(s, bytes, n);
+}
+
+/* The invalid bytes, and what follows them, are [at, end), behind `held` ones of the sequence: before, the text is the
+ * bytes. Once it is not, they have to be kept for as long as they may have to be decoded again. */
+static hpar_status first_invalid(hp_stream *s, unsigned held, const char *at, const char *end) {
+  hpar_status status = HPAR_OK;
+  s->replaced = true;
+  if (!s->keep && !s->sniffed.certain) {
+    hp_buffer_clear(s->source);
+    status = hp_buffer_add(s->source, s->text->base, s->text->length);
+    if (!status) status = hp_buffer_add(s->source, s->held, held);
+    if (!status) status = hp_buffer_add(s->source, at, (size_t)(end - at));
+    s->keep = true;
+  }
+  return status == HPAR_OK && !s->sniffed.encoding ? HP_STREAM_INVALID : status;
+}
+
+static hpar_status put_replacement(hp_stream *s, int bytes) {
+  if (s->run_count && s->run_bytes != bytes) {
+    hpar_status status = end_run(s);
+    if (status) return status;
+  }
+  if (bytes < 3) {
+    if (!s->run_count) {
+      s->run_offset = s->text->length;
+      s->run_source = s->taken;
+      s->run_bytes = bytes;
+    }
+    s->run_count++;
+  }
+  s->taken += (unsigned)bytes;
+  return put(s, "\xEF\xBF\xBD", 3);
+}
+
+/* What was held back, and as much as belongs to it. */
+static hpar_status add_held(hp_stream *s, const char **at, const char *end, bool last) {
+  unsigned before = s->held_count, count = before;
+  const char *next = *at;
+  while (count < sizeof s->held && next < end) s->held[count++] = *next++;
+  int length = hp_utf8_sequence(s->held, s->held + count);
+  if (length < 0 && !last && begins_sequence(s->held, count)) {
+    s->held_count = count;
+    *at = next;
+    return HPAR_OK;
+  }
+  if (length < 0 && !s->replaced) {
+    hpar_status status = first_invalid(s, before, *at, end);
+    if (status) return status;
+  }
+  s->held_count = 0;
+  *at += (unsigned)(length < 0 ? -length : length) - before;
+  return length < 0 ? put_replacement(s, -length) : put_valid(s, s->held, (size_t)length);
+}
+
+static hpar_status add_utf8(hp_stream *s, const char *at, const char *end, bool last) {
+  if (s->held_count && (at < end || last)) {
+    hpar_status status = add_held(s, &at, end, last);
+    if (status) return status;
+  }
+  if (at == end) return HPAR_OK;
+  const char *invalid = hp_scan()->invalid_utf8(at, end);
+  for (;;) {
+    hpar_status status = put_valid(s, at, (size_t)(invalid - at));
+    if (status) return status;
+    at = invalid;
+    if (at == end) return HPAR_OK;
+    if (!last && begins_sequence(at, (size_t)(end - at))) {
+      s->held_count = (unsigned)(end - at);
+      memcpy(s->held, at, s->held_count);
+      return HPAR_OK;
+    }
+    if (!s->replaced && (status = first_invalid(s, 0, at, end))) return status;
+    int length = -hp_utf8_sequence(at, end);
+    if ((status = put_replacement(s, length))) return status;
+    at += length;
+    invalid = invalid_near(at, end);
+  }
+}
+
+static hpar_status add_decoded(const char *text, size_t length, void *stream) { return put(stream, text, length); }
+
+static hpar_status add(hp_stream *s, const char *bytes, size_t n, bool last) {
+  if (s->decoder) return hp_decoder_run(s->decoder, bytes, n, last, add_decoded, s);
+  hpar_status status = add_utf8(s, bytes, bytes + n, last);
+  return status == HPAR_OK && last && s->run_count ? end_run(s) : status;
+}
+
+/* May the bytes so far be wanted again, and are not the text? */
+static bool needs_source(const hp_stream *s) {
+  return s->decoder ? s->offsets || !s->sniffed.certain : s->replaced && !s->sniffed.certain;
+}
+
+/* From all bytes so far. */
+static hpar_status begin(hp_stream *s, bool last) {
+  const hp_encoding *encoding = s->sniffed.encoding ? s->sniffed.encoding : &hp_utf8;
+  hpar_status status = HPAR_OK;
+  s->begun = s->keep = true;
+  s->input->encoding = encoding;
+  if (encoding->kind != HP_ENCODING_UTF8) status = hp_decoder_create(&s->decoder, encoding);
+  if (status == HPAR_OK) status = add(s, s->source->base, s->source->length, last);
+  if (status == HPAR_OK) s->keep = needs_source(s);
+  return status;
+}
+
+/* The text is there; where its places come from is found out by decoding once more. */
+static hpar_status find_offsets(hp_stream *s) {
+  hp_input found;
+  hpar_status status = hp_input_decode(&found, s->source->base, s->source->length, s->sniffed.encoding);
+  if (status != HPAR_OK) return status;
+  hp_free(found.owned);
+  found.owned = NULL;
+  found.bytes = s->text->base;
+  *s->input = found;
+  return HPAR_OK;
+}
+
+hpar_status hp_stream_open(hp_stream *s, hp_input *input, hp_buffer *text, hp_buffer *source, const hp_encoding *hint,
+                           bool prescan, bool offsets) {
+  *s =
+      (hp_stream){.input = input, .text = text, .source = source, .hint = hint, .prescan = prescan, .offsets = offsets};
+  hp_buffer_clear(source);
+  if (!hp_buffer_room(text, 0) || !hp_buffer_room(source, 0)) return HPAR_ERROR_MEMORY;
+  input->bytes = text->base;
+  return HPAR_OK;
+}
+
+void hp_stream_close(hp_stream *s) {
+  hp_decoder_destroy(s->decoder);
+  s->decoder = NULL;
+}
+
+hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) {
+  hpar_status status = HPAR_OK;
+  if (n > HPAR_MAX_INPUT - s->total) return HPAR_ERROR_TOO_LARGE;
+  if (!n) bytes = "";
+  s->total += n;
+  if (!s->begun || s->keep) status = hp_buffer_add(s->source, bytes, n);
+  if (status != HPAR_OK) return status;
+  if (s->begun) {
+    status = add(s, bytes, n, last);
+  } else if (last || s->source->length >= (s->hint || !s->prescan ? LONGEST_BOM : HP_SNIFF_BYTES)) {
+    s->sniffed = hp_sniff(s->source->base, s->source->length, s->hint, s->prescan);
+    status = begin(s, last);
+  }
+  s->input->length = s->text->length;
+  if (status == HPAR_OK && last && s->decoder && s->offsets) status = find_offsets(s);
+  return status;
+}
+
+hpar_status hp_stream_recall(hp_stream *s) {
+  if (s->keep) return HPAR_OK;
+  hp_buffer_clear(s->source);
+  hpar_status status = hp_buffer_add(s->source, s->text->base, s->text->length);
+  if (status == HPAR_OK) status = hp_buffer_add(s->source, s->held, s->held_count);
+  s->keep = true;
+  return status;
+}
+
+hpar_status hp_stream_again(hp_stream *s, hp_sniffed sniffed, bool last) {
+  hp_stream_close(s);
+  s->input->bytes = s->text->base;
+  hp_stream made = {.input = s->input,
+                    .text = s->text,
+                    .source = s->source,
+                    .offsets = s->offsets,
+                    .sniffed = sniffed,
+                    .total = s->total};
+  *s = made;
+  hpar_status status = begin(s, last);
+  s->input->length = s->text->length;
+  if (status == HPAR_OK && last && s->decoder && s->offsets) status = find_offsets(s);
+  return status;
+}
+
+void hp_stream_settle(hp_stream *s) {
+  s->sniffed.certain = true;
+  if (!s->sniffed.encoding) s->sniffed.encoding = &hp_utf8;
+  if (s->begun) s->keep = s->keep && needs_source(s);
+}
+
+size_t hp_stream_mapped(const hp_stream *s) {
+  if (s->decoder) return 0;
+  return s->run_count ? s->run_offset : s->text->length;
+}

@@ -1,0 +1,61 @@
+#ifndef HP_TEXT_STREAM_H
+#define HP_TEXT_STREAM_H
+
+/* What sniffing and hp_input_decode do, for bytes that come piece by piece and are gone after each call: valid UTF-8
+ * without a BOM in a buffer that does not move, and the same offsets. */
+
+#include "text/buffer.h"
+#include "text/encoding/decode.h"
+#include "text/input.h"
+#include "text/encoding/sniff.h"
+
+#include <stdbool.h>
+
+/* Beside hpar_status: bytes of which nothing tells the encoding are not UTF-8. */
+#define HP_STREAM_INVALID ((hpar_status)101)
+
+typedef struct hp_stream {
+  hp_input *input; /* bytes, length, bom and repairs are kept up to date */
+  hp_buffer *text;
+  hp_buffer *source; /* with `keep`, and before `begun`, all bytes so far; else nothing of use */
+  const hp_encoding *hint;
+  bool prescan;
+  bool offsets; /* hp_input_offset will be asked */
+  bool begun;   /* enough has come to know `sniffed`; while its encoding is NULL UTF-8 is taken for granted */
+  bool keep;
+  bool replaced; /* there is some U+FFFD for invalid UTF-8 */
+  hp_sniffed sniffed;
+  hp_decoder *decoder; /* NULL: UTF-8 */
+  uint64_t total;      /* bytes so far */
+
+  uint64_t taken; /* of UTF-8: bytes that have become text, or the BOM */
+  char held[4];   /* the beginning of a sequence that has not come as a whole */
+  unsigned held_count;
+  /* U+FFFD alike at the end of the text, of which there may be more: their repairs are not written yet. */
+  size_t run_offset, run_count;
+  uint64_t run_source;
+  int run_bytes;
+  size_t repaired; /* offset in the text of the last repair */
+  size_t repair_capacity;
+} hp_stream;
+
+/* `input` and `text` are empty. HPAR_ERROR_MEMORY. */
+hpar_status hp_stream_open(hp_stream *stream, hp_input *input, hp_buffer *text, hp_buffer *source,
+                           const hp_encoding *hint, bool prescan, bool offsets);
+void hp_stream_close(hp_stream *stream); /* input and buffers stay; again is allowed */
+
+/* With `last` a sequence that has begun is invalid, and the offsets are complete. HPAR_ERROR_TOO_LARGE,
+ * HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED, HP_STREAM_INVALID; all but the last leave nothing to go on with. */
+hpar_status hp_stream_add(hp_stream *stream, const char *bytes, size_t n, bool last);
+
+/* All bytes so far once more, in another encoding: recall them, empty `input` and `text`, and begin again. */
+hpar_status hp_stream_recall(hp_stream *stream);
+hpar_status hp_stream_again(hp_stream *stream, hp_sniffed sniffed, bool last);
+
+/* The encoding that is taken for granted will not change any more. */
+void hp_stream_settle(hp_stream *stream);
+
+/* Up to this offset in the text hp_input_offset answers what it will answer in the end. */
+size_t hp_stream_mapped(const hp_stream *stream);
+
+#endif
