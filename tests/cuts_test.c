@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ERRORS = 1000, MOST_PAIRED = 48 };
+enum { ERRORS = 1000, MAX_PAIRED = 48 };
 
 /* What the sample takes of each, in percent; where races are looked for, rather more of what runs on threads. */
 #ifdef __SANITIZE_THREAD__
@@ -109,7 +109,7 @@ static void every_cut(const compare_case *document, const char *origin) {
       }
     }
   }
-  if (count <= MOST_PAIRED) every_pair(cuts, count, origin);
+  if (count <= MAX_PAIRED) every_pair(cuts, count, origin);
 }
 
 static bool fixtures(void) {

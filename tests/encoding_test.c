@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "text/encoding/decode.h"
-#include "text/input.h"
 #include "text/encoding/looks_like_html.h"
 #include "text/encoding/sniff.h"
+#include "text/input.h"
 
 #include "check.h"
 #include "support/buffer.h"
@@ -150,7 +150,7 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
   hp_buffer room = {0};
   unsigned slices = 0;
   hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-  hp_decode_aid aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = 2};
+  hp_slice_executor aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = 2};
   bool fine = true;
   for (aid.most = 1; aid.most < 12 && fine; aid.most++) {
     hp_input input = {0};
@@ -193,7 +193,7 @@ static void test_room(void) {
     hp_buffer room = {0};
     unsigned slices = 0;
     hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-    hp_decode_aid aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
+    hp_slice_executor aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
     for (aid.most = 2; aid.most < 6; aid.most++) {
       hp_input input = {0};
       hp_buffer_clear(&room);

@@ -31,7 +31,7 @@
 #define HP_TSAN 0
 #endif
 
-enum { ERRORS = 1000, SPLITS = 2000, MOST_PIECES = 4096 };
+enum { ERRORS = 1000, SPLITS = 2000, MAX_PIECES = 4096 };
 
 static hpar_parser *parser, *whole_parser;
 static hpar_document *document;
@@ -343,9 +343,9 @@ static void random_splits(const char *bytes, size_t length, const char *origin, 
   hpar_options sequential = {.mode = HPAR_MODE_SEQUENTIAL}, parallel = {.mode = HPAR_MODE_PARALLEL, .threads = 2};
   if (!expect(&sequential, bytes, length)) return;
   for (unsigned i = 0; i < count; i++) {
-    static size_t splits[MOST_PIECES];
+    static size_t splits[MAX_PIECES];
     size_t n = 0, most = length / (1 + random_below(&random, 20) * random_below(&random, 200));
-    for (size_t at = 0; n < MOST_PIECES && (at += random_below(&random, most + 2)) < length;) splits[n++] = at;
+    for (size_t at = 0; n < MAX_PIECES && (at += random_below(&random, most + 2)) < length;) splits[n++] = at;
     const hpar_options *options = i % 2 && hpar_predictor_name(0) ? &parallel : &sequential;
     parallel.chunk_size = i % 4 == 1 ? 1000 + random_below(&random, 20000) : 0;
     hpar_status status =

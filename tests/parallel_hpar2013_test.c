@@ -4,7 +4,7 @@
 #include "check.h"
 #include "support/compare.h"
 
-enum { MOST_CUTS = 4 };
+enum { MAX_CUTS = 4 };
 #define SILENT(kind) (1u << HPAR_SILENT_##kind)
 
 static const struct scheme_case {
@@ -84,7 +84,7 @@ static void print_kinds(const char *of, unsigned kinds) {
 
 static void check_case(const struct scheme_case *c) {
   char text[256];
-  uint64_t cuts[MOST_CUTS];
+  uint64_t cuts[MAX_CUTS];
   size_t length = 0, cut_count = 0;
   for (const char *at = c->document; *at; at++) {
     if (*at == '|')

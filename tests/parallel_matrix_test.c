@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ERRORS = 1000, CHUNKS = 64, GENERATED = 24, PARTS = 8, LEAST_THREADS = 2, MOST_THREADS = 8 };
+enum { ERRORS = 1000, CHUNKS = 64, GENERATED = 24, PARTS = 8, MIN_THREADS = 2, MAX_THREADS = 8 };
 enum { SAMPLE = 100 }; /* of 10,000 */
 
 #ifdef __SANITIZE_THREAD__
@@ -27,7 +27,7 @@ static comparer with;
 static unsigned long parses, failures, limit = 20;
 static unsigned long long chunks, chunks_exact; /* of the parses on threads */
 static unsigned long met[CHUNKS + 1];           /* parses by chunks that there were in the end */
-static unsigned long met_threads[MOST_THREADS + 1];
+static unsigned long met_threads[MAX_THREADS + 1];
 static unsigned scale;
 static bool full;
 static random_state dice = {64};
@@ -67,13 +67,13 @@ static void every_combination(const compare_case *document, bool all, const char
         for (size_t n = 1; n <= CHUNKS; n++) {
           if (n > 1 && document->length / n == document->length / (n - 1)) continue; /* the same cuts */
           if (!(full && all) && random_below(&dice, 1000000) >= (size_t)SAMPLE * scale) continue;
-          size_t k = turn++ % (MOST_THREADS - LEAST_THREADS + 1 + INLINE_TOO);
-          bool inlined = k > MOST_THREADS - LEAST_THREADS;
+          size_t k = turn++ % (MAX_THREADS - MIN_THREADS + 1 + INLINE_TOO);
+          bool inlined = k > MAX_THREADS - MIN_THREADS;
           compare_how how = {.strategy = strategy,
                              .cut = cut,
                              .merge = (hpar_merge)merge,
                              .chunks = n,
-                             .threads = inlined ? LEAST_THREADS : LEAST_THREADS + (unsigned)k,
+                             .threads = inlined ? MIN_THREADS : MIN_THREADS + (unsigned)k,
                              .executor = inlined ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
                              .checkpoint_bytes = checkpoints[turn % 3],
                              .max_errors = ERRORS};
@@ -113,12 +113,12 @@ static void generated_documents(void) {
 static void check_reach(void) {
   size_t counts = 0, threads = 0;
   for (size_t i = 1; i <= CHUNKS; i++) counts += met[i] != 0;
-  for (size_t i = LEAST_THREADS; i <= MOST_THREADS; i++) threads += met_threads[i] != 0;
+  for (size_t i = MIN_THREADS; i <= MAX_THREADS; i++) threads += met_threads[i] != 0;
   printf(
       "%lu parses, %zu numbers of chunks up to 64, %zu of threads; on threads %llu chunks, %llu of them by a worker\n",
       parses, counts, threads, chunks, chunks - chunks_exact);
   if (scale < 100 && !full) return;
-  if (counts < CHUNKS || threads < MOST_THREADS - LEAST_THREADS + 1) failures++;
+  if (counts < CHUNKS || threads < MAX_THREADS - MIN_THREADS + 1) failures++;
 }
 
 int main(void) {

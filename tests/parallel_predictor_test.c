@@ -148,7 +148,7 @@ static void tables_refused(void) {
 
 /*** every document ***/
 
-enum { MOST_CUTS = 512 };
+enum { MAX_CUTS = 512 };
 
 static void check(const compare_how *how) {
   compare_result result = compare_parallel(&with, how);
@@ -157,8 +157,8 @@ static void check(const compare_how *how) {
 
 /* Each of the states, at all cuts. */
 static void check_states(const uint64_t *cuts, size_t count) {
-  hpar_frequency rows[MOST_CUTS];
-  hp_cut_key keys[MOST_CUTS];
+  hpar_frequency rows[MAX_CUTS];
+  hp_cut_key keys[MAX_CUTS];
   for (int state = 0; state < HP_STATES; state++) {
     for (size_t i = 0; i < count; i++) {
       keys[i] = hp_cut_key_at(with.of.bytes, with.of.length, cuts[i]);
@@ -185,10 +185,10 @@ static void every_document(void) {
     compare_case document = documents[i];
     document.encoding = "utf-8";
     if (!CHECK(compare_expect(&with, &document, 1000))) continue;
-    size_t count = compare_candidates(document.bytes, document.length, cuts, MOST_CUTS);
+    size_t count = compare_candidates(document.bytes, document.length, cuts, MAX_CUTS);
     if (count) check_states(cuts, count);
     count = 0;
-    for (uint64_t at = 1 + i % 5; at < document.length && count < MOST_CUTS; at += 5) cuts[count++] = at;
+    for (uint64_t at = 1 + i % 5; at < document.length && count < MAX_CUTS; at += 5) cuts[count++] = at;
     if (count) check_states(cuts, count);
   }
 }
@@ -390,9 +390,9 @@ static void any_guess(void) {
     for (size_t k = 0; k < OPINIONS; k++) {
       size_t count = 0;
       if (k % 2)
-        count = compare_candidates(with.of.bytes, with.of.length, cuts, MOST_CUTS);
+        count = compare_candidates(with.of.bytes, with.of.length, cuts, MAX_CUTS);
       else
-        for (uint64_t at = 1 + k % 7; at < with.of.length && count < MOST_CUTS; at += 7) cuts[count++] = at;
+        for (uint64_t at = 1 + k % 7; at < with.of.length && count < MAX_CUTS; at += 7) cuts[count++] = at;
       if (!count) continue;
       size_t mode = random_below(&random, HP_INSERTION_MODES + 10);
       opinion o = {.guess = {.inside = (hpar_inside)random_below(&random, HPAR_INSIDE_CDATA + 3),

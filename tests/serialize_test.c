@@ -321,10 +321,10 @@ static void test_cells_and_walk(void) {
   maker m;
   open_maker(&m);
   hp_ref body = element(&m, m.document->root, "body"), cell, upper;
-  hp_node *run = make(&m, HP_NODE_CELL, 0, 0, &cell);
+  hp_node *run = make(&m, HP_NODE_ANCHOR, 0, 0, &cell);
   hp_ref a = element(&m, cell, "a"), b = element(&m, cell, "b");
   hp_ref letter = text_node(&m, a, "t");
-  hp_node *above = make(&m, HP_NODE_CELL, 0, 0, &upper);
+  hp_node *above = make(&m, HP_NODE_ANCHOR, 0, 0, &upper);
   CHECK_EQ(hpar_parent(m.document, a), HPAR_NO_NODE);
   run->parent = upper;
   above->parent = body;

@@ -50,7 +50,7 @@ hpar_status hp_range_move(hp_range *range, bool to_jemalloc);
 void hp_range_release(hp_range *range);
 void hp_range_reset(hp_range *range); /* all objects and the limit are gone; memory is kept */
 
-enum { HP_MOST_APART = 256 << 20 }; /* bytes of input: of more, a part might not hold its share */
+enum { HP_MAX_APART = 256 << 20 }; /* bytes of input: of more, a part might not hold its share */
 
 /* Divides the upper half of a range into `count` parts, for threads that would otherwise take slabs by turns: so each
  * comes back to the memory that it had for the last document, in its own caches. Before anybody else uses the range.

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-enum { FIRST_TEXT = 1 << 10, MOST_KEPT = 2048 };
+enum { FIRST_TEXT = 1 << 10, MAX_KEPT = 2048 };
 
 static uint64_t next_generation(void) {
   static _Atomic uint64_t last;
@@ -29,7 +29,7 @@ hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
 
 void hp_atoms_reset(hp_atoms *atoms) {
   hp_arena_open(&atoms->arena, atoms->range, NULL);
-  if (!atoms->spilt && atoms->count <= MOST_KEPT) return;
+  if (!atoms->spilt && atoms->count <= MAX_KEPT) return;
   memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
   atoms->count = 0;
   atoms->text_block = atoms->text_used = 0;

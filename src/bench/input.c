@@ -18,7 +18,7 @@ static void input_open(hp_bench_run *run, const hp_bench *self) {
       hp_sniffed sniffed = hp_sniff(page->bytes, head, NULL, true);
       hp_input input;
       status =
-          hp_input_decode_sniffed(&input, page->bytes, page->length, &sniffed, &(hp_decode_aid){.buffer = &buffer});
+          hp_input_decode_sniffed(&input, page->bytes, page->length, &sniffed, &(hp_slice_executor){.buffer = &buffer});
       if (!status) hp_input_close(&input);
       hp_buffer_clear(&buffer);
     }

@@ -47,7 +47,7 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
 static void stage(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
   static const hpar_options options = {
-      .mode = HPAR_MODE_PIPELINED, .executor = HPAR_EXECUTOR_INLINE, .buffer_tokens = HP_MOST_BUFFER_TOKENS};
+      .mode = HPAR_MODE_PIPELINED, .executor = HPAR_EXECUTOR_INLINE, .buffer_tokens = HP_MAX_BUFFER_TOKENS};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;

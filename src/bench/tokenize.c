@@ -8,7 +8,7 @@
 #include "bench/suite.h"
 
 typedef struct bench_lane {
-  hp_lane lane;
+  hp_engine engine;
   uint64_t tokens;
 } bench_lane;
 
@@ -42,15 +42,15 @@ static __attribute__((noinline)) uint64_t all_tokens(hp_tokenizer *tokenizer) {
 }
 
 static hpar_status tokenize_page(bench_lane *bench, hpar_document *document, const hp_page *page) {
-  hp_lane *lane = &bench->lane;
+  hp_engine *engine = &bench->engine;
   hpar_status status = hp_document_reset(document);
   if (!status) status = hp_input_open(&document->input, page->bytes, page->length);
   if (status) return status;
-  hp_task task = {.document = document, .text = document->input.bytes, .length = document->input.length};
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
-  hp_lane_open(lane, &task);
-  lane->tokenizer.foreign = NULL;
-  bench->tokens += all_tokens(&lane->tokenizer);
+  hp_request task = {.document = document, .text = document->input.bytes, .length = document->input.length};
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_engine_open(engine, &task);
+  engine->tokenizer.foreign = NULL;
+  bench->tokens += all_tokens(&engine->tokenizer);
   return HPAR_OK;
 }
 
@@ -60,7 +60,7 @@ static void tokenize(hp_bench_run *run, const hp_bench *self) {
   bench_lane bench = {0};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
-  hp_lane_init(&bench.lane);
+  hp_engine_init(&bench.engine);
   hpar_status status = HPAR_OK;
   uint64_t rounds = 0;
   while (!status && hp_bench_next(run)) {
@@ -71,7 +71,7 @@ static void tokenize(hp_bench_run *run, const hp_bench *self) {
   if (status) hp_bench_fail(run, hpar_status_text(status));
   uint64_t tokens = rounds ? bench.tokens / rounds : 0;
   if (rounds) hp_bench_counter(run, "tokens", (double)tokens);
-  hp_lane_close(&bench.lane);
+  hp_engine_close(&bench.engine);
   hp_bench_close_bed(&bed);
 }
 
@@ -81,7 +81,7 @@ static void build(hp_bench_run *run, const hp_bench *self) {
   bench_lane bench = {0};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
-  hp_lane_init(&bench.lane);
+  hp_engine_init(&bench.engine);
   hpar_status status = HPAR_OK;
   while (!status && hp_bench_next(run)) {
     uint64_t parsing = 0, tokenizing = 0;
@@ -97,7 +97,7 @@ static void build(hp_bench_run *run, const hp_bench *self) {
     hp_bench_took(run, parsing > tokenizing ? parsing - tokenizing : 1);
   }
   if (status) hp_bench_fail(run, hpar_status_text(status));
-  hp_lane_close(&bench.lane);
+  hp_engine_close(&bench.engine);
   hp_bench_close_bed(&bed);
 }
 

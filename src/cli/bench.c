@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { FILTER = 1, MIN_TIME, REPETITIONS, QUICK, PEERS, OUT };
-enum { MOST_WORDS = 64, MOST_REPETITIONS = 10000 };
+enum { MAX_WORDS = 64, MAX_REPETITIONS = 10000 };
 
 static const hp_option options[] = {
     {FILTER, "filter", "REGEX", "only benchmarks whose name the expression matches in some part"},
@@ -33,7 +33,7 @@ static const hp_command command = {
 
 /* The command line of hpar-bench, and where its results go. */
 typedef struct request {
-  char *words[MOST_WORDS];
+  char *words[MAX_WORDS];
   int count;
   const char *out;
 } request;
@@ -56,7 +56,7 @@ static int take(const hp_arguments *arguments, int id, const char **values, requ
   uint64_t number;
   switch (id) {
     case HP_ARGUMENT_OPERAND:
-      if (files->count == MOST_WORDS / 2) return hp_bad_usage(&command, "too many files: name a folder");
+      if (files->count == MAX_WORDS / 2) return hp_bad_usage(&command, "too many files: name a folder");
       add(files, arguments->value, NULL);
       return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
@@ -65,7 +65,7 @@ static int take(const hp_arguments *arguments, int id, const char **values, requ
       if (!is_time(arguments)) return HP_EXIT_USAGE;
       break;
     case REPETITIONS:
-      if (!hp_value_number(arguments, 1, MOST_REPETITIONS, &number)) return HP_EXIT_USAGE;
+      if (!hp_value_number(arguments, 1, MAX_REPETITIONS, &number)) return HP_EXIT_USAGE;
       break;
     default: break;
   }
@@ -94,15 +94,13 @@ static void find_commit(const char *versions, char *commit, size_t size) {
   snprintf(commit, size, "%.*s", (int)strcspn(at, ", \n"), at);
 }
 
-/* `whole`, of MOST_WORDS, lives as long as the results. */
+/* `whole`, of MAX_WORDS, lives as long as the results. */
 static bool open_results(hp_results *results, char **whole, const char *commit, const char *versions, const char *out,
                          const char *name, int count, char **items) {
   whole[0] = "bench";
-  for (int i = 0; i < count && i < MOST_WORDS - 1; i++) whole[i + 1] = items[i];
-  *results = (hp_results){.commit = commit,
-                          .suite = versions,
-                          .count = count < MOST_WORDS - 1 ? count + 1 : MOST_WORDS,
-                          .arguments = whole};
+  for (int i = 0; i < count && i < MAX_WORDS - 1; i++) whole[i + 1] = items[i];
+  *results = (hp_results){
+      .commit = commit, .suite = versions, .count = count < MAX_WORDS - 1 ? count + 1 : MAX_WORDS, .arguments = whole};
   return hp_results_open(results, out, name);
 }
 
@@ -135,7 +133,7 @@ static int measure(const char *program, const char **values, int count, char **i
   if (status == 2) return hp_bad_usage(&command, "--filter: no benchmark matches '%s'", values[FILTER]);
 
   hp_results results;
-  char *whole[MOST_WORDS];
+  char *whole[MAX_WORDS];
   if (!open_results(&results, whole, commit, versions, values[OUT], "bench", count, items)) return HP_EXIT_FAILED;
   add(&request, "--json", hp_results_file(&results, "bench.json", json, sizeof json));
   add(&request, "--raw", hp_results_file(&results, "repetitions.tsv", raw, sizeof raw));
@@ -144,7 +142,7 @@ static int measure(const char *program, const char **values, int count, char **i
 
 /* Beside our own libhpar, as hpar-peers is. */
 static int measure_peers(const char *program, const char **values, const request *files, int count, char **items) {
-  char folder[4096], *whole[MOST_WORDS];
+  char folder[4096], *whole[MAX_WORDS];
   hp_results results;
   request request = {0};
   snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(program, '/') - program), program);

@@ -19,7 +19,7 @@
 
 enum { REPEAT = 1, JSON, MODE, MANY };
 enum { SEQUENTIAL, PARALLEL, SIDE_BY_SIDE, MODES };
-enum { LEAST_REPEATS = 5, MOST_REPEATS = 50, MOST_ASKED = 100000, PAGE_NS = 200000000, WIDEST_NAME = 44 };
+enum { MIN_REPEATS = 5, MAX_REPEATS = 50, MAX_ASKED = 100000, PAGE_NS = 200000000, WIDEST_NAME = 44 };
 
 static const hp_option options[] = {
     {MODE, "mode", "parallel|pipelined", "what is compared with the sequential parser (parallel)"},
@@ -150,7 +150,7 @@ static void check_equal(comparison *c, page *page) {
 static size_t repeats_for(const comparison *c, uint64_t ns) {
   if (c->repeat) return c->repeat;
   uint64_t fit = PAGE_NS / (ns + 1);
-  return fit < LEAST_REPEATS ? LEAST_REPEATS : fit > MOST_REPEATS ? MOST_REPEATS : fit;
+  return fit < MIN_REPEATS ? MIN_REPEATS : fit > MAX_REPEATS ? MAX_REPEATS : fit;
 }
 
 static hpar_status measure(comparison *c, page *page, const char *bytes) {
@@ -429,7 +429,7 @@ static hpar_status open_modes(comparison *c) {
   hpar_status status = HPAR_OK;
   for (size_t i = 0; i < c->mode_count && !status; i++) {
     mode *mode = &c->modes[i];
-    mode->times = malloc((c->repeat ? c->repeat : MOST_REPEATS) * sizeof *mode->times);
+    mode->times = malloc((c->repeat ? c->repeat : MAX_REPEATS) * sizeof *mode->times);
     if (!mode->times) return HPAR_ERROR_MEMORY;
     if (i == SIDE_BY_SIDE)
       mode->parser = c->modes[PARALLEL].parser; /* a second one's threads would wait where these work */
@@ -482,7 +482,7 @@ static int take(const hp_arguments *arguments, int id, comparison *c) {
     case HP_ARGUMENT_OPERAND:
       return hp_pages_add(&c->pages, arguments->value) ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
     case REPEAT:
-      if (!hp_value_number(arguments, 1, MOST_ASKED, &number)) return HP_EXIT_USAGE;
+      if (!hp_value_number(arguments, 1, MAX_ASKED, &number)) return HP_EXIT_USAGE;
       c->repeat = number;
       return -1;
     case JSON: c->as_json = true; return -1;

@@ -9,7 +9,7 @@
 
 #define AGAIN "\xE2\x86\xBB" /* a circular arrow */
 
-enum { AROUND = 160, LEFT = 70, WIDTH = 1130, ROW = 30, AXIS = 26, MOST_ROWS = 64 };
+enum { AROUND = 160, LEFT = 70, WIDTH = 1130, ROW = 30, AXIS = 26, MAX_ROWS = 64 };
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1b1b1b;--dim:#666;--paper:#fff;--line:#ccc;--panel:#f6f6f4}"
@@ -244,7 +244,7 @@ static void write_event(FILE *f, const hpar_parser *parser, const hpar_event *e,
 static void write_timeline(FILE *f, const hp_inspection *in) {
   const hpar_parser *parser = in->on_threads;
   unsigned threads = in->stats_on_threads.threads;
-  if (threads > MOST_ROWS) threads = MOST_ROWS;
+  if (threads > MAX_ROWS) threads = MAX_ROWS;
   uint64_t end = in->timeline_end, step = step_of(end);
   unsigned height = threads * ROW;
   fprintf(f, "<h2>Timeline of the fastest of ten parses, on %u thread%s</h2>\n<p class=legend>",

@@ -1,24 +1,25 @@
 /* hpar project: what more cores than there are would give. The chunks that a parse with P threads has are parsed one
  * after the other on one thread, where nothing disturbs them, and the same tasks are then put on P virtual cores by the
- * rules of drivers/parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its right
- * end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. The chunks are
- * cut before (hp_cut_for), large ones first, as threads that share them (drivers/parallel/work_range.c) would come to do by
- * themselves. Decoding counts as on one thread: what more threads gain there they mostly lose by each other's text. */
+ * rules of drivers/parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its
+ * right end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. The
+ * chunks are cut before (hp_cut_for), large ones first, as threads that share them (drivers/parallel/work_range.c)
+ * would come to do by themselves. Decoding counts as on one thread: what more threads gain there they mostly lose by
+ * each other's text. */
 
 #include "base/memory.h"
-#include "speculation/cuts/cut.h"
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/mean.h"
 #include "cli/options.h"
 #include "cli/pages.h"
+#include "speculation/cuts/cut.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { CORES = 1, REPEAT, WAKE, BANDWIDTH, JSON };
-enum { MOST_CORES = 16, REPEATS = 15, MOST_REPEATS = 10000, USUAL_WAKE = 1000, WIDEST_NAME = 32 };
+enum { MAX_CORES = 16, REPEATS = 15, MAX_REPEATS = 10000, USUAL_WAKE = 1000, WIDEST_NAME = 32 };
 
 static const hp_option options[] = {
     {CORES, "cores", "N,N,...", "virtual cores, at most 16 counts (1,2,4,8,16,32,64)"},
@@ -50,7 +51,7 @@ typedef struct projection {
 } projection;
 
 typedef struct study {
-  unsigned cores[MOST_CORES];
+  unsigned cores[MAX_CORES];
   size_t core_count, repeat;
   uint64_t wake, bandwidth;
   bool as_json;
@@ -58,7 +59,7 @@ typedef struct study {
   hp_json json;
   hpar_parser *parser;
   hpar_document *document;
-  hp_mean projected[MOST_CORES], measured[MOST_CORES], ratio[MOST_CORES];
+  hp_mean projected[MAX_CORES], measured[MAX_CORES], ratio[MAX_CORES];
   int code;
   /* of the page at hand */
   const char *path, *bytes;
@@ -407,14 +408,14 @@ static bool take_cores(const hp_arguments *arguments, study *s) {
   for (;;) {
     char *end;
     unsigned long cores = strtoul(at, &end, 10);
-    if (end == at || *at < '0' || *at > '9' || cores < 1 || cores > HPAR_MAX_THREADS || s->core_count == MOST_CORES)
+    if (end == at || *at < '0' || *at > '9' || cores < 1 || cores > HPAR_MAX_THREADS || s->core_count == MAX_CORES)
       break;
     s->cores[s->core_count++] = (unsigned)cores;
     if (!*end) return true;
     if (*end != ',') break;
     at = end + 1;
   }
-  hp_bad_usage(&command, "--cores: '%s' is no list of at most %d numbers from 1 to %d", arguments->value, MOST_CORES,
+  hp_bad_usage(&command, "--cores: '%s' is no list of at most %d numbers from 1 to %d", arguments->value, MAX_CORES,
                HPAR_MAX_THREADS);
   return false;
 }
@@ -429,7 +430,7 @@ static int take(const hp_arguments *arguments, int id, study *s) {
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
     case CORES: return take_cores(arguments, s) ? -1 : HP_EXIT_USAGE;
     case REPEAT:
-      if (!hp_value_number(arguments, 1, MOST_REPEATS, &number)) return HP_EXIT_USAGE;
+      if (!hp_value_number(arguments, 1, MAX_REPEATS, &number)) return HP_EXIT_USAGE;
       s->repeat = number;
       return -1;
     case WAKE:

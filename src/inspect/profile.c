@@ -44,7 +44,7 @@ typedef struct cut_list {
   uint32_t count;
 } cut_list;
 
-static hpar_status find_cuts(const hp_profile *p, hp_cut_policy policy, const hp_task *task, cut_list *cuts) {
+static hpar_status find_cuts(const hp_profile *p, hp_cut_policy policy, const hp_request *task, cut_list *cuts) {
   for (size_t from = p->cut_distance; from < task->length; from += p->cut_distance) {
     size_t cut = hp_cut(policy, task->text, task->length, from);
     if (cut >= task->length) break;
@@ -54,7 +54,7 @@ static hpar_status find_cuts(const hp_profile *p, hp_cut_policy policy, const hp
   return hp_true_states(task, NULL, cuts->at, cuts->count, cuts->states);
 }
 
-static hpar_status count_cuts(hp_profile *p, hp_cut_policy policy, const hp_task *task, const cut_list *cuts) {
+static hpar_status count_cuts(hp_profile *p, hp_cut_policy policy, const hp_request *task, const cut_list *cuts) {
   for (uint32_t i = 0; i < cuts->count; i++) {
     const hp_true_state *s = &cuts->states[i];
     p->states[policy][s->state]++;
@@ -98,10 +98,10 @@ static void finish_chunk(census *c) {
   c->waiting = false;
 }
 
-static void before(void *context, const hp_lane *lane, const hp_token *t, hp_content content, uint32_t start) {
+static void before(void *context, const hp_engine *engine, const hp_token *t, hp_content content, uint32_t start) {
   census *c = context;
   hp_profile *p = c->profile;
-  const hp_builder *b = &lane->builder;
+  const hp_builder *b = &engine->builder;
   (void)content;
   for (; c->next < c->cuts->count && c->cuts->at[c->next] < t->end; c->next++) {
     finish_chunk(c);
@@ -125,14 +125,14 @@ static void before(void *context, const hp_lane *lane, const hp_token *t, hp_con
   }
 }
 
-static void after(void *context, const hp_lane *lane, const hp_token *t) {
+static void after(void *context, const hp_engine *engine, const hp_token *t) {
   census *c = context;
   hp_profile *p = c->profile;
   if (t->kind != HPAR_TOKEN_START_TAG) return;
-  const hp_builder *b = &lane->builder;
+  const hp_builder *b = &engine->builder;
   p->start_tags++;
   int tag = index_of(hp_profile_switch_tags, HP_PROFILE_SWITCHES, t->name);
-  if (tag >= 0 && lane->tokenizer.content != HP_CONTENT_DATA)
+  if (tag >= 0 && engine->tokenizer.content != HP_CONTENT_DATA)
     p->switches[tag][b->mode == HP_IN_TEXT ? b->original_mode : b->mode]++;
   /* A foreign element that closed itself has left the parent behind, which says as much. */
   bool slash = t->flags & HP_TOKEN_SELF_CLOSING;
@@ -149,7 +149,7 @@ static void after(void *context, const hp_lane *lane, const hp_token *t) {
   if (t->name < HP_KNOWN_ATOMS) p->seen[t->name] = is_void ? 2 : 1;
 }
 
-static hpar_status count_page(hp_profile *p, const hp_task *task, cut_list *cuts) {
+static hpar_status count_page(hp_profile *p, const hp_request *task, cut_list *cuts) {
   for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) {
     if (policy == HP_CUT_BEFORE_TAG) continue;
     cuts->count = 0;
@@ -174,10 +174,10 @@ hpar_status hp_profile_page(hp_profile *p, hpar_parser *parser, hpar_document *d
   o.mode = HPAR_MODE_SEQUENTIAL;
   hpar_status status = hpar_parse(parser, &o, bytes, length, document, NULL); /* finds the encoding */
   if (status != HPAR_OK) return status;
-  hp_task task = {.document = document,
-                  .text = document->input.bytes,
-                  .length = document->input.length,
-                  .scripting = options->scripting};
+  hp_request task = {.document = document,
+                     .text = document->input.bytes,
+                     .length = document->input.length,
+                     .scripting = options->scripting};
   size_t most = task.length / p->cut_distance + 1;
   cut_list cuts = {.at = hp_allocate(most * sizeof *cuts.at), .states = hp_allocate(most * sizeof *cuts.states)};
   status = cuts.at && cuts.states ? count_page(p, &task, &cuts) : HPAR_ERROR_MEMORY;

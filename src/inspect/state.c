@@ -144,47 +144,48 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
 
 /*** a parse under observation ***/
 
-static __attribute__((noinline)) void run(hp_lane *lane, const hp_task *task, const char *fragment,
+static __attribute__((noinline)) void run(hp_engine *engine, const hp_request *task, const char *fragment,
                                           const hp_observer *o) {
   hp_token token;
-  hp_lane_open(lane, task);
+  hp_engine_open(engine, task);
   if (fragment) {
-    if (!hp_builder_parse_context(&lane->builder, fragment)) hp_fail_now(&lane->fail, HPAR_ERROR_ARGUMENT);
-    hp_exact_begin_fragment(&lane->builder);
+    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_fail_now(&engine->fail, HPAR_ERROR_ARGUMENT);
+    hp_exact_begin_fragment(&engine->builder);
   }
-  hp_tokenizer *tokenizer = &lane->tokenizer;
+  hp_tokenizer *tokenizer = &engine->tokenizer;
   do {
     hp_content content = tokenizer->content;
     uint32_t start = (uint32_t)(tokenizer->at - tokenizer->base);
     hp_next_token(tokenizer, &token);
-    if (o->before) o->before(o->context, lane, &token, content, start);
-    hp_exact_token(&lane->builder, &token);
-    if (o->after) o->after(o->context, lane, &token);
+    if (o->before) o->before(o->context, engine, &token, content, start);
+    hp_exact_token(&engine->builder, &token);
+    if (o->after) o->after(o->context, engine, &token);
   } while (token.kind != HPAR_TOKEN_EOF);
 }
 
-static hpar_status guarded(hp_lane *lane, const hp_task *task, const char *fragment, const hp_observer *observer) {
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
-  run(lane, task, fragment, observer);
+static hpar_status guarded(hp_engine *engine, const hp_request *task, const char *fragment,
+                           const hp_observer *observer) {
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  run(engine, task, fragment, observer);
   return HPAR_OK;
 }
 
-hpar_status hp_observe(const hp_task *task, const char *fragment, const hp_observer *observer) {
-  hp_task own = *task;
+hpar_status hp_observe(const hp_request *task, const char *fragment, const hp_observer *observer) {
+  hp_request own = *task;
   own.max_errors = 0;
   own.tentative = NULL;
   own.more = false;
   hpar_document *document = NULL;
-  hp_lane *lane = hp_allocate_zeroed(sizeof *lane);
-  hpar_status status = lane ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
+  hp_engine *engine = hp_allocate_zeroed(sizeof *engine);
+  hpar_status status = engine ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
   if (status == HPAR_OK) {
     own.document = document;
-    hp_lane_init(lane);
-    status = guarded(lane, &own, fragment, observer);
-    hp_lane_close(lane);
+    hp_engine_init(engine);
+    status = guarded(engine, &own, fragment, observer);
+    hp_engine_close(engine);
   }
   hpar_document_destroy(document);
-  hp_free(lane);
+  hp_free(engine);
   return status;
 }
 
@@ -201,9 +202,10 @@ static void settle(survey *s, uint32_t boundary) {
     s->states[s->pending].first = boundary;
 }
 
-static void survey_token(void *context, const hp_lane *lane, const hp_token *t, hp_content content, uint32_t start) {
+static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+                         uint32_t start) {
   survey *s = context;
-  const hp_builder *b = &lane->builder;
+  const hp_builder *b = &engine->builder;
   bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
   for (; s->next < s->count; s->next++) {
     uint32_t place = s->places[s->next];
@@ -213,7 +215,7 @@ static void survey_token(void *context, const hp_lane *lane, const hp_token *t, 
         .token = place == start ? place : start,
         .state = hp_state_at(s->text, start, content, place),
         .content = content,
-        .raw_name = content == HP_CONTENT_DATA ? 0 : lane->tokenizer.last_start_tag,
+        .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
         .ns = hp_adjusted_current_node(b)->ns,
         .depth = b->depth,
@@ -223,7 +225,7 @@ static void survey_token(void *context, const hp_lane *lane, const hp_token *t, 
   if (boundary) settle(s, start);
 }
 
-hpar_status hp_true_states(const hp_task *task, const char *fragment, const uint32_t *places, uint32_t count,
+hpar_status hp_true_states(const hp_request *task, const char *fragment, const uint32_t *places, uint32_t count,
                            hp_true_state *states) {
   survey s = {.text = task->text, .states = states, .places = places, .count = count};
   hp_observer observer = {.context = &s, .before = survey_token};

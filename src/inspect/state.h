@@ -61,16 +61,16 @@ typedef struct hp_true_state {
 typedef struct hp_observer {
   void *context;
   /* A token was read, in `content` and from `start` on; the builder has not got it. */
-  void (*before)(void *context, const hp_lane *lane, const hp_token *token, hp_content content, uint32_t start);
-  void (*after)(void *context, const hp_lane *lane, const hp_token *token);
+  void (*before)(void *context, const hp_engine *engine, const hp_token *token, hp_content content, uint32_t start);
+  void (*after)(void *context, const hp_engine *engine, const hp_token *token);
 } hp_observer;
 
 /* Parses the task's text into a document of its own, which is dropped; `fragment` as in hpar_options. The task's
  * document is not touched. */
-hpar_status hp_observe(const hp_task *task, const char *fragment, const hp_observer *observer);
+hpar_status hp_observe(const hp_request *task, const char *fragment, const hp_observer *observer);
 
 /* The states at `count` ascending places, none of them beyond the text. */
-hpar_status hp_true_states(const hp_task *task, const char *fragment, const uint32_t *places, uint32_t count,
+hpar_status hp_true_states(const hp_request *task, const char *fragment, const uint32_t *places, uint32_t count,
                            hp_true_state *states);
 
 #endif

@@ -72,7 +72,7 @@ static bool top_is_none_of(const hp_builder *b, uint8_t names) {
 
 static bool formatting_is_clean(hp_builder *b) {
   if (!b->formatting_count) {
-    hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+    hp_outer_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
     return true;
   }
   const hp_formatting *last = &b->formatting[b->formatting_count - 1];
@@ -100,7 +100,7 @@ static bool ark_has_room(hp_builder *b, const hp_segment *s) {
     if (!s->ark[i]) continue;
     uint32_t theirs = listed(b, i);
     if (theirs && theirs + s->ark[i] > 3) return false;
-    if (HP_SPECULATIVE && list_is_open(b)) hp_floor_assume_ark(b, hp_formatting_name(i), theirs + s->ark[i]);
+    if (HP_SPECULATIVE && list_is_open(b)) hp_outer_assume_ark(b, hp_formatting_name(i), theirs + s->ark[i]);
   }
   return true;
 }
@@ -109,29 +109,29 @@ static bool none_listed(hp_builder *b, uint32_t names) {
   for (uint32_t i = b->formatting_count; i > 0 && b->formatting[i - 1].node; i--)
     if (names >> hp_formatting_index(b->formatting[i - 1].name) & 1) return false;
   for (int i = 0; HP_SPECULATIVE && list_is_open(b) && i < HP_FORMATTING_NAMES; i++)
-    if (names >> i & 1) hp_floor_assume(b, HPAR_ASSUME_NO_FORMATTING, hp_formatting_name(i));
+    if (names >> i & 1) hp_outer_assume(b, HPAR_ASSUME_NO_FORMATTING, hp_formatting_name(i));
   return true;
 }
 
 static bool no_li(hp_builder *b) {
   uint32_t barrier = current(b)->li_barrier;
-  if (!barrier) hp_floor_assume(b, HPAR_ASSUME_NO_LI, HP_LI);
+  if (!barrier) hp_outer_assume(b, HPAR_ASSUME_NO_LI, HP_LI);
   return !is_html(&b->stack[barrier], HP_LI);
 }
 
 static bool no_dd_dt(hp_builder *b) {
   uint32_t barrier = current(b)->li_barrier;
-  if (!barrier) hp_floor_assume(b, HPAR_ASSUME_NO_DD_DT, HP_DD);
+  if (!barrier) hp_outer_assume(b, HPAR_ASSUME_NO_DD_DT, HP_DD);
   return !is_html(&b->stack[barrier], HP_DD) && !is_html(&b->stack[barrier], HP_DT);
 }
 
 static bool form_is_null(hp_builder *b) {
-  if (!b->form_known) hp_floor_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
+  if (!b->form_known) hp_outer_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
   return !b->form;
 }
 
 static bool no_selectedcontent(hp_builder *b) {
-  hp_floor_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
+  hp_outer_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
   return !b->selectedcontent_seen;
 }
 

@@ -1,33 +1,33 @@
 #include "merge/compose.h"
 
 #define HP_SPECULATIVE 1
+#include "html/tokenizer/content.h"
 #include "merge/check.h"
 #include "merge/splice.h"
-#include "html/tokenizer/content.h"
 
 static const hp_segment *next_segment(const hp_chunk_work *right) {
-  if (right->failed || right->reading_count != 1 || right->taken >= right->log.segment_count) return NULL;
+  if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
   const hp_segment *s = &right->log.segments[right->taken];
   return s->ends == HP_ENDS_HAZARD || s->raw_name ? NULL : s;
 }
 
-bool hp_compose_begin(hp_composer *c, const hp_task *task, hp_chunk_work *left, const hp_chunk_work *right) {
-  if (left->failed || left->reading_count != 1 || left->taken >= left->log.segment_count) return false;
+bool hp_compose_begin(hp_composer *c, const hp_request *task, hp_chunk_work *left, const hp_chunk_work *right) {
+  if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
   if (last->ends != HP_ENDS_CLEAN || !last->open_count || !next || next->start != last->end) return false;
   c->left = left;
   c->position = last->end;
-  left->readings[0].end--; /* until it has ended again */
+  left->hypotheses[0].end--; /* until it has ended again */
   hp_worker_resume(c->worker, task, &left->log);
   return true;
 }
 
 static bool end(hp_composer *c, hp_segment_end ends) {
-  hp_segment *s = &c->worker->floor.now;
+  hp_segment *s = &c->worker->outer.now;
   s->end = c->position;
-  s->prepared = c->worker->lane.builder.prepared;
+  s->prepared = c->worker->engine.builder.prepared;
   hp_worker_end_segment(c->worker, &c->left->log, ends);
-  c->left->readings[0].end++;
+  c->left->hypotheses[0].end++;
   c->left = NULL;
   return false;
 }
@@ -45,49 +45,49 @@ static bool leaves_data(const hp_builder *b, const hp_token *t) {
 /* What the left log has open answers the token that ends a segment of the right one, or it ends the composed one, too.
  */
 static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
-  struct hp_floor *floor = &c->worker->floor;
-  hp_builder *b = &c->worker->lane.builder;
-  floor->treatment = HP_OURS;
-  if (b->depth == 0 || (ends == HP_ENDS_PREPARE && t->name == HP_TR)) { // NOLINT: in this order
-    floor->treatment = HP_REPLAY; /* and so the composed segment ends with it, too */
-  } else if (ends == HP_ENDS_PREPARE) {
+  struct hp_outer_context *outer = &c->worker->outer;
+  hp_builder *b = &c->worker->engine.builder;
+  outer->disposition = HP_DISPOSITION_LOCAL;
+  if (b->depth == 0 || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
+    outer->disposition = HP_DISPOSITION_DEFER; /* and so the composed segment ends with it, too */
+  } else if (ends == HP_ENDS_SPLIT) {
     if (takes_first_half(b)) hp_speculative_prepare(b, t);
   } else if (leaves_data(b, t)) {
     hp_speculative_token(b, t);
   } else {
-    floor->treatment = HP_REPLAY;
+    outer->disposition = HP_DISPOSITION_DEFER;
   }
-  if (floor->treatment != HP_OURS) {
-    floor->token = *t;
+  if (outer->disposition != HP_DISPOSITION_LOCAL) {
+    outer->token = *t;
     return end(c, ends);
   }
-  if (ends == HP_ENDS_REPLAY) {
+  if (ends == HP_ENDS_DEFER) {
     c->position = t->end;
-    floor->now.tokens++;
+    outer->now.tokens++;
   }
   c->level->tokens++;
-  if (b->depth == 0 && b->mode != floor->base_mode && !floor->poisoned) floor->poisoned = HPAR_HAZARD_UNFORESEEN;
-  return !floor->poisoned || end(c, HP_ENDS_HAZARD);
+  if (b->depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+  return !outer->poisoned || end(c, HP_ENDS_HAZARD);
 }
 
 static bool holds(hp_composer *c, const hp_segment *s) {
-  struct hp_floor *floor = &c->worker->floor;
-  hp_builder *b = &c->worker->lane.builder;
-  hp_segment before = floor->now;
+  struct hp_outer_context *outer = &c->worker->outer;
+  hp_builder *b = &c->worker->engine.builder;
+  hp_segment before = outer->now;
   uint32_t assumed = b->assumed;
   if (first_wrong(b, s) != HPAR_ASSUMPTIONS) {
-    floor->now = before;
+    outer->now = before;
     b->assumed = assumed;
     memset(b->ark_asked, 0, sizeof b->ark_asked);
     return false;
   }
   /* The mode is BASE's own, or one of the left log's; where one cannot tell, all that BASE's may be must do. */
-  if (b->mode == floor->base_mode && !b->last[HP_TEMPLATE]) floor->now.modes &= s->modes;
+  if (b->mode == outer->base_mode && !b->last[HP_TEMPLATE]) outer->now.modes &= s->modes;
   return true;
 }
 
 bool hp_compose_take(hp_composer *c, hp_chunk_work *right) {
-  hp_builder *b = &c->worker->lane.builder;
+  hp_builder *b = &c->worker->engine.builder;
   if (!c->left) return false;
   for (;;) {
     const hp_segment *s = next_segment(right);
@@ -95,10 +95,10 @@ bool hp_compose_take(hp_composer *c, hp_chunk_work *right) {
     if (b->depth == 0 || s->start != c->position || !holds(c, s)) return end(c, HP_ENDS_CLEAN);
     b->prepared = false;
     hp_splice(b, &right->log, right->taken++);
-    c->worker->floor.now.tokens += s->tokens;
+    c->worker->outer.now.tokens += s->tokens;
     c->position = s->end;
     c->level->segments++;
-    bool ends_with_token = s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;
+    bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
     if (ends_with_token && !answer(c, &right->log.tokens[s->token], (hp_segment_end)s->ends)) return false;
   }
 }

@@ -18,7 +18,7 @@
 #include <hpar/stats.h>
 
 typedef struct hp_composer {
-  hp_worker *worker;   /* its lane is in no other use */
+  hp_worker *worker;   /* its engine is in no other use */
   hp_chunk_work *left; /* NULL: not composing */
   uint32_t position;
   hpar_merge_level *level; /* segments and tokens are counted */
@@ -26,7 +26,7 @@ typedef struct hp_composer {
 
 /* Does `left` leave something open that `right`, the next chunk, goes on from? Then the composition is begun. Unwinds
  * through the worker's fail, as do the others: then the left log is without its last segment, which is sound. */
-bool hp_compose_begin(hp_composer *composer, const hp_task *task, hp_chunk_work *left, const hp_chunk_work *right);
+bool hp_compose_begin(hp_composer *composer, const hp_request *task, hp_chunk_work *left, const hp_chunk_work *right);
 /* Goes through the chunk after the last one. True: all of it became part of the left log, and the composition goes on;
  * false: it has ended. */
 bool hp_compose_take(hp_composer *composer, hp_chunk_work *right);

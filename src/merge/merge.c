@@ -8,36 +8,36 @@
 
 #include <strings.h>
 
-static uint32_t position(const hp_merger *m) { return (uint32_t)(m->lane->tokenizer.at - m->lane->tokenizer.base); }
+static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
 
 static bool at_boundary(const hp_merger *m) {
-  return m->lane->tokenizer.content == HP_CONTENT_DATA && m->lane->builder.mode != HP_IN_TEXT;
+  return m->engine->tokenizer.content == HP_CONTENT_DATA && m->engine->builder.mode != HP_IN_TEXT;
 }
 
 static bool step(hp_merger *m) {
   hp_token token;
-  if (!hp_lane_next(m->lane, &token)) return false;
-  hp_exact_token(&m->lane->builder, &token);
-  m->lane->builder.prepared = false;
+  if (!hp_engine_next(m->engine, &token)) return false;
+  hp_exact_token(&m->engine->builder, &token);
+  m->engine->builder.prepared = false;
   if (token.kind == HPAR_TOKEN_EOF)
     m->done = true;
   else
-    m->lane->tokens++;
-  hp_lane_check(m->lane);
+    m->engine->tokens++;
+  hp_engine_check(m->engine);
   return true;
 }
 
 /* As the sequential parser: all of the input is there, and nothing but its end to be looked out for. Not the first
  * token after a segment, nor the last. */
 static void hurry_to(hp_merger *m, uint32_t offset) {
-  hp_lane *lane = m->lane;
-  if (hp_exact_tokens(&lane->builder, lane->tokenizer.base + offset, &lane->tokens)) m->done = true;
+  hp_engine *engine = m->engine;
+  if (hp_exact_tokens(&engine->builder, engine->tokenizer.base + offset, &engine->tokens)) m->done = true;
 }
 
-bool hp_merger_walk_to(hp_merger *m, uint32_t offset) {
+bool hp_merger_parse_until(hp_merger *m, uint32_t offset) {
   if (m->done || (position(m) >= offset && at_boundary(m))) return true;
   if (!step(m)) return false;
-  if (!m->done && m->lane->tokenizer.last && !hp_lane_is_limited(m->lane)) hurry_to(m, offset);
+  if (!m->done && m->engine->tokenizer.last && !hp_engine_is_limited(m->engine)) hurry_to(m, offset);
   while (!m->done && (position(m) < offset || !at_boundary(m)))
     if (!step(m)) return false;
   return true;
@@ -51,7 +51,7 @@ void hp_merger_finish(hp_merger *m) {
 static bool parse_again(hp_merger *m, uint32_t offset) {
   uint32_t from = position(m);
   uint64_t begin = m->record ? hp_record_now() : 0;
-  bool there = hp_merger_walk_to(m, offset);
+  bool there = hp_merger_parse_until(m, offset);
   m->stats->bytes_reparsed += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);
   return there;
@@ -61,29 +61,29 @@ static bool wrong(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s,
   m->stats->wrong_assumptions_by_kind[assumption]++;
   m->right = false;
   if (m->record) hp_note_wrong(m, s, assumption);
-  if (m->strategy->at_wrong) m->strategy->at_wrong(m->lane, chunk, s, assumption, &m->judgement);
+  if (m->strategy->at_wrong) m->strategy->at_wrong(m->engine, chunk, s, assumption, &m->judgement);
   return false;
 }
 
 static bool holds(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
-  hpar_assumption failed = first_wrong(&m->lane->builder, s);
+  hpar_assumption failed = first_wrong(&m->engine->builder, s);
   return failed == HPAR_ASSUMPTIONS || wrong(m, chunk, s, failed);
 }
 
 /* A token out of the log, its attributes where the worker put them. */
 static void replay(hp_merger *m, const hp_token *token) {
-  hp_exact_token(&m->lane->builder, token);
-  m->lane->tokenizer.at = m->lane->tokenizer.base + token->end;
-  if (token->kind == HPAR_TOKEN_START_TAG) m->lane->tokenizer.last_start_tag = token->name;
+  hp_exact_token(&m->engine->builder, token);
+  m->engine->tokenizer.at = m->engine->tokenizer.base + token->end;
+  if (token->kind == HPAR_TOKEN_START_TAG) m->engine->tokenizer.last_start_tag = token->name;
   if (token->kind == HPAR_TOKEN_EOF)
     m->done = true;
   else
-    m->lane->tokens++;
+    m->engine->tokens++;
 }
 
 /* The token's first half, if the token is one for the body here, too. */
 static void prepare(hp_merger *m, const hp_token *token) {
-  hp_builder *b = &m->lane->builder;
+  hp_builder *b = &m->engine->builder;
   if (token->name != HP_TR || token->kind != HPAR_TOKEN_START_TAG) {
     if (takes_first_half(b)) hp_exact_prepare(b, token);
   } else if (!b->ignore_lf && hp_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
@@ -94,7 +94,7 @@ static void prepare(hp_merger *m, const hp_token *token) {
 static void count(hp_merger *m, const hp_segment *s) {
   uint64_t *by_kind = m->stats->log_entries_by_kind;
   by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
-  by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;
+  by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   by_kind[HPAR_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
   by_kind[HPAR_LOG_ASSUME] += (uint64_t)__builtin_popcount(s->questions);
   by_kind[HPAR_LOG_END_MISSING] += s->open_count;
@@ -102,8 +102,8 @@ static void count(hp_merger *m, const hp_segment *s) {
 
 /* The reading of the chunk that begins where the merger stands, or -1. */
 static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
-  for (uint32_t i = 0; i < chunk->reading_count; i++) {
-    uint32_t first = chunk->readings[i].first;
+  for (uint32_t i = 0; i < chunk->hypothesis_count; i++) {
+    uint32_t first = chunk->hypotheses[i].first;
     if (first == HP_NO_SEGMENT ? position(m) >= chunk->limit : position(m) == first) return (int)i;
   }
   return -1;
@@ -117,43 +117,43 @@ static bool eats_newline(const char *text, uint32_t cut) {
 }
 
 /* What the cut, between which and `first` no token begins but there, was inside of. */
-static hp_seam seam_at(const hp_merger *m, uint32_t cut, uint32_t first, hp_atom *raw_name) {
-  const char *text = m->lane->tokenizer.base, *at = text + first;
-  if (at == text + cut || eats_newline(text, cut)) return HP_SEAM_DATA;
-  if (at[-1] != '>') return HP_SEAM_TEXT;
+static hp_boundary seam_at(const hp_merger *m, uint32_t cut, uint32_t first, hp_atom *raw_name) {
+  const char *text = m->engine->tokenizer.base, *at = text + first;
+  if (at == text + cut || eats_newline(text, cut)) return HP_BOUNDARY_DATA;
+  if (at[-1] != '>') return HP_BOUNDARY_TEXT;
   const char *tag = memrchr(text + cut, '<', (size_t)(at - text) - cut);
   if (tag && tag[1] == '/' && memchr(tag, '>', (size_t)(at - tag)) == at - 1) {
-    *raw_name = hp_raw_text_name(tag + 2, at, m->lane->builder.scripting);
-    if (*raw_name) return HP_SEAM_RAW_TEXT;
+    *raw_name = hp_raw_text_name(tag + 2, at, m->engine->builder.scripting);
+    if (*raw_name) return HP_BOUNDARY_RAW_TEXT;
   }
-  if (at[-2] == '-' || (at[-2] == '!' && at[-3] == '-')) return HP_SEAM_COMMENT;
-  return HP_SEAM_MARKUP;
+  if (at[-2] == '-' || (at[-2] == '!' && at[-3] == '-')) return HP_BOUNDARY_COMMENT;
+  return HP_BOUNDARY_MARKUP;
 }
 
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hpar_stats *stats = m->stats;
-  bool composed = chunk->taken && m->taken_to > chunk->readings[0].first; /* and so we are past its beginning */
-  uint32_t first = composed ? chunk->readings[0].first : position(m);
+  bool composed = chunk->taken && m->taken_to > chunk->hypotheses[0].first; /* and so we are past its beginning */
+  uint32_t first = composed ? chunk->hypotheses[0].first : position(m);
   int reading = composed ? 0 : reading_here(m, chunk);
   m->begun = true;
   m->again = stats->bytes_reparsed;
   m->reading = reading < 0 ? 0 : (uint32_t)reading;
-  m->segment = chunk->readings[m->reading].segment + chunk->taken;
+  m->segment = chunk->hypotheses[m->reading].segment + chunk->taken;
   m->lost = composed ? 0 : chunk->taken;
   m->clean = reading >= 0 && !chunk->cut_short;
   m->right = true;
-  m->judgement = (hp_judgement){0};
+  m->judgement = (hp_audit){0};
   m->judgement.seam = seam_at(m, chunk->cut, first, &m->judgement.raw_name);
-  stats->chunks_in_comment += m->judgement.seam == HP_SEAM_COMMENT;
-  stats->chunks_in_raw_text += m->judgement.seam == HP_SEAM_RAW_TEXT;
-  stats->chunks_in_markup += m->judgement.seam == HP_SEAM_MARKUP;
+  stats->chunks_in_comment += m->judgement.seam == HP_BOUNDARY_COMMENT;
+  stats->chunks_in_raw_text += m->judgement.seam == HP_BOUNDARY_RAW_TEXT;
+  stats->chunks_in_markup += m->judgement.seam == HP_BOUNDARY_MARKUP;
   stats->chunks_right_start += reading >= 0;
   stats->merge_levels[0].merges++;
   stats->respeculations += chunk->outcome.respeculations;
   stats->bytes_respeculated += chunk->outcome.bytes_respeculated;
   stats->aborts += chunk->outcome.aborted;
   if (m->strategy->at_seam) {
-    bool taken = m->strategy->at_seam(m->lane, chunk, reading, &m->judgement);
+    bool taken = m->strategy->at_seam(m->engine, chunk, reading, &m->judgement);
     m->judgement.rolled_back = !taken;
     stats->rollbacks += !taken && !chunk->outcome.aborted;
   }
@@ -173,7 +173,7 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 
 /* Is the merger, too, where the token of the segment belongs to raw text? */
 static bool in_raw_text(const hp_merger *m, const hp_segment *s) {
-  const hp_tokenizer *tokenizer = &m->lane->tokenizer;
+  const hp_tokenizer *tokenizer = &m->engine->tokenizer;
   return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && tokenizer->last_start_tag == s->raw_name;
 }
 
@@ -181,7 +181,7 @@ static bool in_raw_text(const hp_merger *m, const hp_segment *s) {
 static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   const hp_strategy *strategy = m->strategy;
-  for (; m->segment < chunk->readings[m->reading].end && !m->done; m->segment++) {
+  for (; m->segment < chunk->hypotheses[m->reading].end && !m->done; m->segment++) {
     uint32_t i = m->segment;
     const hp_segment *s = &log->segments[i];
     if (s->ends == HP_ENDS_HAZARD) {
@@ -206,25 +206,25 @@ static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
       m->clean = false;
       continue;
     }
-    if (strategy->before_splice) strategy->before_splice(m->lane, chunk, s, &m->judgement);
-    hp_splice(&m->lane->builder, log, i);
-    m->lane->builder.prepared = s->prepared;
-    m->lane->tokens += s->tokens;
-    m->lane->tokenizer.at = m->lane->tokenizer.base + s->end;
+    if (strategy->before_splice) strategy->before_splice(m->engine, chunk, s, &m->judgement);
+    hp_splice(&m->engine->builder, log, i);
+    m->engine->builder.prepared = s->prepared;
+    m->engine->tokens += s->tokens;
+    m->engine->tokenizer.at = m->engine->tokenizer.base + s->end;
     m->stats->merge_levels[0].segments++;
-    if (s->ends == HP_ENDS_REPLAY) replay(m, &log->tokens[s->token]);
-    if (s->raw_name && log->tokens[s->token].kind == HPAR_TOKEN_END_TAG) m->lane->tokenizer.content = HP_CONTENT_DATA;
-    if (s->ends == HP_ENDS_PREPARE) prepare(m, &log->tokens[s->token]);
+    if (s->ends == HP_ENDS_DEFER) replay(m, &log->tokens[s->token]);
+    if (s->raw_name && log->tokens[s->token].kind == HPAR_TOKEN_END_TAG) m->engine->tokenizer.content = HP_CONTENT_DATA;
+    if (s->ends == HP_ENDS_SPLIT) prepare(m, &log->tokens[s->token]);
     m->taken_to = position(m);
-    m->stats->merge_levels[0].tokens += s->ends == HP_ENDS_REPLAY || s->ends == HP_ENDS_PREPARE;
-    if (strategy->after_entry) strategy->after_entry(m->lane, chunk, s, &m->judgement);
+    m->stats->merge_levels[0].tokens += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
+    if (strategy->after_entry) strategy->after_entry(m->engine, chunk, s, &m->judgement);
   }
   return m->done || chunk->cut_short || position(m) >= chunk->limit || parse_again(m, chunk->limit);
 }
 
-bool hp_merger_take(hp_merger *m, const hp_chunk_work *chunk) {
+bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (!m->begun) {
-    if (!hp_merger_walk_to(m, chunk->cut)) return false;
+    if (!hp_merger_parse_until(m, chunk->cut)) return false;
     if (m->record) hp_note_chunk(m, chunk);
     if (m->done || chunk->failed) return true;
     begin_chunk(m, chunk);

@@ -5,13 +5,13 @@
  * where their conditions hold. */
 
 #include "html/tree/engine.h"
-#include "trace/record.h"
 #include "speculation/worker/worker.h"
+#include "trace/record.h"
 
 #include <hpar/stats.h>
 
 typedef struct hp_merger {
-  hp_lane *lane; /* the true state */
+  hp_engine *engine; /* the true state */
   hpar_stats *stats;
   const hp_strategy *strategy;
   hp_record *record; /* NULL: nobody asks */
@@ -22,15 +22,15 @@ typedef struct hp_merger {
   uint32_t reading;
   uint32_t lost;  /* of its segments, those that were made part of one that was left out */
   uint64_t again; /* bytes parsed again before it */
-  hp_judgement judgement;
+  hp_audit judgement;
   uint32_t taken_to; /* where the last segment that was taken ends */
 } hp_merger;
 
 /* Parses by itself up to the first token boundary at or after `offset` in the data state. False: more input must come
  * first, and the call be repeated. */
-bool hp_merger_walk_to(hp_merger *merger, uint32_t offset);
+bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Goes through a chunk, as far as its log leads. False as above. */
-bool hp_merger_take(hp_merger *merger, const hp_chunk_work *chunk);
+bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
 /* To the end of the input, all of which has come. */
 void hp_merger_finish(hp_merger *merger);
 

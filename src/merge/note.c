@@ -39,14 +39,14 @@ void hp_note_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 void hp_note_begun(hp_merger *m, const hp_chunk_work *chunk, int reading) {
   hpar_chunk *c = noted(m);
   const hp_start_state *s = &chunk->start;
-  const hp_reading *r = &chunk->readings[reading < 0 ? 0 : reading];
+  const hp_start_hypothesis *r = &chunk->hypotheses[reading < 0 ? 0 : reading];
   c->predicted = (hpar_start){.state = hp_state_name(state_of(s)),
                               .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
                               .mode = hp_mode_name(s->raw_name ? HP_IN_TEXT : s->mode),
                               .ns = (hpar_namespace)s->ns,
                               .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
   c->right_start = reading >= 0;
-  c->readings = chunk->reading_count;
+  c->readings = chunk->hypothesis_count;
   c->segments = r->end - r->segment;
   for (uint32_t i = r->segment; i < r->end; i++)
     for (uint32_t questions = chunk->log.segments[i].questions; questions; questions &= questions - 1)
@@ -59,7 +59,7 @@ void hp_note_begun(hp_merger *m, const hp_chunk_work *chunk, int reading) {
 void hp_note_taken(hp_merger *m, const hp_chunk_work *chunk) {
   hpar_chunk *c = noted(m);
   subtract(m, c);
-  uint32_t gone_through = m->segment - chunk->readings[m->reading].segment;
+  uint32_t gone_through = m->segment - chunk->hypotheses[m->reading].segment;
   c->taken = gone_through - (uint32_t)c->failure_count - m->lost;
   /* What began before the last segments, and ended the input, left them out. */
   if (c->taken + c->failure_count < c->segments && c->taken) c->outcome = HPAR_CHUNK_REPAIRED;

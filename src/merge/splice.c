@@ -6,10 +6,10 @@
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
   if (!cell_ref) return;
-  hp_node *cell = node_at(b, cell_ref);
+  hp_node *anchor = node_at(b, cell_ref);
   hp_ref into = appropriate_place(b).parent;
   hp_node *parent = node_at(b, into);
-  hp_ref first = cell->first;
+  hp_ref first = anchor->first;
   hp_node *node = node_at(b, first);
   if (node->kind == HPAR_NODE_TEXT && parent->last && node_at(b, parent->last)->kind == HPAR_NODE_TEXT) {
     hp_exact_join_text(b, parent->last, node->data, node->length);
@@ -19,19 +19,19 @@ static void splice_run(hp_builder *b, hp_ref cell_ref) {
     if (!first) return;
     node = node_at(b, first);
   }
-  cell->parent = into;
+  anchor->parent = into;
   node->previous = parent->last;
   if (parent->last)
     node_at(b, parent->last)->next = first;
   else
     parent->first = first;
-  parent->last = cell->last;
+  parent->last = anchor->last;
 }
 
 void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   const hp_segment *s = &log->segments[segment];
   b->node_count += s->nodes;
-  splice_run(b, s->cell);
+  splice_run(b, s->anchor);
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) {
     hp_grow(&b->formatting, &b->formatting_capacity, b->formatting_count + s->formatting_count, b->fail);

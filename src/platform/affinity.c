@@ -120,7 +120,7 @@ static _Thread_local unsigned at; /* one more than the number of the place; 0: a
 
 bool hp_thread_is_bound(void) { return at != 0; }
 
-bool hp_place_thread(bool bind, unsigned number) {
+bool hp_bind_thread(bool bind, unsigned number) {
   unsigned wanted = bind ? number + 1 : 0;
   if (at == wanted) return true;
   if (!hp_places_found() || !(bind ? bind_to(number) : !sched_setaffinity(0, sizeof all, &all))) return false;
@@ -128,12 +128,12 @@ bool hp_place_thread(bool bind, unsigned number) {
   return true;
 }
 
-bool hp_leave_home(hp_home *home) {
+bool hp_save_affinity(hp_saved_affinity *home) {
   home->left = hp_places_found() && !sched_getaffinity(0, sizeof home->mask, &home->mask) && bind_to(0);
   return home->left;
 }
 
-void hp_return_home(const hp_home *home) {
+void hp_restore_affinity(const hp_saved_affinity *home) {
   if (home->left) sched_setaffinity(0, sizeof home->mask, &home->mask);
 }
 

@@ -20,17 +20,17 @@ const hp_places *hp_places_found(void);
 
 /* For a thread that is ours: bound to the place of that number, or, by `bind` false, to none. A system call only where
  * that changes something. False: refused. */
-bool hp_place_thread(bool bind, unsigned number);
+bool hp_bind_thread(bool bind, unsigned number);
 /* Was the calling thread bound so, and not let go since? */
 bool hp_thread_is_bound(void);
 
 /* The calling thread, which is not ours, goes to the first place and back to where it was. */
-typedef struct hp_home {
+typedef struct hp_saved_affinity {
   cpu_set_t mask;
   bool left;
-} hp_home;
-bool hp_leave_home(hp_home *home);
-void hp_return_home(const hp_home *home);
+} hp_saved_affinity;
+bool hp_save_affinity(hp_saved_affinity *home);
+void hp_restore_affinity(const hp_saved_affinity *home);
 
 /* What the statistics say of it, `stats->threads` being known. */
 void hp_note_places(hpar_stats *stats, bool refused);

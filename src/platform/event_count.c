@@ -18,17 +18,17 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-bool hp_parking_has_membarrier;
+bool hp_event_count_has_membarrier;
 
 static void find_membarrier(void) {
-  hp_parking_has_membarrier = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  hp_event_count_has_membarrier = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 }
 
 static void let_all_see(void) {
-  if (hp_parking_has_membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (hp_event_count_has_membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-void hp_parking_open(hp_parking *p) {
+void hp_event_count_open(hp_event_count *p) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (p->open) return;
   pthread_once(&once, find_membarrier);
@@ -37,14 +37,14 @@ void hp_parking_open(hp_parking *p) {
   p->open = true;
 }
 
-void hp_parking_close(hp_parking *p) {
+void hp_event_count_close(hp_event_count *p) {
   if (!p->open) return;
   pthread_cond_destroy(&p->wake);
   pthread_mutex_destroy(&p->lock);
   p->open = false;
 }
 
-void hp_park(hp_parking *p, hp_waits *waits, bool (*ready)(void *context), void *context) {
+void hp_event_count_wait(hp_event_count *p, hp_waits *waits, bool (*ready)(void *context), void *context) {
   uint64_t begin = 0;
   waits->count++;
   for (int i = 0; i < SPINS; i++) {
@@ -65,7 +65,7 @@ void hp_park(hp_parking *p, hp_waits *waits, bool (*ready)(void *context), void 
   waits->nanoseconds += now() - begin;
 }
 
-void hp_wake_parked(hp_parking *p) {
+void hp_event_count_wake_waiters(hp_event_count *p) {
   pthread_mutex_lock(&p->lock);
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);

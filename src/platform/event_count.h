@@ -13,31 +13,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct hp_parking {
+typedef struct hp_event_count {
   bool open;
   pthread_mutex_t lock;
   pthread_cond_t wake;
   _Atomic unsigned sleepers;
-} hp_parking;
+} hp_event_count;
 
 typedef struct hp_waits {
   uint64_t count, slept, nanoseconds; /* of which the shortest are not timed */
 } hp_waits;
 
-void hp_parking_open(hp_parking *parking); /* if it is not open yet */
-void hp_parking_close(hp_parking *parking);
+void hp_event_count_open(hp_event_count *parking); /* if it is not open yet */
+void hp_event_count_close(hp_event_count *parking);
 
 /* Returns once `ready(context)`, which reads what it reads by acquire or stronger, is true. */
-void hp_park(hp_parking *parking, hp_waits *waits, bool (*ready)(void *context), void *context);
-void hp_wake_parked(hp_parking *parking);
+void hp_event_count_wait(hp_event_count *parking, hp_waits *waits, bool (*ready)(void *context), void *context);
+void hp_event_count_wake_waiters(hp_event_count *parking);
 
-extern bool hp_parking_has_membarrier; /* set once, before any parking is open */
+extern bool hp_event_count_has_membarrier; /* set once, before any parking is open */
 
-static inline void hp_unpark(hp_parking *parking) {
+static inline void hp_event_count_wake(hp_event_count *parking) {
   atomic_signal_fence(memory_order_seq_cst);
-  unsigned sleepers = hp_parking_has_membarrier ? atomic_load_explicit(&parking->sleepers, memory_order_relaxed)
-                                                : atomic_fetch_add(&parking->sleepers, 0);
-  if (__builtin_expect(sleepers != 0, 0)) hp_wake_parked(parking);
+  unsigned sleepers = hp_event_count_has_membarrier ? atomic_load_explicit(&parking->sleepers, memory_order_relaxed)
+                                                    : atomic_fetch_add(&parking->sleepers, 0);
+  if (__builtin_expect(sleepers != 0, 0)) hp_event_count_wake_waiters(parking);
 }
 
 #endif

@@ -16,7 +16,7 @@
 #include <hwloc.h>
 #endif
 
-enum { CACHE_LINE = 64, STEPS_A_LOOK = 16, LEAST_SPIN = 50000, MOST_SPIN = 2000000, CROWDED_SPIN = 5000 };
+enum { CACHE_LINE = 64, STEPS_A_LOOK = 16, MIN_SPIN = 50000, MAX_SPIN = 2000000, CROWDED_SPIN = 5000 };
 enum { LONG_SPIN = 1000000000, JOIN_SPIN = 50000 };
 
 /* What a thread of the pool knows, on cache lines of its own. */
@@ -96,9 +96,9 @@ static uint64_t patience_of(const worker *self) {
 /* Twice what was just needed, but not more than that is worth; after a long wait half as long as before. So a thread
  * never spins for much longer than a wake-up takes where it is in vain. */
 static void adapt(worker *self, uint64_t waited) {
-  uint64_t spin = waited < MOST_SPIN ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
-  if (waited < MOST_SPIN && spin < least) spin = least;
-  self->spin = spin < LEAST_SPIN ? LEAST_SPIN : spin < MOST_SPIN ? spin : MOST_SPIN;
+  uint64_t spin = waited < MAX_SPIN ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
+  if (waited < MAX_SPIN && spin < least) spin = least;
+  self->spin = spin < MIN_SPIN ? MIN_SPIN : spin < MAX_SPIN ? spin : MAX_SPIN;
 }
 
 /* A virtual machine's kernel takes a processor that sleeps for one that is not there, and lets a thread begin on that
@@ -184,7 +184,7 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
     worker *next = &pool->workers[pool->threads];
     next->pool = pool;
     next->index = pool->threads;
-    next->spin = MOST_SPIN / 2;
+    next->spin = MAX_SPIN / 2;
     if (pthread_create(&next->thread, NULL, serve, next)) break;
     pool->threads++;
   }

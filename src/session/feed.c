@@ -12,7 +12,7 @@ enum { WORTH_TIMING = 64 };
 
 static void stop_threads(hpar_parser *parser) {
 #if HPAR_PARALLEL
-  hp_crew_abandon(&parser->crew);
+  hp_team_abandon(&parser->team);
 #else
   (void)parser;
 #endif
@@ -63,10 +63,10 @@ static hp_feed_way first_way(const hpar_parser *parser, const hpar_options *o) {
 }
 
 static hpar_status check_context(hpar_parser *parser) {
-  hp_lane *lane = &parser->lane;
+  hp_engine *engine = &parser->engine;
   hp_feed *feed = &parser->feed;
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
-  hp_open_task(parser, &feed->options, &feed->task);
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_open_request(parser, &feed->options, &feed->task);
   return HPAR_OK;
 }
 
@@ -85,13 +85,13 @@ hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, 
   bool offsets = o->source_offsets || o->max_errors || o->cut_count;
   status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, hp_encoding_hint(o),
                           !o->fragment, offsets);
-  feed->task = (hp_task){.document = document,
-                         .text = document->text.base,
-                         .more = true,
-                         .scripting = o->scripting,
-                         .source_offsets = o->source_offsets,
-                         .max_errors = o->max_errors,
-                         .limits = hp_limits_of(o, feed->begin)};
+  feed->task = (hp_request){.document = document,
+                            .text = document->text.base,
+                            .more = true,
+                            .scripting = o->scripting,
+                            .source_offsets = o->source_offsets,
+                            .max_errors = o->max_errors,
+                            .limits = hp_limits_of(o, feed->begin)};
   if (status == HPAR_OK && o->fragment) {
     status = check_context(parser);
     if (status == HPAR_OK) status = hp_document_reset(document);
@@ -106,28 +106,28 @@ static const hp_encoding *encoding_of(const hp_stream *stream) {
   return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;
 }
 
-static void run_on(hp_lane *lane) {
+static void run_on(hp_engine *engine) {
   hp_token token;
   uint64_t tokens = 0;
-  hp_tokenizer *t = &lane->tokenizer;
-  if (hp_lane_is_limited(lane))
-    while (hp_next_token(t, &token) != HP_TOKEN_NEED_MORE) hp_lane_take_checked(lane, &token);
-  for (; hp_next_token(t, &token) != HP_TOKEN_NEED_MORE; tokens++) hp_exact_token(&lane->builder, &token);
-  lane->retry = hp_retry(t);
-  lane->tokens += tokens;
+  hp_tokenizer *t = &engine->tokenizer;
+  if (hp_engine_is_limited(engine))
+    while (hp_next_token(t, &token) != HP_TOKEN_NEED_MORE) hp_engine_take_checked(engine, &token);
+  for (; hp_next_token(t, &token) != HP_TOKEN_NEED_MORE; tokens++) hp_exact_token(&engine->builder, &token);
+  engine->retry = hp_retry(t);
+  engine->tokens += tokens;
 }
 
 /* Parses what has come. Not to be inlined where setjmp is. */
 static __attribute__((noinline)) void parse_on(hpar_parser *parser, bool last) {
   hp_feed *feed = &parser->feed;
-  hp_lane *lane = &parser->lane;
+  hp_engine *engine = &parser->engine;
   hp_stream *stream = &feed->stream;
   size_t come = stream->text->length;
   if (!feed->open) {
     feed->task.record = hp_begin_record(parser, &feed->options, feed->begin);
     feed->task.tentative = stream->sniffed.certain || feed->options.fragment ? NULL : encoding_of(stream);
     hp_limit_memory(feed->document, &feed->options);
-    hp_open_task(parser, &feed->options, &feed->task);
+    hp_open_request(parser, &feed->options, &feed->task);
     feed->open = true;
   }
 #if HPAR_PARALLEL
@@ -136,28 +136,28 @@ static __attribute__((noinline)) void parse_on(hpar_parser *parser, bool last) {
   if (feed->way == HP_FEED_UNDECIDED &&
       hp_chooses_parallel(parser, &feed->options, come < ENOUGH ? come : HPAR_MAX_INPUT)) {
     feed->way = HP_FEED_PARALLEL;
-    hp_crew_begin(&parser->crew, lane, &feed->task, &feed->options, &feed->stats);
+    hp_team_begin(&parser->team, engine, &feed->task, &feed->options, &feed->stats);
   }
   if (feed->way == HP_FEED_PARALLEL) {
     if (last)
-      hp_crew_finish(&parser->crew, come);
+      hp_team_finish(&parser->team, come);
     else
-      hp_crew_feed(&parser->crew, come, hp_stream_mapped(stream));
+      hp_team_feed(&parser->team, come, hp_stream_mapped(stream));
     return;
   }
 #endif
-  lane->tokenizer.end = feed->task.text + come;
+  engine->tokenizer.end = feed->task.text + come;
   if (last) {
-    lane->tokenizer.last = true;
-    hp_run_to_end(lane);
-  } else if (feed->way == HP_FEED_SEQUENTIAL && come >= lane->retry) {
-    run_on(lane);
+    engine->tokenizer.last = true;
+    hp_run_to_end(engine);
+  } else if (feed->way == HP_FEED_SEQUENTIAL && come >= engine->retry) {
+    run_on(engine);
   }
 }
 
 static hpar_status parse_some(hpar_parser *parser, bool last) {
-  hp_lane *lane = &parser->lane;
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
+  hp_engine *engine = &parser->engine;
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
   parse_on(parser, last);
   return HPAR_OK;
 }
@@ -165,7 +165,7 @@ static hpar_status parse_some(hpar_parser *parser, bool last) {
 /* What a meta element said, or an end of doubt. */
 static void heed_meta(hpar_parser *parser) {
   hp_stream *stream = &parser->feed.stream;
-  const hp_builder *b = &parser->lane.builder;
+  const hp_builder *b = &parser->engine.builder;
   if (!parser->feed.open || stream->sniffed.certain || b->tentative || !parser->feed.task.tentative) return;
   bool undeclared = !stream->sniffed.encoding;
   hp_stream_settle(stream);
@@ -204,7 +204,7 @@ static hpar_status go_on(hpar_parser *parser, const char *bytes, size_t length, 
       hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
       status = begin_again(parser, fallback, last);
     } else {
-      hp_sniffed declared = {parser->lane.builder.declared, HP_ENCODING_FROM_LATE_META, true};
+      hp_sniffed declared = {parser->engine.builder.declared, HP_ENCODING_FROM_LATE_META, true};
       status = begin_again(parser, declared, last);
     }
   }
@@ -250,10 +250,10 @@ static hpar_status finish(hpar_parser *parser) {
   if (status != HPAR_OK && !hp_is_limit(status)) return status;
   if (!stream->sniffed.encoding || (feed->agreed && !stream->replaced))
     stream->sniffed = (hp_sniffed){&hp_utf8, HP_ENCODING_FROM_VALID_UTF8, true};
-  hp_task task = feed->task;
+  hp_request task = feed->task;
   task.length = stream->text->length;
   feed->stats.ns.decode = feed->decode_ns;
-  hpar_status closed = hp_close_task(parser, &feed->options, &task, &stream->sniffed, &feed->stats);
+  hpar_status closed = hp_close_request(parser, &feed->options, &task, &stream->sniffed, &feed->stats);
   return closed == HPAR_OK ? status : closed;
 }
 
@@ -280,7 +280,7 @@ hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
   own->ns.total = hp_now() - feed->begin - own->ns.oracle;
 #if HPAR_PARALLEL
   if (own->threads > 1 && feed->options.bind == HPAR_BIND_CORES)
-    hp_note_places(own, atomic_load(&parser->crew.run.not_bound));
+    hp_note_places(own, atomic_load(&parser->team.job.not_bound));
 #endif
   if (own->threads == 1) own->ns.parse_per_worker[0] = own->ns.total;
   if (stats) *stats = *own;

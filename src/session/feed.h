@@ -23,9 +23,9 @@ typedef struct hp_feed {
   hpar_document *document; /* NULL: it has been taken away, or a call has failed */
   hpar_options options;
   hp_feed_way way;
-  bool open;    /* the lane is */
-  bool agreed;  /* a meta element named UTF-8, which was taken for granted */
-  hp_task task; /* without a length */
+  bool open;       /* the engine is */
+  bool agreed;     /* a meta element named UTF-8, which was taken for granted */
+  hp_request task; /* without a length */
   hp_stream stream;
   hpar_stats stats;
   uint64_t begin, decode_ns;

@@ -68,7 +68,7 @@ static void take(void *context, unsigned thread) {
   job *j = context;
   atomic_fetch_add_explicit(&j->begun, 1, memory_order_relaxed);
 #if HPAR_PARALLEL
-  if (thread && j->options.executor == HPAR_EXECUTOR_THREADS && !hp_place_thread(j->bound, thread))
+  if (thread && j->options.executor == HPAR_EXECUTOR_THREADS && !hp_bind_thread(j->bound, thread))
     atomic_store(&j->not_bound, true);
 #endif
   for (size_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->count;)
@@ -113,17 +113,17 @@ static unsigned threads_for(hpar_parser *parser, const hpar_options *o, size_t c
   unsigned wanted = o->threads ? o->threads : hp_usable_cores();
   unsigned busy = count < wanted ? (unsigned)count : wanted;
   if (busy < 2 || o->executor == HPAR_EXECUTOR_CALLER) return busy ? busy : 1;
-  unsigned there = hp_crew_threads(&parser->crew, o, wanted);
+  unsigned there = hp_team_threads(&parser->team, o, wanted);
   return there < 2 ? 1 : there < busy ? there : busy;
 }
 #endif
 
 static void run(job *j, unsigned threads) {
 #if HPAR_PARALLEL
-  hp_home home = {.left = false};
-  if (j->bound && !hp_leave_home(&home)) atomic_store(&j->not_bound, true);
-  hp_crew_run(&j->parser->crew, &j->options, threads, take, j);
-  hp_return_home(&home);
+  hp_saved_affinity home = {.left = false};
+  if (j->bound && !hp_save_affinity(&home)) atomic_store(&j->not_bound, true);
+  hp_team_run(&j->parser->team, &j->options, threads, take, j);
+  hp_restore_affinity(&home);
 #else
   (void)threads;
   take(j, 0);

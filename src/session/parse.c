@@ -1,5 +1,5 @@
-#include "platform/jemalloc.h"
 #include "base/memory.h"
+#include "platform/jemalloc.h"
 #include "session/parser.h"
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
@@ -14,7 +14,7 @@ enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 hpar_status hpar_parser_create(hpar_parser **parser) {
   hpar_parser *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
-  hp_lane_init(&made->lane);
+  hp_engine_init(&made->engine);
   *parser = made;
   return HPAR_OK;
 }
@@ -25,23 +25,23 @@ void hpar_parser_destroy(hpar_parser *parser) {
   hp_many_close(&parser->many);
 #if HPAR_PARALLEL
   hp_stages_close(&parser->stages);
-  hp_crew_close(&parser->crew);
+  hp_team_close(&parser->team);
 #endif
-  hp_lane_close(&parser->lane);
+  hp_engine_close(&parser->engine);
   hp_record_free(&parser->record);
   hp_free(parser);
 }
 
 /* Not to be inlined where setjmp is: its locals live in registers. */
-__attribute__((noinline)) void hp_run_to_end(hp_lane *lane) {
+__attribute__((noinline)) void hp_run_to_end(hp_engine *engine) {
   hp_token token;
-  if (!hp_lane_is_limited(lane)) {
-    hp_exact_tokens(&lane->builder, HP_TO_END, &lane->tokens);
+  if (!hp_engine_is_limited(engine)) {
+    hp_exact_tokens(&engine->builder, HP_TO_END, &engine->tokens);
     return;
   }
   do {
-    hp_next_token(&lane->tokenizer, &token);
-    hp_lane_take_checked(lane, &token);
+    hp_next_token(&engine->tokenizer, &token);
+    hp_engine_take_checked(engine, &token);
   } while (token.kind != HPAR_TOKEN_EOF);
 }
 
@@ -100,7 +100,7 @@ void hp_limit_memory(hpar_document *document, const hpar_options *o) {
 /* Will the pool's threads begin at once? */
 static bool is_awake(const hpar_parser *parser, const hpar_options *o) {
   if (o->pool == HPAR_POOL_SPIN) return true;
-  return o->pool == HPAR_POOL_ADAPTIVE && parser->crew.pool && hp_pool_is_awake(parser->crew.pool);
+  return o->pool == HPAR_POOL_ADAPTIVE && parser->team.pool && hp_pool_is_awake(parser->team.pool);
 }
 #endif
 
@@ -128,14 +128,14 @@ static bool takes_two_threads(const hpar_options *o) {
 /* Decodes as `sniffed` says, and completes it. */
 static hpar_status open_input(hpar_parser *parser, const hpar_options *o, bool parallel, const char *bytes,
                               size_t length, hp_sniffed *sniffed, hpar_document *document) {
-  hp_decode_aid aid = {.buffer = &document->text};
+  hp_slice_executor aid = {.buffer = &document->text};
 #if HPAR_PARALLEL
   if (parallel) {
-    hp_crew_aid(&parser->crew, o, length, &aid);
+    hp_team_slice_executor(&parser->team, o, length, &aid);
   } else if (takes_two_threads(o)) {
     hpar_options two = *o;
     two.threads = 2;
-    hp_crew_aid(&parser->crew, &two, length, &aid);
+    hp_team_slice_executor(&parser->team, &two, length, &aid);
   }
 #else
   (void)parser, (void)parallel;
@@ -145,59 +145,59 @@ static hpar_status open_input(hpar_parser *parser, const hpar_options *o, bool p
   return status == HPAR_OK && o->copy_input ? hp_input_keep(input, o->source_offsets) : status;
 }
 
-void hp_open_task(hpar_parser *parser, const hpar_options *o, const hp_task *task) {
-  hp_lane *lane = &parser->lane;
-  hp_lane_open(lane, task);
-  lane->builder.node_count = 1; /* the document */
+void hp_open_request(hpar_parser *parser, const hpar_options *o, const hp_request *task) {
+  hp_engine *engine = &parser->engine;
+  hp_engine_open(engine, task);
+  engine->builder.node_count = 1; /* the document */
   if (!o->fragment) return;
-  if (!hp_builder_parse_context(&lane->builder, o->fragment)) hp_fail_now(&lane->fail, HPAR_ERROR_ARGUMENT);
-  hp_exact_begin_fragment(&lane->builder);
+  if (!hp_builder_parse_context(&engine->builder, o->fragment)) hp_fail_now(&engine->fail, HPAR_ERROR_ARGUMENT);
+  hp_exact_begin_fragment(&engine->builder);
 }
 
 #if HPAR_PARALLEL
 /* NULL: both stages on this thread. */
 static hp_pool *pool_for_stages(hpar_parser *parser, const hpar_options *o) {
   if (!takes_two_threads(o)) return NULL;
-  return hp_crew_threads(&parser->crew, o, 2) ? parser->crew.pool : NULL;
+  return hp_team_threads(&parser->team, o, 2) ? parser->team.pool : NULL;
 }
 #endif
 
-static hpar_status parse(hpar_parser *parser, const hpar_options *o, bool parallel, const hp_task *task,
+static hpar_status parse(hpar_parser *parser, const hpar_options *o, bool parallel, const hp_request *task,
                          hpar_stats *stats) {
-  hp_lane *lane = &parser->lane;
-  if (setjmp(lane->fail.frame)) {
+  hp_engine *engine = &parser->engine;
+  if (setjmp(engine->fail.frame)) {
 #if HPAR_PARALLEL
-    hp_pipeline_abandon(&parser->stages, parser->crew.pool);
-    hp_crew_abandon(&parser->crew);
+    hp_pipeline_abandon(&parser->stages, parser->team.pool);
+    hp_team_abandon(&parser->team);
 #endif
-    return lane->fail.status;
+    return engine->fail.status;
   }
-  hp_open_task(parser, o, task);
+  hp_open_request(parser, o, task);
 #if HPAR_PARALLEL
   if (parallel) {
-    hpar_status status = hp_parse_in_parallel(&parser->crew, lane, task, o, stats);
-    if (status != HPAR_OK) hp_crew_abandon(&parser->crew);
+    hpar_status status = hp_parse_in_parallel(&parser->team, engine, task, o, stats);
+    if (status != HPAR_OK) hp_team_abandon(&parser->team);
     return status;
   }
-  if (o->mode == HPAR_MODE_PIPELINED && !hp_lane_is_limited(lane) && !o->max_memory)
-    hp_parse_pipelined(&parser->stages, pool_for_stages(parser, o), lane, task, o, stats);
+  if (o->mode == HPAR_MODE_PIPELINED && !hp_engine_is_limited(engine) && !o->max_memory)
+    hp_parse_pipelined(&parser->stages, pool_for_stages(parser, o), engine, task, o, stats);
   else
 #else
   (void)parallel, (void)stats;
 #endif
-    hp_run_to_end(lane);
+    hp_run_to_end(engine);
   return HPAR_OK;
 }
 
 /* Errors by offset in the caller's bytes, those of the input stream among them. */
-static hpar_status finish_errors(hpar_parser *parser, const hp_task *task) {
-  hp_lane *lane = &parser->lane;
+static hpar_status finish_errors(hpar_parser *parser, const hp_request *task) {
+  hp_engine *engine = &parser->engine;
   if (!task->max_errors) return HPAR_OK;
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
-  hp_find_input_errors(task->text, task->length, &lane->errors);
-  hp_errors_sort(&lane->errors);
-  for (uint32_t i = 0; i < lane->errors.count; i++)
-    lane->errors.items[i].offset = (uint32_t)hp_input_offset(&task->document->input, lane->errors.items[i].offset);
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_find_input_errors(task->text, task->length, &engine->errors);
+  hp_errors_sort(&engine->errors);
+  for (uint32_t i = 0; i < engine->errors.count; i++)
+    engine->errors.items[i].offset = (uint32_t)hp_input_offset(&task->document->input, engine->errors.items[i].offset);
   return HPAR_OK;
 }
 
@@ -210,7 +210,7 @@ struct hp_record *hp_begin_record(hpar_parser *parser, const hpar_options *o, ui
 
 hpar_status hp_close_record(hpar_parser *parser, const hpar_options *o, hpar_document *document, hpar_status parsed) {
   if (!o->inspect || parsed != HPAR_OK) return parsed;
-  hp_task task = {
+  hp_request task = {
       .document = document, .text = document->input.bytes, .length = document->input.length, .scripting = o->scripting};
   hpar_status status = hp_record_close(&parser->record, &task, o->fragment);
   parser->inspected = status == HPAR_OK;
@@ -226,11 +226,11 @@ void hp_begin_stats(hpar_stats *stats) {
   stats->allocator = "libc";
 }
 
-hpar_status hp_close_task(hpar_parser *parser, const hpar_options *o, const hp_task *task, const hp_sniffed *sniffed,
-                          hpar_stats *stats) {
+hpar_status hp_close_request(hpar_parser *parser, const hpar_options *o, const hp_request *task,
+                             const hp_sniffed *sniffed, hpar_stats *stats) {
   if (o->fragment) {
     unwrap_fragment(task->document);
-    parser->lane.builder.node_count--;
+    parser->engine.builder.node_count--;
   }
   hpar_status status = finish_errors(parser, task);
   if (status != HPAR_OK) return status;
@@ -238,9 +238,9 @@ hpar_status hp_close_task(hpar_parser *parser, const hpar_options *o, const hp_t
   stats->encoding_source = hp_encoding_source_name(sniffed->source);
   stats->bytes = task->length;
   stats->allocator = hpar_allocator_name(task->document->range.by_jemalloc);
-  stats->tokens = parser->lane.tokens;
-  stats->nodes = parser->lane.builder.node_count;
-  stats->parse_errors = parser->lane.errors.seen;
+  stats->tokens = parser->engine.tokens;
+  stats->nodes = parser->engine.builder.node_count;
+  stats->parse_errors = parser->engine.errors.seen;
   return HPAR_OK;
 }
 
@@ -249,17 +249,17 @@ hpar_status hp_close_task(hpar_parser *parser, const hpar_options *o, const hp_t
 static bool reaches_limit(const hpar_parser *parser, const hpar_options *o, const hpar_document *document,
                           hpar_status status) {
   if (status == HPAR_LIMIT_NODES || status == HPAR_LIMIT_MEMORY) return true;
-  return status == HPAR_OK && ((o->max_nodes && parser->lane.builder.node_count > o->max_nodes) ||
+  return status == HPAR_OK && ((o->max_nodes && parser->engine.builder.node_count > o->max_nodes) ||
                                (o->max_memory && hpar_document_memory(document) > o->max_memory / 2));
 }
 
 hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const char *bytes, size_t length, uint64_t begin,
                            hpar_document *document, hpar_stats *stats) {
-  hp_task task = {.document = document,
-                  .limits = hp_limits_of(o, begin),
-                  .scripting = o->scripting,
-                  .source_offsets = o->source_offsets,
-                  .max_errors = o->max_errors};
+  hp_request task = {.document = document,
+                     .limits = hp_limits_of(o, begin),
+                     .scripting = o->scripting,
+                     .source_offsets = o->source_offsets,
+                     .max_errors = o->max_errors};
   hpar_status status = hp_check_options(o);
   if (status == HPAR_OK) status = hp_check_cuts(o, length);
   bool cut_off = o->max_input && length > o->max_input;
@@ -285,7 +285,7 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     task.length = document->input.length;
     task.tentative = sniffed.certain || o->fragment ? NULL : sniffed.encoding;
     status = parse(parser, o, parallel, &task, stats);
-    const hp_encoding *declared = parser->lane.builder.declared;
+    const hp_encoding *declared = parser->engine.builder.declared;
     again = status == HP_ANOTHER_ENCODING;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
     if (!again && parallel && reaches_limit(parser, o, document, status)) {
@@ -297,7 +297,7 @@ hpar_status hp_parse_whole(hpar_parser *parser, const hpar_options *o, const cha
     }
   }
   if (status == HPAR_OK || hp_is_limit(status)) {
-    hpar_status closed = hp_close_task(parser, o, &task, &sniffed, stats);
+    hpar_status closed = hp_close_request(parser, o, &task, &sniffed, stats);
     if (closed != HPAR_OK) status = closed;
   }
   stats->ns.decode = decode_ns;
@@ -311,11 +311,11 @@ static hpar_status parse_in_place(hpar_parser *parser, const hpar_options *o, co
                                   uint64_t begin, hpar_document *document, hpar_stats *stats) {
 #if HPAR_PARALLEL
   if (o->bind == HPAR_BIND_CORES && o->executor == HPAR_EXECUTOR_THREADS) {
-    hp_home home;
-    bool refused = !hp_leave_home(&home);
+    hp_saved_affinity home;
+    bool refused = !hp_save_affinity(&home);
     hpar_status status = hp_parse_whole(parser, o, bytes, length, begin, document, stats);
-    hp_return_home(&home);
-    hp_note_places(stats, refused || (stats->threads > 1 && atomic_load(&parser->crew.run.not_bound)));
+    hp_restore_affinity(&home);
+    hp_note_places(stats, refused || (stats->threads > 1 && atomic_load(&parser->team.job.not_bound)));
     return status;
   }
 #endif
@@ -345,11 +345,11 @@ hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const c
   return hp_close_record(parser, o, document, status);
 }
 
-size_t hpar_parse_error_count(const hpar_parser *parser) { return parser->lane.errors.count; }
+size_t hpar_parse_error_count(const hpar_parser *parser) { return parser->engine.errors.count; }
 
 hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index) {
-  if (index >= parser->lane.errors.count) return (hpar_parse_error){"", 0};
-  hp_error error = parser->lane.errors.items[index];
+  if (index >= parser->engine.errors.count) return (hpar_parse_error){"", 0};
+  hp_error error = parser->engine.errors.items[index];
   return (hpar_parse_error){hp_error_text((hp_error_code)error.code), error.offset};
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "html/tree/engine.h"
-#include "trace/record.h"
 #include "session/feed.h"
 #include "session/many.h"
+#include "trace/record.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/parallel.h"
 #include "drivers/pipelined/stages.h"
@@ -14,9 +14,9 @@
 #include <hpar/parse.h>
 
 struct hpar_parser {
-  hp_lane lane; /* the true state */
+  hp_engine engine; /* the true state */
 #if HPAR_PARALLEL
-  hp_crew crew;
+  hp_team team;
   hp_stages stages;
 #endif
   hp_feed feed;
@@ -38,12 +38,12 @@ bool hp_chooses_parallel(const hpar_parser *parser, const hpar_options *options,
 void hp_limit_memory(hpar_document *document, const hpar_options *options);
 void hp_begin_stats(hpar_stats *stats);
 
-/* Ready at the beginning of the task, a fragment's context being set up. The lane's fail unwinds. */
-void hp_open_task(hpar_parser *parser, const hpar_options *options, const hp_task *task);
-void hp_run_to_end(hp_lane *lane);
+/* Ready at the beginning of the task, a fragment's context being set up. The engine's fail unwinds. */
+void hp_open_request(hpar_parser *parser, const hpar_options *options, const hp_request *task);
+void hp_run_to_end(hp_engine *engine);
 /* When all tokens are processed, or a limit was reached: what is left to do, and the statistics. */
-hpar_status hp_close_task(hpar_parser *parser, const hpar_options *options, const hp_task *task,
-                          const hp_sniffed *sniffed, hpar_stats *stats);
+hpar_status hp_close_request(hpar_parser *parser, const hpar_options *options, const hp_request *task,
+                             const hp_sniffed *sniffed, hpar_stats *stats);
 
 /* The record, where the options ask for one: before a parse begins (again), and once it has ended with `status`:
  * after a limit there is no record. Answers `status`, or why the record failed, which empties the document. */

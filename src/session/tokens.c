@@ -21,8 +21,8 @@ typedef struct attribute_list {
   uint32_t capacity;
 } attribute_list;
 
-static void show(const hp_lane *lane, const hp_token *t, attribute_list *list, hp_fail *fail, hpar_token *shown) {
-  const hp_atoms *atoms = &lane->builder.document->atoms;
+static void show(const hp_engine *engine, const hp_token *t, attribute_list *list, hp_fail *fail, hpar_token *shown) {
+  const hp_atoms *atoms = &engine->builder.document->atoms;
   memset(shown, 0, sizeof *shown);
   shown->kind = (hpar_token_kind)t->kind;
   shown->self_closing = t->flags & HP_TOKEN_SELF_CLOSING;
@@ -31,7 +31,7 @@ static void show(const hp_lane *lane, const hp_token *t, attribute_list *list, h
   if (t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
     shown->name = string_of(hp_atom_name(atoms, t->name));
   if (t->kind == HPAR_TOKEN_START_TAG && t->attributes) {
-    const hp_attributes *block = hp_at(lane->builder.base, t->attributes);
+    const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
     hp_grow(&list->items, &list->capacity, block->count, fail);
     for (uint32_t i = 0; i < block->count; i++) {
       const hp_attribute *a = &block->items[i];
@@ -55,27 +55,28 @@ static void show(const hp_lane *lane, const hp_token *t, attribute_list *list, h
   }
 }
 
-static hpar_status run(hp_lane *lane, const hp_task *task, hp_content content, const char *last_start_tag,
+static hpar_status run(hp_engine *engine, const hp_request *task, hp_content content, const char *last_start_tag,
                        attribute_list *list, hpar_token_callback callback, void *context) {
-  if (setjmp(lane->fail.frame)) return lane->fail.status;
-  hp_lane_open(lane, task);
-  lane->tokenizer.content = content;
-  lane->tokenizer.foreign = NULL;
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_engine_open(engine, task);
+  engine->tokenizer.content = content;
+  engine->tokenizer.foreign = NULL;
   if (last_start_tag)
-    lane->tokenizer.last_start_tag = hp_intern(&lane->interner, last_start_tag, strlen(last_start_tag));
+    engine->tokenizer.last_start_tag = hp_intern(&engine->interner, last_start_tag, strlen(last_start_tag));
   hp_token token;
   hpar_token shown;
   do {
-    hp_next_token(&lane->tokenizer, &token);
-    show(lane, &token, list, &lane->fail, &shown);
+    hp_next_token(&engine->tokenizer, &token);
+    show(engine, &token, list, &engine->fail, &shown);
     shown.start = hp_input_offset(&task->document->input, token.start);
     shown.end = hp_input_offset(&task->document->input, token.end);
   } while (callback(&shown, context) && token.kind != HPAR_TOKEN_EOF);
   if (task->max_errors) {
-    hp_find_input_errors(task->text, task->length, &lane->errors);
-    hp_errors_sort(&lane->errors);
-    for (uint32_t i = 0; i < lane->errors.count; i++)
-      lane->errors.items[i].offset = (uint32_t)hp_input_offset(&task->document->input, lane->errors.items[i].offset);
+    hp_find_input_errors(task->text, task->length, &engine->errors);
+    hp_errors_sort(&engine->errors);
+    for (uint32_t i = 0; i < engine->errors.count; i++)
+      engine->errors.items[i].offset =
+          (uint32_t)hp_input_offset(&task->document->input, engine->errors.items[i].offset);
   }
   return HPAR_OK;
 }
@@ -97,11 +98,11 @@ hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *la
   status = hp_input_open(&document->input, bytes, length);
   attribute_list list = {NULL, 0};
   if (status == HPAR_OK) {
-    hp_task task = {.document = document,
-                    .text = document->input.bytes,
-                    .length = document->input.length,
-                    .max_errors = max_errors};
-    status = run(&parser->lane, &task, content, last_start_tag, &list, callback, context);
+    hp_request task = {.document = document,
+                       .text = document->input.bytes,
+                       .length = document->input.length,
+                       .max_errors = max_errors};
+    status = run(&parser->engine, &task, content, last_start_tag, &list, callback, context);
   }
   hp_free(list.items);
   hpar_document_destroy(document);

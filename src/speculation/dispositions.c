@@ -123,7 +123,7 @@ static bool start_tag(const hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_PLAINTEXT:
     case HP_OPTGROUP: return b->depth == 0; /* what it does depends on whether a select is in scope */
-    case HP_SELECT: return b->depth == 0 && !(b->floor->confident & SCOPE);
+    case HP_SELECT: return b->depth == 0 && !(b->outer->confident & SCOPE);
     case HP_RB:
     case HP_RP:
     case HP_RT:
@@ -215,8 +215,8 @@ static bool is_head_tag(hp_atom name) {
 }
 
 static bool at_base(const hp_builder *b, const hp_token *t) {
-  uint8_t mode = b->floor->base_mode;
-  if (b->floor->fostered) return true;
+  uint8_t mode = b->outer->base_mode;
+  if (b->outer->fostered) return true;
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !is_table_mode(mode)) return true;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HPAR_TOKEN_END_TAG) return true;
@@ -236,18 +236,18 @@ static bool at_base(const hp_builder *b, const hp_token *t) {
  * prepared for it. */
 static bool asks_unprepared(const hp_builder *b, const hp_token *t) {
   if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
-  return hp_questions_of(b, t) & ~b->floor->confident & (LI | DD) && !current(b)->li_barrier && !b->last[HP_TEMPLATE];
+  return hp_questions_of(b, t) & ~b->outer->confident & (LI | DD) && !current(b)->li_barrier && !b->last[HP_TEMPLATE];
 }
 
 /* Text all by itself before an end tag that is replayed: to replay it, too, takes one entry in the log, to splice it
  * two, one of them an assumption. */
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
-  if (t->kind != HPAR_TOKEN_TEXT || b->floor->now.tokens || !b->floor->lean) return false;
+  if (t->kind != HPAR_TOKEN_TEXT || b->outer->now.tokens || !b->outer->minimise_log) return false;
   return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
 }
 
-bool hp_must_replay(const hp_builder *b, const hp_token *t) {
+bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->mode == HP_IN_TEXT) return false;
   if (t->kind == HPAR_TOKEN_EOF) return true;
   if (b->depth == 0 && is_lone_text(b, t)) return true;
@@ -290,22 +290,23 @@ uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
   }
 }
 
-bool hp_prepares_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
+bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
 
 /* Rows without end tags: were a <tr> replayed whole, the row would be BASE's, and so the next one would be replayed,
  * too. */
 static bool leads_to_row(const hp_builder *b) {
-  uint8_t mode = b->floor->base_mode;
-  return b->floor->lean && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
+  uint8_t mode = b->outer->base_mode;
+  return b->outer->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
 }
 
-hp_treatment hp_treat(hp_builder *b, const hp_token *t) {
-  if (hp_must_replay(b, t)) return hp_prepares_row(t) && leads_to_row(b) ? HP_PREPARE : HP_REPLAY;
-  if (b->depth || b->floor->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML) return HP_OURS;
-  uint32_t questions = hp_questions_of(b, t) & ~b->floor->confident;
-  b->floor->confident |= questions;
-  return questions ? HP_PREPARE : HP_OURS;
+hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
+  if (hp_must_defer(b, t)) return hp_splits_row(t) && leads_to_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
+  if (b->depth || b->outer->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
+    return HP_DISPOSITION_LOCAL;
+  uint32_t questions = hp_questions_of(b, t) & ~b->outer->confident;
+  b->outer->confident |= questions;
+  return questions ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_LOCAL;
 }
 
 #define BIT(mode) (1u << (mode))
@@ -328,7 +329,7 @@ static bool is_to_be_reconstructed(const hp_builder *b) {
 }
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
-  uint8_t mode = b->floor->base_mode;
+  uint8_t mode = b->outer->base_mode;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
   bool comment = t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
   if (comment) return COMMENT_MODES;
@@ -353,7 +354,7 @@ uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
   bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || hp_speculative_by_html_rules(current(b), t) ||
                  ((start || end) && hp_speculative_breaks_out(b, t)) || (end && last_of(b, t->name));
   if (!by_mode) return ~0u;
-  return b->floor->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(b->floor->base_mode);
+  return b->outer->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(b->outer->base_mode);
 }
 
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
@@ -448,8 +449,8 @@ bool hp_is_fostered(uint8_t mode, const hp_token *t) {
 
 uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_END_TAG) {
-    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : b->floor->outer_ns;
-    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return b->floor->outer_ns;
+    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : b->outer->outer_ns;
+    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return b->outer->outer_ns;
     if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
     if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
     return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;

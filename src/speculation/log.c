@@ -17,7 +17,7 @@ void hp_log_cut(hp_log *log, uint32_t segments) {
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
   for (uint32_t i = segments; i < log->segment_count; i++, s++) {
-    if (s->ends != HP_ENDS_REPLAY && s->ends != HP_ENDS_PREPARE) continue;
+    if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) continue;
     log->token_count = s->token;
     break;
   }

@@ -4,7 +4,7 @@
 /* What a worker hands to the merger: the chunk as a sequence of segments.
  *
  * A segment begins at a token boundary with nothing of the worker's own open. It holds a run of siblings that
- * hang from its cell, what was still open when it ended (the end-missing path), the formatting entries, markers
+ * hang from its anchor, what was still open when it ended (the end-missing path), the formatting entries, markers
  * and template modes of its own, and every assumption about BASE that its tokens relied on. Most end with a token
  * that is replayed on the true state; after it, all that the worker had open belongs to BASE, so that the
  * next segment begins with empty hands. Nothing here is a guess but the assumptions, and the merger checks all
@@ -25,15 +25,15 @@ enum {
 };
 
 typedef enum hp_segment_end {
-  HP_ENDS_CLEAN,   /* a checkpoint, or the end of the chunk */
-  HP_ENDS_REPLAY,  /* a token for the merger */
-  HP_ENDS_PREPARE, /* a token whose first half is for the merger; it begins the next segment */
-  HP_ENDS_HAZARD   /* given up: nothing of it is of use */
+  HP_ENDS_CLEAN, /* a checkpoint, or the end of the chunk */
+  HP_ENDS_DEFER, /* a token for the merger */
+  HP_ENDS_SPLIT, /* a token whose first half is for the merger; it begins the next segment */
+  HP_ENDS_HAZARD /* given up: nothing of it is of use */
 } hp_segment_end;
 
 typedef struct hp_segment {
   uint32_t start, end;              /* offsets; of a replayed token, `end` is where it begins */
-  hp_ref cell;                      /* 0: there is no run */
+  hp_ref anchor;                    /* 0: there is no run */
   uint32_t modes;                   /* bit m: under insertion mode m the tokens do the same */
   uint32_t questions;               /* bit q: assumption q was relied on */
   uint8_t in_scope;                 /* HP_SCOPE_ bits: names that BASE is assumed not to have in scope */

@@ -109,7 +109,7 @@ static void check_slice(void *job, unsigned i) {
 }
 
 /* The first invalid sequence, or `end`; looked for in slices where that may be. */
-static const char *first_invalid(const char *at, const char *end, const hp_decode_aid *aid) {
+static const char *first_invalid(const char *at, const char *end, const hp_slice_executor *aid) {
   const hp_scan_kernels *scan = hp_scan();
   size_t length = (size_t)(end - at), count = aid && aid->run && aid->least_checked ? length / aid->least_checked : 1;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
@@ -128,7 +128,7 @@ static const char *first_invalid(const char *at, const char *end, const hp_decod
 }
 
 //§ utf-8-decode, of the Encoding Standard
-static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_decode_aid *aid) {
+static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_slice_executor *aid) {
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);
   const char *end = made.bytes + made.length, *invalid = first_invalid(made.bytes, end, aid);
@@ -250,7 +250,7 @@ static const unsigned char *slice_end(const hp_encoding *encoding, const unsigne
   }
 }
 
-static void cut_slices(decoding *all, const unsigned char *at, const hp_decode_aid *aid) {
+static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_executor *aid) {
   size_t left = (size_t)(all->end - at), count = aid && aid->run && aid->least ? left / aid->least : 1;
   if (count > 1 && count > aid->most) count = aid->most;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
@@ -332,7 +332,7 @@ static bool any_is_crowded(const decoding *all) {
 }
 
 /* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
-static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_decode_aid *aid) {
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *aid) {
   if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
   char *text = input->owned ? input->owned : aid->buffer->base;
   if (ascii) memcpy(text, input->source, ascii);
@@ -364,7 +364,7 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
 }
 
 static hpar_status decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
-                          const hp_decode_aid *aid) {
+                          const hp_slice_executor *aid) {
   if (encoding->kind == HP_ENCODING_UTF8) return open_utf8(input, bytes, length, aid);
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   if (!length) bytes = "";
@@ -418,7 +418,7 @@ hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, c
 }
 
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
-                                    const hp_decode_aid *aid) {
+                                    const hp_slice_executor *aid) {
   if (sniffed->encoding) return decode(input, bytes, length, sniffed->encoding, aid);
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);

@@ -62,7 +62,7 @@ hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
 
 /* What may help to decode; all of it may be zero. */
-typedef struct hp_decode_aid {
+typedef struct hp_slice_executor {
   hp_buffer *buffer; /* empty: the text is put there, if there is room, rather than in memory of its own */
   /* Where slices of the source can be decoded by themselves, as many as `most`, of `least` bytes and more, are: `run`
    * calls work(job, i) once for each i < count, on any threads, and returns when all have returned. */
@@ -72,13 +72,13 @@ typedef struct hp_decode_aid {
   size_t least_checked; /* of slices that are only looked at, whether they are UTF-8 */
   void (*run)(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job);
   void *context;
-} hp_decode_aid;
+} hp_slice_executor;
 
 enum { HP_DECODE_SLICES = 32 };
 
 /* The same for what hp_sniff has found; where that is nothing, `sniffed` is completed. */
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
-                                    const hp_decode_aid *aid);
+                                    const hp_slice_executor *aid);
 
 /* Makes the text independent of the caller's bytes; hp_input_offset, too, with `offsets`. On failure it is to be
  * closed. */

@@ -113,7 +113,7 @@ void hp_record_met(hp_record *r, const hpar_met_hazard *met) {
 
 /*** closing: true states, and offsets and times as the caller knows them ***/
 
-static hpar_status survey(hp_record *r, const hp_task *task, const char *fragment) {
+static hpar_status survey(hp_record *r, const hp_request *task, const char *fragment) {
   size_t n = r->chunk_count;
   hp_true_state *states = hp_allocate(n * sizeof *states);
   uint32_t *places = hp_allocate(n * sizeof *places);
@@ -141,7 +141,7 @@ static hpar_chunk_outcome outcome_of(const hpar_chunk *c) {
   return c->taken ? HPAR_CHUNK_REPAIRED : HPAR_CHUNK_DISCARDED;
 }
 
-hpar_status hp_record_close(hp_record *r, const hp_task *task, const char *fragment) {
+hpar_status hp_record_close(hp_record *r, const hp_request *task, const char *fragment) {
   const hp_input *input = &task->document->input;
   if (!r->chunk_count) {
     uint64_t end = hp_record_now(), begin = r->begin;

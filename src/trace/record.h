@@ -33,7 +33,7 @@ typedef struct hp_record {
 
 uint64_t hp_record_now(void);                         /* of the clock */
 void hp_record_open(hp_record *record, uint64_t now); /* empties it; zeros are a record that was never open */
-hpar_status hp_record_close(hp_record *record, const hp_task *task, const char *fragment);
+hpar_status hp_record_close(hp_record *record, const hp_request *task, const char *fragment);
 void hp_record_free(hp_record *record);
 
 /* The next chunk, [begin, end), zeros but for that; the failures and stretches that follow are its own. Valid until the

@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz.h"
 
-enum { MOST_CUTS = 64, MOST_CHUNKS = 64 };
+enum { MAX_CUTS = 64, MAX_CHUNKS = 64 };
 
 static const uint8_t *opinion;
 
@@ -66,13 +66,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
 
   /* A number of chunks, chunks of a size, any offsets, or some of those at which a smart cut falls, or all of them. */
-  uint64_t cuts[MOST_CUTS];
+  uint64_t cuts[MAX_CUTS];
   size_t count = 0;
   random_state random = {(uint64_t)choices[2] << 8 | choices[3]};
   if (how.pipelined) {
     ;
   } else if (flags & 128 && kind >= CHUNKS) {
-    how.chunks = 1 + choices[2] % MOST_CHUNKS;
+    how.chunks = 1 + choices[2] % MAX_CHUNKS;
   } else if (flags & 128) {
     how.chunk_size = 1 + choices[2];
   } else if (flags & 4) {
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   } else {
     size_t found = compare_candidates(document.bytes, document.length, candidates, COMPARE_MAX_CUTS);
-    for (size_t i = 0; i < found && count < MOST_CUTS; i++) {
+    for (size_t i = 0; i < found && count < MAX_CUTS; i++) {
       if (choices[2] >= 0xF0 || random_chance(&random, 30)) cuts[count++] = candidates[i];
     }
   }

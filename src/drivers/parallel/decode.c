@@ -7,7 +7,7 @@
 
 /* Below these bytes a slice costs more to hand over than it saves. */
 enum { ROOM = 32 << 20 };
-enum { LEAST_SLICE = 16 << 10, SLICES_A_THREAD = 1, INLINE_SLICES = 5, INLINE_LEAST = 16, LEAST_CHECKED = 32 << 10 };
+enum { MIN_SLICE = 16 << 10, SLICES_A_THREAD = 1, INLINE_SLICES = 5, INLINE_LEAST = 16, MIN_CHECKED = 32 << 10 };
 
 static hp_pool_wait wait_of(hpar_pool pool) {
   switch (pool) {
@@ -17,19 +17,19 @@ static hp_pool_wait wait_of(hpar_pool pool) {
   }
 }
 
-unsigned hp_crew_threads(hp_crew *crew, const hpar_options *o, unsigned wanted) {
-  if (!crew->pool || crew->threads != wanted) {
-    hp_pool_destroy(crew->pool);
-    crew->pool = NULL;
+unsigned hp_team_threads(hp_team *team, const hpar_options *o, unsigned wanted) {
+  if (!team->pool || team->threads != wanted) {
+    hp_pool_destroy(team->pool);
+    team->pool = NULL;
     size_t size;
     void *room = hp_reserve(ROOM, ROOM / 32, &size); /* or stacks take all address space, and the workers find none */
-    hpar_status status = hp_pool_create(&crew->pool, wanted);
+    hpar_status status = hp_pool_create(&team->pool, wanted);
     if (room) hp_unreserve(room, size);
     if (status != HPAR_OK) return 0;
-    crew->threads = wanted;
+    team->threads = wanted;
   }
-  hp_pool_wait_as(crew->pool, wait_of(o->pool));
-  return hp_pool_threads(crew->pool);
+  hp_pool_wait_as(team->pool, wait_of(o->pool));
+  return hp_pool_threads(team->pool);
 }
 
 typedef struct slices {
@@ -50,13 +50,13 @@ static void take_slices(void *context, unsigned thread) {
 }
 
 static void run_threads(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
-  hp_crew *crew = context;
-  unsigned threads = crew->pool ? hp_pool_threads(crew->pool) : 1;
+  hp_team *team = context;
+  unsigned threads = team->pool ? hp_pool_threads(team->pool) : 1;
   if (threads > count) threads = count;
   slices s = {work, job, count, threads, 0};
-  if (threads > 1) hp_pool_start(crew->pool, threads, take_slices, &s);
+  if (threads > 1) hp_pool_start(team->pool, threads, take_slices, &s);
   take_slices(&s, 0);
-  if (threads > 1) hp_pool_end(crew->pool);
+  if (threads > 1) hp_pool_end(team->pool);
 }
 
 static void run_slices(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
@@ -69,20 +69,20 @@ static void run_inline(void *context, unsigned count, void (*work)(void *job, un
   while (count--) work(job, count);
 }
 
-void hp_crew_run(hp_crew *crew, const hpar_options *o, unsigned threads, hp_work work, void *job) {
+void hp_team_run(hp_team *team, const hpar_options *o, unsigned threads, hp_work work, void *job) {
   if (threads > 1 && o->executor == HPAR_EXECUTOR_CALLER) {
     o->run(o->run_context, threads, work, job);
   } else if (threads > 1 && o->executor == HPAR_EXECUTOR_THREADS) {
-    hp_pool_start(crew->pool, threads, work, job);
+    hp_pool_start(team->pool, threads, work, job);
     work(job, 0);
-    hp_pool_join(crew->pool);
+    hp_pool_join(team->pool);
   } else {
     while (threads--) work(job, threads);
   }
 }
 
-void hp_crew_aid(hp_crew *crew, const hpar_options *o, size_t length, hp_decode_aid *aid) {
-  aid->context = crew;
+void hp_team_slice_executor(hp_team *team, const hpar_options *o, size_t length, hp_slice_executor *aid) {
+  aid->context = team;
   aid->first = hp_merger_share(length, 2);
   if (o->executor == HPAR_EXECUTOR_INLINE) {
     aid->run = run_inline;
@@ -96,14 +96,14 @@ void hp_crew_aid(hp_crew *crew, const hpar_options *o, size_t length, hp_decode_
     aid->context = (void *)o;
     aid->run = run_slices;
     aid->most = wanted * SLICES_A_THREAD;
-    aid->least = LEAST_SLICE;
-    aid->least_checked = LEAST_CHECKED;
+    aid->least = MIN_SLICE;
+    aid->least_checked = MIN_CHECKED;
     return;
   }
-  unsigned threads = hp_crew_threads(crew, o, o->threads ? o->threads : hp_usable_cores());
+  unsigned threads = hp_team_threads(team, o, o->threads ? o->threads : hp_usable_cores());
   if (threads < 2) return;
   aid->run = run_threads;
   aid->most = threads * SLICES_A_THREAD;
-  aid->least = LEAST_SLICE;
-  aid->least_checked = LEAST_CHECKED;
+  aid->least = MIN_SLICE;
+  aid->least_checked = MIN_CHECKED;
 }

@@ -8,28 +8,28 @@
 
 #include <sched.h>
 
-enum { MOST_SLACK = 4 << 10, LEAST_SHARE = 64 << 10, WAIT_SPIN = 100000, AWAIT_SPIN = 200000, PATIENCE = 100 };
+enum { MAX_SLACK = 4 << 10, MIN_SHARE = 64 << 10, WAIT_SPIN = 100000, AWAIT_SPIN = 200000, PATIENCE = 100 };
 
 /*** workers ***/
 
-static bool inline_executor(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
+static bool inline_executor(const hp_job *r) { return r->options->executor == HPAR_EXECUTOR_INLINE; }
 
 /* By the thread that is to use it, so that its memory is its own. False: no memory. */
-static bool open_worker(const hp_run *r, hp_worker *worker) {
-  const hp_builder *exact = &r->merger.lane->builder;
+static bool open_worker(const hp_job *r, hp_worker *worker) {
+  const hp_builder *exact = &r->merger.engine->builder;
   if (worker->is_open) return true;
-  if (setjmp(worker->lane.fail.frame)) return false;
+  if (setjmp(worker->engine.fail.frame)) return false;
   hp_worker_open(worker, r->task, exact->fragment, &exact->context);
-  worker->staged = r->staged;
+  worker->pipelined = r->pipelined;
   unsigned index = 0;
-  while (r->crew->workers[index] != worker) index++;
+  while (r->team->workers[index] != worker) index++;
   if (r->parts) {
     hp_range_part(&worker->part, &r->task->document->range, index, r->parts);
-    hp_arena_open(&worker->lane.nodes, &worker->part, &worker->lane.fail);
-    hp_arena_open(&worker->lane.bytes, &worker->part, &worker->lane.fail);
+    hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.fail);
+    hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.fail);
   }
-  if (r->staged) {
-    hp_stages_open(worker->stages, &worker->lane, r->task, r->options, inline_executor(r), r->parts / 2 + index,
+  if (r->pipelined) {
+    hp_stages_open(worker->stages, &worker->engine, r->task, r->options, inline_executor(r), r->parts / 2 + index,
                    r->parts);
     worker->stages->ended = true; /* until it is told where the first chunk begins */
   }
@@ -37,46 +37,46 @@ static bool open_worker(const hp_run *r, hp_worker *worker) {
 }
 
 /* The chunk that `span` of them are. */
-static void join(hp_run *r, uint32_t chunk, uint32_t span) {
-  hp_chunk *c = hp_chunk_at(r->crew, chunk);
+static void join(hp_job *r, uint32_t chunk, uint32_t span) {
+  hp_chunk *c = hp_chunk_at(r->team, chunk);
   c->span = span;
-  c->limit = hp_chunk_at(r->crew, chunk + span - 1)->limit;
+  c->limit = hp_chunk_at(r->team, chunk + span - 1)->limit;
   if (c->work) c->work->limit = c->limit;
 }
 
 typedef struct taking {
-  hp_run *run;
+  hp_job *job;
   unsigned thread;
   uint32_t chunk;
 } taking;
 
 static bool take_more(void *context) {
   const taking *t = context;
-  if (atomic_load_explicit(&t->run->cancelled, memory_order_relaxed)) return false;
-  uint32_t span = hp_chunk_at(t->run->crew, t->chunk)->span;
-  if (!hp_share_go_on(t->run, t->thread, t->chunk + span)) return false;
-  join(t->run, t->chunk, span + 1);
+  if (atomic_load_explicit(&t->job->cancelled, memory_order_relaxed)) return false;
+  uint32_t span = hp_chunk_at(t->job->team, t->chunk)->span;
+  if (!hp_work_range_go_on(t->job, t->thread, t->chunk + span)) return false;
+  join(t->job, t->chunk, span + 1);
   return true;
 }
 
 /* What the thread needs to work on the chunk; NULL: no memory. */
-static hp_chunk_work *begin_work(hp_run *r, unsigned thread, uint32_t chunk, taking *taking) {
-  hp_chunk *c = hp_chunk_at(r->crew, chunk);
-  if (!c->work) c->work = hp_worker_next_work(r->crew->workers[thread]);
+static hp_chunk_work *begin_work(hp_job *r, unsigned thread, uint32_t chunk, taking *taking) {
+  hp_chunk *c = hp_chunk_at(r->team, chunk);
+  if (!c->work) c->work = hp_worker_next_work(r->team->workers[thread]);
   hp_chunk_work *work = c->work;
   if (!work) return NULL;
   work->cut = c->cut;
   work->limit = c->limit;
   work->times.worker = thread;
-  work->reach = r->shared ? hp_chunk_at(r->crew, hp_share_end(r, thread, chunk) - 1)->limit : c->limit;
+  work->reach = r->shared ? hp_chunk_at(r->team, hp_work_range_end(r, thread, chunk) - 1)->limit : c->limit;
   work->more = r->shared ? take_more : NULL;
   work->more_context = taking;
   return work;
 }
 
-static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
-  hp_chunk *c = hp_chunk_at(r->crew, chunk);
-  hp_task task = *r->task;
+static void speculate(hp_job *r, unsigned thread, uint32_t chunk) {
+  hp_chunk *c = hp_chunk_at(r->team, chunk);
+  hp_request task = *r->task;
   task.more = !atomic_load_explicit(&r->ended, memory_order_acquire);
   task.length = atomic_load_explicit(&r->come, memory_order_acquire);
   uint64_t none = 0;
@@ -85,8 +85,8 @@ static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
                                             memory_order_relaxed);
   taking taking = {r, thread, chunk};
   hp_chunk_work *work = begin_work(r, thread, chunk, &taking);
-  if (work && open_worker(r, r->crew->workers[thread])) {
-    hp_worker_parse(r->crew->workers[thread], &task, &r->plan, work);
+  if (work && open_worker(r, r->team->workers[thread])) {
+    hp_worker_parse(r->team->workers[thread], &task, &r->plan, work);
   } else if (work) {
     work->failed = true;
     work->times.begin = work->times.end = hp_now();
@@ -99,7 +99,7 @@ static void speculate(hp_run *r, unsigned thread, uint32_t chunk) {
 static uint64_t pair(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 /* The last of the early chunks, or 0. */
-static uint32_t claim_early(hp_run *r) {
+static uint32_t claim_early(hp_job *r) {
   uint64_t early = atomic_load_explicit(&r->early, memory_order_relaxed);
   uint32_t low, high;
   do {
@@ -112,8 +112,8 @@ static uint32_t claim_early(hp_run *r) {
 }
 
 /* The next chunk for the thread, which nobody has taken, or 0. */
-static uint32_t claim(hp_run *r, unsigned thread) {
-  if (r->shared) return hp_share_take(r, thread);
+static uint32_t claim(hp_job *r, unsigned thread) {
+  if (r->shared) return hp_work_range_take(r, thread);
   uint32_t chunk = atomic_load_explicit(&r->next, memory_order_relaxed);
   do {
     if (chunk >= atomic_load_explicit(&r->offered, memory_order_acquire)) return claim_early(r);
@@ -123,8 +123,8 @@ static uint32_t claim(hp_run *r, unsigned thread) {
 }
 
 /* True if the merger may parse the chunk by itself, nobody having begun. */
-static bool claim_exactly(hp_run *r, uint32_t chunk) {
-  if (r->shared) return hp_share_take_this(r, chunk);
+static bool claim_exactly(hp_job *r, uint32_t chunk) {
+  if (r->shared) return hp_work_range_take_this(r, chunk);
   uint64_t early = atomic_load_explicit(&r->early, memory_order_relaxed);
   while ((uint32_t)early == chunk && chunk < (uint32_t)(early >> 32))
     if (atomic_compare_exchange_weak_explicit(&r->early, &early, pair(chunk + 1, (uint32_t)(early >> 32)),
@@ -134,33 +134,33 @@ static bool claim_exactly(hp_run *r, uint32_t chunk) {
                                                  memory_order_relaxed);
 }
 
-static bool nothing_to_do(hp_run *r) {
+static bool nothing_to_do(hp_job *r) {
   return atomic_load(&r->next) >= atomic_load(&r->offered) && !atomic_load(&r->closed) && !atomic_load(&r->cancelled);
 }
 
-static void wait_for_chunk(hp_run *r) {
+static void wait_for_chunk(hp_job *r) {
   hp_spin spin = {0};
   while (hp_spin_on(&spin, WAIT_SPIN))
     if (!nothing_to_do(r)) return;
-  pthread_mutex_lock(&r->crew->lock);
+  pthread_mutex_lock(&r->team->lock);
   atomic_fetch_add(&r->sleepers, 1);
-  while (nothing_to_do(r)) pthread_cond_wait(&r->crew->wake, &r->crew->lock);
+  while (nothing_to_do(r)) pthread_cond_wait(&r->team->wake, &r->team->lock);
   atomic_fetch_sub(&r->sleepers, 1);
-  pthread_mutex_unlock(&r->crew->lock);
+  pthread_mutex_unlock(&r->team->lock);
 }
 
 /* Sequentially consistent, as is what was changed before: either a sleeper sees that or we see the sleeper. */
-static void wake_workers(hp_run *r) {
+static void wake_workers(hp_job *r) {
   if (!atomic_load(&r->sleepers)) return;
-  pthread_mutex_lock(&r->crew->lock);
-  pthread_cond_broadcast(&r->crew->wake);
-  pthread_mutex_unlock(&r->crew->lock);
+  pthread_mutex_lock(&r->team->lock);
+  pthread_cond_broadcast(&r->team->wake);
+  pthread_mutex_unlock(&r->team->lock);
 }
 
-static bool pooled(const hp_run *r) { return r->options->executor == HPAR_EXECUTOR_THREADS; }
+static bool pooled(const hp_job *r) { return r->options->executor == HPAR_EXECUTOR_THREADS; }
 
-static void work_as_worker(hp_run *r, unsigned thread) {
-  while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed) && !r->crew->workers[thread]->crowded) {
+static void work_as_worker(hp_job *r, unsigned thread) {
+  while (!atomic_load_explicit(&r->cancelled, memory_order_relaxed) && !r->team->workers[thread]->saturated) {
     uint32_t chunk = claim(r, thread);
     if (chunk)
       speculate(r, thread, chunk);
@@ -172,14 +172,14 @@ static void work_as_worker(hp_run *r, unsigned thread) {
 }
 
 static void work(void *context, unsigned thread) {
-  hp_run *r = context;
-  if (pooled(r) && !hp_place_thread(r->options->bind, thread)) atomic_store(&r->not_bound, true);
+  hp_job *r = context;
+  if (pooled(r) && !hp_bind_thread(r->options->bind, thread)) atomic_store(&r->not_bound, true);
   if (thread >= r->threads) {
-    hp_stages_serve(r->crew->workers[thread - r->threads]->stages);
+    hp_stages_serve(r->team->workers[thread - r->threads]->stages);
     return;
   }
   work_as_worker(r, thread);
-  if (r->staged) hp_stages_stop(r->crew->workers[thread]->stages);
+  if (r->pipelined) hp_stages_stop(r->team->workers[thread]->stages);
 }
 
 static void note_wait(hp_record *record, uint32_t chunk, uint64_t begin) {
@@ -187,13 +187,13 @@ static void note_wait(hp_record *record, uint32_t chunk, uint64_t begin) {
 }
 
 /* Is there something to merge at the head? */
-static bool ready(const hp_run *r) {
-  if (!r->tree) return atomic_load_explicit(&hp_chunk_at(r->crew, r->head)->done, memory_order_acquire);
+static bool ready(const hp_job *r) {
+  if (!r->tree) return atomic_load_explicit(&hp_chunk_at(r->team, r->head)->done, memory_order_acquire);
   return atomic_load_explicit(&r->finished, memory_order_acquire) + 1 >= atomic_load(&r->offered);
 }
 
 /* Waits for that and makes itself useful on a later chunk meanwhile. */
-static void await(hp_run *r) {
+static void await(hp_job *r) {
   if (ready(r)) return;
   hp_record *record = r->merger.record;
   uint64_t begin = record ? hp_now() : 0;
@@ -214,22 +214,22 @@ static void await(hp_run *r) {
   note_wait(record, r->number, begin);
 }
 
-static void start_pool(hp_run *r) {
-  if (r->started || (r->threads < 2 && !r->staged) || !pooled(r)) return;
+static void start_pool(hp_job *r) {
+  if (r->started || (r->threads < 2 && !r->pipelined) || !pooled(r)) return;
   if (atomic_load_explicit(&r->offered, memory_order_relaxed) < 2) return;
   r->started = true;
-  hp_pool_start(r->crew->pool, r->staged ? 2 * r->threads : r->threads, work, r);
+  hp_pool_start(r->team->pool, r->pipelined ? 2 * r->threads : r->threads, work, r);
 }
 
-static void join_pool(hp_run *r) {
+static void join_pool(hp_job *r) {
   atomic_store(&r->closed, true);
   if (!r->started) return;
   wake_workers(r);
-  if (r->staged) {
-    hp_stages_stop(r->crew->workers[0]->stages);
-    hp_pool_join(r->crew->pool); /* one of a pair waits for the other */
+  if (r->pipelined) {
+    hp_stages_stop(r->team->workers[0]->stages);
+    hp_pool_join(r->team->pool); /* one of a pair waits for the other */
   } else {
-    hp_pool_end(r->crew->pool);
+    hp_pool_end(r->team->pool);
   }
   r->started = false;
 }
@@ -238,7 +238,7 @@ static void join_pool(hp_run *r) {
 
 /* Where the byte at `offset` of the caller's input stands in the first `length` bytes of the text; `length`: not
  * there. */
-static size_t text_offset(const hp_task *task, size_t length, uint64_t offset) {
+static size_t text_offset(const hp_request *task, size_t length, uint64_t offset) {
   size_t low = 0, high = length;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -250,36 +250,36 @@ static size_t text_offset(const hp_task *task, size_t length, uint64_t offset) {
   return low;
 }
 
-static bool cuts_exactly(const hp_run *r) { return r->plan.cut == HP_CUT_EXACT && !r->options->cuts; }
+static bool cuts_exactly(const hp_job *r) { return r->plan.cut == HP_CUT_EXACT && !r->options->cuts; }
 
-static bool ask_oracle(hp_run *r, size_t place, hp_start_state *truth) {
+static bool ask_oracle(hp_job *r, size_t place, hp_start_state *truth) {
   bool last = atomic_load_explicit(&r->ended, memory_order_relaxed);
   size_t come = atomic_load_explicit(&r->come, memory_order_relaxed);
   return hp_oracle_at(r->oracle, (uint32_t)place, come, last, truth);
 }
 
 /* The first place to cut at or after `from` in the `come` bytes that there are; `come`: there is none. */
-static size_t cut_at(hp_run *r, size_t come, size_t from) {
+static size_t cut_at(hp_job *r, size_t come, size_t from) {
   if (!cuts_exactly(r)) return hp_cut((hp_cut_policy)r->plan.cut, r->task->text, come, from);
   r->next_truth.known = r->oracle && from < come && ask_oracle(r, from, &r->next_truth.state);
   return r->next_truth.known ? r->next_truth.state.first : come;
 }
 
-static void close_oracle(hp_run *r) {
+static void close_oracle(hp_job *r) {
   hp_oracle_close(r->oracle);
   r->oracle = NULL;
 }
 
 /* The chunk that begins at r->begin ends at `limit`. */
-static void offer(hp_run *r, size_t limit) {
-  hp_fail *fail = &r->merger.lane->fail;
+static void offer(hp_job *r, size_t limit) {
+  hp_fail *fail = &r->merger.engine->fail;
   uint32_t chunk = atomic_load_explicit(&r->offered, memory_order_relaxed);
   unsigned block = hp_block_of(chunk);
-  if (!r->crew->blocks[block]) {
-    r->crew->blocks[block] = hp_allocate_zeroed(((size_t)HP_FIRST_BLOCK << block) * sizeof(hp_chunk));
-    if (!r->crew->blocks[block]) hp_fail_now(fail, HPAR_ERROR_MEMORY);
+  if (!r->team->blocks[block]) {
+    r->team->blocks[block] = hp_allocate_zeroed(((size_t)HP_FIRST_BLOCK << block) * sizeof(hp_chunk));
+    if (!r->team->blocks[block]) hp_fail_now(fail, HPAR_ERROR_MEMORY);
   }
-  hp_chunk *c = hp_chunk_at(r->crew, chunk);
+  hp_chunk *c = hp_chunk_at(r->team, chunk);
   atomic_store_explicit(&c->done, false, memory_order_relaxed);
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
   c->composed = false;
@@ -288,7 +288,7 @@ static void offer(hp_run *r, size_t limit) {
   c->limit = (uint32_t)limit;
   c->work = NULL;
   if (r->oracle && (r->begin || cuts_exactly(r))) {
-    c->work = hp_worker_next_work(r->crew->workers[0]);
+    c->work = hp_worker_next_work(r->team->workers[0]);
     if (!c->work) hp_fail_now(fail, HPAR_ERROR_MEMORY);
     if (cuts_exactly(r)) {
       c->work->truth_known = r->truth.known;
@@ -303,11 +303,11 @@ static void offer(hp_run *r, size_t limit) {
   atomic_store(&r->offered, chunk + 1);
 }
 
-static size_t chunk_size(const hp_run *r, size_t length) {
+static size_t chunk_size(const hp_job *r, size_t length) {
   return r->options->chunk_size ? r->options->chunk_size : hp_chunk_size(length, r->threads);
 }
 
-static void cut_exactly(hp_run *r, size_t length, size_t size) {
+static void cut_exactly(hp_job *r, size_t length, size_t size) {
   for (size_t from = size, cut; from < length && (cut = cut_at(r, length, from)) < length;) {
     offer(r, cut);
     from = from + size > cut ? from + size : cut + size;
@@ -316,24 +316,24 @@ static void cut_exactly(hp_run *r, size_t length, size_t size) {
 
 /* The inline executor parses each chunk by itself, all of them before the merge; a tree of merges must know them; and a
  * strategy's own way through a chunk, to its end. */
-static bool may_share(const hp_run *r) {
+static bool may_share(const hp_job *r) {
   const hpar_options *o = r->options;
-  return !o->cuts && !o->chunk_size && !o->chunks && !r->tree && !r->staged && !inline_executor(r) &&
+  return !o->cuts && !o->chunk_size && !o->chunks && !r->tree && !r->pipelined && !inline_executor(r) &&
          !cuts_exactly(r) && r->threads > 1 && !r->plan.strategy->parse;
 }
 
 /* All cuts of a text that is there as a whole. */
-static void cut_all(hp_run *r) {
-  const hp_task *task = r->task;
+static void cut_all(hp_job *r) {
+  const hp_request *task = r->task;
   const hpar_options *o = r->options;
-  hp_cuts *cuts = &r->crew->cuts;
+  hp_cuts *cuts = &r->team->cuts;
   cuts->count = 0;
   r->shared = may_share(r);
   size_t size = o->chunk_size ? o->chunk_size
                 : o->chunks   ? task->length / o->chunks + 1
                 : r->shared   ? hp_shared_size(task->length, r->threads)
                               : 0;
-  hp_fail *fail = &r->merger.lane->fail;
+  hp_fail *fail = &r->merger.engine->fail;
   if (cuts_exactly(r))
     cut_exactly(r, task->length, size ? size : hp_chunk_size(task->length, r->threads));
   else if (!o->cuts && size)
@@ -348,7 +348,7 @@ static void cut_all(hp_run *r) {
   offer(r, task->length);
 }
 
-static size_t find_cut(hp_run *r, size_t come, size_t mapped) {
+static size_t find_cut(hp_job *r, size_t come, size_t mapped) {
   const hpar_options *o = r->options;
   if (o->cuts) {
     while (r->forced < o->cut_count) {
@@ -370,12 +370,12 @@ static size_t find_cut(hp_run *r, size_t come, size_t mapped) {
 }
 
 /* What of the text has come, and is not likely to be run out of by a worker. */
-static void offer_what_has_come(hp_run *r, size_t come, size_t mapped, bool all) {
+static void offer_what_has_come(hp_job *r, size_t come, size_t mapped, bool all) {
   for (;;) {
     if (!r->cut) r->cut = find_cut(r, come, mapped);
     if (!r->cut) break;
     size_t slack = (r->cut - r->begin) / 8;
-    if (slack > MOST_SLACK) slack = MOST_SLACK;
+    if (slack > MAX_SLACK) slack = MAX_SLACK;
     if (!all && come - r->cut < slack) break;
     offer(r, r->cut);
   }
@@ -386,82 +386,81 @@ static void offer_what_has_come(hp_run *r, size_t come, size_t mapped, bool all)
 
 /* Threads that there is work for. A worker takes some 20 KB of its own: eight of them would take as much as the tree of
  * the smallest page that is parsed in parallel (experiments/memory). */
-static unsigned worth(const hp_run *r) {
+static unsigned worth(const hp_job *r) {
   size_t length = r->task->length;
-  if (r->options->mode != HPAR_MODE_AUTO || !length || length / LEAST_SHARE >= HPAR_MAX_THREADS)
-    return HPAR_MAX_THREADS;
-  return length < 2 * LEAST_SHARE ? 2 : (unsigned)(length / LEAST_SHARE);
+  if (r->options->mode != HPAR_MODE_AUTO || !length || length / MIN_SHARE >= HPAR_MAX_THREADS) return HPAR_MAX_THREADS;
+  return length < 2 * MIN_SHARE ? 2 : (unsigned)(length / MIN_SHARE);
 }
 
-static void prepare_crew(hp_run *r) {
-  hp_crew *crew = r->crew;
-  hp_lane *lane = r->merger.lane;
+static void prepare_crew(hp_job *r) {
+  hp_team *team = r->team;
+  hp_engine *engine = r->merger.engine;
   unsigned threads = r->threads;
   if (inline_executor(r)) {
     threads = 1;
   } else if (!pooled(r)) {
     r->merger.stats->threads = threads;
   } else {
-    threads = hp_crew_threads(crew, r->options, threads);
-    if (!threads) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-    if (r->staged && threads < 2) r->staged = false;
+    threads = hp_team_threads(team, r->options, threads);
+    if (!threads) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
+    if (r->pipelined && threads < 2) r->pipelined = false;
     if (threads > worth(r)) threads = worth(r);
     r->merger.stats->threads = threads;
-    r->threads = threads = r->staged ? threads / 2 : threads;
+    r->threads = threads = r->pipelined ? threads / 2 : threads;
   }
-  if (!crew->can_sleep) {
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->wake, NULL);
-    crew->can_sleep = true;
+  if (!team->can_sleep) {
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->wake, NULL);
+    team->can_sleep = true;
   }
-  if (crew->worker_count < threads) {
-    hp_worker **workers = hp_reallocate(crew->workers, threads * sizeof *workers);
-    if (!workers) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-    crew->workers = workers;
-    hp_share *shares = hp_reallocate(crew->shares, threads * sizeof *crew->shares);
-    if (!shares) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-    crew->shares = shares;
-    while (crew->worker_count < threads) {
+  if (team->worker_count < threads) {
+    hp_worker **workers = hp_reallocate(team->workers, threads * sizeof *workers);
+    if (!workers) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
+    team->workers = workers;
+    hp_work_range *shares = hp_reallocate(team->shares, threads * sizeof *team->shares);
+    if (!shares) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
+    team->shares = shares;
+    while (team->worker_count < threads) {
       hp_worker *worker = hp_allocate_zeroed(sizeof *worker);
-      if (!worker) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-      workers[crew->worker_count++] = worker;
+      if (!worker) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
+      workers[team->worker_count++] = worker;
     }
   }
-  if (r->tree && crew->level_count < threads) {
-    void *levels = hp_reallocate(crew->levels, threads * sizeof *crew->levels);
-    if (!levels) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
-    crew->levels = levels;
-    crew->level_count = threads;
+  if (r->tree && team->level_count < threads) {
+    void *levels = hp_reallocate(team->levels, threads * sizeof *team->levels);
+    if (!levels) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
+    team->levels = levels;
+    team->level_count = threads;
   }
-  if (r->tree) memset(crew->levels, 0, threads * sizeof *crew->levels);
-  const hp_task *task = r->task;
-  unsigned parts = r->staged ? 2 * threads : threads;
-  bool divided = task->length && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, parts);
+  if (r->tree) memset(team->levels, 0, threads * sizeof *team->levels);
+  const hp_request *task = r->task;
+  unsigned parts = r->pipelined ? 2 * threads : threads;
+  bool divided = task->length && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, parts);
   r->parts = divided ? parts : 0;
   for (unsigned i = 0; i < threads; i++) {
-    hp_worker *worker = crew->workers[i];
-    worker->is_open = worker->crowded = false;
-    worker->done = worker->vain = 0;
+    hp_worker *worker = team->workers[i];
+    worker->is_open = worker->saturated = false;
+    worker->done = worker->wasted_bytes = 0;
     worker->work = NULL;
     worker->nanoseconds = worker->predict_nanoseconds = 0;
-    if (r->staged && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
-    if (r->staged && !worker->stages) hp_fail_now(&lane->fail, HPAR_ERROR_MEMORY);
+    if (r->pipelined && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
+    if (r->pipelined && !worker->stages) hp_fail_now(&engine->fail, HPAR_ERROR_MEMORY);
     /* Where a worker is used for more than its chunks. */
-    if ((r->staged || r->tree) && !open_worker(r, worker)) hp_fail_now(&lane->fail, worker->lane.fail.status);
+    if ((r->pipelined || r->tree) && !open_worker(r, worker)) hp_fail_now(&engine->fail, worker->engine.fail.status);
   }
   r->open = true;
 }
 
 /* Quirks mode is a constant from the end of the initial mode on, and workers read it. */
 static bool leave_initial_mode(hp_merger *m) {
-  hp_lane *lane = m->lane;
-  while (!m->done && lane->builder.mode == HP_INITIAL)
-    if (!hp_merger_walk_to(m, (uint32_t)(lane->tokenizer.at - lane->tokenizer.base) + 1)) return false;
+  hp_engine *engine = m->engine;
+  while (!m->done && engine->builder.mode == HP_INITIAL)
+    if (!hp_merger_parse_until(m, (uint32_t)(engine->tokenizer.at - engine->tokenizer.base) + 1)) return false;
   return true;
 }
 
 /* The merger parses the chunk that it is at by itself, if nobody has begun. */
-static bool take_over(hp_run *r) {
+static bool take_over(hp_job *r) {
   if (r->own || r->threads < 2 || !claim_exactly(r, r->head)) return false;
   hpar_stats *stats = r->merger.stats;
   stats->chunks_exact++;
@@ -473,7 +472,7 @@ static bool take_over(hp_run *r) {
 }
 
 /* There is a record. The merger has been at the chunk since `begin`, and perhaps will again. */
-static void note_merged(hp_run *r, const hp_chunk *c, uint64_t begin, bool finished) {
+static void note_merged(hp_job *r, const hp_chunk *c, uint64_t begin, bool finished) {
   hp_record *record = r->merger.record;
   uint64_t end = hp_now();
   hp_record_event(record, r->own ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE, 0, r->number, begin, end, c->cut, c->limit);
@@ -485,13 +484,13 @@ static void note_merged(hp_run *r, const hp_chunk *c, uint64_t begin, bool finis
 }
 
 /* The chunks that the merger has not come to, and what the workers did. */
-static void note_end(hp_run *r) {
+static void note_end(hp_job *r) {
   hp_record *record = r->merger.record;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
   hp_record_event(record, HPAR_EVENT_CUT, 0, UINT32_MAX, r->begin_time, r->begin_time + r->merger.stats->ns.cut, 0, 0);
   uint32_t number = 0; /* of the chunk */
   for (uint32_t i = 0, span; i < offered; i += span, number++) {
-    const hp_chunk *c = hp_chunk_at(r->crew, i);
+    const hp_chunk *c = hp_chunk_at(r->team, i);
     span = c->span;
     if (i >= r->head) hp_note_other(&r->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
     if (!atomic_load_explicit(&c->done, memory_order_acquire) || !c->work) continue;
@@ -512,7 +511,7 @@ static void note_end(hp_run *r) {
 }
 
 /* True if the merger, at the end of a chunk of its own, makes the next one part of it. */
-static bool more_of_own(hp_run *r, const hp_chunk *c) {
+static bool more_of_own(hp_job *r, const hp_chunk *c) {
   uint32_t next = r->head + c->span;
   if (!r->shared || next >= atomic_load_explicit(&r->offered, memory_order_relaxed) || !claim_exactly(r, next))
     return false;
@@ -521,18 +520,18 @@ static bool more_of_own(hp_run *r, const hp_chunk *c) {
 }
 
 static bool merge_log(hp_merger *m, const hp_chunk *c) {
-  if (c->work) return hp_merger_take(m, c->work);
+  if (c->work) return hp_merger_merge_chunk(m, c->work);
   const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
-  return hp_merger_take(m, &lost);
+  return hp_merger_merge_chunk(m, &lost);
 }
 
 /* One chunk further; false if more must come first. */
-static bool merge_chunk(hp_run *r, hp_chunk *c) {
+static bool merge_chunk(hp_job *r, hp_chunk *c) {
   hp_merger *m = &r->merger;
   if (r->own) {
     uint64_t begin = m->record ? hp_now() : 0;
-    bool there = hp_merger_walk_to(m, c->limit);
-    while (there && !m->done && more_of_own(r, c)) there = hp_merger_walk_to(m, c->limit);
+    bool there = hp_merger_parse_until(m, c->limit);
+    while (there && !m->done && more_of_own(r, c)) there = hp_merger_parse_until(m, c->limit);
     if (m->record) note_merged(r, c, begin, there);
     if (!there) return false;
     r->own = false;
@@ -549,17 +548,17 @@ static bool merge_chunk(hp_run *r, hp_chunk *c) {
 }
 
 /* As far as it goes without waiting. */
-static void merge_what_is_done(hp_run *r) {
+static void merge_what_is_done(hp_job *r) {
   hp_merger *m = &r->merger;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
   while (!m->done && r->head < offered) {
     if (!r->own && (r->tree || !ready(r))) return;
-    if (!merge_chunk(r, hp_chunk_at(r->crew, r->head))) return;
+    if (!merge_chunk(r, hp_chunk_at(r->team, r->head))) return;
   }
 }
 
 /* While there is more to do than the others will come to soon. */
-static void help(hp_run *r) {
+static void help(hp_job *r) {
   for (;;) {
     merge_what_is_done(r);
     uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
@@ -572,7 +571,7 @@ static void help(hp_run *r) {
   }
 }
 
-static void merge_all(hp_run *r) {
+static void merge_all(hp_job *r) {
   hp_merger *m = &r->merger;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
   bool composed = !r->tree;
@@ -582,15 +581,15 @@ static void merge_all(hp_run *r) {
       if (!composed) hp_tree_finish(r);
       composed = true;
     }
-    merge_chunk(r, hp_chunk_at(r->crew, r->head));
+    merge_chunk(r, hp_chunk_at(r->team, r->head));
   }
   hp_merger_finish(m);
 }
 
-static void fill_stats(hp_run *r) {
+static void fill_stats(hp_job *r) {
   hpar_stats *stats = r->merger.stats;
   uint32_t offered = atomic_load_explicit(&r->offered, memory_order_relaxed);
-  for (uint32_t i = offered ? hp_chunk_at(r->crew, 0)->span : 0; i < offered; i += hp_chunk_at(r->crew, i)->span)
+  for (uint32_t i = offered ? hp_chunk_at(r->team, 0)->span : 0; i < offered; i += hp_chunk_at(r->team, i)->span)
     stats->chunks++;
   stats->ns.parse_per_worker[0] = r->busy - stats->ns.merge;
   stats->merge_levels[0].nanoseconds = stats->ns.merge;
@@ -598,13 +597,13 @@ static void fill_stats(hp_run *r) {
   stats->ns.first_chunk = start ? start - r->begin_time : 0;
   unsigned workers = inline_executor(r) ? 1 : r->threads;
   for (unsigned i = 0; r->open && i < workers; i++) {
-    if (r->staged) hp_stages_count(r->crew->workers[i]->stages, stats);
-    if (i) stats->ns.parse_per_worker[i] = r->crew->workers[i]->nanoseconds;
-    if (r->parts && r->crew->workers[i]->is_open)
-      r->task->document->range.in_parts += hp_range_part_used(&r->crew->workers[i]->part);
-    stats->ns.predict += r->crew->workers[i]->predict_nanoseconds;
+    if (r->pipelined) hp_stages_count(r->team->workers[i]->stages, stats);
+    if (i) stats->ns.parse_per_worker[i] = r->team->workers[i]->nanoseconds;
+    if (r->parts && r->team->workers[i]->is_open)
+      r->task->document->range.in_parts += hp_range_part_used(&r->team->workers[i]->part);
+    stats->ns.predict += r->team->workers[i]->predict_nanoseconds;
     for (unsigned level = 1; r->tree && level < HPAR_MERGE_LEVELS; level++) {
-      const hpar_merge_level *from = &r->crew->levels[i][level];
+      const hpar_merge_level *from = &r->team->levels[i][level];
       hpar_merge_level *to = &stats->merge_levels[level];
       to->merges += from->merges;
       to->segments += from->segments;
@@ -619,17 +618,17 @@ static void fill_stats(hp_run *r) {
   for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += stats->log_entries_by_kind[kind];
 }
 
-void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *o, hpar_stats *stats) {
-  hp_run *r = &crew->run;
+void hp_team_begin(hp_team *team, hp_engine *engine, const hp_request *task, const hpar_options *o, hpar_stats *stats) {
+  hp_job *r = &team->job;
   close_oracle(r);
   memset(r, 0, sizeof *r);
-  r->crew = crew;
+  r->team = team;
   r->task = task;
   r->options = o;
   hp_plan_of(&r->plan, o);
-  hp_prescan_begin(&crew->prescan);
-  r->plan.prescan = &crew->prescan;
-  r->merger = (hp_merger){.lane = lane, .stats = stats, .strategy = r->plan.strategy, .record = task->record};
+  hp_prescan_begin(&team->prescan);
+  r->plan.prescan = &team->prescan;
+  r->merger = (hp_merger){.engine = engine, .stats = stats, .strategy = r->plan.strategy, .record = task->record};
   r->threads = o->threads ? o->threads : hp_usable_cores();
   r->tree = o->merge == HPAR_MERGE_TREE && !r->plan.strategy->at_seam;
   r->begin_time = hp_now();
@@ -646,10 +645,10 @@ void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar
   stats->cut = o->cuts ? "forced" : hpar_cut_policy_name(r->plan.cut);
 }
 
-static void merge_as_task(hp_run *r) {
-  hp_lane *lane = r->merger.lane;
-  if (setjmp(lane->fail.frame)) {
-    r->outcome = lane->fail.status;
+static void merge_as_task(hp_job *r) {
+  hp_engine *engine = r->merger.engine;
+  if (setjmp(engine->fail.frame)) {
+    r->outcome = engine->fail.status;
   } else {
     merge_all(r);
     r->outcome = HPAR_OK;
@@ -665,19 +664,19 @@ static void task_of_caller(void *context, unsigned index) {
     merge_as_task(context);
 }
 
-static hpar_status run_by_caller(hp_run *r) {
+static hpar_status run_by_caller(hp_job *r) {
   const hpar_options *o = r->options;
   r->outcome = HPAR_ERROR_ARGUMENT;
   o->run(o->run_context, r->threads, task_of_caller, r);
   return r->outcome;
 }
 
-hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *o,
+hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *task, const hpar_options *o,
                                  hpar_stats *stats) {
-  hp_crew_begin(crew, lane, task, o, stats);
-  hp_run *r = &crew->run;
-  r->staged = o->pipeline_stages && o->executor != HPAR_EXECUTOR_CALLER &&
-              o->merge != HPAR_MERGE_TREE; /* composing wants the workers' lanes */
+  hp_team_begin(team, engine, task, o, stats);
+  hp_job *r = &team->job;
+  r->pipelined = o->pipeline_stages && o->executor != HPAR_EXECUTOR_CALLER &&
+                 o->merge != HPAR_MERGE_TREE; /* composing wants the workers' engines */
   leave_initial_mode(&r->merger);
   prepare_crew(r);
   atomic_store_explicit(&r->come, task->length, memory_order_relaxed);
@@ -695,10 +694,10 @@ hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *ta
     /* The merger parses exactly, and faster than a worker: the first share is its own. */
     size_t end = hp_merger_share(task->length, r->threads);
     uint32_t share = 1;
-    while (share < offered && hp_chunk_at(crew, share)->cut < end) share++;
+    while (share < offered && hp_chunk_at(team, share)->cut < end) share++;
     atomic_store_explicit(&r->early, pair(1, share), memory_order_relaxed);
     atomic_store_explicit(&r->next, r->shared ? offered : share, memory_order_relaxed);
-    if (r->shared) hp_share_deal(r, share, offered);
+    if (r->shared) hp_work_range_deal(r, share, offered);
   }
   if (o->executor == HPAR_EXECUTOR_CALLER && r->threads > 1 && offered > 1) {
     hpar_status status = run_by_caller(r);
@@ -713,11 +712,11 @@ hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *ta
   return HPAR_OK;
 }
 
-void hp_crew_feed(hp_crew *crew, size_t come, size_t mapped) {
-  hp_run *r = &crew->run;
+void hp_team_feed(hp_team *team, size_t come, size_t mapped) {
+  hp_job *r = &team->job;
   hp_merger *m = &r->merger;
   uint64_t begin = hp_now();
-  m->lane->tokenizer.end = r->task->text + come;
+  m->engine->tokenizer.end = r->task->text + come;
   if (!r->open) {
     if (!leave_initial_mode(m)) return;
     prepare_crew(r);
@@ -732,17 +731,17 @@ void hp_crew_feed(hp_crew *crew, size_t come, size_t mapped) {
   } else {
     size_t least = r->cut ? r->cut : r->options->cuts ? 0 : chunk_size(r, come);
     if (least < r->searched) least = r->searched;
-    hp_merger_walk_to(m, least < UINT32_MAX ? (uint32_t)least : UINT32_MAX);
+    hp_merger_parse_until(m, least < UINT32_MAX ? (uint32_t)least : UINT32_MAX);
   }
   r->busy += hp_now() - begin;
 }
 
-void hp_crew_finish(hp_crew *crew, size_t length) {
-  hp_run *r = &crew->run;
+void hp_team_finish(hp_team *team, size_t length) {
+  hp_job *r = &team->job;
   hp_merger *m = &r->merger;
   uint64_t begin = hp_now();
-  m->lane->tokenizer.end = r->task->text + length;
-  m->lane->tokenizer.last = true;
+  m->engine->tokenizer.end = r->task->text + length;
+  m->engine->tokenizer.last = true;
   m->stats->chunks_started_before_end = atomic_load_explicit(&r->next, memory_order_relaxed) - 1;
   if (r->open && !m->done) {
     atomic_store_explicit(&r->come, length, memory_order_release);
@@ -758,26 +757,26 @@ void hp_crew_finish(hp_crew *crew, size_t length) {
   fill_stats(r);
 }
 
-void hp_crew_abandon(hp_crew *crew) {
-  atomic_store(&crew->run.cancelled, true);
-  if (crew->run.started) join_pool(&crew->run);
+void hp_team_abandon(hp_team *team) {
+  atomic_store(&team->job.cancelled, true);
+  if (team->job.started) join_pool(&team->job);
 }
 
-void hp_crew_close(hp_crew *crew) {
-  hp_crew_abandon(crew);
-  close_oracle(&crew->run);
-  hp_pool_destroy(crew->pool);
-  for (unsigned i = 0; i < crew->worker_count; i++) {
-    hp_worker_close(crew->workers[i]);
-    hp_free(crew->workers[i]);
+void hp_team_close(hp_team *team) {
+  hp_team_abandon(team);
+  close_oracle(&team->job);
+  hp_pool_destroy(team->pool);
+  for (unsigned i = 0; i < team->worker_count; i++) {
+    hp_worker_close(team->workers[i]);
+    hp_free(team->workers[i]);
   }
-  hp_free(crew->workers);
-  hp_free(crew->levels);
-  hp_free(crew->shares);
-  for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) hp_free(crew->blocks[block]);
-  hp_free(crew->cuts.at);
-  hp_prescan_close(&crew->prescan);
-  if (!crew->can_sleep) return;
-  pthread_cond_destroy(&crew->wake);
-  pthread_mutex_destroy(&crew->lock);
+  hp_free(team->workers);
+  hp_free(team->levels);
+  hp_free(team->shares);
+  for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) hp_free(team->blocks[block]);
+  hp_free(team->cuts.at);
+  hp_prescan_close(&team->prescan);
+  if (!team->can_sleep) return;
+  pthread_cond_destroy(&team->wake);
+  pthread_mutex_destroy(&team->lock);
 }

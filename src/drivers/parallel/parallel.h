@@ -5,10 +5,10 @@
  * whole, or come piece by piece, in which case a chunk is handed out once it has come. */
 
 #include "html/tree/engine.h"
-#include "speculation/cuts/cut.h"
 #include "merge/compose.h"
 #include "merge/merge.h"
 #include "platform/pool.h"
+#include "speculation/cuts/cut.h"
 #include "speculation/start/oracle.h"
 #include "speculation/start/prescan.h"
 #include "speculation/worker/worker.h"
@@ -32,15 +32,15 @@ typedef struct hp_chunk {
 } hp_chunk;
 
 /* One parse. What more than one thread uses stands behind the padding. */
-typedef struct hp_run {
-  struct hp_crew *crew;
-  const hp_task *task; /* with no length of its own while text comes: see `come` */
+typedef struct hp_job {
+  struct hp_team *team;
+  const hp_request *task; /* with no length of its own while text comes: see `come` */
   const hpar_options *options;
   hp_merger merger;
   hp_plan plan;
   hp_oracle *oracle;   /* NULL: nobody asks it */
   unsigned threads;    /* with the caller */
-  bool staged;         /* each worker is a pair of stages: thread w + `threads` is the tokenizer of worker w */
+  bool pipelined;      /* each worker is a pair of stages: thread w + `threads` is the tokenizer of worker w */
   bool open;           /* past the initial mode, and the workers are ready */
   bool started;        /* the pool is at it */
   bool tree;           /* logs are composed before any of them is merged */
@@ -73,20 +73,20 @@ typedef struct hp_run {
   _Atomic uint32_t finished;    /* when merging as a tree: chunks after the first that are done, with all that their end
                                    let    be composed; release */
   _Atomic uint64_t first_start; /* when the first chunk was begun; 0: none was */
-} hp_run;
+} hp_job;
 
-typedef struct hp_share {
+typedef struct hp_work_range {
   _Atomic uint64_t range;
   char apart[HP_CACHE_LINE - sizeof(uint64_t)];
-} hp_share;
+} hp_work_range;
 
-/* What a parser keeps between parallel parses. Zeros are a crew that has not worked yet. */
-typedef struct hp_crew {
+/* What a parser keeps between parallel parses. Zeros are a team that has not worked yet. */
+typedef struct hp_team {
   hp_pool *pool;
   unsigned threads;    /* that the pool was asked for */
   hp_worker **workers; /* [0] is the calling thread's */
   unsigned worker_count;
-  hp_share *shares;                              /* of each of them */
+  hp_work_range *shares;                         /* of each of them */
   hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* what each of them has composed, where a tree was asked for */
   unsigned level_count;
   hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* each twice as long as the one before; chunks never move */
@@ -95,60 +95,61 @@ typedef struct hp_crew {
   bool can_sleep; /* lock and wake are there */
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  hp_run run;
-} hp_crew;
+  hp_job job;
+} hp_team;
 
-/* Parses the task to its end on `lane`, which is open. Unwinds through the lane's fail, as do the next three, or, with
- * an executor of the caller's, answers what failed; then hp_crew_abandon is to be called. */
-hpar_status hp_parse_in_parallel(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *options,
+/* Parses the task to its end on `engine`, which is open. Unwinds through the engine's fail, as do the next three, or,
+ * with an executor of the caller's, answers what failed; then hp_team_abandon is to be called. */
+hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *task, const hpar_options *options,
                                  hpar_stats *stats);
 
 /* The same for a text that comes bit by bit to where the task has it: `task` has no length, and it, the options and
  * `stats` stay until the end. `come` bytes of it are there; up to `mapped` their offsets in the source are settled. */
-void hp_crew_begin(hp_crew *crew, hp_lane *lane, const hp_task *task, const hpar_options *options, hpar_stats *stats);
-void hp_crew_feed(hp_crew *crew, size_t come, size_t mapped);
-void hp_crew_finish(hp_crew *crew, size_t length);
+void hp_team_begin(hp_team *team, hp_engine *engine, const hp_request *task, const hpar_options *options,
+                   hpar_stats *stats);
+void hp_team_feed(hp_team *team, size_t come, size_t mapped);
+void hp_team_finish(hp_team *team, size_t length);
 
-/* Calls work(job, t) with t from 0 to `threads` - 1, as the options say: on the crew's threads, which are there, the
+/* Calls work(job, t) with t from 0 to `threads` - 1, as the options say: on the team's threads, which are there, the
  * calling one being 0; on the caller's; or all here. */
-void hp_crew_run(hp_crew *crew, const hpar_options *options, unsigned threads, hp_work work, void *job);
+void hp_team_run(hp_team *team, const hpar_options *options, unsigned threads, hp_work work, void *job);
 
-/* Adds to `aid` what lets the crew decode `length` bytes in slices, if it may have more than one thread. */
-void hp_crew_aid(hp_crew *crew, const hpar_options *options, size_t length, hp_decode_aid *aid);
+/* Adds to `aid` what lets the team decode `length` bytes in slices, if it may have more than one thread. */
+void hp_team_slice_executor(hp_team *team, const hpar_options *options, size_t length, hp_slice_executor *aid);
 
 /* The threads that there are, `wanted` being what was asked for, in a pool that waits as the options say; 0: no memory.
  */
-unsigned hp_crew_threads(hp_crew *crew, const hpar_options *options, unsigned wanted);
+unsigned hp_team_threads(hp_team *team, const hpar_options *options, unsigned wanted);
 
 /* The block that a chunk is in: block k has HP_FIRST_BLOCK << k of them. */
 static inline unsigned hp_block_of(uint32_t chunk) {
   return 31u - (unsigned)__builtin_clz(chunk + HP_FIRST_BLOCK) - (unsigned)__builtin_ctz(HP_FIRST_BLOCK);
 }
 
-static inline hp_chunk *hp_chunk_at(const hp_crew *crew, uint32_t chunk) {
+static inline hp_chunk *hp_chunk_at(const hp_team *team, uint32_t chunk) {
   unsigned block = hp_block_of(chunk);
-  return &crew->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
+  return &team->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
 }
 
 /* Shares (share.c): the merger's are the chunks up to `first`, but for chunk 0; the others have as many each. */
-void hp_share_deal(hp_run *run, uint32_t first, uint32_t count);
+void hp_work_range_deal(hp_job *job, uint32_t first, uint32_t count);
 /* The next chunk for a thread, of its own share or another's; 0: there is nothing worth taking. */
-uint32_t hp_share_take(hp_run *run, unsigned thread);
+uint32_t hp_work_range_take(hp_job *job, unsigned thread);
 /* True if nobody had begun the chunk, whosever share it is in, and the caller has it now. */
-bool hp_share_take_this(hp_run *run, uint32_t chunk);
+bool hp_work_range_take_this(hp_job *job, uint32_t chunk);
 /* The same, but only from the thread's own share. */
-bool hp_share_go_on(hp_run *run, unsigned thread, uint32_t chunk);
+bool hp_work_range_go_on(hp_job *job, unsigned thread, uint32_t chunk);
 /* Behind the last chunk up to which the thread, which has just taken `chunk`, may go on. */
-uint32_t hp_share_end(hp_run *run, unsigned thread, uint32_t chunk);
+uint32_t hp_work_range_end(hp_job *job, unsigned thread, uint32_t chunk);
 
 /* Merging as a tree (tree.c). The chunk, after the first, is done or is left to the merger; composes whatever this
  * completes. Once all have arrived, and no thread works any more, the rest is composed by hp_tree_finish. */
-void hp_tree_arrive(hp_run *run, unsigned thread, uint32_t chunk);
-void hp_tree_finish(hp_run *run);
+void hp_tree_arrive(hp_job *job, unsigned thread, uint32_t chunk);
+void hp_tree_finish(hp_job *job);
 
 /* Ends what is under way, if anything is, without a result: no thread touches the document any more. */
-void hp_crew_abandon(hp_crew *crew);
+void hp_team_abandon(hp_team *team);
 
-void hp_crew_close(hp_crew *crew);
+void hp_team_close(hp_team *team);
 
 #endif

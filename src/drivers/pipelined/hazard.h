@@ -18,18 +18,18 @@ enum {
 };
 
 /* The notes on "<![CDATA[" as they should be before the token is built, of those that were asked. */
-static inline unsigned hp_cdata_notes(hp_tokenizer *lane, unsigned asked) {
-  bool pending = lane->pending_text;
+static inline unsigned hp_cdata_notes(hp_tokenizer *engine, unsigned asked) {
+  bool pending = engine->pending_text;
   unsigned notes = 0;
   if (asked & HP_NOTE_ASKED) {
-    lane->pending_text = false;
-    notes |= HP_NOTE_ASKED | (lane->foreign(lane->context) ? HP_NOTE_YES : 0);
+    engine->pending_text = false;
+    notes |= HP_NOTE_ASKED | (engine->foreign(engine->context) ? HP_NOTE_YES : 0);
   }
   if (asked & HP_NOTE_ASKED_PENDING) {
-    lane->pending_text = true;
-    notes |= HP_NOTE_ASKED_PENDING | (lane->foreign(lane->context) ? HP_NOTE_YES_PENDING : 0);
+    engine->pending_text = true;
+    notes |= HP_NOTE_ASKED_PENDING | (engine->foreign(engine->context) ? HP_NOTE_YES_PENDING : 0);
   }
-  lane->pending_text = pending;
+  engine->pending_text = pending;
   return notes;
 }
 

@@ -1,4 +1,4 @@
-/* The pipelined parser: a lane with an exact builder, and a tokenizer ahead of it. */
+/* The pipelined parser: a engine with an exact builder, and a tokenizer ahead of it. */
 
 #include "drivers/pipelined/stages.h"
 
@@ -6,18 +6,18 @@
 
 static void serve(void *context, unsigned thread) {
   hp_stages *s = context;
-  hp_place_thread(s->bind, thread);
+  hp_bind_thread(s->bind, thread);
   hp_stages_serve(s);
 }
 
-void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_lane *lane, const hp_task *task, const hpar_options *o,
+void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp_request *task, const hpar_options *o,
                         hpar_stats *stats) {
   bool threads = pool && hp_pool_threads(pool) > 1;
   stats->mode = "pipelined";
   stats->threads = threads ? 2 : 1;
   /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
-  bool divided = threads && task->length <= HP_MOST_APART && hp_range_divide(&task->document->range, 1);
-  hp_stages_open(s, lane, task, o, !threads, 0, divided);
+  bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1);
+  hp_stages_open(s, engine, task, o, !threads, 0, divided);
   s->bind = o->bind;
   s->has_events = task->record;
   if (threads) {

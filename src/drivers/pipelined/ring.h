@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 /* Two lines: a processor that misses one may bring in its neighbour, too. */
-enum { HP_APART_BYTES = 128, HP_SLOTS_A_LINE = 4, HP_RING_AHEAD = 16, HP_MOST_BUFFER_TOKENS = 1 << 16 };
+enum { HP_APART_BYTES = 128, HP_SLOTS_A_LINE = 4, HP_RING_AHEAD = 16, HP_MAX_BUFFER_TOKENS = 1 << 16 };
 
 typedef struct hp_ring {
   hp_packed *slots;
@@ -27,8 +27,8 @@ typedef struct hp_ring {
   char apart_2[HP_APART_BYTES];
   uint32_t head, head_shown, tail_seen; /* the taker's */
   char apart_3[HP_APART_BYTES];
-  /* Release, with which what was written to the slots is seen; what follows is hp_unpark. Acquire where the other side
-   * reads. */
+  /* Release, with which what was written to the slots is seen; what follows is hp_event_count_wake. Acquire where the
+   * other side reads. */
   _Atomic uint32_t shared_tail;
   char apart_4[HP_APART_BYTES];
   _Atomic uint32_t shared_head; /* release: what was in the slots has been read */

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "trace/record.h"
 #include "html/tokenizer/content.h"
+#include "trace/record.h"
 
 enum { LARGEST_WINDOW = 64 << 10, SMALLEST_WINDOW = 256 };
 /* The tokenizer of a worker runs on beyond the end of the chunk, in vain. */
@@ -82,12 +82,12 @@ static void roll_back(hp_stages *s) {
   s->resume = s->ring.tail;
   s->in_vain = s->bytes_dropped + s->bytes_searched;
   atomic_store(&s->answered, request);
-  hp_unpark(&s->parking);
+  hp_event_count_wake(&s->parking);
 }
 
 static void show(hp_stages *s) {
   hp_ring_show_tail(&s->ring);
-  hp_unpark(&s->parking);
+  hp_event_count_wake(&s->parking);
 }
 
 static void put(hp_stages *s, hp_packed token) {
@@ -293,7 +293,7 @@ static void go_on_alone(hp_stages *s) {
 /* Of the stage whose tokenizer was at `from`; the time of its end. */
 static uint64_t note_event(hp_stages *s, hpar_event_kind kind, unsigned thread, uint64_t begin, const char *from) {
   if (!s->has_events) return 0;
-  const hp_tokenizer *t = thread ? &s->ahead : &s->lane->tokenizer;
+  const hp_tokenizer *t = thread ? &s->ahead : &s->engine->tokenizer;
   uint64_t end = hp_now();
   size_t first = (size_t)(from - t->base), last = (size_t)(t->at - t->base);
   hp_record_event(s->task->record, kind, thread, UINT32_MAX, begin, end, first < last ? first : last, last);
@@ -308,7 +308,7 @@ void hp_stages_serve(hp_stages *s) {
     stuck why = run_guarded(s);
     uint64_t end = note_event(s, HPAR_EVENT_TOKENIZE, 1, begin, from);
     if (s->stopped) return;
-    hp_park(&s->parking, &s->waits, ready[why], s);
+    hp_event_count_wait(&s->parking, &s->waits, ready[why], s);
     note_event(s, HPAR_EVENT_WAIT, 1, end, s->ahead.at);
     if (why == DRAINING) go_on_alone(s);
   }
@@ -327,10 +327,10 @@ static void await_tokens(hp_stages *s) {
   if (s->ring.head != s->ring.head_shown) hp_ring_show_head(&s->ring);
   atomic_store(&s->drained, s->ring.head);
   if (!s->taking_turns) {
-    hp_unpark(&s->parking);
+    hp_event_count_wake(&s->parking);
     uint64_t begin = s->has_events ? hp_now() : 0;
-    hp_park(&s->parking, &s->builder_waits, tokens_again, s);
-    note_event(s, HPAR_EVENT_WAIT, 0, begin, s->lane->tokenizer.at);
+    hp_event_count_wait(&s->parking, &s->builder_waits, tokens_again, s);
+    note_event(s, HPAR_EVENT_WAIT, 0, begin, s->engine->tokenizer.at);
     return;
   }
   s->builder_waits.count++;
@@ -342,26 +342,26 @@ static void await_tokens(hp_stages *s) {
   s->builder_waits.nanoseconds += hp_now() - begin;
 }
 
-/* The tokenizer goes on as the lane's stands. What it has read beyond is dropped. */
+/* The tokenizer goes on as the engine's stands. What it has read beyond is dropped. */
 static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) {
-  hp_tokenizer *t = &s->lane->tokenizer;
+  hp_tokenizer *t = &s->engine->tokenizer;
   hp_snapshot *to = &s->snapshot;
   to->at = t->at;
   to->content = t->content;
   to->last_start_tag = t->last_start_tag;
   to->notes = known;
   to->feedback.depth = 0;
-  if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&to->feedback, &s->lane->builder);
+  if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&to->feedback, &s->engine->builder);
   if (s->at > s->paid) s->credit += s->at - s->paid;
   s->paid = t->at;
   if (t->at == s->at) s->credit -= ROLLBACK_COST;
   to->halt = s->alone_now = s->credit < 0;
   atomic_fetch_add(&s->request, 1);
-  hp_unpark(&s->parking);
+  hp_event_count_wake(&s->parking);
   if (s->taking_turns)
     roll_back(s);
   else if (asked_back(s))
-    hp_park(&s->parking, &s->builder_waits, answered_again, s);
+    hp_event_count_wait(&s->parking, &s->builder_waits, answered_again, s);
   s->credit -= (int64_t)(s->in_vain - s->charged);
   s->charged = s->in_vain;
   s->was_dropped = s->dropped_so_far;
@@ -369,7 +369,7 @@ static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) 
   s->dropped = s->resume - s->ring.head;
   s->tokens_dropped += s->dropped;
   hp_ring_drop_to(&s->ring, s->resume);
-  if (!s->taking_turns) hp_unpark(&s->parking);
+  if (!s->taking_turns) hp_event_count_wake(&s->parking);
   s->found = NULL;
   if (s->at) s->rollbacks++;
   if (hazard < HPAR_PIPELINE_HAZARDS) s->rolled_back[hazard]++;
@@ -391,12 +391,12 @@ static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at,
                                    .ns = hp_now()});
 }
 
-/* The token that was built had something to look at, or the lane does not stand where it was left. */
+/* The token that was built had something to look at, or the engine does not stand where it was left. */
 static __attribute__((noinline)) void settle(hp_stages *s) {
   hpar_pipeline_hazard met[2];
   unsigned count = 0;
-  const hp_tokenizer *t = &s->lane->tokenizer;
-  const hp_builder *b = &s->lane->builder;
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  const hp_builder *b = &s->engine->builder;
   hpar_pipeline_hazard hazard = HPAR_PIPELINE_HAZARDS;
   bool back = t->at != s->at || t->content != s->content;
   if (s->notes & HP_NOTE_RAW_TEXT) {
@@ -416,7 +416,7 @@ static __attribute__((noinline)) void settle(hp_stages *s) {
 }
 
 static void take_errors(hp_stages *s) {
-  hp_errors *errors = s->lane->tokenizer.errors;
+  hp_errors *errors = s->engine->tokenizer.errors;
   const hp_found *found = s->found;
   s->found = NULL;
   if (!errors) return;
@@ -427,7 +427,7 @@ static void take_errors(hp_stages *s) {
 
 /* The tree builder's own next token, until speculation has paid its debt. */
 static __attribute__((noinline)) const hp_token *read_alone(hp_stages *s) {
-  hp_tokenizer *t = &s->lane->tokenizer;
+  hp_tokenizer *t = &s->engine->tokenizer;
   const char *from = t->at;
   bool whole = hp_next_token(t, &s->own) != HP_TOKEN_NEED_MORE;
   uint64_t bytes = (uint64_t)((whole ? t->at : t->end) - from);
@@ -439,8 +439,8 @@ static __attribute__((noinline)) const hp_token *read_alone(hp_stages *s) {
 }
 
 static inline void unpack(hp_stages *s, hp_packed packed) {
-  const hp_tokenizer *t = &s->lane->tokenizer;
-  hp_unpack(&s->own, packed, (uint32_t)(t->at - t->base), t->base, s->lane->builder.base);
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  hp_unpack(&s->own, packed, (uint32_t)(t->at - t->base), t->base, s->engine->builder.base);
 }
 
 /* On from a slot that is no plain token, if `any`, to one that is to be built, which is unpacked. False: the tree
@@ -451,16 +451,16 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
     if (!any) {
       await_tokens(s);
     } else if (hp_packed_kind(packed) == HP_SLOT_ERRORS) {
-      s->found = hp_at(s->lane->builder.base, hp_packed_ref(packed));
+      s->found = hp_at(s->engine->builder.base, hp_packed_ref(packed));
     } else if (hp_packed_kind(packed) == HP_SLOT_FAILED) {
-      hp_fail_now(&s->lane->fail, s->fail.status);
+      hp_fail_now(&s->engine->fail, s->fail.status);
     } else {
       unsigned asked = hp_packed_notes(packed) & ASKED;
       unpack(s, packed);
       if (!asked) break;
       unsigned all = asked | (unsigned)(asked & HP_NOTE_ASKED ? HP_NOTE_YES : 0) |
                      (unsigned)(asked & HP_NOTE_ASKED_PENDING ? HP_NOTE_YES_PENDING : 0);
-      unsigned right = hp_cdata_notes(&s->lane->tokenizer, ASKED);
+      unsigned right = hp_cdata_notes(&s->engine->tokenizer, ASKED);
       bool same = (hp_packed_notes(packed) & all) == (right & all),
            yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
       if (!same) ask_back(s, right, HPAR_PIPELINE_CDATA);
@@ -476,7 +476,7 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
 }
 
 static inline const hp_token *next(hp_stages *s) {
-  hp_tokenizer *t = &s->lane->tokenizer;
+  hp_tokenizer *t = &s->engine->tokenizer;
   hp_token *token = &s->own;
   hp_packed packed = {0};
   if (__builtin_expect(s->notes || t->content != s->content || t->at != s->at, 0)) {
@@ -492,7 +492,7 @@ static inline const hp_token *next(hp_stages *s) {
   }
   if (hp_ring_taken(&s->ring)) {
     hp_ring_show_head(&s->ring);
-    hp_unpark(&s->parking);
+    hp_event_count_wake(&s->parking);
   }
   if (__builtin_expect(token->kind == HP_TOKEN_NEED_MORE, 0)) return token;
   t->at = s->at = t->base + token->end;
@@ -511,11 +511,11 @@ static inline const hp_token *next(hp_stages *s) {
 const hp_token *hp_stages_next(hp_stages *s) { return next(s); }
 
 /* Builds plain tokens for as long as there are any, and no longer than a batch; counts them. Where something is to be
- * looked at, the lane tells. */
+ * looked at, the engine tells. */
 static inline uint64_t build_through(hp_stages *s) {
   hp_ring *r = &s->ring;
-  hp_tokenizer *t = &s->lane->tokenizer;
-  hp_builder *b = &s->lane->builder;
+  hp_tokenizer *t = &s->engine->tokenizer;
+  hp_builder *b = &s->engine->builder;
   const hp_packed *slots = r->slots;
   const char *text = t->base, *base = b->base;
   uint32_t head = r->head, stop = r->head_shown + r->batch, mask = r->mask, from = (uint32_t)(t->at - text);
@@ -544,13 +544,13 @@ static inline uint64_t build_through(hp_stages *s) {
   s->name = t->last_start_tag;
   if (hp_ring_taken(r)) {
     hp_ring_show_head(r);
-    hp_unpark(&s->parking);
+    hp_event_count_wake(&s->parking);
   }
   return built;
 }
 
 void hp_stages_run(hp_stages *s) {
-  hp_builder *b = &s->lane->builder;
+  hp_builder *b = &s->engine->builder;
   const hp_token *token;
   uint64_t tokens = 0;
   for (;;) {
@@ -561,36 +561,36 @@ void hp_stages_run(hp_stages *s) {
     hp_exact_token(b, token);
   }
   hp_exact_token(b, token);
-  s->lane->tokens += tokens;
+  s->engine->tokens += tokens;
 }
 
 void hp_stages_stop(hp_stages *s) {
   s->stopping = true;
   atomic_fetch_add(&s->request, 1);
-  hp_unpark(&s->parking);
+  hp_event_count_wake(&s->parking);
 }
 
 /*** both ***/
 
 bool hp_stages_check(const hpar_options *o) {
-  return o->buffer_tokens <= HP_MOST_BUFFER_TOKENS && o->batch <= HP_MOST_BUFFER_TOKENS &&
+  return o->buffer_tokens <= HP_MAX_BUFFER_TOKENS && o->batch <= HP_MAX_BUFFER_TOKENS &&
          hp_pipeline_predictor_named(o->pipeline_predictor) < HP_PIPELINE_PREDICTORS;
 }
 
-void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar_options *o, bool taking_turns,
+void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, const hpar_options *o, bool taking_turns,
                     unsigned part, unsigned parts) {
   hpar_document *document = task->document;
-  const hp_tokenizer *from = &lane->tokenizer;
-  hp_fail *fail = &lane->fail;
-  s->lane = lane;
+  const hp_tokenizer *from = &engine->tokenizer;
+  hp_fail *fail = &engine->fail;
+  s->engine = engine;
   s->task = task;
   s->predictor = hp_pipeline_predictor_named(o->pipeline_predictor);
   s->taking_turns = taking_turns;
   s->has_events = false;
-  uint32_t usual = lane->builder.floor ? WORKERS_LENGTH : DEFAULT_LENGTH;
+  uint32_t usual = engine->builder.outer ? WORKERS_LENGTH : DEFAULT_LENGTH;
   uint32_t length = o->buffer_tokens ? o->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, o->batch ? o->batch : DEFAULT_BATCH)) hp_fail_now(fail, HPAR_ERROR_MEMORY);
-  hp_parking_open(&s->parking);
+  hp_event_count_open(&s->parking);
   /* For now it is this thread's to fail. */
   hp_range *range = &document->range;
   s->part.base = NULL;
@@ -614,7 +614,7 @@ void hp_stages_open(hp_stages *s, hp_lane *lane, const hp_task *task, const hpar
   s->asked = s->known = 0;
   s->ended = s->alone = s->has_held = s->stopping = s->stopped = false;
   s->feedback.depth = 0;
-  if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&s->feedback, &lane->builder);
+  if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&s->feedback, &engine->builder);
   s->window = LARGEST_WINDOW;
   move_window(s, s->window);
   s->waits = s->builder_waits = (hp_waits){0};
@@ -661,7 +661,7 @@ void hp_stages_count(const hp_stages *s, hpar_stats *stats) {
 
 void hp_stages_close(hp_stages *s) {
   hp_ring_close(&s->ring);
-  hp_parking_close(&s->parking);
+  hp_event_count_close(&s->parking);
   hp_interner_close(&s->interner);
   hp_tokenizer_close(&s->ahead);
   hp_free(s->errors.items);

@@ -1,28 +1,30 @@
 #ifndef HP_DRIVERS_PIPELINED_STAGES_H
 #define HP_DRIVERS_PIPELINED_STAGES_H
 
-/* The speculative pipeline (HPar 3.2, Figure 4): a second tokenizer that runs ahead of a lane's, on a thread of its own
- * or taking turns, and hands its tokens over through the token buffer (ring.h). Where it cannot know how to go on it
- * asks the predictor (predictor.h); the hazard detector (hazard.h) looks at each of these answers when the tree builder
- * has come there; where one was wrong the tokenizer rolls back to the snapshot, and what the buffer holds is dropped.
+/* The speculative pipeline (HPar 3.2, Figure 4): a second tokenizer that runs ahead of a engine's, on a thread of its
+ * own or taking turns, and hands its tokens over through the token buffer (ring.h). Where it cannot know how to go on
+ * it asks the predictor (predictor.h); the hazard detector (hazard.h) looks at each of these answers when the tree
+ * builder has come there; where one was wrong the tokenizer rolls back to the snapshot, and what the buffer holds is
+ * dropped.
  *
- * To its user hp_stages_next is hp_next_token: the lane's own tokenizer stands, before and after each call, as if it
+ * To its user hp_stages_next is hp_next_token: the engine's own tokenizer stands, before and after each call, as if it
  * had read the token, and may be set to go on elsewhere or otherwise between calls. So the same tree builders, exact
- * and speculative, run on it, and the lane is the snapshot.
+ * and speculative, run on it, and the engine is the snapshot.
  *
  * How far it may be ahead is bounded in tokens by the buffer, and in bytes by a window that shrinks with each rollback
  * and is doubled while there is none: a token that does not end in it is read when everything before it is built.
  *
  * What speculation costs is charged: each byte that was read in vain, and for each rollback as many as could have been
  * parsed meanwhile. Each byte that is built pays for one. While there is a debt the tree builder reads by itself, on
- * the lane's own tokenizer, and nothing is speculated. So, whatever the input is, with `n` bytes of it no more than 3 n
+ * the engine's own tokenizer, and nothing is speculated. So, whatever the input is, with `n` bytes of it no more than 3
+ * n
  * + HP_PIPELINE_SLACK are read, by both together. */
 
-#include "html/tree/engine.h"
 #include "drivers/pipelined/hazard.h"
-#include "platform/event_count.h"
 #include "drivers/pipelined/predictor.h"
 #include "drivers/pipelined/ring.h"
+#include "html/tree/engine.h"
+#include "platform/event_count.h"
 #include "platform/pool.h"
 
 #include <hpar/parse.h>
@@ -41,14 +43,14 @@ typedef struct hp_snapshot {
 } hp_snapshot;
 
 typedef struct hp_stages { // NOLINT: grouped by the thread that writes
-  hp_lane *lane;
-  const hp_task *task;
+  hp_engine *engine;
+  const hp_request *task;
   hp_pipeline_predictor predictor;
   hpar_bind bind;
   bool has_events;   /* in the task's record: the tokenizer is thread 1, the tree builder thread 0 */
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;
-  hp_parking parking;
+  hp_event_count parking;
 
   /* The tokenizer's. */
   hp_fail fail;
@@ -76,7 +78,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
 
   char apart_1[HP_APART_BYTES];
   /* The tree builder's. */
-  const char *at;               /* of the lane, as it was left; NULL: the tree builder has read by itself */
+  const char *at;               /* of the engine, as it was left; NULL: the tree builder has read by itself */
   hp_content content;           /* likewise, as predicted */
   unsigned notes;               /* on the token that is being built */
   hp_atom name;                 /* its */
@@ -109,14 +111,14 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_snapshot snapshot;
 } hp_stages;
 
-/* Zeros are stages that are not open. Opens them where the lane stands, whose task it is; memory from an earlier use is
- * kept. The tokenizer's memory is part `part` of `parts` that the document's range is divided in; 0: not. Unwinds
- * through the lane's fail. The lane keeps being used by the calling thread only. */
-void hp_stages_open(hp_stages *stages, hp_lane *lane, const hp_task *task, const hpar_options *options,
+/* Zeros are stages that are not open. Opens them where the engine stands, whose task it is; memory from an earlier use
+ * is kept. The tokenizer's memory is part `part` of `parts` that the document's range is divided in; 0: not. Unwinds
+ * through the engine's fail. The engine keeps being used by the calling thread only. */
+void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *task, const hpar_options *options,
                     bool taking_turns, unsigned part, unsigned parts);
 /* The tokenizer's thread: returns after hp_stages_stop. */
 void hp_stages_serve(hp_stages *stages);
-/* The next token, which stays until the next call: or HP_TOKEN_NEED_MORE. Unwinds through the lane's fail. */
+/* The next token, which stays until the next call: or HP_TOKEN_NEED_MORE. Unwinds through the engine's fail. */
 const hp_token *hp_stages_next(hp_stages *stages);
 /* All tokens there are, for the exact builder; in place of hp_stages_next. */
 void hp_stages_run(hp_stages *stages);
@@ -129,9 +131,9 @@ void hp_stages_close(hp_stages *stages);
 /* Whether the options name a predictor and sizes that there are. */
 bool hp_stages_check(const hpar_options *options);
 
-/* Parses the task to its end on `lane`, which is open, with a tokenizer on a thread of the pool; NULL, and pools of
- * one, take turns. Unwinds through the lane's fail; then hp_pipeline_abandon is to be called. */
-void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_lane *lane, const hp_task *task,
+/* Parses the task to its end on `engine`, which is open, with a tokenizer on a thread of the pool; NULL, and pools of
+ * one, take turns. Unwinds through the engine's fail; then hp_pipeline_abandon is to be called. */
+void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_engine *engine, const hp_request *task,
                         const hpar_options *options, hpar_stats *stats);
 void hp_pipeline_abandon(hp_stages *stages, hp_pool *pool);
 

@@ -17,7 +17,7 @@
 
 #include <hpar/document.h>
 
-enum { HP_NODE_CELL = 32 }; /* beside hpar_node_kind */
+enum { HP_NODE_ANCHOR = 32 }; /* beside hpar_node_kind */
 
 enum {
   HP_FLAG_SOURCE = 1,           /* two offsets stand before the node */
@@ -73,7 +73,7 @@ static inline hp_node *hp_node_at(const char *base, hp_ref ref) { return (hp_nod
 /* The parent with cells looked through; 0 for none. */
 static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {
   hp_ref parent = node->parent;
-  while (parent && hp_node_at(base, parent)->kind == HP_NODE_CELL) parent = hp_node_at(base, parent)->parent;
+  while (parent && hp_node_at(base, parent)->kind == HP_NODE_ANCHOR) parent = hp_node_at(base, parent)->parent;
   return parent;
 }
 

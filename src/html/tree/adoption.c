@@ -13,7 +13,7 @@ static int64_t last_listed(hp_builder *b, hp_atom name) {
     if (!b->formatting[i - 1].node) return -1;
     if (b->formatting[i - 1].name == name) return i - 1;
   }
-  hp_floor_assume(b, HPAR_ASSUME_NO_FORMATTING, name);
+  hp_outer_assume(b, HPAR_ASSUME_NO_FORMATTING, name);
   return -1;
 }
 
@@ -129,5 +129,5 @@ void any_other_end_tag(hp_builder *b, const hp_token *t) {
     return;
   }
   parse_error(b, t);
-  if (HP_SPECULATIVE && !special) hp_floor_poison(b);
+  if (HP_SPECULATIVE && !special) hp_outer_poison(b);
 }

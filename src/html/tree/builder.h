@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "html/dom/document.h"
 #include "html/dom/tag.h"
-#include "text/encoding/sniff.h"
 #include "html/tokenizer/tokenizer.h"
+#include "text/encoding/sniff.h"
 
 typedef enum hp_insertion_mode {
   HP_INITIAL,
@@ -81,7 +81,7 @@ typedef struct hp_followed {
   bool foreign;
 } hp_followed;
 
-typedef struct hp_floor hp_floor;
+typedef struct hp_outer_context hp_outer_context;
 
 /* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
 #define HP_ANOTHER_ENCODING ((hpar_status)100)
@@ -94,7 +94,7 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hp_tokenizer *tokenizer;
   hp_errors *errors; /* NULL: nobody asks */
 
-  hp_open_element *stack, *top; /* [0] is the floor, [depth] the current node, which `top` points to */
+  hp_open_element *stack, *top; /* [0] is the outer, [depth] the current node, which `top` points to */
   uint32_t depth, stack_capacity;
   uint32_t stack_room; /* <= stack_capacity: entries that there may be, [0] among them */
   uint32_t max_depth;
@@ -125,10 +125,10 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hp_open_element context; /* of a fragment parse */
   uint64_t node_count;
   /* What the text was decoded from, while a meta element may still change it; else NULL. Then `declared` is what the
-   * meta said, or NULL where it agreed: the lane unwinds with HP_ANOTHER_ENCODING unless the text stays the same. */
+   * meta said, or NULL where it agreed: the engine unwinds with HP_ANOTHER_ENCODING unless the text stays the same. */
   const hp_encoding *tentative, *declared;
   /* Speculative builder only: */
-  hp_floor *floor;
+  hp_outer_context *outer;
   bool foreign_base;       /* BASE's top is taken for a foreign element */
   const char *plain_limit; /* of the run of plain tokens that is being built; NULL: the floor was poisoned in it */
   uint32_t assumed;        /* bit q: assumption q was made since the segment began */

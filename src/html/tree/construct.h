@@ -5,10 +5,10 @@
  * algorithms. The hot ones are inline; nothing here walks the stack to answer a question about scope. */
 
 #include "base/vector.h"
+#include "html/dom/tag.h"
 #include "html/tree/alike.h"
 #include "html/tree/builder.h"
 #include "html/tree/context.h"
-#include "html/dom/tag.h"
 
 /* Not inlined, so that callers need no frame for what is seldom called, or can jump to what is called last. */
 #define HP_OUT_OF_LINE __attribute__((noinline))
@@ -117,8 +117,8 @@ static inline void push_html(hp_builder *b, hp_ref node, hp_atom name) {
 }
 
 static inline void pop(hp_builder *b) {
-  if (HP_AT_FLOOR(b)) {
-    hp_floor_poison(b);
+  if (HP_AT_OUTER(b)) {
+    hp_outer_poison(b);
     return;
   }
   hp_open_element *e = current(b);
@@ -153,7 +153,7 @@ static inline bool in_bounds(uint32_t found, uint32_t barrier) { return found &&
 static inline bool has_in_scope(hp_builder *b, hp_atom name) {
   uint32_t barrier = current(b)->scope;
   if (in_bounds(last_of(b, name), barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_assume(b, HPAR_ASSUME_NOT_IN_SCOPE, name);
+  if (HP_SPECULATIVE && !barrier) hp_outer_assume(b, HPAR_ASSUME_NOT_IN_SCOPE, name);
   return false;
 }
 
@@ -161,7 +161,7 @@ static inline bool has_in_scope(hp_builder *b, hp_atom name) {
 static inline bool has_p_in_button_scope(hp_builder *b) {
   uint32_t barrier = higher(current(b)->scope, b->last[HP_BUTTON]);
   if (in_bounds(b->last[HP_P], barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_assume(b, HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE, HP_P);
+  if (HP_SPECULATIVE && !barrier) hp_outer_assume(b, HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE, HP_P);
   return false;
 }
 
@@ -169,7 +169,7 @@ static inline bool has_p_in_button_scope(hp_builder *b) {
 static inline bool has_li_in_list_item_scope(hp_builder *b) {
   uint32_t barrier = higher(current(b)->scope, higher(b->last[HP_OL], b->last[HP_UL]));
   if (in_bounds(b->last[HP_LI], barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b);
+  if (HP_SPECULATIVE && !barrier) hp_outer_poison(b);
   return false;
 }
 
@@ -177,25 +177,25 @@ static inline bool has_li_in_list_item_scope(hp_builder *b) {
 static inline bool has_in_table_scope(hp_builder *b, hp_atom name) {
   uint32_t barrier = higher(b->last[HP_TABLE], higher(b->last[HP_TEMPLATE], b->last[HP_HTML]));
   if (in_bounds(last_of(b, name), barrier)) return true;
-  if (HP_SPECULATIVE && !barrier) hp_floor_poison(b);
+  if (HP_SPECULATIVE && !barrier) hp_outer_poison(b);
   return false;
 }
 
 static inline bool has_template(hp_builder *b) {
   if (b->last[HP_TEMPLATE]) return true;
-  hp_floor_assume(b, HPAR_ASSUME_NO_TEMPLATE, HP_TEMPLATE);
+  hp_outer_assume(b, HPAR_ASSUME_NO_TEMPLATE, HP_TEMPLATE);
   return false;
 }
 
 //§ generate-implied-end-tags
 static inline void generate_implied_end_tags(hp_builder *b, hp_atom except) {
   while ((current(b)->tag & HP_TAG_IMPLIED_END) && current(b)->name != except) pop(b);
-  if (HP_AT_FLOOR(b)) hp_floor_poison(b);
+  if (HP_AT_OUTER(b)) hp_outer_poison(b);
 }
 
 static inline void generate_implied_end_tags_thoroughly(hp_builder *b) {
   while (current(b)->tag & HP_TAG_IMPLIED_THOROUGH) pop(b);
-  if (HP_AT_FLOOR(b)) hp_floor_poison(b);
+  if (HP_AT_OUTER(b)) hp_outer_poison(b);
 }
 
 //§ close-a-p-element
@@ -342,7 +342,7 @@ static inline bool is_formatting_reconstructed(hp_builder *b) {
     const hp_formatting *top = &b->formatting[b->formatting_count - 1];
     return !top->node || node_at(b, top->node)->flags & HP_FLAG_OPEN;
   }
-  if (HP_SPECULATIVE) hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+  if (HP_SPECULATIVE) hp_outer_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
   return true;
 }
 

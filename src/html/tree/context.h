@@ -14,31 +14,31 @@
 #endif
 
 #if HP_SPECULATIVE
-void hp_floor_log(hp_builder *builder, hpar_assumption question, hp_atom name);
+void hp_outer_log(hp_builder *builder, hpar_assumption question, hp_atom name);
 /* The default answer to `question` about `name` is relied on from here to the end of the segment. */
-static inline void hp_floor_assume(hp_builder *builder, hpar_assumption question, hp_atom name) {
+static inline void hp_outer_assume(hp_builder *builder, hpar_assumption question, hp_atom name) {
   bool about_a_name = question == HPAR_ASSUME_NOT_IN_SCOPE || question == HPAR_ASSUME_TOP_NOT_IMPLIED ||
                       question == HPAR_ASSUME_NO_FORMATTING;
-  if (about_a_name || !(builder->assumed >> question & 1)) hp_floor_log(builder, question, name);
+  if (about_a_name || !(builder->assumed >> question & 1)) hp_outer_log(builder, question, name);
 }
-void hp_floor_poison(hp_builder *builder);
-void hp_floor_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
+void hp_outer_poison(hp_builder *builder);
+void hp_outer_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
 /* Formatting entries of this name that BASE may hold beside ours: Noah's Ark has room for three. */
-static inline void hp_floor_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
+static inline void hp_outer_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
   int index = hp_formatting_index(name);
-  if (index < 0 || ours > builder->ark_asked[index]) hp_floor_log_ark(builder, name, ours);
+  if (index < 0 || ours > builder->ark_asked[index]) hp_outer_log_ark(builder, name, ours);
 }
 /* Leaves the token to the merger; true if it did. */
-bool hp_floor_takes(hp_builder *builder, const hp_token *token);
-uint8_t hp_floor_mode(const hp_builder *builder);
+bool hp_outer_takes(hp_builder *builder, const hp_token *token);
+uint8_t hp_outer_mode(const hp_builder *builder);
 #else
-static inline void hp_floor_assume(hp_builder *b, hpar_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
-static inline void hp_floor_poison(hp_builder *b) { (void)b; }
-static inline void hp_floor_assume_ark(hp_builder *b, hp_atom n, uint32_t o) { (void)b, (void)n, (void)o; }
+static inline void hp_outer_assume(hp_builder *b, hpar_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
+static inline void hp_outer_poison(hp_builder *b) { (void)b; }
+static inline void hp_outer_assume_ark(hp_builder *b, hp_atom n, uint32_t o) { (void)b, (void)n, (void)o; }
 #endif
 
 /* Is the current node BASE? Never so in the exact builder. */
-#define HP_AT_FLOOR(builder) (HP_SPECULATIVE && (builder)->depth == 0)
+#define HP_AT_OUTER(builder) (HP_SPECULATIVE && (builder)->depth == 0)
 
 /* The two builders' functions differ in name only. */
 #if HP_SPECULATIVE

@@ -1,5 +1,5 @@
-#include "html/tree/construct.h"
 #include "html/tokenizer/content.h"
+#include "html/tree/construct.h"
 
 static inline void by_mode(hp_builder *b, const hp_token *t) {
   switch ((hp_insertion_mode)b->mode) {
@@ -131,7 +131,7 @@ static HP_OUT_OF_LINE void take_slowly(hp_builder *b, const hp_token *t) {
     }
   }
 #if HP_SPECULATIVE
-  if (!plainly_ours(b, t) && hp_floor_takes(b, t)) return;
+  if (!plainly_ours(b, t) && hp_outer_takes(b, t)) return;
 #endif
   dispatch(b, t);
   if (b->errors && t->kind == HPAR_TOKEN_START_TAG && (t->flags & HP_TOKEN_SELF_CLOSING) &&
@@ -145,7 +145,7 @@ void HP_FLAVOUR(token)(hp_builder *b, const hp_token *t) {
     return;
   }
 #if HP_SPECULATIVE
-  if (!plainly_ours(b, t) && hp_floor_takes(b, t)) return;
+  if (!plainly_ours(b, t) && hp_outer_takes(b, t)) return;
 #endif
   dispatch(b, t);
 }

@@ -2,8 +2,8 @@
 #define HP_HTML_TREE_ENGINE_H
 
 /* A tokenizer and a tree builder that belong together, with the memory that they share: what one thread needs
- * to parse. The sequential parser is one lane; the parallel one has a lane for the true state and one for each
- * worker. A lane is big and stays where it is. */
+ * to parse. The sequential parser is one engine; the parallel one has a engine for the true state and one for each
+ * worker. A engine is big and stays where it is. */
 
 #include "html/tree/builder.h"
 
@@ -15,7 +15,7 @@ typedef struct hp_limits {
   uint64_t deadline; /* by hp_now */
 } hp_limits;
 
-typedef struct hp_lane {
+typedef struct hp_engine {
   hp_fail fail;
   hp_arena nodes, bytes;
   hp_interner interner;
@@ -27,10 +27,10 @@ typedef struct hp_lane {
   unsigned until_clock; /* ... and the clock is */
   hp_limits limits;
   size_t retry; /* bytes of input without which the next token is known to be incomplete */
-} hp_lane;
+} hp_engine;
 
-/* What every lane of one parse has in common. */
-typedef struct hp_task {
+/* What every engine of one parse has in common. */
+typedef struct hp_request {
   hpar_document *document;
   const char *text; /* valid UTF-8, stays in place */
   size_t length;
@@ -40,21 +40,21 @@ typedef struct hp_task {
   struct hp_record *record;     /* trace/record.h; NULL: nobody asks */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
-} hp_task;
+} hp_request;
 
-void hp_lane_init(hp_lane *lane); /* a lane of zeros is not open, but may be closed */
-/* Ready at the beginning of the text. Unwinds through lane->fail, whose frame the caller has set. */
-void hp_lane_open(hp_lane *lane, const hp_task *task);
-void hp_lane_close(hp_lane *lane);
+void hp_engine_init(hp_engine *engine); /* a engine of zeros is not open, but may be closed */
+/* Ready at the beginning of the text. Unwinds through engine->fail, whose frame the caller has set. */
+void hp_engine_open(hp_engine *engine, const hp_request *task);
+void hp_engine_close(hp_engine *engine);
 
 /* After a token: unwinds where there are too many nodes, or it is too late. */
-void hp_lane_look_at_limits(hp_lane *lane);
-static inline void hp_lane_check(hp_lane *lane) {
-  if (--lane->until_check == 0) hp_lane_look_at_limits(lane);
+void hp_engine_look_at_limits(hp_engine *engine);
+static inline void hp_engine_check(hp_engine *engine) {
+  if (--engine->until_check == 0) hp_engine_look_at_limits(engine);
 }
 /* For the sequential parser, where there are limits: a token with its checks. */
-static inline bool hp_lane_is_limited(const hp_lane *lane) { return lane->until_check == 1; }
-void hp_lane_take_checked(hp_lane *lane, const hp_token *token);
+static inline bool hp_engine_is_limited(const hp_engine *engine) { return engine->until_check == 1; }
+void hp_engine_take_checked(hp_engine *engine, const hp_token *token);
 
 /* A token that was incomplete is tried again when half as much again has come of it, so that the whole stays linear. */
 static inline size_t hp_retry(const hp_tokenizer *t) {
@@ -62,12 +62,12 @@ static inline size_t hp_retry(const hp_tokenizer *t) {
 }
 
 /* The next token; false if the input that has come does not complete it, or is known not to. */
-static inline bool hp_lane_next(hp_lane *lane, hp_token *token) {
-  hp_tokenizer *t = &lane->tokenizer;
+static inline bool hp_engine_next(hp_engine *engine, hp_token *token) {
+  hp_tokenizer *t = &engine->tokenizer;
   size_t come = (size_t)(t->end - t->base);
-  if (come < lane->retry && !t->last) return false;
+  if (come < engine->retry && !t->last) return false;
   if (hp_next_token(t, token) != HP_TOKEN_NEED_MORE) return true;
-  lane->retry = hp_retry(t);
+  engine->retry = hp_retry(t);
   return false;
 }
 

@@ -67,7 +67,7 @@ static void end_tag(hp_builder *b, const hp_token *t) {
   for (uint32_t i = from; from - i < NEAR; i--) {
     const hp_open_element *e = &b->stack[i];
     if (HP_SPECULATIVE && i == 0) {
-      hp_floor_poison(b);
+      hp_outer_poison(b);
       return;
     }
     if (i < from && e->ns == HPAR_NAMESPACE_HTML) {
@@ -89,7 +89,7 @@ static void end_tag(hp_builder *b, const hp_token *t) {
   else if (html)
     follow_mode(b, t);
   else
-    hp_floor_poison(b);
+    hp_outer_poison(b);
 }
 
 //§ parsing-main-inforeign
@@ -121,8 +121,8 @@ void in_foreign_content(hp_builder *b, const hp_token *t) {
       }
   }
   parse_error(b, t);
-  while (!takes_html(current(b)) && !HP_AT_FLOOR(b)) pop(b);
-  if (HP_AT_FLOOR(b) && b->stack[0].ns != HPAR_NAMESPACE_HTML) hp_floor_poison(b);
+  while (!takes_html(current(b)) && !HP_AT_OUTER(b)) pop(b);
+  if (HP_AT_OUTER(b) && b->stack[0].ns != HPAR_NAMESPACE_HTML) hp_outer_poison(b);
   follow_mode(b, t);
 }
 
@@ -145,7 +145,7 @@ void process_in_foreign(hp_builder *b, const hp_token *t) {
 
 bool HP_FLAVOUR(adjusted_current_node_is_foreign)(void *builder) {
   const hp_builder *b = builder;
-  if (HP_AT_FLOOR(b)) hp_floor_assume(builder, HPAR_ASSUME_NAMESPACE, 0);
+  if (HP_AT_OUTER(b)) hp_outer_assume(builder, HPAR_ASSUME_NAMESPACE, 0);
   /* Text before the section may reconstruct formatting here, and be in HTML afterwards: it is to come first. */
   if (b->tokenizer->pending_text &&
       (adjusted_current_node(b)->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)))

@@ -39,7 +39,7 @@ static HP_OUT_OF_LINE void push_among_its_like(hp_builder *b, hp_ref ref) {
       earliest = i - 1;
     }
   }
-  if (i == 0) hp_floor_assume_ark(b, node->name, named);
+  if (i == 0) hp_outer_assume_ark(b, node->name, named);
   if (equal >= 3) remove_formatting(b, earliest);
   append(b, (hp_formatting){ref, node->name, node->attributes});
 }
@@ -54,7 +54,7 @@ void push_formatting(hp_builder *b, hp_ref ref) {
     push_among_its_like(b, ref);
     return;
   }
-  if (i == 0) hp_floor_assume_ark(b, node->name, 1);
+  if (i == 0) hp_outer_assume_ark(b, node->name, 1);
   list[b->formatting_count++] = (hp_formatting){ref, node->name, node->attributes};
 }
 
@@ -65,7 +65,7 @@ void clear_to_marker(hp_builder *b) {
   while (b->formatting_count) {
     if (!b->formatting[--b->formatting_count].node) return;
   }
-  hp_floor_poison(b);
+  hp_outer_poison(b);
 }
 
 void remove_formatting(hp_builder *b, uint32_t index) {
@@ -81,7 +81,7 @@ static bool closed(const hp_builder *b, const hp_formatting *entry) {
 void reconstruct_slowly(hp_builder *b) {
   uint32_t first = b->formatting_count;
   while (first > 0 && closed(b, &b->formatting[first - 1])) first--;
-  if (first == 0) hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+  if (first == 0) hp_outer_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
   for (uint32_t i = first; i < b->formatting_count; i++) {
     hp_formatting *entry = &b->formatting[i];
     hp_token token = {.kind = HPAR_TOKEN_START_TAG, .name = entry->name, .attributes = entry->attributes};

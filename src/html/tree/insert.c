@@ -14,7 +14,7 @@ static hp_place foster_place(hp_builder *b) {
   if (template && template > table) return (hp_place){contents_of(b, b->stack[template].node), 0};
   if (!table) {
     if (HP_SPECULATIVE) {
-      hp_floor_poison(b);
+      hp_outer_poison(b);
       return (hp_place){b->stack[0].node, 0};
     }
     return (hp_place){b->stack[1].node, 0};

@@ -8,9 +8,9 @@
 void option_popped(hp_builder *b, hp_ref option) {
   (void)option;
   if (b->selectedcontent_seen)
-    hp_floor_poison(b);
+    hp_outer_poison(b);
   else if (!b->last[HP_SELECT])
-    hp_floor_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
+    hp_outer_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
 }
 
 #else

@@ -107,7 +107,7 @@ void reset_insertion_mode_appropriately(hp_builder *b) {
     }
   }
 #if HP_SPECULATIVE
-  b->mode = hp_floor_mode(b);
+  b->mode = hp_outer_mode(b);
 #else
   b->mode = HP_IN_BODY;
 #endif

@@ -21,9 +21,9 @@ static size_t raw_text_end(const char *at, size_t left) {
 
 /* Where so many "<" begin no tag, looking for one may take longer than parsing. */
 static size_t before_tag(const char *text, size_t length, size_t from, bool past_raw_text_ends) {
-  enum { MOST_MISSES = 1000 };
+  enum { MAX_MISSES = 1000 };
   const char *end = text + length, *at = text + from;
-  for (unsigned misses = 0; misses < MOST_MISSES && at < end; misses++, at++) {
+  for (unsigned misses = 0; misses < MAX_MISSES && at < end; misses++, at++) {
     at = memchr(at, '<', (size_t)(end - at));
     if (!at || end - at < 3) break;
     if (is_letter(at[1])) return (size_t)(at - text);

@@ -23,7 +23,7 @@ static uint8_t mode_named(const char *name) {
   return HP_IN_BODY;
 }
 
-static void inside_raw_text(const hp_task *task, const char *element, hp_start_state *state) {
+static void inside_raw_text(const hp_request *task, const char *element, hp_start_state *state) {
   const hp_raw_text *raw = element ? hp_raw_text_named(element, task->scripting) : NULL;
   if (raw) {
     state->content = raw->content;
@@ -33,7 +33,7 @@ static void inside_raw_text(const hp_task *task, const char *element, hp_start_s
   }
 }
 
-static void ask(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void ask(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   const hpar_cut cut = {task->text, task->length, chunk->cut, chunk->limit, task->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
   plan->own->predict(plan->own->context, &cut, &guess);

@@ -33,7 +33,7 @@ hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *k
 }
 
 /* The state does not name the element: it is the one whose end tag stands at the cut, or the likeliest. */
-static void inside_raw_text(const hp_task *task, uint32_t cut, hp_content content, hp_atom likeliest,
+static void inside_raw_text(const hp_request *task, uint32_t cut, hp_content content, hp_atom likeliest,
                             hp_start_state *state) {
   const char *at = task->text + cut, *end = task->text + task->length;
   bool closer = end - at > 2 && at[0] == '<' && at[1] == '/';
@@ -42,7 +42,7 @@ static void inside_raw_text(const hp_task *task, uint32_t cut, hp_content conten
   state->raw_name = raw && raw->content == content ? raw->atom : likeliest;
 }
 
-void hp_predict_by_frequency(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk,
+void hp_predict_by_frequency(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
                              hp_start_state *state) {
   hp_cut_key key = hp_cut_key_at(task->text, task->length, chunk->cut);
   switch (hp_most_frequent(plan->frequencies, &key)) {

@@ -4,8 +4,8 @@
 /* The predictor "frequency", HPar 4.2.1(b): the state that was the most frequent one at cuts that look the same, in a
  * profile. */
 
-#include "speculation/cuts/key.h"
 #include "inspect/state.h"
+#include "speculation/cuts/key.h"
 #include "speculation/start/predict.h"
 
 #include <hpar/predictor.h>
@@ -27,7 +27,7 @@ extern const hpar_frequency_table hp_default_frequencies; /* frequency_default.c
 
 hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *key);
 
-void hp_predict_by_frequency(const struct hp_plan *plan, const hp_task *task, const struct hp_chunk_work *chunk,
+void hp_predict_by_frequency(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                              hp_start_state *state);
 
 #endif

@@ -1,10 +1,10 @@
 #include "speculation/start/lookback.h"
 
-#include "text/scan/scan.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
 #include "speculation/strategies/strategy.h"
 #include "speculation/worker/worker.h"
+#include "text/scan/scan.h"
 
 #include <string.h>
 #include <strings.h>
@@ -20,7 +20,7 @@ enum { OPENER_COST = 64 };
 enum { SAMPLE_BEFORE = 192, SAMPLE_BEHIND = 64, TAG_SAMPLE = 512, FEW_TAGS = 3 };
 
 typedef struct view {
-  const hp_task *task;
+  const hp_request *task;
   const char *text, *end; /* of what has come */
   const char *cut;
   bool like_script;
@@ -71,10 +71,10 @@ static bool is_quoted(view *v, const char *at) {
   return close[1] == '"' || close[1] == '\'' || close[1] == '`' || memchr(at, '\\', (size_t)(close - at));
 }
 
-enum { MOST_BLANKS = 64, LONGEST_TAG = 512 };
+enum { MAX_BLANKS = 64, LONGEST_TAG = 512 };
 
 static const char *before_blanks(const view *v, const char *at) {
-  const char *least = at - v->text > MOST_BLANKS ? at - MOST_BLANKS : v->text;
+  const char *least = at - v->text > MAX_BLANKS ? at - MAX_BLANKS : v->text;
   while (at > least && (unsigned char)at[-1] <= ' ') at--;
   return at;
 }
@@ -157,7 +157,7 @@ static bool is_behind_end(view *v) {
   const char *at = before_blanks(v, v->cut);
   if (at - v->text < 3 || at[-1] != '>') return false;
   if (at[-2] == '-' && at[-3] == '-') return !v->like_script;
-  const char *least = at - v->text > MOST_BLANKS ? at - MOST_BLANKS : v->text;
+  const char *least = at - v->text > MAX_BLANKS ? at - MAX_BLANKS : v->text;
   const char *tag = memrchr(least, '<', (size_t)(at - least));
   return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->task->scripting);
 }
@@ -269,10 +269,10 @@ static bool foreign_end(const view *v, const char *at, const char *tag) {
 }
 
 static void find_namespace(const view *v, hp_start_state *state) {
-  enum { MOST_TAGS = 8 };
+  enum { MAX_TAGS = 8 };
   uint8_t ns = HP_NO_NAMESPACE;
   const char *at = v->cut, *stop = v->end - at > NEAR ? at + NEAR : v->end;
-  for (int i = 0; i < MOST_TAGS && ns == HP_NO_NAMESPACE && (at = memchr(at, '<', (size_t)(stop - at))); i++) {
+  for (int i = 0; i < MAX_TAGS && ns == HP_NO_NAMESPACE && (at = memchr(at, '<', (size_t)(stop - at))); i++) {
     bool closer = stop - at > 1 && at[1] == '/';
     at += 1 + closer;
     bool svg = hp_tag_is(at, v->end, "svg");
@@ -319,7 +319,7 @@ static bool is_behind_content(const view *v, const char *at) {
   return false;
 }
 
-void hp_predict_by_lookback(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk,
+void hp_predict_by_lookback(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
                             hp_start_state *state) {
   view v = {
       .task = task, .text = task->text, .end = task->text + task->length, .cut = task->text + chunk->cut, .left = FAR};

@@ -4,27 +4,27 @@
 #include "base/memory.h"
 #include "html/dom/tag.h"
 
-static bool open_lane(hp_oracle *o, const hp_task *task, const char *fragment) {
-  hp_lane *lane = &o->lane;
-  if (setjmp(lane->fail.frame)) return false;
-  hp_lane_open(lane, task);
+static bool open_lane(hp_oracle *o, const hp_request *task, const char *fragment) {
+  hp_engine *engine = &o->engine;
+  if (setjmp(engine->fail.frame)) return false;
+  hp_engine_open(engine, task);
   if (!fragment) return true;
-  if (!hp_builder_parse_context(&lane->builder, fragment)) return false;
-  hp_exact_begin_fragment(&lane->builder);
+  if (!hp_builder_parse_context(&engine->builder, fragment)) return false;
+  hp_exact_begin_fragment(&engine->builder);
   return true;
 }
 
-hp_oracle *hp_oracle_open(const hp_task *task, const char *fragment) {
+hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment) {
   uint64_t begin = hp_now();
   hp_oracle *o = hp_allocate_zeroed(sizeof *o);
   if (!o) return NULL;
-  hp_lane_init(&o->lane);
+  hp_engine_init(&o->engine);
   if (hpar_document_create(&o->document)) o->document = NULL;
   if (o->document && hp_document_reset(o->document)) {
     hpar_document_destroy(o->document);
     o->document = NULL;
   }
-  hp_task own = {
+  hp_request own = {
       .document = o->document, .text = task->text, .length = task->length, .more = true, .scripting = task->scripting};
   if (o->document && !open_lane(o, &own, fragment)) {
     hpar_document_destroy(o->document);
@@ -36,26 +36,26 @@ hp_oracle *hp_oracle_open(const hp_task *task, const char *fragment) {
 
 void hp_oracle_close(hp_oracle *o) {
   if (!o) return;
-  hp_lane_close(&o->lane);
+  hp_engine_close(&o->engine);
   hpar_document_destroy(o->document);
   hp_free(o);
 }
 
-static uint32_t position(const hp_oracle *o) { return (uint32_t)(o->lane.tokenizer.at - o->lane.tokenizer.base); }
+static uint32_t position(const hp_oracle *o) { return (uint32_t)(o->engine.tokenizer.at - o->engine.tokenizer.base); }
 
 /* Not to be inlined where setjmp is. False: more must come, or the text ends. */
 static __attribute__((noinline)) bool walk(hp_oracle *o, uint32_t cut) {
-  hp_lane *lane = &o->lane;
+  hp_engine *engine = &o->engine;
   hp_token token;
-  while (position(o) < cut || lane->tokenizer.content != HP_CONTENT_DATA || lane->builder.mode == HP_IN_TEXT) {
-    if (!hp_lane_next(lane, &token) || token.kind == HPAR_TOKEN_EOF) return false;
-    hp_exact_token(&lane->builder, &token);
+  while (position(o) < cut || engine->tokenizer.content != HP_CONTENT_DATA || engine->builder.mode == HP_IN_TEXT) {
+    if (!hp_engine_next(engine, &token) || token.kind == HPAR_TOKEN_EOF) return false;
+    hp_exact_token(&engine->builder, &token);
   }
   return true;
 }
 
 static bool walk_to(hp_oracle *o, uint32_t cut) {
-  if (setjmp(o->lane.fail.frame)) {
+  if (setjmp(o->engine.fail.frame)) {
     hpar_document_destroy(o->document);
     o->document = NULL;
     return false;
@@ -84,9 +84,9 @@ static uint8_t start_mode(const hp_builder *b) {
 bool hp_oracle_at(hp_oracle *o, uint32_t cut, size_t come, bool last, hp_start_state *state) {
   if (!o->document) return false;
   uint64_t begin = hp_now();
-  hp_builder *b = &o->lane.builder;
-  o->lane.tokenizer.end = o->lane.tokenizer.base + come;
-  o->lane.tokenizer.last = last;
+  hp_builder *b = &o->engine.builder;
+  o->engine.tokenizer.end = o->engine.tokenizer.base + come;
+  o->engine.tokenizer.last = last;
   bool known = walk_to(o, cut);
   if (known) {
     *state = (hp_start_state){.ns = namespace_of(hp_adjusted_current_node(b)),

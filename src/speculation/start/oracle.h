@@ -7,13 +7,13 @@
 #include "speculation/start/predict.h"
 
 typedef struct hp_oracle {
-  hp_lane lane;
+  hp_engine engine;
   hpar_document *document; /* NULL: it knows nothing */
   uint64_t nanoseconds;
 } hp_oracle;
 
 /* At the beginning of the task's text, a fragment's context being `fragment`, or NULL. NULL: no memory. */
-hp_oracle *hp_oracle_open(const hp_task *task, const char *fragment);
+hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment);
 void hp_oracle_close(hp_oracle *oracle); /* NULL may be closed */
 
 /* The state at the cut, the cuts ascending, as far as `come` bytes of the text tell. False: they do not. */

@@ -11,11 +11,11 @@ hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
   return raw ? raw->atom : 0;
 }
 
-static void prescan(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void prescan(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   if (plan->prescan) hp_prescan_at(plan->prescan, task, chunk->cut, chunk->reach, state);
 }
 
-static void oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void oracle(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   (void)plan, (void)task;
   uint8_t mode = state->mode;
   if (chunk->truth_known) *state = chunk->truth;
@@ -23,7 +23,8 @@ static void oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work
   if (state->first >= chunk->reach && chunk->truth_known) state->first = HP_START_BEYOND;
 }
 
-static void mode_oracle(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void mode_oracle(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
+                        hp_start_state *state) {
   (void)plan, (void)task;
   if (chunk->truth_known) state->mode = chunk->truth.mode;
 }
@@ -58,13 +59,13 @@ const char *hpar_predictor_summary(size_t index) {
 
 /* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are not made, of course.
  */
-static void initial(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void initial(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   (void)plan, (void)task, (void)chunk;
   state->mode = HP_BEFORE_HEAD;
 }
 
 /* HPar 4.2.2(c), Table III: the first tag of a table part, if it is an end tag. */
-static void table(const hp_plan *plan, const hp_task *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void table(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   (void)plan;
   static const struct part {
     const char *name;

@@ -38,7 +38,7 @@ struct hp_chunk_work; /* speculation/worker/worker.h */
 typedef struct hp_predictor {
   const char *name, *summary;
   /* The state at the chunk's cut, > 0; `state` is the data state in HTML before. NULL: it is left at that. */
-  void (*predict)(const struct hp_plan *plan, const hp_task *task, const struct hp_chunk_work *chunk,
+  void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                   hp_start_state *state);
   /* An end tag that nothing can have opened says what the chunk began inside: everything before it is dropped. */
   bool context;
@@ -49,7 +49,7 @@ typedef struct hp_predictor {
 typedef struct hp_mode_predictor {
   const char *name, *summary;
   /* Sets state->mode, which is HP_IN_BODY before; the rest of the state has been predicted. NULL: left at that. */
-  void (*predict)(const struct hp_plan *plan, const hp_task *task, const struct hp_chunk_work *chunk,
+  void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                   hp_start_state *state);
   /* What the mode, and the namespace, become by replayed tokens is predicted, too; else they stay. */
   bool after_replay;

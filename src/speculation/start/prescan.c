@@ -1,8 +1,8 @@
 #include "speculation/start/prescan.h"
 
 #include "base/memory.h"
-#include "text/scan/scan.h"
 #include "speculation/start/markup.h"
+#include "text/scan/scan.h"
 
 #include <string.h>
 
@@ -308,7 +308,7 @@ static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, ui
   return state;
 }
 
-bool hp_prescan_is_in_head(hp_prescan *p, const hp_task *task, uint32_t cut) {
+bool hp_prescan_is_in_head(hp_prescan *p, const hp_request *task, uint32_t cut) {
   pthread_mutex_lock(&p->lock);
   scan c = {&p->head, task->text, task->text + task->length, task->text + cut, task->scripting, true};
   go_on(&c);
@@ -333,7 +333,7 @@ static uint8_t namespace_at(const hp_prescan_state *s, uint8_t level) {
   return s->open[s->depth - level] == SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
 }
 
-void hp_prescan_at(hp_prescan *p, const hp_task *task, uint32_t cut, uint32_t limit, hp_start_state *state) {
+void hp_prescan_at(hp_prescan *p, const hp_request *task, uint32_t cut, uint32_t limit, hp_start_state *state) {
   hp_prescan_state s = noted(p, task->text, task->length, cut, task->scripting);
   advance(&s, task->text, task->length, cut, task->scripting);
   if (s.where == IN_COMMENT) state->inside = HP_INSIDE_COMMENT;

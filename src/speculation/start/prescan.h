@@ -46,10 +46,10 @@ void hp_prescan_begin(hp_prescan *prescan); /* for another text */
 void hp_prescan_close(hp_prescan *prescan);
 
 /* The state at `cut` of a chunk that ends at `limit`, as far as the text has come. Any thread. */
-void hp_prescan_at(hp_prescan *prescan, const hp_task *task, uint32_t cut, uint32_t limit, hp_start_state *state);
+void hp_prescan_at(hp_prescan *prescan, const hp_request *task, uint32_t cut, uint32_t limit, hp_start_state *state);
 
 /* Does the head, as far as the text has come, reach to `cut`? */
-bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_task *task, uint32_t cut);
+bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_request *task, uint32_t cut);
 
 /* A worker has come to a token boundary in the body, with nothing foreign around it: what lies before that need not be
  * scanned. Any thread. */

@@ -42,7 +42,8 @@ static void add(uint32_t *places, uint32_t *count, uint32_t place) {
 }
 
 /* The ends of raw text, one for each element: all are found in one pass over the end tags. */
-static void add_raw_texts(const hp_task *task, const char *at, const char *limit, uint32_t *places, uint32_t *count) {
+static void add_raw_texts(const hp_request *task, const char *at, const char *limit, uint32_t *places,
+                          uint32_t *count) {
   uint32_t seen = 0;
   for (; at < limit && (at = memchr(at, '<', (size_t)(limit - at))); at++) {
     if (limit - at < 4 || at[1] != '/') continue;
@@ -54,9 +55,9 @@ static void add_raw_texts(const hp_task *task, const char *at, const char *limit
   }
 }
 
-void hp_enumerate_parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_enumerate_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   const char *base = task->text, *at = base + chunk->cut, *limit = base + chunk->limit;
-  uint32_t places[HP_MOST_READINGS + 1], count = 0;
+  uint32_t places[HP_MAX_HYPOTHESES + 1], count = 0;
   uint64_t begin = hp_now();
   add(places, &count, chunk->cut);
   add(places, &count, least(after(base, at, limit, "-->"), after(base, at, limit, "--!>")));

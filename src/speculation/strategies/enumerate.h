@@ -26,7 +26,7 @@
 
 #include "speculation/strategies/strategy.h"
 
-void hp_enumerate_parse(struct hp_worker *worker, const hp_task *task, const hp_plan *plan,
+void hp_enumerate_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
                         struct hp_chunk_work *chunk);
 
 #endif

@@ -22,7 +22,7 @@ typedef enum contradiction {
 typedef struct guesses {
   uint32_t from; /* where it begins, in */
   uint8_t mode, ns;
-  bool cell;                                                   /* in cell rather than in body */
+  bool anchor;                                                 /* in cell rather than in body */
   bool head;                                                   /* in head, because of a meta */
   bool plain;                                                  /* not behind a comment's end */
   bool no_raw_text_end, no_foreign_end, no_table_end, no_meta; /* they have had their turn */
@@ -31,7 +31,7 @@ typedef struct guesses {
 
 typedef struct attempt {
   guesses *guess;
-  bool cell;                    /* still */
+  bool anchor;                  /* still */
   hp_atom top;                  /* the last tag before the cut, still open; or 0 */
   bool in_head, in_noscript;    /* nothing but head content so far; at base level in a noscript of it */
   uint32_t started[TABLE_ENDS]; /* start tags of table parts that were ignored in body, their end tags to come */
@@ -155,26 +155,26 @@ static bool has_foreign(const hp_builder *b, hp_atom name) {
 }
 
 static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
-  const hp_builder *b = &w->lane.builder;
-  uint8_t mode = w->floor.base_mode;
+  const hp_builder *b = &w->engine.builder;
+  uint8_t mode = w->outer.base_mode;
   bool foreign_base = b->stack[0].ns != HPAR_NAMESPACE_HTML;
   if (t->name == HP_META && b->depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head && !a->guess->no_meta)
     return find(a, META, t);
   int part = table_end(t->name);
   if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
-  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (is_table_mode(mode) || a->cell);
+  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (is_table_mode(mode) || a->anchor);
   bool breaks_out = foreign_base && hp_speculative_breaks_out(b, t);
-  if ((ends_table_part || breaks_out) && hp_must_replay(b, t)) return find(a, BOTTOM, t);
+  if ((ends_table_part || breaks_out) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
   if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {
     uint32_t answered = hp_questions_of(b, t) & answered_by(a->top);
-    w->floor.confident &= ~answered;
+    w->outer.confident &= ~answered;
     if (answered) a->top = 0;
   }
   return false;
 }
 
 static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
-  const hp_builder *b = &w->lane.builder;
+  const hp_builder *b = &w->engine.builder;
   bool html = b->top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
   bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_NOSCRIPT && b->scripting);
   if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
@@ -185,21 +185,21 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
     a->ignores = a->started[part] > 0;
     if (a->ignores)
       a->started[part]--;
-    else if (w->floor.base_mode == HP_IN_BODY && !a->cell && !a->guess->no_table_end)
+    else if (w->outer.base_mode == HP_IN_BODY && !a->anchor && !a->guess->no_table_end)
       return find(a, TABLE_END, t);
   }
-  if (hp_must_replay(b, t)) {
-    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->cell = false;
+  if (hp_must_defer(b, t)) {
+    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->anchor = false;
     if (t->name == a->top) a->top = 0;
   }
   return false;
 }
 
-bool hp_hpar2013_stops(hp_worker *w, const hp_task *task, const hp_token *t, hp_chunk_work *chunk) {
+bool hp_hpar2013_stops(hp_worker *w, const hp_request *task, const hp_token *t, hp_chunk_work *chunk) {
   attempt *a = w->own;
-  const hp_builder *b = &w->lane.builder;
+  const hp_builder *b = &w->engine.builder;
   a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_HEAD && !a->in_head;
-  w->floor.confident = ~0u; /* nothing is prepared for but what the last tag before the cut left open */
+  w->outer.confident = ~0u; /* nothing is prepared for but what the last tag before the cut left open */
   if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, task->text, t, chunk->limit);
   if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
@@ -231,8 +231,8 @@ static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
       return true;
     case TABLE_END:
       g->no_table_end = true;
-      g->cell = a->name == HP_TD || a->name == HP_TH;
-      g->mode = g->cell ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
+      g->anchor = a->name == HP_TD || a->name == HP_TH;
+      g->mode = g->anchor ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
       return true;
     case META: g->no_meta = g->head = true; return true;
     case NOT_HEAD: g->head = false; return true;
@@ -241,13 +241,13 @@ static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
 }
 
 /* Adds a reading; false: it was given up. */
-static bool read_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
-  uint32_t segment = chunk->log.segment_count, reading = chunk->reading_count;
+static bool read_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
+  uint32_t segment = chunk->log.segment_count, reading = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
     attempt now = {.guess = g,
-                   .cell = g->cell,
+                   .anchor = g->anchor,
                    .top = chunk->guess.top,
-                   .in_head = g->mode == HP_IN_BODY && !g->cell && g->ns == HPAR_NAMESPACE_HTML};
+                   .in_head = g->mode == HP_IN_BODY && !g->anchor && g->ns == HPAR_NAMESPACE_HTML};
     w->own = &now; // NOLINT: asked for only while this reading is made
     if (g->plain) chunk->guess.noscript = false;
     if (first)
@@ -256,7 +256,7 @@ static bool read_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, g
       hp_worker_read(w, task, plan, g->from, g->mode, g->ns, chunk);
     if (!now.found) return true;
     hp_log_cut(&chunk->log, segment);
-    chunk->reading_count = reading;
+    chunk->hypothesis_count = reading;
     if (!think_again(g, &now, chunk)) return false;
     chunk->outcome.respeculations++;
     chunk->outcome.bytes_respeculated += now.found_at - chunk->cut;
@@ -265,12 +265,12 @@ static bool read_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, g
 
 static void abort_chunk(hp_chunk_work *chunk) {
   hp_log_cut(&chunk->log, 0);
-  chunk->reading_count = 0;
-  chunk->readings[0] = (hp_reading){.first = HP_NO_SEGMENT};
+  chunk->hypothesis_count = 0;
+  chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->outcome.aborted = true;
 }
 
-void hp_hpar2013_parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_hpar2013_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   hp_start_state *start = &chunk->start;
   *start = hp_worker_predict(w, task, plan, chunk);
   /* What Initial makes by itself, html, head and body, is dissolved at the merge: it is not made. */
@@ -282,9 +282,10 @@ void hp_hpar2013_parse(hp_worker *w, const hp_task *task, const hp_plan *plan, h
     return;
   }
   guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};
-  uint8_t reading = (uint8_t)chunk->reading_count;
+  uint8_t reading = (uint8_t)chunk->hypothesis_count;
   if (behind.from && read_chunk(w, task, plan, &behind, chunk)) chunk->guess.end_comment = reading;
   if (chunk->guess.raw_name) return;
   uint32_t end = chunk->log.segment_count;
-  chunk->readings[chunk->reading_count++] = (hp_reading){.first = HP_NO_SEGMENT, .segment = end, .end = end};
+  chunk->hypotheses[chunk->hypothesis_count++] =
+      (hp_start_hypothesis){.first = HP_NO_SEGMENT, .segment = end, .end = end};
 }

@@ -29,7 +29,7 @@
  * - "<meta>" in body, with nothing of the chunk's own open (c): once more from the cut, in head; and back once more
  *   where what precedes it cannot stand there.
  * - Auto-correction that hits the bottom of the open stack (a): the chunk is given up. [ours] That is where something
- *   must be open to be closed: a cell, a row or a section by a start tag that ends it, foreign content by one that
+ *   must be open to be closed: a anchor, a row or a section by a start tag that ends it, foreign content by one that
  *   breaks out. A search that finds nothing to close ends at the chunk's own body, so it hits no bottom.
  * - The merge knows what the tree before ends in: an open comment, an open script (4.2.1c). With a reading for that it
  *   takes it; a comment or script that fills the chunk goes by itself; otherwise it is a rollback, "when the correct
@@ -42,17 +42,18 @@ struct hp_worker;
 struct hp_chunk_work;
 struct hp_segment;
 
-void hp_hpar2013_parse(struct hp_worker *worker, const hp_task *task, const hp_plan *plan, struct hp_chunk_work *chunk);
-bool hp_hpar2013_stops(struct hp_worker *worker, const hp_task *task, const hp_token *token,
+void hp_hpar2013_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
+                       struct hp_chunk_work *chunk);
+bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *task, const hp_token *token,
                        struct hp_chunk_work *chunk);
 uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
-bool hp_hpar2013_at_seam(const hp_lane *truth, const struct hp_chunk_work *chunk, int reading, hp_judgement *judgement);
-void hp_hpar2013_at_wrong(const hp_lane *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                          hpar_assumption wrong, hp_judgement *judgement);
-void hp_hpar2013_before_splice(const hp_lane *truth, const struct hp_chunk_work *chunk,
-                               const struct hp_segment *segment, hp_judgement *judgement);
-void hp_hpar2013_after_entry(const hp_lane *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                             hp_judgement *judgement);
+bool hp_hpar2013_at_seam(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *judgement);
+void hp_hpar2013_at_wrong(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
+                          hpar_assumption wrong, hp_audit *judgement);
+void hp_hpar2013_before_splice(const hp_engine *truth, const struct hp_chunk_work *chunk,
+                               const struct hp_segment *segment, hp_audit *judgement);
+void hp_hpar2013_after_entry(const hp_engine *truth, const struct hp_chunk_work *chunk,
+                             const struct hp_segment *segment, hp_audit *judgement);
 
 #endif

@@ -8,36 +8,36 @@
 #include "html/tree/construct.h"
 #include "speculation/worker/worker.h"
 
-static void silent(hp_judgement *j, hpar_silent_error kind) { j->silent |= 1u << kind; }
+static void silent(hp_audit *j, hpar_silent_error kind) { j->silent |= 1u << kind; }
 
 static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
-bool hp_hpar2013_at_seam(const hp_lane *truth, const hp_chunk_work *chunk, int reading, hp_judgement *j) {
+bool hp_hpar2013_at_seam(const hp_engine *truth, const hp_chunk_work *chunk, int reading, hp_audit *j) {
   uint32_t end_comment = chunk->guess.end_comment;
   if (chunk->outcome.aborted) return false;
   switch (j->seam) {
-    case HP_SEAM_DATA:
+    case HP_BOUNDARY_DATA:
       if (chunk->guess.raw_name) return false;
       if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_SILENT_MODE);
       return true;
-    case HP_SEAM_COMMENT:
+    case HP_BOUNDARY_COMMENT:
       if (end_comment && reading != (int)end_comment) silent(j, HPAR_SILENT_START_STATE);
       return end_comment || reading >= 0;
-    case HP_SEAM_RAW_TEXT:
+    case HP_BOUNDARY_RAW_TEXT:
       if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && reading >= 0;
       if (reading != 0) silent(j, HPAR_SILENT_START_STATE);
       return true;
-    case HP_SEAM_TEXT: silent(j, HPAR_SILENT_TEXT); return true;
-    case HP_SEAM_MARKUP: silent(j, HPAR_SILENT_START_STATE); return true;
+    case HP_BOUNDARY_TEXT: silent(j, HPAR_SILENT_TEXT); return true;
+    case HP_BOUNDARY_MARKUP: silent(j, HPAR_SILENT_START_STATE); return true;
   }
   return true;
 }
 
 /* Nothing that table modes would put elsewhere. */
-static bool stays_in_table(const hp_builder *b, hp_ref cell) {
-  for (hp_ref ref = cell ? node_at(b, cell)->first : 0; ref; ref = node_at(b, ref)->next) {
+static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
+  for (hp_ref ref = anchor ? node_at(b, anchor)->first : 0; ref; ref = node_at(b, ref)->next) {
     const hp_node *node = node_at(b, ref);
     if (node->kind == HPAR_NODE_TEXT) {
       for (uint32_t i = 0; i < node->length; i++)
@@ -50,12 +50,12 @@ static bool stays_in_table(const hp_builder *b, hp_ref cell) {
   return true;
 }
 
-static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
-  const hp_token *t = s->ends == HP_ENDS_REPLAY ? &chunk->log.tokens[s->token] : NULL;
+static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
+  const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->base_mode == HP_IN_BODY;
   if (in_body && is_table_mode(b->mode)) {
-    if (!stays_in_table(b, s->cell)) silent(j, HPAR_SILENT_FOSTER);
+    if (!stays_in_table(b, s->anchor)) silent(j, HPAR_SILENT_FOSTER);
     if (part) silent(j, HPAR_SILENT_MODE);
   } else if (in_body && (before_body(b->mode) || b->mode == HP_AFTER_BODY || b->mode == HP_AFTER_AFTER_BODY ||
                          b->mode == HP_IN_TEMPLATE)) {
@@ -69,7 +69,8 @@ static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
 static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption wrong) {
   hp_atom top = chunk->guess.top;
   bool first = false;
-  for (uint32_t i = 0; i < chunk->reading_count; i++) first |= s == &chunk->log.segments[chunk->readings[i].segment];
+  for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
+    first |= s == &chunk->log.segments[chunk->hypotheses[i].segment];
   if (!first || !top || !is_html(current(b), top)) return false;
   switch (wrong) {
     case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_P;
@@ -82,8 +83,8 @@ static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segme
   }
 }
 
-void hp_hpar2013_at_wrong(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption wrong,
-                          hp_judgement *j) {
+void hp_hpar2013_at_wrong(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
+                          hpar_assumption wrong, hp_audit *j) {
   const hp_builder *b = &truth->builder;
   j->behind_end_tag = false;
   if (wrong == HPAR_ASSUME_MODE) {
@@ -113,16 +114,16 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 }
 
 /* What the scheme leaves of the true stack, the segment's own open elements on top of it. */
-void hp_hpar2013_before_splice(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
-  if (s->cell && j->behind_end_tag) {
-    const hp_node *into = node_at(b, appropriate_place(b).parent), *first = node_at(b, node_at(b, s->cell)->first);
+  if (s->anchor && j->behind_end_tag) {
+    const hp_node *into = node_at(b, appropriate_place(b).parent), *first = node_at(b, node_at(b, s->anchor)->first);
     if (first->kind == HPAR_NODE_TEXT && into->last && node_at(b, into->last)->kind == HPAR_NODE_TEXT)
       silent(j, HPAR_SILENT_TEXT);
   }
-  if (s->ends != HP_ENDS_REPLAY && s->ends != HP_ENDS_PREPARE) return;
+  if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
   const hp_token *t = &chunk->log.tokens[s->token];
-  bool prepares = s->ends == HP_ENDS_PREPARE;
+  bool prepares = s->ends == HP_ENDS_SPLIT;
   hp_atom closed = prepares ? chunk->guess.top : t->kind == HPAR_TOKEN_END_TAG ? t->name : 0;
   uint32_t found = closed ? nearest(b, closed) : 0;
   uint32_t depth = found ? found - 1 : b->depth;
@@ -131,18 +132,18 @@ void hp_hpar2013_before_splice(const hp_lane *truth, const hp_chunk_work *chunk,
   j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack[depth].node;
 }
 
-static bool as_expected(const hp_builder *b, const hp_judgement *j) {
+static bool as_expected(const hp_builder *b, const hp_audit *j) {
   return b->depth == j->depth && b->top->node == j->top;
 }
 
-static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_judgement *j) {
+static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
   if (t->name == HP_HTML || t->name == HP_BODY) return;
   bool inserts = t->name == HP_BR || (t->name == HP_P && j->closes == HP_CLOSES_NOTHING);
   if (as_expected(b, j) && !inserts) return;
   silent(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_SILENT_FORMATTING : HPAR_SILENT_END_TAG);
 }
 
-static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_judgement *j) {
+static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
   switch (t->name) {
     case HP_HTML:
     case HP_HEAD:
@@ -166,16 +167,16 @@ static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
   }
 }
 
-void hp_hpar2013_after_entry(const hp_lane *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   const hp_builder *b = &truth->builder;
-  if (s->ends == HP_ENDS_PREPARE) {
+  if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
     silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_SILENT_TOP
               : b->depth > j->depth          ? HPAR_SILENT_FORMATTING
                                              : HPAR_SILENT_IMPLIED_END);
   }
   j->behind_end_tag = false;
-  if (s->ends != HP_ENDS_REPLAY) return;
+  if (s->ends != HP_ENDS_DEFER) return;
   const hp_token *t = &chunk->log.tokens[s->token];
   j->behind_end_tag = t->kind == HPAR_TOKEN_END_TAG;
   switch (t->kind) {

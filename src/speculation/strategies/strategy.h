@@ -13,17 +13,17 @@ struct hp_worker;
 struct hp_segment;
 
 /* What a cut truly lay inside of. */
-typedef enum hp_seam {
-  HP_SEAM_DATA, /* nothing: a token begins here */
-  HP_SEAM_TEXT, /* a run of text */
-  HP_SEAM_COMMENT,
-  HP_SEAM_RAW_TEXT,
-  HP_SEAM_MARKUP /* a tag, or what else begins with "<" */
-} hp_seam;
+typedef enum hp_boundary {
+  HP_BOUNDARY_DATA, /* nothing: a token begins here */
+  HP_BOUNDARY_TEXT, /* a run of text */
+  HP_BOUNDARY_COMMENT,
+  HP_BOUNDARY_RAW_TEXT,
+  HP_BOUNDARY_MARKUP /* a tag, or what else begins with "<" */
+} hp_boundary;
 
 /* What is known of the chunk that the merger is at, for a strategy that judges its guesses. */
-typedef struct hp_judgement {
-  hp_seam seam;
+typedef struct hp_audit {
+  hp_boundary seam;
   hp_atom raw_name;    /* of the element whose raw text the cut lay inside of */
   uint32_t silent;     /* bit k: hpar_silent_error k was made */
   bool rolled_back;    /* nothing of the chunk was taken */
@@ -32,7 +32,7 @@ typedef struct hp_judgement {
   uint32_t depth;
   hp_ref top;
   enum { HP_CLOSES_NOTHING, HP_CLOSES_CURRENT, HP_CLOSES_MORE } closes;
-} hp_judgement;
+} hp_audit;
 
 typedef struct hp_strategy {
   const char *name, *summary;
@@ -44,11 +44,12 @@ typedef struct hp_strategy {
 
   /*** hooks; NULL: as usual ***/
 
-  /* A worker's way through a chunk, on the worker's thread: fills chunk->log, ->readings and ->outcome, may call
+  /* A worker's way through a chunk, on the worker's thread: fills chunk->log, ->hypotheses and ->outcome, may call
    * hp_worker_speculate (worker.h) as often as it likes. Runs inside the worker's fail frame. */
-  void (*parse)(struct hp_worker *worker, const hp_task *task, const struct hp_plan *plan, struct hp_chunk_work *chunk);
+  void (*parse)(struct hp_worker *worker, const hp_request *task, const struct hp_plan *plan,
+                struct hp_chunk_work *chunk);
   /* Before a token of data is built: true ends the reading here, its last segment unfinished. */
-  bool (*stops)(struct hp_worker *worker, const hp_task *task, const hp_token *token, struct hp_chunk_work *chunk);
+  bool (*stops)(struct hp_worker *worker, const hp_request *task, const hp_token *token, struct hp_chunk_work *chunk);
   /* BASE's mode after a replayed token, `mode` before it. */
   uint8_t (*mode_after)(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
@@ -57,16 +58,16 @@ typedef struct hp_strategy {
   /* The merger stands at the first token boundary at or after the chunk's cut, in the true state, and has taken nothing
    * of the chunk yet. `reading` is the index of the reading that begins here, or -1: none does. False: the merger is to
    * parse the chunk by itself. */
-  bool (*at_seam)(const hp_lane *truth, const struct hp_chunk_work *chunk, int reading, hp_judgement *judgement);
+  bool (*at_seam)(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *judgement);
   /* It is about to leave out a segment, since `wrong` of it does not hold; */
-  void (*at_wrong)(const hp_lane *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                   hpar_assumption wrong, hp_judgement *judgement);
+  void (*at_wrong)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
+                   hpar_assumption wrong, hp_audit *judgement);
   /* or to splice it in; */
-  void (*before_splice)(const hp_lane *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                        hp_judgement *judgement);
+  void (*before_splice)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
+                        hp_audit *judgement);
   /* and now it has, and the token at its end is done with. */
-  void (*after_entry)(const hp_lane *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                      hp_judgement *judgement);
+  void (*after_entry)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
+                      hp_audit *judgement);
 } hp_strategy;
 
 /* What all workers of a parse go by. */

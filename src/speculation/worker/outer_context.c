@@ -4,15 +4,15 @@
 #include "html/tree/context.h"
 #include "speculation/worker/worker.h"
 
-void hp_floor_poison(hp_builder *b) {
-  if (!b->floor->poisoned) b->floor->poisoned = HPAR_HAZARD_UNFORESEEN;
+void hp_outer_poison(hp_builder *b) {
+  if (!b->outer->poisoned) b->outer->poisoned = HPAR_HAZARD_UNFORESEEN;
   b->plain_limit = NULL;
 }
 
-uint8_t hp_floor_mode(const hp_builder *b) { return b->floor->base_mode; }
+uint8_t hp_outer_mode(const hp_builder *b) { return b->outer->base_mode; }
 
-void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
-  hp_segment *s = &b->floor->now;
+void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
+  hp_segment *s = &b->outer->now;
   b->assumed |= 1u << question;
   switch (question) {
     case HPAR_ASSUME_NOT_IN_SCOPE:
@@ -21,7 +21,7 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
         case HP_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
         case HP_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
         case HP_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
-        default: hp_floor_poison(b); return;
+        default: hp_outer_poison(b); return;
       }
     case HPAR_ASSUME_TOP_NOT_IMPLIED:
       s->top |= name == HP_H1 ? HP_TOP_HEADING : name == HP_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
@@ -29,7 +29,7 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
     case HPAR_ASSUME_NO_FORMATTING: {
       int index = hp_formatting_index(name);
       if (index < 0)
-        hp_floor_poison(b);
+        hp_outer_poison(b);
       else
         s->formatting_names |= (uint16_t)(1u << index);
       return;
@@ -38,11 +38,11 @@ void hp_floor_log(hp_builder *b, hpar_assumption question, hp_atom name) {
   }
 }
 
-void hp_floor_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
-  hp_segment *s = &b->floor->now;
+void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
+  hp_segment *s = &b->outer->now;
   int index = hp_formatting_index(name);
   if (index < 0) {
-    hp_floor_poison(b);
+    hp_outer_poison(b);
     return;
   }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
@@ -52,17 +52,17 @@ void hp_floor_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
 }
 
-bool hp_floor_takes(hp_builder *b, const hp_token *t) {
-  struct hp_floor *floor = b->floor;
-  floor->treatment = hp_treat(b, t);
-  if (floor->treatment != HP_OURS) {
-    floor->token = *t;
+bool hp_outer_takes(hp_builder *b, const hp_token *t) {
+  struct hp_outer_context *outer = b->outer;
+  outer->disposition = hp_disposition_of(b, t);
+  if (outer->disposition != HP_DISPOSITION_LOCAL) {
+    outer->token = *t;
     return true;
   }
   if (b->depth == 0) {
-    floor->now.modes &= hp_modes_for(b, t);
-    if (t->kind == HPAR_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_floor_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
-  } else if (b->stack[0].ns != HPAR_NAMESPACE_HTML && b->mode == floor->base_mode)
-    floor->now.modes &= hp_modes_inside_foreign(b, t);
+    outer->now.modes &= hp_modes_for(b, t);
+    if (t->kind == HPAR_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_outer_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+  } else if (b->stack[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
+    outer->now.modes &= hp_modes_inside_foreign(b, t);
   return false;
 }

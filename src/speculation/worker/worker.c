@@ -4,16 +4,16 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "html/dom/tag.h"
-#include "speculation/start/prescan.h"
 #include "html/tokenizer/content.h"
+#include "speculation/start/prescan.h"
 
-void hp_worker_open(hp_worker *w, const hp_task *task, bool fragment, const hp_open_element *context) {
-  hp_lane_open(&w->lane, task);
-  hp_builder *b = &w->lane.builder;
-  b->floor = &w->floor;
+void hp_worker_open(hp_worker *w, const hp_request *task, bool fragment, const hp_open_element *context) {
+  hp_engine_open(&w->engine, task);
+  hp_builder *b = &w->engine.builder;
+  b->outer = &w->outer;
   b->fragment = fragment;
   b->context = *context;
-  w->lane.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
+  w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
   w->nanoseconds = w->predict_nanoseconds = 0;
 }
 
@@ -25,7 +25,7 @@ void hp_worker_close(hp_worker *w) {
   }
   if (w->stages) hp_stages_close(w->stages);
   hp_free(w->stages);
-  hp_lane_close(&w->lane);
+  hp_engine_close(&w->engine);
 }
 
 hp_chunk_work *hp_worker_next_work(hp_worker *w) {
@@ -33,31 +33,31 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
   if (!*next) *next = hp_allocate_zeroed(sizeof **next);
   if (!*next) return NULL;
   w->work = *next;
-  w->work->reading_count = w->work->taken = 0;
+  w->work->hypothesis_count = w->work->taken = 0;
   w->work->truth_known = false;
   return w->work;
 }
 
-static hp_ref new_cell(hp_builder *b) {
-  hp_node *cell = hp_arena_take(b->nodes, sizeof *cell);
-  memset(cell, 0, sizeof *cell);
-  cell->kind = HP_NODE_CELL;
-  return hp_ref_of(b->base, cell);
+static hp_ref new_anchor(hp_builder *b) {
+  hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);
+  memset(anchor, 0, sizeof *anchor);
+  anchor->kind = HP_NODE_ANCHOR;
+  return hp_ref_of(b->base, anchor);
 }
 
 /* With empty hands, at a token boundary. */
 static void begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t ns) {
-  hp_builder *b = &w->lane.builder;
-  hp_segment *s = &w->floor.now;
-  hp_ref cell = b->stack[0].node;
-  if (!cell || hp_node_at(b->base, cell)->first) cell = new_cell(b);
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
+  hp_ref anchor = b->stack[0].node;
+  if (!anchor || hp_node_at(b->base, anchor)->first) anchor = new_anchor(b);
   memset(s, 0, sizeof *s);
   s->start = s->end = offset;
-  s->cell = cell;
+  s->anchor = anchor;
   s->modes = ~0u;
   s->base_mode = base_mode;
   s->ns = ns;
-  b->stack[0] = (hp_open_element){.node = cell, .ns = ns};
+  b->stack[0] = (hp_open_element){.node = anchor, .ns = ns};
   b->mode = base_mode;
   b->frameset_ok = true;
   b->form = 0;
@@ -66,8 +66,8 @@ static void begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint
   b->assumed = 0;
   memset(b->ark_asked, 0, sizeof b->ark_asked);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
-  w->floor.base_mode = base_mode;
-  w->floor.poisoned = HPAR_HAZARD_NONE;
+  w->outer.base_mode = base_mode;
+  w->outer.poisoned = HPAR_HAZARD_NONE;
 }
 
 static void let_go(hp_builder *b) {
@@ -80,12 +80,12 @@ static void let_go(hp_builder *b) {
 }
 
 static void end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
-  hp_fail *fail = &w->lane.fail;
-  hp_builder *b = &w->lane.builder;
-  hp_segment *s = &w->floor.now;
+  hp_fail *fail = &w->engine.fail;
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
   s->ends = (uint8_t)ends;
-  s->hazard = w->floor.poisoned;
-  if (!hp_node_at(b->base, s->cell)->first) s->cell = 0; /* the next segment may use it */
+  s->hazard = w->outer.poisoned;
+  if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
   s->errors_end = log->errors.count;
   s->questions = b->assumed;
   s->open = log->open_count;
@@ -111,33 +111,33 @@ static void end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
     hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, fail);
     if (b->template_count) memcpy(log->template_modes + log->template_count, b->template_modes, b->template_count);
     log->template_count += b->template_count;
-    if (ends == HP_ENDS_REPLAY || ends == HP_ENDS_PREPARE) {
+    if (ends == HP_ENDS_DEFER || ends == HP_ENDS_SPLIT) {
       hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, fail);
       s->token = log->token_count;
-      log->tokens[log->token_count++] = w->floor.token;
+      log->tokens[log->token_count++] = w->outer.token;
     }
   }
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, fail);
   log->segments[log->segment_count++] = *s;
-  w->floor.confident &= ~hp_unsettled(b, ends == HP_ENDS_REPLAY ? &w->floor.token : NULL);
+  w->outer.confident &= ~hp_unsettled(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   let_go(b);
-  if (s->cell) b->stack[0].node = 0; /* it is the log's, which another thread may take up */
+  if (s->anchor) b->stack[0].node = 0; /* it is the log's, which another thread may take up */
 }
 
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) { end_segment(w, log, ends); }
 
-void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
-  hp_builder *b = &w->lane.builder;
-  hp_segment *s = &w->floor.now;
+void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
   let_go(b);
   *s = log->segments[--log->segment_count];
-  if (!s->cell) s->cell = new_cell(b);
-  b->stack[0] = (hp_open_element){.node = s->cell, .ns = s->ns};
+  if (!s->anchor) s->anchor = new_anchor(b);
+  b->stack[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
   memset(b->ark_asked, 0, sizeof b->ark_asked);
-  w->floor.base_mode = s->base_mode;
-  w->floor.poisoned = HPAR_HAZARD_NONE;
+  w->outer.base_mode = s->base_mode;
+  w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->fail);
   b->formatting_count = s->formatting_count;
@@ -156,7 +156,7 @@ void hp_worker_resume(hp_worker *w, const hp_task *task, hp_log *log) {
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
   log->errors.limit = log->errors.count + task->max_errors;
-  log->errors.fail = &w->lane.fail;
+  log->errors.fail = &w->engine.fail;
   b->errors = task->max_errors ? &log->errors : NULL;
 }
 
@@ -176,19 +176,19 @@ static void skip_raw_text(hp_tokenizer *tokenizer) {
 /* Raw text that a replayed tag has begun, as far as it has come, and its end tag: nothing in it depends on BASE but
  * whether it is raw text. False at the end of the input. */
 static bool log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
-  hp_tokenizer *tokenizer = &w->lane.tokenizer;
-  struct hp_floor *floor = &w->floor;
-  uint32_t confident = floor->confident;
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  struct hp_outer_context *outer = &w->outer;
+  uint32_t confident = outer->confident;
   while (tokenizer->content != HP_CONTENT_DATA) {
     uint32_t at = offset_of(tokenizer);
-    hp_lane_check(&w->lane);
-    if (hp_next_token(tokenizer, &floor->token) == HP_TOKEN_NEED_MORE) break;
-    begin_segment(w, at, floor->base_mode, w->lane.builder.stack[0].ns);
-    floor->now.raw_name = name;
-    floor->now.end = floor->token.start;
-    end_segment(w, log, HP_ENDS_REPLAY);
-    floor->confident = confident;
-    if (floor->token.kind == HPAR_TOKEN_EOF) return false;
+    hp_engine_check(&w->engine);
+    if (hp_next_token(tokenizer, &outer->token) == HP_TOKEN_NEED_MORE) break;
+    begin_segment(w, at, outer->base_mode, w->engine.builder.stack[0].ns);
+    outer->now.raw_name = name;
+    outer->now.end = outer->token.start;
+    end_segment(w, log, HP_ENDS_DEFER);
+    outer->confident = confident;
+    if (outer->token.kind == HPAR_TOKEN_EOF) return false;
   }
   return true;
 }
@@ -258,20 +258,21 @@ static bool ends_raw_text(const hp_token *t, bool scripting) {
          ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_NOSCRIPT && scripting));
 }
 
-void hp_worker_clear(hp_worker *w, const hp_task *task, hp_chunk_work *chunk) {
+void hp_worker_clear(hp_worker *w, const hp_request *task, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
   chunk->log.errors.limit = task->max_errors;
-  chunk->log.errors.fail = &w->lane.fail;
-  chunk->reading_count = 0;
-  w->floor.join_count = w->floor.join = 0;
-  chunk->readings[0] = (hp_reading){.first = HP_NO_SEGMENT};
+  chunk->log.errors.fail = &w->engine.fail;
+  chunk->hypothesis_count = 0;
+  w->outer.join_count = w->outer.join = 0;
+  chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->taken = 0;
   chunk->cut_short = false;
   memset(&chunk->outcome, 0, sizeof chunk->outcome);
   memset(&chunk->guess, 0, sizeof chunk->guess);
 }
 
-hp_start_state hp_worker_predict(hp_worker *w, const hp_task *task, const hp_plan *plan, const hp_chunk_work *chunk) {
+hp_start_state hp_worker_predict(hp_worker *w, const hp_request *task, const hp_plan *plan,
+                                 const hp_chunk_work *chunk) {
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (!plan->predictor->predict && !plan->mode_predictor->predict) return state;
@@ -311,13 +312,13 @@ static bool find_start(hp_tokenizer *tokenizer, const hp_start_state *state, con
 
 /* The segment, poisoned by the token that ends there, which the next one does not count. */
 static void give_up(hp_worker *w, hp_log *log, uint32_t end) {
-  struct hp_floor *floor = &w->floor;
-  uint8_t mode = floor->base_mode, ns = w->lane.builder.stack[0].ns;
-  floor->now.end = end;
+  struct hp_outer_context *outer = &w->outer;
+  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack[0].ns;
+  outer->now.end = end;
   end_segment(w, log, HP_ENDS_HAZARD);
-  skip_raw_text(&w->lane.tokenizer);
-  begin_segment(w, offset_of(&w->lane.tokenizer), mode, ns);
-  floor->now.tokens--;
+  skip_raw_text(&w->engine.tokenizer);
+  begin_segment(w, offset_of(&w->engine.tokenizer), mode, ns);
+  outer->now.tokens--;
 }
 
 /* The mode that BASE has when it is given what the worker has open. */
@@ -353,21 +354,21 @@ static bool at_tag(const hp_tokenizer *tokenizer) {
 
 /* Where other readings become this one a segment ends, whatever is open. */
 static void join(hp_worker *w, hp_log *log, uint32_t at) {
-  struct hp_floor *floor = &w->floor;
-  const hp_builder *b = &w->lane.builder;
+  struct hp_outer_context *outer = &w->outer;
+  const hp_builder *b = &w->engine.builder;
   const hp_open_element *top = b->top;
-  uint8_t mode = b->depth ? worker_mode(b) : floor->base_mode;
+  uint8_t mode = b->depth ? worker_mode(b) : outer->base_mode;
   bool html = b->depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
   uint8_t ns = html ? HPAR_NAMESPACE_HTML : top->ns;
-  floor->now.end = at;
+  outer->now.end = at;
   end_segment(w, log, HP_ENDS_CLEAN);
   begin_segment(w, at, mode, ns);
-  while (floor->join < floor->join_count && floor->joins[floor->join] <= at)
-    floor->joined[floor->join++] = log->segment_count;
+  while (outer->join < outer->join_count && outer->joins[outer->join] <= at)
+    outer->joined[outer->join++] = log->segment_count;
 }
 
 static inline int next_token(hp_worker *w, hp_token *token) {
-  if (__builtin_expect(!w->staged, 1)) return hp_next_token(&w->lane.tokenizer, token);
+  if (__builtin_expect(!w->pipelined, 1)) return hp_next_token(&w->engine.tokenizer, token);
   *token = *hp_stages_next(w->stages);
   return token->kind;
 }
@@ -389,7 +390,7 @@ static bool is_worth_it(const hp_log *log, uint32_t *from) {
 /* Names that nobody has met yet are entered under a lock. Where they are all there is, threads wait for each other. */
 static bool names_are_dear(const hp_worker *w, uint32_t names_before, uint32_t bytes) {
   enum { FEW = 64, BYTES = 32 };
-  uint32_t names = w->lane.interner.used - names_before;
+  uint32_t names = w->engine.interner.used - names_before;
   return names > FEW && names > bytes / BYTES;
 }
 
@@ -404,7 +405,7 @@ static void end_early(hp_worker *w, hp_log *log, hp_chunk_work *chunk) {
 enum { BEYOND = 32 << 10 };
 
 /* What the tokenizer may look at. False: no more than before. */
-static bool widen(hp_tokenizer *tokenizer, const hp_task *task, const hp_chunk_work *chunk) {
+static bool widen(hp_tokenizer *tokenizer, const hp_request *task, const hp_chunk_work *chunk) {
   const char *all = task->text + task->length, *from = tokenizer->base + chunk->reach;
   size_t bytes = BEYOND + (chunk->reach - chunk->cut);
   if (tokenizer->at > from) from = tokenizer->at;
@@ -416,52 +417,52 @@ static bool widen(hp_tokenizer *tokenizer, const hp_task *task, const hp_chunk_w
 }
 
 /* What was looked at behind the chunks in vain is more than what was done of them. */
-static bool is_in_vain(const hp_worker *w) { return w->vain > 2 * BEYOND && w->vain > w->done; }
+static bool is_in_vain(const hp_worker *w) { return w->wasted_bytes > 2 * BEYOND && w->wasted_bytes > w->done; }
 
 enum { STRIDE = 4 << 10 }; /* bytes between two looks at names */
 
-static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool context, hp_reading *reading,
+static void run(hp_worker *w, const hp_request *task, const hp_plan *plan, bool context, hp_start_hypothesis *reading,
                 hp_chunk_work *chunk) {
-  hp_tokenizer *tokenizer = &w->lane.tokenizer;
-  hp_builder *b = &w->lane.builder;
-  struct hp_floor *floor = &w->floor;
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  hp_builder *b = &w->engine.builder;
+  struct hp_outer_context *outer = &w->outer;
   hp_log *log = &chunk->log;
   hp_token token;
   bool after_replay = plan->mode_predictor->after_replay, one_by_one = plan->strategy->one_by_one;
   size_t checkpoint_bytes = one_by_one ? 0 : plan->checkpoint_bytes;
-  bool (*stops)(hp_worker *, const hp_task *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
-  bool quick = !stops && !b->errors && !floor->join_count && !w->staged && !hp_lane_is_limited(&w->lane);
+  bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *) = plan->strategy->stops;
+  bool quick = !stops && !b->errors && !outer->join_count && !w->pipelined && !hp_engine_is_limited(&w->engine);
   uint32_t looked = log->segment_count;
-  uint32_t begin = offset_of(tokenizer), names = w->lane.interner.used;
-  floor->treatment = HP_OURS;
-  floor->lean = after_replay && !stops && !one_by_one;
-  if (!w->staged) {
+  uint32_t begin = offset_of(tokenizer), names = w->engine.interner.used;
+  outer->disposition = HP_DISPOSITION_LOCAL;
+  outer->minimise_log = after_replay && !stops && !one_by_one;
+  if (!w->pipelined) {
     tokenizer->end = tokenizer->at;
     widen(tokenizer, task, chunk);
   }
-  for (;; floor->now.tokens++) {
+  for (;; outer->now.tokens++) {
     uint32_t at = offset_of(tokenizer);
     while (at >= chunk->limit && hp_chunk_goes_on(chunk)) {
     }
     if (at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->ignore_lf || at_tag(tokenizer)) &&
         tokenizer->content == HP_CONTENT_DATA) {
-      floor->now.end = at;
+      outer->now.end = at;
       end_segment(w, log, HP_ENDS_CLEAN);
       w->done += at - chunk->cut;
       return;
     }
-    if (floor->lean && names_are_dear(w, names, at - begin) && b->mode != HP_IN_TEXT && !b->ignore_lf &&
+    if (outer->minimise_log && names_are_dear(w, names, at - begin) && b->mode != HP_IN_TEXT && !b->ignore_lf &&
         tokenizer->content == HP_CONTENT_DATA) {
-      floor->now.end = at;
+      outer->now.end = at;
       end_early(w, log, chunk);
-      w->crowded = true;
+      w->saturated = true;
       return;
     }
-    if (floor->join < floor->join_count && at >= floor->joins[floor->join] && b->mode != HP_IN_TEXT && !b->ignore_lf &&
+    if (outer->join < outer->join_count && at >= outer->joins[outer->join] && b->mode != HP_IN_TEXT && !b->ignore_lf &&
         tokenizer->content == HP_CONTENT_DATA)
       join(w, log, at);
     uint32_t errors = log->errors.count;
-    hp_lane_check(&w->lane);
+    hp_engine_check(&w->engine);
     int kind = next_token(w, &token);
     if (quick && kind != HP_TOKEN_NEED_MORE) {
       /* Most tokens by far are here. */
@@ -469,35 +470,35 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       hp_plain_run plain = hp_speculative_plain_tokens(b, &token, tokenizer->base + limit);
       if (plain.tokens) {
         at = (uint32_t)(plain.from - tokenizer->base);
-        floor->now.tokens += plain.tokens;
+        outer->now.tokens += plain.tokens;
       }
       if (plain.is_over) {
-        floor->now.tokens--;
-        if (floor->poisoned) give_up(w, log, token.end);
+        outer->now.tokens--;
+        if (outer->poisoned) give_up(w, log, token.end);
         continue;
       }
       kind = plain.kind;
     }
     if (kind == HP_TOKEN_NEED_MORE) {
-      if (!w->staged && widen(tokenizer, task, chunk)) {
-        floor->now.tokens--;
+      if (!w->pipelined && widen(tokenizer, task, chunk)) {
+        outer->now.tokens--;
         continue;
       }
       w->done += at - chunk->cut;
-      if (!tokenizer->last) w->vain += (uint64_t)(tokenizer->end - tokenizer->base) - at;
-      if (is_in_vain(w)) w->crowded = true;
+      if (!tokenizer->last) w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - at;
+      if (is_in_vain(w)) w->saturated = true;
       bool clean = b->mode != HP_IN_TEXT && !b->ignore_lf && tokenizer->content == HP_CONTENT_DATA;
       chunk->cut_short = true;
-      floor->now.end = at;
-      if (!clean) floor->poisoned = HPAR_HAZARD_INPUT_TO_COME;
+      outer->now.end = at;
+      if (!clean) outer->poisoned = HPAR_HAZARD_INPUT_TO_COME;
       end_segment(w, log, clean ? HP_ENDS_CLEAN : HP_ENDS_HAZARD);
       return;
     }
     if (b->mode == HP_IN_TEXT) {
       context = false; /* the chunk has raw text of its own */
       if (token.kind == HPAR_TOKEN_EOF) {
-        floor->poisoned = HPAR_HAZARD_UNENDED_TEXT;
-        floor->now.end = token.end;
+        outer->poisoned = HPAR_HAZARD_UNENDED_TEXT;
+        outer->now.end = token.end;
         end_segment(w, log, HP_ENDS_HAZARD);
         return;
       }
@@ -509,83 +510,83 @@ static void run(hp_worker *w, const hp_task *task, const hp_plan *plan, bool con
       reading->first = token.end;
       chunk->outcome.respeculations++;
       chunk->outcome.bytes_respeculated += token.end - chunk->cut;
-      floor->confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+      outer->confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
       begin_segment(w, token.end, HP_IN_BODY, HPAR_NAMESPACE_HTML);
-      floor->fostered = false;
+      outer->fostered = false;
       context = false;
-      floor->now.tokens--;
+      outer->now.tokens--;
       continue;
     }
     if (b->mode != HP_IN_TEXT && stops && stops(w, task, &token, chunk)) return;
     hp_speculative_token(b, &token);
-    if (floor->treatment == HP_PREPARE) {
-      uint32_t confident = floor->confident;
-      floor->now.end = at; /* not where the token starts: "</>" may stand before it */
-      end_segment(w, log, HP_ENDS_PREPARE);
+    if (outer->disposition == HP_DISPOSITION_SPLIT) {
+      uint32_t confident = outer->confident;
+      outer->now.end = at; /* not where the token starts: "</>" may stand before it */
+      end_segment(w, log, HP_ENDS_SPLIT);
       log->segments[log->segment_count - 1].errors_end = errors; /* the token's own are the next segment's */
-      bool row = hp_prepares_row(&token);
-      if (row) floor->fostered = false;
-      begin_segment(w, at, row ? HP_IN_TABLE_BODY : floor->base_mode, b->stack[0].ns);
-      floor->confident = confident;
-      floor->treatment = HP_OURS;
+      bool row = hp_splits_row(&token);
+      if (row) outer->fostered = false;
+      begin_segment(w, at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack[0].ns);
+      outer->confident = confident;
+      outer->disposition = HP_DISPOSITION_LOCAL;
       hp_speculative_token(b, &token);
     }
-    if (floor->treatment == HP_REPLAY) {
-      uint8_t mode = floor->base_mode, ns = b->stack[0].ns;
+    if (outer->disposition == HP_DISPOSITION_DEFER) {
+      uint8_t mode = outer->base_mode, ns = b->stack[0].ns;
       if (after_replay) {
         /* A start tag is run on top of what was open, and not all of it may be closed by it. */
         bool on_top = token.kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_TEMPLATE];
         if (on_top && !plan->strategy->mode_after) mode = worker_mode(b);
-        floor->fostered = !plan->strategy->mode_after &&
-                          ((floor->fostered && !is_table_part(&token)) || hp_is_fostered(mode, &token));
+        outer->fostered = !plan->strategy->mode_after &&
+                          ((outer->fostered && !is_table_part(&token)) || hp_is_fostered(mode, &token));
         mode =
             plan->strategy->mode_after ? plan->strategy->mode_after(w, mode, &token) : hp_predicted_mode(mode, &token);
         ns = hp_predicted_namespace(ns, b, &token);
         if (ns != HPAR_NAMESPACE_HTML && !in_table_mode(mode)) mode = HP_IN_BODY; /* a head holds nothing foreign */
         if (token.kind == HPAR_TOKEN_END_TAG && (ns != b->stack[0].ns || token.name == HP_SVG || token.name == HP_MATH))
-          floor->outer_ns = HPAR_NAMESPACE_HTML;
+          outer->outer_ns = HPAR_NAMESPACE_HTML;
       }
-      floor->now.end = token.start;
-      end_segment(w, log, HP_ENDS_REPLAY);
+      outer->now.end = token.start;
+      end_segment(w, log, HP_ENDS_DEFER);
       if (token.kind == HPAR_TOKEN_EOF) return;
       bool start = token.kind == HPAR_TOKEN_START_TAG;
       tokenizer->content = start ? hp_content_of(token.name, task->scripting) : HP_CONTENT_DATA;
       if (stops) skip_raw_text(tokenizer);
       if (!log_raw_text(w, log, token.name)) return;
       begin_segment(w, offset_of(tokenizer), mode, ns);
-      floor->treatment = HP_OURS;
-      if (floor->lean && tokenizer->content == HP_CONTENT_DATA && !is_worth_it(log, &looked)) {
+      outer->disposition = HP_DISPOSITION_LOCAL;
+      if (outer->minimise_log && tokenizer->content == HP_CONTENT_DATA && !is_worth_it(log, &looked)) {
         end_early(w, log, chunk);
         return;
       }
-      floor->now.tokens--;
+      outer->now.tokens--;
       continue;
     }
-    if (b->depth == 0 && b->mode != floor->base_mode && b->mode != HP_IN_TEXT && !floor->poisoned)
-      floor->poisoned = HPAR_HAZARD_UNFORESEEN;
-    if (floor->poisoned) {
+    if (b->depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
+      outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+    if (outer->poisoned) {
       give_up(w, log, token.end);
       continue;
     }
-    if (b->depth == 0 && token.end - floor->now.start >= checkpoint_bytes && b->formatting_count == 0 &&
+    if (b->depth == 0 && token.end - outer->now.start >= checkpoint_bytes && b->formatting_count == 0 &&
         b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
       uint8_t ns = b->stack[0].ns;
-      floor->now.end = token.end;
-      floor->now.tokens++;
+      outer->now.end = token.end;
+      outer->now.tokens++;
       end_segment(w, log, HP_ENDS_CLEAN);
-      begin_segment(w, token.end, floor->base_mode, ns);
-      if (one_by_one) floor->confident = 0;
-      floor->now.tokens--;
+      begin_segment(w, token.end, outer->base_mode, ns);
+      if (one_by_one) outer->confident = 0;
+      outer->now.tokens--;
     }
   }
 }
 
-static hp_reading *begin_reading(hp_worker *w, const hp_task *task, uint32_t from, hp_chunk_work *chunk) {
-  hp_tokenizer *tokenizer = &w->lane.tokenizer;
-  hp_reading *reading = &chunk->readings[chunk->reading_count++];
+static hp_start_hypothesis *begin_reading(hp_worker *w, const hp_request *task, uint32_t from, hp_chunk_work *chunk) {
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  hp_start_hypothesis *reading = &chunk->hypotheses[chunk->hypothesis_count++];
   reading->segment = chunk->log.segment_count;
-  let_go(&w->lane.builder);
-  tokenizer->errors = w->lane.builder.errors = NULL;
+  let_go(&w->engine.builder);
+  tokenizer->errors = w->engine.builder.errors = NULL;
   tokenizer->at = tokenizer->base + from;
   tokenizer->searched = NULL; /* chunks come in any order */
   tokenizer->end = task->text + task->length;
@@ -594,23 +595,23 @@ static hp_reading *begin_reading(hp_worker *w, const hp_task *task, uint32_t fro
   return reading;
 }
 
-static void read_on(hp_worker *w, const hp_task *task, const hp_plan *plan, uint8_t mode, uint8_t ns, bool context,
-                    hp_reading *reading, hp_chunk_work *chunk) {
-  w->lane.tokenizer.errors = w->lane.builder.errors = task->max_errors ? &chunk->log.errors : NULL;
-  reading->first = offset_of(&w->lane.tokenizer);
-  w->floor.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
-  w->floor.fostered = false;
+static void read_on(hp_worker *w, const hp_request *task, const hp_plan *plan, uint8_t mode, uint8_t ns, bool context,
+                    hp_start_hypothesis *reading, hp_chunk_work *chunk) {
+  w->engine.tokenizer.errors = w->engine.builder.errors = task->max_errors ? &chunk->log.errors : NULL;
+  reading->first = offset_of(&w->engine.tokenizer);
+  w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  w->outer.fostered = false;
   begin_segment(w, reading->first, mode, ns);
   run(w, task, plan, context, reading, chunk);
   reading->end = chunk->log.segment_count;
 }
 
-void hp_worker_speculate(hp_worker *w, const hp_task *task, const hp_plan *plan, const hp_start_state *state,
+void hp_worker_speculate(hp_worker *w, const hp_request *task, const hp_plan *plan, const hp_start_state *state,
                          bool context, hp_chunk_work *chunk) {
-  hp_tokenizer *tokenizer = &w->lane.tokenizer;
-  hp_reading *reading = begin_reading(w, task, chunk->cut, chunk);
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  hp_start_hypothesis *reading = begin_reading(w, task, chunk->cut, chunk);
   if (find_start(tokenizer, state, tokenizer->base + chunk->reach, task->scripting)) {
-    w->floor.outer_ns = state->outer_ns ? state->outer_ns : HPAR_NAMESPACE_HTML;
+    w->outer.outer_ns = state->outer_ns ? state->outer_ns : HPAR_NAMESPACE_HTML;
     read_on(w, task, plan, state->mode, state->ns, context, reading, chunk);
   } else {
     reading->first = HP_NO_SEGMENT;
@@ -620,29 +621,29 @@ void hp_worker_speculate(hp_worker *w, const hp_task *task, const hp_plan *plan,
   }
 }
 
-void hp_worker_read(hp_worker *w, const hp_task *task, const hp_plan *plan, uint32_t from, uint8_t mode, uint8_t ns,
+void hp_worker_read(hp_worker *w, const hp_request *task, const hp_plan *plan, uint32_t from, uint8_t mode, uint8_t ns,
                     hp_chunk_work *chunk) {
-  w->floor.outer_ns = HPAR_NAMESPACE_HTML;
+  w->outer.outer_ns = HPAR_NAMESPACE_HTML;
   read_on(w, task, plan, mode, ns, false, begin_reading(w, task, from, chunk), chunk);
 }
 
-void hp_worker_speculate_joined(hp_worker *w, const hp_task *task, const hp_plan *plan, const hp_start_state *state,
+void hp_worker_speculate_joined(hp_worker *w, const hp_request *task, const hp_plan *plan, const hp_start_state *state,
                                 const uint32_t *places, uint32_t count, hp_chunk_work *chunk) {
-  struct hp_floor *floor = &w->floor;
-  uint32_t joined[HP_MOST_READINGS];
-  if (count > HP_MOST_READINGS) count = HP_MOST_READINGS;
-  floor->joins = places + 1;
-  floor->joined = joined;
-  floor->join = 0;
-  floor->join_count = count - 1;
+  struct hp_outer_context *outer = &w->outer;
+  uint32_t joined[HP_MAX_HYPOTHESES];
+  if (count > HP_MAX_HYPOTHESES) count = HP_MAX_HYPOTHESES;
+  outer->joins = places + 1;
+  outer->joined = joined;
+  outer->join = 0;
+  outer->join_count = count - 1;
   hp_worker_speculate(w, task, plan, state, false, chunk);
-  uint32_t end = chunk->readings[0].end;
+  uint32_t end = chunk->hypotheses[0].end;
   for (uint32_t i = 1; i < count; i++)
-    chunk->readings[chunk->reading_count++] =
-        (hp_reading){.first = places[i],
-                     .segment = i - 1 < floor->join ? joined[i - 1] : end, // NOLINT: so many are set
-                     .end = end};
-  floor->join_count = 0;
+    chunk->hypotheses[chunk->hypothesis_count++] =
+        (hp_start_hypothesis){.first = places[i],
+                              .segment = i - 1 < outer->join ? joined[i - 1] : end, // NOLINT: so many are set
+                              .end = end};
+  outer->join_count = 0;
 }
 
 /* Has the chunk ended in the body, and in HTML? */
@@ -650,7 +651,7 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   if (chunk->cut_short || !log->segment_count) return false;
   const hp_segment *s = &log->segments[log->segment_count - 1];
-  if (s->ends != HP_ENDS_CLEAN || s->ns != HPAR_NAMESPACE_HTML || w->floor.outer_ns != HPAR_NAMESPACE_HTML)
+  if (s->ends != HP_ENDS_CLEAN || s->ns != HPAR_NAMESPACE_HTML || w->outer.outer_ns != HPAR_NAMESPACE_HTML)
     return false;
   if (s->base_mode != HP_IN_BODY && !in_table_mode(s->base_mode)) return false;
   for (uint32_t i = 0; i < s->open_count; i++)
@@ -658,7 +659,7 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
   return true;
 }
 
-static void parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
+static void parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   chunk->start = hp_worker_predict(w, task, plan, chunk);
   hp_worker_speculate(w, task, plan, &chunk->start, plan->predictor->context, chunk);
   if (plan->prescan && ended_in_html(w, chunk))
@@ -666,19 +667,19 @@ static void parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chu
 }
 
 /* Not to be inlined where setjmp is: its locals live in registers. */
-static __attribute__((noinline)) void parse_as_planned(hp_worker *w, const hp_task *task, const hp_plan *plan,
+static __attribute__((noinline)) void parse_as_planned(hp_worker *w, const hp_request *task, const hp_plan *plan,
                                                        hp_chunk_work *chunk) {
   hp_worker_clear(w, task, chunk);
   (plan->strategy->parse ? plan->strategy->parse : parse)(w, task, plan, chunk);
 }
 
-static bool parse_chunk(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
-  if (setjmp(w->lane.fail.frame)) return false;
+static bool parse_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
+  if (setjmp(w->engine.fail.frame)) return false;
   parse_as_planned(w, task, plan, chunk);
   return true;
 }
 
-void hp_worker_parse(hp_worker *w, const hp_task *task, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_worker_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   uint64_t begin = hp_now(), predicting = w->predict_nanoseconds;
   chunk->failed = !parse_chunk(w, task, plan, chunk);
   chunk->times.begin = begin;

@@ -70,7 +70,7 @@ void html_in_body(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
   if (has_template(b)) return;
 #if HP_SPECULATIVE
-  hp_floor_poison(b);
+  hp_outer_poison(b);
 #else
   merge_attributes(b, b->stack[1].node, t->attributes, OF_HTML);
 #endif
@@ -79,7 +79,7 @@ void html_in_body(hp_builder *b, const hp_token *t) {
 static void body(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
 #if HP_SPECULATIVE
-  if (!b->last[HP_TEMPLATE]) hp_floor_poison(b);
+  if (!b->last[HP_TEMPLATE]) hp_outer_poison(b);
 #else
   if (b->depth < 2 || !is_html(&b->stack[2], HP_BODY) || has_template(b)) return;
   b->frameset_ok = false;
@@ -90,7 +90,7 @@ static void body(hp_builder *b, const hp_token *t) {
 static void frameset(hp_builder *b, const hp_token *t) {
   parse_error(b, t);
   if (HP_SPECULATIVE) {
-    if (b->frameset_ok && !b->last[HP_TEMPLATE]) hp_floor_poison(b);
+    if (b->frameset_ok && !b->last[HP_TEMPLATE]) hp_outer_poison(b);
     return;
   }
   if (b->depth < 2 || !is_html(&b->stack[2], HP_BODY) || !b->frameset_ok) return;
@@ -112,7 +112,7 @@ static void close_open_li(hp_builder *b) {
     generate_implied_end_tags(b, HP_LI);
     pop_through(b, li);
   } else if (HP_SPECULATIVE && !barrier) {
-    hp_floor_assume(b, HPAR_ASSUME_NO_LI, HP_LI);
+    hp_outer_assume(b, HPAR_ASSUME_NO_LI, HP_LI);
   }
 }
 
@@ -124,14 +124,14 @@ static void close_open_dd_dt(hp_builder *b) {
     generate_implied_end_tags(b, found->name);
     pop_through(b, barrier);
   } else if (HP_SPECULATIVE && !barrier) {
-    hp_floor_assume(b, HPAR_ASSUME_NO_DD_DT, HP_DD);
+    hp_outer_assume(b, HPAR_ASSUME_NO_DD_DT, HP_DD);
   }
 }
 
 static void close_current_heading(hp_builder *b, const hp_token *t) {
   if (b->prepared) return;
-  if (HP_AT_FLOOR(b)) {
-    hp_floor_assume(b, HPAR_ASSUME_TOP_NOT_IMPLIED, HP_H1);
+  if (HP_AT_OUTER(b)) {
+    hp_outer_assume(b, HPAR_ASSUME_TOP_NOT_IMPLIED, HP_H1);
   } else if (current(b)->tag & HP_TAG_HEADING) {
     parse_error(b, t);
     pop(b);
@@ -142,7 +142,7 @@ static void end_active_a(hp_builder *b, const hp_token *t) {
   if (b->prepared) return;
   uint32_t i = b->formatting_count;
   while (i > 0 && b->formatting[i - 1].node && b->formatting[i - 1].name != HP_A) i--;
-  if (i == 0) hp_floor_assume(b, HPAR_ASSUME_NO_FORMATTING, HP_A);
+  if (i == 0) hp_outer_assume(b, HPAR_ASSUME_NO_FORMATTING, HP_A);
   if (i == 0 || !b->formatting[i - 1].node) return;
   parse_error(b, t);
   hp_ref element = b->formatting[i - 1].node;
@@ -183,7 +183,7 @@ static void close_open_option(hp_builder *b, const hp_token *t) {
       HP_SPECULATIVE && !current(b)->scope && (b->depth == 0 || (b->depth == 1 && is_html(current(b), HP_OPTION)));
   if (alone) { /* both readings pop that option, and no more if BASE's top has no implied end tag */
     if (b->depth) pop(b);
-    hp_floor_assume(b, HPAR_ASSUME_TOP_NOT_IMPLIED, t->name);
+    hp_outer_assume(b, HPAR_ASSUME_TOP_NOT_IMPLIED, t->name);
   } else if (has_in_scope(b, HP_SELECT)) {
     generate_implied_end_tags(b, except);
   } else if (is_html(current(b), HP_OPTION)) {
@@ -208,7 +208,7 @@ static void prepare(hp_builder *b, const hp_token *t) {
       case HP_P:
       case HP_PRE: close_p_in_button_scope(b); return;
       case HP_FORM:
-        if (HP_SPECULATIVE && !b->form_known) hp_floor_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
+        if (HP_SPECULATIVE && !b->form_known) hp_outer_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
         if (!b->form || has_template(b)) close_p_in_button_scope(b);
         return;
       case HP_TABLE:
@@ -320,7 +320,7 @@ static HP_OUT_OF_LINE void rare_start_tag(hp_builder *b, const hp_token *t) {
       return;
 
     case HP_FORM:
-      if (HP_SPECULATIVE && !b->form_known) hp_floor_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
+      if (HP_SPECULATIVE && !b->form_known) hp_outer_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
       if (b->form && !has_template(b)) {
         parse_error(b, t);
         return;
@@ -520,7 +520,7 @@ static void end_heading(hp_builder *b, const hp_token *t) {
   for (hp_atom name = HP_H1; name <= HP_H6; name++) highest = higher(highest, b->last[name]);
   if (!in_bounds(highest, current(b)->scope)) {
     parse_error(b, t);
-    if (!current(b)->scope) hp_floor_poison(b);
+    if (!current(b)->scope) hp_outer_poison(b);
     return;
   }
   generate_implied_end_tags(b, 0);
@@ -541,7 +541,7 @@ static void end_formatting(hp_builder *b, const hp_token *t) {
 static void end_form(hp_builder *b, const hp_token *t) {
   if (!has_template(b)) {
     if (HP_SPECULATIVE && !b->form_known) {
-      hp_floor_poison(b);
+      hp_outer_poison(b);
       return;
     }
     hp_ref form = b->form;

@@ -7,7 +7,7 @@ void close_cell(hp_builder *b) {
   generate_implied_end_tags(b, 0);
   uint32_t cell = highest_cell(b);
   if (!cell) {
-    hp_floor_poison(b);
+    hp_outer_poison(b);
     return;
   }
   pop_through(b, cell);

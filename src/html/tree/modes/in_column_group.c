@@ -5,7 +5,7 @@ void in_column_group(hp_builder *b, const hp_token *t) {
   hp_token rest = *t;
   switch (t->kind) {
     case HPAR_TOKEN_TEXT: {
-      if (!is_html(current(b), HP_COLGROUP) && !HP_AT_FLOOR(b)) { /* each other character is ignored by itself */
+      if (!is_html(current(b), HP_COLGROUP) && !HP_AT_OUTER(b)) { /* each other character is ignored by itself */
         insert_white(b, t, insert_text);
         return;
       }
@@ -31,7 +31,7 @@ void in_column_group(hp_builder *b, const hp_token *t) {
         case HP_COLGROUP:
           if (!is_html(current(b), HP_COLGROUP)) {
             parse_error(b, t);
-            if (HP_AT_FLOOR(b)) hp_floor_poison(b);
+            if (HP_AT_OUTER(b)) hp_outer_poison(b);
             return;
           }
           pop(b);
@@ -46,7 +46,7 @@ void in_column_group(hp_builder *b, const hp_token *t) {
   }
   if (!is_html(current(b), HP_COLGROUP)) {
     parse_error(b, t);
-    if (HP_AT_FLOOR(b)) hp_floor_poison(b);
+    if (HP_AT_OUTER(b)) hp_outer_poison(b);
     return;
   }
   pop(b);

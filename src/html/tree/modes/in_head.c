@@ -3,7 +3,7 @@
 static void end_template(hp_builder *b, const hp_token *t) {
   if (!b->last[HP_TEMPLATE]) {
     parse_error(b, t);
-    hp_floor_poison(b);
+    hp_outer_poison(b);
     return;
   }
   generate_implied_end_tags_thoroughly(b);

@@ -2,7 +2,7 @@
 
 static void clear_to_row(hp_builder *b) {
   while (!is_html(current(b), HP_TR) && !is_html(current(b), HP_TEMPLATE) && !is_html(current(b), HP_HTML) &&
-         !HP_AT_FLOOR(b))
+         !HP_AT_OUTER(b))
     pop(b);
 }
 

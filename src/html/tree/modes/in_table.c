@@ -4,7 +4,7 @@
 
 static void clear_to_table(hp_builder *b) {
   while (!is_html(current(b), HP_TABLE) && !is_html(current(b), HP_TEMPLATE) && !is_html(current(b), HP_HTML) &&
-         !HP_AT_FLOOR(b))
+         !HP_AT_OUTER(b))
     pop(b);
 }
 
@@ -96,7 +96,7 @@ static void start_tag(hp_builder *b, const hp_token *t) {
     case HP_FORM:
       parse_error(b, t);
       if (has_template(b)) return;
-      if (HP_SPECULATIVE && !b->form_known) hp_floor_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
+      if (HP_SPECULATIVE && !b->form_known) hp_outer_assume(b, HPAR_ASSUME_FORM_NULL, HP_FORM);
       if (b->form) return;
       b->form = insert_html_as(b, t, false);
       b->form_known = true;
@@ -110,7 +110,7 @@ static void start_tag(hp_builder *b, const hp_token *t) {
 void in_table(hp_builder *b, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
-      if ((current(b)->tag & HP_TAG_TABLE_CONTEXT) || is_html(current(b), HP_TEMPLATE) || HP_AT_FLOOR(b))
+      if ((current(b)->tag & HP_TAG_TABLE_CONTEXT) || is_html(current(b), HP_TEMPLATE) || HP_AT_OUTER(b))
         in_table_text(b, t);
       else
         foster_in_body(b, t);

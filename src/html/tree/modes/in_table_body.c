@@ -1,7 +1,7 @@
 #include "html/tree/construct.h"
 
 static void clear_to_table_body(hp_builder *b) {
-  while (!HP_AT_FLOOR(b)) {
+  while (!HP_AT_OUTER(b)) {
     const hp_open_element *e = current(b);
     if (e->ns == HPAR_NAMESPACE_HTML) switch (e->name) {
         case HP_TBODY:
@@ -19,7 +19,7 @@ static bool section_in_table_scope(hp_builder *b) {
   uint32_t section = higher(b->last[HP_TBODY], higher(b->last[HP_THEAD], b->last[HP_TFOOT]));
   uint32_t barrier = higher(b->last[HP_TABLE], higher(b->last[HP_TEMPLATE], b->last[HP_HTML]));
   if (in_bounds(section, barrier)) return true;
-  if (!barrier) hp_floor_poison(b);
+  if (!barrier) hp_outer_poison(b);
   return false;
 }
 
