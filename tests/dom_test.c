@@ -32,9 +32,9 @@ static hpar_status refuse(const char *bytes, size_t length, void *context) {
 
 /* The first element of this name below `top`, in tree order. */
 static hpar_node find(hpar_node top, const char *name) {
-  for (hpar_node node = top; node; node = hpar_walk(document, top, node)) {
-    hpar_string at = hpar_name(document, node);
-    if (hpar_kind(document, node) == HPAR_NODE_ELEMENT && at.length == strlen(name) &&
+  for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
+    hpar_string at = hpar_node_name(document, node);
+    if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && at.length == strlen(name) &&
         !memcmp(at.bytes, name, at.length))
       return node;
   }
@@ -49,83 +49,83 @@ static hpar_node find(hpar_node top, const char *name) {
 
 static void kinds(void) {
   hpar_node root = parse("<!--one--><!doctype HTML><?do it now?><p class=a>text</p>");
-  CHECK_EQ(hpar_kind(document, root), HPAR_NODE_DOCUMENT);
-  CHECK_EQ(hpar_kind(document, HPAR_NO_NODE), HPAR_NODE_NONE);
-  hpar_node comment = hpar_first_child(document, root), doctype = hpar_next(document, comment);
-  hpar_node instruction = hpar_next(document, doctype), html = hpar_next(document, instruction);
-  CHECK_EQ(hpar_kind(document, comment), HPAR_NODE_COMMENT);
-  CHECK_IS(hpar_data(document, comment), "one");
-  CHECK_EQ(hpar_kind(document, doctype), HPAR_NODE_DOCTYPE);
-  CHECK_IS(hpar_name(document, doctype), "html");
-  CHECK_EQ(hpar_public_id(document, doctype).length, 0);
-  CHECK_EQ(hpar_system_id(document, doctype).length, 0);
-  CHECK_EQ(hpar_kind(document, instruction), HPAR_NODE_PROCESSING_INSTRUCTION);
-  CHECK_IS(hpar_name(document, instruction), "do");
-  CHECK_IS(hpar_data(document, instruction), "it now");
-  CHECK_EQ(hpar_kind(document, html), HPAR_NODE_ELEMENT);
-  CHECK_IS(hpar_name(document, html), "html");
+  CHECK_EQ(hpar_node_kind(document, root), HPAR_NODE_DOCUMENT);
+  CHECK_EQ(hpar_node_kind(document, HPAR_NO_NODE), HPAR_NODE_NONE);
+  hpar_node comment = hpar_node_first_child(document, root), doctype = hpar_node_next(document, comment);
+  hpar_node instruction = hpar_node_next(document, doctype), html = hpar_node_next(document, instruction);
+  CHECK_EQ(hpar_node_kind(document, comment), HPAR_NODE_COMMENT);
+  CHECK_IS(hpar_node_data(document, comment), "one");
+  CHECK_EQ(hpar_node_kind(document, doctype), HPAR_NODE_DOCTYPE);
+  CHECK_IS(hpar_node_name(document, doctype), "html");
+  CHECK_EQ(hpar_node_public_id(document, doctype).length, 0);
+  CHECK_EQ(hpar_node_system_id(document, doctype).length, 0);
+  CHECK_EQ(hpar_node_kind(document, instruction), HPAR_NODE_PROCESSING_INSTRUCTION);
+  CHECK_IS(hpar_node_name(document, instruction), "do");
+  CHECK_IS(hpar_node_data(document, instruction), "it now");
+  CHECK_EQ(hpar_node_kind(document, html), HPAR_NODE_ELEMENT);
+  CHECK_IS(hpar_node_name(document, html), "html");
   CHECK_EQ(hpar_node_namespace(document, html), HPAR_NAMESPACE_HTML);
-  CHECK_EQ(hpar_next(document, html), HPAR_NO_NODE);
-  CHECK_EQ(hpar_last_child(document, root), html);
-  hpar_node text = hpar_first_child(document, find(root, "p"));
-  CHECK_EQ(hpar_kind(document, text), HPAR_NODE_TEXT);
-  CHECK_IS(hpar_data(document, text), "text");
-  CHECK_EQ(hpar_name(document, text).length, 0);
-  CHECK_EQ(hpar_first_child(document, text), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_next(document, html), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_last_child(document, root), html);
+  hpar_node text = hpar_node_first_child(document, find(root, "p"));
+  CHECK_EQ(hpar_node_kind(document, text), HPAR_NODE_TEXT);
+  CHECK_IS(hpar_node_data(document, text), "text");
+  CHECK_EQ(hpar_node_name(document, text).length, 0);
+  CHECK_EQ(hpar_node_first_child(document, text), HPAR_NO_NODE);
   CHECK_EQ(hpar_node_namespace(document, text), HPAR_NAMESPACE_NONE);
-  CHECK_EQ(hpar_data(document, html).length, 0);
+  CHECK_EQ(hpar_node_data(document, html).length, 0);
 
   root = parse("<!DOCTYPE html PUBLIC \"pub\" 'sys'>");
-  doctype = hpar_first_child(document, root);
-  CHECK_IS(hpar_public_id(document, doctype), "pub");
-  CHECK_IS(hpar_system_id(document, doctype), "sys");
+  doctype = hpar_node_first_child(document, root);
+  CHECK_IS(hpar_node_public_id(document, doctype), "pub");
+  CHECK_IS(hpar_node_system_id(document, doctype), "sys");
 }
 
 static void links(void) {
   hpar_node root = parse("<ul><li>a<li>b<li>c</ul>");
-  hpar_node html = hpar_first_child(document, root), list = find(root, "ul");
-  hpar_node first = hpar_first_child(document, list), second = hpar_next(document, first);
-  hpar_node third = hpar_next(document, second);
-  CHECK_EQ(hpar_parent(document, root), HPAR_NO_NODE);
-  CHECK_EQ(hpar_parent(document, html), root);
-  CHECK_EQ(hpar_previous(document, html), HPAR_NO_NODE);
-  CHECK_EQ(hpar_parent(document, hpar_parent(document, list)), html);
-  CHECK_EQ(hpar_previous(document, second), first);
-  CHECK_EQ(hpar_previous(document, first), HPAR_NO_NODE);
-  CHECK_EQ(hpar_next(document, third), HPAR_NO_NODE);
-  CHECK_EQ(hpar_last_child(document, list), third);
-  CHECK_EQ(hpar_parent(document, second), list);
-  CHECK_IS(hpar_data(document, hpar_first_child(document, third)), "c");
+  hpar_node html = hpar_node_first_child(document, root), list = find(root, "ul");
+  hpar_node first = hpar_node_first_child(document, list), second = hpar_node_next(document, first);
+  hpar_node third = hpar_node_next(document, second);
+  CHECK_EQ(hpar_node_parent(document, root), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_parent(document, html), root);
+  CHECK_EQ(hpar_node_previous(document, html), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_parent(document, hpar_node_parent(document, list)), html);
+  CHECK_EQ(hpar_node_previous(document, second), first);
+  CHECK_EQ(hpar_node_previous(document, first), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_next(document, third), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_last_child(document, list), third);
+  CHECK_EQ(hpar_node_parent(document, second), list);
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, third)), "c");
   uint64_t nodes;
   CHECK(compare_links(document, &nodes) == NULL);
   CHECK_EQ(nodes, 11);
 
-  CHECK_EQ(hpar_parent(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_first_child(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_last_child(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_next(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_previous(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_template_contents(document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_attribute_count(document, HPAR_NO_NODE), 0);
-  CHECK_EQ(hpar_data(document, HPAR_NO_NODE).length, 0);
+  CHECK_EQ(hpar_node_parent(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_first_child(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_last_child(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_next(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_previous(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_template_contents(document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_attribute_count(document, HPAR_NO_NODE), 0);
+  CHECK_EQ(hpar_node_data(document, HPAR_NO_NODE).length, 0);
 }
 
 static void walking(void) {
   hpar_node root = parse("<div id=top><p>1<b>2</b></p><template><i>3</i></template><p>4</p></div>after");
   static const char *const order[] = {"div", "p", "#", "b", "#", "template", "p", "#"};
   hpar_node top = find(root, "div"), node = top;
-  for (size_t i = 0; i < sizeof order / sizeof order[0]; i++, node = hpar_walk(document, top, node)) {
-    hpar_string name = hpar_name(document, node);
+  for (size_t i = 0; i < sizeof order / sizeof order[0]; i++, node = hpar_node_walk(document, top, node)) {
+    hpar_string name = hpar_node_name(document, node);
     if (order[i][0] == '#')
-      CHECK_EQ(hpar_kind(document, node), HPAR_NODE_TEXT);
+      CHECK_EQ(hpar_node_kind(document, node), HPAR_NODE_TEXT);
     else
       CHECK_BYTES(name.bytes, name.length, order[i], strlen(order[i]));
   }
   CHECK_EQ(node, HPAR_NO_NODE);
-  hpar_node text = hpar_first_child(document, find(top, "b"));
-  CHECK_EQ(hpar_walk(document, text, text), HPAR_NO_NODE);
+  hpar_node text = hpar_node_first_child(document, find(top, "b"));
+  CHECK_EQ(hpar_node_walk(document, text, text), HPAR_NO_NODE);
   size_t count = 0;
-  for (node = root; node; node = hpar_walk(document, root, node)) count++;
+  for (node = root; node; node = hpar_node_walk(document, root, node)) count++;
   CHECK_EQ(count, 1 + 3 + 8 + 1);
 
   /* deeper than any stack would bear */
@@ -135,7 +135,7 @@ static void walking(void) {
   CHECK_EQ(hpar_parse(parser, NULL, deep.bytes, deep.length, document, NULL), HPAR_OK);
   root = hpar_document_root(document);
   count = 0;
-  for (node = root; node; node = hpar_walk(document, root, node)) count++;
+  for (node = root; node; node = hpar_node_walk(document, root, node)) count++;
   CHECK_EQ(count, DEPTH + 4);
   buffer_clear(&out);
   CHECK_EQ(hpar_serialize_html(document, root, false, collect, &out), HPAR_OK);
@@ -147,71 +147,72 @@ static void attributes(void) {
   hpar_node root = parse("<p b=1 A='two' b=3 c d=&lt;&amp;e><svg XLINK:href=x viewbox=0 xml:lang=y xmlns=z other:w=v>");
   hpar_node p = find(root, "p"), svg = find(root, "svg");
   hpar_attribute at;
-  CHECK_EQ(hpar_attribute_count(document, p), 4);
-  CHECK(hpar_attribute_at(document, p, 0, &at));
+  CHECK_EQ(hpar_node_attribute_count(document, p), 4);
+  CHECK(hpar_node_attribute_at(document, p, 0, &at));
   CHECK_IS(at.local_name, "b");
   CHECK_IS(at.value, "1");
   CHECK_EQ(at.prefix.length, 0);
   CHECK_EQ(at.ns, HPAR_NAMESPACE_NONE);
-  CHECK(hpar_attribute_at(document, p, 1, &at));
+  CHECK(hpar_node_attribute_at(document, p, 1, &at));
   CHECK_IS(at.local_name, "a");
   CHECK_IS(at.value, "two");
-  CHECK(hpar_attribute_at(document, p, 3, &at));
+  CHECK(hpar_node_attribute_at(document, p, 3, &at));
   CHECK_IS(at.value, "<&e");
   at.ns = HPAR_NAMESPACE_XML;
-  CHECK(!hpar_attribute_at(document, p, 4, &at));
+  CHECK(!hpar_node_attribute_at(document, p, 4, &at));
   CHECK_EQ(at.ns, HPAR_NAMESPACE_XML);
-  CHECK_IS(hpar_attribute_value(document, p, "a"), "two");
-  CHECK_IS(hpar_attribute_value(document, p, "c"), "");
-  CHECK(hpar_attribute_value(document, p, "c").bytes != NULL);
-  CHECK(hpar_attribute_value(document, p, "e").bytes == NULL);
-  CHECK(hpar_attribute_value(document, p, "nosuchattributeanywhere").bytes == NULL);
-  CHECK(hpar_attribute_value(document, root, "a").bytes == NULL);
+  CHECK_IS(hpar_node_attribute_value(document, p, "a"), "two");
+  CHECK_IS(hpar_node_attribute_value(document, p, "c"), "");
+  CHECK(hpar_node_attribute_value(document, p, "c").bytes != NULL);
+  CHECK(hpar_node_attribute_value(document, p, "e").bytes == NULL);
+  CHECK(hpar_node_attribute_value(document, p, "nosuchattributeanywhere").bytes == NULL);
+  CHECK(hpar_node_attribute_value(document, root, "a").bytes == NULL);
 
   CHECK_EQ(hpar_node_namespace(document, svg), HPAR_NAMESPACE_SVG);
-  CHECK_EQ(hpar_attribute_count(document, svg), 5);
-  CHECK(hpar_attribute_at(document, svg, 0, &at));
+  CHECK_EQ(hpar_node_attribute_count(document, svg), 5);
+  CHECK(hpar_node_attribute_at(document, svg, 0, &at));
   CHECK_EQ(at.ns, HPAR_NAMESPACE_XLINK);
   CHECK_IS(at.prefix, "xlink");
   CHECK_IS(at.local_name, "href");
-  CHECK(hpar_attribute_at(document, svg, 1, &at));
+  CHECK(hpar_node_attribute_at(document, svg, 1, &at));
   CHECK_IS(at.local_name, "viewBox");
-  CHECK(hpar_attribute_at(document, svg, 2, &at));
+  CHECK(hpar_node_attribute_at(document, svg, 2, &at));
   CHECK_EQ(at.ns, HPAR_NAMESPACE_XML);
   CHECK_IS(at.prefix, "xml");
-  CHECK(hpar_attribute_at(document, svg, 3, &at));
+  CHECK(hpar_node_attribute_at(document, svg, 3, &at));
   CHECK_EQ(at.ns, HPAR_NAMESPACE_XMLNS);
   CHECK_EQ(at.prefix.length, 0);
   CHECK_IS(at.local_name, "xmlns");
-  CHECK(hpar_attribute_at(document, svg, 4, &at));
+  CHECK(hpar_node_attribute_at(document, svg, 4, &at));
   CHECK_EQ(at.ns, HPAR_NAMESPACE_NONE);
   CHECK_IS(at.local_name, "other:w");
-  CHECK(hpar_attribute_value(document, svg, "href").bytes == NULL);
-  CHECK_IS(hpar_attribute_value(document, svg, "viewBox"), "0");
+  CHECK(hpar_node_attribute_value(document, svg, "href").bytes == NULL);
+  CHECK_IS(hpar_node_attribute_value(document, svg, "viewBox"), "0");
 
   root = parse("<html a=1><body b=2><html a=3 c=4><body b=5 d=6>");
-  CHECK_IS(hpar_attribute_value(document, find(root, "html"), "a"), "1");
-  CHECK_IS(hpar_attribute_value(document, find(root, "html"), "c"), "4");
-  CHECK_IS(hpar_attribute_value(document, find(root, "body"), "b"), "2");
-  CHECK_IS(hpar_attribute_value(document, find(root, "body"), "d"), "6");
+  CHECK_IS(hpar_node_attribute_value(document, find(root, "html"), "a"), "1");
+  CHECK_IS(hpar_node_attribute_value(document, find(root, "html"), "c"), "4");
+  CHECK_IS(hpar_node_attribute_value(document, find(root, "body"), "b"), "2");
+  CHECK_IS(hpar_node_attribute_value(document, find(root, "body"), "d"), "6");
 }
 
 static void templates(void) {
   hpar_node root = parse("<template><td>a</td><template>b</template></template><svg><template>c</template></svg><p>d");
-  hpar_node template = find(root, "template"), contents = hpar_template_contents(document, template);
-  CHECK_EQ(hpar_kind(document, contents), HPAR_NODE_FRAGMENT);
-  CHECK_EQ(hpar_parent(document, contents), HPAR_NO_NODE);
-  CHECK_EQ(hpar_first_child(document, template), HPAR_NO_NODE);
-  hpar_node cell = hpar_first_child(document, contents);
-  CHECK_IS(hpar_name(document, cell), "td");
-  CHECK_EQ(hpar_parent(document, cell), contents);
-  hpar_node inner = hpar_next(document, cell);
-  CHECK_IS(hpar_data(document, hpar_first_child(document, hpar_template_contents(document, inner))), "b");
-  CHECK_EQ(hpar_walk(document, template, template), HPAR_NO_NODE);
+  hpar_node template = find(root, "template"), contents = hpar_node_template_contents(document, template);
+  CHECK_EQ(hpar_node_kind(document, contents), HPAR_NODE_FRAGMENT);
+  CHECK_EQ(hpar_node_parent(document, contents), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_first_child(document, template), HPAR_NO_NODE);
+  hpar_node cell = hpar_node_first_child(document, contents);
+  CHECK_IS(hpar_node_name(document, cell), "td");
+  CHECK_EQ(hpar_node_parent(document, cell), contents);
+  hpar_node inner = hpar_node_next(document, cell);
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, hpar_node_template_contents(document, inner))),
+           "b");
+  CHECK_EQ(hpar_node_walk(document, template, template), HPAR_NO_NODE);
   hpar_node foreign = find(find(root, "svg"), "template");
-  CHECK_EQ(hpar_template_contents(document, foreign), HPAR_NO_NODE);
-  CHECK_EQ(hpar_kind(document, hpar_first_child(document, foreign)), HPAR_NODE_TEXT);
-  CHECK_EQ(hpar_template_contents(document, find(root, "p")), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_template_contents(document, foreign), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, foreign)), HPAR_NODE_TEXT);
+  CHECK_EQ(hpar_node_template_contents(document, find(root, "p")), HPAR_NO_NODE);
   buffer_clear(&out);
   CHECK_EQ(hpar_serialize_html(document, template, false, collect, &out), HPAR_OK);
   CHECK_STRING(out.bytes, "<td>a</td><template>b</template>");
@@ -240,52 +241,52 @@ static void offsets(void) {
   static const char text[] = "\xEF\xBB\xBF<p a='>'>x\xFFy<b>z</p>w<i\n>";
   hpar_node root = parse_with(&options, text), p = find(root, "p"), b = find(p, "b");
   uint64_t start = 99, end = 99;
-  CHECK(!hpar_source_offsets(document, find(root, "body"), &start, &end));
-  CHECK(!hpar_source_offsets(document, root, &start, &end));
-  CHECK(!hpar_source_offsets(document, HPAR_NO_NODE, &start, &end));
+  CHECK(!hpar_node_start_tag_range(document, find(root, "body"), &start, &end));
+  CHECK(!hpar_node_start_tag_range(document, root, &start, &end));
+  CHECK(!hpar_node_start_tag_range(document, HPAR_NO_NODE, &start, &end));
   CHECK_EQ(start, 99);
-  CHECK(hpar_source_offsets(document, p, &start, &end));
+  CHECK(hpar_node_start_tag_range(document, p, &start, &end));
   CHECK_EQ(start, 3);
   CHECK_EQ(end, 12);
-  CHECK(hpar_source_offsets(document, b, &start, &end));
+  CHECK(hpar_node_start_tag_range(document, b, &start, &end));
   CHECK_EQ(start, 15);
   CHECK_EQ(end, 18);
-  CHECK(hpar_source_offsets(document, find(root, "i"), &start, &end));
+  CHECK(hpar_node_start_tag_range(document, find(root, "i"), &start, &end));
   CHECK_EQ(start, 24);
   CHECK_EQ(end, 28);
 
   root = parse(text);
-  CHECK(!hpar_source_offsets(document, find(root, "p"), &start, &end));
+  CHECK(!hpar_node_start_tag_range(document, find(root, "p"), &start, &end));
 }
 
 static void text(void) {
   hpar_node root = parse("\xEF\xBB\xBF"
                          "a&amp;b\r\nc\rd<p>\xFF\xE2\x82</p>");
   hpar_node body = find(root, "body");
-  CHECK_IS(hpar_data(document, hpar_first_child(document, body)), "a&b\nc\nd");
-  CHECK_IS(hpar_data(document, hpar_first_child(document, find(body, "p"))), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, body)), "a&b\nc\nd");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, find(body, "p"))), "\xEF\xBF\xBD\xEF\xBF\xBD");
   root = parse("<table>a<tr>b</table>c");
   body = find(root, "body");
-  CHECK_IS(hpar_data(document, hpar_first_child(document, body)), "ab");
-  CHECK_IS(hpar_data(document, hpar_last_child(document, body)), "c");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, body)), "ab");
+  CHECK_IS(hpar_node_data(document, hpar_node_last_child(document, body)), "c");
   root = parse("x</y>z");
-  CHECK_IS(hpar_data(document, hpar_first_child(document, find(root, "body"))), "xz");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, find(root, "body"))), "xz");
 }
 
 static void fragments(void) {
   hpar_options options = HPAR_OPTIONS_DEFAULT;
   options.fragment = "tr";
   hpar_node root = parse_with(&options, "<td>a<td>b");
-  CHECK_EQ(hpar_kind(document, root), HPAR_NODE_DOCUMENT);
-  CHECK_IS(hpar_name(document, hpar_first_child(document, root)), "td");
-  CHECK_EQ(hpar_parent(document, hpar_first_child(document, root)), root);
+  CHECK_EQ(hpar_node_kind(document, root), HPAR_NODE_DOCUMENT);
+  CHECK_IS(hpar_node_name(document, hpar_node_first_child(document, root)), "td");
+  CHECK_EQ(hpar_node_parent(document, hpar_node_first_child(document, root)), root);
   options.fragment = "svg path";
   root = parse_with(&options, "<g/>");
-  CHECK_EQ(hpar_node_namespace(document, hpar_first_child(document, root)), HPAR_NAMESPACE_SVG);
+  CHECK_EQ(hpar_node_namespace(document, hpar_node_first_child(document, root)), HPAR_NAMESPACE_SVG);
   options.fragment = "math mi";
   root = parse_with(&options, "<mglyph/><b>");
-  CHECK_EQ(hpar_node_namespace(document, hpar_first_child(document, root)), HPAR_NAMESPACE_MATHML);
-  CHECK_EQ(hpar_node_namespace(document, hpar_last_child(document, root)), HPAR_NAMESPACE_HTML);
+  CHECK_EQ(hpar_node_namespace(document, hpar_node_first_child(document, root)), HPAR_NAMESPACE_MATHML);
+  CHECK_EQ(hpar_node_namespace(document, hpar_node_last_child(document, root)), HPAR_NAMESPACE_HTML);
 }
 
 static void serialising(void) {
@@ -343,15 +344,16 @@ static void reuse(void) {
   CHECK_EQ(hpar_parser_create(&other), HPAR_OK);
   CHECK_EQ(hpar_parse(other, NULL, "<p>left behind", 14, document, NULL), HPAR_OK);
   hpar_parser_destroy(other);
-  CHECK_IS(hpar_data(document, hpar_first_child(document, find(hpar_document_root(document), "p"))), "left behind");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, find(hpar_document_root(document), "p"))),
+           "left behind");
 
   hpar_options options = HPAR_OPTIONS_DEFAULT;
   options.copy_input = true;
   char bytes[] = "<p id=here>kept&amp;<x-name>";
   CHECK_EQ(hpar_parse(parser, &options, bytes, strlen(bytes), document, NULL), HPAR_OK);
   memset(bytes, '-', sizeof bytes);
-  CHECK_IS(hpar_data(document, hpar_first_child(document, find(hpar_document_root(document), "p"))), "kept&");
-  CHECK_IS(hpar_attribute_value(document, find(hpar_document_root(document), "p"), "id"), "here");
+  CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, find(hpar_document_root(document), "p"))), "kept&");
+  CHECK_IS(hpar_node_attribute_value(document, find(hpar_document_root(document), "p"), "id"), "here");
   CHECK(find(hpar_document_root(document), "x-name") != HPAR_NO_NODE);
   buffer_free(&page);
 }
@@ -360,9 +362,9 @@ static void a_new_document_is_empty(void) {
   hpar_document *fresh = NULL;
   if (!CHECK_EQ(hpar_document_create(&fresh), HPAR_OK)) return;
   hpar_node root = hpar_document_root(fresh);
-  CHECK_EQ(hpar_kind(fresh, root), HPAR_NODE_DOCUMENT);
-  CHECK_EQ(hpar_first_child(fresh, root), HPAR_NO_NODE);
-  CHECK_EQ(hpar_walk(fresh, root, root), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_kind(fresh, root), HPAR_NODE_DOCUMENT);
+  CHECK_EQ(hpar_node_first_child(fresh, root), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_walk(fresh, root, root), HPAR_NO_NODE);
   buffer_clear(&out);
   CHECK_EQ(hpar_serialize_tree(fresh, root, collect, &out), HPAR_OK);
   CHECK_EQ(out.length, 0);

@@ -670,7 +670,7 @@ static void test_parses(void) {
   CHECK_STRING(stats.encoding_source, "fallback");
   options.encoding = "nonsense";
   CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, &stats), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_first_child(document, hpar_document_root(document)), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_first_child(document, hpar_document_root(document)), HPAR_NO_NODE);
 }
 
 /* Where tags stood in the caller's bytes, which are gone by then. */
@@ -681,9 +681,9 @@ static void test_source_offsets(void) {
   memset(bytes, 0, sizeof bytes);
   uint64_t start = 0, end = 0;
   hpar_node root = hpar_document_root(document);
-  for (hpar_node node = root; node; node = hpar_walk(document, root, node)) {
-    hpar_string name = hpar_name(document, node);
-    if (name.length != 1 || !hpar_source_offsets(document, node, &start, &end)) continue;
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
+    hpar_string name = hpar_node_name(document, node);
+    if (name.length != 1 || !hpar_node_start_tag_range(document, node, &start, &end)) continue;
     CHECK_EQ(start, name.bytes[0] == 'b' ? 4 : 9);
     CHECK_EQ(end, name.bytes[0] == 'b' ? 7 : 12);
   }

@@ -94,7 +94,7 @@ static bool try(uint64_t n, bool once, way which) {
   bool fine = CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
   if (!status) fine = CHECK(is_expected(document)) && fine;
   if (!status) survived++;
-  if (status && document) fine = CHECK(!hpar_first_child(document, hpar_document_root(document))) && fine;
+  if (status && document) fine = CHECK(!hpar_node_first_child(document, hpar_document_root(document))) && fine;
   if (parser && document)
     fine = CHECK_EQ(parse(parser, document, which), HPAR_OK) && CHECK(is_expected(document)) && fine;
   if (!fine) printf("  allocation %llu%s, way %d\n", (unsigned long long)n, once ? " alone" : "", which);

@@ -51,9 +51,9 @@ static void errors_of(const hpar_parser *of, buffer *to) {
 /* Start tags' places are part of what is compared, where they were asked for. */
 static void add_places(buffer *to) {
   hpar_node top = hpar_document_root(document);
-  for (hpar_node node = top; node; node = hpar_walk(document, top, node)) {
+  for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
     uint64_t start, end;
-    if (hpar_source_offsets(document, node, &start, &end))
+    if (hpar_node_start_tag_range(document, node, &start, &end))
       buffer_format(to, "%llu-%llu ", (unsigned long long)start, (unsigned long long)end);
   }
 }
@@ -469,7 +469,7 @@ static void misuse(void) {
         CHECK(compare_dump(elsewhere, &got));
         CHECK_BYTES(got.bytes, got.length, tree, sizeof tree - 1);
       }
-      if (way == 1 || way == 6) CHECK(!elsewhere || !hpar_first_child(elsewhere, hpar_document_root(elsewhere)));
+      if (way == 1 || way == 6) CHECK(!elsewhere || !hpar_node_first_child(elsewhere, hpar_document_root(elsewhere)));
       if (way % 2) {
         hpar_document_destroy(elsewhere);
         hpar_parser_destroy(other);
@@ -515,12 +515,12 @@ static void want_of_memory(void) {
       hp_memory_fail_after(UINT64_MAX);
       done = !status;
       CHECK(!status || status == HPAR_ERROR_MEMORY);
-      if (status && short_document) CHECK(!hpar_first_child(short_document, hpar_document_root(short_document)));
+      if (status && short_document) CHECK(!hpar_node_first_child(short_document, hpar_document_root(short_document)));
       if (status && short_parser && short_document) { /* both are as good as new */
         CHECK_EQ(hpar_parser_begin(short_parser, &options, short_document), HPAR_OK);
         CHECK_EQ(hpar_parser_feed(short_parser, "<p>x", 4), HPAR_OK);
         CHECK_EQ(hpar_parser_finish(short_parser, NULL), HPAR_OK);
-        CHECK(hpar_first_child(short_document, hpar_document_root(short_document)) != HPAR_NO_NODE);
+        CHECK(hpar_node_first_child(short_document, hpar_document_root(short_document)) != HPAR_NO_NODE);
       }
       (void)fed;
       hpar_document_destroy(short_document);

@@ -220,7 +220,7 @@ static void want_of_memory(void) {
         CHECK(compare_dump(document, &got[i]) && same(&got[i], &trees[i]));
       else
         CHECK((status || inputs[i].status == HPAR_ERROR_MEMORY) &&
-              !hpar_first_child(document, hpar_document_root(document)));
+              !hpar_node_first_child(document, hpar_document_root(document)));
       if (parser) CHECK_EQ(hpar_parse(parser, NULL, inputs[i].bytes, inputs[i].length, document, NULL), HPAR_OK);
       hpar_document_destroy(document);
     }

@@ -197,7 +197,7 @@ static void other_ways(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   options.run = forwards;
   options.max_nodes = 100;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_LIMIT_NODES);
@@ -231,7 +231,7 @@ static void want_of_memory(void) {
     if (!status)
       is_expected();
     else if (own)
-      CHECK(!hpar_first_child(document, hpar_document_root(document)));
+      CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
     if (own) {
       CHECK_EQ(hpar_parse(own, &options, page.bytes, page.length, document, NULL), HPAR_OK);
       is_expected();
@@ -311,7 +311,7 @@ static void allocators(void) {
   hp_memory_fail_after(0);
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_MEMORY);
   hp_memory_fail_after(UINT64_MAX);
-  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page.bytes, page.length), HPAR_OK);
   hpar_stats stats;

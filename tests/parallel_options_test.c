@@ -334,10 +334,10 @@ static void source_offsets(void) {
     CHECK(equal());
     unsigned long right = 0, wrong = 0;
     hpar_node root = hpar_document_root(document);
-    for (hpar_node node = root; node; node = hpar_walk(document, root, node)) {
+    for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
       uint64_t start, end;
-      if (!hpar_source_offsets(document, node, &start, &end)) continue;
-      hpar_string name = hpar_name(document, node);
+      if (!hpar_node_start_tag_range(document, node, &start, &end)) continue;
+      hpar_string name = hpar_node_name(document, node);
       bool fine = start < end && end <= page.length && page.bytes[start] == '<' && page.bytes[end - 1] == '>' &&
                   !memcmp(page.bytes + start + 1, name.bytes, name.length);
       if (fine)
@@ -368,7 +368,7 @@ static void refused(void) {
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
   options.cuts = beyond;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(!hpar_first_child(document, hpar_document_root(document)));
+  CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   options.cuts = unsorted;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.cuts = NULL;

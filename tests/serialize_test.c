@@ -145,12 +145,12 @@ static void test_empty(void) {
   hp_ref root = hpar_document_root(m.document);
   CHECK_TEXT(tree_of(&m, root), "");
   CHECK_TEXT(html_of(&m, root, false), "");
-  CHECK_EQ(hpar_kind(m.document, root), HPAR_NODE_DOCUMENT);
-  CHECK_EQ(hpar_kind(m.document, HPAR_NO_NODE), HPAR_NODE_NONE);
-  CHECK_EQ(hpar_walk(m.document, root, root), HPAR_NO_NODE);
-  CHECK_EQ(hpar_parent(m.document, root), HPAR_NO_NODE);
-  CHECK_EQ(hpar_first_child(m.document, HPAR_NO_NODE), HPAR_NO_NODE);
-  CHECK_EQ(hpar_name(m.document, HPAR_NO_NODE).length, 0);
+  CHECK_EQ(hpar_node_kind(m.document, root), HPAR_NODE_DOCUMENT);
+  CHECK_EQ(hpar_node_kind(m.document, HPAR_NO_NODE), HPAR_NODE_NONE);
+  CHECK_EQ(hpar_node_walk(m.document, root, root), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_parent(m.document, root), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_first_child(m.document, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_name(m.document, HPAR_NO_NODE).length, 0);
   close_maker(&m);
 }
 
@@ -196,17 +196,17 @@ static void test_kinds(void) {
              "<!-- a --><!DOCTYPE html><!DOCTYPE potato><!DOCTYPE ><html><body><?Target ><?one two=3>"
              "a\nb&lt;&amp;&gt;\"&nbsp;\xC2\xA9<br><svg><script>&lt;&amp;</script></svg><math><mi></mi></math>"
              "<script>a<b && c>d</script><noscript>&lt;i&gt;</noscript></body></html>");
-  CHECK_TEXT(html_of(&m, hpar_last_child(m.document, body), true), "<i>");
-  CHECK_TEXT(html_of(&m, hpar_last_child(m.document, body), false), "&lt;i&gt;");
-  CHECK_EQ(hpar_kind(m.document, instruction), HPAR_NODE_PROCESSING_INSTRUCTION);
-  CHECK_EQ(hpar_name(m.document, instruction).length, 3);
-  CHECK_EQ(hpar_data(m.document, instruction).length, 5);
-  CHECK_EQ(hpar_data(m.document, body).length, 0);
-  CHECK_EQ(hpar_first_child(m.document, string), HPAR_NO_NODE);
-  CHECK_EQ(hpar_attribute_count(m.document, string), 0);
+  CHECK_TEXT(html_of(&m, hpar_node_last_child(m.document, body), true), "<i>");
+  CHECK_TEXT(html_of(&m, hpar_node_last_child(m.document, body), false), "&lt;i&gt;");
+  CHECK_EQ(hpar_node_kind(m.document, instruction), HPAR_NODE_PROCESSING_INSTRUCTION);
+  CHECK_EQ(hpar_node_name(m.document, instruction).length, 3);
+  CHECK_EQ(hpar_node_data(m.document, instruction).length, 5);
+  CHECK_EQ(hpar_node_data(m.document, body).length, 0);
+  CHECK_EQ(hpar_node_first_child(m.document, string), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_attribute_count(m.document, string), 0);
   CHECK_EQ(hpar_node_namespace(m.document, svg), HPAR_NAMESPACE_SVG);
-  CHECK_EQ(hpar_public_id(m.document, plain).length, 5);
-  CHECK(hpar_system_id(m.document, plain).bytes != NULL);
+  CHECK_EQ(hpar_node_public_id(m.document, plain).length, 5);
+  CHECK(hpar_node_system_id(m.document, plain).bytes != NULL);
   close_maker(&m);
 }
 
@@ -243,19 +243,19 @@ static void test_attributes(void) {
              "\xEE\x80\x80=\"U+E000\" \xF0\x90\x80\x80=\"U+10000\" xml:lang=\"en\" xmlns:xlink=\"l\" xmlns=\"n\" "
              "ab=\"\" a=\"1\" href=\"no\"></svg>");
   hpar_attribute found;
-  CHECK_EQ(hpar_attribute_count(m.document, svg), 11);
-  CHECK(hpar_attribute_at(m.document, svg, 1, &found));
+  CHECK_EQ(hpar_node_attribute_count(m.document, svg), 11);
+  CHECK(hpar_node_attribute_at(m.document, svg, 1, &found));
   CHECK_EQ(found.ns, HPAR_NAMESPACE_XLINK);
   CHECK_BYTES(found.prefix.bytes, found.prefix.length, "xlink", 5);
   CHECK_BYTES(found.local_name.bytes, found.local_name.length, "href", 4);
-  CHECK(!hpar_attribute_at(m.document, svg, 11, &found));
-  CHECK_EQ(hpar_attribute_value(m.document, svg, "href").length, 2);
-  CHECK_EQ(hpar_attribute_value(m.document, svg, "zed").length, 15);
-  CHECK_EQ(hpar_attribute_value(m.document, svg, "xlink:href").length, 5);
-  CHECK(hpar_attribute_value(m.document, svg, "ab").bytes != NULL);
-  CHECK(hpar_attribute_value(m.document, svg, "lang").bytes == NULL);
-  CHECK(hpar_attribute_value(m.document, svg, "missing-here").bytes == NULL);
-  CHECK(hpar_attribute_value(m.document, m.document->root, "href").bytes == NULL);
+  CHECK(!hpar_node_attribute_at(m.document, svg, 11, &found));
+  CHECK_EQ(hpar_node_attribute_value(m.document, svg, "href").length, 2);
+  CHECK_EQ(hpar_node_attribute_value(m.document, svg, "zed").length, 15);
+  CHECK_EQ(hpar_node_attribute_value(m.document, svg, "xlink:href").length, 5);
+  CHECK(hpar_node_attribute_value(m.document, svg, "ab").bytes != NULL);
+  CHECK(hpar_node_attribute_value(m.document, svg, "lang").bytes == NULL);
+  CHECK(hpar_node_attribute_value(m.document, svg, "missing-here").bytes == NULL);
+  CHECK(hpar_node_attribute_value(m.document, m.document->root, "href").bytes == NULL);
   close_maker(&m);
 }
 
@@ -311,9 +311,9 @@ static void test_templates(void) {
              "<body><template><p></p><template>x<template></template></template><b></b></template><i></i></body>");
   CHECK_TEXT(html_of(&m, first, false), "<p></p><template>x<template></template></template><b></b>");
   CHECK_TEXT(tree_of(&m, inner), "| \"x\"\n| <template>\n|   content\n");
-  CHECK_EQ(hpar_template_contents(m.document, second), inner);
-  CHECK_EQ(hpar_template_contents(m.document, body), HPAR_NO_NODE);
-  CHECK_EQ(hpar_parent(m.document, inner), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_template_contents(m.document, second), inner);
+  CHECK_EQ(hpar_node_template_contents(m.document, body), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_parent(m.document, inner), HPAR_NO_NODE);
   close_maker(&m);
 }
 
@@ -325,20 +325,20 @@ static void test_cells_and_walk(void) {
   hp_ref a = element(&m, cell, "a"), b = element(&m, cell, "b");
   hp_ref letter = text_node(&m, a, "t");
   hp_node *above = make(&m, HP_NODE_ANCHOR, 0, 0, &upper);
-  CHECK_EQ(hpar_parent(m.document, a), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_parent(m.document, a), HPAR_NO_NODE);
   run->parent = upper;
   above->parent = body;
   hp_node_at(base_of(&m), body)->first = run->first;
   hp_node_at(base_of(&m), body)->last = run->last;
-  CHECK_EQ(hpar_parent(m.document, a), body);
-  CHECK_EQ(hpar_parent(m.document, b), body);
-  CHECK_EQ(hpar_next(m.document, a), b);
-  CHECK_EQ(hpar_previous(m.document, b), a);
-  CHECK_EQ(hpar_last_child(m.document, body), b);
+  CHECK_EQ(hpar_node_parent(m.document, a), body);
+  CHECK_EQ(hpar_node_parent(m.document, b), body);
+  CHECK_EQ(hpar_node_next(m.document, a), b);
+  CHECK_EQ(hpar_node_previous(m.document, b), a);
+  CHECK_EQ(hpar_node_last_child(m.document, body), b);
   const hp_ref order[] = {body, a, letter, b, HPAR_NO_NODE};
   hpar_node at = m.document->root;
-  for (size_t i = 0; i < 5; i++) CHECK_EQ(at = hpar_walk(m.document, m.document->root, at), order[i]);
-  CHECK_EQ(hpar_walk(m.document, a, letter), HPAR_NO_NODE);
+  for (size_t i = 0; i < 5; i++) CHECK_EQ(at = hpar_node_walk(m.document, m.document->root, at), order[i]);
+  CHECK_EQ(hpar_node_walk(m.document, a, letter), HPAR_NO_NODE);
   CHECK_TEXT(html_of(&m, m.document->root, false), "<body><a>t</a><b></b></body>");
   close_maker(&m);
 }
@@ -356,13 +356,13 @@ static void test_source_offsets(void) {
   slots[1] = 12;
   hp_ref ref = hp_ref_of(base_of(&m), node);
   uint64_t start = 1, end = 2;
-  CHECK(!hpar_source_offsets(m.document, plain, &start, &end));
+  CHECK(!hpar_node_start_tag_range(m.document, plain, &start, &end));
   CHECK_EQ(start, 1);
-  CHECK(hpar_source_offsets(m.document, ref, &start, &end));
+  CHECK(hpar_node_start_tag_range(m.document, ref, &start, &end));
   CHECK_EQ(start, 7);
   CHECK_EQ(end, 12);
   slots[0] = slots[1] = 0;
-  CHECK(!hpar_source_offsets(m.document, ref, &start, &end));
+  CHECK(!hpar_node_start_tag_range(m.document, ref, &start, &end));
   close_maker(&m);
 }
 
@@ -382,7 +382,7 @@ static void test_deep(void) {
   size_t length = 0, count = 0;
   CHECK_EQ(hpar_serialize_html(m.document, m.document->root, false, count_bytes, &length), HPAR_OK);
   CHECK_EQ(length, (size_t)DEEP * 11);
-  for (hpar_node n = m.document->root; n; n = hpar_walk(m.document, m.document->root, n)) count++;
+  for (hpar_node n = m.document->root; n; n = hpar_node_walk(m.document, m.document->root, n)) count++;
   CHECK_EQ(count, DEEP + 1);
   close_maker(&m);
 

@@ -1,15 +1,23 @@
 #ifndef HPAR_DOCUMENT_H
 #define HPAR_DOCUMENT_H
 
-/* The tree that a parse leaves behind.
+/* The tree of a parsed document.
  *
- * A document owns its nodes; a node is named by a 32-bit handle that is valid for that document until
- * it is parsed into again or destroyed. 0 (HPAR_NO_NODE) is no node, and every accessor given it, or a
- * node of a kind to which the question does not apply, answers 0, NULL or an empty string.
+ * A document owns its nodes. A node is a 32-bit handle. The handle is valid for its document until
+ * the next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) stands
+ * for "no node".
  *
- * Strings are UTF-8, not NUL-terminated, and point into the input or the document: they live as long as
- * both. A document that has been parsed may be read from any number of threads at once; parsing into it
- * or destroying it must be alone. */
+ * These rules hold for every function below, unless the function's comment says otherwise:
+ * - `document` is not NULL.
+ * - For HPAR_NO_NODE, and for a node of another kind, a function returns 0, HPAR_NO_NODE, false, or
+ *   an empty string with a pointer that is not NULL.
+ * - The behaviour is undefined for a handle of another document, and for a handle that a later
+ *   parse has invalidated. No function detects such a handle.
+ * - Strings are UTF-8 without a terminating NUL. They point into the input or the document. Neither
+ *   the input nor the document may change or end while the caller uses them. The caller never frees
+ *   them.
+ * - Any number of threads may read the same document at once. A parse into a document, and its
+ *   destruction, exclude every other call with that document. */
 
 #include <hpar/status.h>
 #include <stdbool.h>
@@ -20,16 +28,21 @@
 extern "C" {
 #endif
 
+/* A parsed document. */
 typedef struct hpar_document hpar_document;
+
+/* A node of a document: see above. */
 typedef uint32_t hpar_node;
 #define HPAR_NO_NODE 0u
 
+/* Bytes of UTF-8, not terminated. */
 typedef struct hpar_string {
   const char *bytes;
   size_t length;
 } hpar_string;
 
-typedef enum hpar_node_kind {
+/* What a node is. */
+typedef enum hpar_node_type {
   HPAR_NODE_NONE = 0,
   HPAR_NODE_DOCUMENT,
   HPAR_NODE_FRAGMENT, /* the contents of a template element */
@@ -38,8 +51,9 @@ typedef enum hpar_node_kind {
   HPAR_NODE_TEXT,
   HPAR_NODE_COMMENT,
   HPAR_NODE_PROCESSING_INSTRUCTION
-} hpar_node_kind;
+} hpar_node_type;
 
+/* The namespace of an element or of an attribute. */
 typedef enum hpar_namespace {
   HPAR_NAMESPACE_NONE = 0,
   HPAR_NAMESPACE_HTML,
@@ -50,67 +64,100 @@ typedef enum hpar_namespace {
   HPAR_NAMESPACE_XMLNS
 } hpar_namespace;
 
+/* The quirks mode of a document, by its doctype. */
 typedef enum hpar_quirks { HPAR_NO_QUIRKS = 0, HPAR_LIMITED_QUIRKS, HPAR_QUIRKS } hpar_quirks;
 
-/* An attribute as the tree holds it. `prefix` is "xlink", "xml", "xmlns" or empty. */
+/* An attribute of an element. `prefix` is "xlink", "xml", "xmlns" or empty. */
 typedef struct hpar_attribute {
   hpar_namespace ns;
   hpar_string prefix, local_name, value;
 } hpar_attribute;
 
-/* An empty document, ready to be parsed into any number of times; memory is kept from one parse to the
- * next. HPAR_ERROR_MEMORY if address space cannot be reserved. The caller destroys it. */
+/* Creates an empty document in `*document`. It has a document node without children.
+ *
+ * Any number of parses may fill the document, one after the other. It keeps its memory from one
+ * parse to the next. The caller destroys it with hpar_document_destroy. Returns
+ * HPAR_ERROR_MEMORY if no address range or no memory is available; `*document` is then unchanged. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 
-/* Frees the document and all its nodes in time independent of their number. NULL is allowed. */
+/* Frees the document and all its nodes. The time does not depend on the number of nodes.
+ * NULL is allowed. If a parser is being fed for this document, its input is dropped. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 
-/* The document node. For a fragment parse its children are the fragment's nodes. */
+/* Returns the document node. In a document from a fragment parse its children are the fragment's
+ * nodes. The result is never HPAR_NO_NODE. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);
+
+/* Returns the document's quirks mode. */
 HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
 
-/* Bytes of memory that the tree takes, the input aside. */
+/* Returns the size of the tree in bytes of memory, without the input. */
 HPAR_API size_t hpar_document_memory(const hpar_document *document);
 
-HPAR_API hpar_node_kind hpar_kind(const hpar_document *document, hpar_node node);
+/* Returns the type of a node, and HPAR_NODE_NONE for HPAR_NO_NODE. */
+HPAR_API hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node);
+
+/* Returns the namespace of an element, and HPAR_NAMESPACE_NONE for other nodes. */
 HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node);
 
-/* An element's local name, a doctype's name, a processing instruction's target. */
-HPAR_API hpar_string hpar_name(const hpar_document *document, hpar_node node);
+/* Returns an element's local name, a doctype's name, or a processing instruction's target. */
+HPAR_API hpar_string hpar_node_name(const hpar_document *document, hpar_node node);
 
-/* The data of a text, a comment or a processing instruction. */
-HPAR_API hpar_string hpar_data(const hpar_document *document, hpar_node node);
+/* Returns the data of a text, a comment or a processing instruction. */
+HPAR_API hpar_string hpar_node_data(const hpar_document *document, hpar_node node);
 
-/* The public and system identifiers of a doctype. Both empty when it has none. */
-HPAR_API hpar_string hpar_public_id(const hpar_document *document, hpar_node node);
-HPAR_API hpar_string hpar_system_id(const hpar_document *document, hpar_node node);
+/* Returns the public identifier of a doctype. A missing identifier is empty. */
+HPAR_API hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node);
 
-HPAR_API hpar_node hpar_parent(const hpar_document *document, hpar_node node);
-HPAR_API hpar_node hpar_first_child(const hpar_document *document, hpar_node node);
-HPAR_API hpar_node hpar_last_child(const hpar_document *document, hpar_node node);
-HPAR_API hpar_node hpar_next(const hpar_document *document, hpar_node node);
-HPAR_API hpar_node hpar_previous(const hpar_document *document, hpar_node node);
+/* Returns the system identifier of a doctype. A missing identifier is empty. */
+HPAR_API hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node);
 
-/* The fragment that holds the contents of an HTML template element. Its parent is HPAR_NO_NODE. */
-HPAR_API hpar_node hpar_template_contents(const hpar_document *document, hpar_node node);
+/* Returns the parent, and HPAR_NO_NODE for the document node and for the contents of a template. */
+HPAR_API hpar_node hpar_node_parent(const hpar_document *document, hpar_node node);
 
-/* The node after `node` in tree order within the subtree of `top`, template contents not entered;
- * HPAR_NO_NODE after the last. Takes constant amortised time and no stack. */
-HPAR_API hpar_node hpar_walk(const hpar_document *document, hpar_node top, hpar_node node);
+/* Returns the first child, and HPAR_NO_NODE for a node without children. */
+HPAR_API hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node);
 
-HPAR_API size_t hpar_attribute_count(const hpar_document *document, hpar_node element);
+/* Returns the last child, and HPAR_NO_NODE for a node without children. */
+HPAR_API hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node);
 
-/* The attribute at `index`, in source order. False, and nothing set, when there is none. */
-HPAR_API bool hpar_attribute_at(const hpar_document *document, hpar_node element, size_t index,
-                                hpar_attribute *attribute);
+/* Returns the next sibling, and HPAR_NO_NODE for the last one. */
+HPAR_API hpar_node hpar_node_next(const hpar_document *document, hpar_node node);
 
-/* The value of the attribute of no namespace with this local name (NUL-terminated, lower case in HTML).
- * `bytes` is NULL when the element has none. */
-HPAR_API hpar_string hpar_attribute_value(const hpar_document *document, hpar_node element, const char *name);
+/* Returns the previous sibling, and HPAR_NO_NODE for the first one. */
+HPAR_API hpar_node hpar_node_previous(const hpar_document *document, hpar_node node);
 
-/* Where an element's start tag begins and ends in the input, in bytes; asked for with
- * hpar_options.source_offsets. False for elements that no tag made, and when not asked for. */
-HPAR_API bool hpar_source_offsets(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end);
+/* Returns the fragment with the contents of an HTML template element. The fragment's parent is
+ * HPAR_NO_NODE. */
+HPAR_API hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node);
+
+/* Returns the node after `node` in tree order within the subtree of `top`, and HPAR_NO_NODE after
+ * the last. Requires: `node` is `top` or below `top`. The walk does not enter template contents.
+ * It takes constant amortised time and no stack. */
+HPAR_API hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node);
+
+/* Returns the number of an element's attributes. */
+HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element);
+
+/* Sets `*attribute` to the attribute at `index`, in source order. Returns false and leaves
+ * `*attribute` unchanged if `index` is not below hpar_node_attribute_count. */
+HPAR_API bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index,
+                                     hpar_attribute *attribute);
+
+/* Returns the value of the element's attribute with this local name and without a namespace.
+ *
+ * `name` ends with a NUL and is in lower case for HTML elements. If the element has no such
+ * attribute, or `name` is NULL, the result's `bytes` is NULL. An empty value has a `bytes` that is
+ * not NULL. */
+HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name);
+
+/* Sets `*start` and `*end` to the first byte of an element's start tag in the input, and to the
+ * byte after its last.
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
+ * unchanged if it was not set, and for elements without a start tag of their own. */
+HPAR_API bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start,
+                                        uint64_t *end);
 
 #ifdef __cplusplus
 }

@@ -34,21 +34,21 @@ static void put_string(line *out, hpar_string string) { put(out, string.bytes, s
 static void describe(const hpar_document *document, hpar_node node, char *text, size_t size) {
   line out = {text, text + size - 1};
   hpar_attribute attribute;
-  switch (hpar_kind(document, node)) {
+  switch (hpar_node_kind(document, node)) {
     case HPAR_NODE_NONE: put_text(&out, "nothing"); break;
     case HPAR_NODE_DOCUMENT: put_text(&out, "the document"); break;
     case HPAR_NODE_FRAGMENT: put_text(&out, "template contents"); break;
     case HPAR_NODE_DOCTYPE:
       put_text(&out, "<!DOCTYPE ");
-      put_string(&out, hpar_name(document, node));
+      put_string(&out, hpar_node_name(document, node));
       put_text(&out, ">");
       break;
     case HPAR_NODE_ELEMENT:
       put_text(&out, "<");
       if (hpar_node_namespace(document, node) == HPAR_NAMESPACE_SVG) put_text(&out, "svg ");
       if (hpar_node_namespace(document, node) == HPAR_NAMESPACE_MATHML) put_text(&out, "math ");
-      put_string(&out, hpar_name(document, node));
-      for (size_t i = 0; hpar_attribute_at(document, node, i, &attribute); i++) {
+      put_string(&out, hpar_node_name(document, node));
+      for (size_t i = 0; hpar_node_attribute_at(document, node, i, &attribute); i++) {
         put_text(&out, " ");
         put_string(&out, attribute.prefix);
         if (attribute.prefix.length) put_text(&out, " ");
@@ -61,19 +61,19 @@ static void describe(const hpar_document *document, hpar_node node, char *text, 
       break;
     case HPAR_NODE_TEXT:
       put_text(&out, "\"");
-      put_string(&out, hpar_data(document, node));
+      put_string(&out, hpar_node_data(document, node));
       put_text(&out, "\"");
       break;
     case HPAR_NODE_COMMENT:
       put_text(&out, "<!-- ");
-      put_string(&out, hpar_data(document, node));
+      put_string(&out, hpar_node_data(document, node));
       put_text(&out, " -->");
       break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
       put_text(&out, "<?");
-      put_string(&out, hpar_name(document, node));
+      put_string(&out, hpar_node_name(document, node));
       put_text(&out, " ");
-      put_string(&out, hpar_data(document, node));
+      put_string(&out, hpar_node_data(document, node));
       put_text(&out, "?>");
       break;
   }
@@ -83,21 +83,22 @@ static bool same(hpar_string a, hpar_string b) { return a.length == b.length && 
 
 static bool same_node(const walk *walk, hpar_node a, hpar_node b) {
   const hpar_document *first = walk->first, *second = walk->second;
-  if (hpar_kind(first, a) != hpar_kind(second, b)) return false;
+  if (hpar_node_kind(first, a) != hpar_node_kind(second, b)) return false;
   if (hpar_node_namespace(first, a) != hpar_node_namespace(second, b)) return false;
-  if (!same(hpar_name(first, a), hpar_name(second, b)) || !same(hpar_data(first, a), hpar_data(second, b)))
+  if (!same(hpar_node_name(first, a), hpar_node_name(second, b)) ||
+      !same(hpar_node_data(first, a), hpar_node_data(second, b)))
     return false;
-  if (!same(hpar_public_id(first, a), hpar_public_id(second, b))) return false;
-  if (!same(hpar_system_id(first, a), hpar_system_id(second, b))) return false;
-  size_t count = hpar_attribute_count(first, a);
-  if (count != hpar_attribute_count(second, b)) return false;
+  if (!same(hpar_node_public_id(first, a), hpar_node_public_id(second, b))) return false;
+  if (!same(hpar_node_system_id(first, a), hpar_node_system_id(second, b))) return false;
+  size_t count = hpar_node_attribute_count(first, a);
+  if (count != hpar_node_attribute_count(second, b)) return false;
   for (size_t i = 0; i < count; i++) {
     hpar_attribute x, y;
-    hpar_attribute_at(first, a, i, &x);
-    hpar_attribute_at(second, b, i, &y);
+    hpar_node_attribute_at(first, a, i, &x);
+    hpar_node_attribute_at(second, b, i, &y);
     if (x.ns != y.ns || !same(x.local_name, y.local_name) || !same(x.value, y.value)) return false;
   }
-  return !hpar_template_contents(first, a) == !hpar_template_contents(second, b);
+  return !hpar_node_template_contents(first, a) == !hpar_node_template_contents(second, b);
 }
 
 static bool differ(const walk *walk, pair at, hp_difference *difference) {
@@ -115,8 +116,8 @@ static bool fail(const walk *walk, const char *first, const char *second, hp_dif
 }
 
 static bool links_hold(const hpar_document *document, hpar_node parent, hpar_node previous, hpar_node node) {
-  if (!node) return hpar_last_child(document, parent) == previous;
-  return hpar_parent(document, node) == parent && hpar_previous(document, node) == previous;
+  if (!node) return hpar_node_last_child(document, parent) == previous;
+  return hpar_node_parent(document, node) == parent && hpar_node_previous(document, node) == previous;
 }
 
 /* To `next`, which follows `previous` below `parent`; all of them may be 0 in both trees. */
@@ -131,7 +132,7 @@ static bool move(walk *walk, pair parent, pair previous, pair next, hp_differenc
 }
 
 static pair children(const walk *walk, pair at) {
-  return (pair){hpar_first_child(walk->first, at.first), hpar_first_child(walk->second, at.second)};
+  return (pair){hpar_node_first_child(walk->first, at.first), hpar_node_first_child(walk->second, at.second)};
 }
 
 static bool enter_template(walk *walk, pair contents, hp_difference *difference) {
@@ -151,8 +152,8 @@ static bool walk_both(walk *walk, hp_difference *difference) {
   const pair none = {0, 0}, top = walk->at;
   for (;; walk->number++) {
     if (!same_node(walk, walk->at.first, walk->at.second)) return differ(walk, walk->at, difference);
-    pair contents = {hpar_template_contents(walk->first, walk->at.first),
-                     hpar_template_contents(walk->second, walk->at.second)};
+    pair contents = {hpar_node_template_contents(walk->first, walk->at.first),
+                     hpar_node_template_contents(walk->second, walk->at.second)};
     if (contents.first) {
       if (!enter_template(walk, contents, difference)) return false;
       continue;
@@ -162,14 +163,14 @@ static bool walk_both(walk *walk, hp_difference *difference) {
     while (!child.first) {
       before = walk->at;
       if (before.first == top.first) return true;
-      if (walk->count && hpar_kind(walk->first, before.first) == HPAR_NODE_FRAGMENT) {
+      if (walk->count && hpar_node_kind(walk->first, before.first) == HPAR_NODE_FRAGMENT) {
         walk->at = before = walk->templates[--walk->count];
         child = children(walk, before);
         if (!move(walk, before, none, child, difference)) return false;
         if (child.first) break;
       }
-      pair parent = {hpar_parent(walk->first, before.first), hpar_parent(walk->second, before.second)};
-      child = (pair){hpar_next(walk->first, before.first), hpar_next(walk->second, before.second)};
+      pair parent = {hpar_node_parent(walk->first, before.first), hpar_node_parent(walk->second, before.second)};
+      child = (pair){hpar_node_next(walk->first, before.first), hpar_node_next(walk->second, before.second)};
       if (!move(walk, parent, before, child, difference)) return false;
       if (!child.first) walk->at = parent;
     }

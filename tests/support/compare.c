@@ -178,13 +178,13 @@ const char *compare_links(const hpar_document *document, uint64_t *nodes) {
   roots[count++] = hpar_document_root(document);
   while (count && !wrong) {
     hpar_node top = roots[--count], node = top;
-    if (hpar_parent(document, top)) wrong = "a root has a parent";
+    if (hpar_node_parent(document, top)) wrong = "a root has a parent";
     for (;;) {
       if (++*nodes > UINT64_C(1) << 28) {
         wrong = "the tree has no end";
         break;
       }
-      hpar_node child = hpar_first_child(document, node), contents = hpar_template_contents(document, node);
+      hpar_node child = hpar_node_first_child(document, node), contents = hpar_node_template_contents(document, node);
       if (contents) {
         if (count == room) {
           hpar_node *more = realloc(roots, (room *= 2) * sizeof *more);
@@ -197,26 +197,26 @@ const char *compare_links(const hpar_document *document, uint64_t *nodes) {
         roots[count++] = contents;
       }
       if (child) {
-        if (hpar_previous(document, child)) wrong = "a first child has a previous sibling";
-        if (hpar_parent(document, child) != node) wrong = "a first child's parent is not its parent";
+        if (hpar_node_previous(document, child)) wrong = "a first child has a previous sibling";
+        if (hpar_node_parent(document, child) != node) wrong = "a first child's parent is not its parent";
         node = child;
         if (wrong) break;
         continue;
       }
-      if (hpar_last_child(document, node)) wrong = "a last child without a first";
-      while (node != top && !hpar_next(document, node)) {
-        hpar_node parent = hpar_parent(document, node);
-        if (hpar_last_child(document, parent) != node) wrong = "the last of the siblings is not the last child";
+      if (hpar_node_last_child(document, node)) wrong = "a last child without a first";
+      while (node != top && !hpar_node_next(document, node)) {
+        hpar_node parent = hpar_node_parent(document, node);
+        if (hpar_node_last_child(document, parent) != node) wrong = "the last of the siblings is not the last child";
         if (wrong) break;
         node = parent;
       }
       if (wrong || node == top) break;
-      hpar_node next = hpar_next(document, node);
-      if (hpar_previous(document, next) != node)
+      hpar_node next = hpar_node_next(document, node);
+      if (hpar_node_previous(document, next) != node)
         wrong = "next and previous disagree";
-      else if (hpar_parent(document, next) != hpar_parent(document, node))
+      else if (hpar_node_parent(document, next) != hpar_node_parent(document, node))
         wrong = "siblings have two parents";
-      else if (hpar_kind(document, node) == HPAR_NODE_TEXT && hpar_kind(document, next) == HPAR_NODE_TEXT)
+      else if (hpar_node_kind(document, node) == HPAR_NODE_TEXT && hpar_node_kind(document, next) == HPAR_NODE_TEXT)
         wrong = "two texts stand side by side";
       if (wrong) break;
       node = next;

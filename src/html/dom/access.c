@@ -1,6 +1,6 @@
-/* The public reading side of the tree. Every function is a handful of loads: a handle is the node's reference,
- * strings are handed out as they lie in the input or the arenas. Only a parent may cost more than one step,
- * where cells stand in between (node.h). */
+/* The public functions that read the tree. Each takes a few loads: a handle is the node's reference,
+ * and strings point into the input or the arenas. Only hpar_node_parent may take more than one step:
+ * it passes the splice anchors between a node and its parent (node.h). */
 
 #include "html/dom/document.h"
 
@@ -41,15 +41,15 @@ size_t hpar_document_memory(const hpar_document *document) {
   return atomic_load_explicit(&document->range.top, memory_order_relaxed) + document->range.in_parts;
 }
 
-hpar_node_kind hpar_kind(const hpar_document *document, hpar_node node) {
-  return node ? (hpar_node_kind)at(document, node)->kind : HPAR_NODE_NONE;
+hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node) {
+  return node ? (hpar_node_type)at(document, node)->kind : HPAR_NODE_NONE;
 }
 
 hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node) {
   return is_element(document, node) ? (hpar_namespace)at(document, node)->ns : HPAR_NAMESPACE_NONE;
 }
 
-hpar_string hpar_name(const hpar_document *document, hpar_node node) {
+hpar_string hpar_node_name(const hpar_document *document, hpar_node node) {
   if (!node) return empty;
   const hp_node *n = at(document, node);
   switch (n->kind) {
@@ -60,7 +60,7 @@ hpar_string hpar_name(const hpar_document *document, hpar_node node) {
   }
 }
 
-hpar_string hpar_data(const hpar_document *document, hpar_node node) {
+hpar_string hpar_node_data(const hpar_document *document, hpar_node node) {
   if (!node) return empty;
   const hp_node *n = at(document, node);
   switch (n->kind) {
@@ -75,60 +75,60 @@ static const hp_doctype *doctype_of(const hpar_document *document, hpar_node nod
   return node && at(document, node)->kind == HPAR_NODE_DOCTYPE ? at(document, node)->doctype : NULL;
 }
 
-hpar_string hpar_public_id(const hpar_document *document, hpar_node node) {
+hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node) {
   const hp_doctype *doctype = doctype_of(document, node);
   return doctype ? string_of(doctype->public_id.bytes, doctype->public_id.length) : empty;
 }
 
-hpar_string hpar_system_id(const hpar_document *document, hpar_node node) {
+hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node) {
   const hp_doctype *doctype = doctype_of(document, node);
   return doctype ? string_of(doctype->system_id.bytes, doctype->system_id.length) : empty;
 }
 
-hpar_node hpar_parent(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_parent(const hpar_document *document, hpar_node node) {
   return node ? hp_parent_of(document->range.base, at(document, node)) : HPAR_NO_NODE;
 }
 
-hpar_node hpar_first_child(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node) {
   return node && has_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
 }
 
-hpar_node hpar_last_child(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node) {
   return node && has_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
 }
 
-hpar_node hpar_next(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_next(const hpar_document *document, hpar_node node) {
   return node ? at(document, node)->next : HPAR_NO_NODE;
 }
 
-hpar_node hpar_previous(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_previous(const hpar_document *document, hpar_node node) {
   return node ? at(document, node)->previous : HPAR_NO_NODE;
 }
 
-hpar_node hpar_template_contents(const hpar_document *document, hpar_node node) {
+hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node) {
   if (!is_element(document, node) || !(at(document, node)->flags & HP_FLAG_TEMPLATE)) return HPAR_NO_NODE;
   return *hp_template_slot(at(document, node));
 }
 
-hpar_node hpar_walk(const hpar_document *document, hpar_node top, hpar_node node) {
-  hpar_node child = hpar_first_child(document, node);
+hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node) {
+  hpar_node child = hpar_node_first_child(document, node);
   if (child) return child;
   while (node && node != top) {
     hpar_node next = at(document, node)->next;
     if (next) return next;
-    node = hpar_parent(document, node);
+    node = hpar_node_parent(document, node);
   }
   return HPAR_NO_NODE;
 }
 
-size_t hpar_attribute_count(const hpar_document *document, hpar_node element) {
+size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element) {
   const hp_attributes *attributes = attributes_of(document, element);
   return attributes ? attributes->count : 0;
 }
 
 static hpar_string value_of(const hp_attribute *attribute) { return string_of(attribute->value, attribute->length); }
 
-bool hpar_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
+bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
   const hp_attributes *attributes = attributes_of(document, element);
   if (!attributes || index >= attributes->count) return false;
   const hp_attribute *item = &attributes->items[index];
@@ -150,7 +150,7 @@ bool hpar_attribute_at(const hpar_document *document, hpar_node element, size_t 
   return true;
 }
 
-hpar_string hpar_attribute_value(const hpar_document *document, hpar_node element, const char *name) {
+hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name) {
   const hp_attributes *attributes = attributes_of(document, element);
   if (!attributes || !name) return (hpar_string){NULL, 0};
   size_t length = strlen(name);
@@ -165,7 +165,7 @@ hpar_string hpar_attribute_value(const hpar_document *document, hpar_node elemen
   return (hpar_string){NULL, 0};
 }
 
-bool hpar_source_offsets(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
+bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
   if (!is_element(document, element) || !(at(document, element)->flags & HP_FLAG_SOURCE)) return false;
   const uint32_t *slot = hp_source_slot(at(document, element));
   if (slot[1] <= slot[0]) return false; /* no tag is empty: nothing was written here */

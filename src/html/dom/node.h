@@ -17,7 +17,7 @@
 
 #include <hpar/document.h>
 
-enum { HP_NODE_ANCHOR = 32 }; /* beside hpar_node_kind */
+enum { HP_NODE_ANCHOR = 32 }; /* beside hpar_node_type */
 
 enum {
   HP_FLAG_SOURCE = 1,           /* two offsets stand before the node */

@@ -80,9 +80,9 @@ static bool holds_raw_text(const hpar_document *document, hpar_node parent, bool
 
 static void write_start_tag(hp_out *out, const hpar_document *document, hpar_node element) {
   hp_out_byte(out, '<');
-  hp_out_string(out, hpar_name(document, element));
+  hp_out_string(out, hpar_node_name(document, element));
   hpar_attribute attribute;
-  for (size_t i = 0; hpar_attribute_at(document, element, i, &attribute); i++) {
+  for (size_t i = 0; hpar_node_attribute_at(document, element, i, &attribute); i++) {
     hp_out_byte(out, ' ');
     if (attribute.prefix.length) {
       hp_out_string(out, attribute.prefix);
@@ -97,30 +97,30 @@ static void write_start_tag(hp_out *out, const hpar_document *document, hpar_nod
 }
 
 static void write_node(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
-  switch (hpar_kind(document, node)) {
+  switch (hpar_node_kind(document, node)) {
     case HPAR_NODE_ELEMENT: write_start_tag(out, document, node); break;
     case HPAR_NODE_TEXT:
-      if (holds_raw_text(document, hpar_parent(document, node), scripting)) {
-        hp_out_string(out, hpar_data(document, node));
+      if (holds_raw_text(document, hpar_node_parent(document, node), scripting)) {
+        hp_out_string(out, hpar_node_data(document, node));
       } else {
-        write_escaped(out, hpar_data(document, node), false);
+        write_escaped(out, hpar_node_data(document, node), false);
       }
       break;
     case HPAR_NODE_COMMENT:
       HP_OUT_LITERAL(out, "<!--");
-      hp_out_string(out, hpar_data(document, node));
+      hp_out_string(out, hpar_node_data(document, node));
       HP_OUT_LITERAL(out, "-->");
       break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
       HP_OUT_LITERAL(out, "<?");
-      hp_out_string(out, hpar_name(document, node));
+      hp_out_string(out, hpar_node_name(document, node));
       hp_out_byte(out, ' ');
-      hp_out_string(out, hpar_data(document, node));
+      hp_out_string(out, hpar_node_data(document, node));
       hp_out_byte(out, '>');
       break;
     case HPAR_NODE_DOCTYPE:
       HP_OUT_LITERAL(out, "<!DOCTYPE ");
-      hp_out_string(out, hpar_name(document, node));
+      hp_out_string(out, hpar_node_name(document, node));
       hp_out_byte(out, '>');
       break;
     case HPAR_NODE_NONE:
@@ -132,7 +132,7 @@ static void write_node(hp_out *out, const hpar_document *document, hpar_node nod
 //§ html-fragment-serialisation-algorithm
 hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
                                 void *context) {
-  hpar_node contents = hpar_template_contents(document, node);
+  hpar_node contents = hpar_node_template_contents(document, node);
   if (contents) node = contents;
   if (serializes_as_void(document, node)) return HPAR_OK;
   hp_out out;
@@ -143,9 +143,9 @@ hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, b
     if (!tour.leaving) {
       write_node(&out, document, tour.node, scripting);
       if (serializes_as_void(document, tour.node)) tour.leaving = true;
-    } else if (hpar_kind(document, tour.node) == HPAR_NODE_ELEMENT) {
+    } else if (hpar_node_kind(document, tour.node) == HPAR_NODE_ELEMENT) {
       HP_OUT_LITERAL(&out, "</");
-      hp_out_string(&out, hpar_name(document, tour.node));
+      hp_out_string(&out, hpar_node_name(document, tour.node));
       hp_out_byte(&out, '>');
     }
   }

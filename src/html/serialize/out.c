@@ -81,12 +81,12 @@ bool hp_tour_step(hp_tour *tour, hpar_status *status) {
   const hpar_document *document = tour->document;
   if (!tour->node) return false;
   if (!tour->leaving) {
-    hpar_node inner = hpar_template_contents(document, tour->node);
+    hpar_node inner = hpar_node_template_contents(document, tour->node);
     if (inner && !remember_template(tour, tour->node)) {
       *status = HPAR_ERROR_MEMORY;
       return false;
     }
-    if (!inner) inner = hpar_first_child(document, tour->node);
+    if (!inner) inner = hpar_node_first_child(document, tour->node);
     if (!inner && tour->node == tour->top) return false;
     if (inner) {
       if (tour->node != tour->top) tour->depth++;
@@ -95,11 +95,11 @@ bool hp_tour_step(hp_tour *tour, hpar_status *status) {
     tour->leaving = true;
     return true;
   }
-  if (hpar_kind(document, tour->node) == HPAR_NODE_FRAGMENT) {
+  if (hpar_node_kind(document, tour->node) == HPAR_NODE_FRAGMENT) {
     hpar_node element = tour->templates[--tour->template_count];
-    hpar_node child = hpar_first_child(document, element);
+    hpar_node child = hpar_node_first_child(document, element);
     return child ? enter(tour, child) : leave(tour, element);
   }
-  hpar_node next = hpar_next(document, tour->node);
-  return next ? enter(tour, next) : leave(tour, hpar_parent(document, tour->node));
+  hpar_node next = hpar_node_next(document, tour->node);
+  return next ? enter(tour, next) : leave(tour, hpar_node_parent(document, tour->node));
 }

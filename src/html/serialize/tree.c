@@ -81,7 +81,7 @@ static void sort(hpar_attribute *items, size_t count) {
 
 static void write_attributes(hp_out *out, const hpar_document *document, hpar_node element, size_t depth,
                              line_list *list) {
-  size_t count = hpar_attribute_count(document, element);
+  size_t count = hpar_node_attribute_count(document, element);
   if (!count) return;
   if (count > list->capacity) {
     hpar_attribute *grown = hp_reallocate(list->items, (count + 16) * sizeof *grown);
@@ -93,7 +93,7 @@ static void write_attributes(hp_out *out, const hpar_document *document, hpar_no
     list->capacity = count + 16;
   }
   for (size_t i = 0; i < count; i++) {
-    hpar_attribute_at(document, element, i, &list->items[i]);
+    hpar_node_attribute_at(document, element, i, &list->items[i]);
     list->items[i].prefix = designator(list->items[i].ns);
   }
   sort(list->items, count);
@@ -107,9 +107,9 @@ static void write_attributes(hp_out *out, const hpar_document *document, hpar_no
 }
 
 static void write_doctype(hp_out *out, const hpar_document *document, hpar_node node) {
-  hpar_string public_id = hpar_public_id(document, node), system_id = hpar_system_id(document, node);
+  hpar_string public_id = hpar_node_public_id(document, node), system_id = hpar_node_system_id(document, node);
   HP_OUT_LITERAL(out, "<!DOCTYPE ");
-  hp_out_string(out, hpar_name(document, node));
+  hp_out_string(out, hpar_node_name(document, node));
   if (public_id.length || system_id.length) {
     HP_OUT_LITERAL(out, " \"");
     hp_out_string(out, public_id);
@@ -122,29 +122,29 @@ static void write_doctype(hp_out *out, const hpar_document *document, hpar_node 
 
 static void write_node(hp_out *out, const hpar_document *document, hpar_node node, size_t depth, line_list *list) {
   begin_line(out, depth);
-  switch (hpar_kind(document, node)) {
+  switch (hpar_node_kind(document, node)) {
     case HPAR_NODE_ELEMENT:
       hp_out_byte(out, '<');
-      write_name(out, designator(hpar_node_namespace(document, node)), hpar_name(document, node));
+      write_name(out, designator(hpar_node_namespace(document, node)), hpar_node_name(document, node));
       HP_OUT_LITERAL(out, ">\n");
       write_attributes(out, document, node, depth + 1, list);
       break;
     case HPAR_NODE_FRAGMENT: HP_OUT_LITERAL(out, "content\n"); break;
     case HPAR_NODE_TEXT:
       hp_out_byte(out, '"');
-      hp_out_string(out, hpar_data(document, node));
+      hp_out_string(out, hpar_node_data(document, node));
       HP_OUT_LITERAL(out, "\"\n");
       break;
     case HPAR_NODE_COMMENT:
       HP_OUT_LITERAL(out, "<!-- ");
-      hp_out_string(out, hpar_data(document, node));
+      hp_out_string(out, hpar_node_data(document, node));
       HP_OUT_LITERAL(out, " -->\n");
       break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
       HP_OUT_LITERAL(out, "<?");
-      hp_out_string(out, hpar_name(document, node));
+      hp_out_string(out, hpar_node_name(document, node));
       hp_out_byte(out, ' ');
-      hp_out_string(out, hpar_data(document, node));
+      hp_out_string(out, hpar_node_data(document, node));
       HP_OUT_LITERAL(out, "?>\n");
       break;
     case HPAR_NODE_DOCTYPE: write_doctype(out, document, node); break;
