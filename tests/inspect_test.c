@@ -542,6 +542,36 @@ static void names(void) {
     CHECK(!strcmp(hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), "unknown") == (i == HPAR_PIPELINE_HAZARDS));
 }
 
+/* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the record covers the input. */
+static void feed_fragment(hpar_mode mode, const char *context, bool inspect, const char *text, size_t length) {
+  hpar_options o = {.mode = mode, .threads = 2, .fragment = context, .inspect = inspect};
+  CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
+  for (size_t at = 0, piece; at < length; at += piece) {
+    piece = length - at < 7000 ? length - at : 7000;
+    CHECK_EQ(hpar_parser_feed(parser, text + at, piece), HPAR_OK);
+  }
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  hpar_string kept = hpar_inspected_text(document);
+  if (!CHECK(kept.length == length && !memcmp(kept.bytes, text, length))) printf("  in %s, mode %d\n", context, mode);
+  size_t count = hpar_chunk_count(parser);
+  CHECK_EQ(count > 0, inspect);
+  if (count) CHECK_EQ(hpar_chunk_at(parser, count - 1)->end, length);
+}
+
+static void fed_fragments(void) {
+  static const char *const contexts[] = {"div", "td", "template", "svg path", "title"};
+  static const hpar_mode modes[] = {HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  enum { LENGTH = 30000 };
+  char *text = malloc(LENGTH);
+  for (size_t i = 0; i < LENGTH; i++) text[i] = "<b>text</b> and <i>more</i>"[i % 27];
+  for (size_t c = 0; c < sizeof contexts / sizeof *contexts; c++)
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+      feed_fragment(modes[m], contexts[c], false, text, LENGTH);
+      feed_fragment(modes[m], contexts[c], true, text, LENGTH);
+    }
+  free(text);
+}
+
 int main(void) {
   if (!hpar_strategy_name(0)) {
     printf("skipped: this build has no parallel parser\n");
@@ -559,6 +589,7 @@ int main(void) {
   nothing_is_unforeseen();
   nothing_is_unforeseen_in_short();
   nothing_unless_asked();
+  fed_fragments();
   want_of_memory();
   names();
   hpar_document_destroy(document);

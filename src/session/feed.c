@@ -62,12 +62,13 @@ static hp_feed_way first_way(const hpar_parser *parser, const hpar_options *o) {
   return hp_chooses_parallel(parser, o, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
+/* Returns whether the fragment's context is valid. Leaves the document empty: the input must be opened afterwards. */
 static hpar_status check_context(hpar_parser *parser) {
   hp_engine *engine = &parser->engine;
   hp_feed *feed = &parser->feed;
   if (setjmp(engine->fail.frame)) return engine->fail.status;
   hp_open_request(parser, &feed->options, &feed->task);
-  return HPAR_OK;
+  return hp_document_reset(feed->document);
 }
 
 hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
@@ -82,20 +83,18 @@ hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, 
   hp_feed *feed = &parser->feed;
   *feed = (hp_feed){.options = *o, .document = document, .way = first_way(parser, o), .begin = hp_now()};
   hp_begin_stats(&feed->stats);
-  bool offsets = o->source_offsets || o->max_errors || o->cut_count;
-  status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, hp_encoding_hint(o),
-                          !o->fragment, offsets);
   feed->task = (hp_request){.document = document,
-                            .text = document->text.base,
                             .more = true,
                             .scripting = o->scripting,
                             .source_offsets = o->source_offsets,
                             .max_errors = o->max_errors,
                             .limits = hp_limits_of(o, feed->begin)};
-  if (status == HPAR_OK && o->fragment) {
-    status = check_context(parser);
-    if (status == HPAR_OK) status = hp_document_reset(document);
-  }
+  if (o->fragment) status = check_context(parser);
+  bool offsets = o->source_offsets || o->max_errors || o->cut_count || o->inspect;
+  if (status == HPAR_OK)
+    status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, hp_encoding_hint(o),
+                            !o->fragment, offsets);
+  feed->task.text = document->text.base;
   if (status != HPAR_OK) return fail(parser, status);
   hold_document(parser);
   feed->active = true;
