@@ -57,25 +57,25 @@ static bool paced;
 
 #if HPAR_PARALLEL
 /* src/drivers/parallel/work_range.c */
-struct hp_job;
-bool __real_hp_work_range_go_on(struct hp_job *run, unsigned thread, uint32_t chunk);
-bool __real_hp_work_range_take_this(struct hp_job *run, uint32_t chunk);
-bool __wrap_hp_work_range_go_on(struct hp_job *run, unsigned thread, uint32_t chunk);
-bool __wrap_hp_work_range_take_this(struct hp_job *run, uint32_t chunk);
+struct hp_work_ranges;
+bool __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+bool __real_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
+bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
 
 static void wait_a_bit(void) {
   enum { NANOSECONDS = 100000 };
   if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
-bool __wrap_hp_work_range_go_on(struct hp_job *run, unsigned thread, uint32_t chunk) {
+bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
   wait_a_bit();
-  return __real_hp_work_range_go_on(run, thread, chunk);
+  return __real_hp_work_range_extend(ranges, thread, chunk);
 }
 
-bool __wrap_hp_work_range_take_this(struct hp_job *run, uint32_t chunk) {
+bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk) {
   wait_a_bit();
-  return __real_hp_work_range_take_this(run, chunk);
+  return __real_hp_work_range_claim_chunk(ranges, chunk);
 }
 #endif
 

@@ -12,7 +12,7 @@ enum { WORTH_TIMING = 64 };
 
 static void stop_threads(hpar_parser *parser) {
 #if HPAR_PARALLEL
-  hp_team_abandon(&parser->team);
+  hp_parallel_abandon(&parser->team);
 #else
   (void)parser;
 #endif
@@ -135,13 +135,13 @@ static __attribute__((noinline)) void parse_on(hpar_parser *parser, bool last) {
   if (feed->way == HP_FEED_UNDECIDED &&
       hp_chooses_parallel(parser, &feed->options, come < ENOUGH ? come : HPAR_MAX_INPUT)) {
     feed->way = HP_FEED_PARALLEL;
-    hp_team_begin(&parser->team, engine, &feed->task, &feed->options, &feed->stats);
+    hp_parallel_begin(&parser->team, engine, &feed->task, &feed->options, &feed->stats);
   }
   if (feed->way == HP_FEED_PARALLEL) {
     if (last)
-      hp_team_finish(&parser->team, come);
+      hp_parallel_finish(&parser->team, come);
     else
-      hp_team_feed(&parser->team, come, hp_stream_mapped(stream));
+      hp_parallel_feed(&parser->team, come, hp_stream_mapped(stream));
     return;
   }
 #endif

@@ -25,7 +25,7 @@ void hpar_parser_destroy(hpar_parser *parser) {
   hp_many_close(&parser->many);
 #if HPAR_PARALLEL
   hp_stages_close(&parser->stages);
-  hp_team_close(&parser->team);
+  hp_parallel_close(&parser->team);
 #endif
   hp_engine_close(&parser->engine);
   hp_record_free(&parser->record);
@@ -168,7 +168,7 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *o, bool parall
   if (setjmp(engine->fail.frame)) {
 #if HPAR_PARALLEL
     hp_pipeline_abandon(&parser->stages, parser->team.pool);
-    hp_team_abandon(&parser->team);
+    hp_parallel_abandon(&parser->team);
 #endif
     return engine->fail.status;
   }
@@ -176,7 +176,7 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *o, bool parall
 #if HPAR_PARALLEL
   if (parallel) {
     hpar_status status = hp_parse_in_parallel(&parser->team, engine, task, o, stats);
-    if (status != HPAR_OK) hp_team_abandon(&parser->team);
+    if (status != HPAR_OK) hp_parallel_abandon(&parser->team);
     return status;
   }
   if (o->mode == HPAR_MODE_PIPELINED && !hp_engine_is_limited(engine) && !o->max_memory)

@@ -1,0 +1,94 @@
+#ifndef HP_DRIVERS_PARALLEL_CHUNK_QUEUE_H
+#define HP_DRIVERS_PARALLEL_CHUNK_QUEUE_H
+
+/* The chunk queue holds the chunks of one job in the order of the text. The driver's thread appends
+ * chunks, and threads claim them. Chunk 0 belongs to the merger and is never in the queue. A thread
+ * claims a chunk from one of these:
+ *   - the head of the queue,
+ *   - the reserved range, which the merger claims from the left and other threads, when they have
+ *     no other chunk, claim from the right,
+ *   - the work ranges (work_range.h), if the chunks are small. */
+
+#include "drivers/parallel/work_range.h"
+#include "speculation/worker/worker.h"
+
+#include <pthread.h>
+
+enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
+
+/* A worker publishes its result by `done` (release). Before that, only this worker accesses the
+ * chunk. A chunk may stand for several adjacent chunks that a thread has joined. */
+typedef struct hp_chunk {
+  _Atomic bool done;
+  _Atomic bool arrived; /* see merge_tree.h */
+  bool composed;
+  uint32_t span;       /* number of joined chunks, at least 1 */
+  uint32_t cut, limit; /* bytes [cut, limit) of the text, of all joined chunks */
+  hp_chunk_work *work; /* NULL: no worker has started, or out of memory */
+} hp_chunk;
+
+/* Zeros are a queue without memory. */
+typedef struct hp_chunk_queue {
+  hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* block k has HP_FIRST_BLOCK << k chunks, which never move */
+  hp_work_ranges ranges;
+  bool by_range; /* threads claim from the work ranges */
+  bool has_lock;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  char padding_1[HP_CACHE_LINE];
+  _Atomic uint32_t head;     /* first chunk that no thread has claimed, except reserved ones */
+  _Atomic uint64_t reserved; /* hp_range_word of it */
+  char padding_2[HP_CACHE_LINE];
+  _Atomic uint32_t published; /* number of chunks, with chunk 0 */
+  _Atomic bool closed;        /* the driver publishes no more chunks */
+  _Atomic bool cancelled;
+  _Atomic unsigned sleepers;
+} hp_chunk_queue;
+
+/* Empties the queue for the next job. Keeps its memory. */
+void hp_chunk_queue_reset(hp_chunk_queue *queue);
+void hp_chunk_queue_close(hp_chunk_queue *queue);
+
+/* Returns a new last chunk [cut, limit) that is not published yet, or NULL if memory is short. */
+hp_chunk *hp_chunk_queue_append(hp_chunk_queue *queue, uint32_t cut, uint32_t limit);
+/* Publishes the appended chunk. */
+void hp_chunk_queue_publish(hp_chunk_queue *queue);
+/* Reserves chunks 1 to `end` - 1 for the merger. Requires: all chunks are published. */
+void hp_chunk_queue_reserve(hp_chunk_queue *queue, uint32_t end);
+
+/* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
+uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
+/* Claims this chunk. Returns false if another thread has claimed it. */
+bool hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
+/* Claims the chunk after `chunk`, which the thread has, and joins both. Returns false if that is
+ * impossible. */
+bool hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
+/* Makes `chunk` stand for `span` chunks. */
+void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t span);
+
+/* Returns whether no thread will find a further chunk at the head. */
+bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);
+/* Waits until the queue has a chunk at its head, is closed or is cancelled. */
+void hp_chunk_queue_wait(hp_chunk_queue *queue);
+/* Wakes waiting threads after a change. */
+void hp_chunk_queue_wake(hp_chunk_queue *queue);
+
+static inline uint32_t hp_published_chunks(const hp_chunk_queue *queue) {
+  return atomic_load_explicit(&queue->published, memory_order_relaxed);
+}
+
+static inline bool hp_is_cancelled(const hp_chunk_queue *queue) {
+  return atomic_load_explicit(&queue->cancelled, memory_order_relaxed);
+}
+
+/* Returns the block that holds the chunk. */
+static inline unsigned hp_chunk_block(uint32_t chunk) {
+  return 31u - (unsigned)__builtin_clz(chunk + HP_FIRST_BLOCK) - (unsigned)__builtin_ctz(HP_FIRST_BLOCK);
+}
+
+static inline hp_chunk *hp_chunk_at(const hp_chunk_queue *queue, uint32_t chunk) {
+  unsigned block = hp_chunk_block(chunk);
+  return &queue->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
+}
+
+#endif

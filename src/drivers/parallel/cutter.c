@@ -1,0 +1,175 @@
+#include "drivers/parallel/cutter.h"
+
+#include "drivers/parallel/team.h"
+
+/* `LOOKBACK_BYTES`: a policy may find a cut that begins in the last bytes once more text is
+ * available. */
+enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
+
+bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut == HP_CUT_EXACT && !job->options->cuts; }
+
+void hp_cutter_open(hp_job *job) {
+  if (job->plan.predictor->oracle || job->plan.mode_predictor->oracle || hp_cuts_exactly(job))
+    job->cutter.oracle = hp_oracle_open(job->request, job->options->fragment);
+}
+
+void hp_cutter_close(hp_cutter *cutter) {
+  hp_oracle_close(cutter->oracle);
+  cutter->oracle = NULL;
+}
+
+/* Returns the offset in the first `length` bytes of the text of a byte of the caller's input, or
+ * `length`. */
+static size_t text_offset(const hp_request *request, size_t length, uint64_t offset) {
+  size_t low = 0, high = length;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (hp_input_offset(&request->document->input, middle) < offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
+  bool last = atomic_load_explicit(&job->text_is_complete, memory_order_relaxed);
+  size_t available = atomic_load_explicit(&job->available, memory_order_relaxed);
+  return hp_oracle_at(job->cutter.oracle, (uint32_t)offset, available, last, truth);
+}
+
+/* Returns the first cut at or after `from`, or `available`. */
+static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
+  hp_cutter *c = &job->cutter;
+  if (!hp_cuts_exactly(job)) return hp_cut((hp_cut_policy)job->plan.cut, job->request->text, available, from);
+  c->next_truth.known = c->oracle && from < available && find_truth(job, from, &c->next_truth.state);
+  return c->next_truth.known ? c->next_truth.state.first : available;
+}
+
+static void give_truth(hp_job *job, hp_chunk *chunk) {
+  hp_cutter *c = &job->cutter;
+  chunk->work = hp_worker_next_work(job->team->workers[0]);
+  if (!chunk->work) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (hp_cuts_exactly(job)) {
+    chunk->work->truth_known = c->truth.known;
+    chunk->work->truth = c->truth.state;
+    c->truth = c->next_truth;
+  } else {
+    chunk->work->truth_known = find_truth(job, c->begin, &chunk->work->truth);
+  }
+}
+
+/* Publishes the chunk [begin, limit). */
+static void publish_chunk(hp_job *job, size_t limit) {
+  hp_cutter *c = &job->cutter;
+  hp_chunk *chunk = hp_chunk_queue_append(job->queue, (uint32_t)c->begin, (uint32_t)limit);
+  if (!chunk) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (c->oracle && (c->begin || hp_cuts_exactly(job))) give_truth(job, chunk);
+  c->begin = limit;
+  c->cut = 0;
+  hp_chunk_queue_publish(job->queue);
+}
+
+static size_t chunk_bytes(const hp_job *job, size_t length) {
+  return job->options->chunk_size ? job->options->chunk_size : hp_chunk_size(length, job->threads);
+}
+
+static void cut_exactly(hp_job *job, size_t length, size_t size) {
+  for (size_t from = size, cut; from < length && (cut = find_cut_from(job, length, from)) < length;) {
+    publish_chunk(job, cut);
+    from = from + size > cut ? from + size : cut + size;
+  }
+}
+
+/* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
+ * parses each chunk by itself, before the merge. A merge tree needs all chunks at its start. A
+ * strategy with its own `parse` ends at the limit of its chunk. */
+static bool may_join_chunks(const hp_job *job) {
+  const hpar_options *o = job->options;
+  return !o->cuts && !o->chunk_size && !o->chunks && !job->merges_as_tree && !job->pipelined && !hp_is_inline(job) &&
+         !hp_cuts_exactly(job) && job->threads > 1 && !job->plan.strategy->parse;
+}
+
+static void cut_by_options(hp_job *job) {
+  const hp_request *request = job->request;
+  const hpar_options *o = job->options;
+  for (size_t i = 0; i < o->cut_count; i++) {
+    size_t at = text_offset(request, request->length, o->cuts[i]);
+    if (at > job->cutter.begin && at < request->length) publish_chunk(job, at);
+  }
+}
+
+static void cut_by_policy(hp_job *job) {
+  const hp_request *request = job->request;
+  const hpar_options *o = job->options;
+  hp_cuts *cuts = &job->team->cuts;
+  hp_fail *fail = &job->merger.engine->fail;
+  hp_cut_policy policy = (hp_cut_policy)job->plan.cut;
+  size_t size = o->chunk_size          ? o->chunk_size
+                : o->chunks            ? request->length / o->chunks + 1
+                : job->queue->by_range ? hp_shared_size(request->length, job->threads)
+                                       : 0;
+  cuts->count = 0;
+  if (hp_cuts_exactly(job))
+    cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->threads));
+  else if (size)
+    hp_cut_evenly(cuts, policy, request->text, request->length, size, fail);
+  else
+    hp_cut_for(cuts, policy, request->text, request->length, job->threads, fail);
+  for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
+}
+
+void hp_cut_text(hp_job *job) {
+  job->queue->by_range = may_join_chunks(job);
+  if (job->options->cuts)
+    cut_by_options(job);
+  else
+    cut_by_policy(job);
+  publish_chunk(job, job->request->length);
+}
+
+/* Returns the next forced cut, or 0 if it lies after the mapped text. */
+static size_t find_forced_cut(hp_job *job, size_t mapped) {
+  const hpar_options *o = job->options;
+  hp_cutter *c = &job->cutter;
+  for (; c->forced < o->cut_count;) {
+    size_t at = text_offset(job->request, mapped, o->cuts[c->forced]);
+    if (at >= mapped) break;
+    c->forced++;
+    if (at > c->begin) return at;
+  }
+  c->searched = mapped;
+  return 0;
+}
+
+/* Returns the end of the next chunk, or 0 if it is not known yet. */
+static size_t find_cut(hp_job *job, size_t available, size_t mapped) {
+  hp_cutter *c = &job->cutter;
+  if (job->options->cuts) return find_forced_cut(job, mapped);
+  size_t size = chunk_bytes(job, available);
+  if (size >= available || c->begin >= available - size) return 0;
+  size_t from = c->begin + size > c->searched ? c->begin + size : c->searched;
+  size_t cut = from < available ? find_cut_from(job, available, from) : available;
+  if (cut < available) return cut;
+  if (available - from > LOOKBACK_BYTES && !hp_cuts_exactly(job)) c->searched = available - LOOKBACK_BYTES;
+  return 0;
+}
+
+void hp_cut_available(hp_job *job, size_t available, size_t mapped, bool all) {
+  hp_cutter *c = &job->cutter;
+  for (;;) {
+    if (!c->cut) c->cut = find_cut(job, available, mapped);
+    if (!c->cut) break;
+    size_t slack = (c->cut - c->begin) / 8;
+    if (slack > MAX_SLACK_BYTES) slack = MAX_SLACK_BYTES;
+    if (!all && available - c->cut < slack) break;
+    publish_chunk(job, c->cut);
+  }
+  if (all) publish_chunk(job, available);
+}
+
+size_t hp_cutter_next_cut(const hp_job *job, size_t available) {
+  const hp_cutter *c = &job->cutter;
+  size_t next = c->cut ? c->cut : job->options->cuts ? 0 : chunk_bytes(job, available);
+  return next < c->searched ? c->searched : next;
+}

@@ -1,0 +1,40 @@
+#ifndef HP_DRIVERS_PARALLEL_CUTTER_H
+#define HP_DRIVERS_PARALLEL_CUTTER_H
+
+/* The cutter divides the text of a job into chunks and appends them to the chunk queue. */
+
+#include "speculation/cuts/cut.h"
+#include "speculation/start/oracle.h"
+
+struct hp_job;
+
+typedef struct hp_cutter {
+  hp_oracle *oracle; /* NULL: no predictor and no cut policy needs the true state */
+  size_t begin;      /* the next chunk begins here */
+  size_t cut;        /* and ends here; 0: not found yet */
+  size_t searched;   /* no cut lies between `begin` and here */
+  size_t forced;     /* forced cuts that are used up */
+  struct {
+    bool known;
+    hp_start_state state;
+  } truth, next_truth; /* at `begin` and at `cut`, with exact cuts */
+} hp_cutter;
+
+/* Prepares the cutter of a new job, which is zero. */
+void hp_cutter_open(struct hp_job *job);
+void hp_cutter_close(hp_cutter *cutter);
+
+/* Returns whether the cut policy is "exact". */
+bool hp_cuts_exactly(const struct hp_job *job);
+
+/* Cuts the whole text. Sets queue.by_range. Unwinds through the merger's engine, as the next
+ * function. */
+void hp_cut_text(struct hp_job *job);
+/* Cuts the first `available` bytes of incoming text. The offsets of the first `mapped` bytes are
+ * known. `all`: the text ends there. Keeps back a chunk whose worker would soon wait for more text.
+ */
+void hp_cut_available(struct hp_job *job, size_t available, size_t mapped, bool all);
+/* Returns the offset before which the cutter will not cut next. */
+size_t hp_cutter_next_cut(const struct hp_job *job, size_t available);
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef HP_DRIVERS_PARALLEL_SLICES_H
+#define HP_DRIVERS_PARALLEL_SLICES_H
+
+/* Decoding in slices on the threads of a team. */
+
+#include "drivers/parallel/team.h"
+#include "text/input.h"
+
+/* Adds the team's executor for `length` bytes to `executor`, if the options allow more than one
+ * thread. */
+void hp_team_slice_executor(hp_team *team, const hpar_options *options, size_t length, hp_slice_executor *executor);
+
+#endif

@@ -1,0 +1,267 @@
+#include "drivers/parallel/team.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "drivers/parallel/merge_tree.h"
+#include "platform/affinity.h"
+
+enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
+
+/*** threads ***/
+
+static hp_pool_wait wait_of(hpar_pool pool) {
+  switch (pool) {
+    case HPAR_POOL_SPIN: return HP_POOL_SPIN;
+    case HPAR_POOL_SLEEP: return HP_POOL_SLEEP;
+    default: return HP_POOL_ADAPTIVE;
+  }
+}
+
+/* Without the reservation, the stacks of the threads may take all address space, and the workers
+ * would find none. */
+static hp_pool *create_pool(unsigned threads) {
+  size_t size;
+  void *reserved = hp_reserve(STACK_ADDRESS_SPACE, STACK_ADDRESS_SPACE / 32, &size);
+  hp_pool *pool = NULL;
+  hpar_status status = hp_pool_create(&pool, threads);
+  if (reserved) hp_unreserve(reserved, size);
+  return status == HPAR_OK ? pool : NULL;
+}
+
+unsigned hp_team_threads(hp_team *team, const hpar_options *o, unsigned wanted) {
+  if (!team->pool || team->threads != wanted) {
+    hp_pool_destroy(team->pool);
+    team->pool = create_pool(wanted);
+    if (!team->pool) return 0;
+    team->threads = wanted;
+  }
+  hp_pool_wait_as(team->pool, wait_of(o->pool));
+  return hp_pool_threads(team->pool);
+}
+
+void hp_team_run(hp_team *team, const hpar_options *o, unsigned threads, hp_work work, void *context) {
+  if (threads > 1 && o->executor == HPAR_EXECUTOR_CALLER) {
+    o->run(o->run_context, threads, work, context);
+  } else if (threads > 1 && o->executor == HPAR_EXECUTOR_THREADS) {
+    hp_pool_start(team->pool, threads, work, context);
+    work(context, 0);
+    hp_pool_join(team->pool);
+  } else {
+    while (threads--) work(context, threads);
+  }
+}
+
+/*** preparation ***/
+
+/* Returns the largest useful number of threads. A worker takes some 20 KB of memory. Eight workers
+ * take as much memory as the tree of the smallest page that is parsed in parallel
+ * (experiments/memory). */
+static unsigned useful_threads(const hp_job *job) {
+  size_t length = job->request->length;
+  if (job->options->mode != HPAR_MODE_AUTO || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
+    return HPAR_MAX_THREADS;
+  return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
+}
+
+/* Opens the worker on the thread that uses it, so that the memory is near that thread. Returns
+ * false if memory is short. */
+static bool open_worker(const hp_job *job, hp_worker *worker) {
+  const hp_builder *exact = &job->merger.engine->builder;
+  if (worker->is_open) return true;
+  if (setjmp(worker->engine.fail.frame)) return false;
+  hp_worker_open(worker, job->request, exact->fragment, &exact->context);
+  worker->pipelined = job->pipelined;
+  unsigned index = 0;
+  while (job->team->workers[index] != worker) index++;
+  if (job->memory_parts) {
+    hp_range_part(&worker->part, &job->request->document->range, index, job->memory_parts);
+    hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.fail);
+    hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.fail);
+  }
+  if (job->pipelined) {
+    hp_stages_open(worker->stages, &worker->engine, job->request, job->options, hp_is_inline(job),
+                   job->memory_parts / 2 + index, job->memory_parts);
+    worker->stages->ended = true; /* until the worker has a first chunk */
+  }
+  return worker->is_open = true;
+}
+
+/* Returns the number of workers. */
+static unsigned choose_threads(hp_job *job) {
+  hpar_stats *stats = job->merger.stats;
+  if (hp_is_inline(job)) return 1;
+  if (!hp_is_pooled(job)) return stats->threads = job->threads;
+  unsigned threads = hp_team_threads(job->team, job->options, job->threads), useful = useful_threads(job);
+  if (!threads) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (threads < 2) job->pipelined = false;
+  if (threads > useful) threads = useful;
+  stats->threads = threads;
+  return job->threads = job->pipelined ? threads / 2 : threads;
+}
+
+static hpar_status allocate_workers(hp_team *team, unsigned count) {
+  if (team->worker_count >= count) return HPAR_OK;
+  hp_worker **workers = hp_reallocate(team->workers, count * sizeof *workers);
+  if (!workers) return HPAR_ERROR_MEMORY;
+  team->workers = workers;
+  while (team->worker_count < count) {
+    hp_worker *worker = hp_allocate_zeroed(sizeof *worker);
+    if (!worker) return HPAR_ERROR_MEMORY;
+    workers[team->worker_count++] = worker;
+  }
+  return HPAR_OK;
+}
+
+static hpar_status allocate_levels(hp_team *team, unsigned count) {
+  if (team->level_count < count) {
+    void *levels = hp_reallocate(team->levels, count * sizeof *team->levels);
+    if (!levels) return HPAR_ERROR_MEMORY;
+    team->levels = levels;
+    team->level_count = count;
+  }
+  memset(team->levels, 0, count * sizeof *team->levels);
+  return HPAR_OK;
+}
+
+static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
+  worker->is_open = worker->saturated = false;
+  worker->done = worker->wasted_bytes = 0;
+  worker->work = NULL;
+  worker->nanoseconds = worker->predict_nanoseconds = 0;
+  if (job->pipelined && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
+  if (job->pipelined && !worker->stages) return HPAR_ERROR_MEMORY;
+  /* In these cases other threads use the worker before its own thread does. */
+  if ((job->pipelined || job->merges_as_tree) && !open_worker(job, worker)) return worker->engine.fail.status;
+  return HPAR_OK;
+}
+
+void hp_team_prepare(hp_job *job) {
+  hp_team *team = job->team;
+  unsigned workers = choose_threads(job);
+  hpar_status status = allocate_workers(team, workers);
+  if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
+  if (status == HPAR_OK && job->merges_as_tree) status = allocate_levels(team, workers);
+  const hp_request *request = job->request;
+  unsigned parts = job->pipelined ? 2 * workers : workers;
+  bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
+                    hp_range_divide(&request->document->range, parts);
+  job->memory_parts = is_divided ? parts : 0;
+  for (unsigned i = 0; status == HPAR_OK && i < workers; i++) status = prepare_worker(job, team->workers[i]);
+  if (status != HPAR_OK) hp_fail_now(&job->merger.engine->fail, status);
+  job->is_open = true;
+}
+
+/*** work ***/
+
+typedef struct claim {
+  hp_job *job;
+  unsigned thread;
+  uint32_t chunk;
+} claim;
+
+/* Raises the limit of the claimed chunk by the next one. */
+static bool extend_claim(void *context) {
+  const claim *c = context;
+  return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk);
+}
+
+/* Returns the work of a claimed chunk, or NULL if memory is short. */
+static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
+  hp_chunk *c = hp_chunk_at(job->queue, claimed->chunk);
+  if (!c->work) c->work = hp_worker_next_work(job->team->workers[claimed->thread]);
+  hp_chunk_work *work = c->work;
+  if (!work) return NULL;
+  bool by_range = job->queue->by_range;
+  work->cut = c->cut;
+  work->limit = work->reach = c->limit;
+  work->times.worker = claimed->thread;
+  if (by_range) {
+    uint32_t limit = hp_work_range_limit(&job->queue->ranges, claimed->thread, claimed->chunk);
+    work->reach = hp_chunk_at(job->queue, limit - 1)->limit;
+  }
+  work->more = by_range ? extend_claim : NULL;
+  work->more_context = claimed;
+  return work;
+}
+
+static void note_first_start(hp_job *job) {
+  uint64_t none = 0;
+  if (!atomic_load_explicit(&job->first_start, memory_order_relaxed))
+    atomic_compare_exchange_strong_explicit(&job->first_start, &none, hp_now(), memory_order_relaxed,
+                                            memory_order_relaxed);
+}
+
+void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
+  hp_worker *worker = job->team->workers[thread];
+  hp_request request = *job->request;
+  request.more = !atomic_load_explicit(&job->text_is_complete, memory_order_acquire);
+  request.length = atomic_load_explicit(&job->available, memory_order_acquire);
+  note_first_start(job);
+  claim claimed = {job, thread, chunk};
+  hp_chunk_work *work = begin_work(job, &claimed);
+  if (work && open_worker(job, worker)) {
+    hp_worker_parse(worker, &request, &job->plan, work);
+  } else if (work) {
+    work->failed = true;
+    work->times.begin = work->times.end = hp_now();
+    work->times.prescan = 0;
+  }
+  atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
+  if (job->merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
+}
+
+static void parse_chunks(hp_job *job, unsigned thread) {
+  while (!hp_is_cancelled(job->queue) && !job->team->workers[thread]->saturated) {
+    uint32_t chunk = hp_chunk_queue_claim(job->queue, thread);
+    if (chunk)
+      hp_team_parse_chunk(job, thread, chunk);
+    else if (hp_chunk_queue_is_finished(job->queue))
+      return;
+    else
+      hp_chunk_queue_wait(job->queue);
+  }
+}
+
+void hp_team_work(void *context, unsigned thread) {
+  hp_job *job = context;
+  if (hp_is_pooled(job) && !hp_bind_thread(job->options->bind, thread)) atomic_store(&job->not_bound, true);
+  if (thread >= job->threads) {
+    hp_stages_serve(job->team->workers[thread - job->threads]->stages);
+    return;
+  }
+  parse_chunks(job, thread);
+  if (job->pipelined) hp_stages_stop(job->team->workers[thread]->stages);
+}
+
+void hp_team_start_pool(hp_job *job) {
+  if (job->pool_runs || (job->threads < 2 && !job->pipelined) || !hp_is_pooled(job)) return;
+  if (hp_published_chunks(job->queue) < 2) return;
+  job->pool_runs = true;
+  hp_pool_start(job->team->pool, job->pipelined ? 2 * job->threads : job->threads, hp_team_work, job);
+}
+
+void hp_team_join_pool(hp_job *job) {
+  atomic_store(&job->queue->closed, true);
+  if (!job->pool_runs) return;
+  hp_chunk_queue_wake(job->queue);
+  if (job->pipelined) {
+    hp_stages_stop(job->team->workers[0]->stages);
+    hp_pool_join(job->team->pool); /* each thread of a pair waits for the other one */
+  } else {
+    hp_pool_end(job->team->pool);
+  }
+  job->pool_runs = false;
+}
+
+void hp_team_free(hp_team *team) {
+  hp_pool_destroy(team->pool);
+  for (unsigned i = 0; i < team->worker_count; i++) {
+    hp_worker_close(team->workers[i]);
+    hp_free(team->workers[i]);
+  }
+  hp_free(team->workers);
+  hp_free(team->levels);
+  hp_free(team->cuts.at);
+  hp_chunk_queue_close(&team->queue);
+  hp_prescan_close(&team->prescan);
+}

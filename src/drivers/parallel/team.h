@@ -1,0 +1,89 @@
+#ifndef HP_DRIVERS_PARALLEL_TEAM_H
+#define HP_DRIVERS_PARALLEL_TEAM_H
+
+/* The worker team: the pool, the workers and the memory that a parser keeps between parallel
+ * parses. The parallel job: one parse by the team. Thread 0 is the thread that calls the library.
+ * It merges. Every thread parses chunks with the worker of its number. */
+
+#include "drivers/parallel/chunk_queue.h"
+#include "drivers/parallel/cutter.h"
+#include "html/tree/engine.h"
+#include "merge/compose.h"
+#include "merge/merge.h"
+#include "platform/pool.h"
+#include "speculation/start/prescan.h"
+
+#include <hpar/parse.h>
+
+/* One parse. The fields after the padding are shared by all threads. */
+typedef struct hp_job {
+  struct hp_team *team;
+  hp_chunk_queue *queue;
+  const hp_request *request; /* without a length while text arrives: see `available` */
+  const hpar_options *options;
+  hp_merger merger;
+  hp_plan plan;
+  hp_cutter cutter;
+  unsigned threads;         /* with the calling thread */
+  bool pipelined;           /* thread w + `threads` is the tokenizer of worker w */
+  bool is_open;             /* the merger has left the initial mode, and the workers are ready */
+  bool pool_runs;           /* threads of the pool work for the job */
+  bool merges_as_tree;      /* logs are composed before any of them is merged */
+  hpar_status merge_status; /* of task 0, with the caller's executor */
+  unsigned memory_parts;    /* of the document's range; 0: it is not divided */
+  uint64_t begin_time, busy_ns;
+  uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
+  uint32_t chunk;        /* the chunk that the merger is in */
+  bool is_exact;         /* the merger parses this chunk itself, on the true state */
+  char padding[HP_CACHE_LINE];
+  _Atomic size_t available;         /* readable bytes of text; release */
+  _Atomic bool text_is_complete;    /* release, after the last `available` */
+  _Atomic bool not_bound;           /* the system has refused to bind some thread */
+  _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */
+  _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
+} hp_job;
+
+/* Zeros are a team without memory. */
+typedef struct hp_team {
+  hp_pool *pool;
+  unsigned threads;    /* the pool was created for */
+  hp_worker **workers; /* [0] belongs to the calling thread */
+  unsigned worker_count;
+  hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* of each worker, for a merge tree */
+  unsigned level_count;
+  hp_chunk_queue queue;
+  hp_cuts cuts;
+  hp_prescan prescan;
+  hp_job job;
+} hp_team;
+
+/* Creates the pool for `wanted` threads, unless the team has it. Returns its number of threads, or
+ * 0 if memory is short. The pool waits as the options state. */
+unsigned hp_team_threads(hp_team *team, const hpar_options *options, unsigned wanted);
+
+/* Calls work(context, t) for each t below `threads`, on the executor of the options. Returns when
+ * all have returned. Requires: the pool has so many threads. */
+void hp_team_run(hp_team *team, const hpar_options *options, unsigned threads, hp_work work, void *context);
+
+/* Prepares the team for the job: its threads, its workers and their memory. Unwinds through the
+ * merger's engine. */
+void hp_team_prepare(hp_job *job);
+/* Parses a claimed chunk with the thread's worker. */
+void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk);
+/* Parses chunks until none is left. The function of every thread except thread 0. */
+void hp_team_work(void *job, unsigned thread);
+/* Starts the threads of the pool, unless they run or there is nothing to do. */
+void hp_team_start_pool(hp_job *job);
+/* Closes the queue. Waits until the threads of the pool have returned. */
+void hp_team_join_pool(hp_job *job);
+
+/* Frees all memory. Requires: no job runs. */
+void hp_team_free(hp_team *team);
+
+/* Returns whether all chunks are parsed by the calling thread, before the merge. */
+static inline bool hp_is_inline(const hp_job *job) { return job->options->executor == HPAR_EXECUTOR_INLINE; }
+
+/* Returns whether threads of the pool parse chunks. */
+static inline bool hp_is_pooled(const hp_job *job) { return job->options->executor == HPAR_EXECUTOR_THREADS; }
+
+#endif
