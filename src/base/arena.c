@@ -1,7 +1,7 @@
 #include "base/arena.h"
 
-#include "platform/jemalloc.h"
 #include "base/memory.h"
+#include "platform/jemalloc.h"
 
 /* Offset 0 is no object; a cache line keeps the first one aligned. */
 enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };

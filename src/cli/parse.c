@@ -2,8 +2,8 @@
 #include "cli/many.h"
 #include "cli/report.h"
 #include "text/decoded_line.h"
-#include "text/line.h"
 #include "text/encoding/looks_like_html.h"
+#include "text/line.h"
 #include "text/read.h"
 
 #include <stdlib.h>

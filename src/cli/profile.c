@@ -11,9 +11,9 @@
 #if HPAR_PARALLEL
 
 #include "base/memory.h"
-#include "text/read.h"
 #include "inspect/profile.h"
 #include "platform/pool.h"
+#include "text/read.h"
 
 #include <errno.h>
 

@@ -11,9 +11,9 @@
  *
  * "before" and "at" are those of hp_cut_key_at, the states hp_state_name's; those without a count are left out. */
 
+#include "inspect/state.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/cuts/key.h"
-#include "inspect/state.h"
 
 enum {
   HP_PROFILE_IN_TABLE_TEXT = HP_INSERTION_MODES, /* beside the modes, here */

@@ -6,8 +6,8 @@
 
 #include "text/buffer.h"
 #include "text/encoding/decode.h"
-#include "text/input.h"
 #include "text/encoding/sniff.h"
+#include "text/input.h"
 
 #include <stdbool.h>
 

@@ -44,7 +44,8 @@ static atomic_bool ready;
 static atomic_flag begun = ATOMIC_FLAG_INIT;
 static uintptr_t begin, end; /* of the program's code */
 
-/* What is done when main has returned is not the program's own: gcov writes its counts then, with memory from malloc. */
+/* What is done when main has returned is not the program's own: gcov writes its counts then, with memory from malloc.
+ */
 static void pause_at_exit(void) { atomic_store(&ready, false); }
 
 static bool refuses(int kind, const void *caller) {

@@ -10,8 +10,8 @@
  *
  * Attributes are sorted by name. Errors follow the tokens, sorted by place and code. */
 
-#include "support/buffer.h"
 #include "html/tokenizer/tokenizer.h"
+#include "support/buffer.h"
 
 typedef struct tokens {
   hp_range range;

@@ -1,7 +1,7 @@
 /* The errors of preprocessing the input stream, found apart from tokenizing since hardly anybody asks for them. */
 
-#include "text/scan/scan.h"
 #include "html/tokenizer/tokenizer.h"
+#include "text/scan/scan.h"
 
 //§ preprocessing-the-input-stream
 void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors) {

@@ -4,9 +4,9 @@
 /* What the files of this room share: classes of bytes, strings that are rewritten only where they must be, and
  * what leads from one group of states to the next. */
 
-#include "text/scan/scan.h"
 #include "html/tokenizer/character_reference.h"
 #include "html/tokenizer/tokenizer.h"
+#include "text/scan/scan.h"
 
 #include <string.h>
 

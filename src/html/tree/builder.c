@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/context.h"
 #include "html/dom/tag.h"
+#include "html/tree/context.h"
 
 #include <strings.h>
 

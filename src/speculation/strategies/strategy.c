@@ -1,10 +1,10 @@
 #include "speculation/strategies/strategy.h"
 
 #include "speculation/cuts/cut.h"
-#include "speculation/strategies/enumerate.h"
-#include "speculation/start/frequency.h"
-#include "speculation/strategies/hpar2013.h"
 #include "speculation/start/custom.h"
+#include "speculation/start/frequency.h"
+#include "speculation/strategies/enumerate.h"
+#include "speculation/strategies/hpar2013.h"
 
 enum { CHECKPOINT_BYTES = 16 << 10 };
 
