@@ -1,8 +1,10 @@
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
-/* Checks for a test program: each counts, a failing one prints where it stands and what it found, and the
- * program goes on. `return check_report();` ends main. */
+/* Checks for a test program. Each check counts. A check that fails prints its place and the value that it got, and the
+ * program continues. `return check_report();` ends main.
+ *
+ * A program may have parts, each a ctest of its own: see HPAR_TEST_PARTS in CMakeLists.txt. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,7 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The exit status of a test, or of its part, that lacks what it needs: ctest counts it as skipped. */
+enum { CHECK_SKIPPED = 77 };
+
 static unsigned long check_passed, check_failed;
+
+/* Returns whether the first argument of main selects the part `name`. */
+static inline bool check_part(int count, char **arguments, const char *name) {
+  return count > 1 && !strcmp(arguments[1], name);
+}
 
 static inline bool check_at(bool fine, const char *what, const char *file, int line) {
   if (fine) {

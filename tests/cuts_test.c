@@ -9,6 +9,7 @@
  *   HPAR_TEST_LIMIT=N   prints no more than N failures (20)
  *   HPAR_TEST_THREADS=N makes it N threads, for single cuts too (2, for all cuts at once) */
 
+#include "check.h"
 #include "support/compare.h"
 #include "support/dat.h"
 #include "support/documents.h"
@@ -112,9 +113,7 @@ static void every_cut(const compare_case *document, const char *origin) {
   if (count <= MAX_PAIRED) every_pair(cuts, count, origin);
 }
 
-static bool fixtures(void) {
-  char directory[4096];
-  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return true;
+static bool fixtures(const char *directory) {
   shared_list files;
   if (!shared_files(directory, ".dat", &files)) return false;
   for (size_t i = 0; i < files.count; i++) {
@@ -135,8 +134,24 @@ static bool fixtures(void) {
   return true;
 }
 
-int main(void) {
-  if (!compare_possible()) return 0;
+static void own_documents(void) {
+  for (size_t i = 0; i < document_count; i++) {
+    char origin[64];
+    snprintf(origin, sizeof origin, "own document %zu", i + 1);
+    every_cut(&documents[i], origin);
+    compare_case other = documents[i];
+    other.scripting = !other.scripting;
+    other.encoding = NULL;
+    every_cut(&other, origin);
+  }
+}
+
+int main(int count, char **arguments) {
+  char directory[4096];
+  bool on_fixtures = check_part(count, arguments, "fixtures"), fine = true;
+  if (!compare_possible()) return CHECK_SKIPPED;
+  if (on_fixtures && !shared_path(directory, sizeof directory, "html5lib-tests/tree-construction"))
+    return CHECK_SKIPPED;
   if (getenv("HPAR_TEST_LIMIT")) limit = strtoul(getenv("HPAR_TEST_LIMIT"), NULL, 10);
   if (getenv("HPAR_TEST_THREADS")) {
     threads = (unsigned)strtoul(getenv("HPAR_TEST_THREADS"), NULL, 10);
@@ -150,16 +165,10 @@ int main(void) {
   scale = compare_scale();
   compare_watch();
   if (!compare_open(&with)) return 1;
-  for (size_t i = 0; i < document_count; i++) {
-    char origin[64];
-    snprintf(origin, sizeof origin, "own document %zu", i + 1);
-    every_cut(&documents[i], origin);
-    compare_case other = documents[i];
-    other.scripting = !other.scripting;
-    other.encoding = NULL;
-    every_cut(&other, origin);
-  }
-  bool fine = fixtures();
+  if (on_fixtures)
+    fine = fixtures(directory);
+  else
+    own_documents();
   compare_close(&with);
   printf("on threads: %llu chunks, %llu of them by a worker\n", chunks, chunks - chunks_exact);
   printf("%lu passed, %lu failed, %lu of the failed in parse errors only\n",

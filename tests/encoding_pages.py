@@ -51,7 +51,7 @@ def main():
     folder = os.path.join(shared, "corpus", "pages")
     if not os.path.isdir(folder):
         print(f"skipped: {folder} not found")
-        return
+        sys.exit(77)
     # A build without the parallel parser has the sequential tree alone to show.
     modes = [["--mode", "sequential"], ["--mode", "parallel", "--chunk-size", "4096"]]
     if subprocess.run([hpar, "parse", "--mode", "parallel", "-"], input=b"", capture_output=True).returncode:

@@ -1,35 +1,27 @@
-/* Feeding against hpar_parse: the same tree, parse errors, counters and encoding for every way to split the bytes. The
- * caller's bytes are overwritten after each call. In this order: every one-split and single bytes, sequential and in
- * parallel, of our own documents, of documents in all encodings, of invalid UTF-8 and of html5lib-tests; random splits
- * of a page of the small corpus and of the pages in ../shared/corpus/paper; misuse; want of memory; the work that
- * single bytes of long tokens take.
+/* Incremental input against hpar_parse: every way to split the bytes gives the same tree, parse errors, counters and
+ * encoding. The test overwrites the caller's bytes after each call. The program has four parts:
  *
- *   HPAR_FEED_SCALE=N percent of the 2,000 random splits of each page (5: 100 of each); from 100 on html5lib-tests are
- *   also split everywhere in parallel and without a declared encoding */
+ *   feed_test            own documents, all encodings and invalid UTF-8, with every single split and in single bytes;
+ *                        random splits of the small corpus; misuse; allocation failures
+ *   feed_test fixtures   the same splits of html5lib-tests
+ *   feed_test pages      random splits of the pages in ../shared/corpus/paper
+ *   feed_test growth     the work for long tokens that arrive in single bytes
+ *
+ * HPAR_FEED_SCALE is the percentage of the 2,000 random splits of each page (default 5). From 100 on, the fixtures are
+ * also split everywhere in parallel, and without a declared encoding. */
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "check.h"
 #include "support/compare.h"
 #include "support/corpus.h"
 #include "support/dat.h"
 #include "support/documents.h"
+#include "support/growth.h"
 #include "support/random.h"
 #include "support/shared.h"
 
 #include <stdlib.h>
 #include <time.h>
-
-#if defined(__SANITIZE_THREAD__)
-#define HP_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HP_TSAN 1
-#endif
-#endif
-#ifndef HP_TSAN
-#define HP_TSAN 0
-#endif
 
 enum { ERRORS = 1000, SPLITS = 2000, MAX_PIECES = 4096 };
 
@@ -311,9 +303,7 @@ static void invalid_utf8(void) {
   }
 }
 
-static bool fixtures(bool thorough) {
-  char directory[4096];
-  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return true;
+static bool fixtures(const char *directory, bool thorough) {
   shared_list files;
   if (!shared_files(directory, ".dat", &files)) return false;
   for (size_t i = 0; i < files.count; i++) {
@@ -354,15 +344,16 @@ static void random_splits(const char *bytes, size_t length, const char *origin, 
   }
 }
 
-static bool pages(unsigned count) {
+static void own_pages(unsigned count) {
   for (size_t i = 0; i < corpus_page_count; i++) {
     buffer page = {0};
     corpus_pages[i].write(&page);
     if (page.length < 300000) random_splits(page.bytes, page.length, corpus_pages[i].name, i % 3 ? count / 10 : count);
     buffer_free(&page);
   }
-  char directory[4096];
-  if (!shared_path(directory, sizeof directory, "corpus/paper")) return true;
+}
+
+static bool pages(const char *directory, unsigned count) {
   shared_list files;
   if (!shared_files(directory, ".html", &files)) return false;
   for (size_t i = 0; i < files.count; i++) {
@@ -531,71 +522,67 @@ static void want_of_memory(void) {
   buffer_free(&page);
 }
 
-/* Of this thread's work, so that a busy machine does not count. */
-static double seconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+/* A long token that arrives in single bytes. */
+typedef struct long_token {
+  const char *open, *body;
+  bool parallel;
+} long_token;
+
+static double feed_long_token(void *context, int size) {
+  const long_token *of = context;
+  hpar_options options = {
+      .mode = of->parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL, .threads = 2, .encoding = "utf-8"};
+  size_t length = size ? 400000 : 100000;
+  buffer text = {0};
+  buffer_text(&text, of->open);
+  while (text.length < length) buffer_text(&text, of->body);
+  double start = growth_thread_seconds();
+  hpar_status status = hpar_parser_begin(parser, &options, document);
+  for (size_t at = 0; !status && at < text.length; at++) status = hpar_parser_feed(parser, text.bytes + at, 1);
+  if (!status) status = hpar_parser_finish(parser, NULL);
+  double seconds = growth_thread_seconds() - start;
+  CHECK_EQ(status, HPAR_OK);
+  buffer_free(&text);
+  return seconds;
 }
 
-/* Four times the bytes in single bytes take less than eight times as long, whatever token they make. */
-static void linear(void) {
-  static const struct {
-    const char *open, *body;
-  } tokens[] = {
-      {"<p title='", "a&amp;b "},
-      {"<!--", "- -> "},
-      {"<script>", "<!-- </scrip "},
-      {"", "text &lt; "},
-      {"<", "a"},
-      {"<p ", "a=b "},
-      {"<!doctype html public '", "x"},
-      {"<textarea>", "</text"},
-      {"<?php ", "? "},
-      {"<svg><![CDATA[", "]] >"},
-      {"&", "amp"},
-      {"", "\r"},
+static void growth(void) {
+  static long_token tokens[] = {
+      {"<p title='", "a&amp;b ", false},
+      {"<!--", "- -> ", false},
+      {"<script>", "<!-- </scrip ", false},
+      {"", "text &lt; ", false},
+      {"<", "a", false},
+      {"<p ", "a=b ", false},
+      {"<!doctype html public '", "x", false},
+      {"<textarea>", "</text", false},
+      {"<?php ", "? ", false},
+      {"<svg><![CDATA[", "]] >", false},
+      {"&", "amp", false},
+      {"", "\r", false},
   };
   for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
-    for (int mode = 0; mode < 2; mode++) {
-      hpar_options options = {.mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
-                              .threads = 2,
-                              .encoding = "utf-8"};
-      double least[2] = {1e9, 1e9};
-      enum { LEAST = HP_ASAN || HP_TSAN ? 12500 : 100000 };
-      for (int run = 0; run < 6; run++) {
-        size_t length = run % 2 ? 4 * LEAST : LEAST;
-        buffer text = {0};
-        buffer_text(&text, tokens[i].open);
-        while (text.length < length) buffer_text(&text, tokens[i].body);
-        double begin = seconds();
-        hpar_status status = hpar_parser_begin(parser, &options, document);
-        for (size_t at = 0; !status && at < text.length; at++) status = hpar_parser_feed(parser, text.bytes + at, 1);
-        if (!status) status = hpar_parser_finish(parser, NULL);
-        double took = seconds() - begin;
-        CHECK_EQ(status, HPAR_OK);
-        if (took < least[run % 2]) least[run % 2] = took;
-        buffer_free(&text);
-      }
-      if (!CHECK(least[1] < 8 * least[0] + 0.05))
-        printf("  \"%s%s...\": %.3f s for %d bytes, %.3f s for four times as many\n", tokens[i].open, tokens[i].body,
-               least[0], (int)LEAST, least[1]);
+    for (int parallel = 0; parallel < (hpar_predictor_name(0) ? 2 : 1); parallel++) {
+      tokens[i].parallel = parallel;
+      CHECK(growth_is_below(GROWTH_BOUND, tokens[i].body, feed_long_token, &tokens[i]));
     }
   }
 }
 
-/* With threads, chunks begin before the end has come. */
+/* Pool threads start chunks before the input ends. The second feed waits for them, at first 1 ms, at last 8 seconds. */
 static void early_chunks(void) {
   if (!hpar_predictor_name(0)) return;
   buffer page = {0};
   add_filler(&page, 1000000);
   hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8"};
-  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
-  CHECK_EQ(hpar_parser_feed(parser, page.bytes, 600000), HPAR_OK);
-  struct timespec pause = {.tv_nsec = 50000000};
-  nanosleep(&pause, NULL);
-  CHECK_EQ(hpar_parser_feed(parser, page.bytes + 600000, 400000), HPAR_OK);
-  CHECK_EQ(hpar_parser_finish(parser, &got_stats), HPAR_OK);
+  got_stats.chunks_started_before_end = 0;
+  for (long ms = 1; ms < 10000 && !got_stats.chunks_started_before_end; ms *= 2) {
+    CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+    CHECK_EQ(hpar_parser_feed(parser, page.bytes, 600000), HPAR_OK);
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+    CHECK_EQ(hpar_parser_feed(parser, page.bytes + 600000, 400000), HPAR_OK);
+    CHECK_EQ(hpar_parser_finish(parser, &got_stats), HPAR_OK);
+  }
   CHECK(got_stats.chunks_started_before_end > 0);
   CHECK(got_stats.chunks_started_before_end <= got_stats.chunks);
   CHECK(got_stats.ns.first_chunk < got_stats.ns.input);
@@ -608,19 +595,34 @@ static void early_chunks(void) {
   buffer_free(&page);
 }
 
-int main(void) {
+static int test(const char *part) {
   unsigned scale = getenv("HPAR_FEED_SCALE") ? (unsigned)strtoul(getenv("HPAR_FEED_SCALE"), NULL, 10) : 5;
+  char directory[4096];
+  if (!strcmp(part, "growth")) {
+    if (!growth_can_be_measured()) return CHECK_SKIPPED;
+    growth();
+  } else if (!strcmp(part, "fixtures")) {
+    if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return CHECK_SKIPPED;
+    CHECK(fixtures(directory, scale >= 100));
+  } else if (!strcmp(part, "pages")) {
+    if (!shared_path(directory, sizeof directory, "corpus/paper")) return CHECK_SKIPPED;
+    CHECK(pages(directory, SPLITS * scale / 100));
+  } else {
+    own_documents();
+    encodings();
+    invalid_utf8();
+    misuse();
+    want_of_memory();
+    early_chunks();
+    own_pages(SPLITS * scale / 100);
+  }
+  return check_report();
+}
+
+int main(int count, char **arguments) {
   compare_watch();
   if (hpar_parser_create(&parser) || hpar_parser_create(&whole_parser) || hpar_document_create(&document)) return 1;
-  own_documents();
-  encodings();
-  invalid_utf8();
-  misuse();
-  want_of_memory();
-  early_chunks();
-  linear();
-  CHECK(fixtures(scale >= 100));
-  CHECK(pages(SPLITS * scale / 100));
+  int status = test(count > 1 ? arguments[1] : "");
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   hpar_parser_destroy(whole_parser);
@@ -628,5 +630,5 @@ int main(void) {
   buffer_free(&expected_errors);
   buffer_free(&got);
   buffer_free(&got_errors);
-  return check_report();
+  return status;
 }

@@ -7,11 +7,11 @@ failed=0
 if ! grep -q '^HPAR_HARDEN:BOOL=ON' "$HPAR_BUILD_DIR/CMakeCache.txt" ||
   grep -q '^HPAR_SANITIZE:STRING=..*' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
   echo 'skipped: built without hardening'
-  exit 0
+  exit 77
 fi
 command -v readelf >/dev/null || {
   echo 'skipped: readelf not found (Debian: binutils)'
-  exit 0
+  exit 77
 }
 
 check() {

@@ -7,6 +7,7 @@
 #include "text/scan/scan.h"
 
 #include "check.h"
+#include "support/growth.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static uint64_t seed = 0xD1B54A32D192ED03;
@@ -320,44 +320,46 @@ static void test_random(void) {
   }
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+/* Large broken input: a piece that repeats, and the bytes of text and the repairs per 100 pieces that it gives at most.
+ */
+typedef struct broken_input {
+  const char *piece;
+  size_t text, repairs;
+} broken_input;
+
+static const broken_input broken_inputs[] = {{"\xFF", 3, 1},         {"a\xFF", 4, 100},  {"\xFF\xE1\x80", 6, 200},
+                                             {"\xF0\x9F\x98", 3, 1}, {"\xE1\x80", 3, 1}, {"\xC3", 3, 1}};
+
+/* Opens an input of about a million bytes, or four million, and checks what it contains. Returns the seconds it takes.
+ */
+static double open_broken_input(void *context, int size) {
+  const broken_input *of = context;
+  size_t step = strlen(of->piece), count = (size_t)(size ? 4 : 1) * 1000000 / step, length = count * step;
+  char *bytes = malloc(length);
+  if (!bytes) exit(1);
+  for (size_t j = 0; j < length; j++) bytes[j] = of->piece[j % step];
+  hp_input input;
+  double start = growth_thread_seconds();
+  if (!CHECK(!hp_input_open(&input, bytes, length))) exit(1);
+  double seconds = growth_thread_seconds() - start;
+  CHECK_EQ(input.length, count * of->text);
+  CHECK(input.repair_count <= count * of->repairs / 100 + 2);
+  CHECK_EQ(hp_input_offset(&input, (count - 1) * of->text), (count - 1) * step);
+  CHECK_EQ(hp_input_offset(&input, input.length), length);
+  hp_input_close(&input);
+  free(bytes);
+  return seconds;
 }
 
-#ifndef HPAR_UNTIMED
-#define HPAR_UNTIMED 0 /* 1: built so that times say nothing */
-#endif
-
-/* What is made of large broken inputs, and that twice as much takes hardly more than twice as long. */
 static void test_large(void) {
-  static const struct {
-    const char *piece;
-    size_t text, repairs; /* a piece: bytes of text, and repairs per 100 pieces, at most */
-  } large[] = {{"\xFF", 3, 1},         {"a\xFF", 4, 100},  {"\xFF\xE1\x80", 6, 200},
-               {"\xF0\x9F\x98", 3, 1}, {"\xE1\x80", 3, 1}, {"\xC3", 3, 1}};
-  for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
-    size_t step = strlen(large[i].piece);
-    double took[2];
-    for (int twice = 0; twice < 2; twice++) {
-      size_t count = (size_t)(1 + twice) * 4000000 / step, length = count * step;
-      char *bytes = malloc(length);
-      if (!bytes) exit(1);
-      for (size_t j = 0; j < length; j++) bytes[j] = large[i].piece[j % step];
-      hp_input input;
-      double begun = seconds();
-      if (!CHECK(!hp_input_open(&input, bytes, length))) exit(1);
-      took[twice] = seconds() - begun;
-      CHECK_EQ(input.length, count * large[i].text);
-      CHECK(input.repair_count <= count * large[i].repairs / 100 + 2);
-      CHECK_EQ(hp_input_offset(&input, (count - 1) * large[i].text), (count - 1) * step);
-      CHECK_EQ(hp_input_offset(&input, input.length), length);
-      hp_input_close(&input);
-      free(bytes);
-    }
-    if (!CHECK(HPAR_UNTIMED || took[1] < 4 * took[0] + 0.5)) printf("  %.3f s, then %.3f s\n", took[0], took[1]);
-  }
+  for (size_t i = 0; i < sizeof broken_inputs / sizeof *broken_inputs; i++)
+    for (int size = 0; size < 2; size++) open_broken_input((void *)(uintptr_t)&broken_inputs[i], size);
+}
+
+static void test_growth(void) {
+  for (size_t i = 0; i < sizeof broken_inputs / sizeof *broken_inputs; i++)
+    CHECK(
+        growth_is_below(GROWTH_BOUND, broken_inputs[i].piece, open_broken_input, (void *)(uintptr_t)&broken_inputs[i]));
 }
 
 static void test_limits(void) {
@@ -600,7 +602,12 @@ static void test_read(void) {
   free(bytes);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (check_part(count, arguments, "growth")) {
+    if (!growth_can_be_measured()) return CHECK_SKIPPED;
+    test_growth();
+    return check_report();
+  }
   test_invalid();
   test_valid();
   test_random();

@@ -2,6 +2,7 @@
  * shared list of documents whose cut is marked, each cut exactly there: also inside a token, where no smart cut
  * would fall. Every way to speculate, inline and on threads, checkpoints near and far. */
 
+#include "check.h"
 #include "support/compare.h"
 #include "support/shared.h"
 
@@ -286,10 +287,8 @@ static void own_trees(void) {
   buffer_free(&expected);
 }
 
-static bool shared_documents(void) {
-  char path[4096];
+static bool shared_documents(const char *path) {
   size_t length;
-  if (!shared_path(path, sizeof path, "design/adversarial-cuts.tsv")) return true;
   char *bytes = shared_read(path, &length);
   if (!bytes) return false;
   buffer text = {0}, document = {0};
@@ -352,12 +351,18 @@ static bool shared_documents(void) {
   return rows > 0;
 }
 
-int main(void) {
-  if (!compare_possible()) return 0;
+int main(int count, char **arguments) {
+  char path[4096];
+  bool shared = check_part(count, arguments, "shared");
+  if (!compare_possible()) return CHECK_SKIPPED;
+  if (shared && !shared_path(path, sizeof path, "design/adversarial-cuts.tsv")) return CHECK_SKIPPED;
   compare_watch();
   if (!compare_open(&with)) return 1;
-  own_trees();
-  bool fine = shared_documents();
+  bool fine = true;
+  if (shared)
+    fine = shared_documents(path);
+  else
+    own_trees();
   compare_close(&with);
   printf("%lu passed, %lu failed\n", passed, failed);
   return failed || !fine;

@@ -8,7 +8,7 @@ hpar=$1
 refuse=$HPAR_BUILD_DIR/tests/librefuse.so
 test -e "$refuse" || {
   echo "skipped: $refuse is not built: sanitizers, or another C library"
-  exit 0
+  exit 77
 }
 . "$(dirname "$0")/support/tally.sh"
 work=$(mktemp -d) || exit 2

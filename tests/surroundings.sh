@@ -157,7 +157,7 @@ if [ $parallel = parallel ] && command -v taskset >/dev/null && command -v timeo
   test $slow = no || repeat=100
   head -c 30000 page.html >small.html
   for one in 1 2 3; do
-    timeout 100 taskset -c "$processor" "$hpar" compare --threads 1 --repeat $repeat small.html >out.$one 2>err &
+    timeout 500 taskset -c "$processor" "$hpar" compare --threads 1 --repeat $repeat small.html >out.$one 2>err &
     crowd="$crowd $!"
   done
   for one in $crowd; do

@@ -3,10 +3,10 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "support/growth.h"
 #include "support/tokens.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct test_case {
   const char *input, *expected;
@@ -319,24 +319,16 @@ static void test_memory(void) {
   }
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Seconds that the tokens of an input take, the better of two. */
+/* Returns the CPU seconds that the tokens of an input take. */
 static double time_input(const char *input, size_t n, bool errors) {
   tokens tokens;
   tokens_open(&tokens);
-  double best = 1e9;
-  for (volatile int round = 0; round < 2; round++) {
-    buffer out = {0};
-    tokens_run(&tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
-    if (setjmp(tokens.fail.frame)) {
-      CHECK(false);
-      break;
-    }
+  double taken = 1e9;
+  buffer out = {0};
+  tokens_run(&tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  if (setjmp(tokens.fail.frame)) {
+    CHECK(false);
+  } else {
     hp_tokenizer *tokenizer = &tokens.tokenizer;
     tokens.errors.limit = 100;
     if (!errors) tokenizer->errors = NULL;
@@ -344,43 +336,92 @@ static double time_input(const char *input, size_t n, bool errors) {
     tokenizer->end = input + n;
     tokenizer->last = true;
     hp_token token;
-    double start = seconds();
+    double start = growth_thread_seconds();
     while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF)
       if (token.kind == HPAR_TOKEN_START_TAG && token.name == HP_SCRIPT) tokenizer->content = HP_CONTENT_SCRIPT_DATA;
-    double taken = seconds() - start;
-    if (taken < best) best = taken;
+    taken = growth_thread_seconds() - start;
   }
+  buffer_free(&out);
   tokens_close(&tokens);
-  return best;
+  return taken;
 }
 
-/* `pattern` over and over between `before` and `after`: time for some bytes and for four times as many. "########" in
- * the pattern counts up. */
-static void check_linear(const char *name, const char *before, const char *pattern, const char *after, bool errors) {
-  enum { BASE = 500000, FACTOR = 4 };
-  double times[2];
-  size_t head = strlen(before), piece = strlen(pattern), tail = strlen(after);
-  const char *number = strstr(pattern, "########");
-  char *input = malloc(head + BASE * FACTOR + piece + tail);
-  if (!input) exit(1);
-  for (int big = 0; big < 2; big++) {
-    size_t wanted = big ? BASE * FACTOR : BASE, n = head;
-    memcpy(input, before, head);
+/* An input: `pattern` repeated between `before` and `after`. "########" in the pattern counts up. */
+typedef struct long_input {
+  const char *name, *before, *pattern, *after;
+} long_input;
+
+static const long_input long_inputs[] = {
+    {"less-than signs", "", "<", ""},
+    {"ampersands", "", "&", ""},
+    {"names behind ampersands", "", "&abcdefgh", ""},
+    {"one name behind an ampersand", "&", "a", ";"},
+    {"digits of a reference", "&#", "1", ";"},
+    {"references", "", "&lt;&notin;&not", ""},
+    {"an attribute value", "<a b=\"", "x", "\">"},
+    {"an attribute value of references", "<a b='", "&amp;\r", "'>"},
+    {"an unquoted value", "<a b=", "&x\"", ">"},
+    {"an attribute name", "<a ", "X", ">"},
+    {"equal attributes", "<a", " b", ">"},
+    {"different attributes", "<a", " a######## =1", ">"},
+    {"attributes of an end tag", "</a", " a########=1", ">"},
+    {"a tag name", "<", "aB", ">"},
+    {"a comment", "<!--", "-", ""},
+    {"comments in a comment", "<!--", "<!-->x", "-->"},
+    {"a comment of NUL-free lines", "<!--", "\r\n>", "-->"},
+    {"a doctype", "<!DOCTYPE ", "A", ">"},
+    {"a processing instruction", "<?a ", "?", ">"},
+    {"empty end tags", "", "</>", ""},
+    {"end tags in script", "<script>", "</scripx>", "</script>"},
+    {"escapes in script", "<script>", "<!--<script>-</script>-->", "</script>"},
+    {"dashes in script", "<script><!--", "-", ""},
+    {"one word in script", "<script><!--<", "s", ""},
+};
+
+typedef struct long_case {
+  char *bytes[2];
+  size_t lengths[2];
+  bool errors;
+} long_case;
+
+static double time_case(void *context, int size) {
+  const long_case *of = context;
+  return time_input(of->bytes[size], of->lengths[size], of->errors);
+}
+
+static void check_growth(const long_input *of) {
+  enum { BYTES = 500000 };
+  long_case made = {0};
+  size_t head = strlen(of->before), piece = strlen(of->pattern), tail = strlen(of->after);
+  const char *number = strstr(of->pattern, "########");
+  for (int size = 0; size < 2; size++) {
+    size_t wanted = size ? BYTES * GROWTH_FACTOR : BYTES, n = head;
+    char *input = made.bytes[size] = malloc(head + wanted + piece + tail);
+    if (!input) exit(1);
+    memcpy(input, of->before, head);
     for (unsigned i = 0; n < wanted; i++, n += piece) {
-      memcpy(input + n, pattern, piece);
+      memcpy(input + n, of->pattern, piece);
       if (!number) continue;
       char digits[9];
       snprintf(digits, sizeof digits, "%08x", i);
-      memcpy(input + n + (number - pattern), digits, 8);
+      memcpy(input + n + (number - of->pattern), digits, 8);
     }
-    memcpy(input + n, after, tail);
-    times[big] = time_input(input, n + tail, errors);
+    memcpy(input + n, of->after, tail);
+    made.lengths[size] = n + tail;
   }
-  free(input);
-  if (!CHECK(times[1] < times[0] * FACTOR * 3 + 0.05)) printf("%s: %.3f s, then %.3f s\n", name, times[0], times[1]);
+  for (int errors = 0; errors < 2; errors++) {
+    made.errors = errors;
+    CHECK(growth_is_below(GROWTH_BOUND, of->name, time_case, &made));
+  }
+  for (int size = 0; size < 2; size++) free(made.bytes[size]);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (check_part(count, arguments, "growth")) {
+    if (!growth_can_be_measured()) return CHECK_SKIPPED;
+    for (size_t i = 0; i < sizeof long_inputs / sizeof *long_inputs; i++) check_growth(&long_inputs[i]);
+    return check_report();
+  }
   tokens tokens;
   tokens_open(&tokens);
   tokens.flags = true;
@@ -391,31 +432,5 @@ int main(void) {
   tokens_close(&tokens);
   test_error_sort();
   test_memory();
-  for (int errors = 0; errors < 2; errors++) {
-    check_linear("less-than signs", "", "<", "", errors);
-    check_linear("ampersands", "", "&", "", errors);
-    check_linear("names behind ampersands", "", "&abcdefgh", "", errors);
-    check_linear("one name behind an ampersand", "&", "a", ";", errors);
-    check_linear("digits of a reference", "&#", "1", ";", errors);
-    check_linear("references", "", "&lt;&notin;&not", "", errors);
-    check_linear("an attribute value", "<a b=\"", "x", "\">", errors);
-    check_linear("an attribute value of references", "<a b='", "&amp;\r", "'>", errors);
-    check_linear("an unquoted value", "<a b=", "&x\"", ">", errors);
-    check_linear("an attribute name", "<a ", "X", ">", errors);
-    check_linear("equal attributes", "<a", " b", ">", errors);
-    check_linear("different attributes", "<a", " a######## =1", ">", errors);
-    check_linear("attributes of an end tag", "</a", " a########=1", ">", errors);
-    check_linear("a tag name", "<", "aB", ">", errors);
-    check_linear("a comment", "<!--", "-", "", errors);
-    check_linear("comments in a comment", "<!--", "<!-->x", "-->", errors);
-    check_linear("a comment of NUL-free lines", "<!--", "\r\n>", "-->", errors);
-    check_linear("a doctype", "<!DOCTYPE ", "A", ">", errors);
-    check_linear("a processing instruction", "<?a ", "?", ">", errors);
-    check_linear("empty end tags", "", "</>", "", errors);
-    check_linear("end tags in script", "<script>", "</scripx>", "</script>", errors);
-    check_linear("escapes in script", "<script>", "<!--<script>-</script>-->", "</script>", errors);
-    check_linear("dashes in script", "<script><!--", "-", "", errors);
-    check_linear("one word in script", "<script><!--<", "s", "", errors);
-  }
   return check_report();
 }

@@ -13,11 +13,11 @@ awk 'BEGIN { for (i = 0; i < 400; i++) print "<p>paragraph <b>" i "</b>" }' >pag
 
 command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null || {
   echo 'skipped: taskset, or processors 0 and 1, not found'
-  exit 0
+  exit 77
 }
 "$hpar" parse --predictor help >/dev/null 2>&1 || {
   echo 'skipped: this build has no parallel parser'
-  exit 0
+  exit 77
 }
 
 # places PROCESSORS VARIABLE=VALUE: where the two threads of a parse with these processors are bound.
@@ -41,7 +41,7 @@ case $(places 0,1 HWLOC_SYNTHETIC='core:2 pu:1') in
 '"cores" '*) ;;
 *)
   echo 'skipped: hwloc, which would say where cores are, is not part of this build'
-  exit 0
+  exit 77
   ;;
 esac
 
