@@ -542,7 +542,8 @@ static void names(void) {
     CHECK(!strcmp(hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), "unknown") == (i == HPAR_PIPELINE_HAZARDS));
 }
 
-/* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the record covers the input. */
+/* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the record covers the input.
+ */
 static void feed_fragment(hpar_mode mode, const char *context, bool inspect, const char *text, size_t length) {
   hpar_options o = {.mode = mode, .threads = 2, .fragment = context, .inspect = inspect};
   CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
