@@ -136,7 +136,8 @@ static void after(void *context, const hp_engine *engine, const hp_token *t) {
     p->switches[tag][b->mode == HP_IN_TEXT ? b->original_mode : b->mode]++;
   /* A foreign element that closed itself has left the parent behind, which says as much. */
   bool slash = t->flags & HP_TOKEN_SELF_CLOSING;
-  bool foreign = hp_adjusted_current_node(b)->ns != HPAR_NAMESPACE_HTML || t->name == HP_SVG || t->name == HP_MATH;
+  bool foreign =
+      hp_exact_adjusted_current_node(b)->ns != HPAR_NAMESPACE_HTML || t->name == HP_SVG || t->name == HP_MATH;
   bool is_void = hp_html_tag(t->name) & HP_TAG_VOID;
   if (foreign) {
     *(slash ? &p->self_closing.foreign_slash : &p->self_closing.foreign_plain) += 1;

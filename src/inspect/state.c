@@ -217,7 +217,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .content = content,
         .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
-        .ns = hp_adjusted_current_node(b)->ns,
+        .ns = hp_exact_adjusted_current_node(b)->ns,
         .depth = b->depth,
         .formatting = b->formatting_count,
     };

@@ -1,8 +1,8 @@
 #include "merge/compose.h"
 
-#define HP_SPECULATIVE 1
 #include "html/tokenizer/content.h"
-#include "merge/check.h"
+#include "html/tree/context.h"
+#include "merge/check.inc"
 #include "merge/splice.h"
 
 static const hp_segment *next_segment(const hp_chunk_work *right) {

@@ -2,8 +2,8 @@
 
 #include "merge/note.h"
 
-#define HP_SPECULATIVE 0
-#include "merge/check.h"
+#include "html/tree/no_context.h"
+#include "merge/check.inc"
 #include "merge/splice.h"
 
 #include <strings.h>
@@ -86,7 +86,7 @@ static void prepare(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
   if (token->name != HP_TR || token->kind != HPAR_TOKEN_START_TAG) {
     if (takes_first_half(b)) hp_exact_prepare(b, token);
-  } else if (!b->ignore_lf && hp_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
+  } else if (!b->ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);
   }
 }

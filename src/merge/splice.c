@@ -1,13 +1,12 @@
 #include "merge/splice.h"
 
-/* Nothing here asks what lies below the stack, so that one copy serves both builders. */
-#define HP_SPECULATIVE 0
-#include "html/tree/construct.h"
+#include "base/vector.h"
+#include "html/tree/query.h"
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
   if (!cell_ref) return;
   hp_node *anchor = node_at(b, cell_ref);
-  hp_ref into = appropriate_place(b).parent;
+  hp_ref into = hp_exact_appropriate_place(b).parent;
   hp_node *parent = node_at(b, into);
   hp_ref first = anchor->first;
   hp_node *node = node_at(b, first);
@@ -39,7 +38,8 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
            s->formatting_count * sizeof *b->formatting);
     b->formatting_count += s->formatting_count;
   }
-  for (uint32_t i = 0; i < s->template_count; i++) push_template_mode(b, log->template_modes[s->template_modes + i]);
+  for (uint32_t i = 0; i < s->template_count; i++)
+    hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;
   if (s->frameset_not_ok) b->frameset_ok = false;
   if (s->form_written) {

@@ -2,8 +2,8 @@
  * assumption with a default. Replaying is always exact, so where the answer is not plainly "ours alone" it is to
  * replay. The rules follow the standard's modes one by one; what slips through is caught by the floor as poison. */
 
-#define HP_SPECULATIVE 1
-#include "html/tree/construct.h"
+#include "html/tree/alike.h"
+#include "html/tree/foreign.h"
 #include "speculation/worker/worker.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
@@ -187,13 +187,13 @@ static bool end_tag(const hp_builder *b, const hp_token *t) {
 /* The current node is the worker's own and foreign. */
 static bool in_foreign(const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_START_TAG) {
-    if (hp_speculative_by_html_rules(current(b), t)) return start_tag(b, t);
-    if (!hp_speculative_breaks_out(b, t)) return false;
-  } else if (!hp_speculative_breaks_out(b, t)) {
+    if (html_rules(current(b), t)) return start_tag(b, t);
+    if (!breaks_out(b, t)) return false;
+  } else if (!breaks_out(b, t)) {
     for (uint32_t i = b->depth; i > 0; i--) {
       if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) // NOLINT: no limit
         return end_tag(b, t);
-      if (hp_speculative_is_named(&b->stack[i], t->name)) return false;
+      if (named(&b->stack[i], t->name)) return false;
     }
     return true;
   }
@@ -220,7 +220,7 @@ static bool at_base(const hp_builder *b, const hp_token *t) {
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !is_table_mode(mode)) return true;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HPAR_TOKEN_END_TAG) return true;
-    return t->kind == HPAR_TOKEN_START_TAG && hp_speculative_breaks_out(b, t);
+    return t->kind == HPAR_TOKEN_START_TAG && breaks_out(b, t);
   }
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
@@ -351,8 +351,8 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
 
 uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
   bool start = t->kind == HPAR_TOKEN_START_TAG, end = t->kind == HPAR_TOKEN_END_TAG;
-  bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || hp_speculative_by_html_rules(current(b), t) ||
-                 ((start || end) && hp_speculative_breaks_out(b, t)) || (end && last_of(b, t->name));
+  bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || html_rules(current(b), t) ||
+                 ((start || end) && breaks_out(b, t)) || (end && last_of(b, t->name));
   if (!by_mode) return ~0u;
   return b->outer->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(b->outer->base_mode);
 }
@@ -458,7 +458,7 @@ uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *
   if (t->kind == HPAR_TOKEN_START_TAG) {
     if (t->name == HP_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
     if (t->name == HP_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
-    if (hp_speculative_breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
+    if (breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
   }
   return ns;
 }

@@ -9,8 +9,6 @@
 
 #include <strings.h>
 
-#if !HP_SPECULATIVE
-
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
@@ -94,5 +92,3 @@ bool hp_builder_parse_context(hp_builder *b, const char *text) {
   b->fragment = true;
   return true;
 }
-
-#endif

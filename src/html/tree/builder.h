@@ -1,11 +1,12 @@
 #ifndef HP_HTML_TREE_BUILDER_H
 #define HP_HTML_TREE_BUILDER_H
 
-/* The tree builder: tokens in, nodes out. "Tree construction" of the standard, for documents and fragments.
+/* The tree builder: the "tree construction" stage of the standard, for documents and fragments.
  *
- * It is compiled twice from the same sources. The *exact* builder stands on the ground: index 0 of its stack is
- * nothing, index 1 is html. The *speculative* one stands on BASE, the pseudo-element at index 0 whose node is a
- * cell: a question that its own stack and list do not answer goes to floor.h. */
+ * Two builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all open elements on its
+ * own stack: index 0 is unused and index 1 is html. Below the stack of the *speculative* builder (speculative.c) is an
+ * outer context of unknown elements: index 0 stands for its current node, and html/tree/context.h asks about the
+ * rest. */
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -58,6 +59,11 @@ typedef struct hp_formatting {
   hp_atom name;
   hp_ref attributes;
 } hp_formatting;
+
+typedef struct hp_place {
+  hp_ref parent;
+  hp_ref next; /* 0: after the last child */
+} hp_place;
 
 /* What is known of an open select, once there is a selectedcontent: from a walk over it that goes on from option to
  * option, for what comes is inserted behind. Where that is not so all is forgotten, and each option walks for itself
@@ -155,7 +161,7 @@ bool hp_builder_parse_context(hp_builder *builder, const char *context);
 //§ html-fragment-parsing-algorithm
 void hp_exact_begin_fragment(hp_builder *builder);
 
-/* Takes one token. The speculative builder may leave it to the merger: see speculate/. */
+/* Processes one token. The speculative builder ignores a token that the owner of its outer context takes over. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
 /* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in `tokens` but for that
@@ -181,19 +187,17 @@ void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
 
 /* For the merger: an element that a worker left open goes on the true stack. */
 void hp_exact_push(hp_builder *builder, const hp_open_element *element);
-void hp_exact_clear_stack(hp_builder *builder);
-void hp_speculative_clear_stack(hp_builder *builder);
+void hp_exact_push_template_mode(hp_builder *builder, uint8_t mode);
+/* Appends to a text node. */
 void hp_exact_join_text(hp_builder *builder, hp_ref text, const char *data, uint32_t length);
+//§ appropriate-place-for-inserting-a-node
+hp_place hp_exact_appropriate_place(hp_builder *builder);
+/* Removes all elements from the builder's own stack, without the effects of popping them. */
+void hp_speculative_clear_stack(hp_builder *builder);
 
 //§ adjusted-current-node
-const hp_open_element *hp_adjusted_current_node(const hp_builder *builder);
+const hp_open_element *hp_exact_adjusted_current_node(const hp_builder *builder);
 bool hp_exact_adjusted_current_node_is_foreign(void *builder);
 bool hp_speculative_adjusted_current_node_is_foreign(void *builder);
-
-/* For the classification of tokens: does a tag end foreign content, do HTML's rules apply to a token under this
- * node, is the element's name in lower case this one? */
-bool hp_speculative_breaks_out(const hp_builder *builder, const hp_token *token);
-bool hp_speculative_by_html_rules(const hp_open_element *adjusted_current, const hp_token *token);
-bool hp_speculative_is_named(const hp_open_element *element, hp_atom name);
 
 #endif

@@ -2,9 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "html/tree/construct.h"
-
-#if !HP_SPECULATIVE
+#include "html/tree/query.h"
 
 void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
 
@@ -77,5 +75,3 @@ void hp_engine_close(hp_engine *engine) {
   hp_builder_close(&engine->builder);
   hp_free(engine->errors.items);
 }
-
-#endif

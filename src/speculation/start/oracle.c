@@ -89,7 +89,7 @@ bool hp_oracle_at(hp_oracle *o, uint32_t cut, size_t come, bool last, hp_start_s
   o->engine.tokenizer.last = last;
   bool known = walk_to(o, cut);
   if (known) {
-    *state = (hp_start_state){.ns = namespace_of(hp_adjusted_current_node(b)),
+    *state = (hp_start_state){.ns = namespace_of(hp_exact_adjusted_current_node(b)),
                               .outer_ns = HPAR_NAMESPACE_HTML,
                               .mode = start_mode(b),
                               .first = position(o)};

@@ -2,8 +2,8 @@
 
 #include "speculation/strategies/hpar2013.h"
 
-#define HP_SPECULATIVE 1
-#include "html/tree/construct.h"
+#include "html/tree/alike.h"
+#include "html/tree/foreign.h"
 #include "speculation/worker/worker.h"
 
 enum { SUFFIX = 4 << 10, TABLE_ENDS = 6 };
@@ -163,8 +163,8 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
   int part = table_end(t->name);
   if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
   bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (is_table_mode(mode) || a->anchor);
-  bool breaks_out = foreign_base && hp_speculative_breaks_out(b, t);
-  if ((ends_table_part || breaks_out) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
+  bool leaves_foreign = foreign_base && breaks_out(b, t);
+  if ((ends_table_part || leaves_foreign) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
   if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {
     uint32_t answered = hp_questions_of(b, t) & answered_by(a->top);
     w->outer.confident &= ~answered;

@@ -4,8 +4,7 @@
 
 #include "speculation/strategies/hpar2013.h"
 
-#define HP_SPECULATIVE 0
-#include "html/tree/construct.h"
+#include "html/tree/foreign.h"
 #include "speculation/worker/worker.h"
 
 static void silent(hp_audit *j, hpar_silent_error kind) { j->silent |= 1u << kind; }
@@ -109,7 +108,7 @@ void hp_hpar2013_at_wrong(const hp_engine *truth, const hp_chunk_work *chunk, co
 
 static uint32_t nearest(const hp_builder *b, hp_atom name) {
   uint32_t i = b->depth;
-  while (i > 0 && !hp_speculative_is_named(&b->stack[i], name)) i--;
+  while (i > 0 && !named(&b->stack[i], name)) i--;
   return i;
 }
 
@@ -117,7 +116,8 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
   if (s->anchor && j->behind_end_tag) {
-    const hp_node *into = node_at(b, appropriate_place(b).parent), *first = node_at(b, node_at(b, s->anchor)->first);
+    const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
+                  *first = node_at(b, node_at(b, s->anchor)->first);
     if (first->kind == HPAR_NODE_TEXT && into->last && node_at(b, into->last)->kind == HPAR_NODE_TEXT)
       silent(j, HPAR_SILENT_TEXT);
   }

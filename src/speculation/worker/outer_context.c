@@ -1,6 +1,5 @@
 /* BASE, as the speculative builder sees it: every read is logged, every write gives the segment up. */
 
-#define HP_SPECULATIVE 1
 #include "html/tree/context.h"
 #include "speculation/worker/worker.h"
 

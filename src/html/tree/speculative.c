@@ -1,0 +1,52 @@
+/* The speculative builder: an outer context is below its own stack. */
+
+#include "html/tree/context.h"
+#include "html/tree/parts.inc"
+
+static void option_popped(hp_builder *b, hp_ref option) {
+  (void)option;
+  if (b->selectedcontent_seen)
+    hp_outer_poison(b);
+  else if (!b->last[HP_SELECT])
+    hp_outer_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
+}
+
+void hp_speculative_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
+
+/* Processes the token if it is part of a table. Otherwise returns false and leaves the token alone. */
+static HP_OUT_OF_LINE bool take_part_of_table(hp_builder *b, const hp_token *t) {
+  if (!((CONTENT_MODES | TABLE_MODES) >> b->mode & 1) || !plainly_table(b, t)) return false;
+  by_mode(b, t);
+  return true;
+}
+
+hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char *limit) {
+  hp_tokenizer *tokenizer = b->tokenizer;
+  const char *at = NULL;
+  uint32_t tokens = 0;
+  int kind = t->kind;
+  if (b->foreign_base) return (hp_plain_run){.kind = kind};
+  b->plain_limit = limit;
+  while (!b->ignore_lf) {
+    const hp_open_element *top = current(b);
+    if (top->ns != HPAR_NAMESPACE_HTML || b->depth == 0) break;
+    if (kind == HPAR_TOKEN_END_TAG && b->depth == 1) break;
+    if ((b->mode == HP_IN_BODY || CONTENT_MODES >> b->mode & 1) && plainly_content(b, t, kind, top))
+      in_body(b, t);
+    else if (kind == HP_TOKEN_NEED_MORE || !take_part_of_table(b, t))
+      break;
+    tokens++;
+    at = tokenizer->at;
+    if (at >= b->plain_limit) return (hp_plain_run){tokens, kind, true, at};
+    kind = hp_next_token(tokenizer, t);
+  }
+  return (hp_plain_run){tokens, kind, false, at};
+}
+
+void hp_speculative_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }
+
+void hp_speculative_clear_stack(hp_builder *b) { clear_stack(b); }
+
+bool hp_speculative_adjusted_current_node_is_foreign(void *builder) {
+  return adjusted_current_node_is_foreign(builder);
+}
