@@ -3,10 +3,10 @@
 
 /* The tree builder: the "tree construction" stage of the standard, for documents and fragments.
  *
- * Two builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all open elements on its
- * own stack: index 0 is unused and index 1 is html. Below the stack of the *speculative* builder (speculative.c) is an
- * outer context of unknown elements: index 0 stands for its current node, and html/tree/context.h asks about the
- * rest. */
+ * Two builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all
+ * open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of the
+ * *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 stands for
+ * its current node, and html/tree/context.h asks about the rest. */
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -38,7 +38,8 @@ typedef enum hp_insertion_mode {
   HP_AFTER_AFTER_FRAMESET,
   HP_INSERTION_MODES
 } hp_insertion_mode;
-/* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it arrives. */
+/* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it
+ * arrives. */
 
 /* An entry of the stack of open elements. With index i of the entry and 0 for none:
  *   previous_same   the next lower HTML element of this name
@@ -65,9 +66,9 @@ typedef struct hp_place {
   hp_ref next; /* 0: after the last child */
 } hp_place;
 
-/* What is known of an open select, once there is a selectedcontent: from a walk over it that goes on from option to
- * option, for what comes is inserted behind. Where that is not so all is forgotten, and each option walks for itself
- * until that has taken as many steps. */
+/* What is known of an open select, once there is a selectedcontent: from a walk over it that goes
+ * on from option to option, for what comes is inserted behind. Where that is not so all is
+ * forgotten, and each option walks for itself until that has taken as many steps. */
 typedef struct hp_selection {
   hp_ref select;
   hp_ref seen;       /* the walk has been to it, all before it and all below it; 0: nothing yet */
@@ -78,7 +79,8 @@ typedef struct hp_selection {
   bool apart;        /* not in the select before it, but in a template there, or taken out */
 } hp_selection;
 
-/* What is known of an open element for end tags in foreign content, once one was not to be found near the top. */
+/* What is known of an open element for end tags in foreign content, once one was not to be found
+ * near the top. */
 typedef struct hp_followed {
   hp_ref node;
   hp_atom name;
@@ -130,8 +132,9 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   bool fragment;
   hp_open_element context; /* of a fragment parse */
   uint64_t node_count;
-  /* What the text was decoded from, while a meta element may still change it; else NULL. Then `declared` is what the
-   * meta said, or NULL where it agreed: the engine unwinds with HP_ANOTHER_ENCODING unless the text stays the same. */
+  /* What the text was decoded from, while a meta element may still change it; else NULL. Then
+   * `declared` is what the meta said, or NULL where it agreed: the engine unwinds with
+   * HP_ANOTHER_ENCODING unless the text stays the same. */
   const hp_encoding *tentative, *declared;
   /* Speculative builder only: */
   hp_outer_context *outer;
@@ -142,8 +145,8 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   uint8_t ark_asked[HP_FORMATTING_NAMES];
 } hp_builder;
 
-/* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept. The fragment's
- * context, if any, is set up by hp_builder_set_context afterwards. */
+/* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept.
+ * The fragment's context, if any, is set up by hp_builder_set_context afterwards. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail);
 /* At most so many elements open at once; the next unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
@@ -161,15 +164,17 @@ bool hp_builder_parse_context(hp_builder *builder, const char *context);
 //§ html-fragment-parsing-algorithm
 void hp_exact_begin_fragment(hp_builder *builder);
 
-/* Processes one token. The speculative builder ignores a token that the owner of its outer context takes over. */
+/* Processes one token. The speculative builder ignores a token that the owner of its outer context
+ * takes over. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in `tokens` but for that
- * which is the input's end. True if that was among them. */
+/* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in
+ * `tokens` but for that which is the input's end. True if that was among them. */
 #define HP_TO_END ((const char *)UINTPTR_MAX)
 bool hp_exact_tokens(hp_builder *builder, const char *near, uint64_t *tokens);
-/* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as long as they are
- * known at a glance to be content within the worker's own elements, and to leave one open. */
+/* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as
+ * long as they are known at a glance to be content within the worker's own elements, and to leave
+ * one open. */
 typedef struct hp_plain_run {
   uint32_t tokens;  /* that were built */
   int kind;         /* of the first that was not, which is now `token`, unless `is_over` */
@@ -178,8 +183,8 @@ typedef struct hp_plain_run {
 } hp_plain_run;
 hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
 
-/* For merging: what the token does "in body" before it inserts anything. Sets `prepared`, with which the token
- * itself leaves it out. */
+/* For merging: what the token does "in body" before it inserts anything. Sets `prepared`, with
+ * which the token itself leaves it out. */
 void hp_exact_prepare(hp_builder *builder, const hp_token *token);
 void hp_speculative_prepare(hp_builder *builder, const hp_token *token);
 /* The same of <tr> in a cell, a row or a table: what is left of it is for "in table body". */

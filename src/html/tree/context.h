@@ -1,11 +1,12 @@
 #ifndef HP_HTML_TREE_CONTEXT_H
 #define HP_HTML_TREE_CONTEXT_H
 
-/* The outer context: the unknown elements and formatting entries below a builder's own stack and list. A builder
- * reads it only through these functions. Each read is an assumption, which the owner of the outer context logs. A write
- * is impossible: hp_outer_poison reports the attempt.
+/* The outer context: the unknown elements and formatting entries below a builder's own stack and
+ * list. A builder reads it only through these functions. Each read is an assumption, which the
+ * owner of the outer context logs. A write is impossible: hp_outer_poison reports the attempt.
  *
- * html/tree/no_context.h has the same functions for a builder that has all elements on its own stack. */
+ * html/tree/no_context.h has the same functions for a builder that has all elements on its own
+ * stack. */
 
 #include "html/tree/builder.h"
 
@@ -24,17 +25,19 @@ static inline void hp_outer_assume(hp_builder *builder, hpar_assumption question
 
 /* Logs an assumption of hp_outer_assume_ark. */
 void hp_outer_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
-/* Relies on room for `ours` formatting entries of this name beside those of the outer context. Noah's Ark clause allows
- * three in all. */
+/* Relies on room for `ours` formatting entries of this name beside those of the outer context.
+ * Noah's Ark clause allows three in all. */
 static inline void hp_outer_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
   int index = hp_formatting_index(name);
   if (index < 0 || ours > builder->ark_asked[index]) hp_outer_log_ark(builder, name, ours);
 }
 
-/* Reports that the builder would have changed the outer context, or read it without a default answer. */
+/* Reports that the builder would have changed the outer context, or read it without a default
+ * answer. */
 void hp_outer_poison(hp_builder *builder);
 
-/* Returns true if the builder must ignore the token, because the owner of the outer context processes it. */
+/* Returns true if the builder must ignore the token, because the owner of the outer context
+ * processes it. */
 bool hp_outer_takes(hp_builder *builder, const hp_token *token);
 
 /* Returns the insertion mode that applies if the builder's own elements do not determine one. */

@@ -1,9 +1,9 @@
 #ifndef HP_HTML_TREE_ENGINE_H
 #define HP_HTML_TREE_ENGINE_H
 
-/* A tokenizer and a tree builder that belong together, with the memory that they share: what one thread needs
- * to parse. The sequential parser is one engine; the parallel one has a engine for the true state and one for each
- * worker. A engine is big and stays where it is. */
+/* A tokenizer and a tree builder that belong together, with the memory that they share: what one
+ * thread needs to parse. The sequential parser is one engine; the parallel one has a engine for the
+ * true state and one for each worker. A engine is big and stays where it is. */
 
 #include "html/tree/builder.h"
 
@@ -43,7 +43,8 @@ typedef struct hp_request {
 } hp_request;
 
 void hp_engine_init(hp_engine *engine); /* a engine of zeros is not open, but may be closed */
-/* Ready at the beginning of the text. Unwinds through engine->fail, whose frame the caller has set. */
+/* Ready at the beginning of the text. Unwinds through engine->fail, whose frame the caller has set.
+ */
 void hp_engine_open(hp_engine *engine, const hp_request *task);
 void hp_engine_close(hp_engine *engine);
 
@@ -56,7 +57,8 @@ static inline void hp_engine_check(hp_engine *engine) {
 static inline bool hp_engine_is_limited(const hp_engine *engine) { return engine->until_check == 1; }
 void hp_engine_take_checked(hp_engine *engine, const hp_token *token);
 
-/* A token that was incomplete is tried again when half as much again has come of it, so that the whole stays linear. */
+/* A token that was incomplete is tried again when half as much again has come of it, so that the
+ * whole stays linear. */
 static inline size_t hp_retry(const hp_tokenizer *t) {
   return (size_t)(t->end - t->base) + (size_t)(t->end - t->at) / 2 + 16;
 }

@@ -32,7 +32,8 @@ static inline bool named(const hp_open_element *e, hp_atom name) {
   return e->name == name || (e->ns == HPAR_NAMESPACE_SVG && e->name == hp_svg_tag_name(name));
 }
 
-/* Does the token go by the rules of the insertion mode, with a foreign element as adjusted current node? */
+/* Does the token go by the rules of the insertion mode, with a foreign element as adjusted current
+ * node? */
 static inline bool html_rules(const hp_open_element *e, const hp_token *t) {
   if (e->ns == HPAR_NAMESPACE_HTML) return true;
   bool start = t->kind == HPAR_TOKEN_START_TAG, text = t->kind == HPAR_TOKEN_TEXT;

@@ -1,8 +1,8 @@
 #ifndef HP_HTML_TREE_NO_CONTEXT_H
 #define HP_HTML_TREE_NO_CONTEXT_H
 
-/* The functions of html/tree/context.h for a builder that has all open elements on its own stack. They are constants,
- * so the compiler removes the calls and the conditions before them. */
+/* The functions of html/tree/context.h for a builder that has all open elements on its own stack.
+ * They are constants, so the compiler removes the calls and the conditions before them. */
 
 #include "html/tree/builder.h"
 

@@ -1,7 +1,8 @@
 #ifndef HP_HTML_TREE_QUERY_H
 #define HP_HTML_TREE_QUERY_H
 
-/* Questions about a builder's own stack and about tokens. The answers are the same in both builders. */
+/* Questions about a builder's own stack and about tokens. The answers are the same in both
+ * builders. */
 
 #include "html/tree/builder.h"
 
