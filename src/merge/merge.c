@@ -3,10 +3,9 @@
 #include "merge/note.h"
 
 #include "html/tree/no_context.h"
+#include "merge/boundary.h"
 #include "merge/check.inc"
 #include "merge/splice.h"
-
-#include <strings.h>
 
 static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
 
@@ -27,8 +26,8 @@ static bool step(hp_merger *m) {
   return true;
 }
 
-/* As the sequential parser: all of the input is there, and nothing but its end to be looked out for. Not the first
- * token after a segment, nor the last. */
+/* As the sequential parser: all of the input is there, and nothing but its end to be looked out
+ * for. Not the first token after a segment, nor the last. */
 static void hurry_to(hp_merger *m, uint32_t offset) {
   hp_engine *engine = m->engine;
   if (hp_exact_tokens(&engine->builder, engine->tokenizer.base + offset, &engine->tokens)) m->done = true;
@@ -109,27 +108,6 @@ static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
   return -1;
 }
 
-/* Did a newline-eating tag end here? The token after it belongs to it. */
-static bool eats_newline(const char *text, uint32_t cut) {
-  const char *tag = memrchr(text, '<', cut);
-  if (!tag || memchr(tag, '>', (size_t)(text + cut - tag)) != text + cut - 1) return false;
-  return !strncasecmp(tag, "<pre", 4) || !strncasecmp(tag, "<listing", 8);
-}
-
-/* What the cut, between which and `first` no token begins but there, was inside of. */
-static hp_boundary seam_at(const hp_merger *m, uint32_t cut, uint32_t first, hp_atom *raw_name) {
-  const char *text = m->engine->tokenizer.base, *at = text + first;
-  if (at == text + cut || eats_newline(text, cut)) return HP_BOUNDARY_DATA;
-  if (at[-1] != '>') return HP_BOUNDARY_TEXT;
-  const char *tag = memrchr(text + cut, '<', (size_t)(at - text) - cut);
-  if (tag && tag[1] == '/' && memchr(tag, '>', (size_t)(at - tag)) == at - 1) {
-    *raw_name = hp_raw_text_name(tag + 2, at, m->engine->builder.scripting);
-    if (*raw_name) return HP_BOUNDARY_RAW_TEXT;
-  }
-  if (at[-2] == '-' || (at[-2] == '!' && at[-3] == '-')) return HP_BOUNDARY_COMMENT;
-  return HP_BOUNDARY_MARKUP;
-}
-
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hpar_stats *stats = m->stats;
   bool composed = chunk->taken && m->taken_to > chunk->hypotheses[0].first; /* and so we are past its beginning */
@@ -143,7 +121,8 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->clean = reading >= 0 && !chunk->cut_short;
   m->right = true;
   m->judgement = (hp_audit){0};
-  m->judgement.seam = seam_at(m, chunk->cut, first, &m->judgement.raw_name);
+  m->judgement.seam = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
+                                           m->engine->builder.scripting, &m->judgement.raw_name);
   stats->chunks_in_comment += m->judgement.seam == HP_BOUNDARY_COMMENT;
   stats->chunks_in_raw_text += m->judgement.seam == HP_BOUNDARY_RAW_TEXT;
   stats->chunks_in_markup += m->judgement.seam == HP_BOUNDARY_MARKUP;

@@ -1,10 +1,11 @@
 #ifndef HP_MERGE_MERGE_H
 #define HP_MERGE_MERGE_H
 
-/* The merger: the sequential parser, walking the document on the true state and taking the workers' shortcuts
- * where their conditions hold. */
+/* The merger: the sequential parser, walking the document on the true state and taking the workers'
+ * shortcuts where their conditions hold. */
 
 #include "html/tree/engine.h"
+#include "merge/boundary.h"
 #include "speculation/worker/worker.h"
 #include "trace/record.h"
 
@@ -23,11 +24,12 @@ typedef struct hp_merger {
   uint32_t lost;  /* of its segments, those that were made part of one that was left out */
   uint64_t again; /* bytes parsed again before it */
   hp_audit judgement;
+  hp_tag_search tag_search;
   uint32_t taken_to; /* where the last segment that was taken ends */
 } hp_merger;
 
-/* Parses by itself up to the first token boundary at or after `offset` in the data state. False: more input must come
- * first, and the call be repeated. */
+/* Parses by itself up to the first token boundary at or after `offset` in the data state. False:
+ * more input must come first, and the call be repeated. */
 bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Goes through a chunk, as far as its log leads. False as above. */
 bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
