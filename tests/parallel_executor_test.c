@@ -1,5 +1,6 @@
-/* Executors of the caller's: threads that it starts for each call, one thread that runs the tasks in any order, one
- * that runs some of them only; binding; where a document's memory is from. The tree is the sequential one. */
+/* Tests executors of the caller, thread affinity and allocators. The executors start a thread per
+ * task, run the tasks on one thread in several orders, or run only some tasks. The tree is always
+ * the sequential one. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -89,6 +90,20 @@ static void first_only(void *context, unsigned count, task *run, void *job) {
   run(job, 0);
 }
 
+static void odd_only(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  calls++;
+  for (unsigned i = 1; i < count; i += 2) run(job, i);
+}
+
+/* Runs each task twice. The second call must have no effect. */
+static void twice(void *context, unsigned count, task *run, void *job) {
+  (void)context;
+  calls++;
+  tasks += count;
+  for (unsigned i = 0; i < 2 * count; i++) run(job, i / 2);
+}
+
 static void nothing(void *context, unsigned count, task *run, void *job) {
   (void)context;
   (void)count;
@@ -101,11 +116,8 @@ static random_state order = {5};
 static const struct {
   const char *name;
   hpar_run *run;
-} executors[] = {{"threads", on_threads},
-                 {"forwards", forwards},
-                 {"backwards", backwards},
-                 {"shuffled", shuffled},
-                 {"first", first_only}};
+} executors[] = {{"threads", on_threads}, {"forwards", forwards}, {"backwards", backwards}, {"shuffled", shuffled},
+                 {"first", first_only},   {"odd", odd_only},      {"twice", twice},         {"nothing", nothing}};
 enum { EXECUTORS = sizeof executors / sizeof *executors };
 
 static void expect(const char *bytes, size_t length) {
@@ -148,13 +160,67 @@ static void every_executor(void) {
                   is_expected() && CHECK_EQ(hpar_parse_error_count(parser), expected_errors) &&
                   CHECK_STRING(stats.mode, "parallel") && CHECK_EQ(stats.threads, options.threads) &&
                   CHECK_EQ(calls, stats.chunks > 0);
-      if (fine && stats.chunks && executors[e].run != first_only) fine = CHECK_EQ(tasks, options.threads);
+      if (fine && stats.chunks && tasks) fine = CHECK_EQ(tasks, options.threads);
       if (fine && executors[e].run == backwards) fine = CHECK_EQ(stats.chunks_exact, 0);
       if (fine && executors[e].run == forwards) fine = CHECK_EQ(stats.log_entries, 0);
       if (!fine) printf("  seed %llu, %s\n", (unsigned long long)seed, executors[e].name);
     }
   }
   generate_free(&made);
+}
+
+/* An executor that checks that it gets at most as many tasks as threads. */
+typedef struct limited {
+  unsigned threads, largest;
+  hpar_run *run;
+} limited;
+
+static void run_limited(void *context, unsigned count, task *run, void *job) {
+  limited *l = context;
+  if (count > l->largest) l->largest = count;
+  CHECK(count > 1 && count <= l->threads);
+  l->run(&order, count, run, job);
+}
+
+/* Parses the page with executors that run all, some or no tasks, for each number of threads. */
+static void parse_with_partial_executors(const char *name, const char *encoding) {
+  for (unsigned threads = 2; threads <= 40; threads += threads < 4 ? 1 : 9) {
+    for (unsigned e = 0; e < EXECUTORS; e++) {
+      limited l = {.threads = threads, .run = executors[e].run};
+      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+                              .threads = threads,
+                              .executor = HPAR_EXECUTOR_CALLER,
+                              .run = run_limited,
+                              .run_context = &l,
+                              .encoding = encoding,
+                              .max_errors = ERRORS};
+      hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
+      bool fine = CHECK_EQ(status, HPAR_OK) && is_expected() && CHECK_EQ(l.largest, threads) &&
+                  CHECK_EQ(hpar_parse_error_count(parser), expected_errors);
+      if (!fine) printf("  %s, %u threads, executor %s\n", name, threads, executors[e].name);
+    }
+  }
+}
+
+/* Validation, decoding and parsing use at most `threads` tasks. The calling thread runs the tasks
+ * that an executor leaves out. */
+static void partial_executors(void) {
+  static const struct {
+    const char *name, *encoding, *line;
+  } pages[] = {{"valid", NULL, "<p>\xC3\xA4 line %u <b>b</b>\n"},
+               {"fallback", NULL, "<p>\xE4 line %u <b>b</b>\n"},
+               {"repaired", "utf-8", "<p>\xE4 line %u <b>b</b>\n"},
+               {"decoded", "shift_jis", "<p>\x83\x41 line %u <b>b</b>\n"}};
+  enum { LINES = 10000 };
+  for (unsigned i = 0; i < sizeof pages / sizeof *pages; i++) {
+    buffer_clear(&page);
+    for (unsigned k = 0; k < LINES; k++) buffer_format(&page, pages[i].line, k);
+    hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS, .encoding = pages[i].encoding};
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    CHECK(compare_dump(document, &expected));
+    expected_errors = hpar_parse_error_count(parser);
+    parse_with_partial_executors(pages[i].name, pages[i].encoding);
+  }
 }
 
 /* Fed input waits for finish, the pipelined parser stays here, other encodings are decoded by the executor. */
@@ -196,8 +262,9 @@ static void other_ways(void) {
   CHECK_EQ(hpar_parse(parser, &options, "<p>x<p>y", 8, document, NULL), HPAR_OK); /* one chunk: nothing to run */
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
-  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
+  expect(page.bytes, page.length);
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  is_expected();
   options.run = forwards;
   options.max_nodes = 100;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_LIMIT_NODES);
@@ -323,6 +390,7 @@ static void allocators(void) {
 int main(void) {
   CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document));
   every_executor();
+  partial_executors();
   other_ways();
   want_of_memory();
   binding();

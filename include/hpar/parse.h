@@ -45,11 +45,13 @@ typedef enum hpar_executor {
   HPAR_EXECUTOR_CALLER  /* hpar_options.run starts them */
 } hpar_executor;
 
-/* An executor of the caller's: calls task(job, i) once for each i from 0 to count - 1, on any threads, in any order, at
- * once or one after the other, and returns when all have returned and what they wrote can be seen. Tasks end by
- * themselves, none waits for one that has not begun, and none unwinds. Task 0 merges; how many of the others run while
- * it does is how parallel the parse is. `count` is hpar_options.threads, or less. The library starts no thread then.
- * Where task 0 was not called the parse answers HPAR_ERROR_ARGUMENT. */
+/* An executor of the caller. Calls task(job, i) once for each i below `count`, on any threads and in
+ * any order. Returns when all calls have returned and their writes are visible. Every task returns.
+ * It never waits for a task that has not started, and it never longjmps out. `count` is at most
+ * hpar_options.threads. With an executor the library starts no thread.
+ *
+ * Task 0 merges. The other tasks that run at the same time make the parse parallel. The calling
+ * thread runs the tasks that the executor has left out, after the executor has returned. */
 typedef void hpar_run(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job);
 
 typedef enum hpar_bind {
@@ -232,7 +234,7 @@ typedef struct hpar_many_stats {
  * time, as ever. `done`, with its context, and `stats` may be NULL.
  *
  * HPAR_OK although inputs failed: see their status. HPAR_ERROR_ARGUMENT for options that hpar_parse refuses, no parser,
- * no inputs where `count` is not 0, or an executor of the caller's that ran nothing; HPAR_ERROR_MEMORY where there is
+ * or no inputs where `count` is not 0; HPAR_ERROR_MEMORY where there is
  * none to begin with. Nothing has then been parsed. */
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                                      hpar_done *done, void *context, hpar_many_stats *stats);

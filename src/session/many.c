@@ -26,7 +26,6 @@ typedef struct job {
   void *context;
   bool bound;
   _Atomic bool not_bound;
-  _Atomic unsigned begun; /* threads that have */
   _Atomic size_t next;
   _Atomic uint64_t failed, bytes, tokens, nodes; /* relaxed: read when all have returned */
   hpar_many_stats *stats;                        /* a thread writes what is its own */
@@ -66,7 +65,6 @@ static void parse_one(job *j, size_t index, unsigned thread) {
 
 static void take(void *context, unsigned thread) {
   job *j = context;
-  atomic_fetch_add_explicit(&j->begun, 1, memory_order_relaxed);
 #if HPAR_PARALLEL
   if (thread && j->options.executor == HPAR_EXECUTOR_THREADS && !hp_bind_thread(j->bound, thread))
     atomic_store(&j->not_bound, true);
@@ -111,6 +109,7 @@ static unsigned call_helpers(hpar_parser *parser, unsigned wanted) {
 static unsigned threads_for(hpar_parser *parser, const hpar_options *o, size_t count) {
   if (o->executor == HPAR_EXECUTOR_INLINE) return 1;
   unsigned wanted = o->threads ? o->threads : hp_usable_cores();
+  if (wanted > HPAR_MAX_THREADS) wanted = HPAR_MAX_THREADS;
   unsigned busy = count < wanted ? (unsigned)count : wanted;
   if (busy < 2 || o->executor == HPAR_EXECUTOR_CALLER) return busy ? busy : 1;
   unsigned there = hp_team_threads(&parser->team, o, wanted);
@@ -179,7 +178,6 @@ hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hp
     place_in_line *line = threads > 1 ? line_up(inputs, count) : NULL;
     j.line = line;
     run(&j, threads);
-    if (!atomic_load(&j.begun)) status = HPAR_ERROR_ARGUMENT;
     hp_free(line);
   }
   note_places(&j);

@@ -1,6 +1,7 @@
 #include "drivers/parallel/parallel.h"
 
 #include "base/clock.h"
+#include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_loop.h"
 #include "drivers/parallel/report.h"
 #include "platform/affinity.h"
@@ -27,9 +28,7 @@ static void run_task(void *context, unsigned index) {
 }
 
 static hpar_status run_by_caller(hp_job *job) {
-  const hpar_options *o = job->options;
-  job->merge_status = HPAR_ERROR_ARGUMENT;
-  o->run(o->run_context, job->threads, run_task, job);
+  hp_run_on_caller(job->options, job->threads, run_task, job);
   return job->merge_status;
 }
 
@@ -72,6 +71,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->merger =
       (hp_merger){.engine = engine, .stats = stats, .strategy = job->plan.strategy, .record = request->record};
   job->threads = o->threads ? o->threads : hp_usable_cores();
+  if (job->threads > HPAR_MAX_THREADS) job->threads = HPAR_MAX_THREADS;
   job->merges_as_tree = o->merge == HPAR_MERGE_TREE && !job->plan.strategy->at_seam;
   job->begin_time = hp_now();
   hp_cutter_open(job);

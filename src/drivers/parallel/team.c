@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_tree.h"
 #include "platform/affinity.h"
 
@@ -41,7 +42,7 @@ unsigned hp_team_threads(hp_team *team, const hpar_options *o, unsigned wanted) 
 
 void hp_team_run(hp_team *team, const hpar_options *o, unsigned threads, hp_work work, void *context) {
   if (threads > 1 && o->executor == HPAR_EXECUTOR_CALLER) {
-    o->run(o->run_context, threads, work, context);
+    hp_run_on_caller(o, threads, work, context);
   } else if (threads > 1 && o->executor == HPAR_EXECUTOR_THREADS) {
     hp_pool_start(team->pool, threads, work, context);
     work(context, 0);

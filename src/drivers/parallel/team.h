@@ -61,8 +61,8 @@ typedef struct hp_team {
  * 0 if memory is short. The pool waits as the options state. */
 unsigned hp_team_threads(hp_team *team, const hpar_options *options, unsigned wanted);
 
-/* Calls work(context, t) for each t below `threads`, on the executor of the options. Returns when
- * all have returned. Requires: the pool has so many threads. */
+/* Calls work(context, t) once for each t below `threads`, on the executor of the options. Returns
+ * when all have returned. Requires: the pool has so many threads. */
 void hp_team_run(hp_team *team, const hpar_options *options, unsigned threads, hp_work work, void *context);
 
 /* Prepares the team for the job: its threads, its workers and their memory. Unwinds through the

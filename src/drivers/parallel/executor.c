@@ -1,0 +1,27 @@
+#include "drivers/parallel/executor.h"
+
+#include <stdatomic.h>
+
+enum { WORD_BITS = 64 };
+
+typedef struct task_set {
+  hp_work work;
+  void *context;
+  unsigned count;
+  _Atomic uint64_t started[(HPAR_MAX_THREADS + WORD_BITS - 1) / WORD_BITS]; /* bit t: task t */
+} task_set;
+
+/* Runs a task, unless it has been started before. Ignores an index that is no task. */
+static void run_task(void *context, unsigned index) {
+  task_set *tasks = context;
+  if (index >= tasks->count) return;
+  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  if (atomic_fetch_or_explicit(&tasks->started[index / WORD_BITS], bit, memory_order_relaxed) & bit) return;
+  tasks->work(tasks->context, index);
+}
+
+void hp_run_on_caller(const hpar_options *o, unsigned count, hp_work work, void *context) {
+  task_set tasks = {.work = work, .context = context, .count = count};
+  o->run(o->run_context, count, run_task, &tasks);
+  for (unsigned i = 0; i < count; i++) run_task(&tasks, i);
+}
