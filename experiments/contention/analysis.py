@@ -1,4 +1,4 @@
-"""Section 5.1: how much slower N parsers at once are."""
+"""Section 5.1: the slowdown of N parsers at once."""
 from lab import numbers
 from lab.cells import CANNOT, Number, Section, Table, beside, BESIDE
 from lab.data import PAPER
@@ -9,9 +9,9 @@ def analyse(data):
     cores = data.machine.get("cores")
     copies = [n for n in data.values("copies") if n != 1]
     pages = [page for page in PAGES if data.ran(page=page)]
-    why = None if cores == PAPER["contention"]["parsers"] else f"{cores} cores here, 4 of a tablet there"
-    result = Section(CANNOT, why or "another memory")
-    table = result.add(Table("contention", "Time of a sequential parse with others at once, over the time alone",
+    why = None if cores == PAPER["contention"]["parsers"] else f"this machine has {cores} cores, the paper's tablet has 4"
+    result = Section(CANNOT, why or "the memory is another one")
+    table = result.add(Table("contention", "Time of a sequential parse beside others, over the time alone",
                              ["page", "alone, ms", *(f"{n} at once" + (" (sharing cores)" if n > cores else "") for n in copies)]))
     slower = {n: [] for n in copies}
     for page in pages:

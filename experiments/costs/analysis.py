@@ -4,7 +4,7 @@ from lab.cells import AGREES, BESIDE, DIFFERS, Number, Plot, Section, Table, bes
 from lab.data import PAPER, stats
 from lab.pages import PAPER as PAGES
 
-PHASES = ["cut", "decode", "merge", "patch"]
+PHASES = ["cut", "decode", "merge"]
 
 
 def share(records, phase):
@@ -12,7 +12,7 @@ def share(records, phase):
 
 
 def again(records):
-    """Percent of a page's bytes that were parsed again, and of the bytes of chunks with something to be parsed again."""
+    """Percent of the bytes that were parsed again, of a page and of the chunks in which something was parsed again."""
     parts = [stats(record) for record in records]
     of_all = numbers.value([100 * part["bytes_reparsed"] / part["bytes"] for part in parts])
     dirty = [(part["bytes_reparsed"], part["bytes"] * (part["chunks"] - part["chunks_clean"]) / (part["chunks"] + 1))
@@ -41,14 +41,18 @@ def analyse(data):
     of_chunks = [again(data.ran(page=page))[1] for page in data.values("page") if again(data.ran(page=page))[1]]
     table = result.add(Table("costs-paper", "Beside the paper", ["what", *BESIDE]))
     paper = PAPER["costs"]
-    table.row("merging, laptop with 8 threads, %", *beside(paper["merge_percent"]["laptop, 8 threads"], merging, 1.0))
+    verdict = AGREES if 2.5 <= merging.mean <= 10 else DIFFERS  # a factor of two
+    table.row("merging, laptop with 8 threads, %", *(beside(paper["merge_percent"]["laptop, 8 threads"], merging, 0)[:3] + [verdict]))
     why = None if of_chunks else "no chunk was parsed again"
     table.row("of a chunk parsed again where speculation failed, %", *beside(
         paper["reparsed_percent_of_a_chunk"], numbers.arithmetic(of_chunks) if of_chunks else numbers.Value(0.0), 0.5, why=why))
-    small = merging.mean <= 10
-    result.verdict = AGREES if 2.5 <= merging.mean <= 10 else DIFFERS
+    result.verdict = verdict
     result.why = (f"merging takes {merging.mean:.1f}% of the time in 8 chunks, "
-                  + ("less than the paper's 5%" if merging.mean < 2.5 else "near the paper's 5%" if small else "more than the paper's 5%"))
+                  + ("less than" if merging.mean < 2.5 else "near" if merging.mean <= 10 else "more than") + " the paper's 5%")
+    if verdict == DIFFERS:
+        result.reason = ("The merger links a run of siblings in constant time, so it does less work than the paper's merge." if merging.mean < 2.5
+                         else "The chunks have many log entries for their size, so the merger runs more tokens.")
+    result.headline("merging, share of a parallel parse", "about 5%, 8 threads", f"{merging.mean:.1f}%, 8 chunks", verdict)
 
     def show(figure):
         axes = figure.subplots()
@@ -61,10 +65,10 @@ def analyse(data):
             for chunks, value in zip(rows, values):
                 left[chunks] += value
         axes.set_yticks(range(len(rows)), [f"{chunks} chunks" for chunks in rows])
-        axes.set_xlabel("percent of the time of a parallel parse")
+        axes.set_xlabel("percent of a parallel parse")
         axes.grid(axis="y", visible=False)
         draw.legend(axes)
 
-    result.add(Plot("costs", "Where the time goes besides parsing", "Mean over the pages; the rest up to 100% is parsing and waiting",
+    result.add(Plot("costs", "Where the time goes besides parsing", "Mean over the pages. The rest up to 100% is parsing and waiting.",
                     show, (6.4, 0.9 + 0.5 * len(means))))
     return result

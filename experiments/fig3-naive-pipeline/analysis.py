@@ -1,4 +1,4 @@
-"""Figure 3: tokens of a tokenizer that is left alone beside the right ones."""
+"""Figure 3: tokens of a tokenizer without feedback beside the right ones."""
 from lab.cells import AGREES, DIFFERS, Number, Section, Table
 from lab.data import PAPER
 
@@ -7,12 +7,13 @@ def analyse(data):
     first = next((record["output"] for record in data.ran() if record["step"] == "figure-2"), {"parts": []})
     wrong = sorted(set(part["behind"] for part in first["parts"] if part["differs"]))
     expected = sorted(PAPER["fig3"]["wrong_behind"])
-    result = Section(AGREES if wrong == expected else DIFFERS, f"tokens are wrong behind {' and '.join(wrong) or 'no tag'}")
-    table = result.add(Table("fig3", "Figure 2's document: what stands behind each tag that switches the tokenizer",
-                             ["behind", "right tokens", "a tokenizer left alone", "what it makes of it"]))
+    result = Section(AGREES if wrong == expected else DIFFERS, f"tokens are wrong after {' and '.join(wrong) or 'no tag'}",
+                     "" if wrong == expected else "The document has other tags that switch the tokenizer.")
+    table = result.add(Table("fig3", "Figure 2's document: the tokens after each tag that switches the tokenizer",
+                             ["after", "right tokens", "tokens without feedback", "their kinds"]))
     for part in first["parts"]:
         table.row(f"<{part['behind']}>", Number(part["right"], "", 0), Number(part["naive"], "", 0), " ".join(part["shown"]) or "the same")
-    pages = result.add(Table("fig3-pages", "The same for pages", ["page", "places", "that go wrong", "right tokens", "left alone"]))
+    pages = result.add(Table("fig3-pages", "The same for pages", ["page", "places", "wrong places", "right tokens", "tokens without feedback"]))
     for record in data.ran():
         if "page" not in record:
             continue

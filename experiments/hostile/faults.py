@@ -1,6 +1,6 @@
-"""faults.py BUILD all|some: the program hpar where its surroundings fail it, at two sizes of page, as JSON: what was tried
-how often, what came of it, and the processor time of the longest try. tests/refuse is preloaded to refuse memory, threads and
-so on. Ends with 1 if anything was lost: another tree, an end without a word, a signal, a hang."""
+"""faults.py BUILD all|some: runs the program hpar while the system fails it, at two sizes of page. Prints the number of
+tries, the outcomes and the CPU time of the longest try as JSON. tests/refuse is preloaded to refuse memory, threads and so
+on. Exit status 1 if data was lost: another tree, an end without a message, a signal, a hang."""
 import json
 import os
 import random
@@ -20,7 +20,7 @@ wrong = []
 
 class Fault:
     def __init__(self, name, expected):
-        self.name, self.expected = name, expected  # expected: how it may end
+        self.name, self.expected = name, expected  # expected: the permitted outcomes
         self.tried, self.outcomes, self.ns = 0, {}, [0, 0]
 
     def note(self, size, outcome, ns):
@@ -60,7 +60,7 @@ def run(arguments, environment=None, limit=None, before=None, output=None, meanw
         return child.returncode, out.read(), err.read(), int((used.ru_utime + used.ru_stime) * 1e9)
 
 
-TREE, SAID, ENDED = "the tree", "said so", "ended by it"
+TREE, SAID, ENDED = "the tree", "a message", "ended by the signal"
 
 
 def outcome(result, expected, said, ended=None):
@@ -108,19 +108,19 @@ def main():
     memory = Fault("the n-th allocation fails, alone", {TREE, SAID})
     later = Fault("the n-th allocation fails, and all later ones", {TREE, SAID})
     space = Fault("little address space (ulimit -v)", {TREE, SAID, "not begun"})
-    shrinking = Fault("the file is cut short while it is read", {"what was there"})
+    shrinking = Fault("the file is cut short while it is read", {"the tree of the rest"})
     threads = Fault("threads cannot be created", {TREE})
-    stacks = Fault("no room for the threads' stacks", {TREE})
+    stacks = Fault("no space for the threads' stacks", {TREE})
     policy = Fault("huge pages and NUMA are refused", {TREE})
     affinity = Fault("binding to processors is refused", {TREE})
     one = Fault("one processor", {TREE})
     blind = Fault("hwloc sees nothing", {TREE})
     disk = Fault("full disk", {SAID})
     closed = Fault("closed output", {SAID})
-    pipe = Fault("closed pipe", {"ended with 1, in silence"})
+    pipe = Fault("closed pipe", {"exit status 1"})
     reading = Fault("reading fails", {SAID})
     stopped = Fault("stopped and continued", {TREE})
-    told = Fault("told to end (SIGTERM)", {ENDED})
+    told = Fault("SIGTERM", {ENDED})
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
         for size, lines in enumerate(LINES):
@@ -157,7 +157,7 @@ def main():
                 result = run(parse, output=far)
                 os.close(far)
                 silent = result[0] == 1 and not result[2]
-                pipe.note(size, "ended with 1, in silence" if silent else f"status {result[0]}", result[3])
+                pipe.note(size, "exit status 1" if silent else f"status {result[0]}", result[3])
                 for n in 1, 2:
                     refused(reading, size, f"read:{n}", parse, expected, b"cannot be read", log)
                 for _ in range(8 // step + 1):
@@ -170,7 +170,7 @@ def main():
                         os.truncate(shrunk, random.randrange(100))
 
                     result = run(["parse", *mode, "--format", "none", shrunk], meanwhile=cut)
-                    shrinking.note(size, "what was there" if result[0] == 0 else f"status {result[0]}", result[3])
+                    shrinking.note(size, "the tree of the rest" if result[0] == 0 else f"status {result[0]}", result[3])
                 for sent in "continue", "end":
                     end, far = os.pipe()
                     with open(path, "rb") as file:

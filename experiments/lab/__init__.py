@@ -1,1 +1,1 @@
-"""What runs the experiments and reports on them."""
+"""Runs the experiments and reports on them."""

@@ -1,4 +1,4 @@
-"""What analyses ask about the runs of an experiment."""
+"""Queries of analyses about the runs of an experiment."""
 import json
 import os
 import statistics

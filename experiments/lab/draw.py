@@ -38,7 +38,8 @@ def pdf(plot, path):
 
 
 def errors(values):
-    """Of Values, as errorbar wants them. Times and ratios are not below 0, whatever the interval of few processes says."""
+    """The errors of Values in the form of errorbar. Times and ratios are never below 0, even if the interval of few
+    processes is."""
     low = [0 if one.low is None else one.mean - max(0, one.low) for one in values]
     high = [0 if one.high is None else one.high - one.mean for one in values]
     return [low, high]
@@ -52,8 +53,8 @@ def limit(axes, values):
 
 
 def bars(axes, labels, series, unit, baseline=None, rotate=30):
-    """`series`: (name, [Value or None for each label], filled) in groups beside each other; unfilled bars are only
-    outlined. A bar of the paper, say, has no interval."""
+    """Draws groups of bars. `series`: (name, [Value or None for each label], filled); unfilled bars have an outline only.
+    A bar of the paper has no interval."""
     width = 0.8 / len(series)
     for i, (name, values, filled) in enumerate(series):
         at = [x + (i - (len(series) - 1) / 2) * width for x, value in enumerate(values) if value is not None]
@@ -75,7 +76,7 @@ def bars(axes, labels, series, unit, baseline=None, rotate=30):
 
 
 def lines(axes, series, x_label, y_label, log_x=False, log_y=False):
-    """`series`: (name, [(x, Value)], measured); what is projected is hollow and dashed."""
+    """Draws lines. `series`: (name, [(x, Value)], measured); projections are hollow and dashed."""
     for i, (name, points, is_measured) in enumerate(series):
         if not points:
             continue
@@ -105,7 +106,7 @@ def lines(axes, series, x_label, y_label, log_x=False, log_y=False):
 
 
 def legend(axes):
-    """Above the axes, where it covers nothing."""
+    """Puts the legend above the axes."""
     handles, names = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(names), 4), borderaxespad=0.2,

@@ -1,8 +1,8 @@
-"""A report as one HTML file that needs nothing else."""
+"""Writes a report as one self-contained HTML file."""
 import base64
 from html import escape
 
-from . import cells, draw
+from . import cells, draw, summary
 
 STYLE = """
 :root { color-scheme: light; }
@@ -17,11 +17,14 @@ tbody th { font-weight: 400; border-bottom: 1px solid #e2e2e2; vertical-align: t
 .missing { color: #666; font-style: italic; text-align: left; }
 .best { color: #555; font-size: .86em; }
 .verdict { display: inline-block; padding: 0 .5rem; border: 1px solid; border-radius: .3rem; font-weight: 600; }
-.agrees { color: #005a87; } .differs { color: #a33b00; } .cannot { color: #555; } .not { color: #6b3f5d; }
+.agrees, .meets { color: #005a87; } .differs, .misses { color: #a33b00; } .cannot { color: #555; } .not { color: #6b3f5d; }
+.summary table { width: 100%; margin: .4rem 0; } .summary td, .summary th { text-align: left; padding: .12rem .5rem; } .summary td:last-child, .misses-table td:nth-child(2) { white-space: nowrap; }
+.pictures { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; } .pictures figure { margin: .3rem 0; }
+.lead { margin: .2rem 0; color: #444; } .counts { margin: .3rem 0; } .counts span { margin-right: .4rem; }
 img { max-width: 100%; height: auto; } figure { margin: 1rem 0; } figcaption, .note { color: #444; font-size: .92em; max-width: 54rem; }
 code { font-size: .92em; } nav ol { columns: 2; } details { margin: .5rem 0; } summary { cursor: pointer; }
 pre { overflow-x: auto; background: #f5f5f5; padding: .5rem; font-size: .82em; }
-@media (max-width: 40rem) { nav ol { columns: 1; } }
+@media (max-width: 40rem) { nav ol { columns: 1; } .pictures { grid-template-columns: 1fr; } }
 """
 
 
@@ -36,7 +39,7 @@ def cell(item):
         best = f'<br><span class="best">best {item.best_text()}</span>' if item.value.best is not None else ""
         return f'<td class="number">{escape(item.text())}{best}</td>'
     word = str(item)
-    if word.split(":")[0] in (cells.AGREES, cells.DIFFERS, cells.CANNOT, cells.NOT_YET):
+    if word.split(":")[0] in cells.VERDICTS:
         return f'<td class="text {_class(word)}">{escape(word)}</td>'
     return f'<td class="text">{escape(word)}</td>'
 
@@ -54,7 +57,7 @@ def table(item, marks):
             marks.setdefault(stand_in, len(marks) + 1)
             mark = f"<sup>{marks[stand_in]}</sup>"
         reasons = {one.reason if isinstance(one, cells.Missing) else None for one in row}
-        if len(row) > 1 and len(reasons) == 1 and None not in reasons:  # once for the whole row
+        if len(row) > 1 and len(reasons) == 1 and None not in reasons:  # one cell for the whole row
             shown = f'<td class="missing" colspan="{len(row)}">{escape(reasons.pop())}</td>'
         else:
             shown = "".join(cell(one) for one in row)
@@ -71,11 +74,41 @@ def plot(item):
             f"<figcaption>{escape(item.title)}. {escape(item.text)}</figcaption></figure>")
 
 
+def opening(facts, parts):
+    """The first screen: headlines, three plots, counts of verdicts."""
+    about = dict(facts)
+    rows = "".join(f'<tr><th scope="row">{escape(line.label)}</th><td>{escape(line.paper)}</td><td>{escape(line.ours)}</td>'
+                   f'<td class="text {_class(line.verdict)}">{escape(line.verdict)}</td></tr>' for line in summary.headlines(parts))
+    counts = "".join(f'<span class="verdict {_class(verdict)}">{escape(verdict)}: {number}</span>' for verdict, number in summary.counts(parts))
+    pictures = "".join(plot(item) for item in summary.pictures(parts))
+    return f"""<section class="summary" id="summary">
+<p class="lead">{escape(about.get("machine", "").split(",")[0])}, {escape(about.get("version", ""))}, run of {escape(about.get("run", "")[:10])}</p>
+<div class="scroll"><table><thead><tr><th scope="col">result</th><th scope="col">paper</th><th scope="col">HPar</th><th scope="col">verdict</th></tr></thead>
+<tbody>{rows}</tbody></table></div>
+<div class="pictures">{pictures}</div>
+<p class="counts">{counts}</p>
+</section>"""
+
+
+def misses(parts):
+    """Results that differ or miss their aim, each with its reason."""
+    rows = "".join(f'<tr><th scope="row"><a href="#{one.name}">{escape(one.description["title"])}</a></th>'
+                   f'<td class="text {_class(one.section.verdict)}">{escape(one.section.verdict)}</td>'
+                   f'<td class="text">{escape(one.section.reason)}</td></tr>' for one in summary.misses(parts))
+    if not rows:
+        return ""
+    return f"""<h2 id="misses">Results that differ or miss their aim</h2>
+<div class="scroll"><table class="misses-table"><thead><tr><th scope="col">experiment</th><th scope="col" class="text">verdict</th>
+<th scope="col" class="text">reason</th></tr></thead><tbody>{rows}</tbody></table></div>"""
+
+
 def part(one):
     section = one.section
     out = [f'<section id="{one.name}">', f"<h2>{escape(one.description['title'])}</h2>",
            f"<p>{escape(one.description.get('paper', ''))} <code>{one.name}</code> "
            f'<span class="verdict {_class(section.verdict)}">{escape(section.verdict)}</span> {escape(section.why)}</p>']
+    if section.reason:
+        out.append(f"<p><strong>Reason:</strong> {escape(section.reason)}</p>")
     marks = {}
     for item in section.parts:
         if isinstance(item, cells.Table):
@@ -111,9 +144,13 @@ def page(title, facts, parts):
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p>Every table and figure of Zhao, Bebenita, Herman, Sun and Shen, <cite>HPar: A Practical Parallel Parser for HTML</cite> (ACM TACO 10(4), 2013), measured again with this parser, and what the paper does not have.</p>
-<div class="scroll"><table><caption>Where and how</caption><tbody>{rows}</tbody></table></div>
-<p class="note">± is half the 95% interval of the mean over processes (Student's t), each process giving the median of its runs. <em>Best</em> is the paper's policy: the shortest run of all after a warm-up. A ratio stands for ours over the paper's. What is projected was computed, not measured, and is drawn hollow and dashed.</p>
+{opening(facts, parts)}
+{misses(parts)}
+<h2>Method</h2>
+<p>This report measures every table and figure of Zhao, Bebenita, Herman, Sun and Shen, <cite>HPar: A Practical Parallel Parser for HTML</cite> (ACM TACO 10(4), 2013) again with this parser. It adds results that the paper does not have.</p>
+<p>A result <em>agrees</em> with the paper, <em>differs</em>, or <em>cannot be compared</em>. A result that the paper does not have <em>meets</em> or <em>misses its aim</em>. The README of each experiment states the rule.</p>
+<div class="scroll"><table><caption>Machine and run</caption><tbody>{rows}</tbody></table></div>
+<p class="note">± is half the 95% interval of the mean over processes (Student's t). Each process gives the median of its runs. <em>Best</em> is the paper's policy: the shortest run of all after a warm-up. A ratio is HPar's figure over the paper's. Projections are computed, not measured, and drawn hollow and dashed.</p>
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 {body}
 </body>

@@ -1,4 +1,4 @@
-"""Tables for LaTeX, a file each, and the values that the text of the paper speaks of."""
+"""Writes tables for LaTeX, one file each, and the values that the text of the paper uses."""
 import re
 
 from . import cells
@@ -47,11 +47,11 @@ def values(facts, parts):
 
 
 def document(parts):
-    """All tables and plots in order, for paper.tex to take in; the text stands in paper.tex."""
+    """All tables and plots in order. paper.tex has the text and includes this file."""
     lines = ["% Made by scripts/report; do not edit."]
     for one in parts:
         lines.append(rf"\subsection{{{safe(one.description['title'])}}}")
-        lines.append(rf"\textit{{{safe(one.section.verdict)}}}. {safe(one.section.why)}")
+        lines.append(rf"\textit{{{safe(one.section.verdict)}}}. {safe(one.section.why)}. {safe(one.section.reason)}")
         for item in one.section.parts:
             if isinstance(item, cells.Table):
                 lines += [r"\begin{table}[htbp]\centering\footnotesize", rf"\caption{{{safe(item.title)}}}",

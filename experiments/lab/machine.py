@@ -1,4 +1,4 @@
-"""The machine, and what programs were built from and with."""
+"""Describes the machine, the compiler and the versions."""
 import glob
 import json
 import os
@@ -32,7 +32,7 @@ def host():
 
 
 def commit():
-    """Short commit of the source, with -dirty where files that git knows differ from it."""
+    """Short commit of the source, with -dirty if tracked files differ from it."""
     name = output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
     if not name:
         return "unknown"

@@ -1,9 +1,16 @@
-"""A report as Markdown; plots are files beside it."""
-from . import cells
+"""Writes a report as Markdown; its plots are files beside it."""
+import textwrap
+
+from . import cells, summary
 
 
 def _safe(text):
     return str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def wrapped(text):
+    """Prose in lines of at most 98 columns."""
+    return "\n".join(textwrap.wrap(text, 98, break_long_words=False, break_on_hyphens=False))
 
 
 def cell(item):
@@ -17,8 +24,9 @@ def cell(item):
 
 def part(one):
     section = one.section
-    out = [f"## {one.description['title']}", "",
-           f"{one.description.get('paper', '')} `{one.name}`. **{section.verdict}**: {_safe(section.why)}", ""]
+    out = [f"## {one.description['title']}", "", f"{one.description.get('paper', '')} `{one.name}`: **{section.verdict}**", ""]
+    out += [wrapped(f"- {_safe(line)}") for line in section.why.split("; ") if line]
+    out += ["", wrapped(f"Reason: {_safe(section.reason)}"), ""] if section.reason else [""]
     marks = {}
     for item in section.parts:
         if isinstance(item, cells.Table):
@@ -32,21 +40,45 @@ def part(one):
                 out.append(f"| {_safe(label)}{mark} | " + " | ".join(cell(one_cell) for one_cell in row) + " |")
             out.append("")
             if item.note:
-                out += [_safe(item.note), ""]
+                out += [wrapped(_safe(item.note)), ""]
         elif isinstance(item, cells.Plot):
-            out += [f"![{_safe(item.title)}](plots/{item.name}.svg)", "", f"{_safe(item.title)}. {_safe(item.text)}", ""]
+            out += [f"![{_safe(item.title)}](plots/{item.name}.svg)", "", wrapped(f"{_safe(item.title)}. {_safe(item.text)}"), ""]
         else:
-            out += [_safe(item), ""]
+            out += [wrapped(_safe(item)), ""]
     for reason, number in marks.items():
-        out += [f"({number}) Not the paper's page: {_safe(reason)}.", ""]
+        out += [wrapped(f"({number}) Not the paper's page: {_safe(reason)}."), ""]
     return "\n".join(out)
 
 
+def opening(parts):
+    """Headlines, three plots, counts of verdicts, and the results that differ or miss their aim."""
+    out = ["| result | paper | HPar | verdict |", "| --- | --- | --- | --- |"]
+    out += [f"| {_safe(line.label)} | {_safe(line.paper)} | {_safe(line.ours)} | {_safe(line.verdict)} |" for line in summary.headlines(parts)]
+    out += ["", *(f"![{_safe(item.title)}](plots/{item.name}.svg)" for item in summary.pictures(parts)), ""]
+    out += [wrapped("Experiments: " + ", ".join(f"{verdict} {number}" for verdict, number in summary.counts(parts)) + "."), ""]
+    missed = summary.misses(parts)
+    if missed:
+        out += ["## Results that differ or miss their aim", "", "| experiment | verdict | reason |", "| --- | --- | --- |"]
+        out += [f"| [{one.description['title']}](#{one.name}) | {one.section.verdict} | {_safe(one.section.reason)} |" for one in missed]
+        out.append("")
+    return out
+
+
+METHOD = [
+    "This report measures every table and figure of the HPar paper again with this parser. It adds results that the paper does not "
+    "have. The paper is Zhao, Bebenita, Herman, Sun and Shen, *HPar: A Practical Parallel Parser for HTML*, ACM TACO 10(4), 2013.",
+    "A result *agrees* with the paper, *differs*, or *cannot be compared*. A result that the paper does not have *meets* or "
+    "*misses its aim*. The README of each experiment states the rule.",
+    "± is half the 95% interval of the mean over processes (Student's t). Each process gives the median of its runs. *Best* is the "
+    "paper's policy: the shortest run of all after a warm-up. Projections are computed, not measured."]
+
+
 def page(title, facts, parts):
-    head = [f"# {title}", "", "Every table and figure of Zhao, Bebenita, Herman, Sun and Shen, *HPar: A Practical Parallel Parser for HTML* "
-            "(ACM TACO 10(4), 2013), measured again with this parser, and what the paper does not have.", "", "| | |", "| --- | --- |"]
+    head = [f"# {title}", "", *opening(parts), "## Method", ""]
+    for paragraph in METHOD:
+        head += [wrapped(paragraph), ""]
+    head += ["| | |", "| --- | --- |"]
     head += [f"| {_safe(name)} | {_safe(text)} |" for name, text in facts]
-    head += ["", "± is half the 95% interval of the mean over processes (Student's t), each process giving the median of its runs. "
-             "*Best* is the paper's policy: the shortest run of all after a warm-up. What is projected was computed, not measured.", ""]
+    head += [""]
     head += [f"- [{one.description['title']}](#{one.name}): {one.section.verdict}" for one in parts]
     return "\n".join(head) + "\n\n" + "\n".join(f'<a id="{one.name}"></a>\n\n{part(one)}' for one in parts)

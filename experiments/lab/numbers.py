@@ -12,8 +12,8 @@ def t_point(degrees):
 
 
 class Value:
-    """A figure: its mean over processes, the 95% interval of that mean (None from one process alone), how many processes
-    there were, and the best single one where that is wanted (the paper's policy)."""
+    """A figure: its mean over processes, the 95% interval of that mean (None for one process), the number of processes,
+    and the best single one if the paper's policy applies."""
 
     def __init__(self, mean, low=None, high=None, count=1, best=None):
         self.mean, self.low, self.high, self.count, self.best = mean, low, high, count, best

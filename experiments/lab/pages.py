@@ -11,7 +11,7 @@ import subprocess
 from .machine import ROOT
 
 PAPER = ["youtube", "bbc", "linkedin", "yahoo", "amazon", "qq", "twitter", "taobao", "wikipedia", "facebook"]
-# Pages of the collection that are not byte for byte those of the paper, as its manifest says.
+# Pages of the collection that differ from the pages of the paper, by its manifest.
 STAND_INS = {"linkedin": "another page of the site, 156 KB instead of 208 KB",
              "facebook": "the authors' own dump, text masked, 712 KB instead of 708 KB"}
 LARGE = ["clisp-impnotes", "erlang-gl-api", "haddock-cabal-prelude", "lilypond-notation-manual", "maxima-manual",
@@ -20,7 +20,7 @@ GENERATED_LARGE = {"wikipedia-4m": ("wikipedia", 4 << 20), "taobao-8m": ("taobao
 
 
 class Page:
-    """A file to parse. `origin` is collection, generated, made or given; `stand_in` says why it is not the paper's page,
+    """A file to parse. `origin` is collection, generated, made or given; `stand_in` gives the reason why it is not the paper's page,
     or is None."""
 
     def __init__(self, name, path, origin, stand_in=None):

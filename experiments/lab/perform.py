@@ -1,4 +1,4 @@
-"""Runs the steps of experiments, one after another, and says how long it will take."""
+"""Runs the steps of experiments in order and estimates the time left."""
 import json
 import os
 import signal
@@ -11,7 +11,7 @@ from .store import now
 
 
 class Progress:
-    """A line on standard error: what runs, and about how much time is left. `expected` are seconds by experiment."""
+    """A line on standard error: the running step and the estimated time left. `expected` has seconds by experiment."""
 
     def __init__(self, plans, expected, file=sys.stderr):
         self.total = sum(len(steps) for _, steps in plans)
@@ -87,8 +87,8 @@ def run(step):
 
 
 def perform(store, plans, expected, builds, progress=None):
-    """Runs what has not been run. Returns the number of failures. Commands whose needs are not met are recorded, and
-    looked at again on the next run."""
+    """Runs the steps that have no result yet. Returns the number of failures. A step whose needs are not met is recorded,
+    and the next run checks it again."""
     plans = list(plans)
     done = {}
     for name, _ in plans:
@@ -117,7 +117,7 @@ def perform(store, plans, expected, builds, progress=None):
             if record.get("failure"):
                 failures += 1
                 progress.end()
-                said = record.get("errors", "").splitlines()
-                print(f"{name}: {step.key}: {record['failure']}{': ' + said[-1] if said else ''}", file=sys.stderr)
+                lines = record.get("errors", "").splitlines()
+                print(f"{name}: {step.key}: {record['failure']}{': ' + lines[-1] if lines else ''}", file=sys.stderr)
     progress.end()
     return failures

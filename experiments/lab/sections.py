@@ -1,4 +1,4 @@
-"""From a folder of results to the sections of a report: each experiment's analysis.py makes one of its runs."""
+"""Makes the sections of a report from a folder of results: each experiment's analysis.py makes one section."""
 import importlib.util
 import os
 
@@ -6,7 +6,7 @@ from . import cells, describe, numbers
 from .data import Data
 from .store import Store
 
-# The order of the paper, then what it does not have.
+# The order of the paper, then the results that it does not have.
 ORDER = ["table1-parse-share", "table2-hazards", "table3-insertion-mode", "state-distribution", "table4-accuracy",
          "table5-platforms", "fig3-naive-pipeline", "fig7-8-list", "fig10-script-scope", "fig11-speedup",
          "fig12-scalability", "fig13-pipeline", "contention", "fig14-buffer", "costs", "peers", "strategies", "many",
@@ -46,12 +46,16 @@ def make(folder, check=True):
             section = cells.Section(cells.NOT_YET, data.why_not())
         else:
             section = _analysis(name)(data)
+        if section.verdict.split(":")[0] not in cells.VERDICTS:
+            raise ValueError(f"{name}: no such verdict: {section.verdict}")
+        if section.verdict in (cells.DIFFERS, cells.MISSES) and not section.reason:
+            raise ValueError(f"{name}: {section.verdict} without a reason")
         parts.append(Part(name, description, section, runs[name]))
     return parts, store.get("run.json") or {}, machine
 
 
 def numbers_of(parts):
-    """Every measured figure of the tables, by where it stands."""
+    """Every measured figure of the tables, by table, row and column."""
     found = {}
     for part in parts:
         for table in part.section.parts:
@@ -65,8 +69,8 @@ def numbers_of(parts):
 
 
 def overlap(first, second):
-    """The share of cells of two runs with overlapping intervals, and lines that say so. Cells without an interval, as
-    counts have none, must be equal."""
+    """The share of cells of two runs with overlapping intervals, and lines that list the others. Cells without an
+    interval (counts) must be equal."""
     a, b = (numbers_of(make(folder)[0]) for folder in (first, second))
     shared = sorted(set(a) & set(b))
     apart = [key for key in shared if not numbers.overlap(a[key], b[key])]
@@ -77,5 +81,5 @@ def overlap(first, second):
     apart_measured = [key for key in apart if a[key].low is not None]
     if measured:
         lines.append(f"{100 * (1 - len(apart_measured) / len(measured)):.1f}% of {len(measured)} cells with an interval")
-    lines.append(f"{100 * share:.1f}% of {len(shared)} cells overlap; {len(set(a) ^ set(b))} stand in one run only")
+    lines.append(f"{100 * share:.1f}% of {len(shared)} cells overlap; {len(set(a) ^ set(b))} are in one run only")
     return share, lines

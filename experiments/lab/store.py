@@ -1,8 +1,8 @@
 """A folder of results, results/<host>/<date>-<commit>[-quick]: run.json, machine.json, topology.xml, for each experiment
 a folder with runs.jsonl, a line for each command that was run, and index.json.
 
-The index has, for each file, how many bytes of it count and their SHA-256. A line is written first, then the index; what
-lies behind the indexed bytes is a line that was being written when the run was stopped, and is cut off on the next."""
+The index has the number of valid bytes of each file and their SHA-256. The store writes a line first, then the index.
+Bytes after the valid ones are a line that an interrupted run was writing; the next run removes them."""
 import datetime
 import glob
 import hashlib
@@ -94,14 +94,14 @@ class Store:
         return sorted(name.split("/")[0] for name in self.index if name.endswith("/" + RUNS))
 
     def damage(self):
-        """What is wrong, a line each: files that were edited, shortened or removed, and files that nobody indexed."""
+        """The defects, a line each: files that were edited, shortened or removed, and files that are not in the index."""
         found = []
         for name, entry in sorted(self.index.items()):
             path = self.file(name)
             if not os.path.exists(path):
                 found.append(f"{name}: missing")
             elif _digest(path, entry["bytes"]) != (entry["bytes"], entry["sha256"]):
-                found.append(f"{name}: not as it was written: its SHA-256 differs from the index")
+                found.append(f"{name}: changed after it was written: its SHA-256 differs from the index")
         for path in glob.glob(self.file("*", RUNS)):
             name = os.path.relpath(path, self.path)
             if name not in self.index and os.path.getsize(path):
@@ -117,8 +117,8 @@ class Store:
 
 
 def default_folder(root, commit, quick, again=False):
-    """Where a run goes on, or a new folder: the newest for this host, commit and extent, unless it is complete and
-    another one is wanted."""
+    """The folder of an interrupted run, or a new one: the newest for this host, commit and extent, unless it is complete
+    and `again` requests another one."""
     base = os.path.join(root, machine.host())
     tail = f"{commit}{'-quick' if quick else ''}"
     found = [path for path in glob.glob(os.path.join(glob.escape(base), f"*-{tail}*"))

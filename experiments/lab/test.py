@@ -242,6 +242,27 @@ class Report(unittest.TestCase):
             self.assertIn(f'<section id="{name}">', text)
             self.assertIn(f"`{name}`", markdown)
 
+    def test_summary(self):
+        text = self.read("report.html")
+        opening = text[text.index('<section class="summary"'):text.index("</section>")]
+        self.assertIn("speed-up on the paper", opening)
+        self.assertEqual(opening.count("<img "), 1)  # the recorded runs have neither peers nor projections
+        self.assertLess(text.index('<section class="summary"'), text.index("Machine and run"))
+
+    def test_miss_without_reason(self):
+        original = sections._analysis
+        for section, fails in ((cells.Section(cells.MISSES, "w"), True), (cells.Section(cells.DIFFERS, "w"), True),
+                               (cells.Section("nearly", "w"), True), (cells.Section(cells.MISSES, "w", "Because."), False)):
+            sections._analysis = lambda name, section=section: lambda data: section
+            try:
+                if fails:
+                    with self.assertRaises(ValueError):
+                        sections.make(RECORDED)
+                else:
+                    self.assertEqual({part.section.verdict for part in sections.make(RECORDED)[0]} - {cells.NOT_YET}, {cells.MISSES})
+            finally:
+                sections._analysis = original
+
     def test_no_empty_cell(self):
         text = self.read("report.html")
         self.assertNotRegex(text, r"<td[^>]*>\s*</td>")

@@ -6,7 +6,7 @@ from lab.data import speedup, time_ms
 
 def analyse(data):
     cores = data.machine.get("cores")
-    result = Section(CANNOT, "not in the paper")
+    result = Section(CANNOT, "the paper does not measure this")
     shown = []
     for name, title in (("paper", "the paper's pages"), ("large", "the large pages")):
         pages = [page for page in data.values("page") if data.ran(set=name, page=page)]
@@ -25,7 +25,7 @@ def analyse(data):
         means = numbers.geometric(split), numbers.geometric(beside)
         table.row("geometric mean", "of speed-ups", Number(means[0], "", 3), Number(means[1], "", 3),
                   Number(100 * means[0].mean / means[1].mean, "%", 1))
-        result.why += f"; on {title} splitting gives {means[0].mean:.2f}, side by side {means[1].mean:.2f}"
+        result.why += f"; on {title}, splitting gains {means[0].mean:.2f}, side by side {means[1].mean:.2f}"
     rows = data.ran(set="collection")
     if rows:
         table = result.add(Table("many-throughput", "The collection, each page once, documents fresh", ["threads", "MB/s", "over one thread"]))
@@ -39,5 +39,5 @@ def analyse(data):
                   [("one document split", [split for _, split, _ in shown], True), ("side by side", [beside for _, _, beside in shown], True)],
                   "speed-up", 1)
 
-    result.add(Plot("many", "Splitting one document, and parsing several at once", "The dotted line is one sequential parse", show))
+    result.add(Plot("many", "Splitting one document, and parsing several at once", "The dotted line is one sequential parse.", show))
     return result

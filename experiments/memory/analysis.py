@@ -1,13 +1,13 @@
-"""Memory over input bytes, and the parallel peak over the sequential one."""
+"""Memory for a byte of input, and the parallel peak over the sequential one."""
 import itertools
 
 from lab import numbers
-from lab.cells import AGREES, DIFFERS, Number, Section, Table
+from lab.cells import MEETS, MISSES, Number, Section, Table
 
-MOST = 1.25
+MAX = 1.25
 TITLES = {"paper": "the paper's pages", "pages": "the collection", "large": "the large pages"}
 
-PACES = {None: "", "free": "", "paced": ", each at its share"}
+PACES = {None: "", "free": "", "paced": ", paced"}
 
 
 def per_byte(record):
@@ -19,7 +19,7 @@ def per_byte(record):
 
 
 def analyse(data):
-    result = Section(AGREES, "")
+    result = Section(MEETS, "")
     worst = {}
     for name in data.values("set"):
         alone = [per_byte(record) for record in data.ran(set=name, mode="sequential")]
@@ -28,7 +28,7 @@ def analyse(data):
         base = [numbers.value([run[i] for run in alone]) for i in (0, 1)]
         table = result.add(Table(f"memory-{name}", f"Bytes of memory for a byte of input, {TITLES[name]}",
                                  ["mode and threads", "resident", "over sequential", "allocated", "over sequential "],
-                                 "Resident: VmHWM less what was resident before; allocated: peak of malloc, and the tree. Sums over the pages of the set."))
+                                 "Resident: VmHWM less the resident memory before. Allocated: the peak of malloc, and the tree. Sums over the pages of the set."))
         table.row("sequential", Number(base[0], "", 3), Number(1, "", 3), Number(base[1], "", 3), Number(1, "", 3))
         for mode, pace in itertools.product(("auto", "parallel"), data.values("pace") or [None]):
             for threads in data.values("threads"):
@@ -40,8 +40,11 @@ def analyse(data):
                 worst[name, mode] = max(worst.get((name, mode), 0), *ratios)
                 table.row(f"{mode}, {threads} threads{PACES[pace]}", Number(values[0], "", 3), Number(ratios[0], "", 3),
                           Number(values[1], "", 3), Number(ratios[1], "", 3))
-    asked = {key: value for key, value in worst.items() if key[1] == "auto" and key[0] != "paper"} or worst
-    result.verdict = AGREES if max(asked.values()) <= MOST else DIFFERS
-    result.why = "the parallel peak over the sequential one, at most: " + ", ".join(
-        f"{value:.2f} on {TITLES[name]} ({mode})" for (name, mode), value in worst.items())
+    aim = {key: value for key, value in worst.items() if key[1] == "auto" and key[0] != "paper"} or worst
+    if max(aim.values()) > MAX:
+        result.missed(MISSES, "Each further thread takes about 20 KB, and nodes of wrong guesses come on top.")
+    result.headline("peak memory on 1 to 8 threads, over sequential", "not given",
+                    f"at most {max(aim.values()):.2f} times", result.verdict)
+    result.why = "the table gives the parallel peak over the sequential one; " + "; ".join(
+        f"at most {value:.2f} on {TITLES[name]} ({mode})" for (name, mode), value in worst.items())
     return result

@@ -1,6 +1,6 @@
 """Generated pages beside their models."""
 from lab import numbers
-from lab.cells import AGREES, DIFFERS, NOT_YET, Number, Section, Table
+from lab.cells import MEETS, MISSES, NOT_YET, Number, Section, Table
 from lab.pages import PAPER as PAGES
 
 MEASURES = [("clean", "clean chunks, %", 1), ("log", "log entries for 1000 tokens", 1), ("speed", "MB/s, sequential", 0), ("tokens", "tokens", 0)]
@@ -9,8 +9,8 @@ MEASURES = [("clean", "clean chunks, %", 1), ("log", "log entries for 1000 token
 def analyse(data):
     if not data.ran(part="model"):
         return Section(NOT_YET, data.why_not(part="model"))
-    result = Section(AGREES, "")
-    far = []
+    result = Section(MEETS, "")
+    far, tokens = [], 0
     for key, name, digits in MEASURES:
         table = result.add(Table(f"stand-ins-{key}", name, ["page", "model", "generated, mean", "generated / model", "verdict"]))
         ratios = []
@@ -22,11 +22,14 @@ def analyse(data):
             there, ours = model[0]["output"][key], numbers.value([record["output"][key] for record in made])
             ratios.append(ours.mean / there)
             near = abs(ratios[-1] - 1) <= 0.15
+            tokens = max(tokens, abs(ratios[-1] - 1)) if key == "tokens" else tokens
             if not near and key != "tokens":
                 far.append(f"{page}, {name.split(',')[0]} {ratios[-1]:.2f}")
-            table.row(page, Number(there, "", digits), Number(ours, "", digits), Number(ours.scaled(1 / there), "", 2), AGREES if near else DIFFERS)
+            table.row(page, Number(there, "", digits), Number(ours, "", digits), Number(ours.scaled(1 / there), "", 2), MEETS if near else MISSES)
         mean = numbers.geometric(ratios)
-        table.row("geometric mean", "of ratios", "of ratios", Number(mean, "", 2), AGREES if abs(mean - 1) <= 0.15 else DIFFERS)
-    result.verdict = DIFFERS if far else AGREES
+        table.row("geometric mean", "of ratios", "of ratios", Number(mean, "", 2), MEETS if abs(mean - 1) <= 0.15 else MISSES)
+    if far:
+        result.missed(MISSES, f"The generator keeps lengths and frequencies, but the number of tokens, which the speed depends on, is off by up to "
+                              f"{100 * tokens:.0f}%.")
     result.why = f"more than 15% off: {'; '.join(far)}" if far else "all within 15%"
     return result

@@ -32,7 +32,7 @@ def analyse(data):
     paper = PAPER["state_distribution"]
     sets = [(name, data.ran(part=part)) for part, name in (("each", "the paper's pages"), ("collection", "the collection")) if data.ran(part=part)]
     result = Section(AGREES, "")
-    table = result.add(Table("state-distribution", "Shares in percent", ["what", "paper", *(name for name, _ in sets), "verdict"]))
+    table = result.add(Table("state-distribution", "Shares in percent", ["share", "paper", *(name for name, _ in sets), "verdict"]))
     policies = list(sets[0][1][0]["output"]["states_at_cuts"])
     given = {"even": paper["data_at_even_cuts"], "before-tag": paper["data_at_smart_cuts"]}
     verdicts = []
@@ -52,6 +52,8 @@ def analyse(data):
             [share(total(records, unit), *TABLE_MODES) for _, records in sets])
     differ = [label for label, verdict in verdicts if verdict == DIFFERS]
     result.verdict = DIFFERS if differ else AGREES
+    if differ:
+        result.reason = "The pages are other ones than the paper's 1,000 sites of 2012, and the paper does not state the unit of its share."
     result.why = f"more than 10 points off: {'; '.join(differ)}" if differ else "within 10 points"
 
     def show(figure):
@@ -60,5 +62,5 @@ def analyse(data):
                   [("paper", [numbers.Value(given[policy]) if policy in given else None for policy in policies], True)],
                   "cuts in the data state, percent", rotate=0)
 
-    result.add(Plot("state-distribution", "Data state at cuts", "By where is cut; the paper gives even and smart cuts", show, (6, 3.2)))
+    result.add(Plot("state-distribution", "Data state at cuts", "By cut policy. The paper gives even and smart cuts.", show, (6, 3.2)))
     return result

@@ -1,8 +1,8 @@
-"""Table III: the mode at a cut by the first tag of a table part behind it."""
+"""Table III: the mode at a cut by the first tag of a table part after it."""
 from lab.cells import AGREES, CANNOT, DIFFERS, NOT_YET, Missing, Number, Section, Table
 from lab.data import PAPER
 
-# How the paper's InTableText is read: the mode that owns the white space.
+# The paper's InTableText means the mode that owns the white space.
 OWNER = {"</tr>": ["in row", "in table body"], "</thead>": ["in table body", "in table"], "</tbody>": ["in table body", "in table"],
          "</tfoot>": ["in table body", "in table"], "</td>": ["in cell"], "</th>": ["in cell"]}
 
@@ -18,7 +18,7 @@ def analyse(data):
                 counts.setdefault(tag, {}).setdefault(mode, 0)
                 counts[tag][mode] += count
     result = Section(AGREES, "")
-    table = result.add(Table("table3", f"First tag of a table part behind a cut, and the mode at the cut; "
+    table = result.add(Table("table3", f"First tag of a table part after a cut, and the mode at the cut, on "
                              f"{'the collection' if data.ran(part='collection') else 'the pages of the paper'}",
                              ["tag", "paper", "commonest mode", "its share, %", "next", "cuts", "verdict"]))
     verdicts = []
@@ -36,5 +36,7 @@ def analyse(data):
                   f"{modes[1][0]} {100 * modes[1][1] / total:.1f}%" if len(modes) > 1 else "none", Number(total, "", 0), verdict)
     agree, differ = verdicts.count(AGREES), verdicts.count(DIFFERS)
     result.verdict = CANNOT if not agree + differ else AGREES if agree >= differ else DIFFERS
+    if result.verdict == DIFFERS:
+        result.reason = "The pages use tables in another way than the paper's sites of 2012."
     result.why = f"{agree} of {agree + differ} rows with at least 20 cuts"
     return result
