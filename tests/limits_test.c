@@ -139,6 +139,31 @@ static void large(void) {
   buffer_free(&page);
 }
 
+/* A forced cut in the input that the limit leaves out is no error: every mode ends at the limit, fed or not. */
+static void cuts_beyond_the_limit(void) {
+  static const uint64_t cuts[] = {5, 60};
+  buffer page = {0};
+  while (page.length < 80) buffer_text(&page, "<p>x<b>y</b></p>");
+  for (hpar_mode mode = HPAR_MODE_AUTO; mode <= HPAR_MODE_PIPELINED; mode++) {
+    if (mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
+    for (hpar_executor executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
+      hpar_options options = {.mode = mode, .executor = executor, .threads = 2, .cuts = cuts, .cut_count = 2};
+      set(&options, INPUT, 40);
+      hpar_stats stats;
+      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_INPUT);
+      CHECK(compare_dump(document, &expected) && expected.length > 40);
+      CHECK_EQ(feed(&options, &page, page.length, &stats), HPAR_LIMIT_INPUT);
+      CHECK(compare_dump(document, &got) && same(&expected, &got));
+      set(&options, INPUT, 0);
+      CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_OK);
+      options.cuts = (const uint64_t[]){5, 600};
+      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_ERROR_ARGUMENT);
+      CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_ERROR_ARGUMENT);
+    }
+  }
+  buffer_free(&page);
+}
+
 /* Time says nothing of trees, but of statuses: a deadline that is over ends every mode. */
 static void time_is_up(void) {
   buffer page = {0};
@@ -190,6 +215,7 @@ int main(void) {
   for (int i = 0; i < 16 + LIMITS; i++) CHECK(hpar_status_text((hpar_status)i) != NULL);
   own_documents();
   large();
+  cuts_beyond_the_limit();
   time_is_up();
   amplification();
   hpar_document_destroy(document);

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ERRORS = 100, MOST = 16 };
@@ -346,6 +347,35 @@ static void binding(void) {
   CHECK_EQ(allowed(), before);
 }
 
+/* Returns the threads of two parallel parses in a fresh process: the first one with `affinity`, the second one without.
+ * The process counts its cores in the first. */
+static unsigned threads_of_fresh_process(hpar_bind bind, int second) {
+  pid_t child = fork();
+  if (!child) {
+    unsigned threads = 0;
+    for (int round = 0; round <= second; round++) {
+      hpar_options options = {.mode = HPAR_MODE_PARALLEL, .bind = round ? HPAR_BIND_NONE : bind};
+      hpar_stats stats = {0};
+      if (hpar_parse(parser, &options, page.bytes, page.length, document, &stats)) _exit(0);
+      threads = stats.threads;
+    }
+    _exit((int)threads);
+  }
+  int status = 0;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+  return (unsigned)WEXITSTATUS(status);
+}
+
+/* Requires: this process has not counted its cores yet. */
+static void binding_leaves_the_thread_count(void) {
+  buffer_clear(&page);
+  for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
+  unsigned unbound = threads_of_fresh_process(HPAR_BIND_NONE, 0);
+  CHECK(unbound > 0);
+  CHECK_EQ(threads_of_fresh_process(HPAR_BIND_CORES, 0), unbound);
+  CHECK_EQ(threads_of_fresh_process(HPAR_BIND_CORES, 1), unbound);
+}
+
 static void allocators(void) {
   bool there = hpar_allocator_name(HPAR_ALLOCATOR_JEMALLOC);
   CHECK_STRING(hpar_allocator_name(HPAR_ALLOCATOR_LIBC), "libc");
@@ -389,6 +419,7 @@ static void allocators(void) {
 
 int main(void) {
   CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document));
+  binding_leaves_the_thread_count();
   every_executor();
   partial_executors();
   other_ways();

@@ -156,6 +156,11 @@ typedef struct hpar_options {
 HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
 
+/* Returns why the parser's last call failed: a sentence that names the argument or the option, its value and the
+ * accepted values. It is empty after a success. The text is never NULL, and valid until the next call with the parser.
+ */
+HPAR_API const char *hpar_parser_error(const hpar_parser *parser);
+
 /* Parses `length` bytes into `document`, whose earlier tree is dropped. `options` NULL means the defaults; `stats`
  * may be NULL. On failure the document is left empty, but for HPAR_LIMIT_DEPTH and what follows it.
  *

@@ -51,13 +51,13 @@ static bool parse_again(hp_merger *m, uint32_t offset) {
   uint32_t from = position(m);
   uint64_t begin = m->record ? hp_record_now() : 0;
   bool there = hp_merger_parse_until(m, offset);
-  m->stats->bytes_reparsed += position(m) - from;
+  m->counters->bytes_reparsed += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);
   return there;
 }
 
 static bool wrong(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
-  m->stats->wrong_assumptions_by_kind[assumption]++;
+  m->counters->wrong_assumptions_by_kind[assumption]++;
   m->right = false;
   if (m->record) hp_note_wrong(m, s, assumption);
   if (m->strategy->at_wrong) m->strategy->at_wrong(m->engine, chunk, s, assumption, &m->judgement);
@@ -91,7 +91,7 @@ static void prepare(hp_merger *m, const hp_token *token) {
 }
 
 static void count(hp_merger *m, const hp_segment *s) {
-  uint64_t *by_kind = m->stats->log_entries_by_kind;
+  uint64_t *by_kind = m->counters->log_entries_by_kind;
   by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
   by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   by_kind[HPAR_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
@@ -109,12 +109,12 @@ static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
 }
 
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
-  hpar_stats *stats = m->stats;
+  hp_merge_counters *counters = m->counters;
   bool composed = chunk->taken && m->taken_to > chunk->hypotheses[0].first; /* and so we are past its beginning */
   uint32_t first = composed ? chunk->hypotheses[0].first : position(m);
   int reading = composed ? 0 : reading_here(m, chunk);
   m->begun = true;
-  m->again = stats->bytes_reparsed;
+  m->again = counters->bytes_reparsed;
   m->reading = reading < 0 ? 0 : (uint32_t)reading;
   m->segment = chunk->hypotheses[m->reading].segment + chunk->taken;
   m->lost = composed ? 0 : chunk->taken;
@@ -123,29 +123,29 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->judgement = (hp_audit){0};
   m->judgement.seam = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
                                            m->engine->builder.scripting, &m->judgement.raw_name);
-  stats->chunks_in_comment += m->judgement.seam == HP_BOUNDARY_COMMENT;
-  stats->chunks_in_raw_text += m->judgement.seam == HP_BOUNDARY_RAW_TEXT;
-  stats->chunks_in_markup += m->judgement.seam == HP_BOUNDARY_MARKUP;
-  stats->chunks_right_start += reading >= 0;
-  stats->merge_levels[0].merges++;
-  stats->respeculations += chunk->outcome.respeculations;
-  stats->bytes_respeculated += chunk->outcome.bytes_respeculated;
-  stats->aborts += chunk->outcome.aborted;
+  counters->chunks_in_comment += m->judgement.seam == HP_BOUNDARY_COMMENT;
+  counters->chunks_in_raw_text += m->judgement.seam == HP_BOUNDARY_RAW_TEXT;
+  counters->chunks_in_markup += m->judgement.seam == HP_BOUNDARY_MARKUP;
+  counters->chunks_right_start += reading >= 0;
+  counters->levels[0].merges++;
+  counters->respeculations += chunk->outcome.respeculations;
+  counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
+  counters->aborts += chunk->outcome.aborted;
   if (m->strategy->at_seam) {
     bool taken = m->strategy->at_seam(m->engine, chunk, reading, &m->judgement);
     m->judgement.rolled_back = !taken;
-    stats->rollbacks += !taken && !chunk->outcome.aborted;
+    counters->rollbacks += !taken && !chunk->outcome.aborted;
   }
   if (m->record) hp_note_begun(m, chunk, reading);
 }
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
-  hpar_stats *stats = m->stats;
-  stats->chunks_right += m->right && !m->judgement.rolled_back;
-  stats->chunks_clean += m->clean && stats->bytes_reparsed == m->again;
-  stats->chunks_misguessed += m->judgement.rolled_back || chunk->outcome.respeculations;
-  stats->chunks_silent += m->judgement.silent != 0;
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) stats->silent_errors_by_kind[i] += m->judgement.silent >> i & 1;
+  hp_merge_counters *counters = m->counters;
+  counters->chunks_right += m->right && !m->judgement.rolled_back;
+  counters->chunks_clean += m->clean && counters->bytes_reparsed == m->again;
+  counters->chunks_misguessed += m->judgement.rolled_back || chunk->outcome.respeculations;
+  counters->chunks_silent += m->judgement.silent != 0;
+  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) counters->silent_errors_by_kind[i] += m->judgement.silent >> i & 1;
   m->begun = false;
   if (m->record) hp_note_taken(m, chunk);
 }
@@ -190,12 +190,12 @@ static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
     m->engine->builder.prepared = s->prepared;
     m->engine->tokens += s->tokens;
     m->engine->tokenizer.at = m->engine->tokenizer.base + s->end;
-    m->stats->merge_levels[0].segments++;
+    m->counters->levels[0].segments++;
     if (s->ends == HP_ENDS_DEFER) replay(m, &log->tokens[s->token]);
     if (s->raw_name && log->tokens[s->token].kind == HPAR_TOKEN_END_TAG) m->engine->tokenizer.content = HP_CONTENT_DATA;
     if (s->ends == HP_ENDS_SPLIT) prepare(m, &log->tokens[s->token]);
     m->taken_to = position(m);
-    m->stats->merge_levels[0].tokens += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
+    m->counters->levels[0].tokens += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
     if (strategy->after_entry) strategy->after_entry(m->engine, chunk, s, &m->judgement);
   }
   return m->done || chunk->cut_short || position(m) >= chunk->limit || parse_again(m, chunk->limit);

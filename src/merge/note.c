@@ -20,12 +20,13 @@ static hp_state state_of(const hp_start_state *s) {
   }
 }
 
-/* Counters of the statistics go into the chunk as what they were before, and become differences at its end. */
+/* Replaces each counter of the chunk by its difference to the merger's: the first call stores the state before the
+ * chunk, and the second the chunk's own count. */
 static void subtract(const hp_merger *m, hpar_chunk *c) {
   for (int i = 0; i < HPAR_LOG_KINDS; i++)
-    c->log_entries_by_kind[i] = m->stats->log_entries_by_kind[i] - c->log_entries_by_kind[i];
+    c->log_entries_by_kind[i] = m->counters->log_entries_by_kind[i] - c->log_entries_by_kind[i];
   for (int i = 0; i < HPAR_SILENT_ERRORS; i++)
-    c->silent_errors_by_kind[i] = m->stats->silent_errors_by_kind[i] - c->silent_errors_by_kind[i];
+    c->silent_errors_by_kind[i] = m->counters->silent_errors_by_kind[i] - c->silent_errors_by_kind[i];
 }
 
 static hpar_chunk *noted(const hp_merger *m) { return hp_record_last(m->record); }

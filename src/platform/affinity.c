@@ -136,10 +136,3 @@ bool hp_save_affinity(hp_saved_affinity *home) {
 void hp_restore_affinity(const hp_saved_affinity *home) {
   if (home->left) sched_setaffinity(0, sizeof home->mask, &home->mask);
 }
-
-void hp_note_places(hpar_stats *stats, bool refused) {
-  const hp_places *found = hp_places_found();
-  stats->bind = refused || !found ? "refused" : found->how;
-  for (unsigned i = 0; found && i < stats->threads && i < HPAR_MAX_THREADS; i++)
-    stats->processor_per_worker[i] = found->processor[i % found->count];
-}

@@ -32,7 +32,4 @@ typedef struct hp_saved_affinity {
 bool hp_save_affinity(hp_saved_affinity *home);
 void hp_restore_affinity(const hp_saved_affinity *home);
 
-/* What the statistics say of it, `stats->threads` being known. */
-void hp_note_places(hpar_stats *stats, bool refused);
-
 #endif

@@ -1,74 +1,117 @@
-/* The names under which counters appear to people and in JSON. */
+#include "session/stats.h"
 
-#include <hpar/stats.h>
+#if HPAR_PARALLEL
+#include "platform/affinity.h"
+#endif
 
-const char *hpar_log_kind_name(hpar_log_kind kind) {
-  switch (kind) {
-    case HPAR_LOG_SPLICE: return "splice";
-    case HPAR_LOG_REPLAY: return "replay";
-    case HPAR_LOG_ASSUME: return "assume";
-    case HPAR_LOG_HAZARD: return "hazard";
-    case HPAR_LOG_END_MISSING: return "end_missing";
-    case HPAR_LOG_KINDS: break;
-  }
-  return "unknown";
+#include <string.h>
+
+#if HPAR_PARALLEL
+const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused) {
+  const hp_places *found = hp_places_found();
+  for (unsigned i = 0; found && i < threads && i < HPAR_MAX_THREADS; i++)
+    processor_per_worker[i] = found->processor[i % found->count];
+  return refused || !found ? "refused" : found->how;
 }
 
-const char *hpar_silent_error_name(hpar_silent_error error) {
-  switch (error) {
-    case HPAR_SILENT_START_STATE: return "start_state";
-    case HPAR_SILENT_NAMESPACE: return "namespace";
-    case HPAR_SILENT_MODE: return "mode";
-    case HPAR_SILENT_TOP: return "top";
-    case HPAR_SILENT_END_TAG: return "end_tag";
-    case HPAR_SILENT_IMPLIED_END: return "implied_end";
-    case HPAR_SILENT_FORMATTING: return "formatting";
-    case HPAR_SILENT_FOSTER: return "foster";
-    case HPAR_SILENT_TEXT: return "text";
-    case HPAR_SILENT_OTHER: return "other";
-    case HPAR_SILENT_ERRORS: break;
-  }
-  return "unknown";
+static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
+  stats->chunks_exact = from->chunks_exact;
+  stats->chunks_right_start = from->chunks_right_start;
+  stats->chunks_right = from->chunks_right;
+  stats->chunks_clean = from->chunks_clean;
+  stats->chunks_in_comment = from->chunks_in_comment;
+  stats->chunks_in_raw_text = from->chunks_in_raw_text;
+  stats->chunks_in_markup = from->chunks_in_markup;
+  stats->chunks_misguessed = from->chunks_misguessed;
+  stats->chunks_silent = from->chunks_silent;
+  stats->bytes_reparsed = from->bytes_reparsed;
+  stats->respeculations = from->respeculations;
+  stats->bytes_respeculated = from->bytes_respeculated;
+  stats->aborts = from->aborts;
+  stats->rollbacks = from->rollbacks;
+  for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += from->log_entries_by_kind[kind];
+  memcpy(stats->log_entries_by_kind, from->log_entries_by_kind, sizeof stats->log_entries_by_kind);
+  memcpy(stats->wrong_assumptions_by_kind, from->wrong_assumptions_by_kind, sizeof stats->wrong_assumptions_by_kind);
+  memcpy(stats->silent_errors_by_kind, from->silent_errors_by_kind, sizeof stats->silent_errors_by_kind);
+  memcpy(stats->merge_levels, from->levels, sizeof stats->merge_levels);
 }
 
-const char *hpar_assumption_name(hpar_assumption assumption) {
-  switch (assumption) {
-    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return "no_p_in_button_scope";
-    case HPAR_ASSUME_NOT_IN_SCOPE: return "not_in_scope";
-    case HPAR_ASSUME_NO_LI: return "no_li";
-    case HPAR_ASSUME_NO_DD_DT: return "no_dd_dt";
-    case HPAR_ASSUME_FORMATTING_CLEAN: return "formatting_clean";
-    case HPAR_ASSUME_NOAHS_ARK: return "noahs_ark";
-    case HPAR_ASSUME_NO_FORMATTING: return "no_formatting";
-    case HPAR_ASSUME_NO_TEMPLATE: return "no_template";
-    case HPAR_ASSUME_FORM_NULL: return "form_null";
-    case HPAR_ASSUME_NO_SELECTEDCONTENT: return "no_selectedcontent";
-    case HPAR_ASSUME_TOP_NOT_IMPLIED: return "top_not_implied";
-    case HPAR_ASSUME_NAMESPACE: return "namespace";
-    case HPAR_ASSUME_MODE: return "mode";
-    case HPAR_ASSUME_START_STATE: return "start_state";
-    case HPAR_ASSUMPTIONS: break;
-  }
-  return "unknown";
+static void fill_pipeline(const hp_pipeline_counters *from, hpar_stats *stats) {
+  stats->pipeline.predictor = from->predictor;
+  stats->pipeline.buffer_tokens = from->buffer_tokens;
+  stats->pipeline.batch = from->batch_tokens;
+  memcpy(stats->pipeline.hazards_by_kind, from->hazards_by_kind, sizeof from->hazards_by_kind);
+  memcpy(stats->pipeline.rollbacks_by_kind, from->rollbacks_by_kind, sizeof from->rollbacks_by_kind);
+  stats->pipeline.rollbacks = from->rollbacks;
+  stats->pipeline.tokens_dropped = from->tokens_dropped;
+  stats->pipeline.bytes_dropped = from->bytes_dropped;
+  stats->pipeline.bytes_read = from->bytes_read;
+  stats->pipeline.bytes_alone = from->bytes_alone;
+  stats->pipeline.drains = from->drains;
+  stats->pipeline.tokenizer_waits = from->tokenizer_waits;
+  stats->pipeline.tokenizer_slept = from->tokenizer_slept;
+  stats->pipeline.tokenizer_wait_ns = from->tokenizer_wait_ns;
+  stats->pipeline.builder_waits = from->builder_waits;
+  stats->pipeline.builder_slept = from->builder_slept;
+  stats->pipeline.builder_wait_ns = from->builder_wait_ns;
 }
 
-const char *hpar_pipeline_hazard_name(hpar_pipeline_hazard hazard) {
-  switch (hazard) {
-    case HPAR_PIPELINE_TITLE: return "title";
-    case HPAR_PIPELINE_NOFRAMES: return "noframes";
-    case HPAR_PIPELINE_STYLE: return "style";
-    case HPAR_PIPELINE_SCRIPT: return "script";
-    case HPAR_PIPELINE_XMP: return "xmp";
-    case HPAR_PIPELINE_IFRAME: return "iframe";
-    case HPAR_PIPELINE_NOEMBED: return "noembed";
-    case HPAR_PIPELINE_NOSCRIPT: return "noscript";
-    case HPAR_PIPELINE_PLAINTEXT: return "plaintext";
-    case HPAR_PIPELINE_TEXTAREA: return "textarea";
-    case HPAR_PIPELINE_SELF_CLOSING: return "self_closing";
-    case HPAR_PIPELINE_CDATA: return "cdata";
-    case HPAR_PIPELINE_FOREIGN_RAW_TEXT: return "foreign_raw_text";
-    case HPAR_PIPELINE_IGNORED_TAG: return "ignored_tag";
-    case HPAR_PIPELINE_HAZARDS: break;
+static void fill_parallel(const hp_parallel_counters *from, hpar_stats *stats) {
+  stats->mode = "parallel";
+  stats->threads = from->threads;
+  stats->strategy = from->strategy;
+  stats->predictor = from->predictor;
+  stats->mode_predictor = from->mode_predictor;
+  stats->cut = from->cut_policy;
+  stats->merge = from->merged_as_tree ? "tree" : "chain";
+  stats->chunks = from->chunks;
+  stats->chunks_started_before_end = from->chunks_started_before_end;
+  stats->ns.cut = from->cut_ns;
+  stats->ns.merge = from->merge_ns;
+  stats->ns.oracle = from->oracle_ns;
+  stats->ns.predict = from->predict_ns;
+  stats->ns.first_chunk = from->first_chunk_ns;
+  memcpy(stats->ns.parse_per_worker, from->parse_ns_per_worker, sizeof stats->ns.parse_per_worker);
+  fill_merge(&from->merge, stats);
+  if (from->pipelined) fill_pipeline(&from->pipeline, stats);
+}
+
+static void fill_driver(const hp_session *session, hpar_stats *stats) {
+  if (session->result.driver == HP_DRIVER_PARALLEL) fill_parallel(&session->parallel_counters, stats);
+  if (session->result.driver == HP_DRIVER_PIPELINED) {
+    stats->mode = "pipelined";
+    stats->threads = session->pipeline_counters.threads;
+    fill_pipeline(&session->pipeline_counters, stats);
   }
-  return "unknown";
+}
+#else
+const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused) {
+  (void)processor_per_worker, (void)threads, (void)refused;
+  return "none";
+}
+
+static void fill_driver(const hp_session *session, hpar_stats *stats) { (void)session, (void)stats; }
+#endif
+
+void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
+  const hp_result *result = &session->result;
+  memset(stats, 0, sizeof *stats);
+  stats->mode = "sequential";
+  stats->threads = 1;
+  stats->bind = "none";
+  stats->allocator = hpar_allocator_name(result->complete && result->by_jemalloc);
+  if (!result->complete) return;
+  fill_driver(session, stats);
+  stats->encoding = result->encoding;
+  stats->encoding_source = result->encoding_source;
+  stats->bytes = result->bytes;
+  stats->tokens = result->tokens;
+  stats->nodes = result->nodes;
+  stats->parse_errors = result->parse_errors;
+  stats->ns.decode = result->decode_ns;
+  stats->ns.input = result->input_ns;
+  stats->ns.total = result->total_ns - stats->ns.oracle;
+  if (stats->threads == 1) stats->ns.parse_per_worker[0] = stats->ns.total;
+  if (result->bound)
+    stats->bind = hp_note_processors(stats->processor_per_worker, stats->threads, result->binding_refused);
 }

@@ -1,6 +1,6 @@
+#include "session/tokens.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "session/parser.h"
 
 #include <hpar/tokenizer.h>
 #include <strings.h>
@@ -81,28 +81,35 @@ static hpar_status run(hp_engine *engine, const hp_request *task, hp_content con
   return HPAR_OK;
 }
 
-hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
-                          const char *bytes, size_t length, hpar_token_callback callback, void *context) {
-  hp_content content = HP_CONTENT_DATA;
-  if (!parser || !callback || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
-  hp_feed_abandon(parser);
-  if (state) {
-    size_t i = 0;
-    while (i < sizeof states / sizeof *states && strcasecmp(states[i].name, state) != 0) i++;
-    if (i == sizeof states / sizeof *states) return HPAR_ERROR_ARGUMENT;
-    content = states[i].content;
+/* Finds the content of a state by the standard's name for it, in any case of letters. */
+static bool find_state(const char *name, hp_content *content) {
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    if (strcasecmp(states[i].name, name) != 0) continue;
+    *content = states[i].content;
+    return true;
   }
+  return false;
+}
+
+hpar_status hp_tokenize(hp_session *session, const char *state, const char *last_start_tag, size_t max_errors,
+                        const char *bytes, size_t length, hpar_token_callback callback, void *context) {
+  hp_content content = HP_CONTENT_DATA;
+  if (state && !find_state(state, &content))
+    return hp_explain(&session->error, HPAR_ERROR_ARGUMENT,
+                      "state is \"%.60s\"; accepted: Data state, RCDATA state, RAWTEXT state, Script data state, "
+                      "PLAINTEXT state, CDATA section state",
+                      state);
   hpar_document *document;
   hpar_status status = hpar_document_create(&document);
   if (status != HPAR_OK) return status;
   status = hp_input_open(&document->input, bytes, length);
   attribute_list list = {NULL, 0};
   if (status == HPAR_OK) {
-    hp_request task = {.document = document,
-                       .text = document->input.bytes,
-                       .length = document->input.length,
-                       .max_errors = max_errors};
-    status = run(&parser->engine, &task, content, last_start_tag, &list, callback, context);
+    hp_request request = {.document = document,
+                          .text = document->input.bytes,
+                          .length = document->input.length,
+                          .max_errors = max_errors};
+    status = run(&session->engine, &request, content, last_start_tag, &list, callback, context);
   }
   hp_free(list.items);
   hpar_document_destroy(document);

@@ -20,8 +20,8 @@ static void run_task(void *context, unsigned index) {
   tasks->work(tasks->context, index);
 }
 
-void hp_run_on_caller(const hpar_options *o, unsigned count, hp_work work, void *context) {
+void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work, void *context) {
   task_set tasks = {.work = work, .context = context, .count = count};
-  o->run(o->run_context, count, run_task, &tasks);
+  executor->run(executor->context, count, run_task, &tasks);
   for (unsigned i = 0; i < count; i++) run_task(&tasks, i);
 }

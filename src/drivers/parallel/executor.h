@@ -3,13 +3,11 @@
 
 /* Calls of the caller's executor. */
 
-#include "platform/pool.h"
-
-#include <hpar/parse.h>
+#include "drivers/parallel/config.h"
 
 /* Calls work(context, t) once for each t below `count`. The caller's executor calls the tasks. The
  * calling thread then runs the tasks that the executor has left out, in ascending order. Returns
  * when all have returned. Requires: `count` is at most HPAR_MAX_THREADS. */
-void hp_run_on_caller(const hpar_options *options, unsigned count, hp_work work, void *context);
+void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work, void *context);
 
 #endif

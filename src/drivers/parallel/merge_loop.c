@@ -12,12 +12,12 @@ enum { AWAIT_SPIN_NS = 200000, MIN_SPIN_STEPS = 100 };
  * does. */
 static bool take_over_chunk(hp_job *job) {
   if (job->is_exact || job->threads < 2 || !hp_chunk_queue_claim_chunk(job->queue, job->chunk)) return false;
-  hpar_stats *stats = job->merger.stats;
-  stats->chunks_exact++;
-  stats->chunks_right_start++;
-  stats->chunks_right++;
-  stats->chunks_clean++;
-  if (job->merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
+  hp_merge_counters *counters = job->merger.counters;
+  counters->chunks_exact++;
+  counters->chunks_right_start++;
+  counters->chunks_right++;
+  counters->chunks_clean++;
+  if (job->config->merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
   return job->is_exact = true;
 }
 
@@ -47,7 +47,7 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
   uint64_t begin = hp_now();
   const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
   bool is_finished = hp_merger_merge_chunk(m, c->work ? c->work : &lost);
-  m->stats->ns.merge += hp_now() - begin;
+  job->counters->merge_ns += hp_now() - begin;
   if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
   return is_finished;
 }
@@ -64,7 +64,7 @@ static bool merge_chunk(hp_job *job) {
 
 /* Returns whether the merger can merge its chunk now. A merge tree must be complete before. */
 static bool is_ready(const hp_job *job) {
-  if (job->merges_as_tree)
+  if (job->config->merges_as_tree)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
   return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
 }
@@ -101,7 +101,7 @@ static void merge_finished_chunks(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   while (!m->done && job->chunk < published) {
-    if (!job->is_exact && (job->merges_as_tree || !is_ready(job))) return;
+    if (!job->is_exact && (job->config->merges_as_tree || !is_ready(job))) return;
     if (!merge_chunk(job)) return;
   }
 }
@@ -121,7 +121,7 @@ void hp_merge_between_feeds(hp_job *job) {
 void hp_merge_all(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
-  bool is_composed = !job->merges_as_tree;
+  bool is_composed = !job->config->merges_as_tree;
   while (!m->done && job->chunk < published) {
     if (!job->is_exact && !take_over_chunk(job)) {
       wait_until_ready(job);

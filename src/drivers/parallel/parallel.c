@@ -28,7 +28,7 @@ static void run_task(void *context, unsigned index) {
 }
 
 static hpar_status run_by_caller(hp_job *job) {
-  hp_run_on_caller(job->options, job->threads, run_task, job);
+  hp_run_on_caller(&job->config->executor, job->threads, run_task, job);
   return job->merge_status;
 }
 
@@ -45,18 +45,17 @@ static bool leave_initial_mode(hp_merger *m) {
 
 static void name_choices(const hp_job *job) {
   const hp_plan *plan = &job->plan;
-  hpar_stats *stats = job->merger.stats;
-  stats->mode = "parallel";
-  stats->threads = job->threads;
-  stats->strategy = plan->strategy->name;
-  stats->predictor = plan->own && plan->own->name ? plan->own->name : plan->predictor->name;
-  stats->mode_predictor = plan->mode_predictor->name;
-  stats->merge = job->merges_as_tree ? "tree" : "chain";
-  stats->cut = job->options->cuts ? "forced" : hpar_cut_policy_name(plan->cut);
+  hp_parallel_counters *counters = job->counters;
+  counters->threads = job->threads;
+  counters->strategy = plan->strategy->name;
+  counters->predictor = plan->own && plan->own->name ? plan->own->name : plan->predictor->name;
+  counters->mode_predictor = plan->mode_predictor->name;
+  counters->merged_as_tree = job->config->merges_as_tree;
+  counters->cut_policy = job->config->cuts ? "forced" : hpar_cut_policy_name(plan->cut);
 }
 
-void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hpar_options *o,
-                       hpar_stats *stats) {
+void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                       hp_parallel_counters *counters) {
   hp_job *job = &team->job;
   hp_cutter_close(&job->cutter);
   hp_chunk_queue_reset(&team->queue);
@@ -64,15 +63,15 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->team = team;
   job->queue = &team->queue;
   job->request = request;
-  job->options = o;
-  hp_plan_of(&job->plan, o);
+  job->config = config;
+  job->counters = counters;
+  *counters = (hp_parallel_counters){0};
+  job->plan = config->plan;
   hp_prescan_begin(&team->prescan);
   job->plan.prescan = &team->prescan;
-  job->merger =
-      (hp_merger){.engine = engine, .stats = stats, .strategy = job->plan.strategy, .record = request->record};
-  job->threads = o->threads ? o->threads : hp_usable_cores();
-  if (job->threads > HPAR_MAX_THREADS) job->threads = HPAR_MAX_THREADS;
-  job->merges_as_tree = o->merge == HPAR_MERGE_TREE && !job->plan.strategy->at_seam;
+  job->merger = (hp_merger){
+      .engine = engine, .counters = &counters->merge, .strategy = job->plan.strategy, .record = request->record};
+  job->threads = config->executor.threads;
   job->begin_time = hp_now();
   hp_cutter_open(job);
   job->is_exact = true;
@@ -95,12 +94,11 @@ static void assign_chunks(hp_job *job) {
   hp_chunk_queue_reserve(queue, chunk);
 }
 
-hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hpar_options *o,
-                                 hpar_stats *stats) {
-  hp_parallel_begin(team, engine, request, o, stats);
+hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request,
+                                 const hp_parallel_config *config, hp_parallel_counters *counters) {
+  hp_parallel_begin(team, engine, request, config, counters);
   hp_job *job = &team->job;
-  /* Composing needs the engines of the workers. */
-  job->pipelined = o->pipeline_stages && o->executor != HPAR_EXECUTOR_CALLER && o->merge != HPAR_MERGE_TREE;
+  job->pipelined = config->pipelined_workers;
   leave_initial_mode(&job->merger);
   hp_team_prepare(job);
   atomic_store_explicit(&job->available, request->length, memory_order_relaxed);
@@ -108,9 +106,9 @@ hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_requ
   hp_cut_text(job);
   atomic_store_explicit(&job->queue->closed, true, memory_order_relaxed);
   uint64_t begin = hp_now();
-  stats->ns.cut = begin - job->begin_time - (job->cutter.oracle ? job->cutter.oracle->nanoseconds : 0);
+  counters->cut_ns = begin - job->begin_time - (job->cutter.oracle ? job->cutter.oracle->nanoseconds : 0);
   assign_chunks(job);
-  if (o->executor == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
+  if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
     hpar_status status = run_by_caller(job);
     if (status != HPAR_OK) return status;
   } else {
@@ -136,7 +134,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
   hp_cut_available(job, available, mapped, false);
   hp_team_start_pool(job);
   hp_chunk_queue_wake(job->queue);
-  m->stats->ns.cut += hp_now() - begin;
+  job->counters->cut_ns += hp_now() - begin;
   if (hp_published_chunks(job->queue)) {
     hp_merge_between_feeds(job);
   } else {
@@ -152,7 +150,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   uint64_t begin = hp_now();
   m->engine->tokenizer.end = job->request->text + length;
   m->engine->tokenizer.last = true;
-  m->stats->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
+  job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
   if (job->is_open && !m->done) {
     atomic_store_explicit(&job->available, length, memory_order_release);
     atomic_store_explicit(&job->text_is_complete, true, memory_order_release);

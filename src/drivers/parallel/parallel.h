@@ -12,14 +12,15 @@
  * merger as task of the caller's executor. Other failures unwind through the engine's fail. After
  * each failure the caller calls hp_parallel_abandon. */
 hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request,
-                                 const hpar_options *options, hpar_stats *stats);
+                                 const hp_parallel_config *config, hp_parallel_counters *counters);
 
 /* The next three functions parse arriving text and unwind as above. The text arrives where
- * `request` has its text. The request, the options and `stats` must stay until the end. */
+ * `request` has its text. The request, the configuration and the counters must stay until the
+ * end. */
 
 /* Begins a parse of arriving text. */
-void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hpar_options *options,
-                       hpar_stats *stats);
+void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                       hp_parallel_counters *counters);
 /* Parses `available` bytes of text as far as possible. The source offsets of the first `mapped`
  * bytes are final. */
 void hp_parallel_feed(hp_team *team, size_t available, size_t mapped);

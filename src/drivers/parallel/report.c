@@ -36,8 +36,8 @@ static void record_work(hp_record *record, const hp_chunk *c, uint32_t number) {
 static void complete_record(hp_job *job) {
   hp_record *record = job->merger.record;
   uint32_t published = hp_published_chunks(job->queue);
-  hp_record_event(record, HPAR_EVENT_CUT, 0, UINT32_MAX, job->begin_time, job->begin_time + job->merger.stats->ns.cut,
-                  0, 0);
+  hp_record_event(record, HPAR_EVENT_CUT, 0, UINT32_MAX, job->begin_time, job->begin_time + job->counters->cut_ns, 0,
+                  0);
   uint32_t number = 0;
   for (uint32_t i = 0, span; i < published; i += span, number++) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
@@ -47,42 +47,42 @@ static void complete_record(hp_job *job) {
   }
 }
 
-static void add_levels(hpar_stats *stats, hpar_merge_level *levels, bool is_merger) {
+static void add_levels(hp_parallel_counters *counters, const hpar_merge_level *levels, bool is_merger) {
   for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
     const hpar_merge_level *from = &levels[level];
-    hpar_merge_level *to = &stats->merge_levels[level];
+    hpar_merge_level *to = &counters->merge.levels[level];
     to->merges += from->merges;
     to->segments += from->segments;
     to->tokens += from->tokens;
     to->nanoseconds += from->nanoseconds;
-    if (is_merger) stats->ns.parse_per_worker[0] -= from->nanoseconds;
+    if (is_merger) counters->parse_ns_per_worker[0] -= from->nanoseconds;
   }
 }
 
 static void add_worker(hp_job *job, unsigned index) {
-  hpar_stats *stats = job->merger.stats;
+  hp_parallel_counters *counters = job->counters;
   const hp_worker *worker = job->team->workers[index];
-  if (job->pipelined) hp_stages_count(worker->stages, stats);
-  if (index) stats->ns.parse_per_worker[index] = worker->nanoseconds;
+  if (job->pipelined) hp_stages_count(worker->stages, &counters->pipeline);
+  if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
   if (job->memory_parts && worker->is_open) job->request->document->range.in_parts += hp_range_part_used(&worker->part);
-  stats->ns.predict += worker->predict_nanoseconds;
-  if (job->merges_as_tree) add_levels(stats, job->team->levels[index], !index);
+  counters->predict_ns += worker->predict_nanoseconds;
+  if (job->config->merges_as_tree) add_levels(counters, job->team->levels[index], !index);
 }
 
 void hp_report_job(hp_job *job) {
-  hpar_stats *stats = job->merger.stats;
+  hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
   uint32_t published = hp_published_chunks(queue);
   for (uint32_t i = published ? hp_chunk_at(queue, 0)->span : 0; i < published; i += hp_chunk_at(queue, i)->span)
-    stats->chunks++;
-  stats->ns.parse_per_worker[0] = job->busy_ns - stats->ns.merge;
-  stats->merge_levels[0].nanoseconds = stats->ns.merge;
+    counters->chunks++;
+  counters->parse_ns_per_worker[0] = job->busy_ns - counters->merge_ns;
+  counters->merge.levels[0].nanoseconds = counters->merge_ns;
   uint64_t start = atomic_load_explicit(&job->first_start, memory_order_relaxed);
-  stats->ns.first_chunk = start ? start - job->begin_time : 0;
+  counters->first_chunk_ns = start ? start - job->begin_time : 0;
+  counters->pipelined = job->pipelined;
   unsigned workers = hp_is_inline(job) ? 1 : job->threads;
   for (unsigned i = 0; job->is_open && i < workers; i++) add_worker(job, i);
   if (job->merger.record) complete_record(job);
-  if (job->cutter.oracle) stats->ns.oracle = job->cutter.oracle->nanoseconds;
+  if (job->cutter.oracle) counters->oracle_ns = job->cutter.oracle->nanoseconds;
   hp_cutter_close(&job->cutter);
-  for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += stats->log_entries_by_kind[kind];
 }

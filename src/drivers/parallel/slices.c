@@ -38,11 +38,10 @@ static void run_on_pool(void *context, unsigned count, void (*work)(void *job, u
 
 /* Each task runs slices until none is left, so that there are at most as many tasks as threads. */
 static void run_by_caller(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
-  const hpar_options *o = context;
-  unsigned threads = o->threads ? o->threads : hp_usable_cores();
-  if (threads > count) threads = count;
+  const hp_executor *executor = context;
+  unsigned threads = executor->threads < count ? executor->threads : count;
   slices s = {work, job, count, threads, 0};
-  hp_run_on_caller(o, threads, run_slices, &s);
+  hp_run_on_caller(executor, threads, run_slices, &s);
 }
 
 static void run_inline(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
@@ -50,19 +49,18 @@ static void run_inline(void *context, unsigned count, void (*work)(void *job, un
   while (count--) work(job, count);
 }
 
-void hp_team_slice_executor(hp_team *team, const hpar_options *o, size_t length, hp_slice_executor *executor) {
+void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor) {
   executor->first = hp_merger_share(length, 2);
-  if (o->executor == HPAR_EXECUTOR_INLINE) {
+  if (from->kind == HPAR_EXECUTOR_INLINE) {
     executor->run = run_inline;
     executor->most = INLINE_SLICES;
     executor->least = executor->least_checked = MIN_INLINE_BYTES;
     return;
   }
-  bool is_callers = o->executor == HPAR_EXECUTOR_CALLER;
-  unsigned threads = o->threads ? o->threads : hp_usable_cores();
-  if (!is_callers) threads = hp_team_threads(team, o, threads);
+  bool is_callers = from->kind == HPAR_EXECUTOR_CALLER;
+  unsigned threads = is_callers ? from->threads : hp_team_threads(team, from->wait, from->threads);
   if (threads < 2) return;
-  executor->context = is_callers ? (void *)o : team;
+  executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;
   executor->most = threads;
   executor->least = MIN_DECODED_BYTES;

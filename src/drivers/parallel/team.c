@@ -10,14 +10,6 @@ enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
 
 /*** threads ***/
 
-static hp_pool_wait wait_of(hpar_pool pool) {
-  switch (pool) {
-    case HPAR_POOL_SPIN: return HP_POOL_SPIN;
-    case HPAR_POOL_SLEEP: return HP_POOL_SLEEP;
-    default: return HP_POOL_ADAPTIVE;
-  }
-}
-
 /* Without the reservation, the stacks of the threads may take all address space, and the workers
  * would find none. */
 static hp_pool *create_pool(unsigned threads) {
@@ -29,21 +21,21 @@ static hp_pool *create_pool(unsigned threads) {
   return status == HPAR_OK ? pool : NULL;
 }
 
-unsigned hp_team_threads(hp_team *team, const hpar_options *o, unsigned wanted) {
+unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted) {
   if (!team->pool || team->threads != wanted) {
     hp_pool_destroy(team->pool);
     team->pool = create_pool(wanted);
     if (!team->pool) return 0;
     team->threads = wanted;
   }
-  hp_pool_wait_as(team->pool, wait_of(o->pool));
+  hp_pool_wait_as(team->pool, wait);
   return hp_pool_threads(team->pool);
 }
 
-void hp_team_run(hp_team *team, const hpar_options *o, unsigned threads, hp_work work, void *context) {
-  if (threads > 1 && o->executor == HPAR_EXECUTOR_CALLER) {
-    hp_run_on_caller(o, threads, work, context);
-  } else if (threads > 1 && o->executor == HPAR_EXECUTOR_THREADS) {
+void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
+  if (threads > 1 && executor->kind == HPAR_EXECUTOR_CALLER) {
+    hp_run_on_caller(executor, threads, work, context);
+  } else if (threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) {
     hp_pool_start(team->pool, threads, work, context);
     work(context, 0);
     hp_pool_join(team->pool);
@@ -59,7 +51,7 @@ void hp_team_run(hp_team *team, const hpar_options *o, unsigned threads, hp_work
  * (experiments/memory). */
 static unsigned useful_threads(const hp_job *job) {
   size_t length = job->request->length;
-  if (job->options->mode != HPAR_MODE_AUTO || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
+  if (!job->config->fits_threads_to_input || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
     return HPAR_MAX_THREADS;
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
@@ -80,7 +72,7 @@ static bool open_worker(const hp_job *job, hp_worker *worker) {
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.fail);
   }
   if (job->pipelined) {
-    hp_stages_open(worker->stages, &worker->engine, job->request, job->options, hp_is_inline(job),
+    hp_stages_open(worker->stages, &worker->engine, job->request, &job->config->pipeline, hp_is_inline(job),
                    job->memory_parts / 2 + index, job->memory_parts);
     worker->stages->ended = true; /* until the worker has a first chunk */
   }
@@ -89,14 +81,13 @@ static bool open_worker(const hp_job *job, hp_worker *worker) {
 
 /* Returns the number of workers. */
 static unsigned choose_threads(hp_job *job) {
-  hpar_stats *stats = job->merger.stats;
   if (hp_is_inline(job)) return 1;
-  if (!hp_is_pooled(job)) return stats->threads = job->threads;
-  unsigned threads = hp_team_threads(job->team, job->options, job->threads), useful = useful_threads(job);
+  if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
+  unsigned threads = hp_team_threads(job->team, job->config->executor.wait, job->threads), useful = useful_threads(job);
   if (!threads) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
   if (threads < 2) job->pipelined = false;
   if (threads > useful) threads = useful;
-  stats->threads = threads;
+  job->counters->threads = threads;
   return job->threads = job->pipelined ? threads / 2 : threads;
 }
 
@@ -132,7 +123,7 @@ static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
   if (job->pipelined && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
   if (job->pipelined && !worker->stages) return HPAR_ERROR_MEMORY;
   /* In these cases other threads use the worker before its own thread does. */
-  if ((job->pipelined || job->merges_as_tree) && !open_worker(job, worker)) return worker->engine.fail.status;
+  if ((job->pipelined || job->config->merges_as_tree) && !open_worker(job, worker)) return worker->engine.fail.status;
   return HPAR_OK;
 }
 
@@ -141,7 +132,7 @@ void hp_team_prepare(hp_job *job) {
   unsigned workers = choose_threads(job);
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
-  if (status == HPAR_OK && job->merges_as_tree) status = allocate_levels(team, workers);
+  if (status == HPAR_OK && job->config->merges_as_tree) status = allocate_levels(team, workers);
   const hp_request *request = job->request;
   unsigned parts = job->pipelined ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
@@ -208,7 +199,7 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
     work->times.prescan = 0;
   }
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
-  if (job->merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
+  if (job->config->merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
 }
 
 static void parse_chunks(hp_job *job, unsigned thread) {
@@ -225,7 +216,7 @@ static void parse_chunks(hp_job *job, unsigned thread) {
 
 void hp_team_work(void *context, unsigned thread) {
   hp_job *job = context;
-  if (hp_is_pooled(job) && !hp_bind_thread(job->options->bind, thread)) atomic_store(&job->not_bound, true);
+  if (hp_is_pooled(job) && !hp_bind_thread(job->config->executor.bind, thread)) atomic_store(&job->not_bound, true);
   if (thread >= job->threads) {
     hp_stages_serve(job->team->workers[thread - job->threads]->stages);
     return;

@@ -6,6 +6,7 @@
  * It merges. Every thread parses chunks with the worker of its number. */
 
 #include "drivers/parallel/chunk_queue.h"
+#include "drivers/parallel/config.h"
 #include "drivers/parallel/cutter.h"
 #include "html/tree/engine.h"
 #include "merge/compose.h"
@@ -20,7 +21,8 @@ typedef struct hp_job {
   struct hp_team *team;
   hp_chunk_queue *queue;
   const hp_request *request; /* without a length while text arrives: see `available` */
-  const hpar_options *options;
+  const hp_parallel_config *config;
+  hp_parallel_counters *counters;
   hp_merger merger;
   hp_plan plan;
   hp_cutter cutter;
@@ -28,7 +30,6 @@ typedef struct hp_job {
   bool pipelined;           /* thread w + `threads` is the tokenizer of worker w */
   bool is_open;             /* the merger has left the initial mode, and the workers are ready */
   bool pool_runs;           /* threads of the pool work for the job */
-  bool merges_as_tree;      /* logs are composed before any of them is merged */
   hpar_status merge_status; /* of task 0, with the caller's executor */
   unsigned memory_parts;    /* of the document's range; 0: it is not divided */
   uint64_t begin_time, busy_ns;
@@ -58,12 +59,12 @@ typedef struct hp_team {
 } hp_team;
 
 /* Creates the pool for `wanted` threads, unless the team has it. Returns its number of threads, or
- * 0 if memory is short. The pool waits as the options state. */
-unsigned hp_team_threads(hp_team *team, const hpar_options *options, unsigned wanted);
+ * 0 if memory is short. The pool waits as `wait` states. */
+unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
 
-/* Calls work(context, t) once for each t below `threads`, on the executor of the options. Returns
- * when all have returned. Requires: the pool has so many threads. */
-void hp_team_run(hp_team *team, const hpar_options *options, unsigned threads, hp_work work, void *context);
+/* Calls work(context, t) once for each t below `threads`, on the executor. Returns when all have
+ * returned. Requires: the pool has so many threads. */
+void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, hp_work work, void *context);
 
 /* Prepares the team for the job: its threads, its workers and their memory. Unwinds through the
  * merger's engine. */
@@ -81,9 +82,9 @@ void hp_team_join_pool(hp_job *job);
 void hp_team_free(hp_team *team);
 
 /* Returns whether all chunks are parsed by the calling thread, before the merge. */
-static inline bool hp_is_inline(const hp_job *job) { return job->options->executor == HPAR_EXECUTOR_INLINE; }
+static inline bool hp_is_inline(const hp_job *job) { return job->config->executor.kind == HPAR_EXECUTOR_INLINE; }
 
 /* Returns whether threads of the pool parse chunks. */
-static inline bool hp_is_pooled(const hp_job *job) { return job->options->executor == HPAR_EXECUTOR_THREADS; }
+static inline bool hp_is_pooled(const hp_job *job) { return job->config->executor.kind == HPAR_EXECUTOR_THREADS; }
 
 #endif

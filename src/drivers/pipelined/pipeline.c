@@ -10,15 +10,14 @@ static void serve(void *context, unsigned thread) {
   hp_stages_serve(s);
 }
 
-void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp_request *task, const hpar_options *o,
-                        hpar_stats *stats) {
+void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp_request *task,
+                        const hp_pipeline_config *config, hp_pipeline_counters *counters) {
   bool threads = pool && hp_pool_threads(pool) > 1;
-  stats->mode = "pipelined";
-  stats->threads = threads ? 2 : 1;
+  *counters = (hp_pipeline_counters){.threads = threads ? 2 : 1};
   /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
   bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1);
-  hp_stages_open(s, engine, task, o, !threads, 0, divided);
-  s->bind = o->bind;
+  hp_stages_open(s, engine, task, config, !threads, 0, divided);
+  s->bind = config->bind;
   s->has_events = task->record;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
@@ -26,7 +25,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
   }
   hp_stages_run(s);
   hp_pipeline_abandon(s, pool);
-  hp_stages_count(s, stats);
+  hp_stages_count(s, counters);
 }
 
 void hp_pipeline_abandon(hp_stages *s, hp_pool *pool) {

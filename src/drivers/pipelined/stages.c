@@ -572,24 +572,20 @@ void hp_stages_stop(hp_stages *s) {
 
 /*** both ***/
 
-bool hp_stages_check(const hpar_options *o) {
-  return o->buffer_tokens <= HP_MAX_BUFFER_TOKENS && o->batch <= HP_MAX_BUFFER_TOKENS &&
-         hp_pipeline_predictor_named(o->pipeline_predictor) < HP_PIPELINE_PREDICTORS;
-}
-
-void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, const hpar_options *o, bool taking_turns,
-                    unsigned part, unsigned parts) {
+void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, const hp_pipeline_config *config,
+                    bool taking_turns, unsigned part, unsigned parts) {
   hpar_document *document = task->document;
   const hp_tokenizer *from = &engine->tokenizer;
   hp_fail *fail = &engine->fail;
   s->engine = engine;
   s->task = task;
-  s->predictor = hp_pipeline_predictor_named(o->pipeline_predictor);
+  s->predictor = config->predictor;
   s->taking_turns = taking_turns;
   s->has_events = false;
   uint32_t usual = engine->builder.outer ? WORKERS_LENGTH : DEFAULT_LENGTH;
-  uint32_t length = o->buffer_tokens ? o->buffer_tokens : usual;
-  if (!hp_ring_open(&s->ring, length, o->batch ? o->batch : DEFAULT_BATCH)) hp_fail_now(fail, HPAR_ERROR_MEMORY);
+  uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
+  if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
+    hp_fail_now(fail, HPAR_ERROR_MEMORY);
   hp_event_count_open(&s->parking);
   /* For now it is this thread's to fail. */
   hp_range *range = &document->range;
@@ -636,27 +632,27 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, con
   atomic_store_explicit(&s->drained, 0, memory_order_relaxed);
 }
 
-void hp_stages_count(const hp_stages *s, hpar_stats *stats) {
-  stats->pipeline.predictor = hp_pipeline_predictor_name(s->predictor);
+void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
+  counters->predictor = hp_pipeline_predictor_name(s->predictor);
   if (s->part.base) s->task->document->range.in_parts += hp_range_part_used(&s->part);
-  stats->pipeline.buffer_tokens = s->ring.length;
-  stats->pipeline.batch = s->ring.batch;
+  counters->buffer_tokens = s->ring.length;
+  counters->batch_tokens = s->ring.batch;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {
-    stats->pipeline.hazards_by_kind[i] += s->hazards[i];
-    stats->pipeline.rollbacks_by_kind[i] += s->rolled_back[i];
+    counters->hazards_by_kind[i] += s->hazards[i];
+    counters->rollbacks_by_kind[i] += s->rolled_back[i];
   }
-  stats->pipeline.rollbacks += s->rollbacks;
-  stats->pipeline.tokens_dropped += s->tokens_dropped;
-  stats->pipeline.bytes_dropped += s->bytes_dropped;
-  stats->pipeline.bytes_read += s->bytes_ahead + (uint64_t)(s->ahead.at - s->began) + s->bytes_alone;
-  stats->pipeline.bytes_alone += s->bytes_alone;
-  stats->pipeline.drains += s->drains;
-  stats->pipeline.tokenizer_waits += s->waits.count;
-  stats->pipeline.tokenizer_slept += s->waits.slept;
-  stats->pipeline.tokenizer_wait_ns += s->waits.nanoseconds;
-  stats->pipeline.builder_waits += s->builder_waits.count;
-  stats->pipeline.builder_slept += s->builder_waits.slept;
-  stats->pipeline.builder_wait_ns += s->builder_waits.nanoseconds;
+  counters->rollbacks += s->rollbacks;
+  counters->tokens_dropped += s->tokens_dropped;
+  counters->bytes_dropped += s->bytes_dropped;
+  counters->bytes_read += s->bytes_ahead + (uint64_t)(s->ahead.at - s->began) + s->bytes_alone;
+  counters->bytes_alone += s->bytes_alone;
+  counters->drains += s->drains;
+  counters->tokenizer_waits += s->waits.count;
+  counters->tokenizer_slept += s->waits.slept;
+  counters->tokenizer_wait_ns += s->waits.nanoseconds;
+  counters->builder_waits += s->builder_waits.count;
+  counters->builder_slept += s->builder_waits.slept;
+  counters->builder_wait_ns += s->builder_waits.nanoseconds;
 }
 
 void hp_stages_close(hp_stages *s) {

@@ -20,6 +20,7 @@
  * n
  * + HP_PIPELINE_SLACK are read, by both together. */
 
+#include "drivers/pipelined/config.h"
 #include "drivers/pipelined/hazard.h"
 #include "drivers/pipelined/predictor.h"
 #include "drivers/pipelined/ring.h"
@@ -114,7 +115,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
 /* Zeros are stages that are not open. Opens them where the engine stands, whose task it is; memory from an earlier use
  * is kept. The tokenizer's memory is part `part` of `parts` that the document's range is divided in; 0: not. Unwinds
  * through the engine's fail. The engine keeps being used by the calling thread only. */
-void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *task, const hpar_options *options,
+void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *task, const hp_pipeline_config *config,
                     bool taking_turns, unsigned part, unsigned parts);
 /* The tokenizer's thread: returns after hp_stages_stop. */
 void hp_stages_serve(hp_stages *stages);
@@ -124,17 +125,14 @@ const hp_token *hp_stages_next(hp_stages *stages);
 void hp_stages_run(hp_stages *stages);
 /* Nothing more will be asked for. */
 void hp_stages_stop(hp_stages *stages);
-/* Adds to the statistics; after the thread has returned. */
-void hp_stages_count(const hp_stages *stages, hpar_stats *stats);
+/* Adds to the counters. Requires: the thread has returned. */
+void hp_stages_count(const hp_stages *stages, hp_pipeline_counters *counters);
 void hp_stages_close(hp_stages *stages);
-
-/* Whether the options name a predictor and sizes that there are. */
-bool hp_stages_check(const hpar_options *options);
 
 /* Parses the task to its end on `engine`, which is open, with a tokenizer on a thread of the pool; NULL, and pools of
  * one, take turns. Unwinds through the engine's fail; then hp_pipeline_abandon is to be called. */
 void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_engine *engine, const hp_request *task,
-                        const hpar_options *options, hpar_stats *stats);
+                        const hp_pipeline_config *config, hp_pipeline_counters *counters);
 void hp_pipeline_abandon(hp_stages *stages, hp_pool *pool);
 
 #endif

@@ -1,7 +1,6 @@
 #include "speculation/strategies/strategy.h"
 
 #include "speculation/cuts/cut.h"
-#include "speculation/start/custom.h"
 #include "speculation/start/frequency.h"
 #include "speculation/strategies/enumerate.h"
 #include "speculation/strategies/hpar2013.h"
@@ -45,28 +44,20 @@ static const hp_strategy strategies[] = {
      .cut = "smart"},
 };
 
-static const hp_strategy *strategy_named(const char *name) {
+const hp_strategy *hp_strategy_named(const char *name) {
   if (!name) return &strategies[0];
   for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++)
     if (!strcmp(strategies[i].name, name)) return &strategies[i];
   return NULL;
 }
 
-bool hp_plan_of(hp_plan *plan, const hpar_options *o) {
-  const hp_strategy *strategy = strategy_named(o->strategy);
-  if (!strategy) return false;
-  *plan = (hp_plan){.strategy = strategy,
-                    .predictor = hp_predictor_named(o->predictor ? o->predictor : strategy->predictor),
-                    .mode_predictor =
-                        hp_mode_predictor_named(o->mode_predictor ? o->mode_predictor : strategy->mode_predictor),
-                    .frequencies = o->frequencies ? o->frequencies : &hp_default_frequencies,
-                    .own = o->own_predictor,
-                    .checkpoint_bytes = o->checkpoint_bytes ? o->checkpoint_bytes : CHECKPOINT_BYTES};
-  if (plan->own) plan->predictor = plan->own->predict ? hp_predictor_for(plan->own) : NULL;
-  int cut = hp_cut_policy_named(o->cut ? o->cut : strategy->cut);
-  if (!plan->predictor || !plan->mode_predictor || cut < 0) return false;
-  plan->cut = (uint8_t)cut;
-  return true;
+hp_plan hp_strategy_plan(const hp_strategy *strategy) {
+  return (hp_plan){.strategy = strategy,
+                   .predictor = hp_predictor_named(strategy->predictor),
+                   .mode_predictor = hp_mode_predictor_named(strategy->mode_predictor),
+                   .cut = (uint8_t)hp_cut_policy_named(strategy->cut),
+                   .frequencies = &hp_default_frequencies,
+                   .checkpoint_bytes = CHECKPOINT_BYTES};
 }
 
 const char *hpar_strategy_name(size_t index) {

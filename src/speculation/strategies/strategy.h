@@ -82,7 +82,9 @@ typedef struct hp_plan {
   size_t checkpoint_bytes;
 } hp_plan;
 
-/* False: a name in the options is none. */
-bool hp_plan_of(hp_plan *plan, const hpar_options *options);
+/* Returns the strategy of that name; NULL: there is none. The first strategy is the default, for a NULL name. */
+const hp_strategy *hp_strategy_named(const char *name);
+/* Returns the strategy's own plan: its predictors, its cut policy and the defaults of the rest. */
+hp_plan hp_strategy_plan(const hp_strategy *strategy);
 
 #endif

@@ -1,0 +1,41 @@
+/* The record of the last parse: argument checks. */
+
+#include "session/parser.h"
+
+#include <hpar/inspect.h>
+
+static const hp_record *record_of(const hpar_parser *parser) {
+  return parser && parser->session.inspected ? &parser->session.record : NULL;
+}
+
+size_t hpar_chunk_count(const hpar_parser *parser) {
+  const hp_record *record = record_of(parser);
+  return record ? record->chunk_count : 0;
+}
+
+const hpar_chunk *hpar_chunk_at(const hpar_parser *parser, size_t index) {
+  return index < hpar_chunk_count(parser) ? &parser->session.record.chunks[index] : NULL;
+}
+
+size_t hpar_event_count(const hpar_parser *parser) {
+  const hp_record *record = record_of(parser);
+  return record ? record->event_count : 0;
+}
+
+hpar_event hpar_event_at(const hpar_parser *parser, size_t index) {
+  return index < hpar_event_count(parser) ? parser->session.record.events[index] : (hpar_event){0};
+}
+
+size_t hpar_met_hazard_count(const hpar_parser *parser) {
+  const hp_record *record = record_of(parser);
+  return record ? record->met_count : 0;
+}
+
+hpar_met_hazard hpar_met_hazard_at(const hpar_parser *parser, size_t index) {
+  return index < hpar_met_hazard_count(parser) ? parser->session.record.mets[index] : (hpar_met_hazard){0};
+}
+
+hpar_string hpar_inspected_text(const hpar_document *document) {
+  bool empty = !document || !document->input.bytes;
+  return (hpar_string){empty ? "" : document->input.bytes, empty ? 0 : document->input.length};
+}

@@ -1,0 +1,180 @@
+#include "session/batch.h"
+
+#include "base/memory.h"
+#include "session/parser.h"
+#include "session/stats.h"
+#include "session/whole.h"
+#if HPAR_PARALLEL
+#include "platform/affinity.h"
+#endif
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct queued_input {
+  size_t length, index;
+} queued_input;
+
+typedef struct batch_job {
+  hp_batch *batch;
+  const hp_batch_request *request;
+  hp_config config;          /* of each input */
+  const queued_input *queue; /* NULL: in the order of the inputs */
+  bool bound;
+  _Atomic bool not_bound;
+  _Atomic size_t next;
+  _Atomic uint64_t failed, bytes, tokens, nodes; /* relaxed: read after all threads have returned */
+  hpar_many_stats *stats;                        /* each thread writes its own entries */
+} batch_job;
+
+static void add(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(sum, n, memory_order_relaxed); }
+
+static hpar_status document_for(hp_batch_thread *thread, const hpar_input *input, hpar_document **document) {
+  hpar_status status = HPAR_OK;
+  if (!input->document && !thread->document) status = hpar_document_create(&thread->document);
+  *document = input->document ? input->document : thread->document;
+  return status;
+}
+
+static hpar_status parse_one(hp_session *session, const hp_config *config, hpar_input *input, hpar_document *document) {
+  if (!input->bytes && input->length)
+    return hp_explain(&session->error, HPAR_ERROR_ARGUMENT, "hpar_input.bytes is NULL and length is %zu",
+                      input->length);
+  hp_config own = *config;
+  return hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
+}
+
+static void parse_input(batch_job *job, size_t index, unsigned number) {
+  hpar_input *input = &job->request->inputs[index];
+  hp_batch_thread *thread = &job->batch->threads[number];
+  hpar_parser *parser = number ? thread->parser : job->request->parser;
+  hp_session *session = &parser->session;
+  hpar_document *document = NULL;
+  uint64_t begin = hp_now();
+  session->error.bytes[0] = 0;
+  session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
+  input->status = document_for(thread, input, &document);
+  if (input->status == HPAR_OK) input->status = parse_one(session, &job->config, input, document);
+  hp_explain_status(&session->error, input->status);
+  job->stats->ns.parse_per_worker[number] += hp_now() - begin;
+  job->stats->inputs_per_worker[number]++;
+  if (input->status != HPAR_OK) {
+    add(&job->failed, 1);
+  } else {
+    add(&job->bytes, session->result.bytes);
+    add(&job->tokens, session->result.tokens);
+    add(&job->nodes, session->result.nodes);
+  }
+  if (!job->request->done) return;
+  hpar_stats stats;
+  hp_fill_stats(session, &stats);
+  job->request->done(job->request->context, index, input, document, parser, &stats, number);
+}
+
+static void parse_inputs(void *context, unsigned thread) {
+  batch_job *job = context;
+#if HPAR_PARALLEL
+  bool pooled = job->config.parallel.executor.kind == HPAR_EXECUTOR_THREADS;
+  if (thread && pooled && !hp_bind_thread(job->bound, thread)) atomic_store(&job->not_bound, true);
+#endif
+  for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->request->count;)
+    parse_input(job, job->queue ? job->queue[i].index : i, thread);
+}
+
+static int longest_first(const void *a, const void *b) {
+  const queued_input *x = a, *y = b;
+  if (x->length != y->length) return x->length > y->length ? -1 : 1;
+  return x->index < y->index ? -1 : 1;
+}
+
+/* Returns the inputs by length; NULL if memory is short: then the batch takes them in their own order. */
+static queued_input *queue_of(const hpar_input *inputs, size_t count) {
+  queued_input *queue = count < SIZE_MAX / sizeof *queue ? hp_allocate(count * sizeof *queue) : NULL;
+  if (!queue) return NULL;
+  for (size_t i = 0; i < count; i++) queue[i] = (queued_input){inputs[i].length, i};
+  qsort(queue, count, sizeof *queue, longest_first);
+  return queue;
+}
+
+/* Creates what `wanted` threads need. Returns the number of threads that have it, which may be smaller. */
+static unsigned prepare_threads(hp_batch *batch, unsigned wanted) {
+  if (batch->count < wanted) {
+    hp_batch_thread *threads = hp_reallocate(batch->threads, wanted * sizeof *threads);
+    if (!threads) return batch->count;
+    batch->threads = threads;
+  }
+  while (batch->count < wanted) {
+    hp_batch_thread *thread = &batch->threads[batch->count];
+    *thread = (hp_batch_thread){0};
+    if (batch->count) {
+      thread->parser = hp_allocate_zeroed(sizeof *thread->parser);
+      if (!thread->parser) break;
+      hp_session_open(&thread->parser->session);
+    }
+    batch->count++;
+  }
+  return batch->count < wanted ? batch->count : wanted;
+}
+
+#if HPAR_PARALLEL
+static unsigned useful_threads(hpar_parser *parser, hp_config *config, size_t count) {
+  const hp_executor *executor = &config->parallel.executor;
+  if (executor->kind == HPAR_EXECUTOR_INLINE) return 1;
+  unsigned wanted = hp_config_threads(config);
+  unsigned useful = count < wanted ? (unsigned)count : wanted;
+  if (useful < 2 || executor->kind == HPAR_EXECUTOR_CALLER) return useful ? useful : 1;
+  unsigned pooled = hp_team_threads(&parser->session.team, executor->wait, wanted);
+  return pooled < 2 ? 1 : pooled < useful ? pooled : useful;
+}
+#endif
+
+static void run(batch_job *job, unsigned threads) {
+#if HPAR_PARALLEL
+  hp_saved_affinity saved = {.left = false};
+  if (job->bound && !hp_save_affinity(&saved)) atomic_store(&job->not_bound, true);
+  hp_team_run(&job->request->parser->session.team, &job->config.parallel.executor, threads, parse_inputs, job);
+  hp_restore_affinity(&saved);
+#else
+  (void)threads;
+  parse_inputs(job, 0);
+#endif
+}
+
+hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uint64_t begin, hpar_many_stats *stats) {
+  unsigned threads = 1;
+  size_t count = request->count;
+#if HPAR_PARALLEL
+  threads = useful_threads(request->parser, request->config, count);
+#endif
+  threads = prepare_threads(batch, threads);
+  if (!threads) return HPAR_ERROR_MEMORY;
+  batch_job job = {.batch = batch, .request = request, .config = *request->config, .stats = stats};
+  job.bound = job.config.bind;
+  hp_config_make_sequential(&job.config);
+  stats->threads = threads;
+  stats->inputs = count;
+  if (count) {
+    queued_input *queue = threads > 1 ? queue_of(request->inputs, count) : NULL;
+    job.queue = queue;
+    run(&job, threads);
+    hp_free(queue);
+  }
+  stats->allocator = hpar_allocator_name(job.config.by_jemalloc);
+  stats->bind = "none";
+  if (job.bound) stats->bind = hp_note_processors(stats->processor_per_worker, threads, atomic_load(&job.not_bound));
+  stats->failed = atomic_load(&job.failed);
+  stats->bytes = atomic_load(&job.bytes);
+  stats->tokens = atomic_load(&job.tokens);
+  stats->nodes = atomic_load(&job.nodes);
+  stats->ns.total = hp_now() - begin;
+  return HPAR_OK;
+}
+
+void hp_batch_close(hp_batch *batch) {
+  for (unsigned i = 0; i < batch->count; i++) {
+    if (batch->threads[i].parser) hp_session_close(&batch->threads[i].parser->session);
+    hp_free(batch->threads[i].parser);
+    hpar_document_destroy(batch->threads[i].document);
+  }
+  hp_free(batch->threads);
+}

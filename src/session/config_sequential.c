@@ -1,0 +1,35 @@
+/* What a build without the parallel parser has in place of it. */
+
+#include "session/config.h"
+
+hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hp_call_error *error) {
+  (void)config;
+  if (o->mode < HPAR_MODE_PARALLEL && !o->bind) return HPAR_OK;
+  return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
+                    "hpar_options.%s: this library was built without the parallel parser", o->bind ? "bind" : "mode");
+}
+
+#define NONE(function)                 \
+  const char *function(size_t index) { \
+    (void)index;                       \
+    return NULL;                       \
+  }
+NONE(hpar_strategy_name)
+NONE(hpar_strategy_summary)
+NONE(hpar_predictor_name)
+NONE(hpar_predictor_summary)
+NONE(hpar_mode_predictor_name)
+NONE(hpar_mode_predictor_summary)
+NONE(hpar_cut_policy_name)
+NONE(hpar_cut_policy_summary)
+NONE(hpar_pipeline_predictor_name)
+NONE(hpar_pipeline_predictor_summary)
+#undef NONE
+
+hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,
+                                        size_t *wrong) {
+  (void)rows, (void)count, (void)table, (void)wrong;
+  return HPAR_ERROR_UNSUPPORTED;
+}
+
+void hpar_frequency_table_destroy(hpar_frequency_table *table) { (void)table; }

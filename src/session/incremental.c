@@ -1,0 +1,276 @@
+#include "session/incremental.h"
+
+#include "session/whole.h"
+
+enum { MIN_TIMED_BYTES = 64 }; /* shorter feeds are not timed */
+
+static void release_document(hp_feed *feed) {
+  if (feed->document) feed->document->abandon = NULL;
+  feed->document = NULL;
+  hp_stream_close(&feed->stream);
+}
+
+/* The document calls this before the caller uses or destroys it otherwise. */
+static void lose_document(void *context) {
+  hp_feed *feed = context;
+  hp_session_stop(feed->session);
+  release_document(feed);
+  feed->failed = HPAR_ERROR_ARGUMENT;
+}
+
+static hpar_status fail(hp_feed *feed, hpar_status status) {
+  hpar_document *document = feed->document;
+  hp_session_stop(feed->session);
+  release_document(feed);
+  hp_document_reset(document);
+  feed->failed = status;
+  return status;
+}
+
+void hp_feed_abandon(hp_feed *feed) {
+  if (!feed->active) return;
+  if (feed->document) fail(feed, HPAR_ERROR_ARGUMENT);
+  feed->active = false;
+}
+
+static void hold_document(hp_feed *feed) {
+  feed->document->abandon = lose_document;
+  feed->document->feeder = feed;
+}
+
+static hp_feed_way first_way(hp_feed *feed) {
+  hp_config *config = &feed->config;
+  if (hp_config_needs_length(config)) return HP_FEED_AT_FINISH;
+  if (config->limits.nodes) return HP_FEED_SEQUENTIAL;
+  if (config->fed_at_finish) return HP_FEED_AT_FINISH;
+  return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
+}
+
+/* Returns whether the fragment's context is valid. Leaves the document empty: the input must be opened afterwards. */
+static hpar_status check_context(hp_feed *feed) {
+  hp_engine *engine = &feed->session->engine;
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_open_request(feed->session, &feed->config, &feed->request);
+  return hp_document_reset(feed->document);
+}
+
+hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document) {
+  hpar_status status = hp_document_reset_in(document, config->by_jemalloc);
+  if (status != HPAR_OK) return status;
+  *feed = (hp_feed){.session = session, .config = *config, .document = document, .begin = hp_now()};
+  config = &feed->config;
+  session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
+  feed->way = first_way(feed);
+  feed->request = (hp_request){.document = document,
+                               .more = true,
+                               .scripting = config->scripting,
+                               .source_offsets = config->source_offsets,
+                               .max_errors = config->max_errors,
+                               .limits = hp_config_limits(config, 0, feed->begin)};
+  if (config->fragment) status = check_context(feed);
+  bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;
+  if (status == HPAR_OK)
+    status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
+                            !config->fragment, offsets);
+  feed->request.text = document->text.base;
+  if (status != HPAR_OK) return fail(feed, status);
+  hold_document(feed);
+  feed->active = true;
+  return HPAR_OK;
+}
+
+static const hp_encoding *encoding_of(const hp_stream *stream) {
+  return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;
+}
+
+static void run_on(hp_engine *engine) {
+  hp_token token;
+  uint64_t tokens = 0;
+  hp_tokenizer *t = &engine->tokenizer;
+  if (hp_engine_is_limited(engine))
+    while (hp_next_token(t, &token) != HP_TOKEN_NEED_MORE) hp_engine_take_checked(engine, &token);
+  for (; hp_next_token(t, &token) != HP_TOKEN_NEED_MORE; tokens++) hp_exact_token(&engine->builder, &token);
+  engine->retry = hp_retry(t);
+  engine->tokens += tokens;
+}
+
+#if HPAR_PARALLEL
+/* Hands what has come to the parallel parser. Returns false if it is not the driver yet. */
+static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
+  /* Between feeds the threads have the time to wake. */
+  enum { MIN_BYTES = 128 << 10 };
+  hp_session *session = feed->session;
+  size_t expected = available < MIN_BYTES ? available : HPAR_MAX_INPUT;
+  if (feed->way == HP_FEED_UNDECIDED && hp_session_chooses_parallel(session, &feed->config, expected)) {
+    feed->way = HP_FEED_PARALLEL;
+    session->result.driver = HP_DRIVER_PARALLEL;
+    hp_parallel_begin(&session->team, &session->engine, &feed->request, &feed->config.parallel,
+                      &session->parallel_counters);
+  }
+  if (feed->way != HP_FEED_PARALLEL) return false;
+  if (last)
+    hp_parallel_finish(&session->team, available);
+  else
+    hp_parallel_feed(&session->team, available, hp_stream_mapped(&feed->stream));
+  return true;
+}
+#else
+static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
+  (void)feed, (void)available, (void)last;
+  return false;
+}
+#endif
+
+/* Parses what has come. Is not to be inlined into a function that calls setjmp. */
+static __attribute__((noinline)) void parse_on(hp_feed *feed, bool last) {
+  hp_session *session = feed->session;
+  hp_engine *engine = &session->engine;
+  hp_stream *stream = &feed->stream;
+  size_t available = stream->text->length;
+  if (!feed->open) {
+    feed->request.record = hp_begin_record(session, &feed->config, feed->begin);
+    feed->request.tentative = stream->sniffed.certain || feed->config.fragment ? NULL : encoding_of(stream);
+    hp_open_request(session, &feed->config, &feed->request);
+    feed->open = true;
+  }
+  if (parse_in_parallel(feed, available, last)) return;
+  engine->tokenizer.end = feed->request.text + available;
+  if (last) {
+    engine->tokenizer.last = true;
+    hp_run_to_end(engine);
+  } else if (feed->way == HP_FEED_SEQUENTIAL && available >= engine->retry) {
+    run_on(engine);
+  }
+}
+
+static hpar_status parse_some(hp_feed *feed, bool last) {
+  hp_engine *engine = &feed->session->engine;
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  parse_on(feed, last);
+  return HPAR_OK;
+}
+
+/* What a meta element said, or an end of doubt. */
+static void note_meta(hp_feed *feed) {
+  hp_stream *stream = &feed->stream;
+  const hp_builder *b = &feed->session->engine.builder;
+  if (!feed->open || stream->sniffed.certain || b->tentative || !feed->request.tentative) return;
+  bool undeclared = !stream->sniffed.encoding;
+  hp_stream_settle(stream);
+  if (b->declared) stream->sniffed.encoding = b->declared;
+  if (b->declared || undeclared) stream->sniffed.source = HP_ENCODING_FROM_LATE_META;
+  if (undeclared && !b->declared) feed->agreed = true;
+}
+
+static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
+  hp_session_stop(feed->session);
+  hpar_status status = hp_stream_recall(&feed->stream);
+  feed->document->abandon = NULL;
+  if (status == HPAR_OK) status = hp_document_reset(feed->document);
+  hold_document(feed);
+  feed->session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
+  feed->way = first_way(feed);
+  feed->open = false;
+  return status == HPAR_OK ? hp_stream_again(&feed->stream, sniffed, last) : status;
+}
+
+/* Takes the bytes in and parses what has come, in at most three encodings. */
+static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool last) {
+  hp_stream *stream = &feed->stream;
+  bool timed = last || length >= MIN_TIMED_BYTES;
+  uint64_t begin = timed ? hp_now() : 0;
+  hpar_status status = hp_stream_add(stream, bytes, length, last);
+  for (;;) {
+    if (timed) feed->decode_ns += hp_now() - begin;
+    if (status == HPAR_OK && stream->begun) status = parse_some(feed, last);
+    if (status < HP_ANOTHER_ENCODING) break;
+    timed = true;
+    begin = hp_now();
+    if (status == HP_STREAM_INVALID) {
+      hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
+      status = begin_again(feed, fallback, last);
+    } else {
+      hp_sniffed declared = {feed->session->engine.builder.declared, HP_ENCODING_FROM_LATE_META, true};
+      status = begin_again(feed, declared, last);
+    }
+  }
+  if (status == HPAR_OK) note_meta(feed);
+  return status;
+}
+
+hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length) {
+  if (!feed->document) return feed->failed;
+  if (feed->limit) return feed->limit;
+  hpar_status status = HPAR_OK;
+  uint64_t most = feed->config.limits.input;
+  if (most && length > most - feed->taken) {
+    length = (size_t)(most - feed->taken);
+    feed->limit = HPAR_LIMIT_INPUT;
+  }
+  feed->taken += length;
+  if (feed->way != HP_FEED_AT_FINISH)
+    status = go_on(feed, bytes, length, false);
+  else if (length > HPAR_MAX_INPUT - feed->document->source.length)
+    status = HPAR_ERROR_TOO_LARGE;
+  else
+    status = hp_buffer_add(&feed->document->source, bytes, length);
+  if (hp_is_limit(status)) {
+    hp_session_stop(feed->session);
+    return feed->limit = status;
+  }
+  return status == HPAR_OK ? feed->limit : fail(feed, status);
+}
+
+/* Checks the forced cuts, unless a limit ended the input before its length was known. */
+static hpar_status check_cuts(hp_feed *feed, uint64_t length) {
+  return feed->limit ? HPAR_OK : hp_config_check_cuts(&feed->config, length, &feed->session->error);
+}
+
+/* Parses what the feeds have not parsed. */
+static hpar_status finish(hp_feed *feed) {
+  hp_session *session = feed->session;
+  hp_stream *stream = &feed->stream;
+  hpar_status status = feed->limit ? feed->limit : check_cuts(feed, stream->total);
+  if (status == HPAR_OK || status == HPAR_LIMIT_INPUT) {
+    status = go_on(feed, NULL, 0, true);
+    if (hp_is_limit(status)) hp_session_stop(session);
+    if (status == HPAR_OK) status = feed->limit;
+  }
+  if (status != HPAR_OK && !hp_is_limit(status)) return status;
+  if (!stream->sniffed.encoding || (feed->agreed && !stream->replaced))
+    stream->sniffed = (hp_sniffed){&hp_utf8, HP_ENCODING_FROM_VALID_UTF8, true};
+  hp_request request = feed->request;
+  request.length = stream->text->length;
+  session->result.decode_ns = feed->decode_ns;
+  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed);
+  return closed == HPAR_OK ? status : closed;
+}
+
+/* Parses all bytes, which the feeds have collected. */
+static hpar_status parse_collected(hp_feed *feed) {
+  const hp_buffer *source = &feed->document->source;
+  hpar_status status = check_cuts(feed, source->length);
+  if (status != HPAR_OK) return status;
+  feed->document->abandon = NULL;
+  status = hp_parse_whole(feed->session, &feed->config, source->base, source->length, feed->begin, feed->document);
+  return status == HPAR_OK ? feed->limit : status;
+}
+
+hpar_status hp_feed_finish(hp_feed *feed) {
+  hp_session *session = feed->session;
+  feed->active = false;
+  if (!feed->document) return feed->failed;
+  uint64_t end = hp_now();
+  hpar_status status = feed->way == HP_FEED_AT_FINISH ? parse_collected(feed) : finish(feed);
+  if (status != HPAR_OK && !hp_is_limit(status)) return fail(feed, status);
+  hpar_document *document = feed->document;
+  release_document(feed);
+  hp_result *result = &session->result;
+  result->input_ns = end - feed->begin;
+  result->total_ns = hp_now() - feed->begin;
+#if HPAR_PARALLEL
+  result->bound = feed->config.bind && result->driver != HP_DRIVER_SEQUENTIAL;
+  result->binding_refused = hp_session_refused_binding(session);
+#endif
+  return hp_close_record(session, &feed->config, document, status);
+}

@@ -1,0 +1,43 @@
+#ifndef HP_SESSION_INCREMENTAL_H
+#define HP_SESSION_INCREMENTAL_H
+
+/* Parses of an input that comes piece by piece. What has come is decoded into the document's own buffer, so that nodes
+ * can point there, and parsed up to the last whole token. A new encoding begins the parse again. */
+
+#include "session/session.h"
+#include "text/stream.h"
+
+typedef enum hp_feed_way {
+  HP_FEED_UNDECIDED, /* too few bytes have come to choose the driver */
+  HP_FEED_SEQUENTIAL,
+  HP_FEED_PARALLEL,
+  HP_FEED_AT_FINISH /* feeds only collect bytes: the driver or a limit needs the whole input */
+} hp_feed_way;
+
+/* Zeros are no feed. */
+typedef struct hp_feed {
+  hp_session *session;
+  bool active;             /* between begin and finish */
+  hpar_status failed;      /* that later calls return without a document */
+  hpar_status limit;       /* that was reached; the feed then takes no more bytes */
+  uint64_t taken;          /* bytes */
+  hpar_document *document; /* NULL: the caller took it away, or a call failed */
+  hp_config config;
+  hp_feed_way way;
+  bool open;          /* the engine is */
+  bool agreed;        /* a meta element declared UTF-8, which the feed had assumed */
+  hp_request request; /* without a length */
+  hp_stream stream;
+  uint64_t begin, decode_ns;
+} hp_feed;
+
+/* Begins a feed into the document. The configuration is copied; what it borrows must stay until finish. */
+hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document);
+/* Takes `length` bytes, at least one. */
+hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length);
+/* Ends the feed and fills session->result. */
+hpar_status hp_feed_finish(hp_feed *feed);
+/* Ends a feed without a result, if there is one. The document becomes empty. */
+void hp_feed_abandon(hp_feed *feed);
+
+#endif

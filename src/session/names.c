@@ -1,0 +1,74 @@
+/* The names under which counters appear to people and in JSON. */
+
+#include <hpar/stats.h>
+
+const char *hpar_log_kind_name(hpar_log_kind kind) {
+  switch (kind) {
+    case HPAR_LOG_SPLICE: return "splice";
+    case HPAR_LOG_REPLAY: return "replay";
+    case HPAR_LOG_ASSUME: return "assume";
+    case HPAR_LOG_HAZARD: return "hazard";
+    case HPAR_LOG_END_MISSING: return "end_missing";
+    case HPAR_LOG_KINDS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_silent_error_name(hpar_silent_error error) {
+  switch (error) {
+    case HPAR_SILENT_START_STATE: return "start_state";
+    case HPAR_SILENT_NAMESPACE: return "namespace";
+    case HPAR_SILENT_MODE: return "mode";
+    case HPAR_SILENT_TOP: return "top";
+    case HPAR_SILENT_END_TAG: return "end_tag";
+    case HPAR_SILENT_IMPLIED_END: return "implied_end";
+    case HPAR_SILENT_FORMATTING: return "formatting";
+    case HPAR_SILENT_FOSTER: return "foster";
+    case HPAR_SILENT_TEXT: return "text";
+    case HPAR_SILENT_OTHER: return "other";
+    case HPAR_SILENT_ERRORS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_assumption_name(hpar_assumption assumption) {
+  switch (assumption) {
+    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return "no_p_in_button_scope";
+    case HPAR_ASSUME_NOT_IN_SCOPE: return "not_in_scope";
+    case HPAR_ASSUME_NO_LI: return "no_li";
+    case HPAR_ASSUME_NO_DD_DT: return "no_dd_dt";
+    case HPAR_ASSUME_FORMATTING_CLEAN: return "formatting_clean";
+    case HPAR_ASSUME_NOAHS_ARK: return "noahs_ark";
+    case HPAR_ASSUME_NO_FORMATTING: return "no_formatting";
+    case HPAR_ASSUME_NO_TEMPLATE: return "no_template";
+    case HPAR_ASSUME_FORM_NULL: return "form_null";
+    case HPAR_ASSUME_NO_SELECTEDCONTENT: return "no_selectedcontent";
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: return "top_not_implied";
+    case HPAR_ASSUME_NAMESPACE: return "namespace";
+    case HPAR_ASSUME_MODE: return "mode";
+    case HPAR_ASSUME_START_STATE: return "start_state";
+    case HPAR_ASSUMPTIONS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_pipeline_hazard_name(hpar_pipeline_hazard hazard) {
+  switch (hazard) {
+    case HPAR_PIPELINE_TITLE: return "title";
+    case HPAR_PIPELINE_NOFRAMES: return "noframes";
+    case HPAR_PIPELINE_STYLE: return "style";
+    case HPAR_PIPELINE_SCRIPT: return "script";
+    case HPAR_PIPELINE_XMP: return "xmp";
+    case HPAR_PIPELINE_IFRAME: return "iframe";
+    case HPAR_PIPELINE_NOEMBED: return "noembed";
+    case HPAR_PIPELINE_NOSCRIPT: return "noscript";
+    case HPAR_PIPELINE_PLAINTEXT: return "plaintext";
+    case HPAR_PIPELINE_TEXTAREA: return "textarea";
+    case HPAR_PIPELINE_SELF_CLOSING: return "self_closing";
+    case HPAR_PIPELINE_CDATA: return "cdata";
+    case HPAR_PIPELINE_FOREIGN_RAW_TEXT: return "foreign_raw_text";
+    case HPAR_PIPELINE_IGNORED_TAG: return "ignored_tag";
+    case HPAR_PIPELINE_HAZARDS: break;
+  }
+  return "unknown";
+}

@@ -1,0 +1,148 @@
+#include "session/session.h"
+
+/* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core, break-even. */
+enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
+
+void hp_session_open(hp_session *session) { hp_engine_init(&session->engine); }
+
+void hp_session_close(hp_session *session) {
+#if HPAR_PARALLEL
+  hp_stages_close(&session->stages);
+  hp_parallel_close(&session->team);
+#endif
+  hp_engine_close(&session->engine);
+  hp_record_free(&session->record);
+}
+
+void hp_session_stop(hp_session *session) {
+#if HPAR_PARALLEL
+  hp_pipeline_abandon(&session->stages, session->team.pool);
+  hp_parallel_abandon(&session->team);
+#else
+  (void)session;
+#endif
+}
+
+__attribute__((noinline)) void hp_run_to_end(hp_engine *engine) {
+  hp_token token;
+  if (!hp_engine_is_limited(engine)) {
+    hp_exact_tokens(&engine->builder, HP_TO_END, &engine->tokens);
+    return;
+  }
+  do {
+    hp_next_token(&engine->tokenizer, &token);
+    hp_engine_take_checked(engine, &token);
+  } while (token.kind != HPAR_TOKEN_EOF);
+}
+
+/* Replaces the html element that stood for a fragment's root by its children. */
+static void unwrap_fragment(hpar_document *document) {
+  char *base = document->range.base;
+  hp_ref html = hp_node_at(base, document->root)->first;
+  while (html && hp_node_at(base, html)->kind != HPAR_NODE_ELEMENT) html = hp_node_at(base, html)->next;
+  if (!html) return; /* a limit was reached before */
+  hp_remove(base, html);
+  hp_move_children(base, html, document->root);
+}
+
+bool hp_is_limit(hpar_status status) { return status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT; }
+
+void hp_limit_memory(hpar_document *document, uint64_t limit) {
+  if (limit && limit < document->range.size) document->range.limit = (size_t)limit;
+}
+
+#if HPAR_PARALLEL
+/* Returns true if the pool's threads would start at once. */
+static bool is_awake(const hp_session *session, const hp_config *config) {
+  hp_pool_wait wait = config->parallel.executor.wait;
+  if (wait == HP_POOL_SPIN) return true;
+  return wait == HP_POOL_ADAPTIVE && session->team.pool && hp_pool_is_awake(session->team.pool);
+}
+#endif
+
+#if HPAR_PARALLEL
+bool hp_session_refused_binding(const hp_session *session) {
+  return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.not_bound);
+}
+#endif
+
+bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length) {
+  if (config->limits.depth || config->limits.attributes) return false;
+#if HPAR_PARALLEL
+  if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
+  if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
+  return length >= BREAK_EVEN_ASLEEP || is_awake(session, config);
+#else
+  (void)session, (void)length;
+  return false;
+#endif
+}
+
+void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request) {
+  hp_engine *engine = &session->engine;
+  hp_engine_open(engine, request);
+  engine->builder.node_count = 1; /* the document */
+  if (!config->fragment) return;
+  if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
+    hp_explain(
+        &session->error, HPAR_ERROR_ARGUMENT,
+        "hpar_options.fragment is \"%.60s\"; accepted: an element name, as in \"div\", \"svg path\", \"math mi\"",
+        config->fragment);
+    hp_fail_now(&engine->fail, HPAR_ERROR_ARGUMENT);
+  }
+  hp_exact_begin_fragment(&engine->builder);
+}
+
+/* Adds the errors of the input stream, sorts all errors, and converts their offsets to those of the caller's bytes. */
+static hpar_status finish_errors(hp_session *session, const hp_request *request) {
+  hp_engine *engine = &session->engine;
+  if (!request->max_errors) return HPAR_OK;
+  if (setjmp(engine->fail.frame)) return engine->fail.status;
+  hp_find_input_errors(request->text, request->length, &engine->errors);
+  hp_errors_sort(&engine->errors);
+  for (uint32_t i = 0; i < engine->errors.count; i++) {
+    uint64_t offset = hp_input_offset(&request->document->input, engine->errors.items[i].offset);
+    engine->errors.items[i].offset = (uint32_t)offset;
+  }
+  return HPAR_OK;
+}
+
+hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
+                             const hp_sniffed *sniffed) {
+  hp_engine *engine = &session->engine;
+  if (config->fragment) {
+    unwrap_fragment(request->document);
+    engine->builder.node_count--;
+  }
+  hpar_status status = finish_errors(session, request);
+  if (status != HPAR_OK) return status;
+  hp_result *result = &session->result;
+  result->complete = true;
+  result->encoding = sniffed->encoding->name;
+  result->encoding_source = hp_encoding_source_name(sniffed->source);
+  result->bytes = request->length;
+  result->by_jemalloc = request->document->range.by_jemalloc;
+  result->tokens = engine->tokens;
+  result->nodes = engine->builder.node_count;
+  result->parse_errors = engine->errors.seen;
+  return HPAR_OK;
+}
+
+hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin) {
+  session->inspected = false;
+  if (!config->inspect) return NULL;
+  hp_record_open(&session->record, begin);
+  return &session->record;
+}
+
+hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed) {
+  if (!config->inspect || parsed != HPAR_OK) return parsed;
+  hp_request request = {.document = document,
+                        .text = document->input.bytes,
+                        .length = document->input.length,
+                        .scripting = config->scripting};
+  hpar_status status = hp_record_close(&session->record, &request, config->fragment);
+  session->inspected = status == HPAR_OK;
+  if (status != HPAR_OK) hp_document_reset(document);
+  return status;
+}

@@ -1,0 +1,83 @@
+#ifndef HP_SESSION_SESSION_H
+#define HP_SESSION_SESSION_H
+
+/* What a parser keeps between parses, and the steps that whole and incremental input share. */
+
+#include "base/clock.h"
+#include "html/tree/engine.h"
+#include "session/config.h"
+#include "trace/record.h"
+#if HPAR_PARALLEL
+#include "drivers/parallel/parallel.h"
+#include "drivers/pipelined/stages.h"
+#endif
+
+#include <hpar/parse.h>
+
+typedef enum hp_driver { HP_DRIVER_SEQUENTIAL, HP_DRIVER_PARALLEL, HP_DRIVER_PIPELINED } hp_driver;
+
+/* What a parse came to, beside the driver's counters. */
+typedef struct hp_result {
+  hp_driver driver; /* that ran last */
+  bool complete;    /* the fields below are set */
+  const char *encoding, *encoding_source;
+  uint64_t bytes, tokens, nodes, parse_errors;
+  bool by_jemalloc;
+  bool bound, binding_refused;
+  uint64_t decode_ns, input_ns, total_ns;
+} hp_result;
+
+typedef struct hp_session {
+  hp_engine engine; /* the true state */
+#if HPAR_PARALLEL
+  hp_team team;
+  hp_stages stages;
+  hp_parallel_counters parallel_counters;
+  hp_pipeline_counters pipeline_counters;
+#endif
+  hp_record record; /* of the last inspected parse */
+  bool inspected;   /* the record is complete */
+  hp_result result;
+  hp_call_error error;
+} hp_session;
+
+void hp_session_open(hp_session *session);
+/* Frees everything but the documents. No parse may be under way. */
+void hp_session_close(hp_session *session);
+
+/* Returns true if the parallel parser is the choice for `length` bytes. In the automatic mode the answer depends on
+ * whether the pool is awake, and may change. */
+bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length);
+
+/* Returns true for the statuses HPAR_LIMIT_*. */
+bool hp_is_limit(hpar_status status);
+
+/* Limits the tree's memory to `limit` bytes until the document is reset; 0: does nothing. */
+void hp_limit_memory(hpar_document *document, uint64_t limit);
+
+/* Opens the engine at the request's beginning, in the fragment's context. Unwinds through the engine's fail. */
+void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request);
+
+/* Parses to the end of the input. The engine's fail unwinds. Is not to be inlined into a function that calls setjmp,
+ * because its locals live in registers. */
+void hp_run_to_end(hp_engine *engine);
+
+/* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors, the result. */
+hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
+                             const hp_sniffed *sniffed);
+
+/* Begins the record of a parse; returns NULL if the options ask for none. */
+hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin);
+/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or why the record failed: then the document
+ * is empty. There is no record after a limit. */
+hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
+
+#if HPAR_PARALLEL
+/* Returns true if the system refused to bind a pool thread in the parallel parse that ended last. */
+bool hp_session_refused_binding(const hp_session *session);
+#endif
+
+/* Ends the threads' work on the current parse, if there is any. */
+void hp_session_stop(hp_session *session);
+
+#endif

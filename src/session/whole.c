@@ -1,0 +1,152 @@
+#include "session/whole.h"
+
+#if HPAR_PARALLEL
+#include "platform/affinity.h"
+#endif
+
+/* Decodes the bytes as `sniffed` says, on the threads of the parse to come, and completes `sniffed`. */
+static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
+                              hp_sniffed *sniffed, hpar_document *document) {
+  hp_slice_executor slices = {.buffer = &document->text};
+#if HPAR_PARALLEL
+  hp_executor executor = config->parallel.executor;
+  bool pipelined = session->result.driver == HP_DRIVER_PIPELINED && config->pipeline_threads > 1;
+  if (pipelined) executor.threads = config->pipeline_threads;
+  if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
+    hp_team_slice_executor(&session->team, &executor, length, &slices);
+#else
+  (void)session;
+#endif
+  hp_input *input = &document->input;
+  hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &slices);
+  return status == HPAR_OK && config->copy_input ? hp_input_keep(input, config->source_offsets) : status;
+}
+
+#if HPAR_PARALLEL
+/* Returns the pool of the pipelined parser; NULL: both stages run on the calling thread. */
+static hp_pool *pool_for_stages(hp_session *session, const hp_config *config) {
+  if (config->pipeline_threads < 2) return NULL;
+  return hp_team_threads(&session->team, config->parallel.executor.wait, 2) ? session->team.pool : NULL;
+}
+#endif
+
+static hpar_status run_driver(hp_session *session, const hp_config *config, const hp_request *request) {
+  hp_engine *engine = &session->engine;
+  if (setjmp(engine->fail.frame)) {
+    hp_session_stop(session);
+    return engine->fail.status;
+  }
+  hp_open_request(session, config, request);
+#if HPAR_PARALLEL
+  if (session->result.driver == HP_DRIVER_PARALLEL) {
+    hpar_status status =
+        hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
+    if (status != HPAR_OK) hp_session_stop(session);
+    return status;
+  }
+  if (session->result.driver == HP_DRIVER_PIPELINED) {
+    hp_parse_pipelined(&session->stages, pool_for_stages(session, config), engine, request, &config->pipeline,
+                       &session->pipeline_counters);
+    return HPAR_OK;
+  }
+#endif
+  hp_run_to_end(engine);
+  return HPAR_OK;
+}
+
+/* Returns true if the sequential parser reaches a limit of nodes or memory, or might: it takes less memory than the
+ * parallel one, but not always. */
+static bool may_reach_limit(const hp_session *session, const hp_limits *limits, uint64_t memory_limit,
+                            const hpar_document *document, hpar_status status) {
+  if (status == HPAR_LIMIT_NODES || status == HPAR_LIMIT_MEMORY) return true;
+  return status == HPAR_OK && ((limits->nodes && session->engine.builder.node_count > limits->nodes) ||
+                               (memory_limit && hpar_document_memory(document) > memory_limit / 2));
+}
+
+static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
+  if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
+  return config->mode == HPAR_MODE_PIPELINED ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
+}
+
+/* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */
+static bool is_limited(const hp_limits *limits, uint64_t memory_limit) {
+  return limits->depth || limits->attributes || limits->nodes || limits->deadline || memory_limit;
+}
+
+hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *bytes, size_t length, uint64_t begin,
+                           hpar_document *document) {
+  bool cut_off = config->limits.input && length > config->limits.input;
+  if (cut_off) length = (size_t)config->limits.input;
+  uint64_t memory_limit = hp_config_memory_limit(config, length);
+  hp_request request = {.document = document,
+                        .limits = hp_config_limits(config, length, begin),
+                        .scripting = config->scripting,
+                        .source_offsets = config->source_offsets,
+                        .max_errors = config->max_errors};
+  hp_result *result = &session->result;
+  *result = (hp_result){.driver = driver_for(session, config, length)};
+  hp_sniffed sniffed = hp_sniff(bytes, length, config->encoding, !config->fragment);
+  uint64_t decode_ns = 0;
+  hpar_status status;
+  /* A second round follows a meta element beyond the prescan that declares another encoding. */
+  for (bool again = true; again;) {
+    uint64_t decoding = hp_now();
+    request.record = hp_begin_record(session, config, decoding);
+    status = hp_document_reset_in(document, config->by_jemalloc);
+    if (status == HPAR_OK) status = open_input(session, config, bytes, length, &sniffed, document);
+    hp_limit_memory(document, memory_limit);
+    uint64_t parsing = hp_now();
+    decode_ns += parsing - decoding;
+    if (status != HPAR_OK) break;
+    if (request.record)
+      hp_record_event(request.record, HPAR_EVENT_DECODE, 0, UINT32_MAX, decoding, parsing, 0, document->input.length);
+    request.text = document->input.bytes;
+    request.length = document->input.length;
+    request.tentative = sniffed.certain || config->fragment ? NULL : sniffed.encoding;
+    if (result->driver == HP_DRIVER_PIPELINED && is_limited(&request.limits, memory_limit))
+      result->driver = HP_DRIVER_SEQUENTIAL;
+    status = run_driver(session, config, &request);
+    const hp_encoding *declared = session->engine.builder.declared;
+    again = status == HP_ANOTHER_ENCODING;
+    if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
+    if (!again && result->driver == HP_DRIVER_PARALLEL &&
+        may_reach_limit(session, &request.limits, memory_limit, document, status)) {
+      result->driver = HP_DRIVER_SEQUENTIAL;
+      again = true;
+    }
+  }
+  result->decode_ns = decode_ns;
+  if (status == HPAR_OK || hp_is_limit(status)) {
+    hpar_status closed = hp_close_request(session, config, &request, &sniffed);
+    if (closed != HPAR_OK) status = closed;
+  }
+  if (status == HPAR_OK) return cut_off ? HPAR_LIMIT_INPUT : HPAR_OK;
+  if (!hp_is_limit(status)) hp_document_reset(document);
+  return status;
+}
+
+/* Binds the calling thread while it parses, where the options ask for that. */
+static hpar_status parse_in_place(hp_session *session, hp_config *config, const char *bytes, size_t length,
+                                  uint64_t begin, hpar_document *document) {
+#if HPAR_PARALLEL
+  if (config->bind) {
+    hp_saved_affinity saved;
+    bool refused = !hp_save_affinity(&saved);
+    hpar_status status = hp_parse_whole(session, config, bytes, length, begin, document);
+    hp_restore_affinity(&saved);
+    session->result.bound = true;
+    session->result.binding_refused = refused || hp_session_refused_binding(session);
+    return status;
+  }
+#endif
+  return hp_parse_whole(session, config, bytes, length, begin, document);
+}
+
+hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *bytes, size_t length, uint64_t begin,
+                           hpar_document *document) {
+  hpar_status status = parse_in_place(session, config, bytes, length, begin, document);
+  if (status != HPAR_OK && !hp_is_limit(status)) return status;
+  if (config->copy_input) document->input.source = document->input.owned_source;
+  session->result.total_ns = hp_now() - begin;
+  return hp_close_record(session, config, document, status);
+}
