@@ -8,6 +8,7 @@
 #include <hpar/inspect.h>
 #include <hpar/parse.h>
 #include <hpar/predictor.h>
+#include <hpar/select.h>
 #include <hpar/serialize.h>
 #include <hpar/stats.h>
 #include <hpar/status.h>

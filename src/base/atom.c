@@ -69,6 +69,14 @@ static bool same(const hp_atoms *atoms, hp_atom atom, const char *bytes, size_t 
   return name.length == length && !memcmp(name.bytes, bytes, length);
 }
 
+hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length) {
+  if (!atoms->slot_count) return HP_NO_ATOM;
+  for (uint64_t slot = hash_of(bytes, length, hp_name_key_of(bytes, length));; slot++) {
+    hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];
+    if (!atom || same(atoms, atom, bytes, length)) return atom;
+  }
+}
+
 static bool grow_table(hp_atoms *atoms) {
   uint32_t slot_count = atoms->slot_count ? atoms->slot_count * 2 : 256;
   uint32_t *slots = hp_allocate_zeroed(slot_count * sizeof *slots);

@@ -117,6 +117,10 @@ static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t
   return atom ? atom : hp_intern_unknown(interner, bytes, length, key);
 }
 
+/* Returns the atom of a name beyond the known ones that the document has met, or HP_NO_ATOM. Any number
+ * of threads may call it while no thread enters names. */
+hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length);
+
 /* The name of an atom that this thread has met. */
 hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom);
 

@@ -1,0 +1,84 @@
+#ifndef HPAR_SELECT_H
+#define HPAR_SELECT_H
+
+/* CSS selectors on documents: Selectors Level 4, https://drafts.csswg.org/selectors/.
+ *
+ * A set of selectors is compiled once and may then be used by any number of threads at once, on
+ * any documents. Adding to it and destroying it must be alone. One walk over a document
+ * evaluates all selectors of the set. It takes linear time and memory in the nodes, whatever the
+ * selectors are.
+ *
+ * Types and names are `E`, `*`, `svg|E`, `math|E`, `html|E`, `*|E`, `#id` and `.class`.
+ * Attributes are `[a]`, and `=` `~=` `|=` `^=` `$=` `*=` with `i` or `s`, `[xlink|a]` and `[*|a]`.
+ * Combinators are `A B`, `A > B`, `A + B`, `A ~ B` and `A, B`.
+ * Lists are `:is()`, `:where()` and `:not()` with any selectors, and `:has()`.
+ * Positions are `:nth-child(An+B of S)`, `:first-child`, `:only-child`, their forms of type, and
+ * those from the end.
+ * Other tests are `:root :scope :empty :link :any-link :enabled :disabled :checked :lang()`.
+ *
+ * The pseudo-classes of a user's actions (:hover :active :focus :focus-within :focus-visible
+ * :visited :target) match nothing. A pseudo-element, and any other pseudo-class, is an error.
+ * :lang() looks at attributes only. The contents of a template element are not among its
+ * descendants.
+ *
+ * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
+
+#include <hpar/document.h>
+#include <hpar/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hpar_selectors hpar_selectors;
+
+/* Where and why a selector is refused. */
+typedef struct hpar_selector_error {
+  size_t offset;      /* bytes from the beginning of the text */
+  const char *reason; /* a sentence without a full stop, static; "" if memory was short */
+} hpar_selector_error;
+
+/* Makes an empty set. The caller destroys it. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
+HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
+
+/* Frees the set. NULL is allowed. */
+HPAR_API void hpar_selectors_destroy(hpar_selectors *selectors);
+
+/* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before
+ * the call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error`, unless NULL,
+ * then holds the place and the reason. After an error the set is as before. */
+HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length,
+                                        hpar_selector_error *error);
+
+/* Returns the number of selectors in the set; 0 for NULL. */
+HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
+
+/* Receives one match. Returns false to end the selection. It may read the document and may not
+ * change it. */
+typedef bool (*hpar_match_callback)(void *context, hpar_node element, uint32_t selector);
+
+/* Reports the elements below `top` that match, in document order, and for each element its
+ * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
+ * `top`, and :scope is `top`. HPAR_NO_NODE, or a node without children, reports nothing.
+ * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer other than `context`. */
+HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
+                                 hpar_match_callback callback, void *context);
+
+#define HPAR_ANY_SELECTOR UINT32_MAX
+
+/* Sets `*matches` to whether the element matches the selector with this number, or any one of
+ * the set. :scope is the element. Anything but an element matches nothing. The time grows with
+ * the depth of the element and the number of its preceding siblings. With :has(), :last-child,
+ * :only-child, :nth-last-child() or their forms of type, the time grows with the document.
+ * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer or a number that the set does not
+ * have. */
+HPAR_API hpar_status hpar_matches(const hpar_selectors *selectors, const hpar_document *document, hpar_node element,
+                                  uint32_t selector, bool *matches);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

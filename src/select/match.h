@@ -1,0 +1,124 @@
+#ifndef HP_SELECT_MATCH_H
+#define HP_SELECT_MATCH_H
+
+/* Steps through elements in document order and finds the instructions that match each of them.
+ *
+ * A *frame* belongs to an open element. It holds the instructions that are active for its children,
+ * by the combinator that made them so:
+ *   child   children of the frame's element
+ *   heir    descendants of it
+ *   next    the next child
+ *   later   all later children
+ * One step costs one AND per word of instructions and one test per candidate. */
+
+#include "html/dom/document.h"
+#include "select/program.h"
+
+typedef uint64_t hp_bits;
+
+enum { HP_BITS = 64 };
+
+static inline bool hp_bit_is_set(const hp_bits *bits, uint32_t i) { return bits[i / HP_BITS] >> (i % HP_BITS) & 1; }
+static inline void hp_set_bit(hp_bits *bits, uint32_t i) { bits[i / HP_BITS] |= (hp_bits)1 << (i % HP_BITS); }
+
+/* A hash table from a hash value to a row of bits. A row may hold instructions of several keys. */
+typedef struct hp_row_table {
+  uint64_t *keys; /* 0: free */
+  uint32_t *rows;
+  uint32_t mask; /* slots - 1 */
+  bool is_used;
+} hp_row_table;
+
+typedef struct hp_bound_name {
+  hp_atom exact, lower; /* HP_NO_ATOM: no element of the document has the name */
+} hp_bound_name;
+
+/* The selectors together with one document. */
+typedef struct hp_matcher {
+  const hpar_selectors *set;
+  const hpar_document *document;
+  hp_ref scope;
+  bool is_quirky; /* ids and classes ignore ASCII case */
+  uint32_t words; /* of a set of instructions */
+  hp_bound_name *names;
+  hp_bits *rows; /* row 0 is empty; each has `words` words */
+  uint32_t row_count, row_capacity;
+  uint32_t tag_rows[HP_KNOWN_ATOMS]; /* of the names with fixed atoms */
+  hp_row_table tags, ids, classes, attributes;
+  hp_bits *universal, *entries, *accepts; /* sets of instructions */
+  hp_bits *by_combinator[5];              /* those that a combinator follows */
+  hp_bits *matched;                       /* of the last step */
+  hp_bits *active;                        /* scratch of a step */
+  const hp_bits *ahead;                   /* look-ahead tests that hold; NULL: none does */
+  struct hp_type_count {
+    uint64_t key; /* parent, name and namespace; 0: free */
+    uint32_t count;
+  } * types;
+  uint32_t type_mask, type_count;
+} hp_matcher;
+
+typedef struct hp_language {
+  const char *bytes; /* NULL: unknown */
+  uint32_t length;
+} hp_language;
+
+typedef struct hp_frame {
+  hp_ref element;    /* 0: the document */
+  uint32_t children; /* elements so far */
+  uint32_t of_type;  /* children so far with the type of the last one, it included */
+  hp_language language;
+  bool is_disabled;          /* a fieldset around it disables its form controls */
+  bool has_legend;           /* a legend child came */
+  bool last_is_first_legend; /* it was the last child, and the first legend */
+  hp_bits bits[];            /* child, heir, next, later, then counters, `words` words each */
+} hp_frame;
+
+/* An element as the tests see it. */
+typedef struct hp_subject {
+  const hp_node *node;
+  hp_ref ref;
+  bool is_html;
+  const hp_attributes *attributes; /* or NULL */
+} hp_subject;
+
+/* Binds the selectors to the document. HPAR_ERROR_MEMORY; the matcher may be closed after any
+ * result. */
+hpar_status hp_matcher_open(hp_matcher *matcher, const hpar_selectors *set, const hpar_document *document,
+                            hp_ref scope);
+void hp_matcher_close(hp_matcher *matcher);
+
+/* Returns the bytes of a frame. */
+size_t hp_frame_size(const hp_matcher *matcher);
+/* Makes the frame of the document, whose children are about to come. */
+void hp_frame_open_root(const hp_matcher *matcher, hp_frame *frame);
+/* Makes the frame of the element that the last step on `parent` was about. `above` is the frame
+ * before `parent`, or NULL. */
+void hp_frame_open(const hp_matcher *matcher, hp_frame *frame, const hp_frame *parent, const hp_frame *above,
+                   const hp_subject *subject);
+
+/* Takes the next element child of the frame's element. matcher->matched then holds the
+ * instructions that match it. Returns true if any accepts. HPAR_ERROR_MEMORY through `status`. */
+bool hp_matcher_step(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject, hpar_status *status);
+
+/* Returns how many children of `parent` with the type of the subject came, it included; 0: no
+ * memory. */
+uint32_t hp_matcher_count_type(hp_matcher *matcher, hp_ref parent, const hp_subject *subject);
+void hp_matcher_forget_types(hp_matcher *matcher);
+
+/* Returns true if the compound holds. `parent` may be NULL in a reverse walk. */
+bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject, const hp_frame *parent);
+/* Returns true if one of the choices holds. */
+bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, const hp_subject *subject,
+                     const hp_frame *parent);
+/* Returns the language of the element, which is `inherited` where it declares none. */
+hp_language hp_language_of(const hp_subject *subject, hp_language inherited);
+/* Returns true if `index` is a·n + b for an n that is not negative. */
+bool hp_nth_holds(int32_t a, int32_t b, uint32_t index);
+
+static inline hp_subject hp_subject_of(const char *base, hp_ref ref) {
+  const hp_node *node = hp_node_at(base, ref);
+  return (hp_subject){node, ref, node->ns == HPAR_NAMESPACE_HTML,
+                      node->attributes ? (const hp_attributes *)hp_at(base, node->attributes) : NULL};
+}
+
+#endif

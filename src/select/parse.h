@@ -1,0 +1,49 @@
+#ifndef HP_SELECT_PARSE_H
+#define HP_SELECT_PARSE_H
+
+/* Translates the text of one selector list to instructions that accept `selector`. */
+
+#include "select/css.h"
+#include "select/program.h"
+
+typedef struct hp_selector_parser {
+  hpar_selectors *set;
+  hp_css css;
+  hpar_status status;   /* out of memory */
+  const char *reason;   /* the first error, or NULL */
+  size_t offset;        /* of the error */
+  uint32_t selector;    /* that the outermost chains accept */
+  unsigned nesting;     /* of parentheses */
+  unsigned ahead_depth; /* inside the arguments of look-ahead tests */
+  bool inside_has;
+  bool is_refused; /* by a limit of this library: a forgiving list does not forgive it */
+} hp_selector_parser;
+
+/* Appends the whole text. Returns false on an error; the caller then takes the set back. */
+bool hp_selector_parse(hp_selector_parser *parser);
+
+/* Removes what was appended since `before`, a copy of the set. */
+void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before);
+
+/* What parse.c and pseudo.c share. */
+bool hp_selector_fail(hp_selector_parser *parser, const char *at, const char *reason);
+bool hp_selector_refuse(hp_selector_parser *parser, const char *at, const char *reason);
+bool hp_selector_out_of_memory(hp_selector_parser *parser);
+/* Reads one compound. Returns its index, or HP_SELECT_NONE. */
+uint32_t hp_selector_compound(hp_selector_parser *parser);
+/* Reads a complex selector whose chain accepts `selector`. `choice` receives the compound alone
+ * where the chain has one element and `may_be_plain`. */
+bool hp_selector_complex(hp_selector_parser *parser, uint32_t selector, hp_choice *choice);
+/* Appends a test to the compound. Returns NULL when memory is short. */
+hp_test *hp_selector_add_test(hp_selector_parser *parser, uint32_t compound, hp_test_kind kind);
+/* Reads what follows ':' and appends the tests of a pseudo-class. */
+bool hp_selector_pseudo(hp_selector_parser *parser, uint32_t compound);
+/* Reads a combinator; HP_COMBINATOR_NONE at the end, ',' or ')'. */
+hp_combinator hp_selector_combinator(hp_selector_parser *parser);
+/* Reads an identifier to the set's text. Returns its length, or -1. `*place` receives its place. */
+ptrdiff_t hp_selector_identifier(hp_selector_parser *parser, bool is_hash, uint32_t *place);
+/* Makes an instruction of a compound on which nothing follows. Returns its index, or
+ * HP_SELECT_NONE. */
+uint32_t hp_selector_instruction(hp_selector_parser *parser, uint32_t compound, uint32_t selector);
+
+#endif

@@ -1,0 +1,214 @@
+#include "base/memory.h"
+#include "select/ahead.h"
+#include "select/parse.h"
+#include "select/walk.h"
+
+#include <string.h>
+
+bool hp_select_grow(void *items, uint32_t *capacity, size_t need, size_t item_size) {
+  if (need <= *capacity) return true;
+  size_t room = *capacity ? 2 * (size_t)*capacity : 16;
+  if (room < need) room = need;
+  if (room > UINT32_MAX || room > SIZE_MAX / item_size) return false;
+  void *old, *made;
+  memcpy(&old, items, sizeof old);
+  if (!(made = hp_reallocate(old, room * item_size))) return false;
+  memcpy(items, &made, sizeof made);
+  *capacity = (uint32_t)room;
+  return true;
+}
+
+void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before) {
+  set->text_count = before->text_count;
+  set->names_count = before->names_count;
+  set->tests_count = before->tests_count;
+  set->compounds_count = before->compounds_count;
+  set->instructions_count = before->instructions_count;
+  set->choices_count = before->choices_count;
+  set->ahead_count = before->ahead_count;
+  set->relatives_count = before->relatives_count;
+  set->starts_count = before->starts_count;
+  set->counters = before->counters;
+  set->ahead_counters = before->ahead_counters;
+  set->counts_types = before->counts_types;
+  set->looks_at_siblings = before->looks_at_siblings;
+  set->looks_at_languages = before->looks_at_languages;
+  set->looks_at_forms = before->looks_at_forms;
+}
+
+hpar_status hpar_selectors_create(hpar_selectors **selectors) {
+  if (!selectors) return HPAR_ERROR_ARGUMENT;
+  hpar_selectors *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  *selectors = made;
+  return HPAR_OK;
+}
+
+void hpar_selectors_destroy(hpar_selectors *s) {
+  if (!s) return;
+  hp_free(s->text);
+  hp_free(s->names);
+  hp_free(s->tests);
+  hp_free(s->compounds);
+  hp_free(s->instructions);
+  hp_free(s->choices);
+  hp_free(s->ahead);
+  hp_free(s->relatives);
+  hp_free(s->starts);
+  hp_free(s);
+}
+
+uint32_t hpar_selectors_count(const hpar_selectors *selectors) { return selectors ? selectors->selectors : 0; }
+
+hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_selector_error *error) {
+  if (error) *error = (hpar_selector_error){0, ""};
+  if (!set || (!text && length)) return HPAR_ERROR_ARGUMENT;
+  hpar_selectors before = *set;
+  hp_selector_parser parser = {
+      .set = set, .css = {text, text + length, text}, .status = HPAR_OK, .selector = set->selectors};
+  if (hp_selector_parse(&parser)) {
+    set->selectors++;
+    return HPAR_OK;
+  }
+  hp_selector_take_back(set, &before);
+  if (parser.status) return parser.status;
+  if (error) *error = (hpar_selector_error){parser.offset, parser.reason};
+  return HPAR_ERROR_ARGUMENT;
+}
+
+/* A selection under way. */
+typedef struct selection {
+  hp_matcher matcher;
+  hp_ahead ahead;
+  uint32_t index;    /* of the element, where look-ahead tests are used */
+  hp_ref top, after; /* where they are used: only elements between these are reported */
+  bool is_inside;
+  hpar_match_callback callback;
+  void *context;
+} selection;
+
+static hpar_status open_selection(selection *s, const hpar_selectors *set, const hpar_document *document, hp_ref top,
+                                  hp_ref scope) {
+  memset(s, 0, sizeof *s);
+  s->top = top;
+  hpar_status status = hp_matcher_open(&s->matcher, set, document, scope);
+  if (!status && set->ahead_count) {
+    status = hp_ahead_open(&s->ahead, &s->matcher, hp_root_of(document, top));
+    s->matcher.ahead = s->ahead.tests;
+  }
+  return status;
+}
+
+static void close_selection(selection *s) {
+  hp_ahead_close(&s->ahead);
+  hp_matcher_close(&s->matcher);
+}
+
+/* Reports each selector that the element matches once, in ascending order. */
+static bool report(selection *s, hp_ref element) {
+  uint32_t last = HP_SELECT_NONE;
+  for (uint32_t w = 0; w < s->matcher.words; w++) {
+    for (hp_bits left = s->matcher.matched[w] & s->matcher.accepts[w]; left; left &= left - 1) {
+      uint32_t selector = s->matcher.set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+      if (selector == last) continue;
+      last = selector;
+      if (!s->callback(s->context, element, selector)) return false;
+    }
+  }
+  return true;
+}
+
+static bool visit(void *context, const hp_subject *subject, bool accepts) {
+  selection *s = context;
+  return !accepts || report(s, subject->ref);
+}
+
+/* Returns the first element in document order that is not below `node`, or 0. */
+static hp_ref element_after(const hpar_document *document, hp_ref node) {
+  const char *base = document->range.base;
+  while (node) {
+    const hp_node *n = hp_node_at(base, node);
+    for (hp_ref next = n->next; next; next = hp_node_at(base, next)->next)
+      if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return next;
+    node = hp_parent_of(base, n);
+  }
+  return 0;
+}
+
+/* Visits the elements of the whole tree, so that their numbers find their look-ahead tests. */
+static bool visit_numbered(void *context, const hp_subject *subject, bool accepts) {
+  selection *s = context;
+  s->matcher.ahead = s->ahead.tests + (size_t)++s->index * s->ahead.words;
+  if (subject->ref == s->after) return false;
+  bool is_reported = s->is_inside && accepts;
+  if (subject->ref == s->top) s->is_inside = true;
+  return !is_reported || report(s, subject->ref);
+}
+
+static bool has_children(const hpar_document *document, hp_ref node) {
+  uint8_t kind = hp_node_at(document->range.base, node)->kind;
+  return kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_FRAGMENT || kind == HPAR_NODE_ELEMENT;
+}
+
+static hpar_status select_below(const hpar_selectors *set, const hpar_document *document, hp_ref top, hp_ref scope,
+                                hpar_match_callback callback, void *context) {
+  if (!top || !has_children(document, top)) return HPAR_OK;
+  selection s;
+  hp_walk walk;
+  hpar_status status = open_selection(&s, set, document, top, scope);
+  hp_ref from = set->ahead_count ? hp_root_of(document, top) : top;
+  s.after = element_after(document, top);
+  s.is_inside = top == from;
+  s.callback = callback;
+  s.context = context;
+  hp_walk_open(&walk, &s.matcher);
+  if (!status) status = hp_walk_enter(&walk, from);
+  if (!status) status = hp_walk_below(&walk, from, set->ahead_count ? visit_numbered : visit, &s);
+  hp_walk_close(&walk);
+  close_selection(&s);
+  return status;
+}
+
+hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                        hpar_match_callback callback, void *context) {
+  if (!set || !document || !callback) return HPAR_ERROR_ARGUMENT;
+  return select_below(set, document, top, top, callback, context);
+}
+
+typedef struct matching {
+  hpar_node element;
+  uint32_t selector;
+  bool matches;
+} matching;
+
+static bool note_match(void *context, hpar_node element, uint32_t selector) {
+  matching *m = context;
+  m->matches |= element == m->element && (m->selector == HPAR_ANY_SELECTOR || selector == m->selector);
+  return !m->matches;
+}
+
+hpar_status hpar_matches(const hpar_selectors *set, const hpar_document *document, hpar_node element, uint32_t selector,
+                         bool *matches) {
+  if (!set || !document || !matches) return HPAR_ERROR_ARGUMENT;
+  if (selector != HPAR_ANY_SELECTOR && selector >= set->selectors) return HPAR_ERROR_ARGUMENT;
+  matching m = {element, selector, false};
+  hpar_status status = HPAR_OK;
+  if (element && hp_node_at(document->range.base, element)->kind == HPAR_NODE_ELEMENT) {
+    if (set->ahead_count) {
+      status = select_below(set, document, hp_root_of(document, element), element, note_match, &m);
+    } else {
+      selection s;
+      hp_walk walk;
+      status = open_selection(&s, set, document, element, element);
+      s.callback = note_match;
+      s.context = &m;
+      hp_walk_open(&walk, &s.matcher);
+      if (!status) status = hp_walk_enter(&walk, element);
+      if (!status) report(&s, element);
+      hp_walk_close(&walk);
+      close_selection(&s);
+    }
+  }
+  if (!status) *matches = m.matches;
+  return status;
+}

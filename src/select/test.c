@@ -1,0 +1,245 @@
+/* The tests of one element. */
+
+#include "base/ascii.h"
+#include "select/match.h"
+
+static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
+
+static bool equal_bytes(const char *a, const char *b, size_t length, bool ignore_case) {
+  return ignore_case ? hp_ascii_equal(a, b, length) : !memcmp(a, b, length);
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
+
+static bool has_word(const char *value, size_t length, const char *word, size_t word_length, bool ignore_case) {
+  if (!word_length) return false;
+  for (const char *at = value, *end = value + length; at < end;) {
+    while (at < end && is_space(*at)) at++;
+    const char *from = at;
+    while (at < end && !is_space(*at)) at++;
+    if ((size_t)(at - from) == word_length && equal_bytes(from, word, word_length, ignore_case)) return true;
+  }
+  return false;
+}
+
+static bool contains(const char *value, size_t length, const char *part, size_t part_length, bool ignore_case) {
+  if (!part_length || part_length > length) return false;
+  if (!ignore_case) return memmem(value, length, part, part_length) != NULL;
+  for (size_t i = 0; i + part_length <= length; i++)
+    if (hp_ascii_equal(value + i, part, part_length)) return true;
+  return false;
+}
+
+static bool value_holds(const hp_matcher *m, const hp_test *test, const hp_attribute *attribute, bool ignore_case) {
+  const char *value = attribute->value, *wanted = text_at(m, test->value);
+  size_t length = attribute->length, wanted_length = test->length;
+  switch ((hp_attribute_operator)test->operator) {
+    case HP_ATTRIBUTE_PRESENT: return true;
+    case HP_ATTRIBUTE_EQUALS: return length == wanted_length && equal_bytes(value, wanted, length, ignore_case);
+    case HP_ATTRIBUTE_WORD:
+      for (size_t i = 0; i < wanted_length; i++)
+        if (is_space(wanted[i])) return false;
+      return has_word(value, length, wanted, wanted_length, ignore_case);
+    case HP_ATTRIBUTE_DASH:
+      return length >= wanted_length && equal_bytes(value, wanted, wanted_length, ignore_case) &&
+             (length == wanted_length || value[wanted_length] == '-');
+    case HP_ATTRIBUTE_PREFIX:
+      return wanted_length && length >= wanted_length && equal_bytes(value, wanted, wanted_length, ignore_case);
+    case HP_ATTRIBUTE_SUFFIX:
+      return wanted_length && length >= wanted_length &&
+             equal_bytes(value + length - wanted_length, wanted, wanted_length, ignore_case);
+    case HP_ATTRIBUTE_SUBSTRING: return contains(value, length, wanted, wanted_length, ignore_case);
+  }
+  return false;
+}
+
+static bool is_adjusted(hp_atom name) { return name >= HP_ADJUSTED_XLINK_ACTUATE && name < HP_KNOWN_ATOMS; }
+
+static hp_namespace_test namespace_of_adjusted(hp_atom name) {
+  if (name <= HP_ADJUSTED_XLINK_TYPE) return HP_NAMESPACE_IS_XLINK;
+  return name <= HP_ADJUSTED_XML_SPACE ? HP_NAMESPACE_IS_XML : HP_NAMESPACE_IS_XMLNS;
+}
+
+/* Returns true if the attribute has the name of the test, in a namespace of the test. */
+static bool is_named(const hp_matcher *m, const hp_test *test, hp_atom name, bool is_html) {
+  if (!is_adjusted(name)) {
+    hp_bound_name wanted = m->names[test->name];
+    return (test->ns == HP_NAMESPACE_ABSENT || test->ns == HP_NAMESPACE_ANY) && name &&
+           name == (is_html ? wanted.lower : wanted.exact);
+  }
+  if (test->ns == HP_NAMESPACE_ABSENT) return false;
+  if (test->ns != HP_NAMESPACE_ANY && test->ns != namespace_of_adjusted(name)) return false;
+  const hp_known_name *known = &hp_known_names[name];
+  const hp_selector_name *wanted = &m->set->names[test->name];
+  return known->length == wanted->length && !memcmp(known->bytes, text_at(m, wanted->exact), wanted->length);
+}
+
+static bool attribute_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
+  if (!s->attributes) return false;
+  for (uint32_t i = 0; i < s->attributes->count; i++) {
+    const hp_attribute *attribute = &s->attributes->items[i];
+    if (!is_named(m, test, attribute->name, s->is_html)) continue;
+    bool ignore_case =
+        test->letter_case == HP_VALUE_CASE_ASCII || (test->letter_case == HP_VALUE_CASE_HTML && s->is_html);
+    if (value_holds(m, test, attribute, ignore_case)) return true;
+  }
+  return false;
+}
+
+static const hp_attribute *find_attribute(const hp_subject *s, hp_atom name) {
+  if (!s->attributes) return NULL;
+  for (uint32_t i = 0; i < s->attributes->count; i++)
+    if (s->attributes->items[i].name == name) return &s->attributes->items[i];
+  return NULL;
+}
+
+static bool is_html_named(const hp_subject *s, hp_atom name) { return s->is_html && s->node->name == name; }
+
+static bool is_link(const hp_subject *s) {
+  if (!s->is_html || (s->node->name != HP_A && s->node->name != HP_AREA)) return false;
+  return find_attribute(s, HP_HREF) != NULL;
+}
+
+static bool is_checked(const hp_subject *s) {
+  if (is_html_named(s, HP_OPTION)) return find_attribute(s, HP_SELECTED) != NULL;
+  if (!is_html_named(s, HP_INPUT) || !find_attribute(s, HP_CHECKED)) return false;
+  const hp_attribute *type = find_attribute(s, HP_TYPE);
+  return type && ((type->length == 5 && hp_ascii_equal(type->value, "radio", 5)) ||
+                  (type->length == 8 && hp_ascii_equal(type->value, "checkbox", 8)));
+}
+
+static bool can_be_disabled(const hp_subject *s) {
+  if (!s->is_html) return false;
+  switch (s->node->name) {
+    case HP_BUTTON:
+    case HP_INPUT:
+    case HP_SELECT:
+    case HP_TEXTAREA:
+    case HP_OPTGROUP:
+    case HP_OPTION:
+    case HP_FIELDSET: return true;
+    default: return false;
+  }
+}
+
+static bool is_disabled(const hp_matcher *m, const hp_subject *s, const hp_frame *parent) {
+  if (!can_be_disabled(s)) return false;
+  if (find_attribute(s, HP_DISABLED)) return true;
+  if (s->node->name == HP_OPTGROUP) return false;
+  if (s->node->name == HP_OPTION) {
+    if (!parent || !parent->element) return false;
+    hp_subject group = hp_subject_of(m->document->range.base, parent->element);
+    return is_html_named(&group, HP_OPTGROUP) && find_attribute(&group, HP_DISABLED);
+  }
+  return parent && parent->is_disabled;
+}
+
+static bool is_empty(const hp_matcher *m, const hp_node *node) {
+  const char *base = m->document->range.base;
+  for (hp_ref child = node->first; child; child = hp_node_at(base, child)->next) {
+    const hp_node *n = hp_node_at(base, child);
+    if (n->kind == HPAR_NODE_ELEMENT || (n->kind == HPAR_NODE_TEXT && n->length)) return false;
+  }
+  return true;
+}
+
+hp_language hp_language_of(const hp_subject *s, hp_language inherited) {
+  const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
+  if (!own) own = find_attribute(s, HP_LANG);
+  return own ? (hp_language){own->value, own->length} : inherited;
+}
+
+/* Implements the extended filtering of RFC 4647 for a range without wildcards, and '*' alone. */
+static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+  hp_language language = hp_language_of(s, parent ? parent->language : (hp_language){NULL, 0});
+  const char *range = text_at(m, test->value);
+  if (!language.bytes || !language.length || !test->length) return false;
+  if (test->length == 1 && *range == '*') return true;
+  return language.length >= test->length && hp_ascii_equal(language.bytes, range, test->length) &&
+         (language.length == test->length || language.bytes[test->length] == '-');
+}
+
+static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
+  const hp_attribute *id = find_attribute(s, HP_ID);
+  return id && id->length == test->length &&
+         equal_bytes(id->value, text_at(m, test->value), test->length, m->is_quirky);
+}
+
+static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
+  const hp_attribute *attribute = find_attribute(s, HP_CLASS);
+  return attribute &&
+         has_word(attribute->value, attribute->length, text_at(m, test->value), test->length, m->is_quirky);
+}
+
+bool hp_nth_holds(int32_t a, int32_t b, uint32_t index) {
+  int64_t distance = (int64_t)index - b;
+  if (a == 0) return distance == 0;
+  return distance % a == 0 && distance / a >= 0;
+}
+
+bool hp_choices_hold(const hp_matcher *m, uint32_t first, uint32_t count, const hp_subject *s, const hp_frame *parent) {
+  for (uint32_t i = first; i < first + count; i++) {
+    hp_choice choice = m->set->choices[i];
+    if (choice.is_complex ? hp_bit_is_set(m->matched, choice.index) : hp_compound_holds(m, choice.index, s, parent))
+      return true;
+  }
+  return false;
+}
+
+static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+  switch ((hp_test_kind)test->kind) {
+    case HP_TEST_NEVER: return false;
+    case HP_TEST_ID: return id_holds(m, test, s);
+    case HP_TEST_CLASS: return class_holds(m, test, s);
+    case HP_TEST_ATTRIBUTE: return attribute_holds(m, test, s);
+    case HP_TEST_NTH_CHILD: return hp_nth_holds(test->a, test->b, parent->children);
+    case HP_TEST_NTH_OF_TYPE: return hp_nth_holds(test->a, test->b, parent->of_type);
+    case HP_TEST_NTH_CHILD_OF:
+      return hp_bit_is_set(m->matched, test->first) &&
+             hp_nth_holds(test->a, test->b, (uint32_t)parent->bits[4 * m->words + test->slot]);
+    case HP_TEST_ROOT: {
+      hp_ref above = hp_parent_of(m->document->range.base, s->node);
+      return above && hp_node_at(m->document->range.base, above)->kind == HPAR_NODE_DOCUMENT;
+    }
+    case HP_TEST_SCOPE: return s->ref == m->scope;
+    case HP_TEST_EMPTY: return is_empty(m, s->node);
+    case HP_TEST_LINK: return is_link(s);
+    case HP_TEST_ENABLED: return can_be_disabled(s) && !is_disabled(m, s, parent);
+    case HP_TEST_DISABLED: return is_disabled(m, s, parent);
+    case HP_TEST_CHECKED: return is_checked(s);
+    case HP_TEST_LANG: return language_holds(m, test, s, parent);
+    case HP_TEST_LIST: return hp_choices_hold(m, test->first, test->count, s, parent);
+    case HP_TEST_BIT: return hp_bit_is_set(m->matched, test->first);
+    case HP_TEST_AHEAD: return m->ahead && hp_bit_is_set(m->ahead, test->first);
+  }
+  return false;
+}
+
+static bool type_holds(const hp_matcher *m, const hp_compound *compound, const hp_subject *s) {
+  switch ((hp_namespace_test)compound->ns) {
+    case HP_NAMESPACE_ANY: break;
+    case HP_NAMESPACE_IS_HTML:
+      if (!s->is_html) return false;
+      break;
+    case HP_NAMESPACE_IS_SVG:
+      if (s->node->ns != HPAR_NAMESPACE_SVG) return false;
+      break;
+    case HP_NAMESPACE_IS_MATHML:
+      if (s->node->ns != HPAR_NAMESPACE_MATHML) return false;
+      break;
+    default: return false; /* every element of a parsed document has a namespace */
+  }
+  if (compound->name == HP_SELECT_NONE) return true;
+  hp_bound_name name = m->names[compound->name];
+  return s->node->name == (s->is_html ? name.lower : name.exact);
+}
+
+bool hp_compound_holds(const hp_matcher *m, uint32_t index, const hp_subject *s, const hp_frame *parent) {
+  const hp_compound *compound = &m->set->compounds[index];
+  if (!type_holds(m, compound, s)) return false;
+  for (uint32_t i = compound->first_test; i != HP_SELECT_NONE; i = m->set->tests[i].next) {
+    const hp_test *test = &m->set->tests[i];
+    if (test_holds(m, test, s, parent) == test->negated) return false;
+  }
+  return true;
+}

@@ -1,0 +1,110 @@
+#include "select/walk.h"
+
+#include "base/memory.h"
+
+void hp_walk_open(hp_walk *w, hp_matcher *matcher) {
+  *w = (hp_walk){.matcher = matcher, .frame_size = hp_frame_size(matcher)};
+}
+
+void hp_walk_close(hp_walk *w) { hp_free(w->frames); }
+
+static hp_frame *frame_at(const hp_walk *w, uint32_t depth) {
+  return (hp_frame *)(void *)(w->frames + depth * w->frame_size);
+}
+
+static hp_frame *innermost(const hp_walk *w) { return frame_at(w, w->depth - 1); }
+
+static bool make_room(hp_walk *w) { return hp_select_grow(&w->frames, &w->capacity, w->depth + 1, w->frame_size); }
+
+static hpar_status open_root(hp_walk *w) {
+  if (!make_room(w)) return HPAR_ERROR_MEMORY;
+  hp_frame_open_root(w->matcher, frame_at(w, w->depth++));
+  return HPAR_OK;
+}
+
+static hpar_status open_frame(hp_walk *w, const hp_subject *subject) {
+  if (!make_room(w)) return HPAR_ERROR_MEMORY;
+  hp_frame *parent = innermost(w);
+  const hp_frame *above = w->depth > 1 ? frame_at(w, w->depth - 2) : NULL;
+  hp_frame_open(w->matcher, frame_at(w, w->depth), parent, above, subject);
+  w->depth++;
+  return HPAR_OK;
+}
+
+static hp_ref element_from(const char *base, hp_ref ref) {
+  while (ref && hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) ref = hp_node_at(base, ref)->next;
+  return ref;
+}
+
+hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
+  const char *base = document->range.base;
+  for (hp_ref parent; (parent = hp_parent_of(base, hp_node_at(base, node)));) node = parent;
+  return node;
+}
+
+bool hp_walk_step(hp_walk *w, const hp_subject *subject, hpar_status *status) {
+  return hp_matcher_step(w->matcher, innermost(w), subject, status);
+}
+
+/* Steps over the siblings before the element where a selector looks at them. */
+static hpar_status step_before(hp_walk *w, hp_ref element) {
+  const char *base = w->matcher->document->range.base;
+  hpar_status status = HPAR_OK;
+  if (!w->matcher->set->looks_at_siblings) return HPAR_OK;
+  hp_ref first = element;
+  while (hp_node_at(base, first)->previous) first = hp_node_at(base, first)->previous;
+  for (hp_ref ref = element_from(base, first); ref != element && !status;
+       ref = element_from(base, hp_node_at(base, ref)->next)) {
+    hp_subject subject = hp_subject_of(base, ref);
+    hp_walk_step(w, &subject, &status);
+  }
+  return status;
+}
+
+hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
+  const char *base = w->matcher->document->range.base;
+  hp_ref *path = NULL;
+  uint32_t length = 0, capacity = 0;
+  hpar_status status = open_root(w);
+  for (hp_ref ref = top; !status && ref && hp_node_at(base, ref)->kind == HPAR_NODE_ELEMENT;
+       ref = hp_parent_of(base, hp_node_at(base, ref))) {
+    if (hp_select_grow(&path, &capacity, length + 1, sizeof *path))
+      path[length++] = ref;
+    else
+      status = HPAR_ERROR_MEMORY;
+  }
+  while (length-- && !status) {
+    hp_subject subject = hp_subject_of(base, path[length]);
+    status = step_before(w, path[length]);
+    if (!status) hp_walk_step(w, &subject, &status);
+    if (!status) status = open_frame(w, &subject);
+  }
+  hp_free(path);
+  return status;
+}
+
+hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
+  const char *base = w->matcher->document->range.base;
+  uint32_t start_depth = w->depth;
+  hp_ref ref = element_from(base, hp_node_at(base, top)->first);
+  while (ref) {
+    hpar_status status = HPAR_OK;
+    hp_subject subject = hp_subject_of(base, ref);
+    bool accepts = hp_walk_step(w, &subject, &status);
+    if (status) return status;
+    if (!visit(context, &subject, accepts)) return HPAR_OK;
+    hp_ref below = element_from(base, subject.node->first);
+    if (below) {
+      if ((status = open_frame(w, &subject))) return status;
+      ref = below;
+      continue;
+    }
+    hp_ref next;
+    while (!(next = element_from(base, hp_node_at(base, ref)->next)) && w->depth > start_depth) {
+      ref = innermost(w)->element;
+      w->depth--;
+    }
+    ref = next;
+  }
+  return HPAR_OK;
+}

@@ -1,0 +1,30 @@
+#ifndef HP_SELECT_WALK_H
+#define HP_SELECT_WALK_H
+
+/* Walks the elements below a root in document order, with a frame for each open one. */
+
+#include "select/match.h"
+
+typedef struct hp_walk {
+  hp_matcher *matcher;
+  char *frames;
+  size_t frame_size;
+  uint32_t depth, capacity; /* frames in use, frames that there are */
+} hp_walk;
+
+/* Returns false to end the walk. `accepts` is true if a selector of the caller matched. */
+typedef bool (*hp_visit)(void *context, const hp_subject *subject, bool accepts);
+
+void hp_walk_open(hp_walk *walk, hp_matcher *matcher);
+void hp_walk_close(hp_walk *walk);
+/* Goes to `top` without visiting: the frames are those of its open ancestors and its own. */
+hpar_status hp_walk_enter(hp_walk *walk, hp_ref top);
+/* Takes one element into the innermost frame. Returns true if a selector of the caller matched. */
+bool hp_walk_step(hp_walk *walk, const hp_subject *subject, hpar_status *status);
+/* Visits all elements below `top`, whose frame is the innermost. */
+hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *context);
+
+/* Returns the document or fragment, or the topmost element, around the node. */
+hp_ref hp_root_of(const hpar_document *document, hp_ref node);
+
+#endif

@@ -1,0 +1,644 @@
+/* Selectors on trees: cases with their expected elements, errors with their places, generated
+ * selectors beside a plain right-to-left matcher, and shapes on which a matcher that backtracks
+ * would not end. */
+
+#include "check.h"
+#include "support/random.h"
+
+#include <hpar/hpar.h>
+#include <hpar/select.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+
+/* The values of the matches' id attributes, each with a space after it. */
+typedef struct ids {
+  char text[4096];
+  size_t length;
+} ids;
+
+static bool add_id(void *context, hpar_node element, uint32_t selector) {
+  ids *list = context;
+  (void)selector;
+  hpar_string id = hpar_node_attribute_value(document, element, "id");
+  if (!id.bytes || list->length + id.length + 2 > sizeof list->text) return true;
+  memcpy(list->text + list->length, id.bytes, id.length);
+  list->length += id.length;
+  list->text[list->length++] = ' ';
+  list->text[list->length] = 0;
+  return true;
+}
+
+static bool parse(const char *html, size_t length) {
+  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  return CHECK_EQ(hpar_parse(parser, &options, html, length, document, NULL), HPAR_OK);
+}
+
+static void check_matches(const char *html, const char *selector, const char *expected) {
+  hpar_selectors *set = NULL;
+  hpar_selector_error error;
+  ids list = {.length = 0};
+  if (!parse(html, strlen(html)) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  hpar_status status = hpar_selectors_add(set, selector, strlen(selector), &error);
+  if (!CHECK_EQ(status, HPAR_OK)) printf("  %s: %zu: %s\n", selector, error.offset, error.reason);
+  if (!status) {
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add_id, &list), HPAR_OK);
+    char wanted[512] = "";
+    if (*expected) snprintf(wanted, sizeof wanted, "%s ", expected);
+    if (!CHECK_STRING(list.text, wanted)) printf("  %s in %s\n", selector, html);
+  }
+  hpar_selectors_destroy(set);
+}
+
+#define LIST                                                                                                 \
+  "<!DOCTYPE html><body id=body><ul id=ul class='x y'><li id=a class=odd>1<li id=b>2<li id=c class=odd>3"    \
+  "<li id=d>4</ul><p id=p lang=en-GB>t<b id=b1></b><i id=i1> </i><b id=b2>x</b><!--c--></p><div id=e></div>" \
+  "<div id=f><span id=s1><em id=em></em></span><span id=s2></span></div>"
+
+static void check_cases(void) {
+  static const char *const cases[][2] = {
+      {"li", "a b c d"},
+      {"LI", "a b c d"},
+      {"*|li", "a b c d"},
+      {"html|li", "a b c d"},
+      {"svg|li", ""},
+      {"|li", ""},
+      {"#a", "a"},
+      {"#A", ""},
+      {".odd", "a c"},
+      {".x.y", "ul"},
+      {"li.odd#c", "c"},
+      {"ul li", "a b c d"},
+      {"body > li", ""},
+      {"ul > li", "a b c d"},
+      {"li + li", "b c d"},
+      {"#b ~ li", "c d"},
+      {"#a + li + li", "c"},
+      {"#a ~ li + li", "c d"},
+      {"li, p", "a b c d p"},
+      {"p, li, li", "a b c d p"},
+      {"div *", "s1 em s2"},
+      {"[class]", "ul a c"},
+      {"[class=odd]", "a c"},
+      {"[class~=y]", "ul"},
+      {"[class='x y']", "ul"},
+      {"[class^=o]", "a c"},
+      {"[class$=d]", "a c"},
+      {"[class*=d]", "a c"},
+      {"[class*='']", ""},
+      {"[lang|=en]", "p"},
+      {"[lang|=en-gb]", "p"},
+      {"[lang|=en-gb s]", ""},
+      {"[class=ODD i]", "a c"},
+      {"[CLASS]", "ul a c"},
+      {":nth-child(2n+1 of li)", "a c"},
+      {"li:nth-child(odd)", "a c"},
+      {"li:nth-child(even)", "b d"},
+      {"li:nth-child(n+3)", "c d"},
+      {"li:nth-child(-n+2)", "a b"},
+      {"li:nth-child( - 2n + 3 )", NULL},
+      {"li:nth-child(-2n+3)", "a c"},
+      {"li:nth-child(3)", "c"},
+      {"li:nth-child(0)", ""},
+      {"li:nth-child(2n)", "b d"},
+      {"li:nth-last-child(1)", "d"},
+      {"li:nth-last-child(2n+1)", "b d"},
+      {":nth-child(2 of .odd)", "c"},
+      {":nth-last-child(2 of .odd)", "a"},
+      {":nth-child(1 of ul > .odd)", "a"},
+      {":nth-last-child(1 of ul > .odd)", "c"},
+      {"p > :nth-of-type(2)", "b2"},
+      {"p > b:nth-last-of-type(2)", "b1"},
+      {"p > :first-of-type", "b1 i1"},
+      {"p > :last-of-type", "i1 b2"},
+      {"p > :only-of-type", "i1"},
+      {"span > :only-child", "em"},
+      {"li:first-child", "a"},
+      {"li:last-child", "d"},
+      {":root > body", "body"},
+      {"body:root", ""},
+      {"div:empty", "e"},
+      {":empty", "b1 e em s2"},
+      {"p :not(b)", "i1"},
+      {"li:not(.odd):not(#d)", "b"},
+      {"li:not(.odd, #d)", "b"},
+      {"li:not(#a + li)", "a c d"},
+      {":is(ul, div) > :is(li.odd, span)", "a c s1 s2"},
+      {":where(#a, #b) + li", "b c"},
+      {":is()", ""},
+      {":is(::x, #a, :y(, #b)", NULL},
+      {":is(:y, #a)", "a"},
+      {":is(.x, li + :is(li + li))", "ul b c d"},
+      {"div:has(em)", "f"},
+      {"div:has(> em)", ""},
+      {":has(> em)", "s1"},
+      {"li:has(+ .odd)", "b"},
+      {"li:has(~ .odd)", "a b"},
+      {"body:has(ul > li + li)", "body"},
+      {"ul:has(+ p > i)", "ul"},
+      {":has(> :last-child:empty)", "f s1"},
+      {":has(:nth-child(4))", "body ul"},
+      {"div:not(:has(*))", "e"},
+      {"div:has(span:not(:has(em)))", NULL},
+      {":lang(en)", "p b1 i1 b2"},
+      {"p:lang('en-gb')", "p"},
+      {":lang(de)", ""},
+      {":scope > body", ""},
+      {":scope > html > body", ""},
+      {"ul:hover", ""},
+      {"li:not(:hover)", "a b c d"},
+      {"\\6ci", "a b c d"},
+      {"#\\61", "a"},
+      {"li/**/.odd", "a c"},
+      {"ul/**/li", NULL},
+      {"ul /**/ li", "a b c d"},
+      {"li#a.odd:first-child:nth-child(1)", "a"},
+      {"html > body > div > span > em", "em"},
+      {"* * * *", "a b c d b1 i1 b2 s1 em s2"},
+      {"ul ~ div ~ div", "f"},
+      {":nth-child(1)", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (cases[i][1]) check_matches(LIST, cases[i][0], cases[i][1]);
+}
+
+static void check_contexts(void) {
+  check_matches("<p id=A class=Q>", "#a.q", "A"); /* quirks mode */
+  check_matches("<!DOCTYPE html><p id=A class=Q>", "#a.q", "");
+  check_matches("<!DOCTYPE html><svg id=v viewBox=1><foreignObject id=o></svg>", "svg|foreignObject", "o");
+  check_matches("<!DOCTYPE html><svg id=v viewBox=1><foreignObject id=o></svg>", "foreignobject", "");
+  check_matches("<!DOCTYPE html><svg id=v viewBox=1><foreignObject id=o></svg>", "[viewBox]", "v");
+  check_matches("<!DOCTYPE html><svg id=v viewBox=1><foreignObject id=o></svg>", "[viewbox]", "");
+  check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[xlink|href]", "a");
+  check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[*|href=u]", "a");
+  check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[href]", "");
+  check_matches("<!DOCTYPE html><x-y id=a z-w=1><x-y id=b>", "x-y[z-w]", "a");
+  check_matches("<!DOCTYPE html><template><p id=a></p></template><p id=b>", "p", "b");
+  check_matches("<!DOCTYPE html><input id=a type=TEXT>", "[type=text]", "a");
+  check_matches("<!DOCTYPE html><input id=a type=TEXT>", "[type=text s]", "");
+  check_matches("<!DOCTYPE html><a id=a href></a><a id=b></a>", ":link", "a");
+  check_matches("<!DOCTYPE html><input id=a type=checkbox checked><input id=b checked><option id=o selected>",
+                ":checked", "a o");
+  check_matches("<!DOCTYPE html><fieldset id=f disabled><legend id=l><input id=a></legend><legend><input id=b></legend>"
+                "<input id=c></fieldset><input id=d>",
+                "input:disabled", "b c");
+  check_matches("<!DOCTYPE html><fieldset id=f disabled><legend id=l><input id=a></legend><legend><input id=b></legend>"
+                "<input id=c></fieldset><input id=d>",
+                ":enabled", "a d");
+  check_matches("<!DOCTYPE html><p id=a>x<p id=\"a b\"><p id=b>", "[id~=b]", "a b b");
+}
+
+static void check_errors(void) {
+  static const struct {
+    const char *text;
+    size_t offset;
+  } cases[] = {{"", 0},
+               {"  ", 2},
+               {"a,", 2},
+               {",a", 0},
+               {"a >", 3},
+               {"> a", 0},
+               {"a > > b", 4},
+               {"a[", 2},
+               {"a[b", 3},
+               {"a[b=", 4},
+               {"a[b=]", 4},
+               {"a[b='c]", 7},
+               {"a[b!=c]", 3},
+               {"a[b=c x]", 6},
+               {"#", 0},
+               {"#1", 0},
+               {".", 0},
+               {"a:", 1},
+               {"a:foo", 1},
+               {"a::before", 1},
+               {"a:not", 1},
+               {"a:not(", 6},
+               {"a:not()", 6},
+               {"a:not(b", 7},
+               {"a:nth-child", 1},
+               {"a:nth-child()", 12},
+               {"a:nth-child(2x)", 13},
+               {"a:first-child()", 1},
+               {"a)", 1},
+               {"a:has()", 6},
+               {"a:has(b:has(c))", 7},
+               {"foo|a", 0},
+               {"svg|", 4},
+               {"[*]", 1},
+               {"a&", 1},
+               {"a b !c", 4},
+               {"a:has(:is(b :last-child))", 23}};
+  hpar_selectors *set = NULL;
+  if (!CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  CHECK_EQ(hpar_selectors_add(set, "b", 1, NULL), HPAR_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hpar_selector_error error;
+    bool fine = CHECK_EQ(hpar_selectors_add(set, cases[i].text, strlen(cases[i].text), &error), HPAR_ERROR_ARGUMENT) &&
+                CHECK_EQ(error.offset, cases[i].offset) && CHECK(*error.reason);
+    if (!fine) printf("  %s: %s\n", cases[i].text, error.reason);
+  }
+  char deep[400] = "a";
+  for (int i = 0; i < 40; i++) strcat(deep, ":not(a");
+  for (int i = 0; i < 40; i++) strcat(deep, ")");
+  CHECK_EQ(hpar_selectors_add(set, deep, strlen(deep), NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_selectors_count(set), 1);
+  CHECK_EQ(hpar_selectors_add(NULL, "a", 1, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_selectors_add(set, NULL, 1, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_selectors_create(NULL), HPAR_ERROR_ARGUMENT);
+  hpar_selectors_destroy(NULL);
+  hpar_selectors_destroy(set);
+}
+
+/* A selector as a tree of its own, and a matcher that follows the definitions from right to
+ * left. */
+
+enum { MAX_PARTS = 4, MAX_ARGUMENTS = 2 };
+
+typedef struct plain_selector plain_selector;
+
+typedef struct plain_test {
+  enum {
+    TYPE,
+    CLASS,
+    ID,
+    HAS_ATTRIBUTE,
+    NTH,
+    NTH_LAST,
+    NTH_TYPE,
+    NTH_LAST_TYPE,
+    NTH_OF,
+    NTH_LAST_OF,
+    IS,
+    NOT,
+    HAS,
+    EMPTY
+  } kind;
+  char name[8];
+  int a, b;
+  plain_selector *arguments[MAX_ARGUMENTS];
+  int argument_count;
+} plain_test;
+
+struct plain_selector {
+  plain_test tests[MAX_PARTS][3];
+  int test_count[MAX_PARTS];
+  char combinators[MAX_PARTS]; /* [i]: before part i; [0] for :has() only */
+  int parts;
+};
+
+static hpar_node element_parent(hpar_node element) {
+  hpar_node parent = hpar_node_parent(document, element);
+  return parent && hpar_node_kind(document, parent) == HPAR_NODE_ELEMENT ? parent : HPAR_NO_NODE;
+}
+
+static hpar_node sibling(hpar_node element, bool forward) {
+  do {
+    element = forward ? hpar_node_next(document, element) : hpar_node_previous(document, element);
+  } while (element && hpar_node_kind(document, element) != HPAR_NODE_ELEMENT);
+  return element;
+}
+
+static bool plain_matches(const plain_selector *s, int part, hpar_node element, hpar_node scope);
+
+static bool same_type(hpar_node a, hpar_node b) {
+  hpar_string x = hpar_node_name(document, a), y = hpar_node_name(document, b);
+  return x.length == y.length && !memcmp(x.bytes, y.bytes, x.length);
+}
+
+static bool any_argument(const plain_test *test, hpar_node element) {
+  for (int i = 0; i < test->argument_count; i++)
+    if (plain_matches(test->arguments[i], test->arguments[i]->parts - 1, element, HPAR_NO_NODE)) return true;
+  return false;
+}
+
+static bool plain_nth(const plain_test *test, hpar_node element) {
+  bool forward = test->kind == NTH_LAST || test->kind == NTH_LAST_TYPE || test->kind == NTH_LAST_OF;
+  bool of_type = test->kind == NTH_TYPE || test->kind == NTH_LAST_TYPE;
+  bool of = test->kind == NTH_OF || test->kind == NTH_LAST_OF;
+  if (of && !any_argument(test, element)) return false;
+  int index = 1;
+  for (hpar_node other = element; (other = sibling(other, forward));)
+    index += of_type ? same_type(other, element) : of ? any_argument(test, other) : 1;
+  for (int n = 0; n <= 2000; n++)
+    if (test->a * n + test->b == index) return true;
+  return false;
+}
+
+static bool plain_has(const plain_test *test, hpar_node element) {
+  hpar_node root = hpar_document_root(document);
+  for (hpar_node other = root; (other = hpar_node_walk(document, root, other));) {
+    if (hpar_node_kind(document, other) != HPAR_NODE_ELEMENT) continue;
+    for (int i = 0; i < test->argument_count; i++)
+      if (plain_matches(test->arguments[i], test->arguments[i]->parts - 1, other, element)) return true;
+  }
+  return false;
+}
+
+static bool plain_empty(hpar_node element) {
+  for (hpar_node child = hpar_node_first_child(document, element); child; child = hpar_node_next(document, child)) {
+    hpar_node_type kind = hpar_node_kind(document, child);
+    if (kind == HPAR_NODE_ELEMENT || (kind == HPAR_NODE_TEXT && hpar_node_data(document, child).length)) return false;
+  }
+  return true;
+}
+
+static bool plain_test_holds(const plain_test *test, hpar_node element) {
+  size_t length = strlen(test->name);
+  hpar_string value;
+  switch (test->kind) {
+    case TYPE:
+      value = hpar_node_name(document, element);
+      return value.length == length && !memcmp(value.bytes, test->name, length);
+    case CLASS: {
+      value = hpar_node_attribute_value(document, element, "class");
+      char padded[64], word[16];
+      snprintf(padded, sizeof padded, " %.*s ", (int)value.length, value.bytes ? value.bytes : "");
+      snprintf(word, sizeof word, " %s ", test->name);
+      return strstr(padded, word);
+    }
+    case ID:
+      value = hpar_node_attribute_value(document, element, "id");
+      return value.bytes && value.length == length && !memcmp(value.bytes, test->name, length);
+    case HAS_ATTRIBUTE: return hpar_node_attribute_value(document, element, test->name).bytes;
+    case IS: return any_argument(test, element);
+    case NOT: return !any_argument(test, element);
+    case HAS: return plain_has(test, element);
+    case EMPTY: return plain_empty(element);
+    default: return plain_nth(test, element);
+  }
+}
+
+/* Follows the combinator before part `part` from the element that matches it. */
+static bool plain_reaches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
+  char combinator = s->combinators[part];
+  bool up = combinator == ' ' || combinator == '>';
+  for (hpar_node other = element; (other = up ? element_parent(other) : sibling(other, false));) {
+    if (part == 0 ? other == scope : plain_matches(s, part - 1, other, scope)) return true;
+    if (combinator == '>' || combinator == '+') break;
+  }
+  return false;
+}
+
+static bool plain_matches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
+  for (int i = 0; i < s->test_count[part]; i++)
+    if (!plain_test_holds(&s->tests[part][i], element)) return false;
+  return (part == 0 && !scope) || plain_reaches(s, part, element, scope);
+}
+
+static plain_selector pool[4000];
+static int pool_used;
+
+static const char *const types[] = {"b", "i", "u", "div"}, *const words[] = {"x", "y", "z"};
+
+static plain_selector *make_selector(random_state *seed, int depth, bool relative, bool inside_has, bool plain);
+
+static void make_test(random_state *seed, plain_test *test, int depth, bool inside_has, bool plain, bool first) {
+  memset(test, 0, sizeof *test);
+  size_t roll = random_below(seed, depth > 0 ? 16 : 9);
+  static const int kinds[] = {TYPE,     TYPE,          CLASS,  CLASS,       ID, HAS_ATTRIBUTE, NTH, NTH_LAST, EMPTY,
+                              NTH_TYPE, NTH_LAST_TYPE, NTH_OF, NTH_LAST_OF, IS, NOT,           HAS};
+  test->kind = kinds[roll];
+  if (test->kind == TYPE && !first) test->kind = CLASS;
+  if ((test->kind == HAS && inside_has) || (test->kind == NTH_OF && plain)) test->kind = NOT;
+  strcpy(test->name, test->kind == TYPE ? types[random_below(seed, 4)] : words[random_below(seed, 3)]);
+  test->a = (int)random_below(seed, 7) - 3;
+  test->b = (int)random_below(seed, 7) - 2;
+  bool takes =
+      test->kind == NTH_OF || test->kind == NTH_LAST_OF || test->kind == IS || test->kind == NOT || test->kind == HAS;
+  if (!takes) return;
+  test->argument_count = 1 + (int)random_below(seed, MAX_ARGUMENTS);
+  bool ahead = test->kind == HAS || test->kind == NTH_LAST_OF;
+  for (int i = 0; i < test->argument_count; i++)
+    test->arguments[i] =
+        make_selector(seed, depth - 1, test->kind == HAS, inside_has || test->kind == HAS, ahead || plain);
+}
+
+/* `plain`: without the combination that the compiler refuses, look-ahead in a complex selector
+ * in look-ahead. */
+static plain_selector *make_selector(random_state *seed, int depth, bool relative, bool inside_has, bool plain) {
+  plain_selector *s = &pool[pool_used++];
+  memset(s, 0, sizeof *s);
+  s->parts = 1 + (int)random_below(seed, plain && !relative ? 1 : 3);
+  for (int part = 0; part < s->parts; part++) {
+    s->combinators[part] = " >+~"[random_below(seed, 4)];
+    s->test_count[part] = 1 + (int)random_below(seed, 2);
+    for (int i = 0; i < s->test_count[part]; i++)
+      make_test(seed, &s->tests[part][i], depth, inside_has || relative, plain, i == 0);
+  }
+  return s;
+}
+
+static void print_selector(const plain_selector *s, bool relative, char *to);
+
+static void print_test(const plain_test *test, char *to) {
+  static const char *const names[] = {"",
+                                      ".",
+                                      "#",
+                                      "",
+                                      ":nth-child(",
+                                      ":nth-last-child(",
+                                      ":nth-of-type(",
+                                      ":nth-last-of-type(",
+                                      ":nth-child(",
+                                      ":nth-last-child(",
+                                      ":is(",
+                                      ":not(",
+                                      ":has(",
+                                      ":empty"};
+  to += strlen(to);
+  to += sprintf(to, "%s", names[test->kind]);
+  if (test->kind == HAS_ATTRIBUTE) to += sprintf(to, "[%s]", test->name);
+  if (test->kind <= ID) to += sprintf(to, "%s", test->name);
+  if (test->kind < NTH || test->kind == EMPTY) return;
+  bool counts = test->kind <= NTH_LAST_OF;
+  if (counts) to += sprintf(to, "%dn%+d", test->a, test->b);
+  if (test->kind == NTH_OF || test->kind == NTH_LAST_OF) to += sprintf(to, " of ");
+  for (int i = 0; i < test->argument_count; i++) {
+    if (i) strcat(to, ", ");
+    print_selector(test->arguments[i], test->kind == HAS, to);
+  }
+  strcat(to, ")");
+}
+
+static void print_selector(const plain_selector *s, bool relative, char *to) {
+  for (int part = 0; part < s->parts; part++) {
+    to += strlen(to);
+    if (part || relative) to += sprintf(to, " %c ", s->combinators[part]);
+    for (int i = 0; i < s->test_count[part]; i++) print_test(&s->tests[part][i], to);
+  }
+}
+
+static void make_page(random_state *seed, char *to) {
+  to += sprintf(to, "<!DOCTYPE html><body>");
+  int open = 0;
+  const char *stack[12];
+  for (size_t n = 5 + random_below(seed, 30); n--;) {
+    if (open && random_below(seed, 3) == 0) {
+      to += sprintf(to, "</%s>", stack[--open]);
+    } else if (open < 11) {
+      const char *type = types[random_below(seed, 4)];
+      stack[open++] = type;
+      to += sprintf(to, "<%s", type);
+      if (random_below(seed, 2))
+        to += sprintf(to, " class='%s %s'", words[random_below(seed, 3)], words[random_below(seed, 3)]);
+      if (!random_below(seed, 4)) to += sprintf(to, " id=%s", words[random_below(seed, 3)]);
+      if (!random_below(seed, 4)) to += sprintf(to, " %s", words[random_below(seed, 3)]);
+      to += sprintf(to, ">%s", random_below(seed, 4) ? "" : "t");
+    }
+  }
+}
+
+typedef struct results {
+  hpar_node nodes[400];
+  uint32_t selectors[400];
+  size_t count;
+} results;
+
+static bool add_result(void *context, hpar_node element, uint32_t selector) {
+  results *r = context;
+  if (r->count == 400) return false;
+  r->nodes[r->count] = element;
+  r->selectors[r->count++] = selector;
+  return true;
+}
+
+static void check_generated(uint64_t first, uint64_t count) {
+  static char page[8000], text[60000];
+  for (uint64_t number = first; number < first + count; number++) {
+    random_state state = {number}, *seed = &state;
+    plain_selector *selectors[3];
+    hpar_selectors *set = NULL;
+    pool_used = 0;
+    make_page(seed, page);
+    if (!parse(page, strlen(page)) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+    hpar_status status = HPAR_OK;
+    for (int i = 0; i < 3 && !status; i++) {
+      hpar_selector_error error;
+      selectors[i] = make_selector(seed, 2, false, false, false);
+      *text = 0;
+      print_selector(selectors[i], false, text);
+      status = hpar_selectors_add(set, text, strlen(text), &error);
+      if (!CHECK_EQ(status, HPAR_OK))
+        printf("  %" PRIu64 ": %s\n  %zu: %s\n", number, text, error.offset, error.reason);
+    }
+    static results got, expected;
+    got.count = expected.count = 0;
+    hpar_node root = hpar_document_root(document);
+    if (!status) CHECK_EQ(hpar_select(set, document, root, add_result, &got), HPAR_OK);
+    for (hpar_node node = root; !status && (node = hpar_node_walk(document, root, node));)
+      for (uint32_t i = 0; hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && i < 3; i++)
+        if (plain_matches(selectors[i], selectors[i]->parts - 1, node, HPAR_NO_NODE)) add_result(&expected, node, i);
+    bool same = CHECK_EQ(got.count, expected.count) &&
+                CHECK(!memcmp(got.nodes, expected.nodes, got.count * sizeof *got.nodes)) &&
+                CHECK(!memcmp(got.selectors, expected.selectors, got.count * sizeof *got.selectors));
+    for (int i = 0; !same && i < 3; i++) {
+      *text = 0;
+      print_selector(selectors[i], false, text);
+      printf("  %" PRIu64 ": %s\n", number, text);
+    }
+    if (!same) printf("  in %s\n", page);
+    for (size_t k = 0; k < expected.count && k < 3 && same; k++) {
+      bool matches = false;
+      CHECK_EQ(hpar_matches(set, document, expected.nodes[k], expected.selectors[k], &matches), HPAR_OK);
+      if (!CHECK(matches)) printf("  hpar_matches: %" PRIu64 "\n", number);
+    }
+    hpar_selectors_destroy(set);
+    if (check_failed > 20) return;
+  }
+}
+
+/* Selectors below an inner element see what is around it, and :scope is that element. */
+static void check_tops(void) {
+  static const char html[] =
+      "<!DOCTYPE html><div class=o><b></b><p id=t><i id=i1><u id=u></u></i><i id=i2></i></p><i id=n></i></div>";
+  static const char *const cases[][2] = {
+      {"i", "i1 i2 "},     {".o i", "i1 i2 "},     {":scope > i", "i1 i2 "},          {"b + p > i", "i1 i2 "},
+      {":scope u", "u "},  {"p:last-child i", ""}, {"div > p > i:last-child", "i2 "}, {"p:nth-child(2) u", "u "},
+      {"i:has(u)", "i1 "}, {"#n, #t", ""}};
+  if (!parse(html, strlen(html))) return;
+  hpar_node root = hpar_document_root(document), top = root;
+  while (hpar_node_attribute_value(document, top, "id").length != 1) top = hpar_node_walk(document, root, top);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hpar_selectors *set = NULL;
+    ids list = {.length = 0};
+    CHECK_EQ(hpar_selectors_create(&set), HPAR_OK);
+    CHECK_EQ(hpar_selectors_add(set, cases[i][0], strlen(cases[i][0]), NULL), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, top, add_id, &list), HPAR_OK);
+    if (!CHECK_STRING(list.text, cases[i][1])) printf("  %s\n", cases[i][0]);
+    bool matches;
+    CHECK_EQ(hpar_matches(set, document, top, 0, &matches), HPAR_OK);
+    CHECK_EQ(matches, !strcmp(cases[i][0], "#n, #t"));
+    CHECK_EQ(hpar_matches(set, document, top, 1, &matches), HPAR_ERROR_ARGUMENT);
+    CHECK_EQ(hpar_select(set, document, HPAR_NO_NODE, add_id, &list), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, top, NULL, &list), HPAR_ERROR_ARGUMENT);
+    hpar_selectors_destroy(set);
+  }
+}
+
+static bool count_match(void *context, hpar_node element, uint32_t selector) {
+  (void)element, (void)selector;
+  ++*(uint64_t *)context;
+  return true;
+}
+
+/* A matcher that backtracks, or that looks over siblings or subtrees again, would take hours
+ * here. */
+static void check_hostile(void) {
+  enum { N = 100000 };
+  static const char *const shapes[][2] = {{"<div>", ""}, {"<b></b>", "<p>"}, {"<x-y><i></i>", ""}};
+  static const char selector[] =
+      "div div div div div div x, b ~ b ~ b ~ b ~ x, :has(b + x), div:has(x), b:nth-last-of-type(3), :has(~ x-z), "
+      "i:nth-last-child(2 of b, i), :nth-child(7 of b), x-y :is(x-y x-y) i:only-of-type";
+  char *html = malloc(N * 12 + 64);
+  hpar_selectors *set = NULL;
+  if (!CHECK(html) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  CHECK_EQ(hpar_selectors_add(set, selector, strlen(selector), NULL), HPAR_OK);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    size_t length = (size_t)sprintf(html, "<!DOCTYPE html>%s", shapes[i][1]), piece = strlen(shapes[i][0]);
+    for (int n = 0; n < N; n++, length += piece) memcpy(html + length, shapes[i][0], piece);
+    uint64_t matches = 0;
+    if (!parse(html, length)) continue;
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), count_match, &matches), HPAR_OK);
+    CHECK_EQ(matches, i == 0 ? 0 : i == 1 ? 2 : N - 1);
+  }
+  hpar_selectors_destroy(set);
+  free(html);
+}
+
+/* Many selectors in one walk find what each finds alone. */
+static void check_many(void) {
+  static char html[40000], text[64];
+  size_t length = (size_t)sprintf(html, "<!DOCTYPE html>");
+  for (int i = 0; i < 300; i++)
+    length += (size_t)sprintf(html + length, "<p class='c%d d%d' id=e%d><b></b></p>", i, i % 7, i);
+  hpar_selectors *set = NULL;
+  if (!parse(html, length) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  for (int i = 0; i < 300; i++) {
+    sprintf(text, i % 3 == 0 ? ".c%d > b" : i % 3 == 1 ? "#e%d + p" : "p.c%d", i);
+    CHECK_EQ(hpar_selectors_add(set, text, strlen(text), NULL), HPAR_OK);
+  }
+  uint64_t matches = 0;
+  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), count_match, &matches), HPAR_OK);
+  CHECK_EQ(matches, 300);
+  hpar_selectors_destroy(set);
+}
+
+int main(void) {
+  const char *scale = getenv("HPAR_TEST_SCALE");
+  uint64_t count = 4000 * (scale ? strtoull(scale, NULL, 10) : 100) / 100;
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    return check_report();
+  check_cases();
+  check_contexts();
+  check_errors();
+  check_tops();
+  check_many();
+  check_generated(0, count < 200 ? 200 : count);
+  check_hostile();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}
