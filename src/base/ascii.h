@@ -1,16 +1,30 @@
 #ifndef HP_BASE_ASCII_H
 #define HP_BASE_ASCII_H
 
+/* ASCII letters, digits and comparisons without regard to case. They do not depend on the locale,
+ * unlike <ctype.h> and <strings.h>: strncasecmp in a Turkish locale takes "I" and "i" for different
+ * letters. */
+
 #include <stdbool.h>
 #include <stddef.h>
 
 static inline char hp_ascii_lower(char c) { return (unsigned char)(c - 'A') < 26 ? (char)(c | 0x20) : c; }
 
-/* Returns true if the bytes are equal apart from the case of ASCII letters. */
+static inline bool hp_ascii_is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+
+/* Returns whether the first `length` bytes of `a` and `b` are equal but for the case of ASCII
+ * letters. */
 static inline bool hp_ascii_equal(const char *a, const char *b, size_t length) {
   for (size_t i = 0; i < length; i++)
-    if (hp_ascii_lower(a[i]) != hp_ascii_lower(b[i])) return false;
+    if (a[i] != b[i] && hp_ascii_lower(a[i]) != hp_ascii_lower(b[i])) return false;
   return true;
+}
+
+/* Returns the same for two strings that end with a NUL. */
+static inline bool hp_ascii_equal_strings(const char *a, const char *b) {
+  size_t i = 0;
+  while (a[i] && hp_ascii_lower(a[i]) == hp_ascii_lower(b[i])) i++;
+  return a[i] == b[i];
 }
 
 #endif

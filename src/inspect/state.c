@@ -1,10 +1,10 @@
 #include "inspect/state.h"
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "html/dom/tag.h"
 
 #include <string.h>
-#include <strings.h>
 
 /*** within a token ***/
 
@@ -13,7 +13,7 @@ static bool is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
 static bool begins(const char *at, const char *end, const char *with) {
   size_t length = strlen(with);
-  return (size_t)(end - at) >= length && !strncasecmp(at, with, length);
+  return (size_t)(end - at) >= length && hp_ascii_equal(at, with, length);
 }
 
 /* "script" and what can follow it, from `at` on. */

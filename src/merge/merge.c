@@ -1,5 +1,6 @@
 #include "merge/merge.h"
 
+#include "base/ascii.h"
 #include "merge/note.h"
 
 #include "html/tree/no_context.h"

@@ -1,9 +1,10 @@
 #include "session/tokens.h"
+
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
 #include <hpar/tokenizer.h>
-#include <strings.h>
 
 static const struct {
   const char *name;
@@ -84,7 +85,7 @@ static hpar_status run(hp_engine *engine, const hp_request *task, hp_content con
 /* Finds the content of a state by the standard's name for it, in any case of letters. */
 static bool find_state(const char *name, hp_content *content) {
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-    if (strcasecmp(states[i].name, name) != 0) continue;
+    if (!hp_ascii_equal_strings(states[i].name, name)) continue;
     *content = states[i].content;
     return true;
   }

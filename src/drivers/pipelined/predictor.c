@@ -1,10 +1,10 @@
 #include "drivers/pipelined/predictor.h"
 
+#include "base/ascii.h"
 #include "html/dom/tag.h"
 
 #include <hpar/parse.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct {
   const char *name, *summary;
@@ -79,8 +79,8 @@ static bool holds_html(const hp_token *t, const char *base) {
   for (uint32_t i = 0; block && i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
     if (a->name != HP_ENCODING) continue;
-    return (a->length == 9 && !strncasecmp(a->value, "text/html", 9)) ||
-           (a->length == 21 && !strncasecmp(a->value, "application/xhtml+xml", 21));
+    return (a->length == 9 && hp_ascii_equal(a->value, "text/html", 9)) ||
+           (a->length == 21 && hp_ascii_equal(a->value, "application/xhtml+xml", 21));
   }
   return false;
 }

@@ -2,12 +2,12 @@
 
 #include "html/tree/builder.h"
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
 
-#include <strings.h>
 
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail) {
   hp_builder kept = *b;
@@ -68,7 +68,7 @@ const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) 
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
     if (a->name == HP_CHARSET) encoding = hp_encoding_for_label(a->value, a->length);
-    if (a->name == HP_HTTP_EQUIV) pragma = a->length == 12 && !strncasecmp(a->value, "content-type", 12);
+    if (a->name == HP_HTTP_EQUIV) pragma = a->length == 12 && hp_ascii_equal(a->value, "content-type", 12);
     if (a->name == HP_CONTENT) content = a;
   }
   return !encoding && pragma && content ? hp_encoding_in_content(content->value, content->length) : encoding;

@@ -1,10 +1,10 @@
 #include "speculation/cuts/cut.h"
 
+#include "base/ascii.h"
 #include "base/vector.h"
 
 #include <hpar/parse.h>
 #include <string.h>
-#include <strings.h>
 
 static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
@@ -14,7 +14,7 @@ static size_t raw_text_end(const char *at, size_t left) {
                                       "iframe", "xmp",   "noframes", "noembed"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     size_t length = strlen(names[i]);
-    if (left > length + 2 && !strncasecmp(at + 2, names[i], length) && !is_letter(at[2 + length])) return length;
+    if (left > length + 2 && hp_ascii_equal(at + 2, names[i], length) && !is_letter(at[2 + length])) return length;
   }
   return 0;
 }

@@ -1,12 +1,12 @@
 #include "speculation/start/custom.h"
 
+#include "base/ascii.h"
 #include "inspect/state.h"
 #include "speculation/start/markup.h"
 #include "speculation/strategies/strategy.h"
 #include "speculation/worker/worker.h"
 
 #include <string.h>
-#include <strings.h>
 
 static uint8_t mode_named(const char *name) {
   for (uint8_t mode = 0; name && mode < HP_INSERTION_MODES; mode++) {
@@ -28,7 +28,7 @@ static void inside_raw_text(const hp_request *task, const char *element, hp_star
   if (raw) {
     state->content = raw->content;
     state->raw_name = raw->atom;
-  } else if (element && !strcasecmp(element, "plaintext")) {
+  } else if (element && hp_ascii_equal_strings(element, "plaintext")) {
     state->first = HP_START_BEYOND;
   }
 }

@@ -1,5 +1,6 @@
 #include "speculation/start/lookback.h"
 
+#include "base/ascii.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
 #include "speculation/strategies/strategy.h"
@@ -7,7 +8,6 @@
 #include "text/scan/scan.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* How far back is looked for what decides the tokenizer's state, where the bytes look like raw text very far, as long
  * as that has not come to so many times the text; and for what decides the namespace. */
@@ -264,7 +264,7 @@ static uint8_t namespace_before(const view *v, const char *at) {
 static bool foreign_end(const view *v, const char *at, const char *tag) {
   size_t length = strlen(tag);
   for (; at < v->cut && (at = memchr(at, '<', (size_t)(v->cut - at))); at++)
-    if ((size_t)(v->cut - at) > length && !strncasecmp(at, tag, length)) return true;
+    if ((size_t)(v->cut - at) > length && hp_ascii_equal(at, tag, length)) return true;
   return false;
 }
 

@@ -1,5 +1,7 @@
 #include "speculation/start/markup.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 static const hp_raw_text raw_texts[] = {
@@ -32,7 +34,7 @@ const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scriptin
 
 const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
   for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
-    if (!strcasecmp(name, raw_texts[i].name))
+    if (hp_ascii_equal_strings(name, raw_texts[i].name))
       return raw_texts[i].atom == HP_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
   return NULL;
 }

@@ -1,7 +1,8 @@
 #include "text/encoding/sniff.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
-#include <strings.h>
 
 const char *hp_encoding_source_name(hp_encoding_source source) {
   switch (source) {
@@ -31,7 +32,7 @@ const hp_encoding *hp_encoding_in_content(const char *content, size_t length) {
   const size_t word_length = sizeof word - 1;
   const char *at = content, *end = content + length;
   for (;;) {
-    while ((size_t)(end - at) >= word_length && strncasecmp(at, word, word_length) != 0) at++;
+    while ((size_t)(end - at) >= word_length && !hp_ascii_equal(at, word, word_length)) at++;
     if ((size_t)(end - at) < word_length) return NULL;
     at += word_length;
     while (at < end && is_white(*at)) at++;
@@ -141,7 +142,7 @@ static const hp_encoding *meta(scan *s) {
 
 static bool starts(const scan *s, const char *text) {
   size_t length = strlen(text);
-  return (size_t)(s->end - s->at) >= length && !strncasecmp(s->at, text, length);
+  return (size_t)(s->end - s->at) >= length && hp_ascii_equal(s->at, text, length);
 }
 
 /* To the last byte of the first `text` that begins at `from` or later; to the end without one. */
