@@ -79,10 +79,60 @@ static const dat_test own[] = {
         "|         \"   \"\n|   <body>\n"),
     OWN(" x y", "colgroup", "| \"  \"\n"),
     OWN(" x<col>\ny<tr>z ", "colgroup", "| \" \"\n| <col>\n| \"\n \"\n"),
-    /* a selectedcontent within an option stays as it is */
+    /* a selectedcontent in an option, in another selectedcontent or in two selects is disabled */
     OWN("<select><option><selectedcontent>", "div", "| <select>\n|   <option>\n|     <selectedcontent>\n"),
     OWN("<select><option>a<selectedcontent>b</option></select>c", "div",
         "| <select>\n|   <option>\n|     \"a\"\n|     <selectedcontent>\n|       \"b\"\n| \"c\"\n"),
+    OWN("<option><select><selectedcontent><option>x", "div",
+        "| <option>\n|   <select>\n|     <selectedcontent>\n|       <option>\n|         \"x\"\n"),
+    OWN("<selectedcontent><select><selectedcontent></selectedcontent><option>x", "div",
+        "| <selectedcontent>\n|   <select>\n|     <selectedcontent>\n|     <option>\n|       \"x\"\n"),
+    OWN("<select><object><select><selectedcontent></selectedcontent><option>x", "div",
+        "| <select>\n|   <object>\n|     <select>\n|       <selectedcontent>\n|       <option>\n|         \"x\"\n"),
+    /* options in a datalist, in an option or in two optgroups are not options of the select */
+    OWN("<select><selectedcontent></selectedcontent><datalist><option>a", "div",
+        "| <select>\n|   <selectedcontent>\n|   <datalist>\n|     <option>\n|       \"a\"\n"),
+    OWN("<select><selectedcontent></selectedcontent><datalist><option>a</datalist><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"b\"\n|   <datalist>\n|     <option>\n|       \"a\"\n|   "
+        "<option>\n|     \"b\"\n"),
+    OWN("<select><selectedcontent></selectedcontent><option disabled>a<div><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|   <option>\n|     disabled=\"\"\n|     \"a\"\n|     <div>\n|       "
+        "<option>\n|         \"b\"\n"),
+    OWN("<select><optgroup><selectedcontent><optgroup><option>", "div",
+        "| <select>\n|   <optgroup>\n|     <selectedcontent>\n|       <optgroup>\n|         <option>\n"),
+    /* the default selection needs a display size of 1; the attribute does not */
+    OWN("<select size=3><button><selectedcontent></button><option>a", "div",
+        "| <select>\n|   size=\"3\"\n|   <button>\n|     <selectedcontent>\n|   <option>\n|     \"a\"\n"),
+    OWN("<select size=3><button><selectedcontent></button><option>a<option selected>b", "div",
+        "| <select>\n|   size=\"3\"\n|   <button>\n|     <selectedcontent>\n|       \"b\"\n|   <option>\n|     "
+        "\"a\"\n|   <option>\n|     selected=\"\"\n|     \"b\"\n"),
+    OWN("<select size=' +01x'><selectedcontent></selectedcontent><option>a", "div",
+        "| <select>\n|   size=\" +01x\"\n|   <selectedcontent>\n|     \"a\"\n|   <option>\n|     \"a\"\n"),
+    OWN("<select size=-2><selectedcontent></selectedcontent><option>a", "div",
+        "| <select>\n|   size=\"-2\"\n|   <selectedcontent>\n|     \"a\"\n|   <option>\n|     \"a\"\n"),
+    OWN("<select size=12><selectedcontent></selectedcontent><option>a", "div",
+        "| <select>\n|   size=\"12\"\n|   <selectedcontent>\n|   <option>\n|     \"a\"\n"),
+    /* the clone of a template has the contents of the template */
+    OWN("<select><selectedcontent></selectedcontent><option>a<template>q</template></option>", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"a\"\n|     <template>\n|       content\n|         \"q\"\n|   "
+        "<option>\n|     \"a\"\n|     <template>\n|       content\n|         \"q\"\n"),
+    OWN("<select><selectedcontent></selectedcontent><option><template>q<b>r<template>z</template></b></"
+        "template><template>y",
+        "div",
+        "| <select>\n|   <selectedcontent>\n|     <template>\n|       content\n|         \"q\"\n|         <b>\n|       "
+        "    \"r\"\n|           <template>\n|             content\n|               \"z\"\n|     <template>\n|       "
+        "content\n|         \"y\"\n|   <option>\n|     <template>\n|       content\n|         \"q\"\n|         <b>\n|  "
+        "         \"r\"\n|           <template>\n|             content\n|               \"z\"\n|     <template>\n|     "
+        "  content\n|         \"y\"\n"),
+    /* a selectedcontent after the selected option receives its clone at once */
+    OWN("<select><option>a<b>c</b><option>d</option><selectedcontent>x<b>y</selectedcontent>", "div",
+        "| <select>\n|   <option>\n|     \"a\"\n|     <b>\n|       \"c\"\n|   <option>\n|     \"d\"\n|   "
+        "<selectedcontent>\n|     \"a\"\n|     <b>\n|       \"c\"\n|     \"x\"\n|     <b>\n|       \"y\"\n"),
+    OWN("<select><option>a<option selected>b<option>c</option><button><selectedcontent>", "div",
+        "| <select>\n|   <option>\n|     \"a\"\n|   <option>\n|     selected=\"\"\n|     \"b\"\n|   <option>\n|     "
+        "\"c\"\n|   <button>\n|     <selectedcontent>\n|       \"b\"\n"),
+    OWN("<select size=2><option>a</option><selectedcontent>", "div",
+        "| <select>\n|   size=\"2\"\n|   <option>\n|     \"a\"\n|   <selectedcontent>\n"),
     /* each NUL of a run counts */
     OWN("<svg>\0\0</svg>\0a\0", "div", "| <svg svg>\n|   \"\xEF\xBF\xBD\xEF\xBF\xBD\"\n| \"a\"\n"),
     /* a cell leaves the svg that was fostered before its table */

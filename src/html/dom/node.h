@@ -24,8 +24,7 @@ enum {
   HP_FLAG_TEMPLATE = 2,         /* a reference to the contents stands after the node */
   HP_FLAG_HTML_INTEGRATION = 4, /* annotation-xml with an HTML encoding */
   HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
-  HP_FLAG_STARTED = 16,         /* script: already started */
-  HP_FLAG_FOLLOWED = 32         /* select: see hp_selection */
+  HP_FLAG_STARTED = 16          /* script: already started */
 };
 
 typedef struct hp_attribute {

@@ -8,7 +8,6 @@
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
 
-
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
@@ -20,8 +19,8 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->formatting_capacity = kept.formatting_capacity;
   b->template_modes = kept.template_modes;
   b->template_capacity = kept.template_capacity;
-  b->selections = kept.selections;
-  b->selection_capacity = kept.selection_capacity;
+  b->clones = kept.clones;
+  b->clone_capacity = kept.clone_capacity;
   b->followed = kept.followed;
   b->followed_capacity = kept.followed_capacity;
   b->last_foreign = kept.last_foreign;
@@ -53,7 +52,7 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->last);
   hp_free(b->formatting);
   hp_free(b->template_modes);
-  hp_free(b->selections);
+  hp_free(b->clones);
   hp_free(b->followed);
   hp_free(b->last_foreign);
   hp_free(b->merged);

@@ -66,18 +66,26 @@ typedef struct hp_place {
   hp_ref next; /* 0: after the last child */
 } hp_place;
 
-/* What is known of an open select, once there is a selectedcontent: from a walk over it that goes
- * on from option to option, for what comes is inserted behind. Where that is not so all is
- * forgotten, and each option walks for itself until that has taken as many steps. */
+/* The state of a walk over an open select in tree order, for its selectedcontent. The walk
+ * continues from option to option, because the parser appends. Where the parser changes elements
+ * that the walk has passed, the builder drops the state. Each option then walks by itself, until
+ * such walks have taken as many steps as the dropped walk. */
 typedef struct hp_selection {
-  hp_ref select;
-  hp_ref seen;       /* the walk has been to it, all before it and all below it; 0: nothing yet */
-  hp_ref first;      /* option that is not disabled; 0: none */
-  hp_ref selected;   /* the last option that says so */
-  hp_ref content;    /* the first selectedcontent */
-  bool holds_itself; /* that stands in an option or another one, below the select */
-  bool apart;        /* not in the select before it, but in a template there, or taken out */
+  hp_ref select;    /* 0: no state */
+  hp_ref seen;      /* the walk has passed this element and its descendants; 0: no element */
+  hp_ref first;     /* the first option that is not disabled; 0: none */
+  hp_ref selected;  /* the last option with the attribute `selected`; 0: none */
+  hp_ref content;   /* the first selectedcontent; 0: none */
+  hp_ref group;     /* the optgroup at the current position; 0: none */
+  hp_ref excluding; /* here, the outermost element whose descendants are not options of the select */
+  hp_ref disabling; /* here, the outermost element that disables a selectedcontent below it */
+  bool disabled;    /* `content` */
 } hp_selection;
+
+/* The contents of a template, to be cloned into those of its clone. */
+typedef struct hp_clone {
+  hp_ref from, to;
+} hp_clone;
 
 /* What is known of an open element for end tags in foreign content, once one was not to be found
  * near the top. */
@@ -118,8 +126,10 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   bool prepared;             /* the merger has run the first half of the next token */
   bool form_known;           /* always in the exact builder; else: has the worker itself written the pointer? */
   bool selectedcontent_seen; /* some selectedcontent element exists */
-  hp_selection *selections;  /* exact builder only */
-  uint32_t selection_count, selection_capacity;
+  hp_selection selection;    /* exact builder only, like `torn` and `clones` */
+  hp_ref torn;               /* a select whose open descendants differ from the stack: a clone replaced some */
+  hp_clone *clones;
+  uint32_t clone_count, clone_capacity;
   hp_followed *followed; /* of the stack up to followed_top, as it was when one was last looked for */
   uint32_t followed_top, followed_capacity;
   uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */

@@ -11,6 +11,12 @@ static void option_popped(hp_builder *b, hp_ref option) {
     hp_outer_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
 }
 
+/* Requires: never called. Workers leave the token <selectedcontent> to the merger. */
+static void selectedcontent_inserted(hp_builder *b, hp_ref content) {
+  (void)content;
+  hp_outer_poison(b);
+}
+
 void hp_speculative_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
 /* Processes the token if it is part of a table. Otherwise returns false and leaves the token alone. */
