@@ -1,6 +1,5 @@
 #include "merge/merge.h"
 
-#include "base/ascii.h"
 #include "merge/note.h"
 
 #include "html/tree/no_context.h"
