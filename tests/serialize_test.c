@@ -34,7 +34,7 @@ typedef struct maker {
 } maker;
 
 static void open_maker(maker *maker) {
-  if (hpar_document_create(&maker->document) != HPAR_OK) abort();
+  if (hpar_document_create(&maker->document) || hp_document_open(maker->document, false, 0)) abort();
   if (setjmp(maker->fail.frame)) abort();
   hp_arena_open(&maker->arena, &maker->document->range, &maker->fail);
   memset(&maker->interner, 0, sizeof maker->interner);

@@ -76,8 +76,10 @@ typedef struct hpar_attribute {
 /* Creates an empty document in `*document`. It has a document node without children.
  *
  * Any number of parses may fill the document, one after the other. It keeps its memory from one
- * parse to the next. The caller destroys it with hpar_document_destroy. Returns
- * HPAR_ERROR_MEMORY if no address range or no memory is available; `*document` is then unchanged. */
+ * parse to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
+ * unused part back when it ends. The number of live documents therefore depends on their trees only.
+ * The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY if no
+ * memory is available; `*document` is then unchanged. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 
 /* Frees the document and all its nodes. The time does not depend on the number of nodes.

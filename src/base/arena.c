@@ -3,67 +3,42 @@
 #include "base/memory.h"
 #include "platform/jemalloc.h"
 
-/* Offset 0 is no object; a cache line keeps the first one aligned. */
-enum { FIRST_OBJECT = 64, SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };
-
-static hpar_status reserve(hp_range *range, bool by_jemalloc) {
-  /* 32-bit references reach 32 GB. */
-  const size_t most = (size_t)32 << 30, least = (size_t)1 << 20;
-  size_t size;
-  char *base = by_jemalloc ? hp_reserve_by_jemalloc(most, least, &size) : hp_reserve(most, least, &size);
-  if (!base) return HPAR_ERROR_MEMORY;
-  hp_range_release(range);
-  range->base = base;
-  range->size = size;
-  range->by_jemalloc = by_jemalloc;
-  hp_range_reset(range);
-  return HPAR_OK;
-}
-
-hpar_status hp_range_reserve(hp_range *range) {
-  range->base = NULL;
-  return reserve(range, false);
-}
-
-hpar_status hp_range_move(hp_range *range, bool to_jemalloc) {
-  return range->by_jemalloc == to_jemalloc ? HPAR_OK : reserve(range, to_jemalloc);
-}
-
-void hp_range_release(hp_range *range) {
-  if (!range->base) return;
-#if HP_ASAN
-  __asan_unpoison_memory_region(range->base, atomic_load(&range->top));
-#endif
-  if (range->by_jemalloc)
-    hp_jemalloc_give(range->base);
-  else
-    hp_unreserve(range->base, range->size);
-  range->base = NULL;
-}
+enum { SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };
+enum { PAGE = 4 << 10, SMALLEST_PART = 64 << 10, PART_FACTOR = 4 };
 
 void hp_range_reset(hp_range *range) {
+  size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
+  if (range->block.base && top > range->block.touched) range->block.touched = top;
   range->limit = range->size;
-  range->end = range->size;
-  range->in_parts = 0;
-  atomic_store_explicit(&range->top, FIRST_OBJECT, memory_order_relaxed);
+  range->parts_bytes = range->in_parts = 0;
+  atomic_store_explicit(&range->top, HP_FIRST_OBJECT, memory_order_relaxed);
+}
+
+size_t hp_range_used(const hp_range *range) {
+  return atomic_load_explicit(&range->top, memory_order_relaxed) - range->parts_bytes + range->in_parts;
+}
+
+bool hp_range_divide(hp_range *whole, unsigned count, size_t length) {
+  const size_t least = (size_t)16 << 30;
+  if (HP_ASAN || whole->size < least || whole->limit < whole->size || whole->parts_bytes) return false;
+  size_t size = whole->part_size > SMALLEST_PART ? whole->part_size : SMALLEST_PART;
+  while (size < length * PART_FACTOR) size *= 2;
+  size_t top = atomic_load_explicit(&whole->top, memory_order_relaxed);
+  size_t start = (top + PAGE - 1) & ~(size_t)(PAGE - 1), end = start + size * count;
+  if (end > whole->size / 2) return false;
+  whole->part_size = size;
+  whole->parts_start = start;
+  whole->parts_bytes = end - top;
+  atomic_store_explicit(&whole->top, end, memory_order_relaxed);
+  return true;
 }
 
 static size_t part_start(const hp_range *part) { return part->limit - part->size; }
 
-static size_t size_of_part(const hp_range *whole, unsigned count) { return whole->size / 2 / count & ~(size_t)4095; }
-
-bool hp_range_divide(hp_range *whole, unsigned count) {
-  const size_t least = (size_t)32 << 20;
-  size_t size = size_of_part(whole, count);
-  if (HP_ASAN || size < least || whole->limit < whole->size) return false;
-  whole->end = whole->size - size * count;
-  return true;
-}
-
-void hp_range_part(hp_range *part, hp_range *whole, unsigned index, unsigned count) {
-  size_t size = size_of_part(whole, count), end = whole->size - size * index;
-  *part = (hp_range){.base = whole->base, .size = size, .limit = end, .end = end, .whole = whole};
-  atomic_store_explicit(&part->top, end - size, memory_order_relaxed);
+void hp_range_part(hp_range *part, hp_range *whole, unsigned index) {
+  size_t size = whole->part_size, start = whole->parts_start + size * index;
+  *part = (hp_range){.base = whole->base, .size = size, .limit = start + size, .whole = whole};
+  atomic_store_explicit(&part->top, start, memory_order_relaxed);
 }
 
 size_t hp_range_part_used(const hp_range *part) {
@@ -87,7 +62,6 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
     return hp_arena_refill(arena, bytes);
   }
   if (!hp_memory_may()) hp_fail_now(arena->fail, HPAR_ERROR_MEMORY);
-  if (limit > range->end) limit = range->end;
   do {
     size_t left = start < limit ? limit - start : 0;
     if (left < slab) slab = (bytes + 63) & ~(size_t)63;

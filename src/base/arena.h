@@ -1,11 +1,14 @@
 #ifndef HP_BASE_ARENA_H
 #define HP_BASE_ARENA_H
 
-/* Memory of a document: one reserved address range, handed out in slabs to arenas (one or two a thread), from
- * which objects are cut by moving a pointer. An object is named by a 32-bit reference, its distance from the
- * range's base in units of 8 bytes, so links cost 4 bytes and no table is needed to follow them.
+/* The memory of a document: one range of addresses. Arenas take slabs from the range, one or two
+ * arenas a thread, and cut objects from a slab by moving a pointer. A 32-bit reference names an
+ * object: its distance from the range's base in units of 8 bytes. Links therefore cost 4 bytes, and
+ * following one needs no table.
  *
- *   base <= every object < base + top <= base + size;  reference 0 is nothing */
+ *   base <= every object < base + top <= base + size;  reference 0 is no object
+ *
+ * platform/address_range.h reserves the addresses. */
 
 #include "base/fail.h"
 
@@ -33,31 +36,44 @@
 
 typedef uint32_t hp_ref;
 
+/* Mapped addresses for one tree or text (platform/address_range.h). */
+typedef struct hp_block {
+  char *base; /* NULL: no memory */
+  size_t size;
+  size_t touched; /* only bytes before it may have been written to */
+  size_t wanted;  /* size that was asked for */
+  bool open;      /* a parse is using the block */
+  bool stays;     /* the block keeps `wanted` bytes between parses */
+} hp_block;
+
 typedef struct hp_range {
   char *base;
   size_t size;
-  size_t limit; /* <= size: what objects may take */
+  size_t limit;       /* <= size: objects may use so many bytes */
+  _Atomic size_t top; /* relaxed: a slab is published together with the objects in it */
+  size_t part_size, parts_start, parts_bytes;
+  size_t in_parts;        /* bytes that objects use in parts */
+  struct hp_range *whole; /* of a part: the range that serves objects when the part is full; else NULL */
+  hp_block block;         /* without memory: jemalloc, or a document before its first parse */
   bool by_jemalloc;
-  _Atomic size_t top;     /* relaxed: a slab is published together with what is put into it */
-  size_t end;             /* where parts begin, or size */
-  size_t in_parts;        /* bytes that were taken from parts */
-  struct hp_range *whole; /* of which this is a part: where to go on when it is full; NULL: none */
 } hp_range;
 
-hpar_status hp_range_reserve(hp_range *range);
-/* The range is as new, and from jemalloc or not. On failure nothing is changed. */
-hpar_status hp_range_move(hp_range *range, bool to_jemalloc);
-void hp_range_release(hp_range *range);
-void hp_range_reset(hp_range *range); /* all objects and the limit are gone; memory is kept */
+enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; a cache line keeps the first one aligned */
 
-enum { HP_MAX_APART = 256 << 20 }; /* bytes of input: of more, a part might not hold its share */
+/* Drops all objects and the limit. The memory stays. */
+void hp_range_reset(hp_range *range);
+/* Returns the bytes that objects use, with those that were set aside for more. */
+size_t hp_range_used(const hp_range *range);
 
-/* Divides the upper half of a range into `count` parts, for threads that would otherwise take slabs by turns: so each
- * comes back to the memory that it had for the last document, in its own caches. Before anybody else uses the range.
- * False, and nothing is done, where it is small or limited. */
-bool hp_range_divide(hp_range *whole, unsigned count);
-/* One of these parts, empty. */
-void hp_range_part(hp_range *part, hp_range *whole, unsigned index, unsigned count);
+enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; the parts of longer inputs would be too large */
+
+/* Sets `count` parts aside for threads that would otherwise take slabs in turn, for an input of
+ * `length` bytes. The next document of that size has the same parts, so that each thread finds
+ * its memory in its own caches. Requires that no other thread uses the range. Returns false
+ * without a change if the range is small or limited. */
+bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
+/* Makes `part` one of these parts, empty. */
+void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
 size_t hp_range_part_used(const hp_range *part);
 
 typedef struct hp_arena {
@@ -70,7 +86,7 @@ typedef struct hp_arena {
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail);
 void *hp_arena_refill(hp_arena *arena, size_t bytes);
 
-/* `bytes` of uninitialised memory, aligned to 8. Never NULL: failure unwinds. */
+/* Returns `bytes` of uninitialised memory, aligned to 8. Failure unwinds. */
 static inline void *hp_arena_take(hp_arena *arena, size_t bytes) {
   bytes = (bytes + 7) & ~(size_t)7;
   if ((size_t)(arena->end - arena->at) < bytes) return hp_arena_refill(arena, bytes);

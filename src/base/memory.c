@@ -1,10 +1,8 @@
 #include "base/memory.h"
 
-#include "platform/jemalloc.h"
+#include <stdlib.h>
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 static _Atomic uint64_t allocations_left = UINT64_MAX;
 static _Atomic bool only_one;
@@ -25,7 +23,7 @@ bool hp_memory_may(void) {
   do {
     if (left == UINT64_MAX) return true;
     if (!left && !atomic_load(&only_one)) return false;
-  } while (!atomic_compare_exchange_weak(&allocations_left, &left, left - 1)); /* after 0 there is no failure to come */
+  } while (!atomic_compare_exchange_weak(&allocations_left, &left, left - 1)); /* after 0 no failure is to come */
   return left != 0;
 }
 
@@ -34,27 +32,6 @@ void *hp_allocate_zeroed(size_t bytes) { return hp_memory_may() ? calloc(1, byte
 void *hp_reallocate(void *old, size_t bytes) { return hp_memory_may() ? realloc(old, bytes ? bytes : 1) : NULL; }
 void hp_free(void *memory) { free(memory); }
 
-static void *map(size_t size) {
-  void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return base == MAP_FAILED ? NULL : base;
-}
-
-void *hp_reserve(size_t most, size_t least, size_t *size) {
-  if (!hp_memory_may()) return NULL;
-  void *base = map(*size = most);
-  while (!base && (*size >>= 1) >= least) base = map(*size);
-  if (!base || *size == most) return base;
-  size_t kept = *size / 4 < least ? least : *size / 4;
-  munmap((char *)base + kept, *size - kept);
-  *size = kept;
-  return base;
-}
-
-void hp_unreserve(void *base, size_t size) { munmap(base, size); }
-
-void *hp_reserve_by_jemalloc(size_t most, size_t least, size_t *size) {
-  if (!hp_memory_may()) return NULL;
-  void *base = hp_jemalloc_take(*size = most);
-  while (!base && (*size >>= 1) >= least) base = hp_jemalloc_take(*size);
-  return base;
+void *hp_allocate_aligned(size_t alignment, size_t bytes) {
+  return hp_memory_may() ? aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1)) : NULL;
 }

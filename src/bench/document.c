@@ -30,7 +30,7 @@ static hpar_status end_of_page(hp_bench_bed *bed, const hp_page *page, int64_t h
   if (how == DESTROY)
     hpar_document_destroy(document);
   else if (!status)
-    status = hp_document_reset(document);
+    hp_document_reset(document);
   *nanoseconds += hp_bench_now(CLOCK_THREAD_CPUTIME_ID) - begin;
   return status;
 }

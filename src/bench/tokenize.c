@@ -43,7 +43,7 @@ static __attribute__((noinline)) uint64_t all_tokens(hp_tokenizer *tokenizer) {
 
 static hpar_status tokenize_page(bench_lane *bench, hpar_document *document, const hp_page *page) {
   hp_engine *engine = &bench->engine;
-  hpar_status status = hp_document_reset(document);
+  hpar_status status = hp_document_open(document, false, 0);
   if (!status) status = hp_input_open(&document->input, page->bytes, page->length);
   if (status) return status;
   hp_request task = {.document = document, .text = document->input.bytes, .length = document->input.length};

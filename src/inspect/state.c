@@ -178,6 +178,7 @@ hpar_status hp_observe(const hp_request *task, const char *fragment, const hp_ob
   hpar_document *document = NULL;
   hp_engine *engine = hp_allocate_zeroed(sizeof *engine);
   hpar_status status = engine ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
+  if (status == HPAR_OK) status = hp_document_open(document, false, task->length);
   if (status == HPAR_OK) {
     own.document = document;
     hp_engine_init(engine);

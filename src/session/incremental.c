@@ -23,6 +23,7 @@ static hpar_status fail(hp_feed *feed, hpar_status status) {
   hp_session_stop(feed->session);
   release_document(feed);
   hp_document_reset(document);
+  hp_document_trim(document);
   feed->failed = status;
   return status;
 }
@@ -51,11 +52,12 @@ static hpar_status check_context(hp_feed *feed) {
   hp_engine *engine = &feed->session->engine;
   if (setjmp(engine->fail.frame)) return engine->fail.status;
   hp_open_request(feed->session, &feed->config, &feed->request);
-  return hp_document_reset(feed->document);
+  hp_document_reset(feed->document);
+  return HPAR_OK;
 }
 
 hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document) {
-  hpar_status status = hp_document_reset_in(document, config->by_jemalloc);
+  hpar_status status = hp_document_open(document, config->by_jemalloc, HPAR_MAX_INPUT);
   if (status != HPAR_OK) return status;
   *feed = (hp_feed){.session = session, .config = *config, .document = document, .begin = hp_now()};
   config = &feed->config;
@@ -166,7 +168,7 @@ static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
   hp_session_stop(feed->session);
   hpar_status status = hp_stream_recall(&feed->stream);
   feed->document->abandon = NULL;
-  if (status == HPAR_OK) status = hp_document_reset(feed->document);
+  if (status == HPAR_OK) hp_document_reset(feed->document);
   hold_document(feed);
   feed->session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   feed->way = first_way(feed);
@@ -272,5 +274,7 @@ hpar_status hp_feed_finish(hp_feed *feed) {
   result->bound = feed->config.bind && result->driver != HP_DRIVER_SEQUENTIAL;
   result->binding_refused = hp_session_refused_binding(session);
 #endif
-  return hp_close_record(session, &feed->config, document, status);
+  status = hp_close_record(session, &feed->config, document, status);
+  hp_document_trim(document);
+  return status;
 }

@@ -103,7 +103,8 @@ hpar_status hp_tokenize(hp_session *session, const char *state, const char *last
   hpar_document *document;
   hpar_status status = hpar_document_create(&document);
   if (status != HPAR_OK) return status;
-  status = hp_input_open(&document->input, bytes, length);
+  status = hp_document_open(document, false, length);
+  if (status == HPAR_OK) status = hp_input_open(&document->input, bytes, length);
   attribute_list list = {NULL, 0};
   if (status == HPAR_OK) {
     hp_request request = {.document = document,

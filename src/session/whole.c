@@ -92,7 +92,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   for (bool again = true; again;) {
     uint64_t decoding = hp_now();
     request.record = hp_begin_record(session, config, decoding);
-    status = hp_document_reset_in(document, config->by_jemalloc);
+    status = hp_document_open(document, config->by_jemalloc, length);
     if (status == HPAR_OK) status = open_input(session, config, bytes, length, &sniffed, document);
     hp_limit_memory(document, memory_limit);
     uint64_t parsing = hp_now();
@@ -145,8 +145,11 @@ static hpar_status parse_in_place(hp_session *session, hp_config *config, const 
 hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *bytes, size_t length, uint64_t begin,
                            hpar_document *document) {
   hpar_status status = parse_in_place(session, config, bytes, length, begin, document);
-  if (status != HPAR_OK && !hp_is_limit(status)) return status;
-  if (config->copy_input) document->input.source = document->input.owned_source;
-  session->result.total_ns = hp_now() - begin;
-  return hp_close_record(session, config, document, status);
+  if (status == HPAR_OK || hp_is_limit(status)) {
+    if (config->copy_input) document->input.source = document->input.owned_source;
+    session->result.total_ns = hp_now() - begin;
+    status = hp_close_record(session, config, document, status);
+  }
+  hp_document_trim(document);
+  return status;
 }

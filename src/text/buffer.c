@@ -1,26 +1,28 @@
 #include "text/buffer.h"
 
-#include "base/arena.h"
 #include "base/memory.h"
+#include "platform/address_range.h"
 
-#include <hpar/parse.h>
 #include <string.h>
 
-/* How far memory is prepared at a time: under ASan what lies beyond the text is poisoned. */
+/* Bytes that are prepared at a time: ASan's poison covers those after the text. */
 enum { STEP = 1 << 18 };
 
+/* Requires an empty buffer, because its bytes may move. */
 static bool reserve(hp_buffer *buffer) {
-  size_t most = SIZE_MAX >> 1 > HPAR_MAX_INPUT ? (size_t)4 << 30 : (size_t)1 << 30;
-  size_t size;
-  char *base = hp_reserve(most, STEP, &size);
-  if (base) *buffer = (hp_buffer){.base = base, .size = size};
-  return base != NULL;
+  const size_t bytes = (size_t)4 << 30;
+  if (!hp_block_open(&buffer->block, bytes, STEP)) return false;
+  if (buffer->base != buffer->block.base) buffer->reached = 0;
+  buffer->base = buffer->block.base;
+  buffer->size = buffer->block.size;
+  return true;
 }
 
 char *hp_buffer_room(hp_buffer *buffer, size_t n) {
-  if (!buffer->base && !reserve(buffer)) return NULL;
+  if (!buffer->block.open && !reserve(buffer)) return NULL;
   if (buffer->size - buffer->length < n) return NULL;
   size_t end = buffer->length + n;
+  if (end > buffer->block.touched) buffer->block.touched = end;
   if (end > buffer->reached) {
     if (!hp_memory_may()) return NULL;
     size_t reached = buffer->size - end > STEP ? end + STEP : buffer->size;
@@ -46,9 +48,19 @@ void hp_buffer_clear(hp_buffer *buffer) {
   buffer->length = 0;
 }
 
+void hp_buffer_trim(hp_buffer *buffer) {
+  if (!buffer->block.open) return;
+  HP_UNPOISON(buffer->base, buffer->reached);
+  hp_block_trim(&buffer->block, buffer->length);
+  buffer->base = buffer->block.base;
+  buffer->size = buffer->block.size;
+  if (buffer->reached > buffer->size) buffer->reached = buffer->size;
+  HP_POISON(buffer->base + buffer->length, buffer->reached - buffer->length);
+}
+
 void hp_buffer_close(hp_buffer *buffer) {
   if (!buffer->base) return;
   HP_UNPOISON(buffer->base, buffer->reached);
-  hp_unreserve(buffer->base, buffer->size);
+  hp_block_release(&buffer->block);
   *buffer = (hp_buffer){0};
 }

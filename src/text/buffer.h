@@ -1,26 +1,34 @@
 #ifndef HP_TEXT_BUFFER_H
 #define HP_TEXT_BUFFER_H
 
-/* Text that grows and never moves: nodes point into it while more is added at its end. Address space is reserved
- * once, memory is taken as it is written to and kept for the next text. All zero is an empty buffer. */
+/* Text that grows and never moves: nodes point into it while a parser adds more. The first use
+ * reserves address space. Memory is taken as it is written to and kept for the next text. A
+ * buffer of zeros is empty. */
+
+#include "base/arena.h"
 
 #include <hpar/status.h>
 #include <stddef.h>
 
 typedef struct hp_buffer {
-  char *base;          /* NULL: nothing is reserved yet */
-  size_t length, size; /* length <= size */
-  size_t reached;      /* the most that was ever in use, and a little more */
+  char *base;    /* NULL: no address space is reserved */
+  size_t length; /* <= size */
+  size_t size;
+  size_t reached; /* bytes that were ever prepared for use */
+  hp_block block;
 } hp_buffer;
 
-/* Room for `n` bytes behind the text, which hp_buffer_take makes part of it. NULL: memory or address space is short. */
+/* Returns room for `n` bytes after the text, or NULL if memory or address space is short.
+ * hp_buffer_take makes them part of the text. */
 char *hp_buffer_room(hp_buffer *buffer, size_t n);
 void hp_buffer_take(hp_buffer *buffer, size_t n);
 
-/* HPAR_ERROR_MEMORY */
+/* Appends bytes. Returns HPAR_ERROR_MEMORY if there is no room. */
 hpar_status hp_buffer_add(hp_buffer *buffer, const char *bytes, size_t n);
 
 void hp_buffer_clear(hp_buffer *buffer); /* memory is kept */
+/* Gives back the address space after the text. The next text gets a reservation again. */
+void hp_buffer_trim(hp_buffer *buffer);
 void hp_buffer_close(hp_buffer *buffer);
 
 #endif

@@ -1,6 +1,7 @@
 #include "support/tokens.h"
 
 #include "base/memory.h"
+#include "platform/address_range.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 void tokens_open(tokens *tokens) {
   memset(tokens, 0, sizeof *tokens);
-  if (hp_range_reserve(&tokens->range) || hp_atoms_create(&tokens->atoms, &tokens->range)) {
+  if (hp_range_open(&tokens->range, 0, false) || hp_atoms_create(&tokens->atoms, &tokens->range)) {
     fprintf(stderr, "out of memory\n");
     exit(1);
   }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_tree.h"
+#include "platform/address_range.h"
 #include "platform/affinity.h"
 
 enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
@@ -13,11 +14,10 @@ enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
 /* Without the reservation, the stacks of the threads may take all address space, and the workers
  * would find none. */
 static hp_pool *create_pool(unsigned threads) {
-  size_t size;
-  void *reserved = hp_reserve(STACK_ADDRESS_SPACE, STACK_ADDRESS_SPACE / 32, &size);
+  void *reserved = hp_map(STACK_ADDRESS_SPACE);
   hp_pool *pool = NULL;
   hpar_status status = hp_pool_create(&pool, threads);
-  if (reserved) hp_unreserve(reserved, size);
+  if (reserved) hp_unmap(reserved, STACK_ADDRESS_SPACE);
   return status == HPAR_OK ? pool : NULL;
 }
 
@@ -67,7 +67,7 @@ static bool open_worker(const hp_job *job, hp_worker *worker) {
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
   if (job->memory_parts) {
-    hp_range_part(&worker->part, &job->request->document->range, index, job->memory_parts);
+    hp_range_part(&worker->part, &job->request->document->range, index);
     hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.fail);
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.fail);
   }
@@ -136,7 +136,7 @@ void hp_team_prepare(hp_job *job) {
   const hp_request *request = job->request;
   unsigned parts = job->pipelined ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
-                    hp_range_divide(&request->document->range, parts);
+                    hp_range_divide(&request->document->range, parts, request->length);
   job->memory_parts = is_divided ? parts : 0;
   for (unsigned i = 0; status == HPAR_OK && i < workers; i++) status = prepare_worker(job, team->workers[i]);
   if (status != HPAR_OK) hp_fail_now(&job->merger.engine->fail, status);

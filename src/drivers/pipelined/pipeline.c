@@ -15,7 +15,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
   bool threads = pool && hp_pool_threads(pool) > 1;
   *counters = (hp_pipeline_counters){.threads = threads ? 2 : 1};
   /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
-  bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1);
+  bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1, task->length);
   hp_stages_open(s, engine, task, config, !threads, 0, divided);
   s->bind = config->bind;
   s->has_events = task->record;

@@ -590,7 +590,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, con
   /* For now it is this thread's to fail. */
   hp_range *range = &document->range;
   s->part.base = NULL;
-  if (parts) hp_range_part(range = &s->part, &document->range, part, parts);
+  if (parts) hp_range_part(range = &s->part, &document->range, part);
   hp_arena_open(&s->nodes, range, fail);
   hp_arena_open(&s->bytes, range, fail);
   hp_interner_open(&s->interner, &document->atoms, fail);

@@ -37,9 +37,7 @@ static const hp_attributes *attributes_of(const hpar_document *document, hpar_no
 hpar_node hpar_document_root(const hpar_document *document) { return document->root; }
 hpar_quirks hpar_document_quirks(const hpar_document *document) { return document->quirks; }
 
-size_t hpar_document_memory(const hpar_document *document) {
-  return atomic_load_explicit(&document->range.top, memory_order_relaxed) + document->range.in_parts;
-}
+size_t hpar_document_memory(const hpar_document *document) { return hp_range_used(&document->range); }
 
 hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node) {
   return node ? (hpar_node_type)at(document, node)->kind : HPAR_NODE_NONE;

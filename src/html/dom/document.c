@@ -1,19 +1,33 @@
 #include "html/dom/document.h"
 
 #include "base/memory.h"
+#include "platform/address_range.h"
 
+/* The document node is the range's first object: it needs no slab and cannot fail. */
+static void make_empty(hpar_document *document) {
+  hp_range *range = &document->range;
+  hp_range_reset(range);
+  hp_node *root = (hp_node *)(range->base + HP_FIRST_OBJECT);
+  atomic_store_explicit(&range->top, HP_FIRST_OBJECT + sizeof *root, memory_order_relaxed);
+  HP_UNPOISON(root, sizeof *root);
+  memset(root, 0, sizeof *root);
+  root->kind = HPAR_NODE_DOCUMENT;
+  document->root = hp_ref_of(range->base, root);
+  document->quirks = HPAR_NO_QUIRKS;
+}
+
+/* Address space is reserved by the first parse, so that documents without a tree cost none. */
 hpar_status hpar_document_create(hpar_document **document) {
   hpar_document *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
-  hpar_status status = hp_range_reserve(&made->range);
-  if (status == HPAR_OK) status = hp_atoms_create(&made->atoms, &made->range);
-  if (status == HPAR_OK) status = hp_document_reset(made);
+  made->range.base = made->blank;
+  made->range.size = sizeof made->blank;
+  hpar_status status = hp_atoms_create(&made->atoms, &made->range);
   if (status != HPAR_OK) {
-    if (made->atoms.range) hp_atoms_destroy(&made->atoms);
-    hp_range_release(&made->range);
     hp_free(made);
     return status;
   }
+  make_empty(made);
   *document = made;
   return HPAR_OK;
 }
@@ -35,32 +49,30 @@ void hpar_document_destroy(hpar_document *document) {
   hp_free(document);
 }
 
-hpar_status hp_document_reset_in(hpar_document *document, bool jemalloc) {
-  if (document->range.by_jemalloc != jemalloc) {
-    take_away(document);
-    hpar_status status = hp_range_move(&document->range, jemalloc);
-    if (status != HPAR_OK) {
-      hp_document_reset(document);
-      return status;
-    }
-  }
-  return hp_document_reset(document);
-}
-
-hpar_status hp_document_reset(hpar_document *document) {
+void hp_document_reset(hpar_document *document) {
   take_away(document);
-  hp_range_reset(&document->range);
+  make_empty(document);
   hp_atoms_reset(&document->atoms);
   hp_input_close(&document->input);
   memset(&document->input, 0, sizeof document->input);
   hp_buffer_clear(&document->text);
-  document->quirks = HPAR_NO_QUIRKS;
-  /* The document node is the range's first object: it needs no slab and cannot fail. */
-  hp_node *root = (hp_node *)(document->range.base + atomic_load(&document->range.top));
-  atomic_fetch_add(&document->range.top, sizeof *root);
-  HP_UNPOISON(root, sizeof *root);
-  memset(root, 0, sizeof *root);
-  root->kind = HPAR_NODE_DOCUMENT;
-  document->root = hp_ref_of(document->range.base, root);
-  return HPAR_OK;
+}
+
+hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length) {
+  take_away(document);
+  hpar_status status = hp_range_open(&document->range, length, jemalloc);
+  hp_document_reset(document);
+  return status;
+}
+
+static bool lies_in(const hp_buffer *buffer, const char *bytes) {
+  return buffer->base && bytes >= buffer->base && bytes <= buffer->base + buffer->length;
+}
+
+void hp_document_trim(hpar_document *document) {
+  hp_buffer *source = &document->source;
+  if (!lies_in(source, document->input.bytes) && !lies_in(source, document->input.source)) hp_buffer_clear(source);
+  hp_range_trim(&document->range);
+  hp_buffer_trim(&document->text);
+  hp_buffer_trim(source);
 }

@@ -9,20 +9,27 @@
 
 struct hpar_document {
   hp_range range;
+  _Alignas(8) char blank[HP_FIRST_OBJECT + sizeof(hp_node)]; /* the range before the first parse */
   hp_atoms atoms;
   hp_ref root;
   hpar_quirks quirks;
-  hp_input input; /* of the last parse: nodes point into its bytes */
-  /* Of a parse that is fed: the text, and those of its bytes that may be needed again. */
-  hp_buffer text, source;
-  void (*abandon)(void *feeder); /* takes the document away from who feeds it; NULL: nobody does */
+  hp_input input;                /* of the last parse: nodes point into its bytes */
+  hp_buffer text;                /* decoded or incremental input */
+  hp_buffer source;              /* bytes of incremental input that may be decoded again */
+  void (*abandon)(void *feeder); /* detaches the parser that is being fed; NULL: none is */
   void *feeder;
 };
 
-/* Drops the tree and makes an empty document node. Nobody feeds the document any more; `source` is kept. */
-hpar_status hp_document_reset(hpar_document *document);
+/* Drops the tree and makes an empty document node. Detaches a parser that is being fed; `source`
+ * keeps its bytes. */
+void hp_document_reset(hpar_document *document);
 
-/* The same, and its memory is from jemalloc or not from now on. On failure it stays as it was, but empty. */
-hpar_status hp_document_reset_in(hpar_document *document, bool jemalloc);
+/* Resets the document and makes its range ready for a parse of `length` bytes, with memory from
+ * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
+hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
+
+/* Ends a parse: gives back the address space that the tree and the texts do not use. Drops
+ * `source` unless offsets or nodes refer to it. */
+void hp_document_trim(hpar_document *document);
 
 #endif

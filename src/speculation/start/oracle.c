@@ -20,7 +20,7 @@ hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment) {
   if (!o) return NULL;
   hp_engine_init(&o->engine);
   if (hpar_document_create(&o->document)) o->document = NULL;
-  if (o->document && hp_document_reset(o->document)) {
+  if (o->document && hp_document_open(o->document, false, task->length)) {
     hpar_document_destroy(o->document);
     o->document = NULL;
   }

@@ -1,0 +1,322 @@
+#include "platform/address_range.h"
+
+#include "base/memory.h"
+#include "platform/jemalloc.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define RANGE_BYTES ((size_t)32 << 30) /* the reach of a 32-bit reference */
+#define MIN_RANGE_BYTES ((size_t)1 << 20)
+
+enum { MAX_INTERVALS = 64, MAX_DIRTY_BYTES = 1 << 20, STAYING_FRACTION = 16, SHARES = 2 };
+
+/* Mapped addresses that belong to no block. */
+typedef struct interval {
+  char *start, *end;
+  size_t wanted; /* size of the blocks that the interval serves: those of trees, or those of texts */
+  size_t dirty;  /* only the bytes before it may have been written to */
+} interval;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static interval intervals[MAX_INTERVALS];
+static unsigned interval_count;
+static size_t limited_bytes; /* size of the last block that an address space limit made smaller; 0: none */
+static size_t page_bytes;
+static _Atomic int64_t may_stay; /* bytes that blocks may keep reserved between parses */
+
+static void lock_list(void) { pthread_mutex_lock(&lock); }
+static void unlock_list(void) { pthread_mutex_unlock(&lock); }
+
+/* A sixteenth of the address space may stay reserved. The address of a local variable shows the
+ * size of the address space, because the stack is at its upper end. */
+static void initialise(void) {
+  struct rlimit limit;
+  size_t space = (size_t)2 << (63 - __builtin_clzl((uintptr_t)&limit));
+  if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur < space) space = (size_t)limit.rlim_cur;
+  atomic_store_explicit(&may_stay, (int64_t)(space / STAYING_FRACTION), memory_order_relaxed);
+  page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+  pthread_atfork(lock_list, unlock_list, unlock_list);
+}
+
+void *hp_map(size_t bytes) {
+  void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return base == MAP_FAILED ? NULL : base;
+}
+
+/* The kernel refuses to divide a mapping if the process has too many. The addresses are lost then,
+ * the memory is not.
+ * */
+void hp_unmap(void *base, size_t bytes) {
+  if (munmap(base, bytes)) madvise(base, bytes, MADV_DONTNEED);
+}
+
+static size_t size_of(const interval *i) { return (size_t)(i->end - i->start); }
+
+/*** the list, under its lock ***/
+
+/* Returns the bytes from which on an interval serves a block of `wanted` bytes. */
+static size_t least_useful(size_t wanted) {
+  return limited_bytes && limited_bytes / 2 < wanted ? limited_bytes / 2 : wanted;
+}
+
+/* Returns the smallest interval that serves a block of `wanted` bytes, or NULL. */
+static interval *best_fit(size_t wanted) {
+  interval *best = NULL;
+  for (unsigned i = 0; i < interval_count; i++) {
+    interval *one = &intervals[i];
+    if (one->wanted != wanted || size_of(one) < least_useful(wanted)) continue;
+    if (!best || size_of(one) < size_of(best)) best = one;
+  }
+  return best;
+}
+
+/* Takes the interval, or the first two shares of one that has three. */
+static void take_interval(interval *from, hp_block *block) {
+  size_t size = size_of(from), shared = SHARES * from->wanted;
+  if (size >= shared + from->wanted) size = shared;
+  size_t dirty = from->dirty < size ? from->dirty : size;
+  *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .wanted = from->wanted};
+  from->start += size;
+  from->dirty -= dirty;
+  if (from->start == from->end) *from = intervals[--interval_count];
+}
+
+static bool take_listed(hp_block *block, size_t wanted) {
+  interval *found = best_fit(wanted);
+  if (found) take_interval(found, block);
+  return found;
+}
+
+static void forget_dirty(interval *i) {
+  if (i->dirty <= MAX_DIRTY_BYTES) return;
+  madvise(i->start, i->dirty, MADV_DONTNEED);
+  i->dirty = 0;
+}
+
+/* Joins `more` with its neighbours in the list. Returns false if it has none. */
+static bool join(interval more) {
+  interval *before = NULL, *after = NULL;
+  for (unsigned i = 0; i < interval_count; i++) {
+    if (intervals[i].wanted != more.wanted) continue;
+    if (intervals[i].end == more.start) before = &intervals[i];
+    if (intervals[i].start == more.end) after = &intervals[i];
+  }
+  if (!before && !after) return false;
+  if (after) {
+    if (after->dirty) more.dirty = size_of(&more) + after->dirty;
+    more.end = after->end;
+    *after = more;
+  }
+  if (before) {
+    if (more.dirty) before->dirty = size_of(before) + more.dirty;
+    before->end = more.end;
+    if (after) *after = intervals[--interval_count];
+    if (before == &intervals[interval_count]) before = after;
+  }
+  forget_dirty(before ? before : after);
+  return true;
+}
+
+/* Puts an interval into the list if it continues another one or serves a block, and unmaps it
+ * otherwise. */
+static void give(interval more) {
+  HP_UNPOISON(more.start, more.dirty);
+  lock_list();
+  bool kept = join(more);
+  if (!kept && size_of(&more) >= least_useful(more.wanted) && interval_count < MAX_INTERVALS) {
+    forget_dirty(&more);
+    intervals[interval_count++] = more;
+    kept = true;
+  }
+  unlock_list();
+  if (!kept) hp_unmap(more.start, size_of(&more));
+}
+
+/* Maps two shares, so that many trees find their place one after the other, or less where there
+ * is less. */
+static bool map_block(hp_block *block, size_t bytes, size_t least) {
+  size_t size = SHARES * bytes;
+  char *base = hp_map(size);
+  if (!base) base = hp_map(size = bytes);
+  if (base) {
+    *block = (hp_block){.base = base, .size = size, .wanted = bytes};
+    return true;
+  }
+  lock_list();
+  while (interval_count) { /* all of them are too small, and their addresses may help */
+    interval *last = &intervals[--interval_count];
+    hp_unmap(last->start, size_of(last));
+  }
+  unlock_list();
+  while (!(base = hp_map(size)) && size / 2 >= least) size /= 2;
+  if (!base) return false;
+  size_t kept = size == bytes ? size : size / 4 < least ? least : size / 4;
+  if (kept < size) hp_unmap(base + kept, size - kept);
+  *block = (hp_block){.base = base, .size = kept, .wanted = bytes};
+  lock_list();
+  limited_bytes = kept < bytes ? kept : 0;
+  unlock_list();
+  return true;
+}
+
+/*** blocks ***/
+
+static size_t page_up(size_t bytes) { return (bytes + page_bytes - 1) & ~(page_bytes - 1); }
+
+static bool take(hp_block *block, size_t bytes, size_t least) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (!hp_memory_may()) return false;
+  pthread_once(&once, initialise);
+  lock_list();
+  bool taken = take_listed(block, bytes);
+  unlock_list();
+  return taken || map_block(block, bytes, least);
+}
+
+/* Grows the block in place. Returns false if the memory after the block is not free. */
+static bool extend(hp_block *block, size_t bytes) {
+  bool extended = false;
+  char *end = block->base + block->size;
+  lock_list();
+  for (unsigned i = 0; i < interval_count && !extended; i++) {
+    if (intervals[i].start != end || intervals[i].wanted != block->wanted) continue;
+    if (size_of(&intervals[i]) + block->size < bytes) continue;
+    hp_block more;
+    take_interval(&intervals[i], &more);
+    if (more.touched) block->touched = block->size + more.touched;
+    block->size += more.size;
+    extended = true;
+  }
+  unlock_list();
+  return extended;
+}
+
+static bool may_keep(size_t bytes) {
+  int64_t change = (int64_t)bytes;
+  if (atomic_fetch_sub_explicit(&may_stay, change, memory_order_relaxed) >= change) return true;
+  atomic_fetch_add_explicit(&may_stay, change, memory_order_relaxed);
+  return false;
+}
+
+bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
+  if (block->open) return true;
+  bool again = block->base;
+  if (!again || !extend(block, bytes)) {
+    hp_block made;
+    if (!take(&made, bytes, least)) return false;
+    hp_block_release(block);
+    *block = made;
+  }
+  block->open = true;
+  block->stays = again && block->size >= bytes && may_keep(bytes);
+  return true;
+}
+
+/* Gives back all pages after the first `kept` bytes. */
+static void shorten(hp_block *block, size_t kept) {
+  if (kept >= block->size) return;
+  interval rest = {block->base + kept, block->base + block->size, block->wanted, 0};
+  if (block->touched > kept) rest.dirty = page_up(block->touched) - kept;
+  if (rest.dirty > size_of(&rest)) rest.dirty = size_of(&rest);
+  give(rest);
+  block->size = kept;
+  if (block->touched > kept) block->touched = kept;
+}
+
+void hp_block_trim(hp_block *block, size_t used) {
+  if (!block->open) return;
+  if (block->stays) {
+    shorten(block, block->wanted);
+    return;
+  }
+  shorten(block, page_up(used));
+  block->open = false;
+  if (!block->size) *block = (hp_block){0};
+}
+
+void hp_block_release(hp_block *block) {
+  if (!block->base) return;
+  if (block->stays) atomic_fetch_add_explicit(&may_stay, (int64_t)block->wanted, memory_order_relaxed);
+  HP_UNPOISON(block->base, block->touched);
+  if (HP_ASAN)
+    hp_unmap(block->base, block->size); /* later accesses are found */
+  else
+    shorten(block, 0);
+  *block = (hp_block){0};
+}
+
+/*** ranges ***/
+
+static void note_touched(hp_range *range) {
+  size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
+  if (range->block.base && top > range->block.touched) range->block.touched = top;
+}
+
+static void set_memory(hp_range *range, char *base, size_t size) {
+  range->base = base;
+  range->size = size < RANGE_BYTES ? size : RANGE_BYTES;
+  range->part_size = 0;
+}
+
+/* Returns the bytes that jemalloc reserves for a tree. jemalloc takes back only whole ranges. */
+static size_t jemalloc_bytes(size_t length) {
+  const size_t least = (size_t)256 << 20, factor = 1024;
+  size_t size = least;
+  while (size < RANGE_BYTES && size / factor < length) size *= 2;
+  return size;
+}
+
+static bool take_from_jemalloc(hp_range *range, size_t length) {
+  size_t size = jemalloc_bytes(length);
+  if (range->by_jemalloc && range->size >= size) return true;
+  char *base = hp_memory_may() ? hp_jemalloc_take(size) : NULL;
+  while (!base && size / 2 >= MIN_RANGE_BYTES && hp_memory_may()) base = hp_jemalloc_take(size /= 2);
+  if (!base) return false;
+  hp_range_release(range);
+  range->by_jemalloc = true;
+  set_memory(range, base, size);
+  return true;
+}
+
+static bool take_block(hp_range *range) {
+  bool open = range->block.open;
+  note_touched(range);
+  if (!hp_block_open(&range->block, RANGE_BYTES, MIN_RANGE_BYTES)) return false;
+  if (range->by_jemalloc) {
+    HP_UNPOISON(range->base, atomic_load(&range->top));
+    hp_jemalloc_give(range->base);
+    range->by_jemalloc = false;
+  }
+  if (!open) set_memory(range, range->block.base, range->block.size);
+  return true;
+}
+
+hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc) {
+  if (!(by_jemalloc ? take_from_jemalloc(range, length) : take_block(range))) return HPAR_ERROR_MEMORY;
+  hp_range_reset(range);
+  return HPAR_OK;
+}
+
+void hp_range_trim(hp_range *range) {
+  if (!range->block.open) return;
+  note_touched(range);
+  hp_block_trim(&range->block, atomic_load_explicit(&range->top, memory_order_relaxed));
+  if (range->block.open) return;
+  set_memory(range, range->block.base, range->block.size);
+  range->limit = range->size;
+}
+
+void hp_range_release(hp_range *range) {
+  note_touched(range);
+  if (range->by_jemalloc) {
+    HP_UNPOISON(range->base, atomic_load(&range->top));
+    hp_jemalloc_give(range->base);
+  }
+  hp_block_release(&range->block);
+  range->by_jemalloc = false;
+  range->base = NULL;
+  atomic_store_explicit(&range->top, 0, memory_order_relaxed);
+}

@@ -1,0 +1,39 @@
+#ifndef HP_PLATFORM_ADDRESS_RANGE_H
+#define HP_PLATFORM_ADDRESS_RANGE_H
+
+/* Address space for documents and texts. A parse needs a range that grows without moving, so each
+ * parse reserves far more than it uses. When the parse ends, the document keeps the used bytes and
+ * gives the rest back.
+ *
+ * The process keeps a short list of free intervals, mapped and untouched except for at most 1 MB
+ * each. A block takes a whole interval, and its rest returns to the list. The next document
+ * therefore begins where the last one ends: documents lie side by side in few mappings of the
+ * kernel, and most parses make no system call. One lock protects the list. A fork takes the
+ * lock, so the child finds the list consistent. */
+
+#include "base/arena.h"
+
+/* Gives a parse a block for `bytes` bytes, whose contents are undefined. The block grows in
+ * place if possible, and otherwise releases its memory for new memory. Where an address space
+ * limit leaves less, the block has a quarter of the free space, so that later blocks find some.
+ * Returns false without a change if that is less than `least`. The second parse into a block
+ * makes it keep its reservation, as long as few blocks do. */
+bool hp_block_open(hp_block *block, size_t bytes, size_t least);
+/* Ends the parse: gives back all pages except those of the first `used` bytes. */
+void hp_block_trim(hp_block *block, size_t used);
+void hp_block_release(hp_block *block); /* gives all back; a block without memory is allowed */
+
+/* Makes the range ready for a parse: it can grow, and it holds no objects. `by_jemalloc`:
+ * jemalloc supplies the memory, in proportion to `length`, the bytes of input. Returns
+ * HPAR_ERROR_MEMORY without a change if there is no address space. */
+hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc);
+/* Ends a parse: gives back the addresses after the objects. */
+void hp_range_trim(hp_range *range);
+void hp_range_release(hp_range *range);
+
+/* Maps address space that costs no memory until it is written to, outside the list of intervals.
+ * NULL: failure. */
+void *hp_map(size_t bytes);
+void hp_unmap(void *base, size_t bytes);
+
+#endif
