@@ -58,4 +58,9 @@ for file in "$hpar" "$library"; do
   functions=$(writable_functions "$file")
   check "has addresses of functions in .data: $functions" 'test -z "$functions"'
 done
+
+# Only the tests link the code that makes allocations fail.
+for file in "$hpar" "$library" "$HPAR_BUILD_DIR/libhpar.a"; do
+  check 'has test hooks' '! nm "$file" 2>/dev/null | grep -q "hp_memory_fail\|hp_memory_left"'
+done
 exit $failed

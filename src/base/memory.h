@@ -17,7 +17,7 @@ void hp_free(void *memory);                                /* NULL is allowed */
  * it, too. */
 bool hp_memory_may(void);
 
-/* For tests. */
+/* Only the tests link a memory.c with these hooks (HPAR_TEST_HOOKS); the library has none. */
 void hp_memory_fail_after(uint64_t n); /* the allocation after `n` more fails, and all later ones; UINT64_MAX: none */
 void hp_memory_fail_once(uint64_t n);  /* the allocation after `n` more fails, and no other */
 uint64_t hp_memory_left(void);         /* allocations before the next failure; UINT64_MAX: none fails */
