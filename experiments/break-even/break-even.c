@@ -1,7 +1,8 @@
-/* hpar-break-even asleep|spinning RUNS BYTES FILE...: times of the sequential parser, of two threads and of the
- * automatic mode on each FILE, or its first BYTES if these are not 0, by turns, as JSON: the least and the median time
- * of RUNS in nanoseconds. Spinning, each parse follows one in its own mode, so that no pool has had time to fall
- * asleep; asleep, it comes 3 ms after the last. */
+/* hpar-break-even asleep|spinning RUNS BYTES FILE...: measures the sequential parser, two threads
+ * and the automatic mode alternately on each FILE, or on its first BYTES if these are not 0. Prints
+ * the least and the median time of RUNS in nanoseconds as JSON. Spinning: each parse follows a
+ * parse in its own mode, so that no pool thread sleeps. Asleep: each parse starts 3 ms after the
+ * last. */
 
 #include <hpar/hpar.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const struct {
   const char *name;
   hpar_mode mode;
 } modes[MODES] = {{"sequential", HPAR_MODE_SEQUENTIAL}, {"parallel", HPAR_MODE_PARALLEL}, {"auto", HPAR_MODE_AUTO}};
-static hpar_parser *parser; /* one, so that no other threads spin */
+static hpar_parser *parser; /* a single parser, so that no other threads spin */
 static hpar_document *documents[MODES];
 
 static unsigned long long now(void) {
@@ -29,7 +30,7 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* 0: it failed. */
+/* Returns the time of one parse in nanoseconds, and 0 after a failure. */
 static unsigned long long parse(int mode, const char *bytes, size_t length, int asleep) {
   hpar_options options = {.mode = modes[mode].mode, .threads = 2, .pool = asleep ? HPAR_POOL_SLEEP : HPAR_POOL_SPIN};
   if (asleep)

@@ -41,7 +41,7 @@ static void flat(author *by, size_t end) {
   text(by, "</list>\n");
 }
 
-/* A list of at most `depth` levels until `end`. */
+/* Appends a list of at most `depth` levels until `end`. */
 static void nested(author *by, size_t end, unsigned depth) {
   text(by, "<list>\n");
   while (by->length + CLOSING < end) {

@@ -1,7 +1,7 @@
 #ifndef LIST_GENERATE_H
 #define LIST_GENERATE_H
 
-/* LIST documents of a wanted size, the same for the same seed. */
+/* Generates LIST documents of a given size, the same for the same seed. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ typedef enum list_shape {
 
 extern const char *const list_shape_names[LIST_SHAPES];
 
-/* At least 13 bytes and about `size`; free() it. NULL without memory. */
+/* Returns a document of about `size` bytes, at least 13. The caller frees it with free(). Returns
+ * NULL without memory. */
 char *list_generate(list_shape shape, size_t size, uint64_t seed, size_t *length);
 
 #endif

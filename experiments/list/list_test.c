@@ -1,5 +1,5 @@
-/* Figures 6 to 9 of the paper on a document of the same shape, then generated documents: each scheme gives the tree of
- * the sequential parser, and finds an error where it finds one. */
+/* Tests Figures 6 to 9 of the paper on a document of the same shape. Then tests on generated
+ * documents that each scheme gives the tree and the errors of the sequential parser. */
 
 #include "generate.h"
 #include "parallel.h"
@@ -59,7 +59,8 @@ static void figure_7(void) {
   fixed(2, 4, "root(list(item(ink) list(unit0 unit1) list(unit2 unit3)))");
   list_partition partition = {0};
   CHECK(list_preparse_flexible(example, sizeof example - 1, 60, &partition));
-  /* The inner lists hold 67 and 82 bytes; what is left of the outer two falls below, then above the threshold. */
+  /* The inner lists hold 67 and 82 bytes. The rest of the outer two is below, then above the
+   * threshold. */
   CHECK_EQ(partition.count, 3);
   CHECK_EQ(partition.units[0].begin, 0);
   CHECK(!strncmp(example + partition.units[1].begin, "<list>\n    <item>drum", 20));

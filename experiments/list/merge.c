@@ -16,7 +16,7 @@ size_t list_merge_two(list_tree *tree, list_tree *next) {
       tree->errors++;
     }
   }
-  /* The path of the end-missing goes on with that of `next`, whose topmost node was appended to e. */
+  /* The end-missing path continues with that of `next`, whose topmost node was appended to e. */
   tree->current = next->current == next->root ? e : next->current;
   tree->errors += next->errors;
   next->root->first = next->root->last = NULL;

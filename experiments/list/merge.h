@@ -1,22 +1,23 @@
 #ifndef LIST_MERGE_H
 #define LIST_MERGE_H
 
-/* From trees of pieces to the tree of the document. */
+/* Joins the trees of pieces to the tree of the document. */
 
 #include "tree.h"
 
-/* `mergeTwo` of Temppa (HPar 4.1.2.2, Figure 9): `next` is what follows `tree`, and becomes part of it. Returns the
- * steps: children of the root of `next`. A mismatched tag is counted in tree->errors. */
+/* Appends `next` to `tree`: `mergeTwo` of Temppa (HPar 4.1.2.2, Figure 9). Returns the number of
+ * steps, which are the children of the root of `next`. Counts mismatched tags in tree->errors. */
 size_t list_merge_two(list_tree *tree, list_tree *next);
 
-/* `merge`: all into trees[0]. Elements that no end tag has closed are errors, and stay end-missing. */
+/* Merges all trees into trees[0]: `merge` of the paper. Elements without an end tag are errors and
+ * stay end-missing. */
 size_t list_merge(list_tree *trees, size_t count);
 
-/* Counts what is wrong with a tree that is the whole document's. */
+/* Counts the errors of a tree that is the whole document's. */
 void list_finish(list_tree *tree);
 
-/* Puts each unit's element where a LIST_UNIT stands for it in one of these trees. `elements` is by unit; `holders` is
- * the LIST_UNIT of each unit. */
+/* Puts each unit's element in the place of its LIST_UNIT in one of these trees. `elements` and
+ * `holders` (the LIST_UNITs) are indexed by unit. */
 void list_merge_units(list_node *const *holders, list_node *const *elements, size_t count);
 
 #endif

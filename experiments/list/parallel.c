@@ -9,7 +9,8 @@
 
 const char *const list_scheme_names[LIST_SCHEMES] = {"sequential", "temppa", "fixed", "flexible"};
 
-/* A piece of work: a chunk, or the units from..to-1; the first piece of a partition is the high-level structure. */
+/* A piece of work: a chunk, or the units from..to-1. The first piece of a partition is the
+ * high-level structure. */
 typedef struct piece {
   size_t begin, end;
   uint32_t from, to;
@@ -18,17 +19,17 @@ typedef struct piece {
 struct list_parser {
   hp_pool *pool;
   unsigned threads;
-  list_arena *arenas; /* one a thread */
+  list_arena *arenas; /* by thread */
   list_partition partition;
-  list_node **holders, **elements; /* one a unit */
+  list_node **holders, **elements; /* by unit */
   size_t unit_capacity;
   piece *pieces;
-  list_tree *trees; /* one a piece */
-  size_t *cuts;     /* of Temppa: one more than pieces */
+  list_tree *trees; /* by piece */
+  size_t *cuts;     /* Temppa: one more than pieces */
   size_t piece_capacity, count;
   bool by_units;
   const char *input;
-  _Atomic size_t next; /* piece that nobody has taken */
+  _Atomic size_t next; /* the next unclaimed piece */
   _Atomic size_t errors;
 };
 
@@ -129,7 +130,7 @@ static void chunks(list_parser *parser, size_t n, size_t count) {
   parser->count = count;
 }
 
-/* Bytes of a unit that are in no unit in it. */
+/* Returns the bytes of a unit that are in no inner unit. */
 static size_t own_bytes(const list_partition *partition, uint32_t unit) {
   const list_unit *units = partition->units;
   size_t bytes = units[unit].end - units[unit].begin;
@@ -137,7 +138,7 @@ static size_t own_bytes(const list_partition *partition, uint32_t unit) {
   return bytes;
 }
 
-/* Neighbouring units make a group of about as many bytes as every other one. */
+/* Divides the units into groups of neighbours with about equal numbers of bytes. */
 static void groups(list_parser *parser, size_t n, size_t count) {
   list_partition *partition = &parser->partition;
   reserve_pieces(parser, count + 1);

@@ -1,7 +1,7 @@
 #ifndef LIST_PARALLEL_H
 #define LIST_PARALLEL_H
 
-/* `partition`, `parallelParsing` and `merge` over a pool of threads, with the time that each takes. */
+/* Runs `partition`, `parallelParsing` and `merge` on a pool of threads and times each. */
 
 #include "merge.h"
 #include "partition.h"
@@ -18,20 +18,21 @@ typedef struct list_plan {
 } list_plan;
 
 typedef struct list_report {
-  uint64_t ns_partition, ns_parse, ns_merge, ns_total; /* parse: from the first worker's start to the last one's end */
-  size_t units, high_level_bytes, largest_piece;       /* bytes */
-  size_t merge_steps;                                  /* children of roots, or units */
-  bool malformed;                                      /* preparse gave up; parsed sequentially */
+  /* Parse: from the first worker's start to the last worker's end. */
+  uint64_t ns_partition, ns_parse, ns_merge, ns_total;
+  size_t units, high_level_bytes, largest_piece; /* bytes */
+  size_t merge_steps;                            /* children of roots, or units */
+  bool malformed;                                /* preparse failed; parsed sequentially */
 } list_report;
 
 typedef struct list_parser list_parser;
 
-/* NULL without memory. Threads include the caller. */
+/* Returns NULL without memory. `threads` includes the caller. */
 list_parser *list_parser_create(unsigned threads);
 void list_parser_destroy(list_parser *parser);
 unsigned list_parser_threads(const list_parser *parser);
 
-/* The tree is the parser's until the next call. `report` may be NULL. */
+/* Returns a tree that the parser owns until the next call. `report` may be NULL. */
 list_tree list_parse_document(list_parser *parser, const list_plan *plan, const char *input, size_t n,
                               list_report *report);
 

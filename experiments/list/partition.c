@@ -72,7 +72,7 @@ static int by_begin(const void *a, const void *b) {
   return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Units come in the order of their ends. */
+/* Appends units in the order of their ends. */
 static void arrange(list_partition *partition, size_t n) {
   list_unit *units = partition->units;
   uint32_t count = partition->count;

@@ -1,17 +1,19 @@
 #ifndef LIST_PARTITION_H
 #define LIST_PARTITION_H
 
-/* Where to cut (HPar 4.1.2).
+/* Partitioning (HPar 4.1.2).
  *
- * Merging-oriented: about evenly, each cut moved forward to the next '<', so that neither a tag's name nor data is cut.
+ * Merging-oriented: cuts about evenly and moves each cut forward to the next '<', so that neither a
+ * tag's name nor data is cut.
  *
- * Partitioning-oriented: `preparse` walks the whole input once and lifts out units, elements that are parsed by
- * themselves; the rest is the high-level structure. Fixed level L: every element at depth L, the topmost being 0, is a
- * unit. Flexible: an element whose bytes, less those of units in it, exceed the threshold is a unit. */
+ * Partitioning-oriented: `preparse` walks the whole input once and lifts out units, which are
+ * elements with a parse of their own. The rest is the high-level structure. Fixed level L: every
+ * element at depth L is a unit; the topmost has depth 0. Flexible: an element is a unit if its
+ * bytes, less those of units in it, exceed the threshold. */
 
 #include "tree.h"
 
-/* cuts[0] = 0, cuts[chunks] = n; chunks are nonempty except where the input has too few tags. */
+/* Sets cuts[0] = 0 to cuts[chunks] = n. A chunk is empty only if the input has too few tags. */
 void list_cut_evenly(const char *input, size_t n, size_t chunks, size_t *cuts);
 
 typedef struct list_partition {
@@ -20,8 +22,8 @@ typedef struct list_partition {
   size_t high_level_bytes; /* of the input, in no unit */
 } list_partition;
 
-/* False, with no units, where tags do not match: then only a sequential parse says what is wrong. The first at most
- * UINT32_MAX units are lifted. */
+/* Returns false, without units, if tags do not match. Only a sequential parse then finds the
+ * errors. Lifts at most the first UINT32_MAX units. */
 bool list_preparse_fixed(const char *input, size_t n, size_t level, list_partition *partition);
 bool list_preparse_flexible(const char *input, size_t n, size_t threshold, list_partition *partition);
 void list_partition_free(list_partition *partition);

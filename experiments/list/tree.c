@@ -95,8 +95,8 @@ static void start_tag(parser *p, list_kind kind) {
   tree->current = node;
 }
 
-/* An end tag that does not match goes to the root, whatever is open. Where something is open it can match nothing
- * before this piece either. */
+/* Appends an end tag without a match to the root. If an element is open, the tag also has no match
+ * before this piece. */
 static void end_tag(parser *p, list_kind kind) {
   list_tree *tree = &p->tree;
   list_node *top = tree->current;
@@ -160,7 +160,8 @@ list_tree list_parse(list_arena *arena, const char *input, size_t begin, size_t 
   return p.tree;
 }
 
-/* Without recursion: a list may be nested a million deep. `up` is a stack of the nodes whose siblings are still due. */
+/* Works without recursion, because lists may be nested a million deep. `up` is a stack of the nodes
+ * whose siblings are not written yet. */
 typedef struct walk {
   const list_node **up;
   size_t depth, capacity;

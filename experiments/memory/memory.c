@@ -1,9 +1,10 @@
-/* hpar-memory [--paced] MODE THREADS FILE...: what a parse takes of memory, as JSON. Each page is parsed in a process
- * of its own, by a new parser into a new document; once before with others that were then destroyed, so that the
- * program's own pages are not counted. `resident` is the peak of resident memory (VmHWM) less what was resident before,
- * in bytes; `heap` the peak of what was had from malloc beyond what was had before; `document` what the tree takes. The
- * input is read before. Paced, threads wait at each chunk that they come to, so that on few cores, too, all of them
- * come to their share, as they would on as many cores. */
+/* hpar-memory [--paced] MODE THREADS FILE...: measures the memory of a parse and prints it as JSON.
+ * Each page is parsed in a process of its own, by a new parser into a new document. One parse with
+ * others runs before and is destroyed, so that the program's own pages are not counted. `resident`
+ * is the peak of resident memory (VmHWM) less the resident memory before, in bytes. `heap` is the
+ * peak of memory from malloc beyond the memory before. `document` is the size of the tree. The
+ * program reads the input before. With --paced, threads wait at each chunk, so that on few cores,
+ * too, every thread takes its part of the chunks. */
 
 #include <hpar/hpar.h>
 #include <malloc.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The linker leads the library's calls here (--wrap). */
+/* The linker redirects the library's calls to these functions (--wrap). */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
@@ -89,7 +90,7 @@ static unsigned long kilobytes(const char *what) {
   return value;
 }
 
-/* The peak begins anew. */
+/* Resets the peak. */
 static int forget_peak(void) {
   FILE *file = fopen("/proc/self/clear_refs", "w");
   if (!file) return 0;
@@ -126,11 +127,11 @@ static int measure(const char *path, const hpar_options *options, const char *se
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   malloc_trim(0);
-  kilobytes("VmRSS"); /* so that the pages of what reads it are there, too */
+  kilobytes("VmRSS"); /* touches the pages of the reader */
   if (!forget_peak()) return 1;
   long heap = atomic_load(&live);
   atomic_store(&most, heap);
-  unsigned long before = kilobytes("VmRSS"); /* the peak starts anew from an estimate */
+  unsigned long before = kilobytes("VmRSS"); /* the peak restarts from an estimate */
   if (parse(bytes, length, options, &parser, &document, &stats)) return 1;
   unsigned long after = kilobytes("VmHWM");
   printf("%s{\"file\": \"%s\", \"bytes\": %zu, \"mode\": \"%s\", \"threads\": %u, \"chunks\": %llu, \"resident\": %lu, "

@@ -11,7 +11,7 @@ static bool begins(const char *at, const char *end, const char *with) {
   return (size_t)(end - at) >= length && !strncasecmp(at, with, length);
 }
 
-/* The element whose raw text the tag at `at` begins or, with `closer`, ends. */
+/* Returns the element whose raw text the tag at `at` starts or, with `closer`, ends. */
 static const char *raw_text_tag(const char *at, const char *end, bool *closer) {
   static const char *const names[] = {"script", "style", "textarea", "title"};
   *closer = end - at > 1 && at[1] == '/';
@@ -21,7 +21,7 @@ static const char *raw_text_tag(const char *at, const char *end, bool *closer) {
   return NULL;
 }
 
-/* The cut lies in the tag that begins at `at`, or behind it: goes from quote to quote. */
+/* Walks from quote to quote: the cut lies in the tag that starts at `at`, or after it. */
 static hpar_inside in_tag(const char *at, const char *cut) {
   char quote = 0, before = 0;
   for (; at < cut; at++) {
@@ -37,7 +37,7 @@ static hpar_inside in_tag(const char *at, const char *cut) {
   return quote == '"' ? HPAR_INSIDE_DOUBLE_QUOTES : quote ? HPAR_INSIDE_SINGLE_QUOTES : HPAR_INSIDE_TAG;
 }
 
-/* Within text the first token is the next tag, or what else begins with "<". */
+/* Returns the first token for a cut within text: the next "<". */
 static size_t behind_text(const hpar_cut *cut) {
   const char *at = cut->text + cut->begin, *end = cut->text + cut->length;
   if (at[-1] == '>') return 0;
@@ -59,7 +59,7 @@ static void look_back(const backwards_settings *settings, const hpar_cut *cut, h
       return;
     }
     const char *element = raw_text_tag(at, end, &closer);
-    if (element && closer && tag_seen) return; /* what ends raw text here did not begin behind it */
+    if (element && closer && tag_seen) return; /* this raw text started before the tag */
     if (!element && (tag_seen || !(is_letter(at[1]) || (at[1] == '/' && is_letter(at[2]))))) continue;
     hpar_inside inside = in_tag(at, place);
     if (!tag_seen || inside == HPAR_INSIDE_NOTHING) guess->inside = inside;

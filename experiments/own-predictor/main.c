@@ -1,6 +1,7 @@
-/* hpar-own-predictor FILE...: parses each page in parallel with the predictor of backwards.c, with "data" and with
- * "oracle", cut evenly, compares the trees with that of the sequential parser, and prints how many chunks each began in
- * the true state. Exit status: 0; 1 where a tree is another, or a file cannot be parsed; 2 wrong usage. */
+/* hpar-own-predictor FILE...: parses each page in parallel with the predictor of backwards.c, with
+ * "data" and with "oracle", cut evenly. Compares the trees with that of the sequential parser and
+ * prints how many chunks each predictor started in the true state. Exit status: 0 success, 1 if a
+ * tree differs or a file cannot be parsed, 2 wrong usage. */
 
 #include "backwards.h"
 
@@ -67,7 +68,8 @@ static int try(bench *b, const char *path, tally *tallies, size_t count) {
   hpar_status status = read_file(path, &b->page);
   if (!status) status = parse(b, &options, &b->expected, &stats);
   options = (hpar_options){.mode = HPAR_MODE_PARALLEL, .threads = THREADS, .chunk_size = CHUNK_SIZE, .cut = "even"};
-  options.executor = HPAR_EXECUTOR_INLINE; /* each chunk by a worker, so that the count is the same every time */
+  /* A worker parses each chunk, so that the count is the same every time. */
+  options.executor = HPAR_EXECUTOR_INLINE;
   for (size_t i = 0; !status && i < 2 * count; i++) {
     tally *t = &tallies[i % count];
     if (i == count) options.executor = HPAR_EXECUTOR_THREADS;

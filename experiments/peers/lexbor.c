@@ -1,4 +1,5 @@
-/* lexbor: the parser is kept, and in the second form the document, which is cleaned and parsed into again. */
+/* lexbor. The adapter keeps the parser. Its second form also keeps the document, cleans it and
+ * parses into it again. */
 
 #include "peer.h"
 
@@ -44,7 +45,7 @@ static void dump_attributes(lxb_dom_element_t *element, FILE *out, unsigned dept
     to->value = (const char *)lxb_dom_attr_value(a, &to->value_length);
     if (!to->value) to->value = "";
     if (a->node.ns == LXB_NS_XLINK || a->node.ns == LXB_NS_XML || a->node.ns == LXB_NS_XMLNS)
-      to->prefix = prefix_of(a->node.ns); /* others say their element's */
+      to->prefix = prefix_of(a->node.ns); /* others have that of their element */
     const char *colon = *to->prefix ? memchr(to->name, ':', to->name_length) : NULL;
     if (colon) {
       to->name_length -= (size_t)(colon + 1 - to->name);

@@ -1,4 +1,5 @@
-/* libxml2's HTML parser, which follows no standard: its trees are not compared. The context is kept. */
+/* libxml2's HTML parser follows no standard, so its trees are not compared. The adapter keeps the
+ * context. */
 
 #include "peer.h"
 

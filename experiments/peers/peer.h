@@ -1,8 +1,8 @@
 #ifndef PEER_H
 #define PEER_H
 
-/* A parser as hpar-peers drives it: a program that is given a list of files, reads them all, and does on standard
- * input's word what README.md says. The adapters in C are a `peer` and a main that hands it over. */
+/* An adapter for hpar-peers: a program that receives a list of files, reads them all, and follows
+ * commands on standard input (README.md). An adapter in C is a `peer` and a main that passes it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,16 +12,18 @@ typedef struct peer {
   const char *version;
   void *(*parse)(const char *bytes, size_t length); /* a new document; NULL: failed */
   void (*destroy)(void *document);
-  bool (*parse_again)(const char *bytes, size_t length); /* into one that is kept; NULL: the parser cannot */
-  void (*dump)(void *document, FILE *out);               /* as html5lib-tests write trees; NULL: it does not conform */
+  /* Parses into a kept document; NULL: the parser cannot. */
+  bool (*parse_again)(const char *bytes, size_t length);
+  /* Writes the tree in the format of html5lib-tests; NULL: the parser does not conform. */
+  void (*dump)(void *document, FILE *out);
 } peer;
 
 int peer_run(const peer *peer, int count, char **arguments);
 
-/* For dumps: "| ", the indent, and what follows is the caller's. */
+/* Writes "| " and the indent; the caller writes the rest of the line. */
 void peer_line(FILE *out, unsigned depth);
 
-/* An attribute under the name that it is shown by ("xlink href"). The bytes are the parser's. */
+/* An attribute with its displayed name ("xlink href"). The parser owns the bytes. */
 typedef struct peer_attribute {
   const char *prefix; /* "" or "xlink " */
   const char *name;
@@ -30,7 +32,7 @@ typedef struct peer_attribute {
   size_t value_length;
 } peer_attribute;
 
-/* Sorts and writes them, each on a line of its own. */
+/* Sorts the attributes and writes each on a line. */
 void peer_attributes(FILE *out, unsigned depth, peer_attribute *attributes, size_t count);
 
 #endif
