@@ -74,6 +74,9 @@ for wrong_use in parse "parse --nope page.html" "parse -x page.html" "parse page
   err_has '^hpar: '
   out_empty
 done
+run 2 parse --many --mode parallel page.html
+err_has '^hpar: --many excludes --mode parallel .*: it parses each FILE on one thread with the sequential parser'
+run 0 parse --many --mode sequential --format none page.html
 run 2 parse --encoding bogus page.html
 err_has 'no label'
 run 0 parse --encoding UTF-8 page.html
@@ -386,10 +389,25 @@ if [ $parallel = yes ]; then
   done
 fi
 
-# More than can be parsed: nothing of it is read.
+# A file that is larger than any input: hpar refuses it, or reads it up to --max-input.
 if truncate -s 5G huge 2>/dev/null; then
+  printf '<p>x' | dd of=huge conv=notrunc 2>/dev/null
   run 1 parse huge
   err_has '^hpar: huge: is too large: at most 4294967280 bytes'
+  run 1 parse --max-input 4294967280 huge
+  err_has '^hpar: huge: is too large: at most 4294967280 bytes'
+  out_empty
+  # Address space for the first bytes only, except under sanitizers.
+  space=3000000
+  (ulimit -v $space && exec "$hpar" --version) >/dev/null 2>&1 || space=unlimited
+  (ulimit -v $space && exec "$hpar" parse --max-input 4 --format html huge) >out 2>err
+  got=$?
+  last='hpar parse --max-input 4 huge'
+  if [ $got -eq 1 ]; then fine; else wrong "$last: status $got"; fi
+  out_is '<html><head></head><body><p>x</p></body></html>'
+  err_has '^hpar: huge: the limit of input was reached; the tree ends there'
+  run 1 parse --many --max-input 4 --format html huge page.html
+  out_is '==> huge <==\n<html><head></head><body><p>x</p></body></html>\n==> page.html <==\n<html><head></head><body><p>x</p></body></html>'
   rm huge
 fi
 
@@ -444,6 +462,15 @@ if [ -c /dev/full ]; then
     err_has 'standard output cannot be written'
   done
 fi
+if [ -c /dev/full ]; then
+  for command in "explain page.html" "trace page.html" "profile page.html"; do
+    test $parallel = yes || [ "$command" = "explain page.html" ] || continue
+    run 1 $command -o /dev/full
+    err_has '^hpar: /dev/full: cannot be written: No space left on device$'
+  done
+fi
+run 1 explain page.html -o missing/page.html
+err_has '^hpar: missing/page.html: cannot be written: No such file or directory$'
 awk 'BEGIN { for (i = 0; i < 50000; i++) print "<p>paragraph " i }' >long.html
 {
   "$hpar" parse long.html 2>err

@@ -6,6 +6,7 @@
 
 #include <hpar/hpar.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum {
@@ -36,8 +37,14 @@ hpar_status hp_write_file(const char *bytes, size_t length, void *file);
  * away is not worth a word. */
 int hp_finish_output(int code);
 
-/* The contents of a file, "-" being standard input: to be freed with hp_free. NULL after saying why not. */
-char *hp_load(const char *path, size_t *length);
+/* Returns the contents of a file, standard input for "-"; the caller frees them with free. `limit`: see hp_read_file.
+ * Returns NULL after a message if the file cannot be read. */
+char *hp_load(const char *path, uint64_t limit, size_t *length);
+
+/* Opens a file for results, standard output for "-". Returns NULL after a message. */
+FILE *hp_open_output(const char *path);
+/* Closes it. Returns an exit code, after a message with the reason if a write failed. */
+int hp_close_output(FILE *file, const char *path);
 
 /* "standard input" for "-". */
 const char *hp_shown_name(const char *path);

@@ -1,8 +1,8 @@
-#include "base/memory.h"
 #include "cli/cli.h"
-#include "text/read.h"
+#include "cli/read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,11 +55,50 @@ int hp_finish_output(int code) {
   return code ? code : HP_EXIT_FAILED;
 }
 
+/* The file of hp_open_output. stdio forgets why a write failed, so this keeps the errno of the first failure. */
+static struct { int descriptor, error; } output;
+
+static ssize_t write_output(void *cookie, const char *bytes, size_t length) {
+  (void)cookie;
+  size_t written = 0;
+  while (written < length) {
+    ssize_t now = write(output.descriptor, bytes + written, length - written);
+    if (now < 0 && errno == EINTR) continue;
+    if (now <= 0) {
+      if (!output.error) output.error = now ? errno : EIO;
+      break;
+    }
+    written += (size_t)now;
+  }
+  return (ssize_t)written;
+}
+
+FILE *hp_open_output(const char *path) {
+  if (!strcmp(path, "-")) return stdout;
+  output.error = 0;
+  output.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  FILE *file = NULL;
+  if (output.descriptor >= 0) file = fopencookie(NULL, "wb", (cookie_io_functions_t){.write = write_output});
+  if (!file) {
+    hp_complain("%s: cannot be written: %s", path, strerror(errno));
+    if (output.descriptor >= 0) close(output.descriptor);
+  }
+  return file;
+}
+
+int hp_close_output(FILE *file, const char *path) {
+  if (file == stdout) return hp_finish_output(HP_EXIT_FINE);
+  if (fclose(file) && !output.error) output.error = errno;
+  if (close(output.descriptor) && !output.error) output.error = errno;
+  if (output.error) hp_complain("%s: cannot be written: %s", path, strerror(output.error));
+  return output.error ? HP_EXIT_FAILED : HP_EXIT_FINE;
+}
+
 const char *hp_shown_name(const char *path) { return strcmp(path, "-") ? path : "standard input"; }
 
-char *hp_load(const char *path, size_t *length) {
+char *hp_load(const char *path, uint64_t limit, size_t *length) {
   char *bytes = NULL;
-  hpar_status status = hp_read_file(path, &bytes, length);
+  hpar_status status = hp_read_file(path, limit, &bytes, length);
   if (!status) return bytes;
   hp_complain_status(path, status);
   return NULL;

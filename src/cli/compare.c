@@ -1,17 +1,13 @@
-/* Each page in every mode: are the trees equal, and what does each mode cost? Parsers and documents are warm, and
- * the modes take turns inside each repetition, in alternating order, so that what else the machine does meets
- * both alike. */
+/* hpar compare: parses each page in each mode, compares the trees and times the modes. Parsers and documents are warm.
+ * The modes take turns inside each repetition, in alternating order, so that other load of the machine disturbs all
+ * modes alike. Only where threads spin on all cores do the sequential runs come first, while the threads sleep. */
 
-#include "base/memory.h"
 #include "cli/equal.h"
 #include "cli/machine.h"
 #include "cli/mean.h"
 #include "cli/options.h"
 #include "cli/pages.h"
 #include "cli/report.h"
-#if HPAR_PARALLEL
-#include "platform/pool.h"
-#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +58,7 @@ typedef struct comparison {
   hpar_options options;
   size_t repeat; /* 0: as many as seem right */
   bool as_json, many;
+  bool apart; /* the sequential runs come before the others, instead of in turn with them */
   size_t mode_count;
   hpar_mode other; /* what stands at PARALLEL */
   mode modes[MODES];
@@ -153,6 +150,34 @@ static size_t repeats_for(const comparison *c, uint64_t ns) {
   return fit < MIN_REPEATS ? MIN_REPEATS : fit > MAX_REPEATS ? MAX_REPEATS : fit;
 }
 
+/* Times the modes from `first` to `end`, exclusive. They take turns, in alternating order. */
+static hpar_status time_modes(comparison *c, const page *page, const char *bytes, size_t first, size_t end) {
+  hpar_stats stats;
+  for (size_t run = 0; run < page->repeats; run++) {
+    for (size_t turn = first; turn < end; turn++) {
+      mode *mode = &c->modes[run & 1 ? end - 1 - (turn - first) : turn];
+      hpar_status status = run_once(c, mode, bytes, page->bytes, &mode->times[run], &stats);
+      if (status) return status;
+      if (!mode->copies && (!run || stats.ns.total < mode->stats.ns.total)) mode->stats = stats;
+    }
+  }
+  return HPAR_OK;
+}
+
+/* Sends the threads of the parallel parser to sleep: a parse with that policy ends their spinning. */
+static hpar_status stop_spinning(const comparison *c) {
+  static const char bytes[] = "<p>a<p>b<p>c<p>d";
+  static const uint64_t cuts[] = {4, 8, 12};
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = c->options.threads, .pool = HPAR_POOL_SLEEP};
+  options.cuts = cuts;
+  options.cut_count = sizeof cuts / sizeof *cuts;
+  hpar_document *document = NULL;
+  hpar_status status = hpar_document_create(&document);
+  if (!status) status = hpar_parse(c->modes[PARALLEL].parser, &options, bytes, sizeof bytes - 1, document, NULL);
+  hpar_document_destroy(document);
+  return status;
+}
+
 static hpar_status measure(comparison *c, page *page, const char *bytes) {
   uint64_t ns = 0, sum = 0;
   hpar_stats stats;
@@ -163,14 +188,14 @@ static hpar_status measure(comparison *c, page *page, const char *bytes) {
   }
   check_equal(c, page);
   page->repeats = repeats_for(c, sum);
-  for (size_t run = 0; run < page->repeats; run++) {
-    for (size_t turn = 0; turn < c->mode_count; turn++) {
-      mode *mode = &c->modes[run & 1 ? c->mode_count - 1 - turn : turn];
-      hpar_status status = run_once(c, mode, bytes, page->bytes, &mode->times[run], &stats);
-      if (status) return status;
-      if (!mode->copies && (!run || stats.ns.total < mode->stats.ns.total)) mode->stats = stats;
-    }
+  if (c->apart) {
+    hpar_status status = stop_spinning(c);
+    if (!status) status = time_modes(c, page, bytes, 0, 1);
+    if (!status) status = run_once(c, &c->modes[PARALLEL], bytes, page->bytes, &ns, &stats); /* wakes the threads */
+    if (status) return status;
   }
+  hpar_status status = time_modes(c, page, bytes, c->apart ? 1 : 0, c->mode_count);
+  if (status) return status;
   check_equal(c, page);
   for (size_t i = 0; i < c->mode_count; i++) qsort(c->modes[i].times, page->repeats, sizeof(uint64_t), by_number);
   return HPAR_OK;
@@ -382,7 +407,7 @@ static void close_json(comparison *c) {
 
 static void compare_page(comparison *c, const char *path) {
   page page = {.path = path, .equal = true};
-  char *bytes = hp_load(path, &page.bytes);
+  char *bytes = hp_load(path, 0, &page.bytes);
   if (!bytes) {
     c->totals.not_parsed++;
     c->code = HP_EXIT_FAILED;
@@ -401,16 +426,14 @@ static void compare_page(comparison *c, const char *path) {
     else
       print_row(c, &page);
   }
-  hp_free(bytes);
+  free(bytes);
 }
 
 /* A document for each, so that nothing is shared but the page. */
 static hpar_status open_copies(comparison *c) {
   mode *mode = &c->modes[SIDE_BY_SIDE];
   unsigned copies = c->options.threads;
-#if HPAR_PARALLEL
-  if (!copies) copies = hp_usable_cores();
-#endif
+  if (!copies) copies = hp_default_threads();
   mode->inputs = calloc(copies, sizeof *mode->inputs);
   if (!mode->inputs) return HPAR_ERROR_MEMORY;
   mode->copies = copies;
@@ -425,6 +448,8 @@ static hpar_status open_modes(comparison *c) {
   const char *name = c->other == HPAR_MODE_PIPELINED ? "pipelined" : "parallel";
   c->modes[PARALLEL] = (mode){.name = name, .mode = c->other};
   c->modes[SIDE_BY_SIDE] = (mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
+  unsigned threads = c->options.threads ? c->options.threads : 1;
+  c->apart = c->options.pool == HPAR_POOL_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
   c->mode_count = !hpar_predictor_name(0) ? PARALLEL : c->many ? MODES : SIDE_BY_SIDE;
   hpar_status status = HPAR_OK;
   for (size_t i = 0; i < c->mode_count && !status; i++) {

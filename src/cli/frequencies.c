@@ -2,8 +2,6 @@
 
 #if HPAR_PARALLEL && HPAR_JSONC
 
-#include "base/memory.h"
-
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -116,10 +114,10 @@ static int parse(const char *path, const char *bytes, size_t length) {
 
 int hp_take_profile(const hp_arguments *arguments, hpar_options *options) {
   size_t length = 0;
-  char *bytes = hp_load(arguments->value, &length);
+  char *bytes = hp_load(arguments->value, 0, &length);
   if (!bytes) return HP_EXIT_FAILED;
   int code = parse(arguments->value, bytes, length);
-  hp_free(bytes);
+  free(bytes);
   if (code >= 0) return code;
   options->frequencies = table;
   if (!options->predictor) options->predictor = "frequency";

@@ -1,7 +1,5 @@
 #include "cli/inspection.h"
 
-#include "base/memory.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +62,7 @@ static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
 
 int hp_inspect(hp_inspection *in, bool timeline) {
   if (!in->path) return hp_bad_usage(in->command, "name a FILE, or - for standard input");
-  in->bytes = hp_load(in->path, &in->length);
+  in->bytes = hp_load(in->path, 0, &in->length);
   if (!in->bytes) return HP_EXIT_FAILED;
   int code = hp_check_cuts_fit(in->command, &in->options, in->path, in->length);
   if (code >= 0) return code;
@@ -98,7 +96,7 @@ void hp_inspection_close(hp_inspection *in) {
   hpar_parser_destroy(in->on_threads);
   hpar_document_destroy(in->document);
   hpar_document_destroy(in->other);
-  hp_free(in->bytes);
+  free(in->bytes);
   free(in->cuts);
 }
 
@@ -146,19 +144,4 @@ const char *hp_namespace_name(hpar_namespace ns) {
     case HPAR_NAMESPACE_MATHML: return "math";
     default: return NULL;
   }
-}
-
-FILE *hp_open_output(const char *path) {
-  if (!strcmp(path, "-")) return stdout;
-  FILE *file = fopen(path, "wb");
-  if (!file) hp_complain("%s: cannot be written: %s", path, strerror(errno));
-  return file;
-}
-
-int hp_close_output(FILE *file, const char *path) {
-  if (file == stdout) return hp_finish_output(HP_EXIT_FINE);
-  bool fine = !ferror(file);
-  if (fclose(file)) fine = false;
-  if (!fine) hp_complain("%s: cannot be written", path);
-  return fine ? HP_EXIT_FINE : HP_EXIT_FAILED;
 }

@@ -55,9 +55,4 @@ bool hp_next_failing(const hpar_chunk *chunk, size_t *at, hp_failing *failing);
 
 const char *hp_namespace_name(hpar_namespace ns);
 
-/* The file, or standard output for "-"; NULL after a complaint. */
-FILE *hp_open_output(const char *path);
-/* An exit code. */
-int hp_close_output(FILE *file, const char *path);
-
 #endif

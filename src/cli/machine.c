@@ -1,6 +1,6 @@
 #include "cli/machine.h"
 
-#include <hpar/status.h>
+#include <hpar/hpar.h>
 
 #include <sched.h>
 #include <string.h>
@@ -40,6 +40,19 @@ unsigned hp_machine_cores(void) {
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   int cores = sched_getaffinity(0, sizeof set, &set) ? (int)online : CPU_COUNT(&set);
   return cores > 0 ? (unsigned)cores : 1;
+}
+
+unsigned hp_default_threads(void) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .executor = HPAR_EXECUTOR_INLINE};
+  hpar_stats stats;
+  hpar_status status = hpar_parser_create(&parser);
+  if (!status) status = hpar_document_create(&document);
+  if (!status) status = hpar_parse(parser, &options, "", 0, document, &stats);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return status ? 1 : stats.threads;
 }
 
 static void look(machine *machine) {

@@ -3,13 +3,16 @@
 
 #include "cli/json.h"
 
-/* What the times of a run depend on: processor, cores that may be used, memory, system. */
+/* Writes what the times of a run depend on: processor, usable cores, memory, system. */
 void hp_machine_json(hp_json *json);
 
-/* Processors that may be used. */
+/* Returns the number of processors that the process may use. */
 unsigned hp_machine_cores(void);
 
-/* One line of the same. */
+/* Returns the number of threads that the library uses by default: one a core. */
+unsigned hp_default_threads(void);
+
+/* Writes the same as one line. */
 void hp_machine_line(FILE *file);
 
 #endif

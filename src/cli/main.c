@@ -3,6 +3,24 @@
 #include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MIN_STACK = 128 << 10 };
+
+/* Ends the program if its stack is too small. Otherwise a library's constructor, or a command, would crash. */
+__attribute__((no_sanitize_address, no_sanitize_thread, no_sanitize_undefined)) static void check_stack(void) {
+  static const char message[] =
+      "hpar: the limit of the stack is below 128 KB; raise it, for example by 'ulimit -s 8192'\n";
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= MIN_STACK) return;
+  ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
+  (void)ignored;
+  _exit(HP_EXIT_FAILED);
+}
+
+/* glibc calls these functions before the constructors of libraries. */
+__attribute__((section(".preinit_array"), used)) static void (*const before_constructors)(void) = check_stack;
 
 static const struct {
   const char *name;
@@ -31,6 +49,7 @@ static void print_usage(FILE *file) {
 }
 
 int main(int count, char **arguments) {
+  check_stack(); /* again, because not every C library calls it before */
   signal(SIGPIPE, SIG_IGN);
   /* Ten million parse errors are lines too: both streams are buffered, and none but this thread writes to them. */
   setvbuf(stdout, NULL, _IOFBF, 1 << 16);

@@ -1,6 +1,5 @@
 #include "cli/many.h"
 
-#include "base/memory.h"
 #include "cli/pages.h"
 #include "cli/report.h"
 
@@ -26,7 +25,7 @@ static hpar_status append(const char *bytes, size_t length, void *context) {
   text *to = context;
   if (to->capacity - to->length < length) {
     size_t capacity = (to->length + length) * 2;
-    char *grown = hp_reallocate(to->bytes, capacity);
+    char *grown = realloc(to->bytes, capacity);
     if (!grown) return HPAR_ERROR_MEMORY;
     to->bytes = grown;
     to->capacity = capacity;
@@ -60,7 +59,7 @@ static bool load(many *m, int *code) {
   if (m->pages.failures) *code = HP_EXIT_FAILED;
   for (size_t i = 0; i < m->pages.count; i++) {
     hpar_input *input = &m->inputs[m->count];
-    input->bytes = hp_load(m->pages.paths[i], &input->length);
+    input->bytes = hp_load(m->pages.paths[i], m->options->max_input, &input->length);
     if (input->bytes)
       m->paths[m->count++] = m->pages.paths[i];
     else
@@ -99,8 +98,8 @@ static int print_report(const hpar_many_stats *stats, hp_format format, hp_repor
 
 static void close_all(many *m) {
   for (size_t i = 0; i < m->count; i++) {
-    hp_free((void *)m->inputs[i].bytes);
-    hp_free(m->outputs[i].bytes);
+    free((void *)m->inputs[i].bytes);
+    free(m->outputs[i].bytes);
   }
   free(m->inputs);
   free(m->paths);

@@ -1,10 +1,9 @@
-#include "base/memory.h"
 #include "cli/many.h"
+#include "cli/read.h"
 #include "cli/report.h"
 #include "text/decoded_line.h"
 #include "text/encoding/looks_like_html.h"
 #include "text/line.h"
-#include "text/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +36,15 @@ static const hp_option options[] = {
     {STATS, "stats", "[=json]",
      "report what the parse did: on standard error, or on standard\noutput with --format none"},
     {MANY, "many", NULL,
-     "parse several FILEs, and those of folders, side by side, each on one\nthread; the trees one after the other, "
-     "each below a line with its name"},
+     "parse several FILEs, and those of folders, at once, each on one thread\nwith the sequential parser; print each "
+     "tree below a line with its name"},
     {MAX_DEPTH, "max-depth", "N",
      "end where more than N elements would be open (0, as below: no limit);\n512 is what browsers use"},
     {MAX_NODES, "max-nodes", "N", "end at the token after which there are more than N nodes"},
     {MAX_MEMORY, "max-memory", "BYTES", "end where the tree would take more"},
     {MAX_ATTRIBUTES, "max-attributes", "N", "end at an element with more"},
     {MAX_TIME, "max-time", "MS", "end after so many milliseconds"},
-    {MAX_INPUT, "max-input", "BYTES", "leave out what follows so many"},
+    {MAX_INPUT, "max-input", "BYTES", "read and parse only so many bytes of FILE"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
@@ -127,7 +126,9 @@ static int check_many(const request *request) {
                       : o->cut_count                   ? "cuts"
                       : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
                                                        : NULL;
-  return other ? hp_bad_usage(&command, "--many has each FILE parsed sequentially, so not with --%s", other) : -1;
+  if (!other) return -1;
+  return hp_bad_usage(&command, "--many excludes --%s: it parses each FILE on one thread with the sequential parser",
+                      other);
 }
 
 static int check(request *request) {
@@ -209,7 +210,7 @@ static hpar_status take_piece(const char *bytes, size_t n, void *context) {
   size_t keep = in->keep_all ? n : in->kept + n < KEPT ? n : KEPT - in->kept;
   if (in->kept + keep > in->capacity) {
     size_t capacity = in->capacity * 2 > in->kept + keep + KEPT ? in->capacity * 2 : in->kept + keep + KEPT;
-    char *grown = hp_reallocate(in->bytes, capacity);
+    char *grown = realloc(in->bytes, capacity);
     if (!grown) return HPAR_ERROR_MEMORY;
     in->bytes = grown;
     in->capacity = capacity;
@@ -241,7 +242,7 @@ static int run(request *request) {
   bool pieces = !strcmp(request->path, "-"); // NOLINT: check() has found it
   input in = {0};
   if (!pieces) {
-    in.bytes = hp_load(request->path, &in.length);
+    in.bytes = hp_load(request->path, request->options.max_input, &in.length);
     in.kept = in.length;
     if (!in.bytes) return HP_EXIT_FAILED;
     code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
@@ -271,7 +272,7 @@ static int run(request *request) {
   }
   hpar_parser_destroy(parser);
   hpar_document_destroy(document);
-  hp_free(in.bytes);
+  free(in.bytes);
   return code;
 }
 

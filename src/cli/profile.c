@@ -2,6 +2,7 @@
 
 #include "cli/inspection.h"
 #include "cli/json.h"
+#include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/pages.h"
 
@@ -10,12 +11,12 @@
 
 #if HPAR_PARALLEL
 
-#include "base/memory.h"
+#include "cli/read.h"
 #include "inspect/profile.h"
-#include "platform/pool.h"
-#include "text/read.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <time.h>
 
 enum { OUTPUT = 1, JSON, CUT_DISTANCE, THREADS, SCRIPTING };
 
@@ -52,10 +53,10 @@ static outcome profile_file(survey *s, hp_profile *profile, hpar_parser *parser,
                             const char *path) {
   char *bytes = NULL;
   size_t length = 0;
-  hpar_status status = hp_read_file(path, &bytes, &length);
+  hpar_status status = hp_read_file(path, 0, &bytes, &length);
   outcome o = {status, errno};
   if (status == HPAR_OK) o.status = hp_profile_page(profile, parser, document, bytes, length, &s->options);
-  hp_free(bytes);
+  free(bytes);
   return o;
 }
 
@@ -69,8 +70,8 @@ static void show_progress(const survey *s) {
   hp_show_progress("profile [%s] %zu/%zu", bar, done, all);
 }
 
-static void work(void *context, unsigned thread) {
-  survey *s = context;
+/* Profiles pages until all are taken. `thread` selects the profile. */
+static void work(survey *s, unsigned thread) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   hpar_status status = hpar_parser_create(&parser);
@@ -83,6 +84,35 @@ static void work(void *context, unsigned thread) {
   }
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
+}
+
+typedef struct helper {
+  pthread_t thread;
+  survey *survey;
+  unsigned index;
+} helper;
+
+static void *help(void *context) {
+  const helper *self = context;
+  work(self->survey, self->index);
+  return NULL;
+}
+
+/* Profiles all pages with the calling thread and the helpers. Helpers that cannot start are left out. */
+static void profile_all(survey *s, helper *helpers, unsigned count) {
+  unsigned started = 0;
+  for (unsigned i = 0; i < count; i++) {
+    helper *self = &helpers[started];
+    *self = (helper){.survey = s, .index = started + 1};
+    if (!pthread_create(&self->thread, NULL, help, self)) started++;
+  }
+  work(s, 0);
+  while (atomic_load(&s->done) < s->pages.count) {
+    show_progress(s);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  }
+  for (unsigned i = 0; i < started; i++) pthread_join(helpers[i].thread, NULL);
+  hp_clear_progress();
 }
 
 /*** results ***/
@@ -342,31 +372,21 @@ static int finish(survey *s, unsigned threads, const char *output, bool json) {
 
 static int run(survey *s, unsigned threads, size_t distance, const char *output, bool json) {
   if (!s->pages.count) return s->pages.failures ? HP_EXIT_FAILED : hp_bad_usage(&command, "name a FILE or a FOLDER");
-  if (!threads) threads = hp_usable_cores();
+  if (!threads) threads = hp_default_threads();
   if (threads > s->pages.count) threads = (unsigned)s->pages.count;
-  hp_pool *pool = NULL;
-  if (hp_pool_create(&pool, threads) != HPAR_OK) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
-  threads = hp_pool_threads(pool);
+  helper *helpers = calloc(threads, sizeof *helpers);
   s->profiles = calloc(threads, sizeof *s->profiles);
   s->outcomes = calloc(s->pages.count, sizeof *s->outcomes);
   int code = HP_EXIT_FAILED;
-  if (s->profiles && s->outcomes) {
+  if (helpers && s->profiles && s->outcomes) {
     for (unsigned i = 0; i < threads; i++) s->profiles[i].cut_distance = distance;
-    hp_pool_start(pool, threads, work, s);
-    work(s, 0);
-    while (atomic_load(&s->done) < s->pages.count) {
-      show_progress(s);
-      struct timespec moment = {0, 50000000};
-      nanosleep(&moment, NULL);
-    }
-    hp_pool_join(pool);
-    hp_clear_progress();
+    profile_all(s, helpers, threads - 1);
     code = finish(s, threads, output, json);
     for (unsigned i = 0; i < threads; i++) hp_profile_free(&s->profiles[i]);
   } else {
     hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   }
-  hp_pool_destroy(pool);
+  free(helpers);
   free(s->profiles);
   free(s->outcomes);
   return code;

@@ -1,18 +1,15 @@
-/* hpar project: what more cores than there are would give. The chunks that a parse with P threads has are parsed one
- * after the other on one thread, where nothing disturbs them, and the same tasks are then put on P virtual cores by the
- * rules of drivers/parallel/parallel.c: workers take chunks in order from behind the merger's share, and then from its
- * right end; the merger parses what nobody has begun, takes over what is done, and helps where it would wait. The
- * chunks are cut before (hp_cut_for), large ones first, as threads that share them (drivers/parallel/work_range.c)
- * would come to do by themselves. Decoding counts as on one thread: what more threads gain there they mostly lose by
- * each other's text. */
+/* hpar project: the projected time of a parse on more cores than the machine has. The command parses the chunks of a
+ * parse with P threads one by one on one thread, where nothing disturbs them. Then it puts the measured tasks on P
+ * virtual cores (cli/schedule.h). The library cuts the chunks in advance, large ones first, as threads that share them
+ * (drivers/parallel/work_range.c) join them. Decoding counts as on one thread: further threads gain little there,
+ * because they read each other's text. */
 
-#include "base/memory.h"
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/mean.h"
 #include "cli/options.h"
 #include "cli/pages.h"
-#include "speculation/cuts/cut.h"
+#include "cli/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +35,6 @@ static const hp_command command = {
     "or imbalance. Up to the cores that there are, the measured time stands beside it.",
     options};
 
-typedef struct task {
-  uint64_t parse, merge, exact; /* nanoseconds: by a worker; taking that over; by the merger itself */
-  size_t cut;                   /* where it begins */
-  uint64_t done;                /* in the schedule; UINT64_MAX: not begun */
-} task;
-
 typedef struct projection {
   unsigned cores;
   uint64_t time, critical, measured; /* measured: 0 where it was not */
@@ -65,7 +56,7 @@ typedef struct study {
   const char *path, *bytes;
   size_t length;
   uint64_t sequential, prelude; /* prelude: decoding and cutting */
-  task *tasks;
+  hp_scheduled_task *tasks;
   size_t task_count, task_capacity;
 } study;
 
@@ -90,7 +81,7 @@ static hpar_status parse(study *s, const hpar_options *o, uint64_t *best, hpar_s
 static bool keep_tasks(study *s, bool first) {
   size_t count = hpar_chunk_count(s->parser);
   if (first && count > s->task_capacity) {
-    task *grown = hp_reallocate(s->tasks, count * sizeof *grown);
+    hp_scheduled_task *grown = realloc(s->tasks, count * sizeof *grown);
     if (!grown) return false;
     s->tasks = grown;
     s->task_capacity = count;
@@ -98,8 +89,8 @@ static bool keep_tasks(study *s, bool first) {
   if (first) s->task_count = count;
   for (size_t i = 0; i < s->task_count && i < count; i++) {
     const hpar_chunk *c = hpar_chunk_at(s->parser, i);
-    task *t = &s->tasks[i];
-    if (first) *t = (task){UINT64_MAX, UINT64_MAX, UINT64_MAX, c->text_begin, 0};
+    hp_scheduled_task *t = &s->tasks[i];
+    if (first) *t = (hp_scheduled_task){UINT64_MAX, UINT64_MAX, UINT64_MAX, c->text_begin, 0};
     if (c->outcome == HPAR_CHUNK_EXACT) {
       t->exact = lesser(t->exact, c->ns.merge_end - c->ns.merge_begin);
       t->parse = t->merge = 0;
@@ -158,76 +149,20 @@ static hpar_status measure_parallel(study *s, unsigned cores, uint64_t *time) {
   return HPAR_OK;
 }
 
-/*** scheduling ***/
-
-typedef struct queue {
-  size_t low, high, next, count; /* [low, high): the merger's share; next: the others */
-} queue;
-
-static size_t claim(queue *q) {
-  if (q->next < q->count) return q->next++;
-  return q->low < q->high ? --q->high : 0;
-}
-
-/* The merger may parse the chunk by itself, nobody having begun. */
-static bool claim_exactly(queue *q, size_t chunk) {
-  if (q->low == chunk && chunk < q->high) {
-    q->low++;
-    return true;
-  }
-  if (q->next != chunk) return false;
-  q->next++;
-  return true;
-}
-
-/* When the merger is done. `idle` are the workers' times until they begin. */
-static uint64_t schedule(study *s, unsigned cores, uint64_t *workers) {
-  task *tasks = s->tasks;
-  size_t count = s->task_count, share = 1;
-  while (share < count && tasks[share].cut < hp_merger_share(s->length, cores)) share++;
-  queue q = {.low = 1, .high = share, .next = share, .count = count};
-  uint64_t merger = s->prelude;
-  unsigned others = cores - 1;
-  for (unsigned w = 0; w < others; w++) workers[w] = s->prelude + s->wake;
-  for (size_t i = 0; i < count; i++) tasks[i].done = UINT64_MAX;
-  if (count) tasks[0].done = 0;
-  for (size_t head = 0; head < count;) {
-    unsigned first = 0;
-    for (unsigned w = 1; w < others; w++)
-      if (workers[w] < workers[first]) first = w;
-    if (others && workers[first] <= merger) {
-      size_t chunk = claim(&q);
-      if (chunk) {
-        workers[first] += tasks[chunk].parse;
-        tasks[chunk].done = workers[first];
-        continue;
-      }
-      workers[first] = UINT64_MAX; /* there is nothing left for it */
-      continue;
-    }
-    if (!head || (tasks[head].done == UINT64_MAX && cores > 1 && claim_exactly(&q, head))) {
-      merger += tasks[head++].exact;
-    } else if (tasks[head].done <= merger) {
-      merger += tasks[head++].merge;
-    } else {
-      size_t chunk = claim(&q);
-      if (chunk) {
-        merger += tasks[chunk].parse;
-        tasks[chunk].done = merger;
-      } else {
-        merger = tasks[head].done;
-      }
-    }
-  }
-  return merger;
-}
+/*** projecting ***/
 
 static projection project(study *s, unsigned cores, uint64_t *workers) {
   projection p = {.cores = cores};
-  uint64_t time = schedule(s, cores, workers);
+  hp_schedule_input input = {.tasks = s->tasks,
+                             .count = s->task_count,
+                             .length = s->length,
+                             .cores = cores,
+                             .prelude = s->prelude,
+                             .wake = s->wake};
+  uint64_t time = hp_schedule(&input, workers);
   uint64_t work = 0, merges = s->task_count ? s->tasks[0].exact : 0, chunk = 0;
   for (size_t i = 0; i < s->task_count; i++) {
-    const task *t = &s->tasks[i];
+    const hp_scheduled_task *t = &s->tasks[i];
     work += i ? t->parse + t->merge : t->exact;
     if (i) merges += t->merge;
     if (i) chunk = greater(chunk, t->parse);
@@ -384,7 +319,7 @@ static void study_all(study *s) {
   }
   for (size_t i = 0; i < s->pages.count; i++) {
     s->path = s->pages.paths[i];
-    char *bytes = hp_load(s->path, &s->length);
+    char *bytes = hp_load(s->path, 0, &s->length);
     if (!bytes) {
       s->code = HP_EXIT_FAILED;
       continue;
@@ -392,7 +327,7 @@ static void study_all(study *s) {
     s->bytes = bytes;
     hpar_status status = study_page(s, workers);
     if (status) s->code = hp_complain_status(s->path, status);
-    hp_free(bytes);
+    free(bytes);
   }
   if (s->as_json)
     summary_json(s);
@@ -465,7 +400,7 @@ int hp_run_project(int count, char **items) {
   }
   hpar_document_destroy(s.document);
   hpar_parser_destroy(s.parser);
-  hp_free(s.tasks);
+  free(s.tasks);
   hp_pages_free(&s.pages);
   return code;
 }

@@ -1,10 +1,10 @@
-#include "base/memory.h"
 #include "cli/json.h"
 #include "cli/options.h"
 #include "text/input.h"
 #include "text/line.h"
 #include "text/scan/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -146,7 +146,7 @@ static void write_errors(hp_json *json, const hpar_parser *parser, const char *b
 
 static int run(const char *path, const char *state, const char *last_start_tag, const char *encoding) {
   size_t length = 0;
-  char *loaded = hp_load(path, &length);
+  char *loaded = hp_load(path, 0, &length);
   if (!loaded) return HP_EXIT_FAILED;
   const char *bytes = loaded;
   hp_input text = {0};
@@ -181,7 +181,7 @@ static int run(const char *path, const char *state, const char *last_start_tag, 
   }
   hpar_parser_destroy(parser);
   hp_input_close(&text);
-  hp_free(loaded);
+  free(loaded);
   return hp_finish_output(code);
 }
 

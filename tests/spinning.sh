@@ -1,0 +1,31 @@
+#!/bin/sh
+# hpar compare --pool spin with more threads than cores: the waiting threads do not slow the sequential runs that the
+# command times. The test compares with --pool sleep. It repeats, because other processes slow runs, too.
+
+hpar=$1
+"$hpar" parse --predictor help >/dev/null 2>&1 || {
+  echo 'skipped: this build has no parallel parser'
+  exit 77
+}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+awk 'BEGIN { for (i = 0; i < 60000; i++) print "<p>paragraph <b>" i "</b>" }' >"$work/page.html"
+
+# The mean time of the sequential runs in microseconds.
+mean() {
+  "$hpar" compare --json --repeat 15 --threads 64 --pool "$1" "$work/page.html" |
+    sed -n 's/.*"sequential":{[^[]*"ns_runs":\[\([0-9,]*\)\].*/\1/p' | tr ',' '\n' |
+    awk '{ sum += $1 } END { if (NR) printf "%d\n", sum / NR / 1000 }'
+}
+
+for attempt in 1 2 3 4 5; do
+  asleep=$(mean sleep)
+  spinning=$(mean spin)
+  echo "sequential: $asleep us beside sleeping threads, $spinning us beside spinning threads"
+  if [ -n "$asleep" ] && [ "$spinning" -lt $((asleep + asleep / 2)) ]; then
+    echo "1 passed, 0 failed"
+    exit 0
+  fi
+done
+echo "failed: the spinning threads slow the sequential runs"
+exit 1

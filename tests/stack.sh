@@ -1,0 +1,28 @@
+#!/bin/sh
+# A stack that is too small causes a message and exit status 1, not a crash.
+
+hpar=$1
+. "$(dirname "$0")/support/tally.sh"
+if grep -q '^HPAR_SANITIZE:STRING=..*' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
+  echo 'skipped: sanitizers need a larger stack themselves'
+  exit 77
+fi
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+printf '<p>x' >page.html
+# The environment is part of the stack, and the dynamic linker needs some of it, too.
+for kilobytes in 16 32 64 100; do
+  for arguments in --version "parse page.html" "parse --mode parallel --threads 2 page.html" "compare --repeat 1 page.html"; do
+    (ulimit -s $kilobytes && exec env -i "$hpar" $arguments) >out 2>err
+    status=$?
+    if [ $status -eq 1 ] && grep -q '^hpar: .*stack.*ulimit -s' err; then fine; else wrong "$kilobytes KB of stack, $arguments: status $status"; fi
+  done
+done
+for arguments in --version "parse page.html" "compare --repeat 1 page.html"; do
+  (ulimit -s 128 && exec "$hpar" $arguments) >out 2>err
+  status=$?
+  if [ $status -eq 0 ]; then fine; else wrong "128 KB of stack, $arguments: status $status"; fi
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
