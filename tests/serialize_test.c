@@ -30,15 +30,15 @@ typedef struct maker {
   hpar_document *document;
   hp_arena arena;
   hp_interner interner;
-  hp_fail fail;
+  hp_unwind unwind;
 } maker;
 
 static void open_maker(maker *maker) {
   if (hpar_document_create(&maker->document) || hp_document_open(maker->document, false, 0)) abort();
-  if (setjmp(maker->fail.frame)) abort();
-  hp_arena_open(&maker->arena, &maker->document->range, &maker->fail);
+  maker->unwind = (hp_unwind){0};
+  hp_arena_open(&maker->arena, &maker->document->range, &maker->unwind);
   memset(&maker->interner, 0, sizeof maker->interner);
-  hp_interner_open(&maker->interner, &maker->document->atoms, &maker->fail);
+  hp_interner_open(&maker->interner, &maker->document->atoms, &maker->unwind);
 }
 
 static void close_maker(maker *maker) {

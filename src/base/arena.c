@@ -45,10 +45,10 @@ size_t hp_range_part_used(const hp_range *part) {
   return atomic_load_explicit(&part->top, memory_order_relaxed) - part_start(part);
 }
 
-void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail) {
+void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind) {
   arena->at = arena->end = range->base;
   arena->range = range;
-  arena->fail = fail;
+  arena->unwind = unwind;
   arena->slab = SMALLEST_SLAB;
 }
 
@@ -61,11 +61,11 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
     arena->range = range->whole;
     return hp_arena_refill(arena, bytes);
   }
-  if (!hp_memory_may()) hp_fail_now(arena->fail, HPAR_ERROR_MEMORY);
+  if (!hp_memory_may()) hp_unwind_now(arena->unwind, HPAR_ERROR_MEMORY);
   do {
     size_t left = start < limit ? limit - start : 0;
     if (left < slab) slab = (bytes + 63) & ~(size_t)63;
-    if (left < slab) hp_fail_now(arena->fail, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
+    if (left < slab) hp_unwind_now(arena->unwind, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
   if (arena->slab < LARGEST_SLAB)

@@ -10,7 +10,7 @@
  *
  * platform/address_range.h reserves the addresses. */
 
-#include "base/fail.h"
+#include "base/unwind.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -79,11 +79,11 @@ size_t hp_range_part_used(const hp_range *part);
 typedef struct hp_arena {
   char *at, *end;
   hp_range *range;
-  hp_fail *fail;
+  hp_unwind *unwind;
   size_t slab; /* size of the next slab: grows with use, so that small documents stay small */
 } hp_arena;
 
-void hp_arena_open(hp_arena *arena, hp_range *range, hp_fail *fail);
+void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);
 void *hp_arena_refill(hp_arena *arena, size_t bytes);
 
 /* Returns `bytes` of uninitialised memory, aligned to 8. Failure unwinds. */

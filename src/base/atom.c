@@ -106,17 +106,30 @@ static char *kept_text(hp_atoms *atoms, size_t length) {
   return NULL;
 }
 
+typedef struct room {
+  hp_arena *arena;
+  size_t length;
+  char *bytes;
+} room;
+
+static hpar_status take_room(void *argument) {
+  room *r = argument;
+  r->bytes = hp_arena_take(r->arena, r->length);
+  return HPAR_OK;
+}
+
 static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hpar_status *status) {
   char *kept = kept_text(atoms, length);
   if (kept) return memcpy(kept, bytes, length);
   atoms->spilt = true;
-  hp_fail fail;
-  if (setjmp(fail.frame)) {
-    *status = fail.status; // NOLINT: who unwinds sets it
-    return NULL;
-  }
-  atoms->arena.fail = &fail;
-  return memcpy(hp_arena_take(&atoms->arena, length), bytes, length);
+  hp_unwind unwind = {0};
+  room room = {.arena = &atoms->arena, .length = length};
+  atoms->arena.unwind = &unwind;
+  hpar_status failure = hp_try(&unwind, take_room, &room);
+  atoms->arena.unwind = NULL;
+  if (failure == HPAR_OK) return memcpy(room.bytes, bytes, length);
+  *status = failure;
+  return NULL;
 }
 
 /* Under the lock. 0 when memory is short or `*status` says what else is. */
@@ -138,9 +151,9 @@ static hp_atom enter(hp_atoms *atoms, const char *bytes, size_t length, uint64_t
   return atom;
 }
 
-void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail) {
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind) {
   interner->atoms = atoms;
-  interner->fail = fail;
+  interner->unwind = unwind;
   if (interner->generation == atoms->generation) return;
   interner->generation = atoms->generation;
   if (interner->used) memset(interner->slots, 0, interner->slot_count * sizeof *interner->slots);
@@ -157,7 +170,7 @@ void hp_interner_close(hp_interner *interner) {
 static void grow_cache(hp_interner *interner) {
   uint32_t slot_count = interner->slot_count ? interner->slot_count * 2 : 128;
   struct hp_interned *slots = hp_allocate_zeroed(slot_count * sizeof *slots);
-  if (!slots) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
+  if (!slots) hp_unwind_now(interner->unwind, HPAR_ERROR_MEMORY);
   for (uint32_t i = 0; i < interner->slot_count; i++) {
     if (!interner->slots[i].atom) continue;
     uint64_t slot = interner->slots[i].key;
@@ -182,7 +195,7 @@ hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t lengt
   hpar_status status = HPAR_ERROR_MEMORY;
   hp_atom atom = enter(interner->atoms, bytes, length, hash, &status);
   pthread_mutex_unlock(&interner->atoms->lock);
-  if (!atom) hp_fail_now(interner->fail, status);
+  if (!atom) hp_unwind_now(interner->unwind, status);
   entry->key = hash;
   entry->atom = atom;
   interner->used++;

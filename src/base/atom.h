@@ -49,7 +49,7 @@ void hp_atoms_destroy(hp_atoms *atoms);
 typedef struct hp_interner {
   hp_atoms *atoms;
   uint64_t generation; /* of the atoms in `slots` */
-  hp_fail *fail;
+  hp_unwind *unwind;
   struct hp_interned {
     uint64_t key;
     hp_atom atom;
@@ -57,7 +57,7 @@ typedef struct hp_interner {
   uint32_t slot_count, used;
 } hp_interner;
 
-void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_fail *fail); /* keeps what holds for `atoms` */
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind); /* keeps what holds for `atoms` */
 void hp_interner_close(hp_interner *interner);
 
 /* First and last eight bytes, folded so that two names of one length up to 16 are equal exactly if their keys are. */

@@ -17,7 +17,7 @@ const char *hp_error_text(hp_error_code code) {
 void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset) {
   errors->seen++;
   if (errors->count >= errors->limit || errors->count == UINT32_MAX) return;
-  hp_grow(&errors->items, &errors->capacity, (size_t)errors->count + 1, errors->fail);
+  hp_grow(&errors->items, &errors->capacity, (size_t)errors->count + 1, errors->unwind);
   errors->items[errors->count++] = (hp_error){(uint32_t)offset, (uint32_t)code};
 }
 
@@ -27,7 +27,7 @@ void hp_errors_sort(hp_errors *errors) {
   while (sorted < count && errors->items[sorted - 1].offset <= errors->items[sorted].offset) sorted++;
   if (sorted >= count) return;
   hp_error *from = errors->items, *spare = hp_allocate(count * sizeof *spare), *to = spare;
-  if (!spare) hp_fail_now(errors->fail, HPAR_ERROR_MEMORY);
+  if (!spare) hp_unwind_now(errors->unwind, HPAR_ERROR_MEMORY);
   for (size_t runs = 2; runs > 1;) {
     runs = 0;
     for (size_t start = 0; start < count; runs++) {

@@ -4,7 +4,7 @@
 /* Parse errors: the standard's codes and a capped, ordered sink. A parser without a sink passes NULL around
  * and pays one test per malformed construct. */
 
-#include "base/fail.h"
+#include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +83,7 @@ typedef struct hp_errors {
   hp_error *items;
   uint32_t count, capacity;
   uint64_t limit, seen;
-  hp_fail *fail;
+  hp_unwind *unwind;
 } hp_errors;
 
 const char *hp_error_text(hp_error_code code);

@@ -9,6 +9,7 @@
 
 typedef struct bench_lane {
   hp_engine engine;
+  const hp_request *request;
   uint64_t tokens;
 } bench_lane;
 
@@ -27,8 +28,7 @@ static hp_content content_after(const hp_token *token) {
   }
 }
 
-/* Not to be inlined where setjmp is: its locals live in registers. */
-static __attribute__((noinline)) uint64_t all_tokens(hp_tokenizer *tokenizer) {
+static uint64_t all_tokens(hp_tokenizer *tokenizer) {
   hp_token token;
   uint64_t tokens = 0;
   while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF) {
@@ -41,17 +41,23 @@ static __attribute__((noinline)) uint64_t all_tokens(hp_tokenizer *tokenizer) {
   return tokens;
 }
 
+static hpar_status count_tokens(void *argument) {
+  bench_lane *bench = argument;
+  hp_engine *engine = &bench->engine;
+  hp_engine_open(engine, bench->request);
+  engine->tokenizer.foreign = NULL;
+  bench->tokens += all_tokens(&engine->tokenizer);
+  return HPAR_OK;
+}
+
 static hpar_status tokenize_page(bench_lane *bench, hpar_document *document, const hp_page *page) {
   hp_engine *engine = &bench->engine;
   hpar_status status = hp_document_open(document, false, 0);
   if (!status) status = hp_input_open(&document->input, page->bytes, page->length);
   if (status) return status;
   hp_request task = {.document = document, .text = document->input.bytes, .length = document->input.length};
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
-  hp_engine_open(engine, &task);
-  engine->tokenizer.foreign = NULL;
-  bench->tokens += all_tokens(&engine->tokenizer);
-  return HPAR_OK;
+  bench->request = &task;
+  return hp_try(&engine->unwind, count_tokens, bench);
 }
 
 static void tokenize(hp_bench_run *run, const hp_bench *self) {

@@ -144,12 +144,11 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
 
 /*** a parse under observation ***/
 
-static __attribute__((noinline)) void run(hp_engine *engine, const hp_request *task, const char *fragment,
-                                          const hp_observer *o) {
+static void run(hp_engine *engine, const hp_request *task, const char *fragment, const hp_observer *o) {
   hp_token token;
   hp_engine_open(engine, task);
   if (fragment) {
-    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_fail_now(&engine->fail, HPAR_ERROR_ARGUMENT);
+    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
     hp_exact_begin_fragment(&engine->builder);
   }
   hp_tokenizer *tokenizer = &engine->tokenizer;
@@ -163,10 +162,16 @@ static __attribute__((noinline)) void run(hp_engine *engine, const hp_request *t
   } while (token.kind != HPAR_TOKEN_EOF);
 }
 
-static hpar_status guarded(hp_engine *engine, const hp_request *task, const char *fragment,
-                           const hp_observer *observer) {
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
-  run(engine, task, fragment, observer);
+typedef struct observed_parse {
+  hp_engine *engine;
+  const hp_request *request;
+  const char *fragment;
+  const hp_observer *observer;
+} observed_parse;
+
+static hpar_status run_observed(void *argument) {
+  const observed_parse *p = argument;
+  run(p->engine, p->request, p->fragment, p->observer);
   return HPAR_OK;
 }
 
@@ -182,7 +187,8 @@ hpar_status hp_observe(const hp_request *task, const char *fragment, const hp_ob
   if (status == HPAR_OK) {
     own.document = document;
     hp_engine_init(engine);
-    status = guarded(engine, &own, fragment, observer);
+    observed_parse parse = {engine, &own, fragment, observer};
+    status = hp_try(&engine->unwind, run_observed, &parse);
     hp_engine_close(engine);
   }
   hpar_document_destroy(document);

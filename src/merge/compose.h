@@ -25,7 +25,7 @@ typedef struct hp_composer {
 } hp_composer;
 
 /* Does `left` leave something open that `right`, the next chunk, goes on from? Then the composition is begun. Unwinds
- * through the worker's fail, as do the others: then the left log is without its last segment, which is sound. */
+ * through the worker's engine, as do the others: then the left log is without its last segment, which is sound. */
 bool hp_compose_begin(hp_composer *composer, const hp_request *task, hp_chunk_work *left, const hp_chunk_work *right);
 /* Goes through the chunk after the last one. True: all of it became part of the left log, and the composition goes on;
  * false: it has ended. */

@@ -33,7 +33,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   splice_run(b, s->anchor);
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) {
-    hp_grow(&b->formatting, &b->formatting_capacity, b->formatting_count + s->formatting_count, b->fail);
+    hp_grow(&b->formatting, &b->formatting_capacity, b->formatting_count + s->formatting_count, b->unwind);
     memcpy(b->formatting + b->formatting_count, log->formatting + s->formatting,
            s->formatting_count * sizeof *b->formatting);
     b->formatting_count += s->formatting_count;

@@ -87,7 +87,8 @@ static int longest_first(const void *a, const void *b) {
   return x->index < y->index ? -1 : 1;
 }
 
-/* Returns the inputs by length; NULL if memory is short: then the batch takes them in their own order. */
+/* Returns the inputs by length; NULL if memory is short: then the batch takes them in their own
+ * order. */
 static queued_input *queue_of(const hpar_input *inputs, size_t count) {
   queued_input *queue = count < SIZE_MAX / sizeof *queue ? hp_allocate(count * sizeof *queue) : NULL;
   if (!queue) return NULL;
@@ -96,7 +97,8 @@ static queued_input *queue_of(const hpar_input *inputs, size_t count) {
   return queue;
 }
 
-/* Creates what `wanted` threads need. Returns the number of threads that have it, which may be smaller. */
+/* Creates what `wanted` threads need. Returns the number of threads that have it, which may be
+ * smaller. */
 static unsigned prepare_threads(hp_batch *batch, unsigned wanted) {
   if (batch->count < wanted) {
     hp_batch_thread *threads = hp_reallocate(batch->threads, wanted * sizeof *threads);

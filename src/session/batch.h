@@ -1,8 +1,8 @@
 #ifndef HP_SESSION_BATCH_H
 #define HP_SESSION_BATCH_H
 
-/* Parses of many inputs at once, each by the sequential parser. Each thread takes the longest input that is left, so
- * that no thread is alone with a long input at the end. */
+/* Parses of many inputs at once, each by the sequential parser. Each thread takes the longest input
+ * that is left, so that no thread is alone with a long input at the end. */
 
 #include "session/session.h"
 
@@ -27,8 +27,8 @@ typedef struct hp_batch_request {
   void *context;
 } hp_batch_request;
 
-/* Parses all inputs and fills `stats`. Returns HPAR_ERROR_MEMORY if not one thread has memory; then nothing is parsed.
- */
+/* Parses all inputs and fills `stats`. Returns HPAR_ERROR_MEMORY if not one thread has memory; then
+ * nothing is parsed. */
 hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uint64_t begin, hpar_many_stats *stats);
 
 void hp_batch_close(hp_batch *batch);

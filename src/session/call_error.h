@@ -13,7 +13,8 @@ typedef struct hp_call_error {
 hpar_status hp_explain(hp_call_error *text, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes the status's own sentence unless there is a text already; empties the text of a success. Returns `status`. */
+/* Writes the status's own sentence unless there is a text already; empties the text of a success.
+ * Returns `status`. */
 hpar_status hp_explain_status(hp_call_error *text, hpar_status status);
 
 #endif

@@ -1,8 +1,9 @@
 #ifndef HP_SESSION_CONFIG_H
 #define HP_SESSION_CONFIG_H
 
-/* The resolved form of hpar_options. It decides mode, thread count, executor, strategy, cut policy and limits once per
- * call. The modules below the session get values from it, or the part of it that they declare. */
+/* The resolved form of hpar_options. It decides mode, thread count, executor, strategy, cut policy
+ * and limits once per call. The modules below the session get values from it, or the part of it
+ * that they declare. */
 
 #include "html/tree/engine.h"
 #include "session/call_error.h"
@@ -33,35 +34,38 @@ typedef struct hp_config {
 #endif
 } hp_config;
 
-/* Reads the options, whose pointers the configuration borrows; NULL: the defaults. The calling thread must not be bound
- * yet, because the default thread count is that of the processors that it may use. On failure `error` names the field.
- */
+/* Reads the options, whose pointers the configuration borrows; NULL: the defaults. The calling
+ * thread must not be bound yet, because the default thread count is that of the processors that it
+ * may use. On failure `error` names the field. */
 hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error);
 
-/* Makes it the configuration of one input of a batch: sequential, and on a thread that is bound already. */
+/* Makes it the configuration of one input of a batch: sequential, and on a thread that is bound
+ * already. */
 void hp_config_make_sequential(hp_config *config);
 
 #if HPAR_PARALLEL
-/* Returns the number of threads, with the calling one. Counts the usable cores where the options leave the number open:
- * that takes milliseconds the first time, so that a sequential parse does not call this. */
+/* Returns the number of threads, with the calling one. Counts the usable cores where the options
+ * leave the number open: that takes milliseconds the first time, so that a sequential parse does
+ * not call this. */
 unsigned hp_config_threads(hp_config *config);
 #endif
 
 /* Returns HPAR_ERROR_ARGUMENT if a forced cut lies past `length` bytes of input. */
 hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_call_error *error);
 
-/* Returns the engine's limits for an input of `length` bytes and a parse that began at the time `begin`. */
+/* Returns the engine's limits for an input of `length` bytes and a parse that began at the time
+ * `begin`. */
 hp_limits hp_config_limits(const hp_config *config, uint64_t length, uint64_t begin);
 
-/* Returns true if a limit depends on the input's length, or ends a tree in the middle of a token: the parse then begins
- * when the whole input is there. */
+/* Returns true if a limit depends on the input's length, or ends a tree in the middle of a token:
+ * the parse then begins when the whole input is there. */
 bool hp_config_needs_length(const hp_config *config);
 
 /* Returns the limit of the tree's memory for an input of `length` bytes; 0: none. */
 uint64_t hp_config_memory_limit(const hp_config *config, uint64_t length);
 
-/* Resolves the options of the parallel and the pipelined parser. Returns HPAR_ERROR_UNSUPPORTED for such an option in a
- * build without them. */
+/* Resolves the options of the parallel and the pipelined parser. Returns HPAR_ERROR_UNSUPPORTED for
+ * such an option in a build without them. */
 hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *options, hp_call_error *error);
 
 #endif

@@ -47,10 +47,10 @@ static hp_feed_way first_way(hp_feed *feed) {
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
-/* Returns whether the fragment's context is valid. Leaves the document empty: the input must be opened afterwards. */
-static hpar_status check_context(hp_feed *feed) {
-  hp_engine *engine = &feed->session->engine;
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
+/* Returns whether the fragment's context is valid. Leaves the document empty: the input must be
+ * opened afterwards. */
+static hpar_status check_context(void *argument) {
+  hp_feed *feed = argument;
   hp_open_request(feed->session, &feed->config, &feed->request);
   hp_document_reset(feed->document);
   return HPAR_OK;
@@ -69,7 +69,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .source_offsets = config->source_offsets,
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
-  if (config->fragment) status = check_context(feed);
+  if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
   bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;
   if (status == HPAR_OK)
     status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
@@ -123,8 +123,8 @@ static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
 }
 #endif
 
-/* Parses what has come. Is not to be inlined into a function that calls setjmp. */
-static __attribute__((noinline)) void parse_on(hp_feed *feed, bool last) {
+/* Parses the text that has arrived. */
+static void parse_on(hp_feed *feed, bool last) {
   hp_session *session = feed->session;
   hp_engine *engine = &session->engine;
   hp_stream *stream = &feed->stream;
@@ -145,11 +145,18 @@ static __attribute__((noinline)) void parse_on(hp_feed *feed, bool last) {
   }
 }
 
-static hpar_status parse_some(hp_feed *feed, bool last) {
-  hp_engine *engine = &feed->session->engine;
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
-  parse_on(feed, last);
+static hpar_status parse_part(void *feed) {
+  parse_on(feed, false);
   return HPAR_OK;
+}
+
+static hpar_status parse_last_part(void *feed) {
+  parse_on(feed, true);
+  return HPAR_OK;
+}
+
+static hpar_status parse_some(hp_feed *feed, bool last) {
+  return hp_try(&feed->session->engine.unwind, last ? parse_last_part : parse_part, feed);
 }
 
 /* What a meta element said, or an end of doubt. */

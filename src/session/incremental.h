@@ -1,8 +1,9 @@
 #ifndef HP_SESSION_INCREMENTAL_H
 #define HP_SESSION_INCREMENTAL_H
 
-/* Parses of an input that comes piece by piece. What has come is decoded into the document's own buffer, so that nodes
- * can point there, and parsed up to the last whole token. A new encoding begins the parse again. */
+/* Parses of an input that comes piece by piece. What has come is decoded into the document's own
+ * buffer, so that nodes can point there, and parsed up to the last whole token. A new encoding
+ * begins the parse again. */
 
 #include "session/session.h"
 #include "text/stream.h"
@@ -31,7 +32,8 @@ typedef struct hp_feed {
   uint64_t begin, decode_ns;
 } hp_feed;
 
-/* Begins a feed into the document. The configuration is copied; what it borrows must stay until finish. */
+/* Begins a feed into the document. The configuration is copied; what it borrows must stay until
+ * finish. */
 hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document);
 /* Takes `length` bytes, at least one. */
 hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length);

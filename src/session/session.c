@@ -1,6 +1,7 @@
 #include "session/session.h"
 
-/* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core, break-even. */
+/* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core,
+ * break-even. */
 enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 
 void hp_session_open(hp_session *session) { hp_engine_init(&session->engine); }
@@ -23,7 +24,7 @@ void hp_session_stop(hp_session *session) {
 #endif
 }
 
-__attribute__((noinline)) void hp_run_to_end(hp_engine *engine) {
+void hp_run_to_end(hp_engine *engine) {
   hp_token token;
   if (!hp_engine_is_limited(engine)) {
     hp_exact_tokens(&engine->builder, HP_TO_END, &engine->tokens);
@@ -88,16 +89,22 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
         &session->error, HPAR_ERROR_ARGUMENT,
         "hpar_options.fragment is \"%.60s\"; accepted: an element name, as in \"div\", \"svg path\", \"math mi\"",
         config->fragment);
-    hp_fail_now(&engine->fail, HPAR_ERROR_ARGUMENT);
+    hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
   }
   hp_exact_begin_fragment(&engine->builder);
 }
 
-/* Adds the errors of the input stream, sorts all errors, and converts their offsets to those of the caller's bytes. */
-static hpar_status finish_errors(hp_session *session, const hp_request *request) {
-  hp_engine *engine = &session->engine;
-  if (!request->max_errors) return HPAR_OK;
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
+typedef struct error_list {
+  hp_engine *engine;
+  const hp_request *request;
+} error_list;
+
+/* Adds the errors of the input stream, sorts all errors, and converts their offsets to those of the
+ * caller's bytes. */
+static hpar_status finish_error_list(void *argument) {
+  const error_list *list = argument;
+  hp_engine *engine = list->engine;
+  const hp_request *request = list->request;
   hp_find_input_errors(request->text, request->length, &engine->errors);
   hp_errors_sort(&engine->errors);
   for (uint32_t i = 0; i < engine->errors.count; i++) {
@@ -105,6 +112,11 @@ static hpar_status finish_errors(hp_session *session, const hp_request *request)
     engine->errors.items[i].offset = (uint32_t)offset;
   }
   return HPAR_OK;
+}
+
+static hpar_status finish_errors(hp_session *session, const hp_request *request) {
+  error_list list = {&session->engine, request};
+  return request->max_errors ? hp_try(&session->engine.unwind, finish_error_list, &list) : HPAR_OK;
 }
 
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,

@@ -45,8 +45,8 @@ void hp_session_open(hp_session *session);
 /* Frees everything but the documents. No parse may be under way. */
 void hp_session_close(hp_session *session);
 
-/* Returns true if the parallel parser is the choice for `length` bytes. In the automatic mode the answer depends on
- * whether the pool is awake, and may change. */
+/* Returns true if the parallel parser is the choice for `length` bytes. In the automatic mode the
+ * answer depends on whether the pool is awake, and may change. */
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length);
 
 /* Returns true for the statuses HPAR_LIMIT_*. */
@@ -55,25 +55,27 @@ bool hp_is_limit(hpar_status status);
 /* Limits the tree's memory to `limit` bytes until the document is reset; 0: does nothing. */
 void hp_limit_memory(hpar_document *document, uint64_t limit);
 
-/* Opens the engine at the request's beginning, in the fragment's context. Unwinds through the engine's fail. */
+/* Opens the engine at the request's beginning, in the fragment's context. A failure unwinds through
+ * the engine. */
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request);
 
-/* Parses to the end of the input. The engine's fail unwinds. Is not to be inlined into a function that calls setjmp,
- * because its locals live in registers. */
+/* Parses to the end of the input. A failure unwinds through the engine. */
 void hp_run_to_end(hp_engine *engine);
 
-/* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors, the result. */
+/* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors,
+ * the result. */
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
                              const hp_sniffed *sniffed);
 
 /* Begins the record of a parse; returns NULL if the options ask for none. */
 hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin);
-/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or why the record failed: then the document
- * is empty. There is no record after a limit. */
+/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or why the record
+ * failed: then the document is empty. There is no record after a limit. */
 hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
 
 #if HPAR_PARALLEL
-/* Returns true if the system refused to bind a pool thread in the parallel parse that ended last. */
+/* Returns true if the system refused to bind a pool thread in the parallel parse that ended last.
+ */
 bool hp_session_refused_binding(const hp_session *session);
 #endif
 

@@ -22,7 +22,8 @@ typedef struct attribute_list {
   uint32_t capacity;
 } attribute_list;
 
-static void show(const hp_engine *engine, const hp_token *t, attribute_list *list, hp_fail *fail, hpar_token *shown) {
+static void show(const hp_engine *engine, const hp_token *t, attribute_list *list, hp_unwind *unwind,
+                 hpar_token *shown) {
   const hp_atoms *atoms = &engine->builder.document->atoms;
   memset(shown, 0, sizeof *shown);
   shown->kind = (hpar_token_kind)t->kind;
@@ -33,7 +34,7 @@ static void show(const hp_engine *engine, const hp_token *t, attribute_list *lis
     shown->name = string_of(hp_atom_name(atoms, t->name));
   if (t->kind == HPAR_TOKEN_START_TAG && t->attributes) {
     const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
-    hp_grow(&list->items, &list->capacity, block->count, fail);
+    hp_grow(&list->items, &list->capacity, block->count, unwind);
     for (uint32_t i = 0; i < block->count; i++) {
       const hp_attribute *a = &block->items[i];
       list->items[i] = // NOLINT: grown above
@@ -56,22 +57,33 @@ static void show(const hp_engine *engine, const hp_token *t, attribute_list *lis
   }
 }
 
-static hpar_status run(hp_engine *engine, const hp_request *task, hp_content content, const char *last_start_tag,
-                       attribute_list *list, hpar_token_callback callback, void *context) {
-  if (setjmp(engine->fail.frame)) return engine->fail.status;
+typedef struct tokenizing {
+  hp_engine *engine;
+  const hp_request *task;
+  hp_content content;
+  const char *last_start_tag;
+  attribute_list list;
+  hpar_token_callback callback;
+  void *context;
+} tokenizing;
+
+static hpar_status tokenize(void *argument) {
+  tokenizing *run = argument;
+  hp_engine *engine = run->engine;
+  const hp_request *task = run->task;
   hp_engine_open(engine, task);
-  engine->tokenizer.content = content;
+  engine->tokenizer.content = run->content;
   engine->tokenizer.foreign = NULL;
-  if (last_start_tag)
-    engine->tokenizer.last_start_tag = hp_intern(&engine->interner, last_start_tag, strlen(last_start_tag));
+  if (run->last_start_tag)
+    engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
   hp_token token;
   hpar_token shown;
   do {
     hp_next_token(&engine->tokenizer, &token);
-    show(engine, &token, list, &engine->fail, &shown);
+    show(engine, &token, &run->list, &engine->unwind, &shown);
     shown.start = hp_input_offset(&task->document->input, token.start);
     shown.end = hp_input_offset(&task->document->input, token.end);
-  } while (callback(&shown, context) && token.kind != HPAR_TOKEN_EOF);
+  } while (run->callback(&shown, run->context) && token.kind != HPAR_TOKEN_EOF);
   if (task->max_errors) {
     hp_find_input_errors(task->text, task->length, &engine->errors);
     hp_errors_sort(&engine->errors);
@@ -105,15 +117,15 @@ hpar_status hp_tokenize(hp_session *session, const char *state, const char *last
   if (status != HPAR_OK) return status;
   status = hp_document_open(document, false, length);
   if (status == HPAR_OK) status = hp_input_open(&document->input, bytes, length);
-  attribute_list list = {NULL, 0};
   if (status == HPAR_OK) {
     hp_request request = {.document = document,
                           .text = document->input.bytes,
                           .length = document->input.length,
                           .max_errors = max_errors};
-    status = run(&session->engine, &request, content, last_start_tag, &list, callback, context);
+    tokenizing run = {&session->engine, &request, content, last_start_tag, {NULL, 0}, callback, context};
+    status = hp_try(&session->engine.unwind, tokenize, &run);
+    hp_free(run.list.items);
   }
-  hp_free(list.items);
   hpar_document_destroy(document);
   return status;
 }

@@ -4,7 +4,8 @@
 #include "platform/affinity.h"
 #endif
 
-/* Decodes the bytes as `sniffed` says, on the threads of the parse to come, and completes `sniffed`. */
+/* Decodes the bytes as `sniffed` says, on the threads of the parse to come, and completes
+ * `sniffed`. */
 static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
                               hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
@@ -30,20 +31,22 @@ static hp_pool *pool_for_stages(hp_session *session, const hp_config *config) {
 }
 #endif
 
-static hpar_status run_driver(hp_session *session, const hp_config *config, const hp_request *request) {
+typedef struct whole_parse {
+  hp_session *session;
+  const hp_config *config;
+  const hp_request *request;
+} whole_parse;
+
+static hpar_status parse_whole(void *argument) {
+  const whole_parse *whole = argument;
+  hp_session *session = whole->session;
+  const hp_config *config = whole->config;
+  const hp_request *request = whole->request;
   hp_engine *engine = &session->engine;
-  if (setjmp(engine->fail.frame)) {
-    hp_session_stop(session);
-    return engine->fail.status;
-  }
   hp_open_request(session, config, request);
 #if HPAR_PARALLEL
-  if (session->result.driver == HP_DRIVER_PARALLEL) {
-    hpar_status status =
-        hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
-    if (status != HPAR_OK) hp_session_stop(session);
-    return status;
-  }
+  if (session->result.driver == HP_DRIVER_PARALLEL)
+    return hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
   if (session->result.driver == HP_DRIVER_PIPELINED) {
     hp_parse_pipelined(&session->stages, pool_for_stages(session, config), engine, request, &config->pipeline,
                        &session->pipeline_counters);
@@ -54,8 +57,15 @@ static hpar_status run_driver(hp_session *session, const hp_config *config, cons
   return HPAR_OK;
 }
 
-/* Returns true if the sequential parser reaches a limit of nodes or memory, or might: it takes less memory than the
- * parallel one, but not always. */
+static hpar_status run_driver(hp_session *session, const hp_config *config, const hp_request *request) {
+  whole_parse whole = {session, config, request};
+  hpar_status status = hp_try(&session->engine.unwind, parse_whole, &whole);
+  if (status != HPAR_OK) hp_session_stop(session);
+  return status;
+}
+
+/* Returns true if the sequential parser reaches a limit of nodes or memory, or might: it takes less
+ * memory than the parallel one, but not always. */
 static bool may_reach_limit(const hp_session *session, const hp_limits *limits, uint64_t memory_limit,
                             const hpar_document *document, hpar_status status) {
   if (status == HPAR_LIMIT_NODES || status == HPAR_LIMIT_MEMORY) return true;

@@ -159,23 +159,19 @@ static hp_content content_after(const hp_token *token) {
   }
 }
 
-void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
+static void run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
                 size_t split, buffer *out) {
-  if (setjmp(tokens->fail.frame)) {
-    buffer_format(out, "failed: %s\n", hpar_status_text(tokens->fail.status));
-    return;
-  }
   hp_range_reset(&tokens->range);
   hp_atoms_reset(&tokens->atoms);
-  hp_arena_open(&tokens->nodes, &tokens->range, &tokens->fail);
-  hp_arena_open(&tokens->bytes, &tokens->range, &tokens->fail);
-  hp_interner_open(&tokens->interner, &tokens->atoms, &tokens->fail);
+  hp_arena_open(&tokens->nodes, &tokens->range, &tokens->unwind);
+  hp_arena_open(&tokens->bytes, &tokens->range, &tokens->unwind);
+  hp_interner_open(&tokens->interner, &tokens->atoms, &tokens->unwind);
   hp_tokenizer *tokenizer = &tokens->tokenizer;
   hp_tokenizer_open(tokenizer, &tokens->nodes, &tokens->bytes, &tokens->interner);
   tokens->errors.count = 0;
   tokens->errors.seen = 0;
   tokens->errors.limit = UINT32_MAX;
-  tokens->errors.fail = &tokens->fail;
+  tokens->errors.unwind = &tokens->unwind;
   tokenizer->errors = tokens->no_errors ? NULL : &tokens->errors;
   tokenizer->foreign = is_foreign;
   tokenizer->context = tokens;
@@ -219,4 +215,25 @@ void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, 
   hp_find_input_errors(input, n, &tokens->errors);
   hp_errors_sort(&tokens->errors);
   put_errors(out, &tokens->errors, input, n);
+}
+
+typedef struct input {
+  tokens *tokens;
+  hp_content content;
+  const char *last_start_tag, *bytes;
+  size_t length, split;
+  buffer *out;
+} input;
+
+static hpar_status run_input(void *argument) {
+  const input *in = argument;
+  run(in->tokens, in->content, in->last_start_tag, in->bytes, in->length, in->split, in->out);
+  return HPAR_OK;
+}
+
+void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *bytes, size_t n,
+                size_t split, buffer *out) {
+  input input = {tokens, content, last_start_tag, bytes, n, split, out};
+  hpar_status status = hp_try(&tokens->unwind, run_input, &input);
+  if (status != HPAR_OK) buffer_format(out, "failed: %s\n", hpar_status_text(status));
 }

@@ -19,7 +19,7 @@ typedef struct tokens {
   hp_interner interner;
   hp_arena nodes, bytes;
   hp_errors errors;
-  hp_fail fail;
+  hp_unwind unwind;
   hp_tokenizer tokenizer;
   bool foreign;   /* what the tokenizer is told about the adjusted current node */
   bool flags;     /* show the flags of text */

@@ -49,7 +49,7 @@ static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
 static void give_truth(hp_job *job, hp_chunk *chunk) {
   hp_cutter *c = &job->cutter;
   chunk->work = hp_worker_next_work(job->team->workers[0]);
-  if (!chunk->work) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (!chunk->work) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (hp_cuts_exactly(job)) {
     chunk->work->truth_known = c->truth.known;
     chunk->work->truth = c->truth.state;
@@ -63,7 +63,7 @@ static void give_truth(hp_job *job, hp_chunk *chunk) {
 static void publish_chunk(hp_job *job, size_t limit) {
   hp_cutter *c = &job->cutter;
   hp_chunk *chunk = hp_chunk_queue_append(job->queue, (uint32_t)c->begin, (uint32_t)limit);
-  if (!chunk) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (!chunk) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (c->oracle && (c->begin || hp_cuts_exactly(job))) give_truth(job, chunk);
   c->begin = limit;
   c->cut = 0;
@@ -103,7 +103,7 @@ static void cut_by_policy(hp_job *job) {
   const hp_request *request = job->request;
   const hp_parallel_config *config = job->config;
   hp_cuts *cuts = &job->team->cuts;
-  hp_fail *fail = &job->merger.engine->fail;
+  hp_unwind *unwind = &job->merger.engine->unwind;
   hp_cut_policy policy = (hp_cut_policy)job->plan.cut;
   size_t size = config->chunk_size     ? config->chunk_size
                 : config->chunks       ? request->length / config->chunks + 1
@@ -113,9 +113,9 @@ static void cut_by_policy(hp_job *job) {
   if (hp_cuts_exactly(job))
     cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->threads));
   else if (size)
-    hp_cut_evenly(cuts, policy, request->text, request->length, size, fail);
+    hp_cut_evenly(cuts, policy, request->text, request->length, size, unwind);
   else
-    hp_cut_for(cuts, policy, request->text, request->length, job->threads, fail);
+    hp_cut_for(cuts, policy, request->text, request->length, job->threads, unwind);
   for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
 }
 

@@ -24,8 +24,7 @@ static bool is_taken(const hp_job *job, uint32_t chunk) {
   return work && hp_is_taken(work);
 }
 
-/* Stays out of line because its caller calls setjmp: its locals can live in registers. */
-static __attribute__((noinline)) void compose_range(hp_job *job, hp_composer *composer, hp_node_range node) {
+static void compose_range(hp_job *job, hp_composer *composer, hp_node_range node) {
   uint32_t left = node.middle - 1, right = node.middle;
   while (left > node.low && is_taken(job, left)) left--;
   if (!work_at(job, left) || !work_at(job, right)) return;
@@ -34,12 +33,25 @@ static __attribute__((noinline)) void compose_range(hp_job *job, hp_composer *co
   hp_compose_end(composer);
 }
 
+typedef struct composition {
+  hp_job *job;
+  hp_composer composer;
+  hp_node_range node;
+} composition;
+
+static hpar_status run_composition(void *argument) {
+  composition *c = argument;
+  compose_range(c->job, &c->composer, c->node);
+  return HPAR_OK;
+}
+
 static void compose(hp_job *job, unsigned thread, hp_node_range node, unsigned level) {
   hp_worker *worker = job->team->workers[thread];
   hpar_merge_level *counters = &job->team->levels[thread][level];
   uint64_t begin = hp_now();
-  hp_composer composer = {.worker = worker, .level = counters};
-  if (!setjmp(worker->engine.fail.frame)) compose_range(job, &composer, node);
+  composition composition = {job, {.worker = worker, .level = counters}, node};
+  /* A failure leaves a log that is shorter, and sound. */
+  hp_try(&worker->engine.unwind, run_composition, &composition);
   hp_chunk_at(job->queue, node.middle)->composed = true;
   uint64_t end = hp_now();
   counters->merges++;

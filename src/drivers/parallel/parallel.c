@@ -8,15 +8,14 @@
 
 /*** the caller's executor ***/
 
+static hpar_status merge_all(void *job) {
+  hp_merge_all(job);
+  return HPAR_OK;
+}
+
 /* Merges as task 0. A failure ends this task, because it must not unwind through the executor. */
 static void merge_as_task(hp_job *job) {
-  hp_engine *engine = job->merger.engine;
-  if (setjmp(engine->fail.frame)) {
-    job->merge_status = engine->fail.status;
-  } else {
-    hp_merge_all(job);
-    job->merge_status = HPAR_OK;
-  }
+  job->merge_status = hp_try(&job->merger.engine->unwind, merge_all, job);
   atomic_store(&job->queue->cancelled, true);
 }
 

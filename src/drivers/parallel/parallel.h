@@ -9,7 +9,7 @@
 #include "drivers/parallel/team.h"
 
 /* Parses the request to its end on `engine`, which is open. Returns HPAR_OK, or a failure of the
- * merger as task of the caller's executor. Other failures unwind through the engine's fail. After
+ * merger as task of the caller's executor. Other failures unwind through the engine. After
  * each failure the caller calls hp_parallel_abandon. */
 hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request,
                                  const hp_parallel_config *config, hp_parallel_counters *counters);

@@ -56,27 +56,39 @@ static unsigned useful_threads(const hp_job *job) {
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
 
-/* Opens the worker on the thread that uses it, so that the memory is near that thread. Returns
- * false if memory is short. */
-static bool open_worker(const hp_job *job, hp_worker *worker) {
+typedef struct opening {
+  const hp_job *job;
+  hp_worker *worker;
+} opening;
+
+static hpar_status open_guarded(void *argument) {
+  const opening *opening = argument;
+  const hp_job *job = opening->job;
+  hp_worker *worker = opening->worker;
   const hp_builder *exact = &job->merger.engine->builder;
-  if (worker->is_open) return true;
-  if (setjmp(worker->engine.fail.frame)) return false;
   hp_worker_open(worker, job->request, exact->fragment, &exact->context);
   worker->pipelined = job->pipelined;
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
   if (job->memory_parts) {
     hp_range_part(&worker->part, &job->request->document->range, index);
-    hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.fail);
-    hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.fail);
+    hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
+    hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
   }
   if (job->pipelined) {
     hp_stages_open(worker->stages, &worker->engine, job->request, &job->config->pipeline, hp_is_inline(job),
                    job->memory_parts / 2 + index, job->memory_parts);
     worker->stages->ended = true; /* until the worker has a first chunk */
   }
-  return worker->is_open = true;
+  worker->is_open = true;
+  return HPAR_OK;
+}
+
+/* Opens the worker on the thread that uses it, so that the memory is near that thread. Returns
+ * false if memory is short. */
+static bool open_worker(const hp_job *job, hp_worker *worker) {
+  opening opening = {job, worker};
+  return worker->is_open || hp_try(&worker->engine.unwind, open_guarded, &opening) == HPAR_OK;
 }
 
 /* Returns the number of workers. */
@@ -84,7 +96,7 @@ static unsigned choose_threads(hp_job *job) {
   if (hp_is_inline(job)) return 1;
   if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
   unsigned threads = hp_team_threads(job->team, job->config->executor.wait, job->threads), useful = useful_threads(job);
-  if (!threads) hp_fail_now(&job->merger.engine->fail, HPAR_ERROR_MEMORY);
+  if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (threads < 2) job->pipelined = false;
   if (threads > useful) threads = useful;
   job->counters->threads = threads;
@@ -123,7 +135,7 @@ static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
   if (job->pipelined && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
   if (job->pipelined && !worker->stages) return HPAR_ERROR_MEMORY;
   /* In these cases other threads use the worker before its own thread does. */
-  if ((job->pipelined || job->config->merges_as_tree) && !open_worker(job, worker)) return worker->engine.fail.status;
+  if ((job->pipelined || job->config->merges_as_tree) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
 }
 
@@ -139,7 +151,7 @@ void hp_team_prepare(hp_job *job) {
                     hp_range_divide(&request->document->range, parts, request->length);
   job->memory_parts = is_divided ? parts : 0;
   for (unsigned i = 0; status == HPAR_OK && i < workers; i++) status = prepare_worker(job, team->workers[i]);
-  if (status != HPAR_OK) hp_fail_now(&job->merger.engine->fail, status);
+  if (status != HPAR_OK) hp_unwind_now(&job->merger.engine->unwind, status);
   job->is_open = true;
 }
 

@@ -215,8 +215,8 @@ end:
   r->kind = kind;
 }
 
-/* As far as it goes without waiting. Not to be inlined where setjmp is: its locals live in registers. */
-static __attribute__((noinline)) stuck run_ahead(hp_stages *s) {
+/* Tokenizes until the stage would have to wait. Returns the reason. */
+static stuck run_ahead(hp_stages *s) {
   hp_tokenizer *t = &s->ahead;
   for (;;) {
     if (is_asked_back(s)) roll_back(s);
@@ -264,9 +264,21 @@ static __attribute__((noinline)) stuck run_ahead(hp_stages *s) {
   }
 }
 
-/* The failure is the tree builder's if it comes that far. */
+typedef struct advance {
+  hp_stages *stages;
+  stuck stuck;
+} advance;
+
+static hpar_status run_advance(void *argument) {
+  advance *a = argument;
+  a->stuck = run_ahead(a->stages);
+  return HPAR_OK;
+}
+
+/* Runs ahead. The tree builder reports a failure when it reaches the failed token. */
 static stuck run_guarded(hp_stages *s) {
-  if (!setjmp(s->fail.frame)) return run_ahead(s);
+  advance advance = {s, ENDED};
+  if (hp_try(&s->unwind, run_advance, &advance) == HPAR_OK) return advance.stuck;
   hp_ring_put(&s->ring, (hp_packed){.what = HP_SLOT_FAILED});
   show(s);
   s->has_held = false;
@@ -453,7 +465,7 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
     } else if (hp_packed_kind(packed) == HP_SLOT_ERRORS) {
       s->found = hp_at(s->engine->builder.base, hp_packed_ref(packed));
     } else if (hp_packed_kind(packed) == HP_SLOT_FAILED) {
-      hp_fail_now(&s->engine->fail, s->fail.status);
+      hp_unwind_now(&s->engine->unwind, s->unwind.status);
     } else {
       unsigned asked = hp_packed_notes(packed) & ASKED;
       unpack(s, packed);
@@ -576,7 +588,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, con
                     bool taking_turns, unsigned part, unsigned parts) {
   hpar_document *document = task->document;
   const hp_tokenizer *from = &engine->tokenizer;
-  hp_fail *fail = &engine->fail;
+  hp_unwind *unwind = &engine->unwind;
   s->engine = engine;
   s->task = task;
   s->predictor = config->predictor;
@@ -585,18 +597,18 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, con
   uint32_t usual = engine->builder.outer ? WORKERS_LENGTH : DEFAULT_LENGTH;
   uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
-    hp_fail_now(fail, HPAR_ERROR_MEMORY);
+    hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
   hp_event_count_open(&s->parking);
-  /* For now it is this thread's to fail. */
+  /* Until the stage runs, a failure unwinds through the engine of this thread. */
   hp_range *range = &document->range;
   s->part.base = NULL;
   if (parts) hp_range_part(range = &s->part, &document->range, part);
-  hp_arena_open(&s->nodes, range, fail);
-  hp_arena_open(&s->bytes, range, fail);
-  hp_interner_open(&s->interner, &document->atoms, fail);
+  hp_arena_open(&s->nodes, range, unwind);
+  hp_arena_open(&s->bytes, range, unwind);
+  hp_interner_open(&s->interner, &document->atoms, unwind);
   hp_tokenizer *t = &s->ahead;
   hp_tokenizer_open(t, &s->nodes, &s->bytes, &s->interner);
-  s->nodes.fail = s->bytes.fail = s->interner.fail = s->errors.fail = &s->fail;
+  s->nodes.unwind = s->bytes.unwind = s->interner.unwind = s->errors.unwind = &s->unwind;
   t->base = from->base;
   t->at = from->at;
   t->content = from->content;

@@ -1,24 +1,26 @@
 #ifndef HP_DRIVERS_PIPELINED_STAGES_H
 #define HP_DRIVERS_PIPELINED_STAGES_H
 
-/* The speculative pipeline (HPar 3.2, Figure 4): a second tokenizer that runs ahead of a engine's, on a thread of its
- * own or taking turns, and hands its tokens over through the token buffer (ring.h). Where it cannot know how to go on
- * it asks the predictor (predictor.h); the hazard detector (hazard.h) looks at each of these answers when the tree
- * builder has come there; where one was wrong the tokenizer rolls back to the snapshot, and what the buffer holds is
- * dropped.
+/* The speculative pipeline (HPar 3.2, Figure 4): a second tokenizer that runs ahead of a engine's,
+ * on a thread of its own or taking turns, and hands its tokens over through the token buffer
+ * (ring.h). Where it cannot know how to go on it asks the predictor (predictor.h); the hazard
+ * detector (hazard.h) looks at each of these answers when the tree builder has come there; where
+ * one was wrong the tokenizer rolls back to the snapshot, and what the buffer holds is dropped.
  *
- * To its user hp_stages_next is hp_next_token: the engine's own tokenizer stands, before and after each call, as if it
- * had read the token, and may be set to go on elsewhere or otherwise between calls. So the same tree builders, exact
- * and speculative, run on it, and the engine is the snapshot.
+ * To its user hp_stages_next is hp_next_token: the engine's own tokenizer stands, before and after
+ * each call, as if it had read the token, and may be set to go on elsewhere or otherwise between
+ * calls. So the same tree builders, exact and speculative, run on it, and the engine is the
+ * snapshot.
  *
- * How far it may be ahead is bounded in tokens by the buffer, and in bytes by a window that shrinks with each rollback
- * and is doubled while there is none: a token that does not end in it is read when everything before it is built.
+ * How far it may be ahead is bounded in tokens by the buffer, and in bytes by a window that shrinks
+ * with each rollback and is doubled while there is none: a token that does not end in it is read
+ * when everything before it is built.
  *
- * What speculation costs is charged: each byte that was read in vain, and for each rollback as many as could have been
- * parsed meanwhile. Each byte that is built pays for one. While there is a debt the tree builder reads by itself, on
- * the engine's own tokenizer, and nothing is speculated. So, whatever the input is, with `n` bytes of it no more than 3
- * n
- * + HP_PIPELINE_SLACK are read, by both together. */
+ * What speculation costs is charged: each byte that was read in vain, and for each rollback as many
+ * as could have been parsed meanwhile. Each byte that is built pays for one. While there is a debt
+ * the tree builder reads by itself, on the engine's own tokenizer, and nothing is speculated. So,
+ * whatever the input is, with `n` bytes of it no more than 3 n + HP_PIPELINE_SLACK are read, by
+ * both together. */
 
 #include "drivers/pipelined/config.h"
 #include "drivers/pipelined/hazard.h"
@@ -30,8 +32,8 @@
 
 #include <hpar/parse.h>
 
-/* From where the tokenizer is to go on. Of the self-closing flag nothing is left to be done: the tree builder, not the
- * tokenizer, reports tags whose flag nobody has acknowledged. */
+/* From where the tokenizer is to go on. Of the self-closing flag nothing is left to be done: the
+ * tree builder, not the tokenizer, reports tags whose flag nobody has acknowledged. */
 enum { HP_PIPELINE_SLACK = 256 << 10 };
 
 typedef struct hp_snapshot {
@@ -54,7 +56,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_event_count parking;
 
   /* The tokenizer's. */
-  hp_fail fail;
+  hp_unwind unwind;
   hp_range part; /* of the document's range, for its use alone; base NULL: there is none */
   hp_arena nodes, bytes;
   hp_interner interner;
@@ -103,7 +105,8 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   /* A request to roll back, and its answer. */
   _Atomic uint32_t request; /* raised when `snapshot` is written */
   char apart_3[HP_APART_BYTES];
-  /* The request that was met; release: `resume` and `in_vain` are written, `snapshot` has been read. */
+  /* The request that was met; release: `resume` and `in_vain` are written, `snapshot` has been
+   * read. */
   _Atomic uint32_t answered;
   uint32_t resume;          /* the index at which new tokens begin */
   uint64_t in_vain;         /* bytes read so, up to then */
@@ -112,14 +115,16 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_snapshot snapshot;
 } hp_stages;
 
-/* Zeros are stages that are not open. Opens them where the engine stands, whose task it is; memory from an earlier use
- * is kept. The tokenizer's memory is part `part` of `parts` that the document's range is divided in; 0: not. Unwinds
- * through the engine's fail. The engine keeps being used by the calling thread only. */
+/* Zeros are stages that are not open. Opens them where the engine stands, whose task it is; memory
+ * from an earlier use is kept. The tokenizer's memory is part `part` of `parts` that the document's
+ * range is divided in; 0: not. Unwinds through the engine. The engine keeps being used by the
+ * calling thread only. */
 void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *task, const hp_pipeline_config *config,
                     bool taking_turns, unsigned part, unsigned parts);
 /* The tokenizer's thread: returns after hp_stages_stop. */
 void hp_stages_serve(hp_stages *stages);
-/* The next token, which stays until the next call: or HP_TOKEN_NEED_MORE. Unwinds through the engine's fail. */
+/* The next token, which stays until the next call: or HP_TOKEN_NEED_MORE. Unwinds through the
+ * engine. */
 const hp_token *hp_stages_next(hp_stages *stages);
 /* All tokens there are, for the exact builder; in place of hp_stages_next. */
 void hp_stages_run(hp_stages *stages);
@@ -129,8 +134,9 @@ void hp_stages_stop(hp_stages *stages);
 void hp_stages_count(const hp_stages *stages, hp_pipeline_counters *counters);
 void hp_stages_close(hp_stages *stages);
 
-/* Parses the task to its end on `engine`, which is open, with a tokenizer on a thread of the pool; NULL, and pools of
- * one, take turns. Unwinds through the engine's fail; then hp_pipeline_abandon is to be called. */
+/* Parses the task to its end on `engine`, which is open, with a tokenizer on a thread of the pool;
+ * NULL, and pools of one, take turns. Unwinds through the engine; then hp_pipeline_abandon is to be
+ * called. */
 void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_engine *engine, const hp_request *task,
                         const hp_pipeline_config *config, hp_pipeline_counters *counters);
 void hp_pipeline_abandon(hp_stages *stages, hp_pool *pool);

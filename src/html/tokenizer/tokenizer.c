@@ -68,12 +68,12 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->pending_text = false;
   t->scan = hp_scan();
   if (!t->names) t->names = hp_allocate_zeroed(SHORT_NAMES * sizeof *t->names);
-  if (!t->names) hp_fail_now(interner->fail, HPAR_ERROR_MEMORY);
+  if (!t->names) hp_unwind_now(interner->unwind, HPAR_ERROR_MEMORY);
   if (t->names_generation != interner->generation) forget_names(t);
   t->names_generation = interner->generation;
   if (t->seen_capacity < HP_KNOWN_ATOMS) {
     uint32_t old = t->seen_capacity;
-    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->fail);
+    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->unwind);
     memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
   }
 }
@@ -124,7 +124,7 @@ const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *leng
   }
   hp_rewrite_skip(rewrite, upto, upto);
   size_t n = (size_t)(rewrite->at - rewrite->start);
-  if (n > UINT32_MAX) hp_fail_now(rewrite->arena->fail, HPAR_ERROR_TOO_LARGE);
+  if (n > UINT32_MAX) hp_unwind_now(rewrite->arena->unwind, HPAR_ERROR_TOO_LARGE);
   if (rewrite->arena->at == rewrite->limit) cut_arena(rewrite->arena, rewrite->at);
   *length = (uint32_t)n;
   return rewrite->start;
@@ -172,7 +172,7 @@ static int need_more(hp_tokenizer *t) {
 static hp_atom reach(hp_tokenizer *t, hp_atom atom) {
   if (atom >= t->seen_capacity) {
     uint32_t old = t->seen_capacity;
-    hp_grow(&t->seen, &t->seen_capacity, (size_t)atom + 1, t->interner->fail);
+    hp_grow(&t->seen, &t->seen_capacity, (size_t)atom + 1, t->interner->unwind);
     memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
   }
   return atom;

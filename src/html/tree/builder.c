@@ -8,7 +8,7 @@
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
 
-void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail) {
+void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
   b->stack = kept.stack;
@@ -31,15 +31,15 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
 
   b->document = document;
   b->base = document->range.base;
-  b->fail = fail;
+  b->unwind = unwind;
   b->nodes = tokenizer->nodes;
   b->bytes = tokenizer->bytes;
   b->tokenizer = tokenizer;
-  hp_grow(&b->stack, &b->stack_capacity, 32, fail);
+  hp_grow(&b->stack, &b->stack_capacity, 32, unwind);
   b->top = b->stack;
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;
-  hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, fail);
+  hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, unwind);
   memset(b->stack, 0, sizeof *b->stack);
   memset(b->last, 0, b->last_capacity * sizeof *b->last);
   b->frameset_ok = true;

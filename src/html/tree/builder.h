@@ -105,7 +105,7 @@ typedef struct hp_outer_context hp_outer_context;
 typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hpar_document *document;
   char *base; /* of the document's range */
-  hp_fail *fail;
+  hp_unwind *unwind;
   hp_arena *nodes, *bytes;
   hp_tokenizer *tokenizer;
   hp_errors *errors; /* NULL: nobody asks */
@@ -157,7 +157,7 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
 
 /* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept.
  * The fragment's context, if any, is set up by hp_builder_set_context afterwards. */
-void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_fail *fail);
+void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
 /* At most so many elements open at once; the next unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   b->max_depth = depth;

@@ -8,11 +8,11 @@ void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
 
 void hp_engine_open(hp_engine *engine, const hp_request *task) {
   hpar_document *document = task->document;
-  hp_arena_open(&engine->nodes, &document->range, &engine->fail);
-  hp_arena_open(&engine->bytes, &document->range, &engine->fail);
-  hp_interner_open(&engine->interner, &document->atoms, &engine->fail);
+  hp_arena_open(&engine->nodes, &document->range, &engine->unwind);
+  hp_arena_open(&engine->bytes, &document->range, &engine->unwind);
+  hp_interner_open(&engine->interner, &document->atoms, &engine->unwind);
   hp_tokenizer_open(&engine->tokenizer, &engine->nodes, &engine->bytes, &engine->interner);
-  hp_builder_open(&engine->builder, document, &engine->tokenizer, &engine->fail);
+  hp_builder_open(&engine->builder, document, &engine->tokenizer, &engine->unwind);
   engine->tokenizer.base = engine->tokenizer.at = task->text;
   engine->tokenizer.end = task->text + task->length;
   engine->tokenizer.last = !task->more;
@@ -24,7 +24,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *task) {
   engine->errors.count = 0;
   engine->errors.seen = 0;
   engine->errors.limit = task->max_errors;
-  engine->errors.fail = &engine->fail;
+  engine->errors.unwind = &engine->unwind;
   engine->tokenizer.errors = engine->builder.errors = task->max_errors ? &engine->errors : NULL;
   engine->tokens = 0;
   const hp_limits *limits = &task->limits;
@@ -40,10 +40,10 @@ enum { TOKENS_A_LOOK = 64 };
 void hp_engine_look_at_limits(hp_engine *engine) {
   const hp_limits *limits = &engine->limits;
   engine->until_check = 1;
-  if (limits->nodes && engine->builder.node_count > limits->nodes) hp_fail_now(&engine->fail, HPAR_LIMIT_NODES);
+  if (limits->nodes && engine->builder.node_count > limits->nodes) hp_unwind_now(&engine->unwind, HPAR_LIMIT_NODES);
   if (!limits->deadline || --engine->until_clock) return;
   engine->until_clock = TOKENS_A_LOOK;
-  if (hp_now() >= limits->deadline) hp_fail_now(&engine->fail, HPAR_LIMIT_TIME);
+  if (hp_now() >= limits->deadline) hp_unwind_now(&engine->unwind, HPAR_LIMIT_TIME);
 }
 
 /* An element that <html> or <body> has given too many. */
@@ -53,7 +53,7 @@ static void trim_attributes(hp_engine *engine, hp_ref element) {
   hp_attributes *block = hp_at(engine->builder.base, node->attributes);
   if (block->count <= engine->limits.attributes) return;
   block->count = engine->limits.attributes;
-  hp_fail_now(&engine->fail, HPAR_LIMIT_ATTRIBUTES);
+  hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
 }
 
 void hp_engine_take_checked(hp_engine *engine, const hp_token *t) {
@@ -61,7 +61,7 @@ void hp_engine_take_checked(hp_engine *engine, const hp_token *t) {
   uint32_t most = engine->limits.attributes;
   bool start = most && t->kind == HPAR_TOKEN_START_TAG;
   if (start && t->attributes && ((const hp_attributes *)hp_at(b->base, t->attributes))->count > most)
-    hp_fail_now(&engine->fail, HPAR_LIMIT_ATTRIBUTES);
+    hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
   hp_exact_token(b, t);
   if (start && (t->name == HP_HTML || t->name == HP_BODY))
     for (uint32_t i = 1; i <= b->depth && i <= 2; i++) trim_attributes(engine, b->stack[i].node);

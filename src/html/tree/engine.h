@@ -16,7 +16,7 @@ typedef struct hp_limits {
 } hp_limits;
 
 typedef struct hp_engine {
-  hp_fail fail;
+  hp_unwind unwind;
   hp_arena nodes, bytes;
   hp_interner interner;
   hp_tokenizer tokenizer;
@@ -43,7 +43,7 @@ typedef struct hp_request {
 } hp_request;
 
 void hp_engine_init(hp_engine *engine); /* a engine of zeros is not open, but may be closed */
-/* Ready at the beginning of the text. Unwinds through engine->fail, whose frame the caller has set.
+/* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has set.
  */
 void hp_engine_open(hp_engine *engine, const hp_request *task);
 void hp_engine_close(hp_engine *engine);

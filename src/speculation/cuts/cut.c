@@ -67,12 +67,12 @@ const char *hpar_cut_policy_name(size_t index) { return index < HP_CUT_POLICIES 
 const char *hpar_cut_policy_summary(size_t index) { return index < HP_CUT_POLICIES ? policies[index].summary : NULL; }
 
 void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
-                   hp_fail *fail) {
+                   hp_unwind *unwind) {
   cuts->count = 0;
   for (size_t from = chunk_size; from < length;) {
     size_t cut = hp_cut(policy, text, length, from);
     if (cut >= length) return;
-    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, fail);
+    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
     cuts->at[cuts->count++] = (uint32_t)cut;
     from = from + chunk_size > cut ? from + chunk_size : cut + chunk_size;
   }
@@ -80,7 +80,7 @@ void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t
 
 /* Up to `end`, where it is cut, too, unless the text ends there; each chunk leaves the takers as much again. */
 static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
-                     size_t least, hp_fail *fail) {
+                     size_t least, hp_unwind *unwind) {
   enum { MOST = 1 << 20 };
   size_t from = cuts->count ? cuts->at[cuts->count - 1] : 0;
   while (from < end) {
@@ -90,20 +90,21 @@ static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size
     size_t cut = end - from < size + least ? end : from + size;
     cut = cut < length ? hp_cut(policy, text, length, cut) : length;
     if (cut >= length) return;
-    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, fail);
+    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
     cuts->at[cuts->count++] = (uint32_t)cut;
     from = cut;
   }
 }
 
-void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads, hp_fail *fail) {
+void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads,
+                hp_unwind *unwind) {
   enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
   size_t least = length / PARTS;
   if (least < LEAST) least = LEAST;
   if (least > MOST) least = MOST;
   cuts->count = 0;
-  if (threads > 1) cut_down(cuts, policy, text, length, hp_merger_share(length, threads), 1, least, fail);
-  cut_down(cuts, policy, text, length, length, threads > 1 ? threads - 1 : 1, least, fail);
+  if (threads > 1) cut_down(cuts, policy, text, length, hp_merger_share(length, threads), 1, least, unwind);
+  cut_down(cuts, policy, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
 }
 
 size_t hp_shared_size(size_t length, unsigned threads) {

@@ -3,7 +3,7 @@
 
 /* Where to cut. */
 
-#include "base/fail.h"
+#include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,11 +31,12 @@ size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from
 
 /* Cuts about `chunk_size` bytes apart. */
 void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
-                   hp_fail *fail);
+                   hp_unwind *unwind);
 
 /* Cuts for so many threads, the first of which, the merger, begins on the left and the others behind its share: both
  * find large chunks first, then smaller and smaller ones, so that the last of them end at about the same time. */
-void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads, hp_fail *fail);
+void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads,
+                hp_unwind *unwind);
 
 /* The size of chunks of which threads make one as they come by them. */
 size_t hp_shared_size(size_t length, unsigned threads);

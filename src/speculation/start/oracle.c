@@ -4,14 +4,20 @@
 #include "base/memory.h"
 #include "html/dom/tag.h"
 
-static bool open_lane(hp_oracle *o, const hp_request *task, const char *fragment) {
-  hp_engine *engine = &o->engine;
-  if (setjmp(engine->fail.frame)) return false;
-  hp_engine_open(engine, task);
-  if (!fragment) return true;
-  if (!hp_builder_parse_context(&engine->builder, fragment)) return false;
+typedef struct opening {
+  hp_engine *engine;
+  const hp_request *request;
+  const char *fragment;
+} opening;
+
+static hpar_status open_engine(void *argument) {
+  const opening *opening = argument;
+  hp_engine *engine = opening->engine;
+  hp_engine_open(engine, opening->request);
+  if (!opening->fragment) return HPAR_OK;
+  if (!hp_builder_parse_context(&engine->builder, opening->fragment)) return HPAR_ERROR_ARGUMENT;
   hp_exact_begin_fragment(&engine->builder);
-  return true;
+  return HPAR_OK;
 }
 
 hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment) {
@@ -26,7 +32,8 @@ hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment) {
   }
   hp_request own = {
       .document = o->document, .text = task->text, .length = task->length, .more = true, .scripting = task->scripting};
-  if (o->document && !open_lane(o, &own, fragment)) {
+  opening opening = {&o->engine, &own, fragment};
+  if (o->document && hp_try(&o->engine.unwind, open_engine, &opening) != HPAR_OK) {
     hpar_document_destroy(o->document);
     o->document = NULL;
   }
@@ -43,8 +50,9 @@ void hp_oracle_close(hp_oracle *o) {
 
 static uint32_t position(const hp_oracle *o) { return (uint32_t)(o->engine.tokenizer.at - o->engine.tokenizer.base); }
 
-/* Not to be inlined where setjmp is. False: more must come, or the text ends. */
-static __attribute__((noinline)) bool walk(hp_oracle *o, uint32_t cut) {
+/* Parses until the first token boundary at or after `cut` in the data state. Returns false if more
+ * input must come first, or if the text ends. */
+static bool parse_to(hp_oracle *o, uint32_t cut) {
   hp_engine *engine = &o->engine;
   hp_token token;
   while (position(o) < cut || engine->tokenizer.content != HP_CONTENT_DATA || engine->builder.mode == HP_IN_TEXT) {
@@ -54,13 +62,25 @@ static __attribute__((noinline)) bool walk(hp_oracle *o, uint32_t cut) {
   return true;
 }
 
+typedef struct search {
+  hp_oracle *oracle;
+  uint32_t cut;
+  bool found;
+} search;
+
+static hpar_status run_search(void *argument) {
+  search *search = argument;
+  search->found = parse_to(search->oracle, search->cut);
+  return HPAR_OK;
+}
+
+/* Calls parse_to. Gives the oracle up if memory is short. */
 static bool walk_to(hp_oracle *o, uint32_t cut) {
-  if (setjmp(o->engine.fail.frame)) {
-    hpar_document_destroy(o->document);
-    o->document = NULL;
-    return false;
-  }
-  return walk(o, cut);
+  search search = {o, cut, false};
+  if (hp_try(&o->engine.unwind, run_search, &search) == HPAR_OK) return search.found;
+  hpar_document_destroy(o->document);
+  o->document = NULL;
+  return false;
 }
 
 static uint8_t namespace_of(const hp_open_element *e) {

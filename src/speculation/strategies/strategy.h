@@ -45,7 +45,7 @@ typedef struct hp_strategy {
   /*** hooks; NULL: as usual ***/
 
   /* A worker's way through a chunk, on the worker's thread: fills chunk->log, ->hypotheses and ->outcome, may call
-   * hp_worker_speculate (worker.h) as often as it likes. Runs inside the worker's fail frame. */
+   * hp_worker_speculate (worker.h) as often as it likes. Runs inside an hp_try of the worker. */
   void (*parse)(struct hp_worker *worker, const hp_request *task, const struct hp_plan *plan,
                 struct hp_chunk_work *chunk);
   /* Before a token of data is built: true ends the reading here, its last segment unfinished. */

@@ -80,7 +80,7 @@ static void let_go(hp_builder *b) {
 }
 
 static void end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
-  hp_fail *fail = &w->engine.fail;
+  hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
   s->ends = (uint8_t)ends;
@@ -101,23 +101,23 @@ static void end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
     s->open_count = b->depth;
     s->formatting_count = b->formatting_count;
     s->template_count = b->template_count;
-    hp_grow(&log->open, &log->open_capacity, log->open_count + b->depth, fail);
+    hp_grow(&log->open, &log->open_capacity, log->open_count + b->depth, unwind);
     if (b->depth) memcpy(log->open + log->open_count, b->stack + 1, b->depth * sizeof *b->stack);
     log->open_count += b->depth;
-    hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting_count, fail);
+    hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting_count, unwind);
     if (b->formatting_count)
       memcpy(log->formatting + log->formatting_count, b->formatting, b->formatting_count * sizeof *b->formatting);
     log->formatting_count += b->formatting_count;
-    hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, fail);
+    hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, unwind);
     if (b->template_count) memcpy(log->template_modes + log->template_count, b->template_modes, b->template_count);
     log->template_count += b->template_count;
     if (ends == HP_ENDS_DEFER || ends == HP_ENDS_SPLIT) {
-      hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, fail);
+      hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, unwind);
       s->token = log->token_count;
       log->tokens[log->token_count++] = w->outer.token;
     }
   }
-  hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, fail);
+  hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   w->outer.confident &= ~hp_unsettled(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   let_go(b);
@@ -139,11 +139,11 @@ void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->fail);
+  hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->unwind);
   b->formatting_count = s->formatting_count;
   if (b->formatting_count)
     memcpy(b->formatting, log->formatting + s->formatting, s->formatting_count * sizeof *b->formatting);
-  hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->fail);
+  hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
   b->template_count = s->template_count;
   if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);
   b->mode = s->mode;
@@ -156,7 +156,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
   log->errors.limit = log->errors.count + task->max_errors;
-  log->errors.fail = &w->engine.fail;
+  log->errors.unwind = &w->engine.unwind;
   b->errors = task->max_errors ? &log->errors : NULL;
 }
 
@@ -261,7 +261,7 @@ static bool ends_raw_text(const hp_token *t, bool scripting) {
 void hp_worker_clear(hp_worker *w, const hp_request *task, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
   chunk->log.errors.limit = task->max_errors;
-  chunk->log.errors.fail = &w->engine.fail;
+  chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
   w->outer.join_count = w->outer.join = 0;
   chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
@@ -666,22 +666,25 @@ static void parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_
     hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
 
-/* Not to be inlined where setjmp is: its locals live in registers. */
-static __attribute__((noinline)) void parse_as_planned(hp_worker *w, const hp_request *task, const hp_plan *plan,
-                                                       hp_chunk_work *chunk) {
-  hp_worker_clear(w, task, chunk);
-  (plan->strategy->parse ? plan->strategy->parse : parse)(w, task, plan, chunk);
-}
+typedef struct chunk_parse {
+  hp_worker *worker;
+  const hp_request *request;
+  const hp_plan *plan;
+  hp_chunk_work *chunk;
+} chunk_parse;
 
-static bool parse_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
-  if (setjmp(w->engine.fail.frame)) return false;
-  parse_as_planned(w, task, plan, chunk);
-  return true;
+static hpar_status parse_as_planned(void *argument) {
+  const chunk_parse *p = argument;
+  const hp_strategy *strategy = p->plan->strategy;
+  hp_worker_clear(p->worker, p->request, p->chunk);
+  (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
+  return HPAR_OK;
 }
 
 void hp_worker_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   uint64_t begin = hp_now(), predicting = w->predict_nanoseconds;
-  chunk->failed = !parse_chunk(w, task, plan, chunk);
+  chunk_parse parse = {w, task, plan, chunk};
+  chunk->failed = hp_try(&w->engine.unwind, parse_as_planned, &parse) != HPAR_OK;
   chunk->times.begin = begin;
   chunk->times.end = hp_now();
   chunk->times.prescan = w->predict_nanoseconds - predicting;

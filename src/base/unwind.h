@@ -1,0 +1,26 @@
+#ifndef HP_BASE_UNWIND_H
+#define HP_BASE_UNWIND_H
+
+/* A parse, or a worker's chunk, that runs out of memory or reaches a limit unwinds to the hp_try
+ * call that started it. The algorithms of the standard therefore contain no error checks. All
+ * allocated memory belongs to an arena or a vector with an owner, so nothing leaks. No function may
+ * hold a lock while it calls hp_unwind_now. */
+
+#include <hpar/status.h>
+
+typedef struct hp_unwind {
+  void *frame; /* the innermost active hp_try; NULL: none */
+  hpar_status status;
+} hp_unwind;
+
+typedef hpar_status (*hp_try_fn)(void *argument);
+
+/* Returns the result of `function`, or the status of the hp_unwind_now call that ended it. Calls
+ * may be nested. The only function that calls setjmp: `function` has its own frame, so its locals
+ * can live in registers. */
+hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument);
+
+/* Ends the innermost hp_try of `unwind` with this status. Requires: such a call is active. */
+_Noreturn void hp_unwind_now(hp_unwind *unwind, hpar_status status);
+
+#endif
