@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 #include "check.h"
-#include "inspect/state.h"
+#include "html/tokenizer/state.h"
+#include "html/tree/builder.h"
+#include "html/tree/mode_name.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/documents.h"

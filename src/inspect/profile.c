@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "html/dom/tag.h"
+#include "html/tree/mode_name.h"
 
 #include <string.h>
 

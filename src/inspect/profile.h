@@ -11,7 +11,7 @@
  *
  * "before" and "at" are those of hp_cut_key_at, the states hp_state_name's; those without a count are left out. */
 
-#include "inspect/state.h"
+#include "html/tree/observer.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/cuts/key.h"
 

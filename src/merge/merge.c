@@ -1,5 +1,6 @@
 #include "merge/merge.h"
 
+#include "base/clock.h"
 #include "merge/note.h"
 
 #include "html/tree/no_context.h"
@@ -49,7 +50,7 @@ void hp_merger_finish(hp_merger *m) {
 /* As above, on a stretch that a worker has been over, too. */
 static bool parse_again(hp_merger *m, uint32_t offset) {
   uint32_t from = position(m);
-  uint64_t begin = m->record ? hp_record_now() : 0;
+  uint64_t begin = m->record ? hp_now() : 0;
   bool there = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);

@@ -1,6 +1,7 @@
 #include "merge/note.h"
 
-#include "inspect/state.h"
+#include "html/tokenizer/state.h"
+#include "html/tree/mode_name.h"
 
 static hp_state state_of(const hp_start_state *s) {
   switch (s->inside) {

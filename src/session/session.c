@@ -1,5 +1,7 @@
 #include "session/session.h"
 
+#include "session/record.h"
+
 /* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core,
  * break-even. */
 enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
@@ -153,7 +155,7 @@ hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_d
                         .text = document->input.bytes,
                         .length = document->input.length,
                         .scripting = config->scripting};
-  hpar_status status = hp_record_close(&session->record, &request, config->fragment);
+  hpar_status status = hp_record_complete(&session->record, &request, config->fragment);
   session->inspected = status == HPAR_OK;
   if (status != HPAR_OK) hp_document_reset(document);
   return status;

@@ -1,15 +1,14 @@
 #ifndef HP_TRACE_RECORD_H
 #define HP_TRACE_RECORD_H
 
-/* What hpar_options.inspect has written down: <hpar/inspect.h>. The task has the record, or NULL where nobody asks, in
- * which case none of these is to be called.
+/* The record of a parse: events and counters that modules emit for hpar_options.inspect. A request
+ * has a pointer to its record, which is NULL without this option. This module does not depend on
+ * the readers of the record.
  *
- * Chunks and what belongs to them are for the merger's thread alone, in the order of the chunks; events and hazards of
- * pipelines are for any. An
- * entry for which there is no memory is lost, and hp_record_close says so. While the record is open, offsets are those
- * in the text and times those of the clock; closing it makes them what the header says. */
-
-#include "html/tree/engine.h"
+ * Only the merger's thread records chunks, failures and reparsed ranges, in the order of the
+ * chunks. Any thread may record events and hazards. If memory is short, an entry is lost, and
+ * `lost` is set. Offsets are offsets in the text, and times are those of hp_now. The functions of
+ * session/record.h complete the record after the parse. */
 
 #include <hpar/inspect.h>
 #include <pthread.h>
@@ -17,37 +16,39 @@
 typedef struct hp_record {
   hpar_chunk *chunks;
   size_t chunk_count, chunk_capacity;
-  hpar_failure *failures; /* of all chunks, one after the other; so the next */
+  hpar_failure *failures; /* of all chunks, in their order */
   size_t failure_count, failure_capacity;
-  hpar_stretch *again;
+  hpar_stretch *again; /* reparsed ranges of all chunks, in their order */
   size_t again_count, again_capacity;
   hpar_event *events;
   size_t event_count, event_capacity;
   hpar_met_hazard *mets;
   size_t met_count, met_capacity;
-  hpar_chunk nowhere; /* what is lost goes there */
+  hpar_chunk nowhere; /* receives what is lost */
   uint64_t begin;     /* time */
   bool lost, has_lock;
-  pthread_mutex_t lock; /* of the events and the hazards of pipelines, and of `lost` */
+  pthread_mutex_t lock; /* of the events, the hazards and `lost` */
 } hp_record;
 
-uint64_t hp_record_now(void);                         /* of the clock */
-void hp_record_open(hp_record *record, uint64_t now); /* empties it; zeros are a record that was never open */
-hpar_status hp_record_close(hp_record *record, const hp_request *task, const char *fragment);
+/* Empties the record. Zeros are a record that was never open. */
+void hp_record_open(hp_record *record, uint64_t now);
 void hp_record_free(hp_record *record);
 
-/* The next chunk, [begin, end), zeros but for that; the failures and stretches that follow are its own. Valid until the
- * next one is begun. */
+/* Adds a chunk of zeros, except its range of the text. The next failures and ranges belong to it.
+ * The pointer is valid until the next call. */
 hpar_chunk *hp_record_chunk(hp_record *record, size_t begin, size_t end);
+/* Returns the last chunk. */
 hpar_chunk *hp_record_last(hp_record *record);
+/* Adds a failure of the last chunk. */
 void hp_record_failure(hp_record *record, hpar_hazard hazard, hpar_assumption assumption, size_t begin, size_t end);
-/* What the merger has parsed again since `begin_ns`, which is an event, too. */
+/* Adds a range that the merger has parsed again since `begin_ns`, and the event. */
 void hp_record_again(hp_record *record, size_t begin, size_t end, uint64_t begin_ns);
 
-/* A hazard of a pipeline, at a place of the text, `text_at`, and a time of the clock. */
+/* Adds a hazard of a pipeline, with the offset `text_at`. */
 void hp_record_met(hp_record *record, const hpar_met_hazard *met);
 
-/* [begin, end) of the text between two times. `chunk` UINT32_MAX: none in particular. */
+/* Adds an event in the range [begin, end) of the text. `chunk` is UINT32_MAX if the event belongs
+ * to no chunk. */
 void hp_record_event(hp_record *record, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
                      uint64_t end_ns, size_t begin, size_t end);
 

@@ -6,6 +6,7 @@
  * true state and one for each worker. A engine is big and stays where it is. */
 
 #include "html/tree/builder.h"
+#include "trace/record.h"
 
 /* Limits of a parse, or 0. */
 typedef struct hp_limits {
@@ -37,7 +38,7 @@ typedef struct hp_request {
   bool more; /* the input does not end with the text */
   bool scripting, source_offsets;
   uint64_t max_errors;          /* 0: nobody asks */
-  struct hp_record *record;     /* trace/record.h; NULL: nobody asks */
+  hp_record *record;            /* NULL: no record */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
 } hp_request;

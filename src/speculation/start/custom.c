@@ -1,7 +1,7 @@
 #include "speculation/start/custom.h"
 
 #include "base/ascii.h"
-#include "inspect/state.h"
+#include "html/tree/mode_name.h"
 #include "speculation/start/markup.h"
 #include "speculation/strategies/strategy.h"
 #include "speculation/worker/worker.h"

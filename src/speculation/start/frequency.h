@@ -4,7 +4,7 @@
 /* The predictor "frequency", HPar 4.2.1(b): the state that was the most frequent one at cuts that look the same, in a
  * profile. */
 
-#include "inspect/state.h"
+#include "html/tokenizer/state.h"
 #include "speculation/cuts/key.h"
 #include "speculation/start/predict.h"
 

@@ -1,12 +1,39 @@
-#include "inspect/state.h"
+#include "html/tokenizer/state.h"
 
 #include "base/ascii.h"
-#include "base/memory.h"
-#include "html/dom/tag.h"
 
 #include <string.h>
 
-/*** within a token ***/
+static const char *const states[HP_STATES] = {
+    [HP_STATE_DATA] = "data",
+    [HP_STATE_RCDATA] = "RCDATA",
+    [HP_STATE_RAWTEXT] = "RAWTEXT",
+    [HP_STATE_SCRIPT_DATA] = "script data",
+    [HP_STATE_SCRIPT_DATA_ESCAPED] = "script data escaped",
+    [HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED] = "script data double escaped",
+    [HP_STATE_PLAINTEXT] = "PLAINTEXT",
+    [HP_STATE_CDATA_SECTION] = "CDATA section",
+    [HP_STATE_CHARACTER_REFERENCE] = "character reference",
+    [HP_STATE_TAG_OPEN] = "tag open",
+    [HP_STATE_END_TAG_OPEN] = "end tag open",
+    [HP_STATE_TAG_NAME] = "tag name",
+    [HP_STATE_BEFORE_ATTRIBUTE_NAME] = "before attribute name",
+    [HP_STATE_ATTRIBUTE_NAME] = "attribute name",
+    [HP_STATE_AFTER_ATTRIBUTE_NAME] = "after attribute name",
+    [HP_STATE_BEFORE_ATTRIBUTE_VALUE] = "before attribute value",
+    [HP_STATE_DOUBLE_QUOTED] = "attribute value (double-quoted)",
+    [HP_STATE_SINGLE_QUOTED] = "attribute value (single-quoted)",
+    [HP_STATE_UNQUOTED] = "attribute value (unquoted)",
+    [HP_STATE_AFTER_QUOTED] = "after attribute value (quoted)",
+    [HP_STATE_SELF_CLOSING] = "self-closing start tag",
+    [HP_STATE_MARKUP_DECLARATION_OPEN] = "markup declaration open",
+    [HP_STATE_COMMENT] = "comment",
+    [HP_STATE_BOGUS_COMMENT] = "bogus comment",
+    [HP_STATE_PROCESSING_INSTRUCTION] = "processing instruction",
+    [HP_STATE_DOCTYPE] = "DOCTYPE",
+};
+
+const char *hp_state_name(hp_state state) { return (unsigned)state < HP_STATES ? states[state] : "unknown"; }
 
 static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
 static bool is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
@@ -16,7 +43,7 @@ static bool begins(const char *at, const char *end, const char *with) {
   return (size_t)(end - at) >= length && hp_ascii_equal(at, with, length);
 }
 
-/* "script" and what can follow it, from `at` on. */
+/* Returns whether the name "script" and a delimiter are at `at`. */
 static bool script_name(const char *at, const char *end) {
   return begins(at, end, "script") && end - at > 6 && (is_white(at[6]) || at[6] == '/' || at[6] == '>');
 }
@@ -82,7 +109,7 @@ static hp_state in_tag(const char *at, const char *end) {
   return state;
 }
 
-/* An "&" with nothing behind it that ends a reference. */
+/* Returns whether the text ends within a character reference. */
 static bool in_reference(const char *begin, const char *end) {
   enum { LONGEST = 40 };
   for (const char *at = end; at > begin && end - at < LONGEST;) {
@@ -140,104 +167,4 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
       return end - at < 9 ? HP_STATE_MARKUP_DECLARATION_OPEN : HP_STATE_BOGUS_COMMENT;
     default: return in_text(at, end);
   }
-}
-
-/*** a parse under observation ***/
-
-static void run(hp_engine *engine, const hp_request *task, const char *fragment, const hp_observer *o) {
-  hp_token token;
-  hp_engine_open(engine, task);
-  if (fragment) {
-    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
-    hp_exact_begin_fragment(&engine->builder);
-  }
-  hp_tokenizer *tokenizer = &engine->tokenizer;
-  do {
-    hp_content content = tokenizer->content;
-    uint32_t start = (uint32_t)(tokenizer->at - tokenizer->base);
-    hp_next_token(tokenizer, &token);
-    if (o->before) o->before(o->context, engine, &token, content, start);
-    hp_exact_token(&engine->builder, &token);
-    if (o->after) o->after(o->context, engine, &token);
-  } while (token.kind != HPAR_TOKEN_EOF);
-}
-
-typedef struct observed_parse {
-  hp_engine *engine;
-  const hp_request *request;
-  const char *fragment;
-  const hp_observer *observer;
-} observed_parse;
-
-static hpar_status run_observed(void *argument) {
-  const observed_parse *p = argument;
-  run(p->engine, p->request, p->fragment, p->observer);
-  return HPAR_OK;
-}
-
-hpar_status hp_observe(const hp_request *task, const char *fragment, const hp_observer *observer) {
-  hp_request own = *task;
-  own.max_errors = 0;
-  own.tentative = NULL;
-  own.more = false;
-  hpar_document *document = NULL;
-  hp_engine *engine = hp_allocate_zeroed(sizeof *engine);
-  hpar_status status = engine ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
-  if (status == HPAR_OK) status = hp_document_open(document, false, task->length);
-  if (status == HPAR_OK) {
-    own.document = document;
-    hp_engine_init(engine);
-    observed_parse parse = {engine, &own, fragment, observer};
-    status = hp_try(&engine->unwind, run_observed, &parse);
-    hp_engine_close(engine);
-  }
-  hpar_document_destroy(document);
-  hp_free(engine);
-  return status;
-}
-
-typedef struct survey {
-  const char *text;
-  hp_true_state *states;
-  const uint32_t *places;
-  uint32_t count, next; /* places before `next` are known, but for `first` of those from `pending` on */
-  uint32_t pending;
-} survey;
-
-static void settle(survey *s, uint32_t boundary) {
-  for (; s->pending < s->next && s->states[s->pending].place <= boundary; s->pending++)
-    s->states[s->pending].first = boundary;
-}
-
-static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
-                         uint32_t start) {
-  survey *s = context;
-  const hp_builder *b = &engine->builder;
-  bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
-  for (; s->next < s->count; s->next++) {
-    uint32_t place = s->places[s->next];
-    if (place >= t->end && t->kind != HPAR_TOKEN_EOF) break;
-    s->states[s->next] = (hp_true_state){
-        .place = place,
-        .token = place == start ? place : start,
-        .state = hp_state_at(s->text, start, content, place),
-        .content = content,
-        .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
-        .mode = b->mode,
-        .ns = hp_exact_adjusted_current_node(b)->ns,
-        .depth = b->depth,
-        .formatting = b->formatting_count,
-    };
-  }
-  if (boundary) settle(s, start);
-}
-
-hpar_status hp_true_states(const hp_request *task, const char *fragment, const uint32_t *places, uint32_t count,
-                           hp_true_state *states) {
-  survey s = {.text = task->text, .states = states, .places = places, .count = count};
-  hp_observer observer = {.context = &s, .before = survey_token};
-  hpar_status status = hp_observe(task, fragment, &observer);
-  if (status != HPAR_OK) return status;
-  for (; s.pending < count; s.pending++) states[s.pending].first = (uint32_t)task->length;
-  return HPAR_OK;
 }

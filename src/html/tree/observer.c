@@ -1,0 +1,101 @@
+#include "html/tree/observer.h"
+
+#include "base/memory.h"
+
+static void run(hp_engine *engine, const hp_request *request, const char *fragment, const hp_observer *o) {
+  hp_token token;
+  hp_engine_open(engine, request);
+  if (fragment) {
+    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
+    hp_exact_begin_fragment(&engine->builder);
+  }
+  hp_tokenizer *tokenizer = &engine->tokenizer;
+  do {
+    hp_content content = tokenizer->content;
+    uint32_t start = (uint32_t)(tokenizer->at - tokenizer->base);
+    hp_next_token(tokenizer, &token);
+    if (o->before) o->before(o->context, engine, &token, content, start);
+    hp_exact_token(&engine->builder, &token);
+    if (o->after) o->after(o->context, engine, &token);
+  } while (token.kind != HPAR_TOKEN_EOF);
+}
+
+typedef struct observed_parse {
+  hp_engine *engine;
+  const hp_request *request;
+  const char *fragment;
+  const hp_observer *observer;
+} observed_parse;
+
+static hpar_status run_observed(void *argument) {
+  const observed_parse *p = argument;
+  run(p->engine, p->request, p->fragment, p->observer);
+  return HPAR_OK;
+}
+
+hpar_status hp_observe(const hp_request *request, const char *fragment, const hp_observer *observer) {
+  hp_request own = *request;
+  own.max_errors = 0;
+  own.tentative = NULL;
+  own.more = false;
+  hpar_document *document = NULL;
+  hp_engine *engine = hp_allocate_zeroed(sizeof *engine);
+  hpar_status status = engine ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
+  if (status == HPAR_OK) status = hp_document_open(document, false, request->length);
+  if (status == HPAR_OK) {
+    own.document = document;
+    hp_engine_init(engine);
+    observed_parse parse = {engine, &own, fragment, observer};
+    status = hp_try(&engine->unwind, run_observed, &parse);
+    hp_engine_close(engine);
+  }
+  hpar_document_destroy(document);
+  hp_free(engine);
+  return status;
+}
+
+typedef struct survey {
+  const char *text;
+  hp_true_state *states;
+  const uint32_t *places;
+  uint32_t count, next; /* the states of places before `next` are complete, */
+  uint32_t pending;     /* except `first` from here on */
+} survey;
+
+static void settle(survey *s, uint32_t boundary) {
+  for (; s->pending < s->next && s->states[s->pending].place <= boundary; s->pending++)
+    s->states[s->pending].first = boundary;
+}
+
+static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+                         uint32_t start) {
+  survey *s = context;
+  const hp_builder *b = &engine->builder;
+  bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
+  for (; s->next < s->count; s->next++) {
+    uint32_t place = s->places[s->next];
+    if (place >= t->end && t->kind != HPAR_TOKEN_EOF) break;
+    s->states[s->next] = (hp_true_state){
+        .place = place,
+        .token = place == start ? place : start,
+        .state = hp_state_at(s->text, start, content, place),
+        .content = content,
+        .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
+        .mode = b->mode,
+        .ns = hp_exact_adjusted_current_node(b)->ns,
+        .depth = b->depth,
+        .formatting = b->formatting_count,
+    };
+  }
+  if (boundary) settle(s, start);
+}
+
+hpar_status hp_true_states(const hp_request *request, const char *fragment, const uint32_t *places, uint32_t count,
+                           hp_true_state *states) {
+  survey s = {.text = request->text, .states = states, .places = places, .count = count};
+  hp_observer observer = {.context = &s, .before = survey_token};
+  hpar_status status = hp_observe(request, fragment, &observer);
+  if (status != HPAR_OK) return status;
+  for (; s.pending < count; s.pending++) states[s.pending].first = (uint32_t)request->length;
+  return HPAR_OK;
+}

@@ -1,0 +1,105 @@
+#include "session/record.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "html/tree/mode_name.h"
+#include "html/tree/observer.h"
+
+static hpar_start describe_state(const hp_true_state *s, uint64_t chunk_end) {
+  return (hpar_start){.state = hp_state_name(s->state),
+                      .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
+                      .mode = hp_mode_name(s->mode),
+                      .ns = (hpar_namespace)s->ns,
+                      .first = s->first < chunk_end ? s->first : UINT64_MAX};
+}
+
+/* Finds the true state at each cut by a sequential parse. */
+static hpar_status add_true_states(hp_record *r, const hp_request *request, const char *fragment) {
+  size_t n = r->chunk_count;
+  hp_true_state *states = hp_allocate(n * sizeof *states);
+  uint32_t *places = hp_allocate(n * sizeof *places);
+  hpar_status status = states && places ? HPAR_OK : HPAR_ERROR_MEMORY;
+  for (size_t i = 0; status == HPAR_OK && i < n; i++) places[i] = (uint32_t)r->chunks[i].text_begin;
+  if (status == HPAR_OK) status = hp_true_states(request, fragment, places, (uint32_t)n, states);
+  for (size_t i = 0; status == HPAR_OK && i < n; i++)
+    r->chunks[i].actual = describe_state(&states[i], r->chunks[i].text_end);
+  hp_free(states);
+  hp_free(places);
+  return status;
+}
+
+static uint64_t since_begin(const hp_record *r, uint64_t time) { return time > r->begin ? time - r->begin : 0; }
+
+static hpar_chunk_outcome outcome_of(const hpar_chunk *c) {
+  if (c->outcome != HPAR_CHUNK_CLEAN) return c->outcome;
+  if (!c->failure_count && !c->again_count && c->right_start) return c->segments ? HPAR_CHUNK_CLEAN : HPAR_CHUNK_PASSED;
+  return c->taken ? HPAR_CHUNK_REPAIRED : HPAR_CHUNK_DISCARDED;
+}
+
+/* Records the whole text as one exact chunk. The sequential parser records no chunk. */
+static void add_only_chunk(hp_record *r, size_t length) {
+  uint64_t end = hp_now(), begin = r->begin;
+  for (size_t i = 0; i < r->event_count; i++)
+    if (r->events[i].kind == HPAR_EVENT_DECODE) begin = r->events[i].end_ns;
+  hpar_chunk *c = hp_record_chunk(r, 0, length);
+  c->outcome = HPAR_CHUNK_EXACT;
+  c->right_start = true;
+  c->ns.merge_begin = begin;
+  c->ns.merge_end = end;
+  hp_record_event(r, HPAR_EVENT_EXACT, 0, 0, begin, end, 0, length);
+}
+
+static void convert_start(hpar_start *start, const hp_input *input) {
+  if (start->first != UINT64_MAX) start->first = hp_input_offset(input, start->first);
+}
+
+static void convert_chunks(hp_record *r, const hp_input *input) {
+  size_t failure = 0, again = 0;
+  for (size_t i = 0; i < r->chunk_count; i++) {
+    hpar_chunk *c = &r->chunks[i];
+    c->begin = i ? hp_input_offset(input, c->text_begin) : 0; /* the first chunk has the byte order mark */
+    c->end = hp_input_offset(input, c->text_end);
+    convert_start(&c->predicted, input);
+    convert_start(&c->actual, input);
+    c->outcome = outcome_of(c);
+    c->failures = c->failure_count ? r->failures + failure : NULL;
+    failure += c->failure_count;
+    c->again = c->again_count ? r->again + again : NULL;
+    again += c->again_count;
+    c->ns.parse_begin = since_begin(r, c->ns.parse_begin);
+    c->ns.parse_end = since_begin(r, c->ns.parse_end);
+    c->ns.merge_begin = since_begin(r, c->ns.merge_begin);
+    c->ns.merge_end = since_begin(r, c->ns.merge_end);
+  }
+}
+
+static void convert_range(uint64_t *begin, uint64_t *end, const hp_input *input) {
+  *begin = hp_input_offset(input, *begin);
+  *end = hp_input_offset(input, *end);
+}
+
+static void convert_events(hp_record *r, const hp_input *input) {
+  for (size_t i = 0; i < r->failure_count; i++) convert_range(&r->failures[i].begin, &r->failures[i].end, input);
+  for (size_t i = 0; i < r->again_count; i++) convert_range(&r->again[i].begin, &r->again[i].end, input);
+  for (size_t i = 0; i < r->event_count; i++) {
+    hpar_event *e = &r->events[i];
+    convert_range(&e->begin, &e->end, input);
+    e->begin_ns = since_begin(r, e->begin_ns);
+    e->end_ns = since_begin(r, e->end_ns);
+  }
+  for (size_t i = 0; i < r->met_count; i++) {
+    r->mets[i].at = hp_input_offset(input, r->mets[i].text_at);
+    r->mets[i].ns = since_begin(r, r->mets[i].ns);
+  }
+}
+
+hpar_status hp_record_complete(hp_record *r, const hp_request *request, const char *fragment) {
+  const hp_input *input = &request->document->input;
+  if (!r->chunk_count) add_only_chunk(r, request->length);
+  if (r->lost) return HPAR_ERROR_MEMORY;
+  hpar_status status = add_true_states(r, request, fragment);
+  if (status != HPAR_OK) return status;
+  convert_chunks(r, input);
+  convert_events(r, input);
+  return HPAR_OK;
+}

@@ -1,0 +1,51 @@
+# layers.sh: the order of the modules in src (scripts/check-layers), and that the script finds violations.
+if ! command -v python3 >/dev/null; then
+  echo "skipped: python3 not found (Debian: python3)"
+  exit 77
+fi
+check="python3 -B $HPAR_SOURCE_DIR/scripts/check-layers"
+$check || exit 1
+
+tree=$(mktemp -d) || exit 1
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+# expect PATTERN: the script fails for the tree and prints the pattern.
+expect() {
+  if $check --root "$tree" >"$tree/output"; then
+    echo "failed: check-layers accepts a tree that must give: $1"
+    failures=1
+  elif ! grep -q "$1" "$tree/output"; then
+    echo "failed: no line of this output matches: $1"
+    cat "$tree/output"
+    failures=1
+  fi
+  rm -rf "$tree/src"
+}
+
+mkdir -p "$tree/src/base" "$tree/src/merge"
+echo 'struct hp_x { int x; };' >"$tree/src/merge/x.h"
+printf '\n#include "merge/x.h"\n' >"$tree/src/base/a.c"
+expect '^src/base/a.c:2: module base includes "merge/x.h", but module merge is above base; '
+
+mkdir -p "$tree/src/base" "$tree/src/merge"
+echo 'struct hp_x { int x; };' >"$tree/src/merge/x.h"
+printf '/* struct hp_y; */\nstruct hp_x;\n' >"$tree/src/base/a.h"
+expect '^src/base/a.h:2: module base names struct hp_x of merge/x.h, but module merge is above base; '
+
+mkdir -p "$tree/src/text/scan" "$tree/src/text/encoding"
+echo '#include "text/encoding/b.h"' >"$tree/src/text/scan/a.h"
+echo '#include "text/scan/a.h"' >"$tree/src/text/encoding/b.c"
+echo 'int b;' >"$tree/src/text/encoding/b.h"
+expect '^src/text/scan/a.h:1: text/scan includes "text/encoding/b.h", and text/encoding needs text/scan in turn; '
+
+mkdir -p "$tree/src/misc"
+echo 'int a;' >"$tree/src/misc/a.c"
+expect '^src/misc/a.c:1: module misc is not in the order; '
+
+mkdir -p "$tree/src/base"
+echo 'int a;' >"$tree/src/base/a.c"
+if grep -q '^    ("' "$HPAR_SOURCE_DIR/scripts/check-layers"; then
+  expect 'is not needed; remove it from '
+fi
+exit $failures
