@@ -47,7 +47,6 @@ typedef enum hpar_event_kind {
   HPAR_EVENT_EXACT,     /* the merger parses a chunk on the true state */
   HPAR_EVENT_MERGE,     /* the merger goes through what a worker made of a chunk */
   HPAR_EVENT_ROLL_BACK, /* ... and parses a stretch again, as part of that */
-  HPAR_EVENT_PATCH,     /* parents of spliced nodes are put right */
   HPAR_EVENT_WAIT,      /* the merger waits for a chunk; a stage of a pipeline for the other */
   HPAR_EVENT_COMPOSE,   /* two neighbouring logs are composed, merging as a tree; the chunk is the first of the right */
   HPAR_EVENT_TOKENIZE,  /* the tokenizer of a pipelined parse reads */

@@ -131,7 +131,7 @@ typedef struct hpar_stats {
   /* [0]: on the true state, from left to right. [k], when merging as a tree: two neighbours of up to 2^(k-1) chunks. */
   hpar_merge_level merge_levels[HPAR_MERGE_LEVELS];
   struct {
-    uint64_t cut, merge, patch, total;           /* nanoseconds */
+    uint64_t cut, merge, total;                  /* nanoseconds */
     uint64_t parse_per_worker[HPAR_MAX_THREADS]; /* the first `threads`; [0] is the calling thread */
     uint64_t decode;                             /* sniffing, validating and decoding, ahead of parsing */
     uint64_t

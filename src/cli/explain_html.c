@@ -46,7 +46,7 @@ static const char style[] =
     ".decode,.e-decode{fill:#CC79A7;background:#CC79A7}.e-cut{fill:#000;background:#000}"
     ".e-prescan{fill:#F0E442;background:#F0E442}.e-parse{fill:#0072B2;background:#0072B2}"
     ".e-exact{fill:#BBBBBB;background:#BBBBBB}.e-merge{fill:#009E73;background:#009E73}"
-    ".e-roll_back{fill:#D55E00;background:#D55E00}.e-patch{fill:#56B4E9;background:#56B4E9}"
+    ".e-roll_back{fill:#D55E00;background:#D55E00}"
     ".e-tokenize{fill:#56B4E9;background:#56B4E9}"
     ".e-wait{fill:var(--panel);background:var(--panel)}"
     ".e-compose{fill:#7B5EA7;background:#7B5EA7}"

@@ -101,7 +101,6 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
       fprintf(file, "  level %-14u %.3f ms: %llu merges, %llu entries answered\n", level, (double)at->nanoseconds / 1e6,
               (unsigned long long)at->merges, (unsigned long long)at->tokens);
     }
-    milliseconds(file, "patch", stats->ns.patch);
   }
   if (stats->pipeline.predictor) {
     text(file, "pipeline predictor", stats->pipeline.predictor);
@@ -260,7 +259,7 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   }
   hp_json_close(json, ']');
   member(json, "merge", stats->ns.merge);
-  member(json, "patch", stats->ns.patch);
+  member(json, "patch", 0); /* alias for 0.2: no phase patches nodes */
   member(json, "first_chunk", stats->ns.first_chunk);
   member(json, "input", stats->ns.input);
   member(json, "total", stats->ns.total);
