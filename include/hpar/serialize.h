@@ -18,6 +18,10 @@ typedef hpar_status (*hpar_write)(const char *bytes, size_t length, void *contex
 HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
                                          hpar_write write, void *context);
 
+/* The same for the node itself and its children. */
+HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
+                                               hpar_write write, void *context);
+
 /* The format of html5lib-tests' tree-construction tests: "| <html>\n|   <head>\n" ... of the children of
  * `node`, each line ended by a newline. Attributes are sorted by their displayed name in UTF-16 code unit order. */
 HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write write,

@@ -17,6 +17,7 @@ enum {
 
 int hp_run_parse(int count, char **arguments);
 int hp_run_compare(int count, char **arguments);
+int hp_run_select(int count, char **arguments);
 int hp_run_tokens(int count, char **arguments);
 int hp_run_explain(int count, char **arguments);
 int hp_run_trace(int count, char **arguments);

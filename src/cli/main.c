@@ -29,6 +29,7 @@ static const struct {
 } commands[] = {
     {"parse", hp_run_parse, "parse a page and print its tree, its HTML or nothing"},
     {"compare", hp_run_compare, "parse pages in every mode: equal or not, times, speed-up, accuracy"},
+    {"select", hp_run_select, "print the elements that CSS selectors match"},
     {"tokens", hp_run_tokens, "print a page's tokens in the html5lib tokenizer-test format"},
     {"explain", hp_run_explain, "what became of each chunk of a parallel parse, and why"},
     {"trace", hp_run_trace, "the timeline of a parallel parse, as Chrome trace events"},
@@ -72,7 +73,7 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < COMMANDS; i++) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
-  hp_complain("there is no command '%s': it is parse, compare, tokens, explain, trace, profile, project or bench (see "
+  hp_complain("there is no command '%s': it is parse, compare, select, tokens, explain, trace, profile, project or bench (see "
               "'hpar --help')",
               first);
   return HP_EXIT_USAGE;

@@ -129,26 +129,44 @@ static void write_node(hp_out *out, const hpar_document *document, hpar_node nod
   }
 }
 
+static void write_end_tag(hp_out *out, const hpar_document *document, hpar_node element) {
+  HP_OUT_LITERAL(out, "</");
+  hp_out_string(out, hpar_node_name(document, element));
+  hp_out_byte(out, '>');
+}
+
 //§ html-fragment-serialisation-algorithm
-hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
-                                void *context) {
+static void write_children(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
   hpar_node contents = hpar_node_template_contents(document, node);
-  if (contents) node = contents;
-  if (serializes_as_void(document, node)) return HPAR_OK;
-  hp_out out;
-  hp_out_open(&out, write, context);
+  if (serializes_as_void(document, node)) return;
   hp_tour tour;
-  hp_tour_open(&tour, document, node);
-  while (!out.status && hp_tour_step(&tour, &out.status)) {
+  hp_tour_open(&tour, document, contents ? contents : node);
+  while (!out->status && hp_tour_step(&tour, &out->status)) {
     if (!tour.leaving) {
-      write_node(&out, document, tour.node, scripting);
+      write_node(out, document, tour.node, scripting);
       if (serializes_as_void(document, tour.node)) tour.leaving = true;
     } else if (hpar_node_kind(document, tour.node) == HPAR_NODE_ELEMENT) {
-      HP_OUT_LITERAL(&out, "</");
-      hp_out_string(&out, hpar_node_name(document, tour.node));
-      hp_out_byte(&out, '>');
+      write_end_tag(out, document, tour.node);
     }
   }
   hp_tour_close(&tour);
+}
+
+hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
+                                void *context) {
+  hp_out out;
+  hp_out_open(&out, write, context);
+  write_children(&out, document, node, scripting);
+  return hp_out_close(&out);
+}
+
+hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
+                                      void *context) {
+  hp_out out;
+  hp_out_open(&out, write, context);
+  write_node(&out, document, node, scripting);
+  write_children(&out, document, node, scripting);
+  if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))
+    write_end_tag(&out, document, node);
   return hp_out_close(&out);
 }

@@ -1,0 +1,270 @@
+/* hpar select: the elements that CSS selectors match. */
+
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SELECTOR = 1, PRINT, COUNT, REQUIRE, FRAGMENT, SCRIPTING, ENCODING };
+
+typedef enum form { FORM_OUTER, FORM_INNER, FORM_TEXT, FORM_POSITION, FORM_JSON, FORM_ATTRIBUTE } form;
+
+static const hp_option options[] = {
+    {SELECTOR, "selector", "SELECTOR", "a further selector; with it, all operands are FILEs"},
+    {PRINT, "print", "FORM",
+     "outer (default), inner, text, attribute:NAME, position (bytes of the\nstart tag), json (one object a line)"},
+    {COUNT, "count", NULL, "print the number of matches of each FILE only"},
+    {REQUIRE, "require", NULL, "exit with 1 if a selector matches nothing"},
+    {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element"},
+    {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
+    {ENCODING, "encoding", "LABEL", "the encoding of FILE (default: found in FILE)"},
+    {0, NULL, NULL, NULL},
+};
+static const hp_command command = {
+    "select", "SELECTOR FILE|FOLDER|-...",
+    "Prints the elements of each FILE, or of the pages of a FOLDER, that the CSS selector matches,\nin document order.",
+    options};
+
+typedef struct request {
+  hpar_options options;
+  hpar_selectors *selectors;
+  const char **texts; /* of the selectors */
+  uint64_t *matches;  /* of each of them */
+  const char **operands;
+  size_t operand_count;
+  form form;
+  const char *attribute;
+  bool counts, requires;
+  /* The page being read. */
+  const char *path;
+  const hpar_document *document;
+  bool names_files; /* each line begins with the file's name */
+  uint64_t page_matches;
+  hpar_status status;
+} request;
+
+static int add_selector(request *r, const char *text) {
+  hpar_selector_error error;
+  uint32_t number = hpar_selectors_count(r->selectors);
+  hpar_status status = hpar_selectors_add(r->selectors, text, strlen(text), &error);
+  if (status == HPAR_ERROR_MEMORY) return hp_complain_status(NULL, status);
+  if (status) {
+    hp_bad_usage(&command, "selector, byte %zu: %s", error.offset + 1, error.reason);
+    fprintf(stderr, "  %s\n  %*s^\n", text, (int)error.offset, "");
+    return HP_EXIT_USAGE;
+  }
+  r->texts[number] = text;
+  return -1;
+}
+
+static int take_form(const hp_arguments *arguments, request *r) {
+  static const char *const forms[] = {"outer", "inner", "text", "position", "json", NULL};
+  static const char prefix[] = "attribute:";
+  size_t index = 0;
+  if (!strncmp(arguments->value, prefix, sizeof prefix - 1)) {
+    r->form = FORM_ATTRIBUTE;
+    r->attribute = arguments->value + sizeof prefix - 1;
+    return *r->attribute ? -1 : hp_bad_usage(&command, "--print attribute: needs a name, as in attribute:href");
+  }
+  while (forms[index] && strcmp(forms[index], arguments->value) != 0) index++;
+  if (!forms[index])
+    return hp_bad_usage(&command, "--print: '%s' is not outer, inner, text, attribute:NAME, position or json",
+                        arguments->value);
+  r->form = (form)index;
+  return -1;
+}
+
+/* Returns an exit code, or -1 to go on. */
+static int take(const hp_arguments *arguments, int id, request *r) {
+  static const char *const switches[] = {"on", "off", NULL};
+  size_t index = 0;
+  switch (id) {
+    case HP_ARGUMENT_OPERAND: r->operands[r->operand_count++] = arguments->value; return -1;
+    case SELECTOR: return add_selector(r, arguments->value);
+    case PRINT: return take_form(arguments, r);
+    case COUNT: r->counts = true; return -1;
+    case REQUIRE:
+      r->requires
+      = true;
+      return -1;
+    case FRAGMENT: r->options.fragment = arguments->value; return -1;
+    case SCRIPTING:
+      if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
+      r->options.scripting = index == 0;
+      return -1;
+    case ENCODING: r->options.encoding = hp_value_encoding(arguments); return r->options.encoding ? -1 : HP_EXIT_USAGE;
+    case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
+    default: return HP_EXIT_USAGE;
+  }
+}
+
+static hpar_status print_text(const request *r, hpar_node element) {
+  hpar_status status = HPAR_OK;
+  for (hpar_node node = element; !status && (node = hpar_node_walk(r->document, element, node));) {
+    if (hpar_node_kind(r->document, node) != HPAR_NODE_TEXT) continue;
+    hpar_string data = hpar_node_data(r->document, node);
+    status = hp_write_file(data.bytes, data.length, stdout);
+  }
+  return status;
+}
+
+static hpar_status write_json_text(const char *bytes, size_t length, void *context) {
+  return fwrite(bytes, 1, length, context) == length ? HPAR_OK : HPAR_ERROR_IO;
+}
+
+/* Prints one object: file, selector, name, attributes, position and outer HTML. */
+static hpar_status print_json(const request *r, hpar_node element, uint32_t selector) {
+  char *html = NULL;
+  size_t length = 0;
+  uint64_t start, end;
+  FILE *buffer = open_memstream(&html, &length);
+  if (!buffer) return HPAR_ERROR_MEMORY;
+  hpar_status status = hpar_serialize_html_outer(r->document, element, r->options.scripting, write_json_text, buffer);
+  if (fclose(buffer)) status = HPAR_ERROR_MEMORY;
+  hp_json json = {.file = stdout};
+  hp_json_open(&json, '{');
+  hp_json_key(&json, "file");
+  hp_json_text(&json, r->path);
+  hp_json_key(&json, "selector");
+  hp_json_text(&json, r->texts[selector]);
+  hp_json_key(&json, "name");
+  hp_json_string(&json, hpar_node_name(r->document, element));
+  hp_json_key(&json, "attributes");
+  hp_json_open(&json, '{');
+  hpar_attribute attribute;
+  for (size_t i = 0; hpar_node_attribute_at(r->document, element, i, &attribute); i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%.*s%s%.*s", (int)attribute.prefix.length, attribute.prefix.bytes,
+             attribute.prefix.length ? ":" : "", (int)attribute.local_name.length, attribute.local_name.bytes);
+    hp_json_key(&json, name);
+    hp_json_string(&json, attribute.value);
+  }
+  hp_json_close(&json, '}');
+  if (hpar_node_start_tag_range(r->document, element, &start, &end)) {
+    hp_json_key(&json, "start");
+    hp_json_number(&json, start);
+    hp_json_key(&json, "end");
+    hp_json_number(&json, end);
+  }
+  hp_json_key(&json, "html");
+  hp_json_string(&json, (hpar_string){html ? html : "", length});
+  hp_json_close(&json, '}');
+  free(html);
+  return status;
+}
+
+static hpar_status print_position(const request *r, hpar_node element) {
+  uint64_t start, end;
+  if (hpar_node_start_tag_range(r->document, element, &start, &end))
+    printf("%llu-%llu", (unsigned long long)start, (unsigned long long)end);
+  else
+    fputs("implied", stdout);
+  return HPAR_OK;
+}
+
+static hpar_status print_match(const request *r, hpar_node element, uint32_t selector) {
+  hpar_string value;
+  switch (r->form) {
+    case FORM_OUTER:
+      return hpar_serialize_html_outer(r->document, element, r->options.scripting, hp_write_file, stdout);
+    case FORM_INNER: return hpar_serialize_html(r->document, element, r->options.scripting, hp_write_file, stdout);
+    case FORM_TEXT: return print_text(r, element);
+    case FORM_POSITION: return print_position(r, element);
+    case FORM_JSON: return print_json(r, element, selector);
+    case FORM_ATTRIBUTE:
+      value = hpar_node_attribute_value(r->document, element, r->attribute);
+      return hp_write_file(value.bytes ? value.bytes : "", value.length, stdout);
+  }
+  return HPAR_OK;
+}
+
+static bool report(void *context, hpar_node element, uint32_t selector) {
+  request *r = context;
+  r->matches[selector]++;
+  r->page_matches++;
+  if (r->counts) return true;
+  if (r->form == FORM_ATTRIBUTE && !hpar_node_attribute_value(r->document, element, r->attribute).bytes) return true;
+  if (r->names_files && r->form != FORM_JSON) printf("%s: ", hp_shown_name(r->path));
+  r->status = print_match(r, element, selector);
+  if (!r->status && putchar('\n') == EOF) r->status = HPAR_ERROR_IO;
+  return r->status == HPAR_OK;
+}
+
+/* Returns an exit code. */
+static int select_in(request *r, hpar_parser *parser, hpar_document *document) {
+  size_t length;
+  char *bytes = hp_load(r->path, UINT64_MAX, &length);
+  if (!bytes) return HP_EXIT_FAILED;
+  hpar_status status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
+  r->document = document;
+  r->page_matches = 0;
+  r->status = HPAR_OK;
+  if (!status) status = hpar_select(r->selectors, document, hpar_document_root(document), report, r);
+  if (!status) status = r->status;
+  if (!status && r->counts) {
+    if (r->names_files) printf("%s: ", hp_shown_name(r->path));
+    printf("%llu\n", (unsigned long long)r->page_matches);
+  }
+  free(bytes);
+  return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_status(r->path, status);
+}
+
+static int select_in_all(request *r, const hp_pages *pages) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  hpar_status status = hpar_parser_create(&parser);
+  if (!status) status = hpar_document_create(&document);
+  int code = status ? hp_complain_status(NULL, status) : pages->failures ? HP_EXIT_FAILED : HP_EXIT_FINE;
+  r->names_files = pages->count > 1;
+  for (size_t i = 0; !status && i < pages->count && !ferror(stdout); i++) {
+    r->path = pages->paths[i];
+    int page_code = select_in(r, parser, document);
+    if (page_code > code) code = page_code;
+  }
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  for (uint32_t i = 0; r->requires && !code && i < hpar_selectors_count(r->selectors); i++) {
+    if (r->matches[i]) continue;
+    hp_complain("the selector %s matches nothing", r->texts[i]);
+    code = HP_EXIT_FAILED;
+  }
+  return hp_finish_output(code);
+}
+
+static int run(request *r) {
+  if (!hpar_selectors_count(r->selectors)) {
+    if (!r->operand_count) return hp_bad_usage(&command, "name a SELECTOR and a FILE, or - for standard input");
+    int code = add_selector(r, *r->operands);
+    if (code >= 0) return code;
+    r->operands++;
+    r->operand_count--;
+  }
+  if (!r->operand_count) return hp_bad_usage(&command, "name a FILE after the SELECTOR, or - for standard input");
+  r->options.source_offsets = r->form == FORM_POSITION || r->form == FORM_JSON;
+  hp_pages pages = {0};
+  int code = -1;
+  for (size_t i = 0; i < r->operand_count && code < 0; i++)
+    if (!hp_pages_add(&pages, r->operands[i])) code = hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  if (code < 0) code = select_in_all(r, &pages);
+  hp_pages_free(&pages);
+  return code;
+}
+
+int hp_run_select(int count, char **items) {
+  hp_arguments arguments = {.command = &command, .count = count, .items = items};
+  size_t most = (size_t)count + 1;
+  const char **operands = calloc(most, sizeof *operands);
+  request r = {
+      .texts = calloc(most, sizeof *r.texts), .matches = calloc(most, sizeof *r.matches), .operands = operands};
+  bool memory = r.texts && r.matches && operands && !hpar_selectors_create(&r.selectors);
+  int code = memory ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &r);
+  if (code < 0) code = run(&r);
+  hpar_selectors_destroy(r.selectors);
+  free(r.texts);
+  free(r.matches);
+  free(operands);
+  return code;
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# hpar select: forms of output, exit codes, errors; LOL HTML's selector fixtures where they are.
+hpar=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+passed=0
+failed=0
+
+# check EXPECTED-STATUS EXPECTED-OUTPUT ARGUMENT...: runs hpar select.
+check() {
+  wanted=$1
+  printf "$2" >expected
+  shift 2
+  "$hpar" select "$@" >out 2>err </dev/null
+  status=$?
+  if test $status = "$wanted" && cmp -s out expected; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: hpar select $* (status $status)"
+    sed 's/^/  got: /' out err
+    sed 's/^/  expected: /' expected
+  fi
+}
+
+# says TEXT: the last run's standard error has it.
+says() {
+  if grep -qF -- "$1" err; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    echo "failed: standard error lacks: $1"
+    cat err
+  fi
+}
+
+printf '<!DOCTYPE html><ul class=x><li id=a>one <b>two</b><li>three<a href="u&amp;v">l</a></ul>\n' >a.html
+mkdir pages
+printf '<p>1<p>2' >pages/1.html
+printf '<p>3<br>' >pages/2.htm
+
+check 0 '<li id="a">one <b>two</b></li>\n<li>three<a href="u&amp;v">l</a></li>\n' li a.html
+check 0 'one <b>two</b>\nthree<a href="u&amp;v">l</a>\n' --print inner li a.html
+check 0 'one two\nthreel\n' --print=text li a.html
+check 0 'u&v\n' --print attribute:href '*' a.html
+check 0 '27-36\n50-54\n' --print position li a.html
+check 0 'implied\n' --print position body a.html
+check 0 '{"file":"a.html","selector":"#a","name":"li","attributes":{"id":"a"},"start":27,"end":36,"html":"<li id=\\"a\\">one <b>two</b></li>"}\n' \
+  --print json '#a' a.html
+check 0 '2\n' --count li a.html
+check 0 '0\n' --count nav a.html
+check 0 '<br>\n' br pages/2.htm
+check 0 'pages/1.html: 2\npages/2.htm: 1\n' --count p pages
+check 0 'pages/1.html: <p>1</p>\npages/1.html: <p>2</p>\npages/2.htm: <p>3<br></p>\n' p pages
+check 0 'pages/1.html: <p>1</p>\npages/1.html: <p>2</p>\npages/2.htm: <p>3<br></p>\npages/2.htm: <br>\n' --selector p --selector br pages
+check 1 '' --require nav a.html
+says 'the selector nav matches nothing'
+check 0 '<b>two</b>\n' --fragment div b a.html
+check 1 '' p missing.html
+says 'missing.html'
+check 2 '' 'li:foo' a.html
+says 'byte 3: this pseudo-class is unknown'
+says '    ^'
+check 2 ''
+check 2 '' p
+check 2 '' --print colour p a.html
+says "'colour' is not outer, inner, text, attribute:NAME, position or json"
+check 2 '' --print attribute: p a.html
+
+echo '<p>x</p>' | "$hpar" select --print text p - >out
+if test "$(cat out)" = x; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+
+shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}
+if test -f "$shared/lolhtml/selector_matching.jsonl" && command -v python3 >/dev/null; then
+  if python3 "$HPAR_SOURCE_DIR/tests/select_fixtures.py" "$hpar" "$shared/lolhtml/selector_matching.jsonl"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+else
+  echo "skipped: no selector fixtures"
+fi
+echo "$passed passed, $failed failed"
+test $failed = 0
