@@ -73,8 +73,9 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < COMMANDS; i++) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
-  hp_complain("there is no command '%s': it is parse, compare, select, tokens, explain, trace, profile, project or bench (see "
-              "'hpar --help')",
-              first);
+  hp_complain(
+      "there is no command '%s': it is parse, compare, select, tokens, explain, trace, profile, project or bench (see "
+      "'hpar --help')",
+      first);
   return HP_EXIT_USAGE;
 }
