@@ -1,4 +1,4 @@
-// jsoup. Pages are strings before the clock runs. It knows neither namespaces nor template contents, so its trees are
+// jsoup. Pages are strings before the clock runs. It has neither namespaces nor template contents, so its trees are
 // not compared. What it answers to is in README.md.
 
 import java.io.BufferedReader;

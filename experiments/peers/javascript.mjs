@@ -1,5 +1,5 @@
-// parse5 and htmlparser2: node javascript.mjs NAME DIR LIST, DIR being where npm put them. Pages are strings before
-// the clock runs, as both want them. What it answers to is in README.md.
+// parse5 and htmlparser2: node javascript.mjs NAME DIR LIST. DIR is the folder of npm. Pages are strings before
+// the clock runs, as both require. README.md lists its commands.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

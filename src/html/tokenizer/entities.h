@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 typedef struct hp_entity {
-  uint16_t name;                        /* where it stands in hp_entity_names */
+  uint16_t name;                        /* the offset in hp_entity_names */
   uint8_t length;                       /* of the name, without semicolon */
-  uint8_t value_length : 7, legacy : 1; /* legacy: known without a semicolon, too */
+  uint8_t value_length : 7, legacy : 1; /* legacy: valid without a semicolon, too */
   char value[6];                        /* UTF-8 */
 } hp_entity;
 
