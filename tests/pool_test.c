@@ -1,14 +1,18 @@
-/* The thread pool: a batch that is joined is worked on by all of its threads, one that is ended by those that came in
- * time, none of them after the end; however threads wait. */
+/* The thread pool: a batch that is joined is worked on by all of its threads, one that is ended
+ * by those that came in time, none of them after the end; however threads wait. */
 
 #include "platform/pool.h"
 
 #include "check.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 200 };
 
@@ -73,7 +77,8 @@ static void note_processor(void *context, unsigned thread) {
   atomic_store((_Atomic int *)context, sched_getcpu());
 }
 
-/* A thread that is woken does not work on the processor of the one that has woken it, whichever that is. */
+/* A thread that is woken does not work on the processor of the one that has woken it, whichever
+ * that is. */
 static void asides(void) {
   cpu_set_t allowed, one;
   hp_pool *pool = NULL;
@@ -87,13 +92,111 @@ static void asides(void) {
     CPU_ZERO(&one);
     CPU_SET((size_t)processor, &one);
     if (!CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0)) break;
-    for (int wait = 0; wait < 5000 && hp_pool_is_awake(pool); wait++)
+    for (int wait = 0; wait < 5000 && hp_pool_is_awake(pool, 2); wait++)
       nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     hp_pool_start(pool, 2, note_processor, &its);
     hp_pool_join(pool);
     CHECK(i == 0 || hp_pool_threads(pool) < 2 || atomic_load(&its) != processor);
   }
   sched_setaffinity(0, sizeof allowed, &allowed);
+  hp_pool_destroy(pool);
+}
+
+enum { SIGNALS = 65 };
+
+typedef struct masks {
+  _Atomic bool is_blocked[THREADS][SIGNALS];
+} masks;
+
+static void note_mask(void *context, unsigned thread) {
+  masks *m = context;
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  for (int i = 1; i < SIGNALS; i++) atomic_store(&m->is_blocked[thread][i], sigismember(&mask, i) == 1);
+}
+
+/* The threads of the pool leave the host's signals to the host's threads. */
+static void signals(void) {
+  static masks m;
+  static const int hosts[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF, SIGIO};
+  hp_pool *pool = NULL;
+  note_mask(&m, 0);
+  if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
+  hp_pool_grow(pool, THREADS);
+  hp_pool_start(pool, hp_pool_threads(pool), note_mask, &m);
+  hp_pool_join(pool);
+  for (unsigned t = 1; t < hp_pool_threads(pool); t++) {
+    for (unsigned i = 0; i < sizeof hosts / sizeof *hosts; i++) CHECK(atomic_load(&m.is_blocked[t][hosts[i]]));
+    CHECK(!atomic_load(&m.is_blocked[t][SIGSEGV]));
+  }
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  for (int i = 1; i < SIGNALS; i++) CHECK_EQ(sigismember(&mask, i) == 1, atomic_load(&m.is_blocked[0][i]));
+  hp_pool_destroy(pool);
+}
+
+typedef struct identities {
+  _Atomic long of[THREADS];
+} identities;
+
+static void note_identity(void *context, unsigned thread) {
+  atomic_store(&((identities *)context)->of[thread], syscall(SYS_gettid));
+}
+
+static void sleep_for_a_millisecond(void) { nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); }
+
+/* A pool that grows keeps its threads. A batch of fewer threads leaves the others asleep. */
+static void growth(void) {
+  hp_pool *pool = NULL;
+  if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
+  hp_pool_wait_as(pool, HP_POOL_SPIN);
+  long first = 0;
+  for (unsigned n = 2; n <= THREADS && hp_pool_threads(pool) == n; n++) {
+    for (unsigned used = n; used >= 2; used--) {
+      identities found = {.of = {0}};
+      hp_pool_start(pool, used, note_identity, &found);
+      hp_pool_join(pool);
+      if (!first) first = atomic_load(&found.of[1]);
+      CHECK_EQ(atomic_load(&found.of[1]), first);
+      for (unsigned t = 1; t < THREADS; t++) CHECK_EQ(atomic_load(&found.of[t]) != 0, t < used);
+      for (int wait = 0; wait < 5000 && used < n && hp_pool_is_awake(pool, n); wait++) sleep_for_a_millisecond();
+      CHECK(used == n || !hp_pool_is_awake(pool, n));
+    }
+    if (n < THREADS) hp_pool_grow(pool, n + 1);
+  }
+  hp_pool_grow(pool, 2); /* does nothing */
+  CHECK_EQ(hp_pool_threads(pool), THREADS);
+  hp_pool_destroy(pool);
+}
+
+typedef struct wait_for_sleep {
+  long caller;
+  _Atomic bool has_slept;
+} wait_for_sleep;
+
+/* Works until the thread that waits for it sleeps. */
+static void watch_caller(void *context, unsigned thread) {
+  wait_for_sleep *w = context;
+  char path[64], line[256];
+  (void)thread;
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", w->caller);
+  for (int i = 0; i < 5000 && !atomic_load(&w->has_slept); i++) {
+    FILE *file = fopen(path, "r");
+    const char *state = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (state && state[2] == 'S') atomic_store(&w->has_slept, true);
+    if (file) fclose(file);
+    sleep_for_a_millisecond();
+  }
+}
+
+/* The caller sleeps while it waits for long work, in hp_pool_join and in hp_pool_end. */
+static void long_waits(void) {
+  hp_pool *pool = NULL;
+  if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
+  wait_for_sleep w = {.caller = syscall(SYS_gettid)};
+  hp_pool_start(pool, 2, watch_caller, &w);
+  hp_pool_join(pool);
+  CHECK(hp_pool_threads(pool) < 2 || atomic_load(&w.has_slept));
   hp_pool_destroy(pool);
 }
 
@@ -117,9 +220,9 @@ int main(void) {
       hp_pool_start(pool, there, work, &one);
       hp_pool_join(pool);
       CHECK_EQ(atomic_load(&one.left), there - 1);
-      for (int wait = 0; wait < 5000 && there > 1 && hp_pool_is_awake(pool); wait++)
+      for (int wait = 0; wait < 5000 && there > 1 && hp_pool_is_awake(pool, 2); wait++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-      CHECK(there == 1 || !hp_pool_is_awake(pool));
+      CHECK(there == 1 || !hp_pool_is_awake(pool, there));
     }
     hp_pool_destroy(pool);
   }
@@ -130,5 +233,8 @@ int main(void) {
   CHECK(hp_usable_cores() >= 1);
   spins();
   asides();
+  signals();
+  growth();
+  long_waits();
   return check_report();
 }

@@ -1,5 +1,6 @@
 #include "base/atom.h"
 
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -21,13 +22,31 @@ static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
   memset(atoms, 0, sizeof *atoms);
   atoms->range = range;
+  atoms->process = hp_fork_generation();
   atoms->generation = next_generation();
   if (pthread_mutex_init(&atoms->lock, NULL)) return HPAR_ERROR_MEMORY;
   hp_arena_open(&atoms->arena, range, NULL);
   return HPAR_OK;
 }
 
+/* Makes the table usable in a forked child. If a lost thread holds the lock, the table may be in the
+ * middle of a change: it is dropped, and its memory leaks. */
+static void adopt_after_fork(hp_atoms *atoms) {
+  if (atoms->process == hp_fork_generation()) return;
+  atoms->process = hp_fork_generation();
+  if (pthread_mutex_trylock(&atoms->lock)) {
+    memset(atoms->blocks, 0, sizeof atoms->blocks);
+    memset(atoms->text, 0, sizeof atoms->text);
+    atoms->slots = NULL;
+    atoms->spilt = false;
+    atoms->slot_count = atoms->count = atoms->text_block = atoms->text_used = 0;
+    atoms->generation = next_generation();
+  }
+  pthread_mutex_init(&atoms->lock, NULL);
+}
+
 void hp_atoms_reset(hp_atoms *atoms) {
+  adopt_after_fork(atoms);
   hp_arena_open(&atoms->arena, atoms->range, NULL);
   if (!atoms->spilt && atoms->count <= MAX_KEPT) return;
   memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
@@ -38,6 +57,7 @@ void hp_atoms_reset(hp_atoms *atoms) {
 }
 
 void hp_atoms_destroy(hp_atoms *atoms) {
+  adopt_after_fork(atoms);
   for (int block = 0; block < HP_NAME_BLOCKS; block++) hp_free(atoms->blocks[block]);
   for (int block = 0; block < HP_TEXT_BLOCKS; block++) hp_free(atoms->text[block]);
   hp_free(atoms->slots);

@@ -29,6 +29,7 @@ enum { HP_NAME_BLOCKS = 27, HP_TEXT_BLOCKS = 5 };
 /* A document that is used again keeps its names, while they are few: the next page has mostly the same. */
 typedef struct hp_atoms {
   pthread_mutex_t lock;
+  unsigned process; /* hp_fork_generation of the process that uses the lock */
   hp_range *range;
   uint64_t generation; /* what an atom stands for holds as long as this does, which no other table ever has */
   hp_name *blocks[HP_NAME_BLOCKS]; /* block k holds 64 << k names; a name never moves */

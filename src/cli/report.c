@@ -60,7 +60,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     count(file, "  right start", stats->chunks_right_start);
     count(file, "  right", stats->chunks_right);
     count(file, "  clean", stats->chunks_clean);
-    if (stats->ns.input) count(file, "  started before the end", stats->chunks_started_before_end);
+    if (stats->ns.input) count(file, "  begun before the end", stats->chunks_started_before_end);
     count(file, "log entries", stats->log_entries);
     for (int i = 0; i < HPAR_LOG_KINDS; i++) {
       if (!stats->log_entries_by_kind[i]) continue;
@@ -77,7 +77,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     }
     count(file, "bytes parsed again", stats->bytes_reparsed);
     if (stats->respeculations) count(file, "speculated again", stats->respeculations);
-    if (stats->bytes_respeculated) count(file, "  bytes wasted", stats->bytes_respeculated);
+    if (stats->bytes_respeculated) count(file, "  bytes in vain", stats->bytes_respeculated);
     if (stats->aborts) count(file, "aborts", stats->aborts);
     if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
     uint64_t silent = 0;

@@ -1,6 +1,7 @@
 #include "platform/pool.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "platform/affinity.h"
 
@@ -8,7 +9,9 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,50 +19,52 @@
 #include <hwloc.h>
 #endif
 
-enum { CACHE_LINE = 64, STEPS_A_LOOK = 16, MIN_SPIN = 50000, MAX_SPIN = 2000000, CROWDED_SPIN = 5000 };
-enum { LONG_SPIN = 1000000000, JOIN_SPIN = 50000 };
+enum { CACHE_LINE = 64, STEPS_PER_LOOK = 16 };
+enum { MIN_SPIN_NS = 50000, MAX_SPIN_NS = 2000000, SATURATED_SPIN_NS = 5000 };
+enum { LONG_SPIN_NS = 1000000000, JOIN_SPIN_NS = 50000 };
 
-/* What a thread of the pool knows, on cache lines of its own. */
+/* The state of one thread, on cache lines of its own. */
 typedef struct worker {
-  hp_pool *pool;
+  _Alignas(CACHE_LINE) hp_pool *pool;
   pthread_t thread;
   unsigned index;
-  uint32_t last;   /* the batch that it was in last */
-  uint64_t spin;   /* how long to spin next time, if that adapts */
-  cpu_set_t aside; /* where step_aside let it run; empty: it was never there */
-  unsigned left;   /* the processor that was taken from it then */
-  char apart[CACHE_LINE];
+  uint32_t last_batch; /* number of the batch that the thread entered last */
+  uint64_t spin;       /* duration of the next adaptive spin */
+  bool idle;           /* the last batch did not request the thread */
+  cpu_set_t narrowed;  /* the affinity that avoid_waker set; empty: none */
+  unsigned avoided;    /* the CPU that avoid_waker removed */
+  _Alignas(CACHE_LINE) _Atomic bool asleep;
 } worker;
 
-/* The gate of a batch, in one word so that a thread enters all at once or not at all: its number, whether it is open,
- * how many threads are wanted, have come, and are inside. */
+/* The batch word: a thread enters a batch by one atomic change. The word holds the number of the
+ * batch, whether it is open, and how many threads are requested, have entered, and are active. */
 enum { COUNT_BITS = 10, COUNT = (1 << COUNT_BITS) - 1 };
-#define ONE_INSIDE UINT64_C(1)
-#define ONE_COME (UINT64_C(1) << COUNT_BITS)
-#define ONE_WANTED (UINT64_C(1) << 2 * COUNT_BITS)
+#define ONE_ACTIVE UINT64_C(1)
+#define ONE_ENTERED (UINT64_C(1) << COUNT_BITS)
+#define ONE_REQUESTED (UINT64_C(1) << 2 * COUNT_BITS)
 #define OPEN (UINT64_C(1) << 3 * COUNT_BITS)
 
-static unsigned inside(uint64_t gate) { return (unsigned)gate & COUNT; }
-static unsigned come(uint64_t gate) { return (unsigned)(gate >> COUNT_BITS) & COUNT; }
-static unsigned wanted(uint64_t gate) { return (unsigned)(gate >> 2 * COUNT_BITS) & COUNT; }
-static uint32_t number(uint64_t gate) { return (uint32_t)(gate >> 32); }
+static unsigned active(uint64_t batch) { return (unsigned)batch & COUNT; }
+static unsigned entered(uint64_t batch) { return (unsigned)(batch >> COUNT_BITS) & COUNT; }
+static unsigned requested(uint64_t batch) { return (unsigned)(batch >> 2 * COUNT_BITS) & COUNT; }
+static uint32_t number(uint64_t batch) { return (uint32_t)(batch >> 32); }
 
-/* `work` and `context` change only while the gate is closed and nobody is inside. */
+/* `work` and `context` change only while the batch is closed and no thread is active. */
 struct hp_pool {
   hp_work work;
   void *context;
+  worker **workers; /* [1] to [threads - 1] */
   unsigned threads; /* with the caller */
-  bool crowded;     /* more than there are cores: who spins keeps others from working */
-  _Atomic uint8_t how;
-  char apart[CACHE_LINE];
-  _Atomic uint64_t gate; /* opened with release, entered with acquire; left with release */
-  char apart_too[CACHE_LINE];
-  _Atomic uint32_t signal; /* of another value with each batch, and at the end; the futex */
-  _Atomic uint32_t sleepers;
-  _Atomic int caller; /* the processor that sleepers were last woken from, or -1 */
+  unsigned processors;
+  unsigned generation;    /* of hp_fork_generation */
+  _Atomic bool saturated; /* the batch has more threads than processors: spinning threads delay others */
+  _Atomic uint8_t wait;
+  _Alignas(CACHE_LINE) _Atomic uint64_t batch;  /* opened and left with release, entered with acquire */
+  _Alignas(CACHE_LINE) _Atomic uint32_t signal; /* changes with each batch and at the end; a futex */
+  _Atomic int waker;                            /* the CPU of the last thread that woke others, or -1 */
   _Atomic bool stop;
-  char apart_as_well[CACHE_LINE];
-  worker workers[];
+  _Alignas(CACHE_LINE) _Atomic uint32_t left; /* changes when a thread leaves and the caller sleeps; a futex */
+  _Atomic bool caller_sleeps;
 };
 
 void hp_pause(void) {
@@ -72,80 +77,101 @@ void hp_pause(void) {
 
 bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds) {
   hp_pause();
-  if (spin->steps++ % STEPS_A_LOOK) return true;
+  if (spin->steps++ % STEPS_PER_LOOK) return true;
   uint64_t now = hp_now();
   if (!spin->begin) spin->begin = now;
   return now - spin->begin < nanoseconds;
 }
 
-static void sleep_while(_Atomic uint32_t *word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+/* Sleeps while the word has this value. A wake-up whose mask shares a bit with `mask` ends the
+ * sleep. */
+static void sleep_while(_Atomic uint32_t *word, uint32_t value, uint32_t mask) {
+  syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, mask);
 }
 
-static void wake_all(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0); }
+static void wake(_Atomic uint32_t *word, uint32_t mask) {
+  syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, mask);
+}
 
-static uint64_t patience_of(const worker *self) {
+/* Returns the mask that wakes a thread. The last bit is for all threads with higher indices. */
+static uint32_t mask_of(unsigned index) { return UINT32_C(1) << (index < 31 ? index : 31); }
+static uint32_t masks_below(unsigned n) { return n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX; }
+
+static uint64_t spin_duration(const worker *self) {
   const hp_pool *pool = self->pool;
-  switch (atomic_load_explicit(&pool->how, memory_order_relaxed)) {
-    case HP_POOL_SPIN: return LONG_SPIN;
+  if (self->idle) return 0;
+  switch (atomic_load_explicit(&pool->wait, memory_order_relaxed)) {
+    case HP_POOL_SPIN: return LONG_SPIN_NS;
     case HP_POOL_SLEEP: return 0;
-    default: return pool->crowded ? CROWDED_SPIN : self->spin;
+    default: return atomic_load_explicit(&pool->saturated, memory_order_relaxed) ? SATURATED_SPIN_NS : self->spin;
   }
 }
 
-/* Twice what was just needed, but not more than that is worth; after a long wait half as long as before. So a thread
- * never spins for much longer than a wake-up takes where it is in vain. */
+/* Sets the next spin to twice the last wait, at most MAX_SPIN_NS. After a longer wait the spin
+ * halves, so that a thread never spins for much longer than a wake-up takes. */
 static void adapt(worker *self, uint64_t waited) {
-  uint64_t spin = waited < MAX_SPIN ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
-  if (waited < MAX_SPIN && spin < least) spin = least;
-  self->spin = spin < MIN_SPIN ? MIN_SPIN : spin < MAX_SPIN ? spin : MAX_SPIN;
+  uint64_t spin = waited < MAX_SPIN_NS ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
+  if (waited < MAX_SPIN_NS && spin < least) spin = least;
+  self->spin = spin < MIN_SPIN_NS ? MIN_SPIN_NS : spin < MAX_SPIN_NS ? spin : MAX_SPIN_NS;
 }
 
-/* A virtual machine's kernel takes a processor that sleeps for one that is not there, and lets a thread begin on that
- * of the thread that has woken it. It goes to another one, and keeps off that until it is woken from another. */
-static void step_aside(worker *self) {
+/* Moves a woken thread away from the waker's CPU. The kernel of a virtual machine takes a
+ * sleeping CPU for one that is absent, and starts the woken thread on the waker's CPU. The
+ * thread avoids that CPU until a thread on another one wakes it. */
+static void avoid_waker(worker *self) {
   int here = sched_getcpu();
   if (here < 0 || here >= CPU_SETSIZE || hp_thread_is_bound()) return;
-  if (here != atomic_load_explicit(&self->pool->caller, memory_order_relaxed)) return;
-  cpu_set_t others; /* from those that it may use now, which the program may have changed */
+  if (here != atomic_load_explicit(&self->pool->waker, memory_order_relaxed)) return;
+  cpu_set_t others; /* based on the current affinity, which the program may have changed */
   if (sched_getaffinity(0, sizeof others, &others)) return;
-  if (CPU_EQUAL(&others, &self->aside)) CPU_SET(self->left, &others);
+  if (CPU_EQUAL(&others, &self->narrowed)) CPU_SET(self->avoided, &others);
   CPU_CLR((unsigned)here, &others);
   if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
-  self->aside = others;
-  self->left = (unsigned)here;
+  self->narrowed = others;
+  self->avoided = (unsigned)here;
 }
 
-/* Until the signal is another one. Sequentially consistent: either a sleeper sees that or `announce` sees the sleeper.
- */
+/* Waits until the signal changes. The operations are sequentially consistent: a sleeper sees the
+ * change, or `announce` sees the sleeper. */
 static uint32_t wait_for_signal(worker *self, uint32_t seen) {
   hp_pool *pool = self->pool;
-  uint64_t begin = hp_now(), patience = patience_of(self);
+  uint64_t begin = hp_now(), duration = spin_duration(self);
   hp_spin spin = {.begin = begin};
   bool changed = false;
-  while (!(changed = atomic_load_explicit(&pool->signal, memory_order_acquire) != seen) && patience &&
-         hp_spin_on(&spin, patience)) {
+  while (!(changed = atomic_load_explicit(&pool->signal, memory_order_acquire) != seen) && duration &&
+         hp_spin_on(&spin, duration)) {
   }
   if (!changed) {
-    atomic_fetch_add(&pool->sleepers, 1);
-    while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen);
-    atomic_fetch_sub(&pool->sleepers, 1);
-    step_aside(self);
+    atomic_store(&self->asleep, true);
+    while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen, mask_of(self->index));
+    atomic_store(&self->asleep, false);
+    avoid_waker(self);
   }
-  adapt(self, hp_now() - begin);
+  if (!self->idle) adapt(self, hp_now() - begin);
   return atomic_load_explicit(&pool->signal, memory_order_acquire);
 }
 
-/* True once for each batch that the thread is wanted for, while its gate is open. */
+/* Enters the open batch. Returns false if the batch is closed, does not request the thread, or
+ * is one that the thread has entered before. */
 static bool enter(worker *self) {
   hp_pool *pool = self->pool;
-  uint64_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+  uint64_t batch = atomic_load_explicit(&pool->batch, memory_order_acquire);
   do {
-    if (!(gate & OPEN) || number(gate) == self->last || self->index >= wanted(gate)) return false;
-  } while (!atomic_compare_exchange_weak_explicit(&pool->gate, &gate, gate + ONE_INSIDE + ONE_COME,
+    self->idle = self->index >= requested(batch);
+    if (!(batch & OPEN) || number(batch) == self->last_batch || self->idle) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&pool->batch, &batch, batch + ONE_ACTIVE + ONE_ENTERED,
                                                   memory_order_acquire, memory_order_acquire));
-  self->last = number(gate);
+  self->last_batch = number(batch);
   return true;
+}
+
+/* Leaves the batch. Sequentially consistent: the caller sees the change, or this thread sees
+ * that the caller sleeps. */
+static void leave(hp_pool *pool) {
+  atomic_fetch_sub(&pool->batch, ONE_ACTIVE);
+  if (!atomic_load(&pool->caller_sleeps)) return;
+  atomic_fetch_add(&pool->left, 1);
+  wake(&pool->left, UINT32_MAX);
 }
 
 static void *serve(void *argument) {
@@ -156,15 +182,21 @@ static void *serve(void *argument) {
     if (atomic_load_explicit(&pool->stop, memory_order_acquire)) return NULL;
     if (!enter(self)) continue;
     pool->work(pool->context, self->index);
-    atomic_fetch_sub_explicit(&pool->gate, ONE_INSIDE, memory_order_release);
+    leave(pool);
   }
 }
 
-static void announce(hp_pool *pool) {
-  if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed))
-    atomic_store_explicit(&pool->caller, sched_getcpu(), memory_order_relaxed);
+static bool any_sleeps(const hp_pool *pool, unsigned n) {
+  for (unsigned i = 1; i < n; i++)
+    if (atomic_load(&pool->workers[i]->asleep)) return true;
+  return false;
+}
+
+/* Wakes the first `n` threads. */
+static void announce(hp_pool *pool, unsigned n) {
+  if (any_sleeps(pool, n)) atomic_store_explicit(&pool->waker, sched_getcpu(), memory_order_relaxed);
   atomic_fetch_add(&pool->signal, 1);
-  if (atomic_load(&pool->sleepers)) wake_all(&pool->signal);
+  if (any_sleeps(pool, n)) wake(&pool->signal, masks_below(n));
 }
 
 static unsigned allowed_processors(void) {
@@ -172,73 +204,122 @@ static unsigned allowed_processors(void) {
   return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
 }
 
-hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
-  if (threads < 1) threads = 1;
-  if (threads > COUNT) threads = COUNT;
-  hp_pool *pool = hp_allocate_zeroed(sizeof *pool + threads * sizeof *pool->workers);
-  if (!pool) return HPAR_ERROR_MEMORY;
-  pool->threads = 1;
-  pool->crowded = threads > allowed_processors();
-  atomic_store_explicit(&pool->caller, -1, memory_order_relaxed);
-  while (pool->threads < threads) {
-    worker *next = &pool->workers[pool->threads];
-    next->pool = pool;
-    next->index = pool->threads;
-    next->spin = MAX_SPIN / 2;
-    if (pthread_create(&next->thread, NULL, serve, next)) break;
-    pool->threads++;
+/* Blocks all signals that another thread or process sends. Faults of the thread itself stay. */
+static void block_signals(sigset_t *before) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
+  pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
+static bool start_thread(hp_pool *pool) {
+  worker *next = hp_allocate_aligned(CACHE_LINE, sizeof *next);
+  if (!next) return false;
+  memset(next, 0, sizeof *next);
+  next->pool = pool;
+  next->index = pool->threads;
+  next->spin = MAX_SPIN_NS / 2;
+  if (pthread_create(&next->thread, NULL, serve, next)) {
+    hp_free(next);
+    return false;
   }
+  pool->workers[pool->threads++] = next;
+  return true;
+}
+
+void hp_pool_grow(hp_pool *pool, unsigned threads) {
+  if (threads > COUNT) threads = COUNT;
+  if (threads <= pool->threads) return;
+  worker **workers = hp_reallocate(pool->workers, threads * sizeof(worker *));
+  if (!workers) return;
+  pool->workers = workers;
+  sigset_t before;
+  block_signals(&before);
+  while (pool->threads < threads && start_thread(pool)) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
+  hp_pool *pool = hp_allocate_aligned(CACHE_LINE, sizeof *pool);
+  if (!pool) return HPAR_ERROR_MEMORY;
+  memset(pool, 0, sizeof *pool);
+  pool->threads = 1;
+  pool->processors = allowed_processors();
+  pool->generation = hp_fork_generation();
+  atomic_store_explicit(&pool->waker, -1, memory_order_relaxed);
+  hp_pool_grow(pool, threads);
   *out = pool;
   return HPAR_OK;
 }
 
+bool hp_pool_is_lost(const hp_pool *pool) { return pool->generation != hp_fork_generation(); }
+
 void hp_pool_destroy(hp_pool *pool) {
   if (!pool) return;
+  bool lost = hp_pool_is_lost(pool);
   atomic_store_explicit(&pool->stop, true, memory_order_release);
-  announce(pool);
-  for (unsigned i = 1; i < pool->threads; i++) pthread_join(pool->workers[i].thread, NULL);
+  if (!lost) announce(pool, pool->threads);
+  for (unsigned i = 1; i < pool->threads; i++) {
+    if (!lost) pthread_join(pool->workers[i]->thread, NULL);
+    hp_free(pool->workers[i]);
+  }
+  hp_free(pool->workers);
   hp_free(pool);
 }
 
 unsigned hp_pool_threads(const hp_pool *pool) { return pool->threads; }
 
 void hp_pool_wait_as(hp_pool *pool, hp_pool_wait how) {
-  atomic_store_explicit(&pool->how, (uint8_t)how, memory_order_relaxed);
+  atomic_store_explicit(&pool->wait, (uint8_t)how, memory_order_relaxed);
 }
 
-bool hp_pool_is_awake(const hp_pool *pool) { return !atomic_load_explicit(&pool->sleepers, memory_order_relaxed); }
+bool hp_pool_is_awake(const hp_pool *pool, unsigned n) {
+  if (n > pool->threads) n = pool->threads;
+  return !hp_pool_is_lost(pool) && !any_sleeps(pool, n);
+}
 
 void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context) {
-  uint64_t last = number(atomic_load_explicit(&pool->gate, memory_order_relaxed));
+  uint64_t last = number(atomic_load_explicit(&pool->batch, memory_order_relaxed));
   pool->work = work;
   pool->context = context;
   uint64_t next = (uint64_t)(uint32_t)(last + 1) << 32;
-  atomic_store_explicit(&pool->gate, next | OPEN | n * ONE_WANTED, memory_order_release);
-  announce(pool);
+  atomic_store_explicit(&pool->saturated, n > pool->processors, memory_order_relaxed);
+  atomic_store_explicit(&pool->batch, next | OPEN | n * ONE_REQUESTED, memory_order_release);
+  announce(pool, n);
 }
 
-/* Until nobody is inside, and everybody that is wanted has come where `all` are to. */
-static void wait_until_left(hp_pool *pool, bool all) {
+/* Returns whether no thread is active and, if `all`, every requested thread has entered. */
+static bool has_ended(const hp_pool *pool, bool all) {
+  uint64_t batch = atomic_load(&pool->batch);
+  return !active(batch) && (!all || entered(batch) + 1 >= requested(batch));
+}
+
+/* Waits for the end of the batch: spins, then sleeps until a thread leaves. */
+static void wait_for_end(hp_pool *pool, bool all) {
   hp_spin spin = {0};
-  bool patient = true;
+  if (hp_pool_is_lost(pool)) return;
+  do {
+    if (has_ended(pool, all)) return;
+  } while (hp_spin_on(&spin, JOIN_SPIN_NS));
+  atomic_store(&pool->caller_sleeps, true);
   for (;;) {
-    uint64_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
-    if (!inside(gate) && (!all || come(gate) + 1 >= wanted(gate))) return;
-    if (patient)
-      patient = hp_spin_on(&spin, JOIN_SPIN);
-    else
-      sched_yield();
+    uint32_t seen = atomic_load(&pool->left);
+    if (has_ended(pool, all)) break;
+    sleep_while(&pool->left, seen, UINT32_MAX);
   }
+  atomic_store(&pool->caller_sleeps, false);
 }
 
 void hp_pool_join(hp_pool *pool) {
-  wait_until_left(pool, true);
+  wait_for_end(pool, true);
   hp_pool_end(pool);
 }
 
 void hp_pool_end(hp_pool *pool) {
-  atomic_fetch_and_explicit(&pool->gate, ~OPEN, memory_order_relaxed);
-  wait_until_left(pool, false);
+  atomic_fetch_and_explicit(&pool->batch, ~OPEN, memory_order_relaxed);
+  wait_for_end(pool, false);
 }
 
 static unsigned cores;

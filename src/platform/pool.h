@@ -1,15 +1,18 @@
 #ifndef HP_PLATFORM_POOL_H
 #define HP_PLATFORM_POOL_H
 
-/* Threads that wait for work. One batch of work at a time: threads of the pool call the same function, once each with
- * its own index, which claims what is to be done by itself. The caller is thread 0 and does not call the function
- * through the pool. A batch has a gate: once the caller has done what there was to do it closes the gate, and a thread
- * that wakes too late finds it closed, so that nobody waits for it.
+/* Threads that wait for work. The calling thread runs one batch at a time: it is thread 0, and each
+ * requested thread of the pool calls the same function once with its own index. The function claims
+ * its work itself. When the calling thread has no work left it closes the batch. A thread that
+ * wakes after that skips the batch, and no thread waits for it.
  *
- * Between batches threads spin for a while, then sleep on a futex. How long is measured in time: a spinning thread
- * begins within a microsecond, a sleeping one after 25 to 60; if it is not bound, and may run on another, then not on
- * the processor of the thread that wakes it: that is taken out of its affinity.
- * If fewer threads can be created than asked for, the pool has fewer. */
+ * Between batches threads spin, then sleep on a futex. The duration is measured in time: a spinning
+ * thread starts within 1 us, a sleeping one after 25 to 60 us. A woken thread avoids the waker's
+ * CPU: unless it is bound or has no other CPU, it removes that CPU from its affinity.
+ *
+ * Threads of the pool receive no signals of the host program, except those of their own faults.
+ * In a forked child the threads are lost: hp_pool_is_lost returns true, and only hp_pool_end,
+ * hp_pool_join and hp_pool_destroy may be called. */
 
 #include <hpar/status.h>
 #include <stdbool.h>
@@ -19,42 +22,48 @@ typedef struct hp_pool hp_pool;
 typedef void (*hp_work)(void *context, unsigned thread);
 
 typedef enum hp_pool_wait {
-  HP_POOL_ADAPTIVE, /* as long as batches lately came one after the other, at most 2 ms, at least 50 us */
-  HP_POOL_SPIN,     /* a second */
-  HP_POOL_SLEEP     /* not at all */
+  HP_POOL_ADAPTIVE, /* spins as long as recent batches followed each other: 50 us to 2 ms */
+  HP_POOL_SPIN,     /* spins for a second */
+  HP_POOL_SLEEP     /* does not spin */
 } hp_pool_wait;
 
-/* `threads` includes the caller. HPAR_ERROR_MEMORY only if the pool itself cannot be had. */
+/* Creates a pool of `threads` threads with the caller, or fewer if the system refuses some. Returns
+ * HPAR_ERROR_MEMORY if there is no memory for the pool. */
 hpar_status hp_pool_create(hp_pool **pool, unsigned threads);
+/* Adds threads until the pool has `threads`, or fewer if the system refuses some. Requires that no
+ * batch runs. */
+void hp_pool_grow(hp_pool *pool, unsigned threads);
 void hp_pool_destroy(hp_pool *pool);           /* joins; NULL is allowed */
 unsigned hp_pool_threads(const hp_pool *pool); /* including the caller */
+bool hp_pool_is_lost(const hp_pool *pool);     /* was the pool created before a fork? */
 
-/* How threads wait from now on; those that sleep already go on with it. */
+/* Sets how threads wait. Threads that sleep go on with it. */
 void hp_pool_wait_as(hp_pool *pool, hp_pool_wait how);
-/* Does no thread sleep, so that a batch would begin at once? */
-bool hp_pool_is_awake(const hp_pool *pool);
+/* Returns whether a batch of `n` threads would start at once, because none of them sleeps. */
+bool hp_pool_is_awake(const hp_pool *pool, unsigned n);
 
-/* Starts `work(context, t)` on threads 1..n-1, n at most hp_pool_threads, and returns at once. Each batch is ended by
- * one of the next two before another is started. */
+/* Starts `work(context, t)` on threads 1..n-1 and returns at once. n is at most hp_pool_threads.
+ * One of the next two functions ends each batch before the next one starts. */
 void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context);
-/* Waits until all of them have begun and returned: for work that wants every one of its threads. What they wrote is
- * then visible. */
+/* Waits until all of them have begun and returned. What they wrote is visible then. */
 void hp_pool_join(hp_pool *pool);
-/* The same, but threads that have not begun by now never do. Without a batch it does nothing. */
+/* Does the same, except that threads that have not begun skip the batch. Without a batch it does
+ * nothing. */
 void hp_pool_end(hp_pool *pool);
 
-/* A polite step of a busy wait. */
+/* Pauses for a step of a busy wait. */
 void hp_pause(void);
 
-/* A busy wait measured in time, of zeros before its first step. */
+/* A busy wait that is measured in time. It is all zeros before its first step. */
 typedef struct hp_spin {
   uint64_t begin;
   unsigned steps;
 } hp_spin;
-/* One step; false once so many nanoseconds have passed since the first. */
+/* Waits for one step. Returns false if so many nanoseconds have passed since the first step. */
 bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds);
 
-/* Processing units this process may run on, one for each core; at least 1. From hwloc when built with it. */
+/* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
+ * library is built with it. */
 unsigned hp_usable_cores(void);
 
 #endif

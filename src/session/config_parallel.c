@@ -79,7 +79,7 @@ hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o,
   p->fragment = o->fragment;
   p->fits_threads_to_input = o->mode == HPAR_MODE_AUTO;
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
-  p->merges_as_tree = o->merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary;
+  p->merges_as_tree = o->merge == HPAR_MERGE_TREE && !p->plan.strategy->at_seam;
   /* Composing logs uses the workers' engines, and so do their tokenizers. */
   p->pipelined_workers = o->pipeline_stages && o->executor != HPAR_EXECUTOR_CALLER && o->merge != HPAR_MERGE_TREE;
   p->chunk_size = o->chunk_size;

@@ -207,8 +207,14 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
   return status;
 }
 
+static hpar_status fail_after_fork(hp_feed *feed) {
+  hp_explain(&feed->session->error, HPAR_ERROR_ARGUMENT, "the process has forked during the feed");
+  return fail(feed, HPAR_ERROR_ARGUMENT);
+}
+
 hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length) {
   if (!feed->document) return feed->failed;
+  if (hp_session_is_lost(feed->session)) return fail_after_fork(feed);
   if (feed->limit) return feed->limit;
   hpar_status status = HPAR_OK;
   uint64_t most = feed->config.limits.input;
@@ -269,6 +275,7 @@ hpar_status hp_feed_finish(hp_feed *feed) {
   hp_session *session = feed->session;
   feed->active = false;
   if (!feed->document) return feed->failed;
+  if (hp_session_is_lost(feed->session)) return fail_after_fork(feed);
   uint64_t end = hp_now();
   hpar_status status = feed->way == HP_FEED_AT_FINISH ? parse_collected(feed) : finish(feed);
   if (status != HPAR_OK && !hp_is_limit(status)) return fail(feed, status);

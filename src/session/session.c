@@ -17,8 +17,18 @@ void hp_session_close(hp_session *session) {
   hp_record_free(&session->record);
 }
 
+bool hp_session_is_lost(const hp_session *session) {
+#if HPAR_PARALLEL
+  return hp_parallel_is_lost(&session->team);
+#else
+  (void)session;
+  return false;
+#endif
+}
+
 void hp_session_stop(hp_session *session) {
 #if HPAR_PARALLEL
+  if (hp_session_is_lost(session)) session->record = (hp_record){0}; /* the memory leaks */
   hp_pipeline_abandon(&session->stages, session->team.pool);
   hp_parallel_abandon(&session->team);
 #else
@@ -59,7 +69,8 @@ void hp_limit_memory(hpar_document *document, uint64_t limit) {
 static bool is_awake(const hp_session *session, const hp_config *config) {
   hp_pool_wait wait = config->parallel.executor.wait;
   if (wait == HP_POOL_SPIN) return true;
-  return wait == HP_POOL_ADAPTIVE && session->team.pool && hp_pool_is_awake(session->team.pool);
+  return wait == HP_POOL_ADAPTIVE && session->team.pool &&
+         hp_pool_is_awake(session->team.pool, config->parallel.executor.threads);
 }
 #endif
 

@@ -19,6 +19,11 @@ void hp_chunk_queue_reset(hp_chunk_queue *q) {
   atomic_store_explicit(&q->cancelled, false, memory_order_relaxed);
 }
 
+void hp_chunk_queue_forget(hp_chunk_queue *q) {
+  q->has_lock = false;
+  atomic_store(&q->sleepers, 0);
+}
+
 void hp_chunk_queue_close(hp_chunk_queue *q) {
   for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) hp_free(q->blocks[block]);
   hp_work_ranges_close(&q->ranges);

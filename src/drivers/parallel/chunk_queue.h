@@ -47,6 +47,8 @@ typedef struct hp_chunk_queue {
 
 /* Empties the queue for the next job. Keeps its memory. */
 void hp_chunk_queue_reset(hp_chunk_queue *queue);
+/* Forgets the lock and the sleepers, which lost threads may have used. */
+void hp_chunk_queue_forget(hp_chunk_queue *queue);
 void hp_chunk_queue_close(hp_chunk_queue *queue);
 
 /* Returns a new last chunk [cut, limit) that is not published yet, or NULL if memory is short. */

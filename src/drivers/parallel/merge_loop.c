@@ -4,8 +4,6 @@
 #include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/report.h"
 
-#include <sched.h>
-
 enum { AWAIT_SPIN_NS = 200000, MIN_SPIN_STEPS = 100 };
 
 /* Lets the merger parse its chunk itself, if no worker has claimed the chunk. Returns whether it
@@ -69,6 +67,8 @@ static bool is_ready(const hp_job *job) {
   return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
 }
 
+static bool merger_is_ready(void *job) { return is_ready(job); }
+
 static void note_wait(const hp_job *job, uint64_t begin) {
   hp_record *record = job->merger.record;
   if (record) hp_record_event(record, HPAR_EVENT_WAIT, 0, job->chunk_number, begin, hp_now(), 0, 0);
@@ -90,7 +90,8 @@ static void wait_until_ready(hp_job *job) {
     } else if (spins) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
-      sched_yield();
+      hp_waits waits = {0};
+      hp_event_count_wait(&job->team->merger_event, &waits, merger_is_ready, job);
     }
   }
   note_wait(job, begin);

@@ -58,6 +58,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   hp_job *job = &team->job;
   hp_cutter_close(&job->cutter);
   hp_chunk_queue_reset(&team->queue);
+  hp_event_count_open(&team->merger_event);
   memset(job, 0, sizeof *job);
   job->team = team;
   job->queue = &team->queue;
@@ -166,8 +167,13 @@ void hp_parallel_finish(hp_team *team, size_t length) {
 
 void hp_parallel_abandon(hp_team *team) {
   atomic_store(&team->queue.cancelled, true);
-  if (team->job.pool_runs) hp_team_join_pool(&team->job);
+  if (hp_parallel_is_lost(team))
+    hp_team_forget(team);
+  else if (team->job.pool_runs)
+    hp_team_join_pool(&team->job);
 }
+
+bool hp_parallel_is_lost(const hp_team *team) { return team->job.pool_runs && hp_pool_is_lost(team->pool); }
 
 void hp_parallel_close(hp_team *team) {
   hp_parallel_abandon(team);

@@ -30,6 +30,9 @@ void hp_parallel_finish(hp_team *team, size_t length);
 /* Ends the job, if any runs, without a result. No thread accesses the document afterwards. */
 void hp_parallel_abandon(hp_team *team);
 
+/* Returns whether a fork has lost the threads of the job. Only hp_parallel_abandon may follow. */
+bool hp_parallel_is_lost(const hp_team *team);
+
 /* Abandons the job and frees the team's memory. */
 void hp_parallel_close(hp_team *team);
 

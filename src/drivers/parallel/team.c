@@ -13,23 +13,30 @@ enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
 
 /* Without the reservation, the stacks of the threads may take all address space, and the workers
  * would find none. */
-static hp_pool *create_pool(unsigned threads) {
+static bool grow_pool(hp_team *team, unsigned threads) {
   void *reserved = hp_map(STACK_ADDRESS_SPACE);
-  hp_pool *pool = NULL;
-  hpar_status status = hp_pool_create(&pool, threads);
+  hpar_status status = HPAR_OK;
+  if (team->pool)
+    hp_pool_grow(team->pool, threads);
+  else
+    status = hp_pool_create(&team->pool, threads);
   if (reserved) hp_unmap(reserved, STACK_ADDRESS_SPACE);
-  return status == HPAR_OK ? pool : NULL;
+  return status == HPAR_OK;
 }
 
 unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted) {
-  if (!team->pool || team->threads != wanted) {
+  if (team->pool && hp_pool_is_lost(team->pool)) {
     hp_pool_destroy(team->pool);
-    team->pool = create_pool(wanted);
-    if (!team->pool) return 0;
+    team->pool = NULL;
+    team->threads = 0;
+  }
+  if (team->threads < wanted) {
+    if (!grow_pool(team, wanted)) return 0;
     team->threads = wanted;
   }
   hp_pool_wait_as(team->pool, wait);
-  return hp_pool_threads(team->pool);
+  unsigned threads = hp_pool_threads(team->pool);
+  return threads < wanted ? threads : wanted;
 }
 
 void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
@@ -212,6 +219,7 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   }
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
   if (job->config->merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
+  hp_event_count_wake(&job->team->merger_event);
 }
 
 static void parse_chunks(hp_job *job, unsigned thread) {
@@ -257,6 +265,15 @@ void hp_team_join_pool(hp_job *job) {
   job->pool_runs = false;
 }
 
+/* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
+void hp_team_forget(hp_team *team) {
+  team->workers = NULL;
+  team->worker_count = 0;
+  team->merger_event = (hp_event_count){0};
+  hp_chunk_queue_forget(&team->queue);
+  team->job.pool_runs = team->job.is_open = false;
+}
+
 void hp_team_free(hp_team *team) {
   hp_pool_destroy(team->pool);
   for (unsigned i = 0; i < team->worker_count; i++) {
@@ -268,4 +285,5 @@ void hp_team_free(hp_team *team) {
   hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);
   hp_prescan_close(&team->prescan);
+  hp_event_count_close(&team->merger_event);
 }

@@ -11,6 +11,7 @@
 #include "html/tree/engine.h"
 #include "merge/compose.h"
 #include "merge/merge.h"
+#include "platform/event_count.h"
 #include "platform/pool.h"
 #include "speculation/start/prescan.h"
 
@@ -47,7 +48,7 @@ typedef struct hp_job {
 /* Zeros are a team without memory. */
 typedef struct hp_team {
   hp_pool *pool;
-  unsigned threads;    /* the pool was created for */
+  unsigned threads;    /* the largest number that a parse has requested */
   hp_worker **workers; /* [0] belongs to the calling thread */
   unsigned worker_count;
   hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* of each worker, for a merge tree */
@@ -55,11 +56,12 @@ typedef struct hp_team {
   hp_chunk_queue queue;
   hp_cuts cuts;
   hp_prescan prescan;
+  hp_event_count merger_event; /* a chunk is done */
   hp_job job;
 } hp_team;
 
-/* Creates the pool for `wanted` threads, unless the team has it. Returns its number of threads, or
- * 0 if memory is short. The pool waits as `wait` states. */
+/* Gives the team a pool with at least `wanted` threads. Returns how many of these a parse may use,
+ * or 0 if memory is short. The pool waits as `wait` states. */
 unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
 
 /* Calls work(context, t) once for each t below `threads`, on the executor. Returns when all have
@@ -78,6 +80,8 @@ void hp_team_start_pool(hp_job *job);
 /* Closes the queue. Waits until the threads of the pool have returned. */
 void hp_team_join_pool(hp_job *job);
 
+/* Ends the job of a process whose child this process is. */
+void hp_team_forget(hp_team *team);
 /* Frees all memory. Requires: no job runs. */
 void hp_team_free(hp_team *team);
 
