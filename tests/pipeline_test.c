@@ -6,6 +6,8 @@
  *   HPAR_TEST_SEED=N    the first seed (1)
  *   HPAR_TEST_LIMIT=N   stop printing after N differences (10) */
 
+#include "drivers/pipelined/ring.h"
+
 #include "check.h"
 #include "support/compare.h"
 #include "support/dat.h"
@@ -337,6 +339,16 @@ static void hostile(void) {
   printf("at most %.2f times the input was read\n", worst);
 }
 
+/* The slots begin on a cache line, so that batches share none. */
+static void ring_alignment(void) {
+  for (uint32_t length = 1; length <= 4096; length *= 2) {
+    hp_ring ring = {.slots = NULL};
+    if (!CHECK(hp_ring_open(&ring, length, 1))) return;
+    CHECK_EQ((uintptr_t)ring.slots % 64, 0);
+    hp_ring_close(&ring);
+  }
+}
+
 int main(int count, char **arguments) {
   char directory[4096];
   bool on_fixtures = check_part(count, arguments, "fixtures");
@@ -360,5 +372,6 @@ int main(int count, char **arguments) {
   compare_close(&with);
   CHECK(!failures);
   printf("%llu parses, %lu failed; %llu rollbacks\n", (unsigned long long)parses, failures, rollbacks);
+  ring_alignment();
   return check_report();
 }
