@@ -35,7 +35,8 @@ static void make_page(unsigned number) {
 
 static hpar_status parse(hpar_parser *parser, unsigned number, unsigned way, hpar_document *document) {
   hpar_options options = HPAR_OPTIONS_DEFAULT;
-  options.mode = way == AT_FINISH ? HPAR_MODE_PIPELINED : HPAR_MODE_SEQUENTIAL;
+  bool pipelined = way == AT_FINISH && hpar_strategy_name(0); /* no strategy: no parallel parser */
+  options.mode = pipelined ? HPAR_MODE_PIPELINED : HPAR_MODE_SEQUENTIAL;
   options.executor = way == AT_FINISH ? HPAR_EXECUTOR_INLINE : options.executor;
   options.encoding = way == DECODED || way == FED_DECODED ? "windows-1252" : "utf-8";
   make_page(number);
