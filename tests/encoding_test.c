@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "text/encoding/decode.h"
-#include "text/encoding/looks_like_html.h"
 #include "text/encoding/sniff.h"
 #include "text/input.h"
 
@@ -759,23 +758,6 @@ static void test_fixtures(const char *path) {
   shared_list_free(&files);
 }
 
-/*** content ***/
-
-static void test_content(void) {
-#define LOOKS(bytes) hp_looks_like_else(bytes, sizeof bytes - 1, NULL)
-  CHECK(!LOOKS("") && !LOOKS(" \n") && !LOOKS("<p>") && !LOOKS("\xEF\xBB\xBF <!doctype html>"));
-  CHECK(!LOOKS("text <b>bold"));
-  CHECK_STRING(LOOKS("\x89PNG\r\n\x1A\n...."), "a PNG image");
-  CHECK_STRING(LOOKS("%PDF-1.7 <html>"), "a PDF document");
-  CHECK_STRING(LOOKS("RIFF....WEBPVP8 "), "a WebP image");
-  CHECK_STRING(LOOKS("{\"html\": 1}"), "JSON");
-  CHECK_STRING(LOOKS("only words < here"), "plain text");
-  CHECK_STRING(LOOKS("<p>\0\0\0"), "binary data");
-  CHECK_STRING(LOOKS("\1<p>\2") ? "yes" : "no", "no");
-  CHECK_STRING(LOOKS("\1\2\3"), "binary data");
-  CHECK(!hp_looks_like_else("<\0p\0>\0", 6, &hp_utf16le));
-}
-
 int main(int count, char **arguments) {
   if (check_part(count, arguments, "fixtures")) {
     char path[4096];
@@ -797,7 +779,6 @@ int main(int count, char **arguments) {
   test_parses();
   test_source_offsets();
   test_memory();
-  test_content();
   hpar_document_destroy(document);
   hpar_document_destroy(other);
   hpar_parser_destroy(parser);

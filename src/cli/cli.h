@@ -34,6 +34,15 @@ void hp_clear_progress(void);
 /* An hpar_write to a FILE, its context. */
 hpar_status hp_write_file(const char *bytes, size_t length, void *file);
 
+/* Bytes in memory. Zero is the empty text; the owner frees `bytes` with free. */
+typedef struct hp_text {
+  char *bytes;
+  size_t length, capacity;
+} hp_text;
+
+/* An hpar_write that appends to an hp_text, its context. */
+hpar_status hp_append_text(const char *bytes, size_t length, void *text);
+
 /* Flushes standard output. `code`, or HP_EXIT_FAILED after saying what could not be written; a reader that has gone
  * away is not worth a word. */
 int hp_finish_output(int code);

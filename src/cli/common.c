@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,20 @@ hpar_status hp_write_file(const char *bytes, size_t length, void *file) {
   if (fwrite(bytes, 1, length, file) == length) return HPAR_OK;
   if (!write_error) write_error = errno;
   return HPAR_ERROR_IO;
+}
+
+hpar_status hp_append_text(const char *bytes, size_t length, void *text) {
+  hp_text *to = text;
+  if (to->capacity - to->length < length) {
+    size_t capacity = (to->length + length) * 2;
+    char *grown = realloc(to->bytes, capacity);
+    if (!grown) return HPAR_ERROR_MEMORY;
+    to->bytes = grown;
+    to->capacity = capacity;
+  }
+  if (length) memcpy(to->bytes + to->length, bytes, length);
+  to->length += length;
+  return HPAR_OK;
 }
 
 int hp_finish_output(int code) {

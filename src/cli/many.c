@@ -6,34 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct text {
-  char *bytes;
-  size_t length, capacity;
-} text;
-
 typedef struct many {
   hp_pages pages;
   hpar_input *inputs; /* of those pages that could be read */
   const char **paths;
-  text *outputs;
+  hp_text *outputs;
   size_t count;
   const hpar_options *options;
   hp_format format;
 } many;
-
-static hpar_status append(const char *bytes, size_t length, void *context) {
-  text *to = context;
-  if (to->capacity - to->length < length) {
-    size_t capacity = (to->length + length) * 2;
-    char *grown = realloc(to->bytes, capacity);
-    if (!grown) return HPAR_ERROR_MEMORY;
-    to->bytes = grown;
-    to->capacity = capacity;
-  }
-  if (length) memcpy(to->bytes + to->length, bytes, length);
-  to->length += length;
-  return HPAR_OK;
-}
 
 /* On the thread that has parsed it: serialising is done side by side, too. */
 static void serialize(void *context, size_t index, hpar_input *input, const hpar_document *document,
@@ -44,9 +25,10 @@ static void serialize(void *context, size_t index, hpar_input *input, const hpar
   (void)thread;
   if (m->format == HP_FORMAT_NONE || (input->status && input->status < HPAR_LIMIT_DEPTH)) return;
   hpar_node root = hpar_document_root(document);
-  hpar_status status = m->format == HP_FORMAT_TREE
-                           ? hpar_serialize_tree(document, root, append, &m->outputs[index])
-                           : hpar_serialize_html(document, root, m->options->scripting, append, &m->outputs[index]);
+  hpar_status status =
+      m->format == HP_FORMAT_TREE
+          ? hpar_serialize_tree(document, root, hp_append_text, &m->outputs[index])
+          : hpar_serialize_html(document, root, m->options->scripting, hp_append_text, &m->outputs[index]);
   if (status) input->status = status;
 }
 

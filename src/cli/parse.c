@@ -1,8 +1,8 @@
+#include "cli/looks_like_html.h"
 #include "cli/many.h"
 #include "cli/read.h"
 #include "cli/report.h"
 #include "text/decoded_line.h"
-#include "text/encoding/looks_like_html.h"
 #include "text/line.h"
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static int check(request *request) {
 
 static void warn_unless_html(const request *request, const char *bytes, size_t length, const char *encoding) {
   if (request->options.fragment) return;
-  const char *other = hp_looks_like_else(bytes, length, hp_encoding_for_label(encoding, strlen(encoding)));
+  const char *other = hp_looks_like_else(bytes, length, encoding);
   if (other) hp_complain("%s looks like %s rather than HTML", hp_shown_name(request->path), other);
 }
 

@@ -1,6 +1,5 @@
 #include "cli/json.h"
 #include "cli/options.h"
-#include "text/input.h"
 #include "text/line.h"
 #include "text/scan/utf8.h"
 
@@ -149,16 +148,14 @@ static int run(const char *path, const char *state, const char *last_start_tag, 
   char *loaded = hp_load(path, 0, &length);
   if (!loaded) return HP_EXIT_FAILED;
   const char *bytes = loaded;
-  hp_input text = {0};
+  hp_text text = {0};
   hpar_parser *parser = NULL;
   hp_json json = {.file = stdout};
   hpar_status status = hpar_parser_create(&parser);
-  if (!status && encoding) {
-    status = hp_input_decode(&text, loaded, length, hp_encoding_for_label(encoding, strlen(encoding)));
-    if (text.encoding && text.encoding->kind != HP_ENCODING_UTF8) {
-      bytes = text.bytes;
-      length = text.length;
-    }
+  if (!status && encoding && strcasecmp(hpar_encoding_name(encoding), "utf-8") != 0) {
+    status = hpar_decode(encoding, loaded, length, hp_append_text, &text);
+    bytes = text.bytes ? text.bytes : "";
+    length = text.length;
   }
   if (!status) {
     hp_json_open(&json, '{');
@@ -180,7 +177,7 @@ static int run(const char *path, const char *state, const char *last_start_tag, 
     fputc('\n', stdout);
   }
   hpar_parser_destroy(parser);
-  hp_input_close(&text);
+  free(text.bytes);
   free(loaded);
   return hp_finish_output(code);
 }

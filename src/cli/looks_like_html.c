@@ -1,6 +1,8 @@
-#include "text/encoding/looks_like_html.h"
+#include "cli/looks_like_html.h"
 
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LOOK = 4096, NUL_SHARE = 64 };
 
@@ -44,9 +46,7 @@ static const struct {
     {"an SQLite database", "SQLite format 3", 0, 15},
 };
 
-static bool is_wide(const hp_encoding *encoding) {
-  return encoding && (encoding->kind == HP_ENCODING_UTF16LE || encoding->kind == HP_ENCODING_UTF16BE);
-}
+static bool is_wide(const char *encoding) { return !strncasecmp(encoding, "utf-16", strlen("utf-16")); }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -57,7 +57,7 @@ static bool has_tag(const char *at, const char *end) {
   return false;
 }
 
-const char *hp_looks_like_else(const char *bytes, size_t length, const hp_encoding *encoding) {
+const char *hp_looks_like_else(const char *bytes, size_t length, const char *encoding) {
   size_t seen = length < LOOK ? length : LOOK, nuls = 0;
   for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
     size_t at = beginnings[i].at, n = beginnings[i].length;
