@@ -236,7 +236,7 @@ static void quirks(void) {
 }
 
 static void offsets(void) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.source_offsets = true;
   static const char text[] = "\xEF\xBB\xBF<p a='>'>x\xFFy<b>z</p>w<i\n>";
   hpar_node root = parse_with(&options, text), p = find(root, "p"), b = find(p, "b");
@@ -274,7 +274,7 @@ static void text(void) {
 }
 
 static void fragments(void) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.fragment = "tr";
   hpar_node root = parse_with(&options, "<td>a<td>b");
   CHECK_EQ(hpar_node_kind(document, root), HPAR_NODE_DOCUMENT);
@@ -324,7 +324,7 @@ static void reuse(void) {
   buffer page = {0};
   for (int i = 0; i < 5000; i++) buffer_format(&page, "<p class=c%d>text %d<x-%d></x-%d>", i, i, i % 50, i % 50);
   size_t memory = 0;
-  hpar_options sequential = {.mode = HPAR_MODE_SEQUENTIAL};
+  hpar_options sequential = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   for (int i = 0; i < 20; i++) {
     CHECK_EQ(hpar_parse(parser, &sequential, page.bytes, page.length, document, NULL), HPAR_OK);
     if (i == 1) memory = hpar_document_memory(document);
@@ -332,7 +332,7 @@ static void reuse(void) {
   CHECK(memory > 0);
   CHECK(hpar_document_memory(document) <= memory + memory / 8);
   /* nor much with threads, nor is it much for a little page */
-  hpar_options threads = {.threads = 8};
+  hpar_options threads = {HPAR_OPTIONS_INIT, .threads = 8};
   for (int i = 0; i < 20; i++) {
     CHECK_EQ(hpar_parse(parser, &threads, page.bytes, page.length, document, NULL), HPAR_OK);
     CHECK(hpar_document_memory(document) <= memory + memory / 4);
@@ -347,7 +347,7 @@ static void reuse(void) {
   CHECK_IS(hpar_node_data(document, hpar_node_first_child(document, find(hpar_document_root(document), "p"))),
            "left behind");
 
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.copy_input = true;
   char bytes[] = "<p id=here>kept&amp;<x-name>";
   CHECK_EQ(hpar_parse(parser, &options, bytes, strlen(bytes), document, NULL), HPAR_OK);

@@ -596,8 +596,9 @@ static void dump(const hpar_document *of, buffer *tree) {
 static void check_parse(const char *bytes, size_t length, const char *hint, const char *encoding, const char *source,
                         const char *contains) {
   buffer tree = {0}, parallel = {0};
-  hpar_stats stats;
-  hpar_options options = {.encoding = hint, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 1000, .source_offsets = true};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = hint, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 1000,
+                          .source_offsets = true};
   if (!CHECK_EQ(hpar_parse(parser, &options, bytes, length, document, &stats), HPAR_OK)) return;
   CHECK_STRING(stats.encoding, encoding);
   CHECK_STRING(stats.encoding_source, source);
@@ -607,11 +608,11 @@ static void check_parse(const char *bytes, size_t length, const char *hint, cons
   size_t errors = hpar_parse_error_count(parser);
   if (hpar_predictor_name(0)) {
     options.mode = HPAR_MODE_PARALLEL;
-    options.executor = HPAR_EXECUTOR_INLINE;
+    options.parallel.executor = HPAR_EXECUTOR_INLINE;
     for (uint64_t cut = 0; cut <= length; cut += length > 500 ? 7 : 1) {
-      options.cuts = cut ? &cut : NULL;
-      options.cut_count = cut != 0;
-      options.chunk_size = cut ? 0 : 64;
+      options.experiment.cuts = cut ? &cut : NULL;
+      options.experiment.cut_count = cut != 0;
+      options.parallel.chunk_size = cut ? 0 : 64;
       if (!CHECK_EQ(hpar_parse(parser, &options, bytes, length, other, &stats), HPAR_OK)) break;
       dump(other, &parallel);
       buffer_add(&parallel, "", 1);
@@ -660,8 +661,8 @@ static void test_parses(void) {
   PARSE("<script><meta charset=gbk></script><meta charset=koi8-r><p>\xE9", NULL, "KOI8-R", "late-meta", "\"И\"");
   PARSE("<meta charset=hz-gb-2312><p>x", NULL, "replacement", "meta", "\"" R "\"");
 
-  hpar_stats stats;
-  hpar_options options = {.encoding = "latin1", .fragment = "div"};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "latin1", .fragment = "div"};
   CHECK_EQ(hpar_parse(parser, &options, "<meta charset=gbk>\xE9", 19, document, &stats), HPAR_OK);
   CHECK_STRING(stats.encoding, "windows-1252");
   options.encoding = NULL;
@@ -675,7 +676,8 @@ static void test_parses(void) {
 /* Where tags stood in the caller's bytes, which are gone by then. */
 static void test_source_offsets(void) {
   char bytes[] = "\xC4\xE3\xC4\xE3<b>\xC4\xE3<i>x</i></b>";
-  hpar_options options = {.encoding = "gbk", .source_offsets = true, .copy_input = true, .max_errors = 9};
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "gbk", .source_offsets = true, .copy_input = true,
+                          .max_errors = 9};
   if (!CHECK_EQ(hpar_parse(parser, &options, bytes, sizeof bytes - 1, document, NULL), HPAR_OK)) return;
   memset(bytes, 0, sizeof bytes);
   uint64_t start = 0, end = 0;
@@ -691,7 +693,7 @@ static void test_source_offsets(void) {
 
 static void test_memory(void) {
   static const char page[] = FAR1024 "<meta charset=big5><p>\xA4\xA4 and more";
-  hpar_options options = {.copy_input = true, .source_offsets = true, .max_errors = 10};
+  hpar_options options = {HPAR_OPTIONS_INIT, .copy_input = true, .source_offsets = true, .max_errors = 10};
   bool done = false;
   for (uint64_t n = 0; n < 3000 && !done; n++) {
     hp_memory_fail_after(n);
@@ -707,10 +709,11 @@ static void test_memory(void) {
 
 /* One test's encoding, by a parse; undeclared is windows-1252 there. */
 static void check_fixture(const char *path, unsigned line, const char *data, size_t length, const char *label) {
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL};
   for (size_t i = 0; i < (hpar_predictor_name(0) ? 2 : 1); i++) {
-    hpar_options options = {.mode = modes[i], .executor = HPAR_EXECUTOR_INLINE, .chunk_size = 100};
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[i], .parallel.executor = HPAR_EXECUTOR_INLINE,
+                            .parallel.chunk_size = 100};
     if (!CHECK_EQ(hpar_parse(parser, &options, data, length, document, &stats), HPAR_OK)) return;
     bool undeclared = !strcmp(stats.encoding_source, "valid-utf-8");
     const char *expected = hpar_encoding_name(label);

@@ -10,7 +10,7 @@ static hpar_parser *parser;
 static hpar_document *first, *second;
 
 static bool parse(const char *text, hpar_document *document) {
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
   return CHECK_EQ(hpar_parse(parser, &options, text, strlen(text), document, NULL), HPAR_OK);
 }
 

@@ -40,20 +40,21 @@ static bool possible(way which) {
 }
 
 static hpar_options options_of(way which) {
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = 50};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 50};
   if (which == KEPT) options.copy_input = options.source_offsets = true;
   if (sequential(which)) return options;
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = which == INLINE ? 1 : 3;
-  options.executor = which == INLINE || which == PIPELINED_ALONE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
-  options.chunk_size = 300;
-  options.checkpoint_bytes = 1;
+  options.parallel.executor =
+      which == INLINE || which == PIPELINED_ALONE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+  options.parallel.chunk_size = 300;
+  options.experiment.checkpoint_bytes = 1;
   switch (which) {
-    case INSPECTED: options.inspect = true; break;
-    case TREE: options.merge = HPAR_MERGE_TREE; break;
-    case EXACT: options.cut = "exact"; break;
-    case HPAR2013: options.strategy = "hpar2013"; break;
-    case STAGES: options.pipeline_stages = true; break;
+    case INSPECTED: options.experiment.inspect = true; break;
+    case TREE: options.parallel.merge = HPAR_MERGE_TREE; break;
+    case EXACT: options.experiment.cut_policy = "exact"; break;
+    case HPAR2013: options.experiment.strategy = "hpar2013"; break;
+    case STAGES: options.experiment.pipelined_workers = true; break;
     case PIPELINED:
     case PIPELINED_ALONE: options.mode = HPAR_MODE_PIPELINED; break;
     case FROM_JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;

@@ -28,7 +28,7 @@ enum { ERRORS = 1000, SPLITS = 2000, MAX_PIECES = 4096 };
 static hpar_parser *parser, *whole_parser;
 static hpar_document *document;
 static buffer expected, expected_errors, got, got_errors;
-static hpar_stats expected_stats, got_stats;
+static hpar_stats expected_stats = {HPAR_STATS_INIT}, got_stats = {HPAR_STATS_INIT};
 static hpar_quirks quirks;
 static unsigned long differences;
 
@@ -93,7 +93,7 @@ static hpar_status feed_steps(const hpar_options *options, const char *bytes, si
 }
 
 static const char *difference(const hpar_options *options, hpar_status status) {
-  if (status) return hpar_status_text(status);
+  if (status) return hpar_parser_error(parser);
   if (!compare_dump(document, &got)) return "no dump";
   if (options->source_offsets) add_places(&got);
   errors_of(parser, &got_errors);
@@ -144,8 +144,8 @@ static hpar_options parallel_options(const hpar_options *options) {
   if (!hpar_predictor_name(0)) return parallel;
   parallel.mode = HPAR_MODE_PARALLEL;
   parallel.threads = 2;
-  parallel.chunk_size = 10;
-  parallel.checkpoint_bytes = 1;
+  parallel.parallel.chunk_size = 10;
+  parallel.experiment.checkpoint_bytes = 1;
   return parallel;
 }
 
@@ -160,10 +160,10 @@ static void every_split(hpar_options options, const char *bytes, size_t length, 
   if (thorough) one_splits(&parallel, bytes, length, origin);
   single_bytes(&parallel, bytes, length, origin);
   verdict(&parallel, feed_steps(&parallel, bytes, length, 7), bytes, length, origin, "steps of", 7);
-  parallel.merge = HPAR_MERGE_TREE;
+  parallel.parallel.merge = HPAR_MERGE_TREE;
   verdict(&parallel, feed_steps(&parallel, bytes, length, 8), bytes, length, origin, "merged as a tree, steps of", 8);
-  parallel.merge = HPAR_MERGE_CHAIN;
-  parallel.executor = HPAR_EXECUTOR_INLINE;
+  parallel.parallel.merge = HPAR_MERGE_CHAIN;
+  parallel.parallel.executor = HPAR_EXECUTOR_INLINE;
   single_bytes(&parallel, bytes, length, origin);
 }
 
@@ -171,10 +171,8 @@ static void own_documents(void) {
   for (size_t i = 0; i < document_count; i++) {
     char origin[64];
     snprintf(origin, sizeof origin, "own document %zu", i + 1);
-    hpar_options options = {.scripting = documents[i].scripting,
-                            .fragment = documents[i].fragment,
-                            .max_errors = ERRORS,
-                            .encoding = "utf-8"};
+    hpar_options options = {HPAR_OPTIONS_INIT, .scripting = documents[i].scripting, .fragment = documents[i].fragment,
+                            .max_errors = ERRORS, .encoding = "utf-8"};
     every_split(options, documents[i].bytes, documents[i].length, origin, true);
     options.source_offsets = true;
     options.encoding = NULL; /* held back, unless it is a fragment */
@@ -190,7 +188,7 @@ static void add_filler(buffer *to, size_t least) {
 
 static void splits_of(const buffer *text, const hpar_options *options, const char *origin) {
   hpar_options sequential = *options, parallel = parallel_options(options);
-  parallel.chunk_size = 100;
+  parallel.parallel.chunk_size = 100;
   if (!expect(&sequential, text->bytes, text->length)) return;
   for (size_t at = 0; at <= text->length; at += at > 900 && at < 1150 ? 1 : 1 + at % 5)
     verdict(&sequential, feed_pieces(&sequential, text->bytes, text->length, &at, 1), text->bytes, text->length, origin,
@@ -237,7 +235,8 @@ static void encodings(void) {
     buffer_text(&text, cases[i].meta);
     add_filler(&text, 1500);
     buffer_text(&text, cases[i].after);
-    hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS, .encoding = cases[i].encoding};
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS,
+                            .encoding = cases[i].encoding};
     for (int with_places = 0; with_places < 2; with_places++) {
       options.source_offsets = with_places;
       splits_of(&text, &options, cases[i].origin);
@@ -259,7 +258,8 @@ static void encodings(void) {
       if ((unsigned char)*p < 0x80) buffer_byte(&wide, 0);
     }
   }
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS, .source_offsets = true};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS,
+                          .source_offsets = true};
   splits_of(&wide, &options, "utf-16");
   CHECK_STRING(got_stats.encoding, "UTF-16LE");
   buffer_free(&wide);
@@ -279,7 +279,7 @@ static void invalid_utf8(void) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     char origin[64];
     snprintf(origin, sizeof origin, "invalid text %zu", i + 1);
-    hpar_options options = {.max_errors = ERRORS, .source_offsets = true, .encoding = "utf-8"};
+    hpar_options options = {HPAR_OPTIONS_INIT, .max_errors = ERRORS, .source_offsets = true, .encoding = "utf-8"};
     size_t length = strlen(texts[i]);
     every_split(options, texts[i], length, origin, true);
     /* Two splits, four bytes apart at most. */
@@ -296,8 +296,8 @@ static void invalid_utf8(void) {
     hpar_options cut = parallel_options(&options);
     for (uint64_t at = 0; at <= length; at++) {
       uint64_t cuts[] = {at, at + 5};
-      cut.cuts = cuts;
-      cut.cut_count = at + 5 <= length ? 2 : 1;
+      cut.experiment.cuts = cuts;
+      cut.experiment.cut_count = at + 5 <= length ? 2 : 1;
       single_bytes(&cut, texts[i], length, origin);
     }
   }
@@ -313,10 +313,8 @@ static bool fixtures(const char *directory, bool thorough) {
       const dat_test *test = &file.tests[k];
       char origin[4200];
       snprintf(origin, sizeof origin, "%s:%u", files.paths[i], test->line);
-      hpar_options options = {.scripting = test->scripting == DAT_ON,
-                              .fragment = test->fragment,
-                              .max_errors = ERRORS,
-                              .encoding = "utf-8"};
+      hpar_options options = {HPAR_OPTIONS_INIT, .scripting = test->scripting == DAT_ON, .fragment = test->fragment,
+                              .max_errors = ERRORS, .encoding = "utf-8"};
       every_split(options, test->data, test->data_length, origin, thorough);
       options.encoding = NULL;
       if (thorough) every_split(options, test->data, test->data_length, origin, false);
@@ -330,14 +328,15 @@ static bool fixtures(const char *directory, bool thorough) {
 /* All in steps of 16 KB now and then, else split anywhere, into few pieces or many. */
 static void random_splits(const char *bytes, size_t length, const char *origin, unsigned count) {
   random_state random = {length};
-  hpar_options sequential = {.mode = HPAR_MODE_SEQUENTIAL}, parallel = {.mode = HPAR_MODE_PARALLEL, .threads = 2};
+  hpar_options sequential = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL},
+               parallel = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2};
   if (!expect(&sequential, bytes, length)) return;
   for (unsigned i = 0; i < count; i++) {
     static size_t splits[MAX_PIECES];
     size_t n = 0, most = length / (1 + random_below(&random, 20) * random_below(&random, 200));
     for (size_t at = 0; n < MAX_PIECES && (at += random_below(&random, most + 2)) < length;) splits[n++] = at;
     const hpar_options *options = i % 2 && hpar_predictor_name(0) ? &parallel : &sequential;
-    parallel.chunk_size = i % 4 == 1 ? 1000 + random_below(&random, 20000) : 0;
+    parallel.parallel.chunk_size = i % 4 == 1 ? 1000 + random_below(&random, 20000) : 0;
     hpar_status status =
         i % 50 < 2 ? feed_steps(options, bytes, length, 16 << 10) : feed_pieces(options, bytes, length, splits, n);
     verdict(options, status, bytes, 0, origin, "random splits", i);
@@ -374,8 +373,8 @@ static void check_text(const char *text) {
 
 static void misuse(void) {
   static const char tree[] = "| <html>\n|   <head>\n|   <body>\n|     <p>\n|       \"x\"\n";
-  hpar_options bad = {.threads = HPAR_MAX_THREADS + 1};
-  hpar_stats stats;
+  hpar_options bad = {HPAR_OPTIONS_INIT, .threads = HPAR_MAX_THREADS + 1};
+  hpar_stats stats = {HPAR_STATS_INIT};
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_begin(NULL, NULL, document), HPAR_ERROR_ARGUMENT);
@@ -384,9 +383,9 @@ static void misuse(void) {
   CHECK_EQ(hpar_parser_feed(NULL, "x", 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_finish(NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
-  bad = (hpar_options){.fragment = ""};
+  bad = (hpar_options){HPAR_OPTIONS_INIT, .fragment = ""};
   CHECK_EQ(hpar_parser_begin(parser, &bad, document), HPAR_ERROR_ARGUMENT);
-  bad = (hpar_options){.encoding = "no such"};
+  bad = (hpar_options){HPAR_OPTIONS_INIT, .encoding = "no such"};
   CHECK_EQ(hpar_parser_begin(parser, &bad, document), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
 
@@ -409,7 +408,8 @@ static void misuse(void) {
   /* Cuts past the end are found out in the end. */
   if (hpar_predictor_name(0)) {
     uint64_t cuts[] = {1, 100};
-    hpar_options cut = {.mode = HPAR_MODE_PARALLEL, .cuts = cuts, .cut_count = 2};
+    hpar_options cut = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .experiment.cuts = cuts,
+                        .experiment.cut_count = 2};
     CHECK_EQ(hpar_parser_begin(parser, &cut, document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);
     CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
@@ -420,7 +420,8 @@ static void misuse(void) {
   buffer page = {0};
   add_filler(&page, 300000);
   for (int mode = 0; mode < 2; mode++) {
-    hpar_options options = {.mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
+    hpar_options options = {HPAR_OPTIONS_INIT,
+                            .mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
                             .threads = 3};
     for (int way = 0; way < 8; way++) {
       hpar_parser *other;
@@ -480,10 +481,9 @@ static void want_of_memory(void) {
   buffer_text(&page, "</script><meta charset=gbk>");
   add_filler(&page, 20000);
   for (int mode = 0; mode < 2; mode++) {
-    hpar_options options = {.mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
-                            .threads = 2,
-                            .chunk_size = 2000,
-                            .max_errors = ERRORS};
+    hpar_options options = {HPAR_OPTIONS_INIT,
+                            .mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
+                            .threads = 2, .parallel.chunk_size = 2000, .max_errors = ERRORS};
     bool done = false;
     unsigned n = 0;
     for (; !done && n < 1000; n += n < 100 ? 1 : 7) {
@@ -530,8 +530,8 @@ typedef struct long_token {
 
 static double feed_long_token(void *context, int size) {
   const long_token *of = context;
-  hpar_options options = {
-      .mode = of->parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL, .threads = 2, .encoding = "utf-8"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = of->parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
+                          .threads = 2, .encoding = "utf-8"};
   size_t length = size ? 400000 : 100000;
   buffer text = {0};
   buffer_text(&text, of->open);
@@ -574,7 +574,7 @@ static void early_chunks(void) {
   if (!hpar_predictor_name(0)) return;
   buffer page = {0};
   add_filler(&page, 1000000);
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8"};
   got_stats.chunks_started_before_end = 0;
   for (long ms = 1; ms < 10000 && !got_stats.chunks_started_before_end; ms *= 2) {
     CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);

@@ -17,16 +17,16 @@ static char *page;
 static uint64_t page_nodes;
 
 static hpar_options parallel_options(void) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 3;
-  options.chunk_size = 5000;
+  options.parallel.chunk_size = 5000;
   return options;
 }
 
 static bool parses(hpar_parser *parser, hpar_document *document) {
   hpar_options options = parallel_options();
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   return !hpar_parse(parser, &options, page, PAGE_BYTES, document, &stats) && stats.nodes == page_nodes;
 }
 
@@ -124,7 +124,7 @@ static void during_feeds(void) {
       if (!CHECK(!hpar_parser_feed(p.parser, page + i * (PAGE_BYTES / FEEDS), PAGE_BYTES / FEEDS))) return;
       if (i == 3 + round % (FEEDS - 3)) in_child(ways[round % (sizeof ways / sizeof *ways)], &p);
     }
-    hpar_stats stats;
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK(!hpar_parser_finish(p.parser, &stats));
     CHECK_EQ(stats.nodes, page_nodes);
     CHECK_EQ(stats.threads, 3);
@@ -171,11 +171,11 @@ int main(void) {
   if (!page) return 1;
   for (size_t length = 0, i = 0; length < PAGE_BYTES; i++)
     length += (size_t)sprintf(page + length, "<div class=c%zu><p x-%zu>text <b>bold</b> &amp; more</div>\n", i, i);
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   if (hpar_parser_create(&parser) || hpar_document_create(&document)) return 1;
   CHECK(!hpar_parse(parser, &options, page, PAGE_BYTES, document, &stats));
   page_nodes = stats.nodes;

@@ -180,7 +180,7 @@ typedef struct measured {
 } measured;
 
 static double best_time(const buffer *page, int times, hpar_stats *stats) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.encoding = "utf-8";
   double best = 1e9;
@@ -199,6 +199,7 @@ static void measure(const shape *of, unsigned count, int times, measured *m) {
   for (unsigned i = 0; i < 2; i++) {
     write_shape(of, i ? count : count / 4, &page);
     m->bytes[i] = page.length;
+    m->sequential = (hpar_stats){HPAR_STATS_INIT};
     m->cpu[i] = best_time(&page, times, &m->sequential);
   }
   m->memory = hpar_document_memory(document);
@@ -206,7 +207,7 @@ static void measure(const shape *of, unsigned count, int times, measured *m) {
 
 static void bounded_memory(const shape *of) {
   static buffer page;
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.encoding = "utf-8";
   write_shape(of, of->count, &page);
@@ -233,14 +234,14 @@ static double time_shape(void *context, int size) {
 static void linear(const shape *of, bool parallel) {
   static sized both;
   for (unsigned i = 0; i < 2; i++) write_shape(of, i ? of->count : of->count / GROWTH_FACTOR, &both.pages[i]);
-  both.options = (hpar_options)HPAR_OPTIONS_DEFAULT;
+  both.options = (hpar_options){HPAR_OPTIONS_INIT};
   both.options.encoding = "utf-8";
   both.options.mode = HPAR_MODE_SEQUENTIAL;
   CHECK(growth_is_below(GROWTH_BOUND, of->name, time_shape, &both));
   if (!parallel) return;
   both.options.mode = HPAR_MODE_PARALLEL;
   both.options.threads = 2;
-  both.options.executor = HPAR_EXECUTOR_INLINE;
+  both.options.parallel.executor = HPAR_EXECUTOR_INLINE;
   CHECK(growth_is_below(GROWTH_BOUND, of->name, time_shape, &both));
 }
 
@@ -274,14 +275,14 @@ static uint64_t denied[HPAR_ASSUMPTIONS];
 static void large_in_parallel(const shape *of) {
   static buffer page;
   write_shape(of, of->count, &page);
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
-  hpar_stats sequential, parallel;
+  hpar_options options = {HPAR_OPTIONS_INIT};
+  hpar_stats sequential = {HPAR_STATS_INIT}, parallel = {HPAR_STATS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.encoding = "utf-8";
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &sequential), HPAR_OK);
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 2;
-  options.executor = HPAR_EXECUTOR_INLINE;
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &parallel), HPAR_OK);
   if (!CHECK(parallel.nodes == sequential.nodes && parallel.tokens == sequential.tokens)) printf("  %s\n", of->name);
   uint64_t nodes;
@@ -301,9 +302,10 @@ static void race(const shape *of, unsigned count, int fewest, double seconds, me
   enum { BEFORE_A_PAUSE = 50 };
   static buffer page;
   write_shape(of, count, &page);
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.encoding = "utf-8";
   options.threads = 2;
+  m->parallel = (hpar_stats){HPAR_STATS_INIT};
   m->own[0] = m->own[1] = m->wall[0] = m->wall[1] = 1e9;
   double end = seconds_of(CLOCK_MONOTONIC) + seconds;
   for (int i = 0; i < fewest || (!is_fast_enough(m) && seconds_of(CLOCK_MONOTONIC) < end); i++) {

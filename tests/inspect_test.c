@@ -47,14 +47,15 @@ static const kind_case kinds[] = {
 };
 
 static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
-  return (hpar_options){.mode = HPAR_MODE_PARALLEL,
+  return (hpar_options){HPAR_OPTIONS_INIT,
+                        .mode = HPAR_MODE_PARALLEL,
                         .threads = 1,
-                        .executor = HPAR_EXECUTOR_INLINE,
-                        .cuts = cut,
-                        .cut_count = 1,
-                        .inspect = true,
-                        .predictor = "prescan", /* not to be wrong about more than is meant */
-                        .mode_predictor = k->mode_predictor};
+                        .parallel.executor = HPAR_EXECUTOR_INLINE,
+                        .experiment.cuts = cut,
+                        .experiment.cut_count = 1,
+                        .experiment.inspect = true,
+                        .experiment.predictor = "prescan", /* not to be wrong about more than is meant */
+                        .experiment.mode_predictor = k->mode_predictor};
 }
 
 /* The document without its bar, and where that stood. */
@@ -161,7 +162,8 @@ static void input_to_come(void) {
   bool found = false;
   /* Whether a worker begins before the rest has come is up to the threads. */
   for (int i = 0; i < 200 && !found; i++) {
-    hpar_options o = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .cuts = cuts, .cut_count = 2, .inspect = true};
+    hpar_options o = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
+                      .experiment.cuts = cuts, .experiment.cut_count = 2,  .experiment.inspect = true};
     CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(parser, text, come), HPAR_OK);
     struct timespec moment = {0, 2000000};
@@ -259,7 +261,7 @@ static void each_outcome(void) {
     uint64_t cut;
     size_t length = unmarked(outcomes[i].marked, text, &cut);
     hpar_options o = inspecting(&cut, &kinds[0]);
-    hpar_stats stats;
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &o, text, length, document, &stats), HPAR_OK);
     const hpar_chunk *c = hpar_chunk_at(parser, 1);
     bool fine = CHECK_STRING(hpar_chunk_outcome_name(c->outcome), hpar_chunk_outcome_name(outcomes[i].outcome));
@@ -276,7 +278,7 @@ static void passed_over(void) {
   static const char text[] = "<p>x<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</script><p>y";
   uint64_t cuts[] = {20, 30};
   hpar_options o = inspecting(cuts, &kinds[0]);
-  o.cut_count = 2;
+  o.experiment.cut_count = 2;
   CHECK_EQ(hpar_parse(parser, &o, text, sizeof text - 1, document, NULL), HPAR_OK);
   CHECK_EQ(hpar_chunk_at(parser, 1)->outcome, HPAR_CHUNK_PASSED);
   CHECK(hpar_chunk_at(parser, 1)->actual.first == UINT64_MAX);
@@ -288,15 +290,16 @@ static void the_record_is_whole(void) {
   generated d = {.text = {0}};
   for (uint64_t seed = 1; seed <= 300; seed++) {
     generate(seed, &d);
-    hpar_options o = {.mode = HPAR_MODE_PARALLEL,
+    hpar_options o = {HPAR_OPTIONS_INIT,
+                      .mode = HPAR_MODE_PARALLEL,
                       .threads = 1 + (unsigned)(seed % 3),
-                      .chunk_size = d.text.length / (1 + seed % 7) + 1,
+                      .parallel.chunk_size = d.text.length / (1 + seed % 7) + 1,
                       .fragment = d.fragment,
                       .scripting = d.scripting,
                       .encoding = seed % 4 ? NULL : "windows-1252",
-                      .executor = seed % 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
-                      .inspect = true};
-    hpar_stats stats;
+                      .parallel.executor = seed % 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
+                      .experiment.inspect = true};
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &o, d.text.bytes, d.text.length, document, &stats), HPAR_OK);
     size_t count = hpar_chunk_count(parser);
     uint64_t at = 0, again = 0, wrong = 0, counted = 0, clean = 0;
@@ -307,9 +310,9 @@ static void the_record_is_whole(void) {
       at = c->end;
       again += c->bytes_reparsed;
       uint64_t sum = 0;
-      for (size_t k = 0; k < c->again_count; k++) {
-        CHECK(c->again[k].begin < c->again[k].end);
-        sum += c->again[k].end - c->again[k].begin;
+      for (size_t k = 0; k < c->reparsed_count; k++) {
+        CHECK(c->reparsed[k].begin < c->reparsed[k].end);
+        sum += c->reparsed[k].end - c->reparsed[k].begin;
       }
       if (stats.bytes == d.text.length) CHECK_EQ(sum, c->bytes_reparsed);
       for (size_t k = 0; k < c->failure_count; k++) wrong += c->failures[k].hazard == HPAR_HAZARD_NONE;
@@ -344,8 +347,8 @@ static void the_record_is_whole(void) {
 static void expect_no_poison(hpar_options *o, const char *text, size_t length) {
   o->mode = HPAR_MODE_PARALLEL;
   o->threads = 1;
-  o->executor = HPAR_EXECUTOR_INLINE;
-  o->inspect = true;
+  o->parallel.executor = HPAR_EXECUTOR_INLINE;
+  o->experiment.inspect = true;
   CHECK_EQ(hpar_parse(parser, o, text, length, document, NULL), HPAR_OK);
   for (size_t i = 1; i < hpar_chunk_count(parser); i++) {
     const hpar_chunk *c = hpar_chunk_at(parser, i);
@@ -375,11 +378,10 @@ static void nothing_is_unforeseen(void) {
   generated d = {.text = {0}};
   for (uint64_t seed = 1; seed <= scaled(3000); seed++) {
     generate(seed, &d);
-    hpar_options o = {.chunk_size = d.text.length / (2 + seed % 7) + 1,
-                      .fragment = d.fragment,
-                      .scripting = d.scripting,
-                      .strategy = hpar_strategy_name(seed % strategies)};
-    if (seed % 4 == 0) o.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
+    hpar_options o = {HPAR_OPTIONS_INIT, .parallel.chunk_size = d.text.length / (2 + seed % 7) + 1,
+                      .fragment = d.fragment, .scripting = d.scripting,
+                      .experiment.strategy = hpar_strategy_name(seed % strategies)};
+    if (seed % 4 == 0) o.experiment.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
     expect_no_poison(&o, d.text.bytes, d.text.length);
   }
   generate_free(&d);
@@ -487,17 +489,19 @@ static void nothing_is_unforeseen_in_short(void) {
     uint64_t cut = length;
     for (size_t n = 1 + draw(&random, 5); n; n--)
       length += (size_t)sprintf(text + length, "%s", tags[draw(&random, sizeof tags / sizeof *tags)]);
-    hpar_options o = {
-        .cuts = &cut, .cut_count = 1, .scripting = draw(&random, 2), .checkpoint_bytes = draw(&random, 2)};
-    o.strategy = draw(&random, 2) ? "oracle" : hpar_strategy_name(draw(&random, strategies));
-    if (draw(&random, 3) == 0) o.mode_predictor = hpar_mode_predictor_name(draw(&random, mode_predictors));
+    hpar_options o = {HPAR_OPTIONS_INIT, .experiment.cuts = &cut, .experiment.cut_count = 1,
+                      .scripting = draw(&random, 2), .experiment.checkpoint_bytes = draw(&random, 2)};
+    o.experiment.strategy = draw(&random, 2) ? "oracle" : hpar_strategy_name(draw(&random, strategies));
+    if (draw(&random, 3) == 0) o.experiment.mode_predictor = hpar_mode_predictor_name(draw(&random, mode_predictors));
     expect_no_poison(&o, text, length);
   }
 }
 
 static void nothing_unless_asked(void) {
   static const char text[] = "<p>a<p>b";
-  CHECK_EQ(hpar_parse(parser, &(hpar_options){.inspect = true}, text, sizeof text - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, &(hpar_options){HPAR_OPTIONS_INIT, .experiment.inspect = true}, text, sizeof text - 1,
+                      document, NULL),
+           HPAR_OK);
   CHECK_EQ(hpar_chunk_count(parser), 1);
   CHECK_EQ(hpar_chunk_at(parser, 0)->outcome, HPAR_CHUNK_EXACT);
   CHECK_EQ(hpar_event_count(parser), 2);
@@ -536,8 +540,8 @@ static void names(void) {
     CHECK(!strcmp(hpar_log_kind_name((hpar_log_kind)i), "unknown") == (i == HPAR_LOG_KINDS));
   for (int i = 0; i <= HPAR_ASSUMPTIONS; i++)
     CHECK(!strcmp(hpar_assumption_name((hpar_assumption)i), "unknown") == (i == HPAR_ASSUMPTIONS));
-  for (int i = 0; i <= HPAR_SILENT_ERRORS; i++)
-    CHECK(!strcmp(hpar_silent_error_name((hpar_silent_error)i), "unknown") == (i == HPAR_SILENT_ERRORS));
+  for (int i = 0; i <= HPAR_UNDETECTED_ERRORS; i++)
+    CHECK(!strcmp(hpar_undetected_error_name((hpar_undetected_error)i), "unknown") == (i == HPAR_UNDETECTED_ERRORS));
   for (int i = 0; i <= HPAR_PIPELINE_HAZARDS; i++)
     CHECK(!strcmp(hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), "unknown") == (i == HPAR_PIPELINE_HAZARDS));
 }
@@ -545,7 +549,7 @@ static void names(void) {
 /* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the record covers the input.
  */
 static void feed_fragment(hpar_mode mode, const char *context, bool inspect, const char *text, size_t length) {
-  hpar_options o = {.mode = mode, .threads = 2, .fragment = context, .inspect = inspect};
+  hpar_options o = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .fragment = context, .experiment.inspect = inspect};
   CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
   for (size_t at = 0, piece; at < length; at += piece) {
     piece = length - at < 7000 ? length - at : 7000;

@@ -19,11 +19,11 @@ static const hpar_status statuses[LIMITS] = {HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES,
 
 static void set(hpar_options *options, limit which, uint64_t most) {
   switch (which) {
-    case DEPTH: options->max_depth = (size_t)most; break;
-    case NODES: options->max_nodes = most; break;
-    case ATTRIBUTES: options->max_attributes = (size_t)most; break;
-    case MEMORY: options->max_memory = (size_t)most; break;
-    default: options->max_input = most;
+    case DEPTH: options->limits.depth = (size_t)most; break;
+    case NODES: options->limits.nodes = most; break;
+    case ATTRIBUTES: options->limits.attributes = (size_t)most; break;
+    case MEMORY: options->limits.memory = (size_t)most; break;
+    default: options->limits.input = most;
   }
 }
 
@@ -53,11 +53,9 @@ static bool is_sound(const char *how) {
 /* True if the limit was reached. */
 static bool try(const compare_case *page, limit which, uint64_t most) {
   buffer text = {(char *)(uintptr_t)page->bytes, page->length, 0};
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL,
-                          .scripting = page->scripting,
-                          .fragment = page->fragment,
-                          .encoding = page->encoding};
-  hpar_stats stats, sequential;
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .scripting = page->scripting,
+                          .fragment = page->fragment, .encoding = page->encoding};
+  hpar_stats stats = {HPAR_STATS_INIT}, sequential = {HPAR_STATS_INIT};
   set(&options, which, most);
   hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, &sequential);
   if (!CHECK(status == HPAR_OK || status == statuses[which])) {
@@ -75,13 +73,13 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
     if (way != 2) {
       if (!hpar_predictor_name(0)) continue;
       options.mode = HPAR_MODE_PARALLEL;
-      options.chunk_size = 10;
-      options.checkpoint_bytes = 1;
+      options.parallel.chunk_size = 10;
+      options.experiment.checkpoint_bytes = 1;
       options.threads = 2;
     } else {
       options.mode = HPAR_MODE_SEQUENTIAL;
     }
-    options.executor = way == 0 || way == 4 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+    options.parallel.executor = way == 0 || way == 4 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
     hpar_status other = way < 2 ? hpar_parse(parser, &options, page->bytes, page->length, document, &stats)
                                 : feed(&options, &text, way == 2 ? 1 : 7, &stats);
     CHECK_EQ(other, status);
@@ -97,10 +95,8 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
 }
 
 static bool expect_whole(const compare_case *page) {
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL,
-                          .scripting = page->scripting,
-                          .fragment = page->fragment,
-                          .encoding = page->encoding};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .scripting = page->scripting,
+                          .fragment = page->fragment, .encoding = page->encoding};
   return CHECK_EQ(hpar_parse(parser, &options, page->bytes, page->length, document, NULL), HPAR_OK) &&
          compare_dump(document, &whole);
 }
@@ -147,16 +143,18 @@ static void cuts_beyond_the_limit(void) {
   for (hpar_mode mode = HPAR_MODE_AUTO; mode <= HPAR_MODE_PIPELINED; mode++) {
     if (mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
     for (hpar_executor executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
-      hpar_options options = {.mode = mode, .executor = executor, .threads = 2, .cuts = cuts, .cut_count = 2};
+      hpar_options options = {
+          HPAR_OPTIONS_INIT,        .mode = mode, .parallel.executor = executor, .threads = 2, .experiment.cuts = cuts,
+          .experiment.cut_count = 2};
       set(&options, INPUT, 40);
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_INPUT);
       CHECK(compare_dump(document, &expected) && expected.length > 40);
       CHECK_EQ(feed(&options, &page, page.length, &stats), HPAR_LIMIT_INPUT);
       CHECK(compare_dump(document, &got) && same(&expected, &got));
       set(&options, INPUT, 0);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_OK);
-      options.cuts = (const uint64_t[]){5, 600};
+      options.experiment.cuts = (const uint64_t[]){5, 600};
       CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_ERROR_ARGUMENT);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_ERROR_ARGUMENT);
     }
@@ -168,13 +166,13 @@ static void cuts_beyond_the_limit(void) {
 static void time_is_up(void) {
   buffer page = {0};
   while (page.length < 2000000) buffer_text(&page, "<div><p>x<b>y<i>z</i></div>\n");
-  hpar_options options = {.max_time = 1, .encoding = "utf-8"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .limits.time_ns = 1, .encoding = "utf-8"};
   for (options.mode = HPAR_MODE_AUTO; options.mode <= HPAR_MODE_PARALLEL; options.mode++) {
     if (options.mode == HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
     for (int executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
-      options.executor = (hpar_executor)executor;
+      options.parallel.executor = (hpar_executor)executor;
       options.threads = 3;
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_TIME);
       CHECK(stats.tokens < 1000);
       is_sound("after a deadline");
@@ -182,7 +180,7 @@ static void time_is_up(void) {
       is_sound("fed after a deadline");
     }
   }
-  options.max_time = UINT64_MAX;
+  options.limits.time_ns = UINT64_MAX;
   options.mode = HPAR_MODE_AUTO;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   buffer_free(&page);
@@ -196,12 +194,12 @@ static void amplification(void) {
   for (int i = 0; i < 2000; i++) buffer_text(&page, "<p>x");
   for (hpar_mode mode = HPAR_MODE_SEQUENTIAL; mode <= HPAR_MODE_PARALLEL; mode++) {
     if (mode == HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
-    hpar_options options = {.mode = mode, .threads = 2, .max_nodes = 100000};
-    hpar_stats stats;
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .limits.nodes = 100000};
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_NODES);
     CHECK(stats.nodes < 110000);
-    options.max_nodes = 0;
-    options.max_memory = 4 << 20;
+    options.limits.nodes = 0;
+    options.limits.memory = 4 << 20;
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_MEMORY);
     CHECK(hpar_document_memory(document) <= 4 << 20);
     is_sound("amplified");

@@ -48,10 +48,10 @@ static bool count_token(const hpar_token *token, void *context) {
 static void add_trees(const char *text, buffer *to) {
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-    hpar_options options = HPAR_OPTIONS_DEFAULT;
+    hpar_options options = {HPAR_OPTIONS_INIT};
     options.mode = modes[i];
-    options.executor = HPAR_EXECUTOR_INLINE;
-    options.chunk_size = 24;
+    options.parallel.executor = HPAR_EXECUTOR_INLINE;
+    options.parallel.chunk_size = 24;
     hpar_status status = hpar_parse(parser, &options, text, strlen(text), document, NULL);
     if (status == HPAR_ERROR_UNSUPPORTED) continue;
     CHECK_EQ(status, HPAR_OK);

@@ -34,10 +34,10 @@ static void make_page(unsigned number) {
 }
 
 static hpar_status parse(hpar_parser *parser, unsigned number, unsigned way, hpar_document *document) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   bool pipelined = way == AT_FINISH && hpar_strategy_name(0); /* no strategy: no parallel parser */
   options.mode = pipelined ? HPAR_MODE_PIPELINED : HPAR_MODE_SEQUENTIAL;
-  options.executor = way == AT_FINISH ? HPAR_EXECUTOR_INLINE : options.executor;
+  options.parallel.executor = way == AT_FINISH ? HPAR_EXECUTOR_INLINE : options.parallel.executor;
   options.encoding = way == DECODED || way == FED_DECODED ? "windows-1252" : "utf-8";
   make_page(number);
   if (way == WHOLE) options.copy_input = true;
@@ -140,8 +140,8 @@ static void sizes(void) {
       if ((i + round) % 3)
         CHECK(!parse(parser, i, i % WAYS, documents[i]));
       else
-        CHECK(!hpar_parse(parser, &(hpar_options){.mode = HPAR_MODE_SEQUENTIAL}, large, LARGE / 8 * (1 + i % 8),
-                          documents[i], NULL));
+        CHECK(!hpar_parse(parser, &(hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL}, large,
+                          LARGE / 8 * (1 + i % 8), documents[i], NULL));
     }
     for (unsigned i = 0; i < LIVE_LARGE; i++)
       if ((i + round) % 3) CHECK(is_page(documents[i], i, i % WAYS));

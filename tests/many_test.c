@@ -28,8 +28,8 @@ static void make_pages(void) {
     generate(1000 + i, &made);
     for (unsigned times = 0; times <= i * i / 40; times++) buffer_add(&pages[i], made.text.bytes, made.text.length);
     if (i == 7) buffer_clear(&pages[i]);
-    hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
-    hpar_stats stats;
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &options, pages[i].bytes, pages[i].length, document, &stats), HPAR_OK);
     CHECK(compare_dump(document, &trees[i]));
     errors[i] = hpar_parse_error_count(parser);
@@ -87,7 +87,7 @@ static void check_sums(const hpar_many_stats *stats) {
   CHECK_EQ(stats->tokens, tokens);
   CHECK_EQ(stats->nodes, nodes);
   CHECK_STRING(stats->allocator, "libc");
-  CHECK_STRING(stats->bind, "none");
+  CHECK_STRING(stats->affinity, "none");
 }
 
 static void backwards(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
@@ -107,15 +107,12 @@ static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor exe
   seen s = {.threads = threads};
   /* What is about one document in parallel is of no account. */
   const uint64_t cuts[] = {0};
-  hpar_options options = {.mode = threads % 2 ? HPAR_MODE_AUTO : HPAR_MODE_SEQUENTIAL,
-                          .threads = threads,
-                          .executor = executor,
-                          .run = backwards,
-                          .chunk_size = 10,
-                          .cuts = cuts,
-                          .cut_count = 1,
+  hpar_options options = {HPAR_OPTIONS_INIT,         .mode = threads % 2 ? HPAR_MODE_AUTO : HPAR_MODE_SEQUENTIAL,
+                          .threads = threads,        .parallel.executor = executor,
+                          .parallel.run = backwards, .parallel.chunk_size = 10,
+                          .experiment.cuts = cuts,   .experiment.cut_count = 1,
                           .max_errors = ERRORS};
-  hpar_many_stats stats;
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   fill(inputs, documents);
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, note, &s, &stats), HPAR_OK);
   CHECK(!atomic_load(&s.wrong));
@@ -152,8 +149,8 @@ static void one_fails(void) {
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   hpar_input inputs[3] = {
       {.bytes = "<p>a", .length = 4}, {.bytes = NULL, .length = 9}, {.bytes = "<p><p><p><p><p>", .length = 15}};
-  hpar_options options = {.threads = 2, .max_nodes = 6};
-  hpar_many_stats stats;
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 6};
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, &stats), HPAR_OK);
   CHECK_EQ(inputs[0].status, HPAR_OK);
   CHECK_EQ(inputs[1].status, HPAR_ERROR_ARGUMENT);
@@ -165,15 +162,15 @@ static void one_fails(void) {
 
   /* No input is parsed. */
   inputs[0].status = HPAR_ERROR_IO;
-  options = (hpar_options){.encoding = "no label"};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .encoding = "no label"};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse_many(NULL, NULL, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
-  options = (hpar_options){.threads = 2, .executor = HPAR_EXECUTOR_CALLER};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .threads = 2, .parallel.executor = HPAR_EXECUTOR_CALLER};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(inputs[0].status, HPAR_ERROR_IO);
   if (hpar_predictor_name(0)) { /* the calling thread parses what the executor leaves out */
-    options.run = nothing;
+    options.parallel.run = nothing;
     CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_OK);
     CHECK_EQ(inputs[0].status, HPAR_OK);
   }
@@ -203,8 +200,8 @@ static void want_of_memory(void) {
     memset(inputs, 0, sizeof inputs);
     for (unsigned i = 0; i < INPUTS; i++) inputs[i] = (hpar_input){.bytes = pages[i].bytes, .length = pages[i].length};
     seen s = {.threads = 3};
-    hpar_options options = {.threads = n % 2 ? 3 : 1, .max_errors = ERRORS};
-    hpar_many_stats stats;
+    hpar_options options = {HPAR_OPTIONS_INIT, .threads = n % 2 ? 3 : 1, .max_errors = ERRORS};
+    hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
     for (unsigned i = 0; i < INPUTS; i++) {
       buffer_clear(&got[i]);
       if (!inputs[i].document) CHECK_EQ(hpar_document_create(&inputs[i].document), HPAR_OK);

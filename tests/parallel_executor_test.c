@@ -116,13 +116,13 @@ static void nothing(void *context, unsigned count, task *run, void *job) {
 static random_state order = {5};
 static const struct {
   const char *name;
-  hpar_run *run;
+  hpar_run_fn run;
 } executors[] = {{"threads", on_threads}, {"forwards", forwards}, {"backwards", backwards}, {"shuffled", shuffled},
                  {"first", first_only},   {"odd", odd_only},      {"twice", twice},         {"nothing", nothing}};
 enum { EXECUTORS = sizeof executors / sizeof *executors };
 
 static void expect(const char *bytes, size_t length) {
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS};
   CHECK_EQ(hpar_parse(parser, &options, bytes, length, document, NULL), HPAR_OK);
   CHECK(compare_dump(document, &expected));
   expected_errors = hpar_parse_error_count(parser);
@@ -146,16 +146,17 @@ static void every_executor(void) {
     expect(page.bytes, page.length);
     for (unsigned e = 0; e < EXECUTORS; e++) {
       if (seed % 8 && executors[e].run == on_threads) continue; /* starting threads is slow */
-      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+      hpar_options options = {HPAR_OPTIONS_INIT,
+                              .mode = HPAR_MODE_PARALLEL,
                               .threads = 2 + (unsigned)(seed % 5),
-                              .chunk_size = page.length / (2 + seed % 9),
-                              .executor = HPAR_EXECUTOR_CALLER,
-                              .run = executors[e].run,
-                              .run_context = &order,
-                              .merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
-                              .pipeline_stages = seed % 7 == 0,
+                              .parallel.chunk_size = page.length / (2 + seed % 9),
+                              .parallel.executor = HPAR_EXECUTOR_CALLER,
+                              .parallel.run = executors[e].run,
+                              .parallel.run_context = &order,
+                              .parallel.merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
+                              .experiment.pipelined_workers = seed % 7 == 0,
                               .max_errors = ERRORS};
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       calls = tasks = 0;
       bool fine = CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK) &&
                   is_expected() && CHECK_EQ(hpar_parse_error_count(parser), expected_errors) &&
@@ -173,7 +174,7 @@ static void every_executor(void) {
 /* An executor that checks that it gets at most as many tasks as threads. */
 typedef struct limited {
   unsigned threads, largest;
-  hpar_run *run;
+  hpar_run_fn run;
 } limited;
 
 static void run_limited(void *context, unsigned count, task *run, void *job) {
@@ -188,13 +189,10 @@ static void parse_with_partial_executors(const char *name, const char *encoding)
   for (unsigned threads = 2; threads <= 40; threads += threads < 4 ? 1 : 9) {
     for (unsigned e = 0; e < EXECUTORS; e++) {
       limited l = {.threads = threads, .run = executors[e].run};
-      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
-                              .threads = threads,
-                              .executor = HPAR_EXECUTOR_CALLER,
-                              .run = run_limited,
-                              .run_context = &l,
-                              .encoding = encoding,
-                              .max_errors = ERRORS};
+      hpar_options options = {HPAR_OPTIONS_INIT,           .mode = HPAR_MODE_PARALLEL,
+                              .threads = threads,          .parallel.executor = HPAR_EXECUTOR_CALLER,
+                              .parallel.run = run_limited, .parallel.run_context = &l,
+                              .encoding = encoding,        .max_errors = ERRORS};
       hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
       bool fine = CHECK_EQ(status, HPAR_OK) && is_expected() && CHECK_EQ(l.largest, threads) &&
                   CHECK_EQ(hpar_parse_error_count(parser), expected_errors);
@@ -216,7 +214,8 @@ static void partial_executors(void) {
   for (unsigned i = 0; i < sizeof pages / sizeof *pages; i++) {
     buffer_clear(&page);
     for (unsigned k = 0; k < LINES; k++) buffer_format(&page, pages[i].line, k);
-    hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS, .encoding = pages[i].encoding};
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS,
+                            .encoding = pages[i].encoding};
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
     CHECK(compare_dump(document, &expected));
     expected_errors = hpar_parse_error_count(parser);
@@ -229,11 +228,12 @@ static void other_ways(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 40000; i++) buffer_format(&page, "<p>\xE4 line %u <b>b</b>\n", i);
   expect(page.bytes, page.length);
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = HPAR_MODE_PARALLEL,
                           .threads = 3,
-                          .executor = HPAR_EXECUTOR_CALLER,
-                          .run = on_threads,
-                          .run_context = &order};
+                          .parallel.executor = HPAR_EXECUTOR_CALLER,
+                          .parallel.run = on_threads,
+                          .parallel.run_context = &order};
   calls = 0;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   CHECK_EQ(calls, 3); /* looking whether it is UTF-8, decoding, and parsing */
@@ -255,21 +255,21 @@ static void other_ways(void) {
   is_expected();
 
   options.mode = HPAR_MODE_PARALLEL;
-  options.run = NULL;
+  options.parallel.run = NULL;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.run = nothing;
+  options.parallel.run = nothing;
   options.encoding = "windows-1252";
-  options.chunk_size = 10000;
+  options.parallel.chunk_size = 10000;
   CHECK_EQ(hpar_parse(parser, &options, "<p>x<p>y", 8, document, NULL), HPAR_OK); /* one chunk: nothing to run */
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
   expect(page.bytes, page.length);
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   is_expected();
-  options.run = forwards;
-  options.max_nodes = 100;
+  options.parallel.run = forwards;
+  options.limits.nodes = 100;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_LIMIT_NODES);
-  options.max_nodes = 0;
+  options.limits.nodes = 0;
   expect(page.bytes, page.length);
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   is_expected();
@@ -283,13 +283,14 @@ static void want_of_memory(void) {
   expect(page.bytes, page.length);
   for (bool reached = true; reached && n < 4000; n++) {
     hpar_parser *own = NULL;
-    hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+    hpar_options options = {HPAR_OPTIONS_INIT,
+                            .mode = HPAR_MODE_PARALLEL,
                             .threads = 3,
-                            .chunk_size = 300,
-                            .checkpoint_bytes = 1,
-                            .executor = HPAR_EXECUTOR_CALLER,
-                            .run = n % 2 ? shuffled : on_threads,
-                            .run_context = &order};
+                            .parallel.chunk_size = 300,
+                            .experiment.checkpoint_bytes = 1,
+                            .parallel.executor = HPAR_EXECUTOR_CALLER,
+                            .parallel.run = n % 2 ? shuffled : on_threads,
+                            .parallel.run_context = &order};
     hp_memory_fail_after(n / 2);
     hpar_status status = hpar_parser_create(&own);
     if (!status) status = hpar_parse(own, &options, page.bytes, page.length, document, NULL);
@@ -322,16 +323,16 @@ static void binding(void) {
   expect(page.bytes, page.length);
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED, HPAR_MODE_PARALLEL};
   for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
-    hpar_options options = {
-        .mode = modes[m], .threads = 3, .chunk_size = 2000, .bind = m < 3 ? HPAR_BIND_CORES : HPAR_BIND_NONE};
-    hpar_stats stats;
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[m], .threads = 3, .parallel.chunk_size = 2000,
+                            .parallel.affinity = m < 3 ? HPAR_AFFINITY_CORES : HPAR_AFFINITY_NONE};
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     is_expected();
     CHECK_EQ(allowed(), before); /* put back */
     if (m == 3) {
-      CHECK_STRING(stats.bind, "none");
+      CHECK_STRING(stats.affinity, "none");
     } else {
-      CHECK(!strcmp(stats.bind, "cores") || !strcmp(stats.bind, "processors"));
+      CHECK(!strcmp(stats.affinity, "cores") || !strcmp(stats.affinity, "processors"));
       cpu_set_t set;
       CHECK(!sched_getaffinity(0, sizeof set, &set));
       for (unsigned i = 0; i < stats.threads; i++) CHECK(CPU_ISSET(stats.processor_per_worker[i], &set));
@@ -340,22 +341,23 @@ static void binding(void) {
   }
   hpar_input inputs[4];
   for (unsigned i = 0; i < 4; i++) inputs[i] = (hpar_input){.bytes = page.bytes, .length = page.length};
-  hpar_options options = {.threads = 2, .bind = HPAR_BIND_CORES};
-  hpar_many_stats stats;
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .parallel.affinity = HPAR_AFFINITY_CORES};
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 4, NULL, NULL, &stats), HPAR_OK);
-  CHECK(strcmp(stats.bind, "none") != 0);
+  CHECK(strcmp(stats.affinity, "none") != 0);
   CHECK_EQ(allowed(), before);
 }
 
 /* Returns the threads of two parallel parses in a fresh process: the first one with `affinity`, the second one without.
  * The process counts its cores in the first. */
-static unsigned threads_of_fresh_process(hpar_bind bind, int second) {
+static unsigned threads_of_fresh_process(hpar_affinity bind, int second) {
   pid_t child = fork();
   if (!child) {
     unsigned threads = 0;
     for (int round = 0; round <= second; round++) {
-      hpar_options options = {.mode = HPAR_MODE_PARALLEL, .bind = round ? HPAR_BIND_NONE : bind};
-      hpar_stats stats = {0};
+      hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL,
+                              .parallel.affinity = round ? HPAR_AFFINITY_NONE : bind};
+      hpar_stats stats = {HPAR_STATS_INIT};
       if (hpar_parse(parser, &options, page.bytes, page.length, document, &stats)) _exit(0);
       threads = stats.threads;
     }
@@ -370,10 +372,10 @@ static unsigned threads_of_fresh_process(hpar_bind bind, int second) {
 static void binding_leaves_the_thread_count(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
-  unsigned unbound = threads_of_fresh_process(HPAR_BIND_NONE, 0);
+  unsigned unbound = threads_of_fresh_process(HPAR_AFFINITY_NONE, 0);
   CHECK(unbound > 0);
-  CHECK_EQ(threads_of_fresh_process(HPAR_BIND_CORES, 0), unbound);
-  CHECK_EQ(threads_of_fresh_process(HPAR_BIND_CORES, 1), unbound);
+  CHECK_EQ(threads_of_fresh_process(HPAR_AFFINITY_CORES, 0), unbound);
+  CHECK_EQ(threads_of_fresh_process(HPAR_AFFINITY_CORES, 1), unbound);
 }
 
 static void allocators(void) {
@@ -383,18 +385,18 @@ static void allocators(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u<x-%u>\n", i, i % 300);
   expect(page.bytes, page.length);
-  hpar_options options = {.allocator = HPAR_ALLOCATOR_JEMALLOC};
+  hpar_options options = {HPAR_OPTIONS_INIT, .allocator = HPAR_ALLOCATOR_JEMALLOC};
   if (!there) {
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_UNSUPPORTED);
     return;
   }
   for (unsigned round = 0; round < 40; round++) {
     hpar_document *fresh = round % 4 ? document : NULL;
-    hpar_stats stats;
+    hpar_stats stats = {HPAR_STATS_INIT};
     options.allocator = round % 3 ? HPAR_ALLOCATOR_JEMALLOC : HPAR_ALLOCATOR_LIBC;
     options.mode = round % 2 ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
     options.threads = 2;
-    options.chunk_size = 3000;
+    options.parallel.chunk_size = 3000;
     if (!fresh) CHECK_EQ(hpar_document_create(&fresh), HPAR_OK);
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, fresh, &stats), HPAR_OK);
     CHECK_STRING(stats.allocator, hpar_allocator_name(options.allocator));
@@ -402,7 +404,7 @@ static void allocators(void) {
     if (fresh != document) hpar_document_destroy(fresh);
   }
   /* A move that fails leaves the document as it was, but empty. */
-  options = (hpar_options){.mode = HPAR_MODE_SEQUENTIAL, .allocator = HPAR_ALLOCATOR_LIBC};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .allocator = HPAR_ALLOCATOR_LIBC};
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   options.allocator = HPAR_ALLOCATOR_JEMALLOC;
   hp_memory_fail_after(0);
@@ -411,7 +413,7 @@ static void allocators(void) {
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page.bytes, page.length), HPAR_OK);
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK);
   CHECK_STRING(stats.allocator, "jemalloc");
   is_expected();

@@ -5,12 +5,12 @@
 #include "support/compare.h"
 
 enum { MAX_CUTS = 4 };
-#define SILENT(kind) (1u << HPAR_SILENT_##kind)
+#define SILENT(kind) (1u << HPAR_UNDETECTED_##kind)
 
 static const struct scheme_case {
   const char *what, *document;
   unsigned respeculations, aborts, rollbacks;
-  unsigned silent; /* bit k: hpar_silent_error k */
+  unsigned silent; /* bit k: hpar_undetected_error k */
 } cases[] = {
     /* Guesses that stand. */
     {"data, in body", "<div>|<p>a</p></div>|<p>b", 0, 0, 0, 0},
@@ -77,8 +77,8 @@ static comparer with;
 
 static void print_kinds(const char *of, unsigned kinds) {
   printf("  %s:", of);
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++)
-    if (kinds >> i & 1) printf(" %s", hpar_silent_error_name((hpar_silent_error)i));
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
+    if (kinds >> i & 1) printf(" %s", hpar_undetected_error_name((hpar_undetected_error)i));
   printf("\n");
 }
 
@@ -105,7 +105,7 @@ static void check_case(const struct scheme_case *c) {
   if (!CHECK_EQ(result, COMPARE_SAME)) compare_print(&with, &how, result);
   const hpar_stats *stats = &with.got_stats;
   unsigned silent = 0;
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) silent |= (stats->silent_errors_by_kind[i] ? 1u : 0u) << i;
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent |= (stats->undetected_errors_by_kind[i] ? 1u : 0u) << i;
   CHECK_EQ(stats->respeculations, c->respeculations);
   CHECK_EQ(stats->aborts, c->aborts);
   CHECK_EQ(stats->rollbacks, c->rollbacks);
@@ -113,7 +113,7 @@ static void check_case(const struct scheme_case *c) {
     print_kinds("got", silent);
     print_kinds("expected", c->silent);
   }
-  CHECK_EQ(stats->chunks_silent != 0, c->silent != 0);
+  CHECK_EQ(stats->chunks_with_undetected_errors != 0, c->silent != 0);
   CHECK_EQ(stats->bytes_respeculated != 0, c->respeculations != 0);
   CHECK_EQ(stats->chunks_misguessed != 0, c->respeculations || c->aborts || c->rollbacks);
   if (check_failed > failed) printf("  in \"%s\": %s\n", c->what, c->document);

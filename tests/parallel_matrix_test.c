@@ -72,7 +72,7 @@ static void every_combination(const compare_case *document, bool all, const char
           bool inlined = k > MAX_THREADS - MIN_THREADS;
           compare_how how = {.strategy = strategy,
                              .cut = cut,
-                             .merge = (hpar_merge)merge,
+                             .merge = (hpar_merge_order)merge,
                              .chunks = n,
                              .threads = inlined ? MIN_THREADS : MIN_THREADS + (unsigned)k,
                              .executor = inlined ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,

@@ -13,7 +13,7 @@
 static hpar_parser *parser;
 static hpar_document *document;
 static buffer page, expected, got;
-static hpar_stats expected_stats;
+static hpar_stats expected_stats = {HPAR_STATS_INIT};
 
 static void make_page(void) {
   random_state random = {7};
@@ -56,7 +56,7 @@ static void check_stats(const hpar_stats *stats, const hpar_options *options) {
   CHECK_EQ(stats->nodes, expected_stats.nodes);
   CHECK_EQ(stats->parse_errors, 0);
   CHECK(stats->predictor != NULL);
-  if (options->predictor && stats->predictor) CHECK_STRING(stats->predictor, options->predictor);
+  if (options->experiment.predictor && stats->predictor) CHECK_STRING(stats->predictor, options->experiment.predictor);
   if (options->threads) CHECK_EQ(stats->threads, options->threads);
   CHECK(stats->chunks_right_start <= stats->chunks);
   CHECK(stats->chunks_clean <= stats->chunks);
@@ -72,13 +72,13 @@ static void threads_and_chunks(void) {
   static const size_t sizes[] = {0, 1, 100, 1000, 4096, 32768, 65536, 1000000, SIZE_MAX / 2};
   for (unsigned threads = 1; threads <= 8; threads++) {
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-      hpar_options options = HPAR_OPTIONS_DEFAULT;
+      hpar_options options = {HPAR_OPTIONS_INIT};
       options.mode = HPAR_MODE_PARALLEL;
       options.threads = threads;
-      options.chunk_size = sizes[s];
-      options.pool = (hpar_pool)(s % 3);
-      options.executor = (threads + s) % 3 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
-      hpar_stats stats = {0};
+      options.parallel.chunk_size = sizes[s];
+      options.parallel.wait = (hpar_wait_policy)(s % 3);
+      options.parallel.executor = (threads + s) % 3 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
+      hpar_stats stats = {HPAR_STATS_INIT};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       if (!CHECK(equal())) printf("  threads %u, chunk size %zu\n", threads, sizes[s]);
       check_stats(&stats, &options);
@@ -99,13 +99,13 @@ static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size
     CHECK(summary_at(i) != NULL);
     for (size_t k = 0; k < i; k++) CHECK(strcmp(name, name_at(k)) != 0);
     for (size_t k = 0; k < 2; k++) {
-      hpar_options options = HPAR_OPTIONS_DEFAULT;
+      hpar_options options = {HPAR_OPTIONS_INIT};
       options.mode = HPAR_MODE_PARALLEL;
       options.threads = 3;
-      options.chunk_size = 5000;
+      options.parallel.chunk_size = 5000;
       memcpy((char *)&options + option, &name, sizeof name);
-      options.executor = executors[k];
-      hpar_stats stats = {0};
+      options.parallel.executor = executors[k];
+      hpar_stats stats = {HPAR_STATS_INIT};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       CHECK(equal());
       check_stats(&stats, &options);
@@ -131,21 +131,21 @@ static void merged_as_a_tree(void) {
   for (unsigned i = DEPTH; i-- > 0;)
     buffer_format(&nested, "<p>text %u <b>bold</b> <i>italic</i></%s>\n", i, i % 3 ? "div" : "section");
   buffer reference = {0};
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .max_errors = 100};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 100};
   CHECK_EQ(parse(&options, nested.bytes, nested.length, NULL), HPAR_OK);
   CHECK(compare_dump(document, &reference));
   options.mode = HPAR_MODE_PARALLEL;
-  options.executor = HPAR_EXECUTOR_INLINE;
-  for (options.chunk_size = 1000; options.chunk_size <= nested.length;
-       options.chunk_size = options.chunk_size * 3 / 2) {
-    hpar_stats chain, tree;
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  for (options.parallel.chunk_size = 1000; options.parallel.chunk_size <= nested.length;
+       options.parallel.chunk_size = options.parallel.chunk_size * 3 / 2) {
+    hpar_stats chain = {HPAR_STATS_INIT}, tree = {HPAR_STATS_INIT};
     hpar_merge_level of_all = {0};
-    options.merge = HPAR_MERGE_CHAIN;
+    options.parallel.merge = HPAR_MERGE_CHAIN;
     CHECK_EQ(parse(&options, nested.bytes, nested.length, &chain), HPAR_OK);
     CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
     CHECK_STRING(chain.merge, "chain");
     CHECK_EQ(chain.merge_levels[1].merges, 0);
-    options.merge = HPAR_MERGE_TREE;
+    options.parallel.merge = HPAR_MERGE_TREE;
     CHECK_EQ(parse(&options, nested.bytes, nested.length, &tree), HPAR_OK);
     CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
     CHECK_STRING(tree.merge, "tree");
@@ -173,18 +173,19 @@ static void exact_cuts(void) {
   static const char *const predictors[] = {"data", "oracle"}, *const mode_predictors[] = {"replay", "oracle"};
   for (size_t i = 0; i < 3; i++)
     for (size_t k = 0; k < 8; k++) {
-      hpar_options options = {.mode = HPAR_MODE_PARALLEL,
+      hpar_options options = {HPAR_OPTIONS_INIT,
+                              .mode = HPAR_MODE_PARALLEL,
                               .threads = 2,
-                              .chunk_size = sizes[i],
-                              .cut = "exact",
-                              .predictor = predictors[k % 2],
-                              .mode_predictor = mode_predictors[k / 2 % 2],
-                              .executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
-      hpar_stats stats;
+                              .parallel.chunk_size = sizes[i],
+                              .experiment.cut_policy = "exact",
+                              .experiment.predictor = predictors[k % 2],
+                              .experiment.mode_predictor = mode_predictors[k / 2 % 2],
+                              .parallel.executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
+      hpar_stats stats = {HPAR_STATS_INIT};
       if (!CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK)) continue;
       CHECK(equal());
       check_stats(&stats, &options);
-      CHECK_STRING(stats.cut, "exact");
+      CHECK_STRING(stats.cut_policy, "exact");
       CHECK_EQ(stats.chunks, stats.chunks_right_start);
       CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
       CHECK(stats.ns.oracle > 0);
@@ -197,27 +198,28 @@ static void exact_cuts(void) {
       CHECK(compare_dump(document, &got) && equal());
       CHECK_EQ(stats.chunks, stats.chunks_right_start);
       CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
-      options.cut = "even";
-      options.predictor = "data";
-      options.executor = HPAR_EXECUTOR_INLINE;
+      options.experiment.cut_policy = "even";
+      options.experiment.predictor = "data";
+      options.parallel.executor = HPAR_EXECUTOR_INLINE;
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       CHECK(stats.chunks_right_start < stats.chunks / 2);
     }
   uint64_t cut = strlen("<!doctype html><p title='a") + 1;
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = 2, .cuts = &cut, .cut_count = 1, .cut = "exact"};
-  hpar_stats stats;
-  options.executor = HPAR_EXECUTOR_INLINE;
-  options.predictor = "data";
+  hpar_options options = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
+                          .experiment.cuts = &cut, .experiment.cut_count = 1,  .experiment.cut_policy = "exact"};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  options.experiment.predictor = "data";
   static const char forced[] = "<!doctype html><p title='a b>c'>d<i>e";
   CHECK_EQ(parse(&options, forced, sizeof forced - 1, &stats), HPAR_OK);
-  CHECK_STRING(stats.cut, "forced");
+  CHECK_STRING(stats.cut_policy, "forced");
   CHECK_EQ(stats.chunks, 1);
   CHECK_EQ(stats.chunks_right_start, 0);
 }
 
 static void automatic(void) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
-  hpar_stats stats = {0};
+  hpar_options options = {HPAR_OPTIONS_INIT};
+  hpar_stats stats = {HPAR_STATS_INIT};
   CHECK_EQ(parse(&options, "<p>x", 4, &stats), HPAR_OK);
   CHECK_STRING(stats.mode, "sequential");
   CHECK_EQ(stats.chunks, 0);
@@ -231,27 +233,27 @@ static void automatic(void) {
   /* A small page is parsed in parallel where threads begin at once, a large one in any case. */
   static const struct {
     size_t length;
-    hpar_pool pool;
+    hpar_wait_policy pool;
     const char *mode;
-  } sizes[] = {{(32 << 10) - 1, HPAR_POOL_SPIN, "sequential"},
-               {32 << 10, HPAR_POOL_SPIN, "parallel"},
-               {(256 << 10) - 1, HPAR_POOL_SLEEP, "sequential"},
-               {256 << 10, HPAR_POOL_SLEEP, "parallel"}};
+  } sizes[] = {{(32 << 10) - 1, HPAR_WAIT_SPIN, "sequential"},
+               {32 << 10, HPAR_WAIT_SPIN, "parallel"},
+               {(256 << 10) - 1, HPAR_WAIT_SLEEP, "sequential"},
+               {256 << 10, HPAR_WAIT_SLEEP, "parallel"}};
   CHECK(page.length >= 256 << 10);
   options.threads = 2;
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    options.pool = sizes[i].pool;
+    options.parallel.wait = sizes[i].pool;
     CHECK_EQ(parse(&options, page.bytes, sizes[i].length, &stats), HPAR_OK);
     CHECK_STRING(stats.mode, sizes[i].mode);
   }
-  options = (hpar_options)HPAR_OPTIONS_DEFAULT;
+  options = (hpar_options){HPAR_OPTIONS_INIT};
 
   /* even the smallest input may be parsed in parallel */
   options.mode = HPAR_MODE_PARALLEL;
   static const char *const tiny[] = {"", "<", "x", "<p>", "</", "<a><b>", "\xEF\xBB\xBF", "\0", "\xFF"};
   for (size_t i = 0; i < sizeof tiny / sizeof tiny[0]; i++) {
     size_t length = i == 7 ? 1 : strlen(tiny[i]);
-    hpar_options sequential = HPAR_OPTIONS_DEFAULT;
+    hpar_options sequential = {HPAR_OPTIONS_INIT};
     sequential.mode = HPAR_MODE_SEQUENTIAL;
     buffer reference = {0};
     CHECK_EQ(hpar_parse(parser, &sequential, tiny[i], length, document, NULL), HPAR_OK);
@@ -270,10 +272,10 @@ static void automatic(void) {
 static void reuse(void) {
   static const unsigned counts[] = {2, 8, 1, 5, 2, 3, 0, 8, 4, 1, 2};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-    hpar_options options = HPAR_OPTIONS_DEFAULT;
+    hpar_options options = {HPAR_OPTIONS_INIT};
     options.mode = i % 4 == 3 ? HPAR_MODE_SEQUENTIAL : HPAR_MODE_PARALLEL;
     options.threads = counts[i];
-    options.chunk_size = 3000;
+    options.parallel.chunk_size = 3000;
     CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
     CHECK(equal());
     options.fragment = "table";
@@ -285,10 +287,10 @@ static void reuse(void) {
   hpar_parser *second = NULL;
   hpar_document *other = NULL;
   if (!CHECK_EQ(hpar_parser_create(&second), HPAR_OK) || !CHECK_EQ(hpar_document_create(&other), HPAR_OK)) return;
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 3;
-  options.chunk_size = 2000;
+  options.parallel.chunk_size = 2000;
   CHECK_EQ(hpar_parse(second, &options, page.bytes, page.length, other, NULL), HPAR_OK);
   CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
   CHECK(equal());
@@ -310,10 +312,10 @@ static void copies(void) {
   char *bytes = malloc(page.length);
   if (!CHECK(bytes != NULL)) return;
   memcpy(bytes, page.bytes, page.length);
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 3;
-  options.chunk_size = 4000;
+  options.parallel.chunk_size = 4000;
   options.copy_input = true;
   hpar_status status = hpar_parse(parser, &options, bytes, page.length, document, NULL);
   memset(bytes, 'x', page.length);
@@ -325,10 +327,10 @@ static void copies(void) {
 
 static void source_offsets(void) {
   for (int parallel = 0; parallel < 2; parallel++) {
-    hpar_options options = HPAR_OPTIONS_DEFAULT;
+    hpar_options options = {HPAR_OPTIONS_INIT};
     options.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
     options.threads = 2;
-    options.chunk_size = 2000;
+    options.parallel.chunk_size = 2000;
     options.source_offsets = true;
     CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
     CHECK(equal());
@@ -354,38 +356,39 @@ static void refused(void) {
   static const uint64_t unsorted[] = {40, 20}, beyond[] = {10, 1000}, fine[] = {3, 10}, at_end[] = {3, 24};
   static const char text[] = "<p>one<b>two</b><i>three";
   size_t length = sizeof text - 1;
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
-  hpar_stats stats;
+  hpar_options options = {HPAR_OPTIONS_INIT};
+  hpar_stats stats = {HPAR_STATS_INIT};
 
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 2;
-  options.cuts = fine;
-  options.cut_count = 2;
+  options.experiment.cuts = fine;
+  options.experiment.cut_count = 2;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
   CHECK_EQ(stats.chunks, 2);
   CHECK_EQ(length, 24);
-  options.cuts = at_end;
+  options.experiment.cuts = at_end;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
-  options.cuts = beyond;
+  options.experiment.cuts = beyond;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
-  options.cuts = unsorted;
+  options.experiment.cuts = unsorted;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.cuts = NULL;
-  options.cut_count = 0;
+  options.experiment.cuts = NULL;
+  options.experiment.cut_count = 0;
 
-  options.predictor = "tea leaves";
+  options.experiment.predictor = "tea leaves";
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  const char **names[] = {&options.strategy, &options.mode_predictor, &options.cut, &options.predictor};
+  const char **names[] = {&options.experiment.strategy, &options.experiment.mode_predictor,
+                          &options.experiment.cut_policy, &options.experiment.predictor};
   for (size_t i = 0; i < 4; i++) {
-    options.predictor = NULL;
+    options.experiment.predictor = NULL;
     *names[i] = "tea leaves";
     CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
     *names[i] = NULL;
   }
-  options.predictor = "";
+  options.experiment.predictor = "";
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.predictor = NULL;
+  options.experiment.predictor = NULL;
 
   options.threads = HPAR_MAX_THREADS + 1;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
@@ -394,15 +397,15 @@ static void refused(void) {
   options.mode = (hpar_mode)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.mode = HPAR_MODE_PARALLEL;
-  options.executor = (hpar_executor)77;
+  options.parallel.executor = (hpar_executor)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.executor = HPAR_EXECUTOR_THREADS;
-  options.merge = (hpar_merge)77;
+  options.parallel.executor = HPAR_EXECUTOR_THREADS;
+  options.parallel.merge = (hpar_merge_order)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.merge = HPAR_MERGE_CHAIN;
-  options.pool = (hpar_pool)77;
+  options.parallel.merge = HPAR_MERGE_CHAIN;
+  options.parallel.wait = (hpar_wait_policy)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.pool = HPAR_POOL_ADAPTIVE;
+  options.parallel.wait = HPAR_WAIT_ADAPTIVE;
 
   static const char *const contexts[] = {"", " ", "svg ", "math ", "xml a", "svg a b", "div p"};
   for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++) {
@@ -419,14 +422,14 @@ static void refused(void) {
 }
 
 static void errors(void) {
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 3;
-  options.chunk_size = 1000;
+  options.parallel.chunk_size = 1000;
   CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
   CHECK_EQ(hpar_parse_error_count(parser), 0);
   for (size_t most = 1; most <= 100000; most *= 10) {
-    hpar_stats stats;
+    hpar_stats stats = {HPAR_STATS_INIT};
     options.max_errors = most;
     CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
     CHECK(equal());
@@ -447,7 +450,7 @@ static void errors(void) {
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   make_page();
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK) ||
       !CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &expected_stats), HPAR_OK) ||
@@ -462,12 +465,12 @@ int main(void) {
   CHECK_EQ(expected_stats.nodes, nodes);
   CHECK(expected_stats.predictor == NULL);
   threads_and_chunks();
-#define NAMES(what, field) \
-  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, field), offsetof(hpar_stats, field))
-  NAMES(strategy, strategy);
-  NAMES(predictor, predictor);
-  NAMES(mode_predictor, mode_predictor);
-  NAMES(cut_policy, cut);
+#define NAMES(what) \
+  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, experiment.what), offsetof(hpar_stats, what))
+  NAMES(strategy);
+  NAMES(predictor);
+  NAMES(mode_predictor);
+  NAMES(cut_policy);
   merged_as_a_tree();
   exact_cuts();
   automatic();

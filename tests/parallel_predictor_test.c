@@ -276,7 +276,7 @@ typedef struct opinion {
 static void say(void *context, const hpar_cut *cut, hpar_guess *guess) {
   opinion *o = context;
   atomic_fetch_add(&o->calls, 1);
-  bool fresh = guess->inside == HPAR_INSIDE_NOTHING && !guess->element && guess->ns == HPAR_NAMESPACE_HTML &&
+  bool fresh = guess->context == HPAR_CONTEXT_NONE && !guess->element && guess->ns == HPAR_NAMESPACE_HTML &&
                !guess->mode && !guess->first;
   bool sound =
       cut->begin > 0 && cut->begin < cut->end && cut->end <= cut->length && cut->scripting == with.of.scripting;
@@ -288,7 +288,7 @@ static void say(void *context, const hpar_cut *cut, hpar_guess *guess) {
 
 static uint64_t right_start_by(const char *page, uint64_t cut, const hpar_guess *guess, size_t first) {
   opinion o = {.guess = *guess, .first = first, .page = page};
-  hpar_predictor own = {.name = "mine", .predict = say, .context = &o};
+  hpar_predictor own = {HPAR_PREDICTOR_INIT, .name = "mine", .predict = say, .context = &o};
   compare_case document = {page, strlen(page), NULL, false, "utf-8"};
   compare_how how = {
       .cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .own_predictor = &own};
@@ -305,17 +305,17 @@ static void guesses_decide(void) {
     const char *state;
     hpar_guess guess;
   } right[] = {
-      {"data", {.inside = HPAR_INSIDE_NOTHING}},
-      {"comment", {.inside = HPAR_INSIDE_COMMENT}},
-      {"script data", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "script"}},
-      {"RAWTEXT", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "STYLE"}},
-      {"RCDATA", {.inside = HPAR_INSIDE_RAW_TEXT, .element = "textarea"}},
-      {"attribute value (double-quoted)", {.inside = HPAR_INSIDE_DOUBLE_QUOTES}},
-      {"attribute value (single-quoted)", {.inside = HPAR_INSIDE_SINGLE_QUOTES}},
-      {"attribute value (unquoted)", {.inside = HPAR_INSIDE_TAG}},
-      {"tag name", {.inside = HPAR_INSIDE_TAG}},
-      {"DOCTYPE", {.inside = HPAR_INSIDE_TAG}},
-      {"CDATA section", {.inside = HPAR_INSIDE_CDATA, .ns = HPAR_NAMESPACE_SVG}},
+      {"data", {.context = HPAR_CONTEXT_NONE}},
+      {"comment", {.context = HPAR_CONTEXT_COMMENT}},
+      {"script data", {.context = HPAR_CONTEXT_RAW_TEXT, .element = "script"}},
+      {"RAWTEXT", {.context = HPAR_CONTEXT_RAW_TEXT, .element = "STYLE"}},
+      {"RCDATA", {.context = HPAR_CONTEXT_RAW_TEXT, .element = "textarea"}},
+      {"attribute value (double-quoted)", {.context = HPAR_CONTEXT_DOUBLE_QUOTES}},
+      {"attribute value (single-quoted)", {.context = HPAR_CONTEXT_SINGLE_QUOTES}},
+      {"attribute value (unquoted)", {.context = HPAR_CONTEXT_TAG}},
+      {"tag name", {.context = HPAR_CONTEXT_TAG}},
+      {"DOCTYPE", {.context = HPAR_CONTEXT_TAG}},
+      {"CDATA section", {.context = HPAR_CONTEXT_CDATA, .ns = HPAR_NAMESPACE_SVG}},
   };
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
     const char *page = NULL;
@@ -326,14 +326,14 @@ static void guesses_decide(void) {
     hpar_guess guess = right[i].guess;
     if (!guess.ns) guess.ns = HPAR_NAMESPACE_HTML;
     if (!CHECK_EQ(right_start_by(page, cut, &guess, 0), 1)) printf("  in %s\n", right[i].state);
-    guess.inside = guess.inside == HPAR_INSIDE_NOTHING ? HPAR_INSIDE_COMMENT : HPAR_INSIDE_NOTHING;
+    guess.context = guess.context == HPAR_CONTEXT_NONE ? HPAR_CONTEXT_COMMENT : HPAR_CONTEXT_NONE;
     if (!CHECK_EQ(right_start_by(page, cut, &guess, 0), 0)) printf("  not in %s\n", right[i].state);
     CHECK_EQ(right_start_by(page, cut, &guess, (size_t)(strstr(page, "<b>") - page - (ptrdiff_t)cut) + 1), 0);
   }
   const char *comment = places[1].page;
   uint64_t cut = (uint64_t)(strstr(comment, "x<p") + 1 - comment);
   hpar_guess data = {.ns = HPAR_NAMESPACE_HTML},
-             unknown = {.inside = HPAR_INSIDE_RAW_TEXT, .element = "i", .mode = "x"};
+             unknown = {.context = HPAR_CONTEXT_RAW_TEXT, .element = "i", .mode = "x"};
   CHECK_EQ(right_start_by(comment, cut, &data, (size_t)(strstr(comment, "</div") - comment - (ptrdiff_t)cut) + 1), 1);
   CHECK_EQ(right_start_by(comment, cut, &data, SIZE_MAX), 0);
   cut = (uint64_t)(strstr(places[0].page, "<p>") - places[0].page);
@@ -359,7 +359,7 @@ static void partial_context(void) {
   const char *page = "<!doctype html><script>if (a) { '<p>' }</script><p>b";
   const uint64_t cut = (uint64_t)(strstr(page, "<p>'") - page);
   opinion o = {.guess = {.ns = HPAR_NAMESPACE_HTML}};
-  hpar_predictor own = {.predict = say, .context = &o};
+  hpar_predictor own = {HPAR_PREDICTOR_INIT, .predict = say, .context = &o};
   compare_case document = {page, strlen(page), NULL, false, "utf-8"};
   compare_how how = {
       .cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .own_predictor = &own};
@@ -369,9 +369,9 @@ static void partial_context(void) {
     CHECK_EQ(compare_parallel(&with, &how), COMPARE_SAME);
     CHECK_EQ(with.got_stats.chunks_right_start, k);
     CHECK_EQ(with.got_stats.respeculations, k);
-    CHECK_STRING(with.got_stats.predictor, "own");
+    CHECK_STRING(with.got_stats.predictor, "custom");
   }
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .own_predictor = &own};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .experiment.custom_predictor = &own};
   own.predict = NULL;
   CHECK_EQ(hpar_parse(with.parser, &options, page, strlen(page), with.document, NULL), HPAR_ERROR_ARGUMENT);
 }
@@ -397,12 +397,13 @@ static void any_guess(void) {
         for (uint64_t at = 1 + k % 7; at < with.of.length && count < MAX_CUTS; at += 7) cuts[count++] = at;
       if (!count) continue;
       size_t mode = random_below(&random, HP_INSERTION_MODES + 10);
-      opinion o = {.guess = {.inside = (hpar_inside)random_below(&random, HPAR_INSIDE_CDATA + 3),
+      opinion o = {.guess = {.context = (hpar_start_context)random_below(&random, HPAR_CONTEXT_CDATA + 3),
                              .element = RANDOM_OF(&random, elements),
                              .ns = RANDOM_OF(&random, namespaces),
                              .mode = mode < HP_INSERTION_MODES ? hp_mode_name((uint8_t)mode) : NULL},
                    .first = RANDOM_OF(&random, firsts)};
-      hpar_predictor own = {.predict = say, .context = &o, .partial_context = random_chance(&random, 50)};
+      hpar_predictor own = {HPAR_PREDICTOR_INIT, .predict = say, .context = &o,
+                            .partial_context = random_chance(&random, 50)};
       compare_how how = {.cuts = cuts,
                          .cut_count = count,
                          .threads = 2 + (unsigned)random_below(&random, 3),

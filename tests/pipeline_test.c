@@ -176,16 +176,17 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
       "<title",    "<noframes",  "<style",    "<script", "<xmp",      "<iframe", "<noembed",
       "<noscript", "<plaintext", "<textarea", "<br/>",   "<![CDATA[", "<style",  "<title"};
   for (int i = 0; i < 2; i++) {
-    hpar_options options = {.mode = HPAR_MODE_PIPELINED,
-                            .executor = i ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
+    hpar_options options = {HPAR_OPTIONS_INIT,
+                            .mode = HPAR_MODE_PIPELINED,
+                            .parallel.executor = i ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
                             .threads = 2,
-                            .pipeline_predictor = predictor,
+                            .pipeline.predictor = predictor,
                             .scripting = scripting,
-                            .inspect = true};
-    hpar_stats stats;
+                            .experiment.inspect = true};
+    hpar_stats stats = {HPAR_STATS_INIT};
     CHECK(hpar_parse(with.parser, &options, text, strlen(text), with.document, &stats) == HPAR_OK);
-    CHECK(hpar_met_hazard_count(with.parser) == 1);
-    hpar_met_hazard met = hpar_met_hazard_at(with.parser, 0);
+    CHECK(hpar_hazard_event_count(with.parser) == 1);
+    hpar_hazard_event met = hpar_hazard_event_at(with.parser, 0);
     CHECK(met.hazard == hazard);
     CHECK(met.at == (uint64_t)(strstr(text, tokens[hazard]) - text) && met.text_at == met.at);
     CHECK(met.rolled_back == back);
@@ -196,10 +197,10 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
       tokenized |= hpar_event_at(with.parser, k).kind == HPAR_EVENT_TOKENIZE;
     CHECK(tokenized == (i && stats.threads == 2));
   }
-  CHECK(hpar_met_hazard_at(with.parser, 1).at == 0);
-  hpar_options options = {.mode = HPAR_MODE_PIPELINED};
+  CHECK(hpar_hazard_event_at(with.parser, 1).at == 0);
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
   CHECK(hpar_parse(with.parser, &options, text, strlen(text), with.document, NULL) == HPAR_OK);
-  CHECK(hpar_met_hazard_count(with.parser) == 0);
+  CHECK(hpar_hazard_event_count(with.parser) == 0);
 }
 
 static void hazards(void) {
@@ -248,16 +249,17 @@ static void hazards(void) {
 
 static void wrong_arguments(void) {
   static const char text[] = "<title>x</title><p>y";
-  hpar_options options = {.mode = HPAR_MODE_PIPELINED, .pipeline_predictor = "none such"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.predictor = "none such"};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
-  options = (hpar_options){.mode = HPAR_MODE_PIPELINED, .buffer_tokens = 65537};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 65537};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
-  hpar_stats stats;
-  options = (hpar_options){.mode = HPAR_MODE_PIPELINED, .buffer_tokens = 3, .batch = 50, .threads = 1};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 3,
+                           .pipeline.batch_tokens = 50, .threads = 1};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
-  CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch == 3);
+  CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch_tokens == 3);
   /* Fed, it waits for all. */
-  options = (hpar_options){.mode = HPAR_MODE_PIPELINED};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
   CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
   for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);
   CHECK(hpar_parser_finish(with.parser, &stats) == HPAR_OK);

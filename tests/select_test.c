@@ -32,7 +32,7 @@ static bool add_id(void *context, hpar_node element, uint32_t selector) {
 }
 
 static bool parse(const char *html, size_t length) {
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
   return CHECK_EQ(hpar_parse(parser, &options, html, length, document, NULL), HPAR_OK);
 }
 

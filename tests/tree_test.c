@@ -17,7 +17,7 @@ static unsigned long passed, failed;
 static void run(hpar_parser *parser, hpar_document *document, const char *path, size_t number, const dat_test *test,
                 bool scripting) {
   static buffer dump;
-  hpar_options options = HPAR_OPTIONS_DEFAULT;
+  hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.scripting = scripting;
   options.fragment = test->fragment;

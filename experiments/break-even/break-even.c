@@ -32,7 +32,8 @@ static int by_number(const void *a, const void *b) {
 
 /* Returns the time of one parse in nanoseconds, and 0 after a failure. */
 static unsigned long long parse(int mode, const char *bytes, size_t length, int asleep) {
-  hpar_options options = {.mode = modes[mode].mode, .threads = 2, .pool = asleep ? HPAR_POOL_SLEEP : HPAR_POOL_SPIN};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[mode].mode, .threads = 2,
+                          .parallel.wait = asleep ? HPAR_WAIT_SLEEP : HPAR_WAIT_SPIN};
   if (asleep)
     nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
   else if (hpar_parse(parser, &options, bytes, length, documents[mode], NULL))

@@ -122,7 +122,7 @@ static int measure(const char *path, const hpar_options *options, const char *se
   char *bytes = read_page(path, &length);
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   if (!bytes || parse(bytes, length, options, &parser, &document, &stats)) return 1;
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
@@ -154,7 +154,7 @@ int main(int argc, char **arguments) {
     fputs("usage: hpar-memory [--paced] auto|sequential|parallel|pipelined THREADS FILE...\n", stderr);
     return 2;
   }
-  hpar_options options = {.mode = (hpar_mode)mode, .threads = (unsigned)atoi(arguments[2])};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = (hpar_mode)mode, .threads = (unsigned)atoi(arguments[2])};
   printf("{\"pages\": [");
   fflush(stdout);
   for (int i = 3; i < argc; i++) {

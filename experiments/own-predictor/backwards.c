@@ -22,19 +22,19 @@ static const char *raw_text_tag(const char *at, const char *end, bool *closer) {
 }
 
 /* Walks from quote to quote: the cut lies in the tag that starts at `at`, or after it. */
-static hpar_inside in_tag(const char *at, const char *cut) {
+static hpar_start_context in_tag(const char *at, const char *cut) {
   char quote = 0, before = 0;
   for (; at < cut; at++) {
     if (quote) {
       if (*at == quote) quote = 0;
     } else if (*at == '>') {
-      return HPAR_INSIDE_NOTHING;
+      return HPAR_CONTEXT_NONE;
     } else if ((*at == '"' || *at == '\'') && before == '=') {
       quote = *at;
     }
     if (!strchr(" \t\n\f\r", *at)) before = *at;
   }
-  return quote == '"' ? HPAR_INSIDE_DOUBLE_QUOTES : quote ? HPAR_INSIDE_SINGLE_QUOTES : HPAR_INSIDE_TAG;
+  return quote == '"' ? HPAR_CONTEXT_DOUBLE_QUOTES : quote ? HPAR_CONTEXT_SINGLE_QUOTES : HPAR_CONTEXT_TAG;
 }
 
 /* Returns the first token for a cut within text: the next "<". */
@@ -55,18 +55,18 @@ static void look_back(const backwards_settings *settings, const hpar_cut *cut, h
     if (*at != '<' || end - at < 9) continue;
     if (begins(at, place, "<!--")) {
       if (comment_ended) continue;
-      *guess = (hpar_guess){.inside = HPAR_INSIDE_COMMENT, .ns = HPAR_NAMESPACE_HTML};
+      *guess = (hpar_guess){.context = HPAR_CONTEXT_COMMENT, .ns = HPAR_NAMESPACE_HTML};
       return;
     }
     const char *element = raw_text_tag(at, end, &closer);
     if (element && closer && tag_seen) return; /* this raw text started before the tag */
     if (!element && (tag_seen || !(is_letter(at[1]) || (at[1] == '/' && is_letter(at[2]))))) continue;
-    hpar_inside inside = in_tag(at, place);
-    if (!tag_seen || inside == HPAR_INSIDE_NOTHING) guess->inside = inside;
+    hpar_start_context inside = in_tag(at, place);
+    if (!tag_seen || inside == HPAR_CONTEXT_NONE) guess->context = inside;
     tag_seen = true;
     if (!element) continue;
-    if (!closer && inside == HPAR_INSIDE_NOTHING) {
-      guess->inside = HPAR_INSIDE_RAW_TEXT;
+    if (!closer && inside == HPAR_CONTEXT_NONE) {
+      guess->context = HPAR_CONTEXT_RAW_TEXT;
       guess->element = element;
     }
     return;
@@ -75,5 +75,5 @@ static void look_back(const backwards_settings *settings, const hpar_cut *cut, h
 
 void backwards_predict(void *context, const hpar_cut *cut, hpar_guess *guess) {
   look_back(context, cut, guess);
-  if (guess->inside == HPAR_INSIDE_NOTHING) guess->first = behind_text(cut);
+  if (guess->context == HPAR_CONTEXT_NONE) guess->first = behind_text(cut);
 }

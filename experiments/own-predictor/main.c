@@ -60,21 +60,23 @@ static hpar_status parse(bench *b, const hpar_options *options, text *tree, hpar
 }
 
 static backwards_settings settings = {REACH};
-static const hpar_predictor own = {.name = "backwards", .predict = backwards_predict, .context = &settings};
+static const hpar_predictor own = {HPAR_PREDICTOR_INIT, .name = "backwards", .predict = backwards_predict,
+                                   .context = &settings};
 
 static int try(bench *b, const char *path, tally *tallies, size_t count) {
-  hpar_stats stats;
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   hpar_status status = read_file(path, &b->page);
   if (!status) status = parse(b, &options, &b->expected, &stats);
-  options = (hpar_options){.mode = HPAR_MODE_PARALLEL, .threads = THREADS, .chunk_size = CHUNK_SIZE, .cut = "even"};
+  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = THREADS,
+                           .parallel.chunk_size = CHUNK_SIZE, .experiment.cut_policy = "even"};
   /* A worker parses each chunk, so that the count is the same every time. */
-  options.executor = HPAR_EXECUTOR_INLINE;
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (size_t i = 0; !status && i < 2 * count; i++) {
     tally *t = &tallies[i % count];
-    if (i == count) options.executor = HPAR_EXECUTOR_THREADS;
-    options.own_predictor = t->name == own.name ? &own : NULL;
-    options.predictor = t->name == own.name ? NULL : t->name;
+    if (i == count) options.parallel.executor = HPAR_EXECUTOR_THREADS;
+    options.experiment.custom_predictor = t->name == own.name ? &own : NULL;
+    options.experiment.predictor = t->name == own.name ? NULL : t->name;
     status = parse(b, &options, &b->got, &stats);
     if (status) break;
     if (b->got.length != b->expected.length || memcmp(b->got.bytes, b->expected.bytes, b->got.length)) {

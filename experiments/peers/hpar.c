@@ -6,7 +6,7 @@
 
 static hpar_parser *parser;
 static hpar_document *kept;
-static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
 
 static void *parse(const char *bytes, size_t length) {
   hpar_document *document;

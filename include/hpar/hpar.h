@@ -1,11 +1,12 @@
 #ifndef HPAR_HPAR_H
 #define HPAR_HPAR_H
 
-/* HPar: an HTML parser, sequential and parallel. One header a noun; this one has them all. */
+/* HPar: a sequential and parallel HTML parser. This header includes all others, one per noun. */
 
 #include <hpar/document.h>
 #include <hpar/encoding.h>
 #include <hpar/inspect.h>
+#include <hpar/options.h>
 #include <hpar/parse.h>
 #include <hpar/predictor.h>
 #include <hpar/select.h>
@@ -13,5 +14,6 @@
 #include <hpar/stats.h>
 #include <hpar/status.h>
 #include <hpar/tokenizer.h>
+#include <hpar/version.h>
 
 #endif

@@ -1,9 +1,9 @@
 #ifndef HPAR_PREDICTOR_H
 #define HPAR_PREDICTOR_H
 
-/* What a caller can bring to the guess at the state in which a chunk begins: a predictor of its own, or figures for the
- * predictor "frequency". Whatever is guessed, the merger takes only what holds, so that the tree is the same: a wrong
- * guess costs time and nothing else. */
+/* Custom guesses at the state in which a chunk begins: a predictor of the caller, or counts for the
+ * predictor "frequency". The merger takes only what holds. A wrong guess costs time and never
+ * changes the tree. */
 
 #include <hpar/document.h>
 #include <hpar/status.h>
@@ -15,86 +15,96 @@
 extern "C" {
 #endif
 
-/*** a predictor of one's own; experiments/own-predictor is an example ***/
+/*** custom predictor; experiments/own-predictor is an example ***/
 
-/* A chunk: the bytes [begin, end) of the text that is parsed, which is UTF-8, whatever the input was in. All of `text`
- * may be read, up to `length` and not beyond: of input that comes piece by piece that is what had come when the worker
- * took the chunk. 0 < begin < end <= length. The insides of characters are no cuts of the library's own, but the
- * caller's (hpar_options.cuts) may be. */
+/* A chunk: the bytes [begin, end) of the text, which is UTF-8 for any encoding of the input. The
+ * predictor may read `length` bytes of text: for fed input, those that had come when the worker
+ * started the chunk. 0 < begin < end <= length. Only forced cuts may lie inside a character. */
 typedef struct hpar_cut {
   const char *text;
   size_t length, begin, end;
   bool scripting; /* the scripting flag */
 } hpar_cut;
 
-/* What a chunk begins inside of. */
-typedef enum hpar_inside {
-  HPAR_INSIDE_NOTHING, /* a token begins at the cut; of a cut within text `first` is worth setting */
-  HPAR_INSIDE_COMMENT,
-  HPAR_INSIDE_TAG,           /* or what else ends at ">": a doctype, a processing instruction, a bogus comment */
-  HPAR_INSIDE_DOUBLE_QUOTES, /* of an attribute's value */
-  HPAR_INSIDE_SINGLE_QUOTES,
-  HPAR_INSIDE_RAW_TEXT, /* of hpar_guess.element */
-  HPAR_INSIDE_CDATA
-} hpar_inside;
+/* The construct in which a chunk begins. */
+typedef enum hpar_start_context {
+  HPAR_CONTEXT_NONE, /* a token begins at the cut. Inside text, set hpar_guess.first */
+  HPAR_CONTEXT_COMMENT,
+  /* or another construct that ends at ">": doctype, bogus comment, ... */
+  HPAR_CONTEXT_TAG,
+  HPAR_CONTEXT_DOUBLE_QUOTES, /* of an attribute's value */
+  HPAR_CONTEXT_SINGLE_QUOTES,
+  HPAR_CONTEXT_RAW_TEXT, /* of hpar_guess.element */
+  HPAR_CONTEXT_CDATA
+} hpar_start_context;
 
 typedef struct hpar_guess {
-  hpar_inside inside;
-  /* "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext" or, with the scripting
-   * flag, "noscript"; NULL and what is none of these: HPAR_INSIDE_NOTHING. */
+  hpar_start_context context;
+  /* "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext" or,
+   * with the scripting flag, "noscript". NULL and any other text: HPAR_CONTEXT_NONE. */
   const char *element;
   hpar_namespace ns; /* of the adjusted current node: HPAR_NAMESPACE_HTML, or that of svg or math */
-  /* The insertion mode by the standard's name, "in row"; NULL and what is none: no guess, which is what fits most.
-   * Where hpar_options.mode_predictor, or the strategy's, guesses a mode, this one is not asked. */
+  /* The insertion mode by the standard's name, as in "in row". NULL and any other text: no guess,
+   * which fits most chunks. The library ignores it if a mode predictor guesses. */
   const char *mode;
-  /* Where in the text the first token begins, if that is known: then `inside` is of no account. 0, or before the cut:
-   * it is to be found by `inside`; `end` or more: nothing begins in the chunk. */
+  /* Where the first token begins, if that is known: then `context` is ignored. 0, or before the
+   * cut: the library finds it by `context`. `end` or more: no token begins in the chunk. */
   size_t first;
 } hpar_guess;
 
-/* `predict` is called when a worker takes a chunk, once for each chunk that one takes: never for the first, nor for
- * those that the merger comes to before a worker; in any order; and once more where the input turns out to be in
- * another encoding. The strategies "hpar2013", which has guesses of its own, takes of a guess the namespace and the
- * mode only, and "enumerate", which guesses nothing, does not ask.
+/* Fills `guess`, which is "data, HTML, no mode" before the call. The texts that it stores there
+ * must stay until the parse ends.
  *
- * - The thread is the worker's: one of the parser's own or of the caller's executor, or the one that called. Calls for
- * different chunks are made at the same time, so that what `context` points to must bear that.
- * - From the beginning of hpar_parse to its end; of input that comes piece by piece until finish, between the caller's
- *   calls, too, or until it is abandoned.
- * - It may read the cut's text, the cut and what it reaches through `context`, and keeps no pointer to the first two.
- * It fills `guess`, which is "data, HTML, no guess at the mode" before; the texts that it puts there must stay until
- * the parse has ended. It calls nothing on the parser or the document, returns always, and soon: its time is the
- * chunk's, and counted in hpar_stats.ns.predict. */
+ * A worker calls it once per chunk, in any order, and different workers at the same time. The
+ * merger never calls it for the chunks that it parses itself. A change of the encoding causes a
+ * second call. The thread belongs to the parser, to the caller's executor, or is the calling one.
+ * The calls come between the beginning and the end of hpar_parse. For fed input they come until
+ * finish, also between the calls.
+ *
+ * The function may read the cut, its text and its context. It keeps no pointer to the cut. It must
+ * return, must not use the parser or the document, and must not throw an exception or longjmp. Its
+ * time is part of hpar_stats.ns.predict. The strategy "hpar2013" uses the namespace and the mode of
+ * a guess only. The strategy "enumerate" does not call it. */
+typedef void (*hpar_predict_fn)(void *context, const hpar_cut *cut, hpar_guess *guess);
+
 typedef struct hpar_predictor {
-  const char *name; /* for hpar_stats.predictor, and to stay as long as that is read; NULL: "own" */
-  void (*predict)(void *context, const hpar_cut *cut, hpar_guess *guess);
+  size_t size; /* HPAR_PREDICTOR_INIT sets it */
+  /* for hpar_stats.predictor; must stay as long as the caller reads that. NULL: "custom" */
+  const char *name;
+  hpar_predict_fn predict;
   void *context;
-  bool partial_context; /* an end tag in the chunk that nothing there opened says what it began inside, after all */
+  bool partial_context; /* an end tag without a start tag in the chunk corrects the guess */
 } hpar_predictor;
 
-/*** figures ***/
+/* Initialises `size`: hpar_predictor predictor = {HPAR_PREDICTOR_INIT, .predict = f}; */
+#define HPAR_PREDICTOR_INIT .size = sizeof(hpar_predictor)
 
-/* At `count` cuts that look like this the true state of the tokenizer was `state`. What a cut looks like is said in the
- * words of "states_by_bytes" in a profile by `hpar profile`: `before` is the class of the byte before it (">", "<",
- * "=", "quote", "backslash", "white", "word", "other" or "start"), `at` the tag behind it ("<div", "</div", "<!",
- * "<?"), or else the class of the byte there, or "end". States are the standard's, without the word "state": "data",
- * "script data". */
+/*** frequencies ***/
+
+/* The true state of the tokenizer was `state` at `count` cuts of this kind. The words are those of
+ * "states_by_bytes" in a profile of `hpar profile`. `before` is the class of the byte before the
+ * cut: ">", "<", "=", "quote", "backslash", "white", "word", "other" or "start". `at` is the tag
+ * after the cut ("<div", "</div", "<!", "<?"), or else the class of the byte there. States have the
+ * standard's names without the word "state": "data", "script data". */
 typedef struct hpar_frequency {
   const char *before, *at, *state;
   uint64_t count;
 } hpar_frequency;
 
-/* The most frequent state by what a cut looks like. Never changed, so that any number of parses may use it at once. */
+/* The most frequent state for each kind of cut. A table never changes, so that any number of parses
+ * may use it at once. */
 typedef struct hpar_frequency_table hpar_frequency_table;
 
-/* Makes a table of `count` rows, in any order, those that say the same being added up; the rows may go afterwards. A
- * cut whose `before` no row has is looked up by `at` alone, and one of which nothing is known is taken to be in data.
- * The caller destroys the table, after the parses that it was given to; NULL may be destroyed.
+/* Creates a table of `count` rows in any order, and stores it in `*table`. Equal rows add up. The
+ * caller may free the rows afterwards. It destroys the table after the parses that use it. A cut
+ * whose `before` is in no row is looked up by `at` alone. A cut that is in no row begins in data.
  *
- * HPAR_ERROR_ARGUMENT for a text that is NULL, is longer than any of these can be, or names no state: then `*wrong` is
- * the row, `wrong` being NULL or a place for it. HPAR_ERROR_UNSUPPORTED in a build without the parallel parser. */
+ * HPAR_ERROR_ARGUMENT: a text is NULL, is too long, or names no state. `*wrong` is then the row, if
+ * `wrong` is not NULL. HPAR_ERROR_UNSUPPORTED: this build has no parallel parser. */
 HPAR_API hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,
                                                  size_t *wrong);
+
+/* Frees the table. NULL: nothing happens. No parse may use it. */
 HPAR_API void hpar_frequency_table_destroy(hpar_frequency_table *table);
 
 #ifdef __cplusplus

@@ -1,30 +1,36 @@
 #ifndef HPAR_SERIALIZE_H
 #define HPAR_SERIALIZE_H
 
-/* Trees back to text. Both forms walk without recursion and write through a sink. */
+/* Text of trees. The functions walk without recursion and write through a function of the caller.
+ * Any number of threads may serialise a document at once. */
 
 #include <hpar/document.h>
 #include <hpar/status.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Receives the output piece by piece; anything but HPAR_OK stops and is returned. */
-typedef hpar_status (*hpar_write)(const char *bytes, size_t length, void *context);
+/* Receives a piece of output. The bytes are valid during the call only. A result other than HPAR_OK
+ * ends the caller's call, which returns it. The function must not throw an exception or longjmp. */
+typedef hpar_status (*hpar_write_fn)(const char *bytes, size_t length, void *context);
 
-/* The standard's HTML fragment serialisation algorithm, of the children of `node` (of its template
- * contents where it is a template). With the scripting flag the text of `noscript` is written raw. */
+/* Serialises the children of `node` as HTML, by the standard's fragment serialisation algorithm.
+ * For a template these are the children of its contents. With the scripting flag the text of
+ * `noscript` is written raw. HPAR_ERROR_ARGUMENT: the document or `write` is NULL. HPAR_NO_NODE has
+ * no children. */
 HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
-                                         hpar_write write, void *context);
+                                         hpar_write_fn write, void *context);
 
-/* The same for the node itself and its children. */
+/* Serialises the node itself and its children as HTML. Otherwise as hpar_serialize_html. */
 HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
-                                               hpar_write write, void *context);
+                                               hpar_write_fn write, void *context);
 
-/* The format of html5lib-tests' tree-construction tests: "| <html>\n|   <head>\n" ... of the children of
- * `node`, each line ended by a newline. Attributes are sorted by their displayed name in UTF-16 code unit order. */
-HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write write,
+/* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
+ * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit
+ * order. Fails as hpar_serialize_html does. */
+HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_fn write,
                                          void *context);
 
 #ifdef __cplusplus

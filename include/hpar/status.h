@@ -1,7 +1,9 @@
 #ifndef HPAR_STATUS_H
 #define HPAR_STATUS_H
 
-/* What a call came to. Malformed HTML is never an error: every byte sequence has a tree. */
+/* The results of calls. Malformed HTML is never an error: every byte sequence has a tree. */
+
+#include <hpar/version.h>
 
 #if defined(HPAR_STATIC) || !defined(__GNUC__)
 #define HPAR_API
@@ -15,14 +17,14 @@ extern "C" {
 
 typedef enum hpar_status {
   HPAR_OK = 0,
-  HPAR_ERROR_MEMORY,      /* an allocation, or the reservation of address space, failed */
+  HPAR_ERROR_MEMORY,      /* the library cannot allocate memory or reserve address space */
   HPAR_ERROR_ARGUMENT,    /* an option or argument is outside its documented range */
-  HPAR_ERROR_IO,          /* a file could not be read or written; errno says why */
+  HPAR_ERROR_IO,          /* a file cannot be read or written; errno has the reason */
   HPAR_ERROR_TOO_LARGE,   /* the input is longer than HPAR_MAX_INPUT bytes */
-  HPAR_ERROR_UNSUPPORTED, /* this build was made without the part that was asked for */
+  HPAR_ERROR_UNSUPPORTED, /* this build or this system lacks the requested part */
 
-  /* From here on: a limit of hpar_options was reached. The document holds the tree as it was then, and the statistics
-   * are those of what was parsed. */
+  /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
+   * the parsed part. */
   HPAR_LIMIT_DEPTH = 16,
   HPAR_LIMIT_NODES,
   HPAR_LIMIT_MEMORY,
@@ -31,10 +33,12 @@ typedef enum hpar_status {
   HPAR_LIMIT_INPUT
 } hpar_status;
 
-/* A short English sentence, without a full stop, for any status. Never NULL; static storage. */
+/* Returns a short English sentence without a full stop for any value. The text is never NULL and
+ * has static storage. Any number of threads may call this at once. */
 HPAR_API const char *hpar_status_text(hpar_status status);
 
-/* The library's version, "MAJOR.MINOR.PATCH". Static storage. */
+/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. Any number of threads may
+ * call this at once. */
 HPAR_API const char *hpar_version(void);
 
 #ifdef __cplusplus

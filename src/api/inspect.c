@@ -26,13 +26,13 @@ hpar_event hpar_event_at(const hpar_parser *parser, size_t index) {
   return index < hpar_event_count(parser) ? parser->session.record.events[index] : (hpar_event){0};
 }
 
-size_t hpar_met_hazard_count(const hpar_parser *parser) {
+size_t hpar_hazard_event_count(const hpar_parser *parser) {
   const hp_record *record = record_of(parser);
   return record ? record->met_count : 0;
 }
 
-hpar_met_hazard hpar_met_hazard_at(const hpar_parser *parser, size_t index) {
-  return index < hpar_met_hazard_count(parser) ? parser->session.record.mets[index] : (hpar_met_hazard){0};
+hpar_hazard_event hpar_hazard_event_at(const hpar_parser *parser, size_t index) {
+  return index < hpar_hazard_event_count(parser) ? parser->session.record.mets[index] : (hpar_hazard_event){0};
 }
 
 hpar_string hpar_inspected_text(const hpar_document *document) {

@@ -2,6 +2,7 @@
 
 #include "session/parser.h"
 #include "base/memory.h"
+#include "session/sized.h"
 #include "session/stats.h"
 #include "session/tokens.h"
 #include "session/whole.h"
@@ -46,9 +47,20 @@ static hpar_status no_document(hp_call_error *error) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "document is NULL");
 }
 
+static hpar_status check_stats(const hpar_stats *stats, hp_call_error *error) {
+  return stats ? hp_check_size(stats, "hpar_stats", "HPAR_STATS_INIT", error) : HPAR_OK;
+}
+
+static void write_stats(const hpar_parser *parser, hpar_stats *stats) {
+  if (!stats) return;
+  hpar_stats full = {HPAR_STATS_INIT};
+  hp_fill_stats(&parser->session, &full);
+  hp_write_sized(stats, &full, sizeof full);
+}
+
 static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                          uint64_t begin, hpar_document *document) {
-  hp_call_error *error = begin_call(parser);
+  hp_call_error *error = &parser->session.error;
   if (!document) return no_document(error);
   if (!bytes && length) return no_bytes(error, length);
   hp_config config;
@@ -63,8 +75,10 @@ hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const c
                        hpar_document *document, hpar_stats *stats) {
   uint64_t begin = hp_now();
   if (!parser) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = parse(parser, options, bytes, length, begin, document);
-  if (stats) hp_fill_stats(&parser->session, stats);
+  hpar_status status = check_stats(stats, begin_call(parser));
+  if (status != HPAR_OK) return status;
+  status = parse(parser, options, bytes, length, begin, document);
+  write_stats(parser, stats);
   return hp_explain_status(&parser->session.error, status);
 }
 
@@ -104,30 +118,31 @@ hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t leng
 hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
   if (!parser) return HPAR_ERROR_ARGUMENT;
   if (!parser->feed.active) return no_feed(&parser->session.error);
+  if (check_stats(stats, &parser->session.error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
   bool lost = !parser->feed.document;
   hpar_status status = hp_feed_finish(&parser->feed);
   if (lost) return lost_document(parser);
-  if (stats) hp_fill_stats(&parser->session, stats);
+  write_stats(parser, stats);
   return hp_explain_status(&parser->session.error, status);
 }
 
 hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
-                            hpar_done *done, void *context, hpar_many_stats *stats) {
+                            hpar_batch_callback callback, void *context, hpar_many_stats *stats) {
   uint64_t begin = hp_now();
   if (!parser) return HPAR_ERROR_ARGUMENT;
   hp_call_error *error = begin_call(parser);
   if (!inputs && count)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "inputs is NULL and count is %zu; accepted: an array, or count 0",
                       count);
+  if (stats && hp_check_size(stats, "hpar_many_stats", "HPAR_MANY_STATS_INIT", error) != HPAR_OK)
+    return HPAR_ERROR_ARGUMENT;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status != HPAR_OK) return status;
-  hpar_many_stats *own = stats ? stats : hp_allocate(sizeof *own);
-  if (!own) return hp_explain_status(error, HPAR_ERROR_MEMORY);
-  memset(own, 0, sizeof *own);
-  hp_batch_request request = {parser, &config, inputs, count, done, context};
-  status = hp_batch_parse(&parser->batch, &request, begin, own);
-  if (!stats) hp_free(own);
+  hpar_many_stats full = {HPAR_MANY_STATS_INIT};
+  hp_batch_request request = {parser, &config, inputs, count, callback, context};
+  status = hp_batch_parse(&parser->batch, &request, begin, &full);
+  if (stats) hp_write_sized(stats, &full, sizeof full);
   return hp_explain_status(error, status);
 }
 

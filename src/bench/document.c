@@ -7,7 +7,7 @@
 
 enum { DESTROY, RESET };
 
-static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
 
 static void create_and_destroy(hp_bench_run *run, const hp_bench *self) {
   (void)self;

@@ -5,14 +5,15 @@
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cstdio>
+#include <hpar/version.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
 using benchmark_clock = std::chrono::steady_clock;
 
-// With a clock of its own Google Benchmark would go on until the sum of what that says fills the time, whatever the rest
-// of each iteration takes. So to it these are one iteration, and `rounds` are counted here.
+// With a clock of its own Google Benchmark would go on until the sum of what that says fills the time, whatever the
+// rest of each iteration takes. So to it these are one iteration, and `rounds` are counted here.
 struct hp_bench_run {
   benchmark::State &state;
   size_t bytes;
@@ -32,8 +33,7 @@ bool next_round(hp_bench_run *run) {
     run->end = benchmark_clock::now() +
                std::chrono::duration_cast<benchmark_clock::duration>(std::chrono::duration<double>(round_seconds));
     if (!run->state.KeepRunning()) return false;
-  } else if (run->rounds == run->most_rounds ||
-             (run->rounds >= least_rounds && benchmark_clock::now() >= run->end)) {
+  } else if (run->rounds == run->most_rounds || (run->rounds >= least_rounds && benchmark_clock::now() >= run->end)) {
     double rounds = static_cast<double>(run->rounds);
     run->state.SetIterationTime(run->nanoseconds * 1e-9 / rounds);
     run->state.counters["rounds"] = rounds;
@@ -116,9 +116,8 @@ private:
       cpu /= rounds;
     }
     fprintf(raw, "%s\t%lld\t%.0f\t%.3f\t%.3f\t%.3f\t%.0f\t%s\n", run.benchmark_name().c_str(),
-            static_cast<long long>(run.repetition_index < 0 ? 0 : run.repetition_index),
-            count, run.run_name.time_type.empty() ? cpu : real, real, cpu, rate,
-            others.c_str());
+            static_cast<long long>(run.repetition_index < 0 ? 0 : run.repetition_index), count,
+            run.run_name.time_type.empty() ? cpu : real, real, cpu, rate, others.c_str());
   }
 
   FILE *raw;

@@ -40,7 +40,7 @@ static hpar_status feed_pieces(hpar_parser *parser, const hp_page *page) {
 }
 
 static void parse_fed(hp_bench_run *run, const hp_bench *self) {
-  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   const hp_subject *subject = self->subject;
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;

@@ -11,8 +11,8 @@
 
 static void parse(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  hpar_options options = {
-      .mode = HPAR_MODE_PARALLEL, .threads = (unsigned)self->arguments[0], .chunk_size = (size_t)self->arguments[1]};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = (unsigned)self->arguments[0],
+                          .parallel.chunk_size = (size_t)self->arguments[1]};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
@@ -21,7 +21,7 @@ static void parse(hp_bench_run *run, const hp_bench *self) {
     chunks = clean = again = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       chunks += stats.chunks;
@@ -41,7 +41,7 @@ static void parse(hp_bench_run *run, const hp_bench *self) {
 
 static void many(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  hpar_options options = {.threads = (unsigned)self->arguments[0]};
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = (unsigned)self->arguments[0]};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_input *inputs = calloc(subject->count, sizeof *inputs);
@@ -50,7 +50,7 @@ static void many(hp_bench_run *run, const hp_bench *self) {
     const hp_page *page = hp_subject_page(subject, i);
     inputs[i] = (hpar_input){.bytes = page->bytes, .length = page->length};
   }
-  hpar_many_stats stats = {0};
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   while (!status && hp_bench_next(run)) {
     status = hpar_parse_many(bed.parser, &options, inputs, subject->count, NULL, NULL, &stats);
     if (!status && stats.failed) status = HPAR_ERROR_MEMORY;
@@ -67,14 +67,13 @@ static void many(hp_bench_run *run, const hp_bench *self) {
 static void merge(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
   size_t bytes = hp_subject_bytes(subject);
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL,
-                          .executor = HPAR_EXECUTOR_INLINE,
-                          .merge = (hpar_merge)self->arguments[1],
-                          .chunk_size = bytes / (size_t)self->arguments[0] + 1};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
+                          .parallel.merge = (hpar_merge_order)self->arguments[1],
+                          .parallel.chunk_size = bytes / (size_t)self->arguments[0] + 1};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
-  hpar_stats stats = {0};
+  hpar_stats stats = {HPAR_STATS_INIT};
   uint64_t merger = 0, levels = 0, answered = 0, entries = 0, rounds = 0;
   const hp_page *page = hp_subject_page(subject, 0);
   for (; !status && hp_bench_next(run); rounds++) {

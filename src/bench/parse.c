@@ -4,8 +4,8 @@
 
 #include "bench/suite.h"
 
-static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
-static const hpar_options keeping = {.mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
+static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+static const hpar_options keeping = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
 
 static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
@@ -38,7 +38,7 @@ static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar
     memory = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       status = hpar_parse(bed.parser, with, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       nodes += stats.nodes;

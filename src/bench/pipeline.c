@@ -15,11 +15,12 @@ enum { HANDED_OVER = 1 << 20 };
 
 static void whole(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  hpar_options options = {.mode = HPAR_MODE_PIPELINED,
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = HPAR_MODE_PIPELINED,
                           .threads = 2,
-                          .buffer_tokens = (unsigned)self->arguments[0],
-                          .batch = (unsigned)self->arguments[1],
-                          .pipeline_predictor = hpar_pipeline_predictor_name((size_t)self->arguments[2])};
+                          .pipeline.buffer_tokens = (unsigned)self->arguments[0],
+                          .pipeline.batch_tokens = (unsigned)self->arguments[1],
+                          .pipeline.predictor = hpar_pipeline_predictor_name((size_t)self->arguments[2])};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
@@ -28,7 +29,7 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
     rollbacks = waits = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       rollbacks += stats.pipeline.rollbacks;
@@ -46,8 +47,9 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
 
 static void stage(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_options options = {
-      .mode = HPAR_MODE_PIPELINED, .executor = HPAR_EXECUTOR_INLINE, .buffer_tokens = HP_MAX_BUFFER_TOKENS};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED,
+                                       .parallel.executor = HPAR_EXECUTOR_INLINE,
+                                       .pipeline.buffer_tokens = HP_MAX_BUFFER_TOKENS};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
@@ -57,7 +59,7 @@ static void stage(hp_bench_run *run, const hp_bench *self) {
     tokens = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats;
+      hpar_stats stats = {HPAR_STATS_INIT};
       status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       uint64_t tokenizing = stats.pipeline.builder_wait_ns;

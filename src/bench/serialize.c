@@ -19,7 +19,7 @@ static void close_all(hpar_document **documents, size_t number) {
 
 static void serialize(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_document **documents = calloc(subject->count, sizeof *documents);

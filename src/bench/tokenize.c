@@ -57,7 +57,7 @@ static hpar_status tokenize_page(bench_lane *bench, hpar_document *document, con
 
 static void tokenize(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   bench_lane bench = {0};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
@@ -78,7 +78,7 @@ static void tokenize(hp_bench_run *run, const hp_bench *self) {
 
 static void build(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   bench_lane bench = {0};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;

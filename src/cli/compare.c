@@ -113,6 +113,7 @@ static hpar_status run_side_by_side(const comparison *c, mode *mode, const char 
     mode->inputs[i].bytes = bytes;
     mode->inputs[i].length = length;
   }
+  mode->many = (hpar_many_stats){HPAR_MANY_STATS_INIT};
   uint64_t start = now();
   hpar_status status = hpar_parse_many(mode->parser, &c->options, mode->inputs, mode->copies, NULL, NULL, &mode->many);
   *ns = (now() - start) / mode->copies;
@@ -152,7 +153,7 @@ static size_t repeats_for(const comparison *c, uint64_t ns) {
 
 /* Times the modes from `first` to `end`, exclusive. They take turns, in alternating order. */
 static hpar_status time_modes(comparison *c, const page *page, const char *bytes, size_t first, size_t end) {
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   for (size_t run = 0; run < page->repeats; run++) {
     for (size_t turn = first; turn < end; turn++) {
       mode *mode = &c->modes[run & 1 ? end - 1 - (turn - first) : turn];
@@ -168,9 +169,10 @@ static hpar_status time_modes(comparison *c, const page *page, const char *bytes
 static hpar_status stop_spinning(const comparison *c) {
   static const char bytes[] = "<p>a<p>b<p>c<p>d";
   static const uint64_t cuts[] = {4, 8, 12};
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .threads = c->options.threads, .pool = HPAR_POOL_SLEEP};
-  options.cuts = cuts;
-  options.cut_count = sizeof cuts / sizeof *cuts;
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = c->options.threads,
+                          .parallel.wait = HPAR_WAIT_SLEEP};
+  options.experiment.cuts = cuts;
+  options.experiment.cut_count = sizeof cuts / sizeof *cuts;
   hpar_document *document = NULL;
   hpar_status status = hpar_document_create(&document);
   if (!status) status = hpar_parse(c->modes[PARALLEL].parser, &options, bytes, sizeof bytes - 1, document, NULL);
@@ -180,7 +182,7 @@ static hpar_status stop_spinning(const comparison *c) {
 
 static hpar_status measure(comparison *c, page *page, const char *bytes) {
   uint64_t ns = 0, sum = 0;
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   for (size_t i = 0; i < c->mode_count; i++) {
     hpar_status status = run_once(c, &c->modes[i], bytes, page->bytes, &ns, &stats);
     if (status) return status;
@@ -307,36 +309,36 @@ static void open_json(comparison *c) {
   hp_json_key(json, "options");
   hp_json_open(json, '{');
   number_member(json, "threads", c->options.threads);
-  number_member(json, "chunk_size", c->options.chunk_size);
-  number_member(json, "chunks", c->options.chunks);
+  number_member(json, "chunk_size", c->options.parallel.chunk_size);
+  number_member(json, "chunks", c->options.parallel.chunks);
   hp_json_key(json, "executor");
-  hp_json_text(json, c->options.executor == HPAR_EXECUTOR_INLINE ? "inline" : "threads");
+  hp_json_text(json, c->options.parallel.executor == HPAR_EXECUTOR_INLINE ? "inline" : "threads");
   hp_json_key(json, "strategy");
-  hp_json_text(json, c->options.strategy ? c->options.strategy : hpar_strategy_name(0));
+  hp_json_text(json, c->options.experiment.strategy ? c->options.experiment.strategy : hpar_strategy_name(0));
   hp_json_key(json, "predictor");
-  hp_json_text(json, c->options.predictor);
+  hp_json_text(json, c->options.experiment.predictor);
   hp_json_key(json, "mode_predictor");
-  hp_json_text(json, c->options.mode_predictor);
+  hp_json_text(json, c->options.experiment.mode_predictor);
   hp_json_key(json, "cut");
-  hp_json_text(json, c->options.cut);
+  hp_json_text(json, c->options.experiment.cut_policy);
   hp_json_key(json, "pool");
-  hp_json_text(json, c->options.pool == HPAR_POOL_SPIN    ? "spin"
-                     : c->options.pool == HPAR_POOL_SLEEP ? "sleep"
-                                                          : "adaptive");
+  hp_json_text(json, c->options.parallel.wait == HPAR_WAIT_SPIN    ? "spin"
+                     : c->options.parallel.wait == HPAR_WAIT_SLEEP ? "sleep"
+                                                                   : "adaptive");
   hp_json_key(json, "merge");
-  hp_json_text(json, c->options.merge == HPAR_MERGE_TREE ? "tree" : "chain");
+  hp_json_text(json, c->options.parallel.merge == HPAR_MERGE_TREE ? "tree" : "chain");
   if (c->other == HPAR_MODE_PIPELINED) {
-    number_member(json, "buffer_tokens", c->options.buffer_tokens);
-    number_member(json, "batch", c->options.batch);
+    number_member(json, "buffer_tokens", c->options.pipeline.buffer_tokens);
+    number_member(json, "batch", c->options.pipeline.batch_tokens);
     hp_json_key(json, "pipeline_predictor");
-    hp_json_text(json, c->options.pipeline_predictor);
+    hp_json_text(json, c->options.pipeline.predictor);
   }
   hp_json_key(json, "scripting");
   hp_json_bool(json, c->options.scripting);
   hp_json_key(json, "encoding");
   hp_json_text(json, c->options.encoding);
   hp_json_key(json, "bind");
-  hp_json_text(json, c->options.bind == HPAR_BIND_CORES ? "cores" : "none");
+  hp_json_text(json, c->options.parallel.affinity == HPAR_AFFINITY_CORES ? "cores" : "none");
   hp_json_key(json, "allocator");
   hp_json_text(json, hpar_allocator_name(c->options.allocator));
   number_member(json, "repeat", c->repeat);
@@ -449,7 +451,7 @@ static hpar_status open_modes(comparison *c) {
   c->modes[PARALLEL] = (mode){.name = name, .mode = c->other};
   c->modes[SIDE_BY_SIDE] = (mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
   unsigned threads = c->options.threads ? c->options.threads : 1;
-  c->apart = c->options.pool == HPAR_POOL_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
+  c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
   c->mode_count = !hpar_predictor_name(0) ? PARALLEL : c->many ? MODES : SIDE_BY_SIDE;
   hpar_status status = HPAR_OK;
   for (size_t i = 0; i < c->mode_count && !status; i++) {
@@ -524,7 +526,7 @@ static int take(const hp_arguments *arguments, int id, comparison *c) {
 
 int hp_run_compare(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  comparison c = {.other = HPAR_MODE_PARALLEL};
+  comparison c = {.options = {HPAR_OPTIONS_INIT}, .other = HPAR_MODE_PARALLEL};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &c);
   if (code < 0 && !c.pages.count && !c.pages.failures) code = hp_bad_usage(&command, "name a FILE or a folder");

@@ -25,7 +25,7 @@ static const hp_command command = {
     "place where the tree builder decides how the tokenizer goes on.",
     options};
 
-void hp_describe_start(char *text, size_t size, const hpar_start *s) {
+void hp_describe_start(char *text, size_t size, const hpar_start_state *s) {
   const char *ns = hp_namespace_name(s->ns);
   bool html = !ns || !strcmp(ns, "html");
   snprintf(text, size, "%s%s%s, %s%s%s", s->state, *s->element ? " of " : "", s->element, s->mode, html ? "" : ", in ",
@@ -53,7 +53,7 @@ static void print_kinds(const char *label, const char *(*name)(int), const uint6
 }
 
 static const char *assumption_name(int i) { return hpar_assumption_name((hpar_assumption)i); }
-static const char *silent_name(int i) { return hpar_silent_error_name((hpar_silent_error)i); }
+static const char *silent_name(int i) { return hpar_undetected_error_name((hpar_undetected_error)i); }
 
 static void print_chunk(const hp_inspection *in, size_t index) {
   const hpar_chunk *c = hpar_chunk_at(in->parser, index);
@@ -80,8 +80,8 @@ static void print_chunk(const hp_inspection *in, size_t index) {
   printf("    predicted: %s\n    true: %s\n", predicted, actual);
   if (!c->right_start)
     printf("    the first token was taken to begin elsewhere\n");
-  else if (c->readings > 1)
-    printf("    %u readings of the beginning were kept\n", c->readings);
+  else if (c->hypotheses > 1)
+    printf("    %u readings of the beginning were kept\n", c->hypotheses);
   if (c->respeculations)
     printf("    begun again with another guess%s\n", c->respeculations > 1 ? ", more than once" : "");
   if (c->aborted) printf("    given up by its worker\n");
@@ -95,10 +95,10 @@ static void print_chunk(const hp_inspection *in, size_t index) {
     if (f.stretches > 1) printf(", %zu stretches", f.stretches);
     printf(": %s: %s%s\n", f.name, f.denial, f.summary);
   }
-  for (size_t i = 0; i < c->again_count; i++)
-    printf("    parsed again: %llu to %llu\n", (unsigned long long)c->again[i].begin,
-           (unsigned long long)c->again[i].end);
-  print_kinds("silent errors of the scheme:", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
+  for (size_t i = 0; i < c->reparsed_count; i++)
+    printf("    parsed again: %llu to %llu\n", (unsigned long long)c->reparsed[i].begin,
+           (unsigned long long)c->reparsed[i].end);
+  print_kinds("silent errors of the scheme:", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
 }
 
 static void print_text(const hp_inspection *in) {
@@ -107,7 +107,7 @@ static void print_text(const hp_inspection *in) {
   printf("%s: %zu bytes, %s, ", hp_shown_name(in->path), in->length, s->encoding);
   if (s->strategy)
     printf("strategy %s (predictor %s, mode predictor %s, cut %s)\n", s->strategy, s->predictor, s->mode_predictor,
-           s->cut);
+           s->cut_policy);
   else
     printf("sequential\n");
   printf("%zu chunks after the first", chunks);
@@ -148,7 +148,7 @@ static void string(hp_json *json, const char *key, hpar_string value) {
   hp_json_string(json, value);
 }
 
-static void start(hp_json *json, const char *key, const hpar_start *s) {
+static void start(hp_json *json, const char *key, const hpar_start_state *s) {
   hp_json_key(json, key);
   if (!s->state) {
     hp_json_text(json, NULL);
@@ -209,7 +209,7 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   start(json, "predicted", &c->predicted);
   start(json, "true", &c->actual);
   flag(json, "right_start", c->right_start);
-  number(json, "readings", c->readings);
+  number(json, "readings", c->hypotheses);
   number(json, "segments", c->segments);
   number(json, "segments_taken", c->taken);
   kinds(json, "log_entries", log_name, c->log_entries_by_kind, HPAR_LOG_KINDS);
@@ -219,15 +219,15 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   failures(json, c);
   hp_json_key(json, "again");
   hp_json_open(json, '[');
-  for (size_t i = 0; i < c->again_count; i++) {
+  for (size_t i = 0; i < c->reparsed_count; i++) {
     hp_json_open(json, '{');
-    number(json, "begin", c->again[i].begin);
-    number(json, "end", c->again[i].end);
+    number(json, "begin", c->reparsed[i].begin);
+    number(json, "end", c->reparsed[i].end);
     hp_json_close(json, '}');
   }
   hp_json_close(json, ']');
   number(json, "bytes_reparsed", c->bytes_reparsed);
-  kinds(json, "silent_errors", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
+  kinds(json, "silent_errors", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
   number(json, "respeculations", c->respeculations);
   flag(json, "aborted", c->aborted);
   flag(json, "rolled_back", c->rolled_back);
@@ -247,7 +247,7 @@ static int print_json(const hp_inspection *in) {
   text(&json, "strategy", s->strategy);
   text(&json, "predictor", s->predictor);
   text(&json, "mode_predictor", s->mode_predictor);
-  text(&json, "cut", s->cut);
+  text(&json, "cut", s->cut_policy);
   hp_json_key(&json, "outcomes");
   hp_json_open(&json, '{');
   for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++)
@@ -294,7 +294,10 @@ static int write_page(const hp_inspection *in) {
 
 int hp_run_explain(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_inspection in = {.command = &command};
+  hp_inspection in = {.command = &command,
+                      .options = {HPAR_OPTIONS_INIT},
+                      .stats = {HPAR_STATS_INIT},
+                      .stats_on_threads = {HPAR_STATS_INIT}};
   bool json = false;
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {

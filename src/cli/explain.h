@@ -7,6 +7,6 @@
 void hp_explain_html(FILE *file, const hp_inspection *inspection);
 
 /* The same start state in a few words: "script data of script, in body, svg". */
-void hp_describe_start(char *text, size_t size, const hpar_start *start);
+void hp_describe_start(char *text, size_t size, const hpar_start_state *start);
 
 #endif

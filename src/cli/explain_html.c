@@ -116,11 +116,11 @@ static void write_failures(FILE *f, const hpar_chunk *c) {
     text(f, x.summary);
     fputs("</dd>", f);
   }
-  for (size_t i = 0; i < c->again_count; i++) {
+  for (size_t i = 0; i < c->reparsed_count; i++) {
     fputs("<dt>parsed again</dt><dd>", f);
-    grouped(f, c->again[i].begin);
+    grouped(f, c->reparsed[i].begin);
     fputs(" to ", f);
-    grouped(f, c->again[i].end);
+    grouped(f, c->reparsed[i].end);
     fputs("</dd>", f);
   }
 }
@@ -141,7 +141,7 @@ static void write_counts(FILE *f, const char *term, const char *(*name)(int), co
 }
 
 static const char *assumption_name(int i) { return hpar_assumption_name((hpar_assumption)i); }
-static const char *silent_name(int i) { return hpar_silent_error_name((hpar_silent_error)i); }
+static const char *silent_name(int i) { return hpar_undetected_error_name((hpar_undetected_error)i); }
 
 static void write_panel(FILE *f, const hp_inspection *in, size_t index, const hpar_chunk *c) {
   char start[160];
@@ -179,7 +179,7 @@ static void write_panel(FILE *f, const hp_inspection *in, size_t index, const hp
   uint64_t assumed[HPAR_ASSUMPTIONS];
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) assumed[i] = c->assumed_by_kind[i];
   write_counts(f, "assumed", assumption_name, assumed, HPAR_ASSUMPTIONS);
-  write_counts(f, "silent errors", silent_name, c->silent_errors_by_kind, HPAR_SILENT_ERRORS);
+  write_counts(f, "silent errors", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
   fputs("</dl></div></div>", f);
 }
 
@@ -335,7 +335,7 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
   fprintf(f, " bytes, %s; ", s->encoding);
   if (s->strategy)
     fprintf(f, "strategy <strong>%s</strong> (predictor %s, mode predictor %s, cut %s)", s->strategy, s->predictor,
-            s->mode_predictor, s->cut);
+            s->mode_predictor, s->cut_policy);
   else
     fputs(s->mode, f);
   fprintf(f, "</p>\n<p>%zu chunks after the first", chunks);

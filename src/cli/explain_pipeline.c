@@ -31,7 +31,7 @@ static void close_places(struct hp_places *p) {
 }
 
 /* From the token on to the end of its line. */
-static hpar_string source_of(const hpar_document *document, const hpar_met_hazard *met) {
+static hpar_string source_of(const hpar_document *document, const hpar_hazard_event *met) {
   hpar_string text = hpar_inspected_text(document);
   const char *from = text.bytes + met->text_at;
   size_t most = text.length - met->text_at, n = 0;
@@ -51,8 +51,8 @@ bool hp_each_hazard(const hp_inspection *in, bool on_threads, void (*show)(void 
     hp_complain_status(in->path, status);
     return false;
   }
-  for (size_t i = 0; i < hpar_met_hazard_count(parser); i++) {
-    hpar_met_hazard met = hpar_met_hazard_at(parser, i);
+  for (size_t i = 0; i < hpar_hazard_event_count(parser); i++) {
+    hpar_hazard_event met = hpar_hazard_event_at(parser, i);
     hp_position position = place_of(&places, met.at);
     show(to, &(hp_shown_hazard){met, position.line, position.column, source_of(document, &met)});
   }
@@ -83,7 +83,7 @@ int hp_explain_pipeline_text(const hp_inspection *in) {
   uint64_t hazards = 0;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += s->pipeline.hazards_by_kind[i];
   printf("%s: %zu bytes, %s, pipelined (predictor %s, buffer %u, batch %u)\n", hp_shown_name(in->path), in->length,
-         s->encoding, s->pipeline.predictor, s->pipeline.buffer_tokens, s->pipeline.batch);
+         s->encoding, s->pipeline.predictor, s->pipeline.buffer_tokens, s->pipeline.batch_tokens);
   printf("%llu tokens, %llu hazards", (unsigned long long)s->tokens, (unsigned long long)hazards);
   bool any = false;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {
@@ -136,7 +136,7 @@ bool hp_explain_pipeline_json(hp_json *json, const hp_inspection *in) {
   hp_json_key(json, "predictor");
   hp_json_text(json, s->pipeline.predictor);
   number(json, "buffer_tokens", s->pipeline.buffer_tokens);
-  number(json, "batch", s->pipeline.batch);
+  number(json, "batch", s->pipeline.batch_tokens);
   number(json, "tokens", s->tokens);
   number(json, "rollbacks", s->pipeline.rollbacks);
   number(json, "bytes_read", s->pipeline.bytes_read);

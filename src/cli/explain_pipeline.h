@@ -7,7 +7,7 @@
 #include "cli/json.h"
 
 typedef struct hp_shown_hazard {
-  hpar_met_hazard met;
+  hpar_hazard_event met;
   uint64_t line, column;
   hpar_string source; /* from the token on, to the end of its line at most; in UTF-8 */
 } hp_shown_hazard;

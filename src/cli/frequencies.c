@@ -119,8 +119,8 @@ int hp_take_profile(const hp_arguments *arguments, hpar_options *options) {
   int code = parse(arguments->value, bytes, length);
   free(bytes);
   if (code >= 0) return code;
-  options->frequencies = table;
-  if (!options->predictor) options->predictor = "frequency";
+  options->experiment.frequencies = table;
+  if (!options->experiment.predictor) options->experiment.predictor = "frequency";
   return -1;
 }
 

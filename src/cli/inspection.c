@@ -37,7 +37,7 @@ static hpar_status parse(hp_inspection *in, const hpar_options *o, hpar_parser *
 
 /* Leaves the record of the fastest of some parses. */
 static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
-  hpar_stats stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   hpar_status status = parse(in, o, &in->on_threads, &in->other, &in->stats_on_threads);
@@ -77,11 +77,11 @@ int hp_inspect(hp_inspection *in, bool timeline) {
   }
   if (pipelined && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode pipelined");
   hpar_options o = in->options;
-  o.inspect = true;
+  o.experiment.inspect = true;
   o.mode = pipelined ? HPAR_MODE_PIPELINED : parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
   hpar_status status = HPAR_OK;
   if (timeline) status = parse_on_threads(in, &o);
-  o.executor = HPAR_EXECUTOR_INLINE;
+  o.parallel.executor = HPAR_EXECUTOR_INLINE;
   if (!status) status = parse(in, &o, &in->parser, &in->document, &in->stats);
   if (status) return hp_complain_status(in->path, status);
   for (size_t i = 0; timeline && i < hpar_event_count(in->on_threads); i++) {

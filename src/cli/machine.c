@@ -45,8 +45,8 @@ unsigned hp_machine_cores(void) {
 unsigned hp_default_threads(void) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
-  hpar_options options = {.mode = HPAR_MODE_PARALLEL, .executor = HPAR_EXECUTOR_INLINE};
-  hpar_stats stats;
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE};
+  hpar_stats stats = {HPAR_STATS_INIT};
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&document);
   if (!status) status = hpar_parse(parser, &options, "", 0, document, &stats);

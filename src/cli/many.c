@@ -41,7 +41,7 @@ static bool load(many *m, int *code) {
   if (m->pages.failures) *code = HP_EXIT_FAILED;
   for (size_t i = 0; i < m->pages.count; i++) {
     hpar_input *input = &m->inputs[m->count];
-    input->bytes = hp_load(m->pages.paths[i], m->options->max_input, &input->length);
+    input->bytes = hp_load(m->pages.paths[i], m->options->limits.input, &input->length);
     if (input->bytes)
       m->paths[m->count++] = m->pages.paths[i];
     else
@@ -96,7 +96,7 @@ int hp_parse_many_files(char **operands, size_t count, const hpar_options *optio
   bool memory = true;
   for (size_t i = 0; i < count && memory; i++) memory = hp_pages_add(&m.pages, operands[i]);
   hpar_parser *parser = NULL;
-  hpar_many_stats stats;
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   hpar_status status = memory && load(&m, &code) ? hpar_parser_create(&parser) : HPAR_ERROR_MEMORY;
   if (!status) status = hpar_parse_many(parser, options, m.inputs, m.count, serialize, &m, &stats);
   if (status)

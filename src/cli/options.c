@@ -155,14 +155,14 @@ int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *o
     (*cuts)[i] = cut;
     at = end + 1;
   }
-  options->cuts = *cuts;
-  options->cut_count = capacity;
+  options->experiment.cuts = *cuts;
+  options->experiment.cut_count = capacity;
   return -1;
 }
 
 int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, const char *path, size_t length) {
-  if (!options->cut_count) return -1;
-  uint64_t last = options->cuts[options->cut_count - 1];
+  if (!options->experiment.cut_count) return -1;
+  uint64_t last = options->experiment.cuts[options->experiment.cut_count - 1];
   if (last <= length) return -1;
   return hp_bad_usage(command, "--cuts: %llu lies past the end of %s, which has %zu bytes", (unsigned long long)last,
                       hp_shown_name(path), length);
@@ -182,49 +182,50 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
       return -1;
     case HP_OPTION_CHUNK_SIZE:
       if (!hp_value_number(arguments, 0, HPAR_MAX_INPUT, &number)) return HP_EXIT_USAGE;
-      options->chunk_size = number;
+      options->parallel.chunk_size = number;
       return -1;
     case HP_OPTION_CHUNKS:
       if (!hp_value_number(arguments, 0, HPAR_MAX_INPUT, &number)) return HP_EXIT_USAGE;
-      options->chunks = number;
+      options->parallel.chunks = number;
       return -1;
     case HP_OPTION_EXECUTOR:
       if (!hp_value_word(arguments, executors, &index)) return HP_EXIT_USAGE;
-      options->executor = (hpar_executor)index;
+      options->parallel.executor = (hpar_executor)index;
       return -1;
     case HP_OPTION_STRATEGY:
-      return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &options->strategy);
+      return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &options->experiment.strategy);
     case HP_OPTION_PREDICTOR:
-      return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &options->predictor);
+      return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &options->experiment.predictor);
     case HP_OPTION_PROFILE: return hp_take_profile(arguments, options);
     case HP_OPTION_MODE_PREDICTOR:
       return take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false,
-                       &options->mode_predictor);
+                       &options->experiment.mode_predictor);
     case HP_OPTION_CUT:
-      return take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &options->cut);
+      return take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false,
+                       &options->experiment.cut_policy);
     case HP_OPTION_MERGE:
       if (!hp_value_word(arguments, merges, &index)) return HP_EXIT_USAGE;
-      options->merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+      options->parallel.merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
       return -1;
     case HP_OPTION_POOL:
       if (!hp_value_word(arguments, pools, &index)) return HP_EXIT_USAGE;
-      options->pool = (hpar_pool)index;
+      options->parallel.wait = (hpar_wait_policy)index;
       return -1;
     case HP_OPTION_BUFFER_TOKENS:
     case HP_OPTION_BATCH:
       if (!hp_value_number(arguments, 0, 65536, &number)) return HP_EXIT_USAGE;
-      *(id == HP_OPTION_BATCH ? &options->batch : &options->buffer_tokens) = (unsigned)number;
+      *(id == HP_OPTION_BATCH ? &options->pipeline.batch_tokens : &options->pipeline.buffer_tokens) = (unsigned)number;
       return -1;
     case HP_OPTION_PIPELINE_PREDICTOR:
       return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
-                       &options->pipeline_predictor);
+                       &options->pipeline.predictor);
     case HP_OPTION_BIND:
       if (!hp_value_word(arguments, binds, &index)) return HP_EXIT_USAGE;
       if (index && !hpar_predictor_name(0)) {
         hp_complain("--bind: this build has no parallel parser");
         return HP_EXIT_USAGE;
       }
-      options->bind = (hpar_bind)index;
+      options->parallel.affinity = (hpar_affinity)index;
       return -1;
     case HP_OPTION_ALLOCATOR:
       if (!hp_value_word(arguments, allocators, &index)) return HP_EXIT_USAGE;
@@ -234,7 +235,7 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
       }
       options->allocator = (hpar_allocator)index;
       return -1;
-    case HP_OPTION_PIPELINE_STAGES: options->pipeline_stages = true; return -1;
+    case HP_OPTION_PIPELINE_STAGES: options->experiment.pipelined_workers = true; return -1;
     case HP_OPTION_SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
       options->scripting = index == 1;

@@ -77,12 +77,12 @@ static int take_limit(const hp_arguments *arguments, int id, hpar_options *optio
   uint64_t number = 0;
   if (!hp_value_number(arguments, 0, id == MAX_TIME ? UINT64_MAX / 1000000 : SIZE_MAX, &number)) return HP_EXIT_USAGE;
   switch (id) {
-    case MAX_DEPTH: options->max_depth = (size_t)number; break;
-    case MAX_NODES: options->max_nodes = number; break;
-    case MAX_MEMORY: options->max_memory = (size_t)number; break;
-    case MAX_ATTRIBUTES: options->max_attributes = (size_t)number; break;
-    case MAX_TIME: options->max_time = number * 1000000; break;
-    default: options->max_input = number;
+    case MAX_DEPTH: options->limits.depth = (size_t)number; break;
+    case MAX_NODES: options->limits.nodes = number; break;
+    case MAX_MEMORY: options->limits.memory = (size_t)number; break;
+    case MAX_ATTRIBUTES: options->limits.attributes = (size_t)number; break;
+    case MAX_TIME: options->limits.time_ns = number * 1000000; break;
+    default: options->limits.input = number;
   }
   return -1;
 }
@@ -123,7 +123,7 @@ static int take(const hp_arguments *arguments, int id, request *request) {
 static int check_many(const request *request) {
   const hpar_options *o = &request->options;
   const char *other = o->max_errors                    ? "errors"
-                      : o->cut_count                   ? "cuts"
+                      : o->experiment.cut_count        ? "cuts"
                       : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
                                                        : NULL;
   if (!other) return -1;
@@ -137,12 +137,12 @@ static int check(request *request) {
   if (request->operand_count > 1) {
     return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second; --many takes more", request->operands[1]);
   }
-  if (request->options.cut_count && request->options.mode != HPAR_MODE_AUTO &&
+  if (request->options.experiment.cut_count && request->options.mode != HPAR_MODE_AUTO &&
       request->options.mode != HPAR_MODE_PARALLEL) {
     bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
     return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : "pipelined");
   }
-  if (request->options.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
+  if (request->options.experiment.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
   if (request->options.mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) {
     hp_complain("--mode %s: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out",
                 request->options.mode == HPAR_MODE_PARALLEL ? "parallel" : "pipelined");
@@ -228,7 +228,7 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
   hpar_status status = hpar_parser_begin(parser, &request->options, document);
   if (!status) status = hp_read_pieces(take_piece, in);
   if (status && status < HPAR_LIMIT_DEPTH) return status;
-  return request->options.cut_count && request->cuts[request->options.cut_count - 1] > in->length
+  return request->options.experiment.cut_count && request->cuts[request->options.experiment.cut_count - 1] > in->length
              ? HPAR_OK
              : hpar_parser_finish(parser, stats);
 }
@@ -242,7 +242,7 @@ static int run(request *request) {
   bool pieces = !strcmp(request->path, "-"); // NOLINT: check() has found it
   input in = {0};
   if (!pieces) {
-    in.bytes = hp_load(request->path, request->options.max_input, &in.length);
+    in.bytes = hp_load(request->path, request->options.limits.input, &in.length);
     in.kept = in.length;
     if (!in.bytes) return HP_EXIT_FAILED;
     code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
@@ -250,7 +250,7 @@ static int run(request *request) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   if (code < 0) {
-    hpar_stats stats = {.encoding = "utf-8"};
+    hpar_stats stats = {HPAR_STATS_INIT, .encoding = "utf-8"};
     hpar_status status = hpar_parser_create(&parser);
     if (!status) status = hpar_document_create(&document);
     if (!status)
@@ -278,7 +278,8 @@ static int run(request *request) {
 
 int hp_run_parse(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request request = {.format = HP_FORMAT_TREE, .operands = calloc((size_t)count + 1, sizeof(char *))};
+  request request = {
+      .options = {HPAR_OPTIONS_INIT}, .format = HP_FORMAT_TREE, .operands = calloc((size_t)count + 1, sizeof(char *))};
   int code = request.operands ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
     code = take(&arguments, id, &request);

@@ -395,7 +395,7 @@ static int run(survey *s, unsigned threads, size_t distance, const char *output,
 int hp_run_profile(int count, char **items) {
   static const char *const switches[] = {"off", "on", NULL};
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  survey s = {0};
+  survey s = {.options = {HPAR_OPTIONS_INIT}};
   uint64_t threads = 0, distance = 4096;
   size_t index = 0;
   const char *output = NULL;

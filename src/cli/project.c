@@ -105,11 +105,12 @@ static bool keep_tasks(study *s, bool first) {
 /* The tasks of a parse with so many threads. What the merger would need for a chunk by itself is the worker's time less
  * what speculation adds, which the sequential time tells. */
 static hpar_status measure_tasks(study *s, unsigned cores) {
-  hpar_options o = {.mode = HPAR_MODE_PARALLEL, .executor = HPAR_EXECUTOR_INLINE, .threads = cores, .inspect = true};
+  hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
+                    .threads = cores, .experiment.inspect = true};
   s->prelude = UINT64_MAX;
   for (size_t run = 0; run < s->repeat; run++) {
     uint64_t ignored = UINT64_MAX;
-    hpar_stats stats;
+    hpar_stats stats = {HPAR_STATS_INIT};
     hpar_status status = parse(s, &o, &ignored, &stats);
     if (status) return status;
     if (!keep_tasks(s, run == 0)) return HPAR_ERROR_MEMORY;
@@ -129,7 +130,7 @@ static hpar_status measure_tasks(study *s, unsigned cores) {
 }
 
 static hpar_status measure_sequential(study *s) {
-  hpar_options o = {.mode = HPAR_MODE_SEQUENTIAL};
+  hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   s->sequential = UINT64_MAX;
   for (size_t run = 0; run <= s->repeat; run++) {
     hpar_status status = parse(s, &o, &s->sequential, NULL);
@@ -140,7 +141,7 @@ static hpar_status measure_sequential(study *s) {
 
 /* On the threads that there are. */
 static hpar_status measure_parallel(study *s, unsigned cores, uint64_t *time) {
-  hpar_options o = {.mode = HPAR_MODE_PARALLEL, .threads = cores};
+  hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = cores};
   *time = UINT64_MAX;
   for (size_t run = 0; run <= s->repeat; run++) {
     hpar_status status = parse(s, &o, time, NULL);

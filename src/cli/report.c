@@ -40,13 +40,13 @@ static unsigned merge_levels(const hpar_stats *stats) {
 void hp_report_stats(FILE *file, const hpar_stats *stats) {
   fprintf(file, "%-22s %s\n", "mode", stats->mode);
   count(file, "threads", stats->threads);
-  bound(file, stats->bind, stats->processor_per_worker, stats->threads);
+  bound(file, stats->affinity, stats->processor_per_worker, stats->threads);
   text(file, "allocator", stats->allocator);
   if (stats->strategy) {
     text(file, "strategy", stats->strategy);
     text(file, "predictor", stats->predictor);
     text(file, "mode predictor", stats->mode_predictor);
-    text(file, "cut", stats->cut);
+    text(file, "cut", stats->cut_policy);
     text(file, "merge", stats->merge);
   }
   fprintf(file, "%-22s %s, %s\n", "encoding", stats->encoding, stats->encoding_source);
@@ -81,12 +81,12 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     if (stats->aborts) count(file, "aborts", stats->aborts);
     if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
     uint64_t silent = 0;
-    for (int i = 0; i < HPAR_SILENT_ERRORS; i++) silent += stats->silent_errors_by_kind[i];
+    for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent += stats->undetected_errors_by_kind[i];
     if (silent) count(file, "silent errors", silent);
-    for (int i = 0; i < HPAR_SILENT_ERRORS; i++) {
-      if (!stats->silent_errors_by_kind[i]) continue;
-      fprintf(file, "  %-20s %llu\n", hpar_silent_error_name((hpar_silent_error)i),
-              (unsigned long long)stats->silent_errors_by_kind[i]);
+    for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) {
+      if (!stats->undetected_errors_by_kind[i]) continue;
+      fprintf(file, "  %-20s %llu\n", hpar_undetected_error_name((hpar_undetected_error)i),
+              (unsigned long long)stats->undetected_errors_by_kind[i]);
     }
     milliseconds(file, "cut", stats->ns.cut);
     milliseconds(file, "predict, all threads", stats->ns.predict);
@@ -105,7 +105,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
   if (stats->pipeline.predictor) {
     text(file, "pipeline predictor", stats->pipeline.predictor);
     count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
-    count(file, "batch", stats->pipeline.batch);
+    count(file, "batch", stats->pipeline.batch_tokens);
     uint64_t hazards = 0;
     for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += stats->pipeline.hazards_by_kind[i];
     count(file, "hazards", hazards);
@@ -147,7 +147,7 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "predictor");
   hp_json_text(json, stats->pipeline.predictor);
   member(json, "buffer_tokens", stats->pipeline.buffer_tokens);
-  member(json, "batch", stats->pipeline.batch);
+  member(json, "batch", stats->pipeline.batch_tokens);
   hp_json_key(json, "hazards_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++)
@@ -182,7 +182,7 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "mode");
   hp_json_text(json, stats->mode);
   member(json, "threads", stats->threads);
-  bound_json(json, stats->bind, stats->processor_per_worker, stats->threads);
+  bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
   hp_json_key(json, "allocator");
   hp_json_text(json, stats->allocator);
   hp_json_key(json, "strategy");
@@ -192,7 +192,7 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "mode_predictor");
   hp_json_text(json, stats->mode_predictor);
   hp_json_key(json, "cut");
-  hp_json_text(json, stats->cut);
+  hp_json_text(json, stats->cut_policy);
   hp_json_key(json, "merge");
   hp_json_text(json, stats->merge);
   hp_json_key(json, "encoding");
@@ -227,11 +227,11 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   member(json, "chunks_in_raw_text", stats->chunks_in_raw_text);
   member(json, "chunks_in_markup", stats->chunks_in_markup);
   member(json, "chunks_misguessed", stats->chunks_misguessed);
-  member(json, "chunks_silent", stats->chunks_silent);
+  member(json, "chunks_silent", stats->chunks_with_undetected_errors);
   hp_json_key(json, "silent_errors_by_kind");
   hp_json_open(json, '{');
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) {
-    member(json, hpar_silent_error_name((hpar_silent_error)i), stats->silent_errors_by_kind[i]);
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) {
+    member(json, hpar_undetected_error_name((hpar_undetected_error)i), stats->undetected_errors_by_kind[i]);
   }
   hp_json_close(json, '}');
   hp_json_key(json, "merge_levels");
@@ -275,7 +275,7 @@ void hp_report_many(FILE *file, const hpar_many_stats *stats) {
   count(file, "tokens", stats->tokens);
   count(file, "nodes", stats->nodes);
   count(file, "threads", stats->threads);
-  bound(file, stats->bind, stats->processor_per_worker, stats->threads);
+  bound(file, stats->affinity, stats->processor_per_worker, stats->threads);
   text(file, "allocator", stats->allocator);
   for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++)
     fprintf(file, "  thread %-13u %.3f ms: %llu documents\n", i, (double)stats->ns.parse_per_worker[i] / 1e6,
@@ -300,7 +300,7 @@ void hp_report_many_json(hp_json *json, const hpar_many_stats *stats) {
   member(json, "tokens", stats->tokens);
   member(json, "nodes", stats->nodes);
   member(json, "threads", stats->threads);
-  bound_json(json, stats->bind, stats->processor_per_worker, stats->threads);
+  bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
   hp_json_key(json, "allocator");
   hp_json_text(json, stats->allocator);
   list_json(json, "documents_per_worker", stats->inputs_per_worker, stats->threads);

@@ -256,8 +256,10 @@ int hp_run_select(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
   size_t most = (size_t)count + 1;
   const char **operands = calloc(most, sizeof *operands);
-  request r = {
-      .texts = calloc(most, sizeof *r.texts), .matches = calloc(most, sizeof *r.matches), .operands = operands};
+  request r = {.options = {HPAR_OPTIONS_INIT},
+               .texts = calloc(most, sizeof *r.texts),
+               .matches = calloc(most, sizeof *r.matches),
+               .operands = operands};
   bool memory = r.texts && r.matches && operands && !hpar_selectors_create(&r.selectors);
   int code = memory ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &r);

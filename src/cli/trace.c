@@ -132,7 +132,11 @@ static int write_trace(const hp_inspection *in) {
 
 int hp_run_trace(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_inspection in = {.command = &command, .output = "-"};
+  hp_inspection in = {.command = &command,
+                      .output = "-",
+                      .options = {HPAR_OPTIONS_INIT},
+                      .stats = {HPAR_STATS_INIT},
+                      .stats_on_threads = {HPAR_STATS_INIT}};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;)
     code = hp_inspection_take(&in, &arguments, id);

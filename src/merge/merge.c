@@ -149,8 +149,9 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   counters->chunks_right += m->right && !m->judgement.rolled_back;
   counters->chunks_clean += m->clean && counters->bytes_reparsed == m->again;
   counters->chunks_misguessed += m->judgement.rolled_back || chunk->outcome.respeculations;
-  counters->chunks_silent += m->judgement.silent != 0;
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++) counters->silent_errors_by_kind[i] += m->judgement.silent >> i & 1;
+  counters->chunks_with_undetected_errors += m->judgement.silent != 0;
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
+    counters->undetected_errors_by_kind[i] += m->judgement.silent >> i & 1;
   m->begun = false;
   if (m->record) hp_note_taken(m, chunk);
 }

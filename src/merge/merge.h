@@ -15,11 +15,11 @@
 typedef struct hp_merge_counters {
   uint64_t chunks_exact, chunks_right_start, chunks_right, chunks_clean;
   uint64_t chunks_in_comment, chunks_in_raw_text, chunks_in_markup;
-  uint64_t chunks_misguessed, chunks_silent;
+  uint64_t chunks_misguessed, chunks_with_undetected_errors;
   uint64_t bytes_reparsed, respeculations, bytes_respeculated, aborts, rollbacks;
   uint64_t log_entries_by_kind[HPAR_LOG_KINDS];
   uint64_t wrong_assumptions_by_kind[HPAR_ASSUMPTIONS];
-  uint64_t silent_errors_by_kind[HPAR_SILENT_ERRORS];
+  uint64_t undetected_errors_by_kind[HPAR_UNDETECTED_ERRORS];
   hpar_merge_level levels[HPAR_MERGE_LEVELS]; /* the merger itself counts on level 0 */
 } hp_merge_counters;
 

@@ -26,8 +26,8 @@ static hp_state state_of(const hp_start_state *s) {
 static void subtract(const hp_merger *m, hpar_chunk *c) {
   for (int i = 0; i < HPAR_LOG_KINDS; i++)
     c->log_entries_by_kind[i] = m->counters->log_entries_by_kind[i] - c->log_entries_by_kind[i];
-  for (int i = 0; i < HPAR_SILENT_ERRORS; i++)
-    c->silent_errors_by_kind[i] = m->counters->silent_errors_by_kind[i] - c->silent_errors_by_kind[i];
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
+    c->undetected_errors_by_kind[i] = m->counters->undetected_errors_by_kind[i] - c->undetected_errors_by_kind[i];
 }
 
 static hpar_chunk *noted(const hp_merger *m) { return hp_record_last(m->record); }
@@ -42,13 +42,13 @@ void hp_note_begun(hp_merger *m, const hp_chunk_work *chunk, int reading) {
   hpar_chunk *c = noted(m);
   const hp_start_state *s = &chunk->start;
   const hp_start_hypothesis *r = &chunk->hypotheses[reading < 0 ? 0 : reading];
-  c->predicted = (hpar_start){.state = hp_state_name(state_of(s)),
-                              .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
-                              .mode = hp_mode_name(s->raw_name ? HP_IN_TEXT : s->mode),
-                              .ns = (hpar_namespace)s->ns,
-                              .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
+  c->predicted = (hpar_start_state){.state = hp_state_name(state_of(s)),
+                                    .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
+                                    .mode = hp_mode_name(s->raw_name ? HP_IN_TEXT : s->mode),
+                                    .ns = (hpar_namespace)s->ns,
+                                    .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
   c->right_start = reading >= 0;
-  c->readings = chunk->hypothesis_count;
+  c->hypotheses = chunk->hypothesis_count;
   c->segments = r->end - r->segment;
   for (uint32_t i = r->segment; i < r->end; i++)
     for (uint32_t questions = chunk->log.segments[i].questions; questions; questions &= questions - 1)

@@ -65,10 +65,10 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
     add(&job->tokens, session->result.tokens);
     add(&job->nodes, session->result.nodes);
   }
-  if (!job->request->done) return;
-  hpar_stats stats;
+  if (!job->request->callback) return;
+  hpar_stats stats = {HPAR_STATS_INIT};
   hp_fill_stats(session, &stats);
-  job->request->done(job->request->context, index, input, document, parser, &stats, number);
+  job->request->callback(job->request->context, index, input, document, parser, &stats, number);
 }
 
 static void parse_inputs(void *context, unsigned thread) {
@@ -162,8 +162,9 @@ hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uin
     hp_free(queue);
   }
   stats->allocator = hpar_allocator_name(job.config.by_jemalloc);
-  stats->bind = "none";
-  if (job.bound) stats->bind = hp_note_processors(stats->processor_per_worker, threads, atomic_load(&job.not_bound));
+  stats->affinity = "none";
+  if (job.bound)
+    stats->affinity = hp_note_processors(stats->processor_per_worker, threads, atomic_load(&job.not_bound));
   stats->failed = atomic_load(&job.failed);
   stats->bytes = atomic_load(&job.bytes);
   stats->tokens = atomic_load(&job.tokens);

@@ -23,7 +23,7 @@ typedef struct hp_batch_request {
   hp_config *config;
   hpar_input *inputs;
   size_t count;
-  hpar_done *done; /* NULL: none */
+  hpar_batch_callback callback; /* NULL: none */
   void *context;
 } hp_batch_request;
 

@@ -1,6 +1,7 @@
 #include "session/config.h"
 
 #include "platform/jemalloc.h"
+#include "session/sized.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,27 +20,31 @@ static hpar_status check_enumerations(const hpar_options *o, hp_call_error *erro
   if (o->mode > HPAR_MODE_PIPELINED)
     return no_constant(error, "mode", o->mode,
                        "HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED");
-  if (o->executor > HPAR_EXECUTOR_CALLER)
-    return no_constant(error, "executor", o->executor,
+  if (o->parallel.executor > HPAR_EXECUTOR_CALLER)
+    return no_constant(error, "parallel.executor", o->parallel.executor,
                        "HPAR_EXECUTOR_THREADS, HPAR_EXECUTOR_INLINE, HPAR_EXECUTOR_CALLER");
-  if (o->merge > HPAR_MERGE_TREE) return no_constant(error, "merge", o->merge, "HPAR_MERGE_CHAIN, HPAR_MERGE_TREE");
-  if (o->bind > HPAR_BIND_CORES) return no_constant(error, "bind", o->bind, "HPAR_BIND_NONE, HPAR_BIND_CORES");
+  if (o->parallel.merge > HPAR_MERGE_TREE)
+    return no_constant(error, "parallel.merge", o->parallel.merge, "HPAR_MERGE_CHAIN, HPAR_MERGE_TREE");
+  if (o->parallel.affinity > HPAR_AFFINITY_CORES)
+    return no_constant(error, "parallel.affinity", o->parallel.affinity, "HPAR_AFFINITY_NONE, HPAR_AFFINITY_CORES");
   if (o->allocator > HPAR_ALLOCATOR_JEMALLOC)
     return no_constant(error, "allocator", o->allocator, "HPAR_ALLOCATOR_LIBC, HPAR_ALLOCATOR_JEMALLOC");
-  if (o->pool > HPAR_POOL_SLEEP)
-    return no_constant(error, "pool", o->pool, "HPAR_POOL_ADAPTIVE, HPAR_POOL_SPIN, HPAR_POOL_SLEEP");
+  if (o->parallel.wait > HPAR_WAIT_SLEEP)
+    return no_constant(error, "parallel.wait", o->parallel.wait, "HPAR_WAIT_ADAPTIVE, HPAR_WAIT_SPIN, HPAR_WAIT_SLEEP");
   return HPAR_OK;
 }
 
 static hpar_status check_cuts(const hpar_options *o, hp_call_error *error) {
-  if (o->cut_count && !o->cuts)
-    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.cuts is NULL and cut_count is %zu; accepted: an array",
-                      o->cut_count);
-  for (size_t i = 1; i < o->cut_count; i++)
-    if (o->cuts[i] <= o->cuts[i - 1])
+  if (o->experiment.cut_count && !o->experiment.cuts)
+    return hp_explain(error, HPAR_ERROR_ARGUMENT,
+                      "hpar_options.experiment.cuts is NULL and cut_count is %zu; accepted: an array",
+                      o->experiment.cut_count);
+  for (size_t i = 1; i < o->experiment.cut_count; i++)
+    if (o->experiment.cuts[i] <= o->experiment.cuts[i - 1])
       return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                        "hpar_options.cuts[%zu] is %" PRIu64 " after %" PRIu64 "; accepted: ascending offsets", i,
-                        o->cuts[i], o->cuts[i - 1]);
+                        "hpar_options.experiment.cuts[%zu] is %" PRIu64 " after %" PRIu64
+                        "; accepted: ascending offsets",
+                        i, o->experiment.cuts[i], o->experiment.cuts[i - 1]);
   return HPAR_OK;
 }
 
@@ -49,36 +54,59 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
   if (o->threads > HPAR_MAX_THREADS)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.threads is %u; accepted: 0 to %d", o->threads,
                       HPAR_MAX_THREADS);
-  if (o->executor == HPAR_EXECUTOR_CALLER && !o->run)
-    return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                      "hpar_options.run is NULL; accepted: a function, because executor is HPAR_EXECUTOR_CALLER");
+  if (o->parallel.executor == HPAR_EXECUTOR_CALLER && !o->parallel.run)
+    return hp_explain(
+        error, HPAR_ERROR_ARGUMENT,
+        "hpar_options.parallel.run is NULL; accepted: a function, because parallel.executor is HPAR_EXECUTOR_CALLER");
   if (o->allocator == HPAR_ALLOCATOR_JEMALLOC && !hp_jemalloc_is_there())
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
                       "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; this library was built without jemalloc");
   return check_cuts(o, error);
 }
 
+/* Returns HPAR_ERROR_ARGUMENT if a reserved word is set: a newer library may have a field there. */
+static hpar_status check_reserved(const char *group, const uint64_t *reserved, size_t count, hp_call_error *error) {
+  for (size_t i = 0; i < count; i++)
+    if (reserved[i])
+      return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.%sreserved[%zu] is set; accepted: zero", group, i);
+  return HPAR_OK;
+}
+
+/* Copies the caller's options. NULL: the defaults. */
+static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_call_error *error) {
+  if (!given) {
+    *o = (hpar_options){HPAR_OPTIONS_INIT};
+    return HPAR_OK;
+  }
+  hpar_status status = hp_read_sized(o, sizeof *o, given, "hpar_options", "HPAR_OPTIONS_INIT", error);
+#define CHECK_RESERVED(group, words) \
+  if (status == HPAR_OK) status = check_reserved(group, words, sizeof(words) / sizeof *(words), error)
+  CHECK_RESERVED("", o->reserved);
+  CHECK_RESERVED("limits.", o->limits.reserved);
+  CHECK_RESERVED("parallel.", o->parallel.reserved);
+  CHECK_RESERVED("pipeline.", o->pipeline.reserved);
+  CHECK_RESERVED("experiment.", o->experiment.reserved);
+#undef CHECK_RESERVED
+  return status;
+}
+
 hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error) {
-  static const hpar_options defaults = HPAR_OPTIONS_DEFAULT;
-  const hpar_options *o = options ? options : &defaults;
-  hpar_status status = check_values(o, error);
+  hpar_options full;
+  const hpar_options *o = &full;
+  hpar_status status = read_options(&full, options, error);
+  if (status == HPAR_OK) status = check_values(o, error);
   if (status != HPAR_OK) return status;
   *config = (hp_config){.mode = o->mode,
                         .fragment = o->fragment,
                         .scripting = o->scripting,
                         .copy_input = o->copy_input,
                         .source_offsets = o->source_offsets,
-                        .inspect = o->inspect,
+                        .inspect = o->experiment.inspect,
                         .by_jemalloc = o->allocator == HPAR_ALLOCATOR_JEMALLOC,
                         .max_errors = o->max_errors,
-                        .limits = {.depth = o->max_depth,
-                                   .attributes = o->max_attributes,
-                                   .nodes = o->max_nodes,
-                                   .memory = o->max_memory,
-                                   .time_ns = o->max_time,
-                                   .input = o->max_input},
-                        .cuts = o->cut_count ? o->cuts : NULL,
-                        .cut_count = o->cut_count};
+                        .limits = o->limits,
+                        .cuts = o->experiment.cut_count ? o->experiment.cuts : NULL,
+                        .cut_count = o->experiment.cut_count};
   if (o->encoding) {
     config->encoding = hp_encoding_for_label(o->encoding, strlen(o->encoding));
     if (!config->encoding)
@@ -91,29 +119,41 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
 hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_call_error *error) {
   if (!config->cut_count || config->cuts[config->cut_count - 1] <= length) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                    "hpar_options.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64 ", the input's length",
+                    "hpar_options.experiment.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64
+                    ", the input's length",
                     config->cut_count - 1, config->cuts[config->cut_count - 1], length);
 }
 
 static uint32_t at_most(uint64_t limit, uint32_t most) { return limit < most ? (uint32_t)limit : most; }
 
+/* Returns a limit that depends on the input's length; 0: none. */
+static uint64_t limit_for(uint64_t limit, uint64_t per_byte, uint64_t length) {
+  uint64_t product, sum;
+  if (!per_byte) return limit;
+  if (__builtin_mul_overflow(per_byte, length, &product) || __builtin_add_overflow(limit, product, &sum))
+    return UINT64_MAX;
+  return sum ? sum : 1;
+}
+
 hp_limits hp_config_limits(const hp_config *config, uint64_t length, uint64_t begin) {
-  (void)length;
-  uint64_t time_ns = config->limits.time_ns;
-  return (hp_limits){.depth = at_most(config->limits.depth, UINT32_MAX - 1),
-                     .attributes = at_most(config->limits.attributes, UINT32_MAX),
-                     .nodes = config->limits.nodes,
+  const hpar_limits *limits = &config->limits;
+  uint64_t time_ns = limits->time_ns;
+  return (hp_limits){.depth = at_most(limits->depth, UINT32_MAX - 1),
+                     .attributes = at_most(limits->attributes, UINT32_MAX),
+                     .nodes = limit_for(limits->nodes, limits->nodes_per_byte, length),
                      .deadline = !time_ns                       ? 0
                                  : time_ns < UINT64_MAX - begin ? begin + time_ns
                                                                 : UINT64_MAX};
 }
 
 uint64_t hp_config_memory_limit(const hp_config *config, uint64_t length) {
-  (void)length;
-  return config->limits.memory;
+  return limit_for(config->limits.memory, config->limits.memory_per_byte, length);
 }
 
-bool hp_config_needs_length(const hp_config *config) { return config->limits.memory; }
+bool hp_config_needs_length(const hp_config *config) {
+  const hpar_limits *limits = &config->limits;
+  return limits->memory || limits->memory_per_byte || limits->nodes_per_byte;
+}
 
 void hp_config_make_sequential(hp_config *config) {
   config->mode = HPAR_MODE_SEQUENTIAL;

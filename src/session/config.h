@@ -22,9 +22,7 @@ typedef struct hp_config {
   bool bind;          /* the calling thread and the pool's, to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
   size_t max_errors;
-  struct {
-    uint64_t depth, attributes, nodes, memory, time_ns, input;
-  } limits;
+  hpar_limits limits;
   const uint64_t *cuts; /* forced cuts, ascending */
   size_t cut_count;
 #if HPAR_PARALLEL

@@ -4,9 +4,10 @@
 
 hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hp_call_error *error) {
   (void)config;
-  if (o->mode < HPAR_MODE_PARALLEL && !o->bind) return HPAR_OK;
+  if (o->mode < HPAR_MODE_PARALLEL && !o->parallel.affinity) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
-                    "hpar_options.%s: this library was built without the parallel parser", o->bind ? "bind" : "mode");
+                    "hpar_options.%s: this library was built without the parallel parser",
+                    o->parallel.affinity ? "parallel.affinity" : "mode");
 }
 
 #define NONE(function)                 \

@@ -14,19 +14,19 @@ const char *hpar_log_kind_name(hpar_log_kind kind) {
   return "unknown";
 }
 
-const char *hpar_silent_error_name(hpar_silent_error error) {
+const char *hpar_undetected_error_name(hpar_undetected_error error) {
   switch (error) {
-    case HPAR_SILENT_START_STATE: return "start_state";
-    case HPAR_SILENT_NAMESPACE: return "namespace";
-    case HPAR_SILENT_MODE: return "mode";
-    case HPAR_SILENT_TOP: return "top";
-    case HPAR_SILENT_END_TAG: return "end_tag";
-    case HPAR_SILENT_IMPLIED_END: return "implied_end";
-    case HPAR_SILENT_FORMATTING: return "formatting";
-    case HPAR_SILENT_FOSTER: return "foster";
-    case HPAR_SILENT_TEXT: return "text";
-    case HPAR_SILENT_OTHER: return "other";
-    case HPAR_SILENT_ERRORS: break;
+    case HPAR_UNDETECTED_START_STATE: return "start_state";
+    case HPAR_UNDETECTED_NAMESPACE: return "namespace";
+    case HPAR_UNDETECTED_MODE: return "mode";
+    case HPAR_UNDETECTED_TOP: return "top";
+    case HPAR_UNDETECTED_END_TAG: return "end_tag";
+    case HPAR_UNDETECTED_IMPLIED_END: return "implied_end";
+    case HPAR_UNDETECTED_FORMATTING: return "formatting";
+    case HPAR_UNDETECTED_FOSTER: return "foster";
+    case HPAR_UNDETECTED_TEXT: return "text";
+    case HPAR_UNDETECTED_OTHER: return "other";
+    case HPAR_UNDETECTED_ERRORS: break;
   }
   return "unknown";
 }

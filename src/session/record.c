@@ -5,12 +5,12 @@
 #include "html/tree/mode_name.h"
 #include "html/tree/observer.h"
 
-static hpar_start describe_state(const hp_true_state *s, uint64_t chunk_end) {
-  return (hpar_start){.state = hp_state_name(s->state),
-                      .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
-                      .mode = hp_mode_name(s->mode),
-                      .ns = (hpar_namespace)s->ns,
-                      .first = s->first < chunk_end ? s->first : UINT64_MAX};
+static hpar_start_state describe_state(const hp_true_state *s, uint64_t chunk_end) {
+  return (hpar_start_state){.state = hp_state_name(s->state),
+                            .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",
+                            .mode = hp_mode_name(s->mode),
+                            .ns = (hpar_namespace)s->ns,
+                            .first = s->first < chunk_end ? s->first : UINT64_MAX};
 }
 
 /* Finds the true state at each cut by a sequential parse. */
@@ -32,7 +32,8 @@ static uint64_t since_begin(const hp_record *r, uint64_t time) { return time > r
 
 static hpar_chunk_outcome outcome_of(const hpar_chunk *c) {
   if (c->outcome != HPAR_CHUNK_CLEAN) return c->outcome;
-  if (!c->failure_count && !c->again_count && c->right_start) return c->segments ? HPAR_CHUNK_CLEAN : HPAR_CHUNK_PASSED;
+  if (!c->failure_count && !c->reparsed_count && c->right_start)
+    return c->segments ? HPAR_CHUNK_CLEAN : HPAR_CHUNK_PASSED;
   return c->taken ? HPAR_CHUNK_REPAIRED : HPAR_CHUNK_DISCARDED;
 }
 
@@ -49,7 +50,7 @@ static void add_only_chunk(hp_record *r, size_t length) {
   hp_record_event(r, HPAR_EVENT_EXACT, 0, 0, begin, end, 0, length);
 }
 
-static void convert_start(hpar_start *start, const hp_input *input) {
+static void convert_start(hpar_start_state *start, const hp_input *input) {
   if (start->first != UINT64_MAX) start->first = hp_input_offset(input, start->first);
 }
 
@@ -64,8 +65,8 @@ static void convert_chunks(hp_record *r, const hp_input *input) {
     c->outcome = outcome_of(c);
     c->failures = c->failure_count ? r->failures + failure : NULL;
     failure += c->failure_count;
-    c->again = c->again_count ? r->again + again : NULL;
-    again += c->again_count;
+    c->reparsed = c->reparsed_count ? r->again + again : NULL;
+    again += c->reparsed_count;
     c->ns.parse_begin = since_begin(r, c->ns.parse_begin);
     c->ns.parse_end = since_begin(r, c->ns.parse_end);
     c->ns.merge_begin = since_begin(r, c->ns.merge_begin);

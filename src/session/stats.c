@@ -23,7 +23,7 @@ static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
   stats->chunks_in_raw_text = from->chunks_in_raw_text;
   stats->chunks_in_markup = from->chunks_in_markup;
   stats->chunks_misguessed = from->chunks_misguessed;
-  stats->chunks_silent = from->chunks_silent;
+  stats->chunks_with_undetected_errors = from->chunks_with_undetected_errors;
   stats->bytes_reparsed = from->bytes_reparsed;
   stats->respeculations = from->respeculations;
   stats->bytes_respeculated = from->bytes_respeculated;
@@ -32,14 +32,14 @@ static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
   for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += from->log_entries_by_kind[kind];
   memcpy(stats->log_entries_by_kind, from->log_entries_by_kind, sizeof stats->log_entries_by_kind);
   memcpy(stats->wrong_assumptions_by_kind, from->wrong_assumptions_by_kind, sizeof stats->wrong_assumptions_by_kind);
-  memcpy(stats->silent_errors_by_kind, from->silent_errors_by_kind, sizeof stats->silent_errors_by_kind);
+  memcpy(stats->undetected_errors_by_kind, from->undetected_errors_by_kind, sizeof stats->undetected_errors_by_kind);
   memcpy(stats->merge_levels, from->levels, sizeof stats->merge_levels);
 }
 
 static void fill_pipeline(const hp_pipeline_counters *from, hpar_stats *stats) {
   stats->pipeline.predictor = from->predictor;
   stats->pipeline.buffer_tokens = from->buffer_tokens;
-  stats->pipeline.batch = from->batch_tokens;
+  stats->pipeline.batch_tokens = from->batch_tokens;
   memcpy(stats->pipeline.hazards_by_kind, from->hazards_by_kind, sizeof from->hazards_by_kind);
   memcpy(stats->pipeline.rollbacks_by_kind, from->rollbacks_by_kind, sizeof from->rollbacks_by_kind);
   stats->pipeline.rollbacks = from->rollbacks;
@@ -62,7 +62,7 @@ static void fill_parallel(const hp_parallel_counters *from, hpar_stats *stats) {
   stats->strategy = from->strategy;
   stats->predictor = from->predictor;
   stats->mode_predictor = from->mode_predictor;
-  stats->cut = from->cut_policy;
+  stats->cut_policy = from->cut_policy;
   stats->merge = from->merged_as_tree ? "tree" : "chain";
   stats->chunks = from->chunks;
   stats->chunks_started_before_end = from->chunks_started_before_end;
@@ -95,10 +95,10 @@ static void fill_driver(const hp_session *session, hpar_stats *stats) { (void)se
 
 void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
   const hp_result *result = &session->result;
-  memset(stats, 0, sizeof *stats);
+  *stats = (hpar_stats){HPAR_STATS_INIT};
   stats->mode = "sequential";
   stats->threads = 1;
-  stats->bind = "none";
+  stats->affinity = "none";
   stats->allocator = hpar_allocator_name(result->complete && result->by_jemalloc);
   if (!result->complete) return;
   fill_driver(session, stats);
@@ -113,5 +113,5 @@ void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
   stats->ns.total = result->total_ns - stats->ns.oracle;
   if (stats->threads == 1) stats->ns.parse_per_worker[0] = stats->ns.total;
   if (result->bound)
-    stats->bind = hp_note_processors(stats->processor_per_worker, stats->threads, result->binding_refused);
+    stats->affinity = hp_note_processors(stats->processor_per_worker, stats->threads, result->binding_refused);
 }

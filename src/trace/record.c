@@ -70,17 +70,17 @@ void hp_record_again(hp_record *r, size_t begin, size_t end, uint64_t begin_ns) 
   hp_record_event(r, HPAR_EVENT_ROLL_BACK, 0, index, begin_ns, hp_now(), begin, end);
   hpar_chunk *c = hp_record_last(r);
   c->bytes_reparsed += end - begin;
-  if (c->again_count && r->again[r->again_count - 1].end == begin) {
+  if (c->reparsed_count && r->again[r->again_count - 1].end == begin) {
     r->again[r->again_count - 1].end = end;
     return;
   }
-  hpar_stretch *s = one_more((void **)&r->again, &r->again_count, &r->again_capacity, sizeof *s);
+  hpar_byte_range *s = one_more((void **)&r->again, &r->again_count, &r->again_capacity, sizeof *s);
   if (!s) {
     lose(r);
     return;
   }
-  *s = (hpar_stretch){begin, end};
-  c->again_count++;
+  *s = (hpar_byte_range){begin, end};
+  c->reparsed_count++;
 }
 
 void hp_record_event(hp_record *r, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
@@ -94,9 +94,9 @@ void hp_record_event(hp_record *r, hpar_event_kind kind, unsigned thread, uint32
   pthread_mutex_unlock(&r->lock);
 }
 
-void hp_record_met(hp_record *r, const hpar_met_hazard *met) {
+void hp_record_met(hp_record *r, const hpar_hazard_event *met) {
   pthread_mutex_lock(&r->lock);
-  hpar_met_hazard *m = ONE_MORE(r, met);
+  hpar_hazard_event *m = ONE_MORE(r, met);
   if (m)
     *m = *met;
   else

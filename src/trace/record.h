@@ -18,11 +18,11 @@ typedef struct hp_record {
   size_t chunk_count, chunk_capacity;
   hpar_failure *failures; /* of all chunks, in their order */
   size_t failure_count, failure_capacity;
-  hpar_stretch *again; /* reparsed ranges of all chunks, in their order */
+  hpar_byte_range *again; /* reparsed ranges of all chunks, in their order */
   size_t again_count, again_capacity;
   hpar_event *events;
   size_t event_count, event_capacity;
-  hpar_met_hazard *mets;
+  hpar_hazard_event *mets;
   size_t met_count, met_capacity;
   hpar_chunk nowhere; /* receives what is lost */
   uint64_t begin;     /* time */
@@ -45,7 +45,7 @@ void hp_record_failure(hp_record *record, hpar_hazard hazard, hpar_assumption as
 void hp_record_again(hp_record *record, size_t begin, size_t end, uint64_t begin_ns);
 
 /* Adds a hazard of a pipeline, with the offset `text_at`. */
-void hp_record_met(hp_record *record, const hpar_met_hazard *met);
+void hp_record_met(hp_record *record, const hpar_hazard_event *met);
 
 /* Adds an event in the range [begin, end) of the text. `chunk` is UINT32_MAX if the event belongs
  * to no chunk. */

@@ -25,13 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!fuzz_split(data, size, &page, &choices)) return 0;
   if (!whole && (hpar_parser_create(&whole) || hpar_parser_create(&parser) || hpar_document_create(&document))) abort();
   uint8_t flags = choices[0];
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL,
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = HPAR_MODE_SEQUENTIAL,
                           .scripting = flags & 1,
                           .fragment = flags & 2 ? fuzz_context(choices[1]) : NULL,
                           .encoding = flags & 4 ? "utf-8" : NULL,
                           .max_errors = flags & 8 ? FUZZ_ERRORS : 0,
                           .source_offsets = choices[1] & 1};
-  hpar_stats first, second;
+  hpar_stats first = {HPAR_STATS_INIT}, second = {HPAR_STATS_INIT};
   hpar_status status = hpar_parse(whole, &options, page.bytes, page.length, document, &first);
   if (status) fuzz_wrong(hpar_status_text(status), page.bytes, page.length);
   if (!compare_dump(document, &expected)) abort();
@@ -41,10 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if ((flags & 16) && hpar_predictor_name(0)) {
     options.mode = HPAR_MODE_PARALLEL;
     options.threads = 2;
-    options.chunk_size = 5 + choices[3] % 64;
-    options.checkpoint_bytes = 1;
-    options.executor = flags & 32 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
-    options.strategy = fuzz_name(hpar_strategy_name, choices[4]);
+    options.parallel.chunk_size = 5 + choices[3] % 64;
+    options.experiment.checkpoint_bytes = 1;
+    options.parallel.executor = flags & 32 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
+    options.experiment.strategy = fuzz_name(hpar_strategy_name, choices[4]);
   }
   random_state random = {(uint64_t)choices[5] << 8 | choices[6]};
   size_t most = 1 + choices[2] % 80;

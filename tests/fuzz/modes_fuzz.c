@@ -14,7 +14,7 @@ static void say_anything(void *context, const hpar_cut *cut, hpar_guess *guess) 
   static const char *const modes[] = {"in row",     "in table",    "in table body", "in head",
                                       "after body", "in frameset", "in cell",       NULL};
   (void)context;
-  guess->inside = (hpar_inside)(opinion[0] % 8);
+  guess->context = (hpar_start_context)(opinion[0] % 8);
   guess->element = elements[opinion[1] % 8];
   guess->ns = (hpar_namespace)(opinion[0] / 8 % 4);
   guess->mode = modes[opinion[1] / 8 % 8];
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     how.cut = fuzz_name(hpar_cut_policy_name, choices[6] >> 4);
   }
 
-  static const hpar_predictor own = {.predict = say_anything};
+  static const hpar_predictor own = {HPAR_PREDICTOR_INIT, .predict = say_anything};
   enum { PLAIN, CHUNKS = 3, PIPELINED = 5, STAGES = 7, OWN = 9 } kind = tune / 27;
   if (tune / 9 % 3 == 2) how.merge = HPAR_MERGE_TREE;
   if (kind >= PIPELINED && kind < OWN) {

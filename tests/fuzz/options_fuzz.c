@@ -65,53 +65,54 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   page.scripting = random_chance(&random, 50);
   page.fragment = random_chance(&random, 20) ? fuzz_context(random_below(&random, 64)) : NULL;
   page.encoding = random_chance(&random, 80) ? "utf-8" : random_chance(&random, 50) ? NULL : "no label";
-  hpar_options options = {.mode = (hpar_mode)random_below(&random, 5),
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = (hpar_mode)random_below(&random, 5),
                           .threads = random_chance(&random, 95) ? (unsigned)random_below(&random, 4) : 100000,
-                          .chunk_size = (size_t)number(&random),
-                          .cuts = random_chance(&random, 95) && count ? cuts : NULL,
-                          .cut_count = count,
-                          .predictor = name(&random, hpar_predictor_name),
-                          .executor = (hpar_executor)random_below(&random, 4),
-                          .checkpoint_bytes = (size_t)number(&random),
+                          .parallel.chunk_size = (size_t)number(&random),
+                          .experiment.cuts = random_chance(&random, 95) && count ? cuts : NULL,
+                          .experiment.cut_count = count,
+                          .experiment.predictor = name(&random, hpar_predictor_name),
+                          .parallel.executor = (hpar_executor)random_below(&random, 4),
+                          .experiment.checkpoint_bytes = (size_t)number(&random),
                           .scripting = page.scripting,
                           .fragment = page.fragment,
                           .copy_input = random_chance(&random, 50),
                           .source_offsets = random_chance(&random, 50),
                           .max_errors = (size_t)number(&random),
                           .encoding = page.encoding,
-                          .strategy = name(&random, hpar_strategy_name),
-                          .mode_predictor = name(&random, hpar_mode_predictor_name),
-                          .cut = name(&random, hpar_cut_policy_name)};
+                          .experiment.strategy = name(&random, hpar_strategy_name),
+                          .experiment.mode_predictor = name(&random, hpar_mode_predictor_name),
+                          .experiment.cut_policy = name(&random, hpar_cut_policy_name)};
   bool limited = random_chance(&random, 40);
   if (limited) {
-    options.max_depth = (size_t)number(&random);
-    options.max_nodes = number(&random);
-    options.max_memory = (size_t)number(&random);
-    options.max_attributes = (size_t)number(&random);
-    options.max_time = random_chance(&random, 10) ? 1 : 0;
-    options.max_input = number(&random);
+    options.limits.depth = (size_t)number(&random);
+    options.limits.nodes = number(&random);
+    options.limits.memory = (size_t)number(&random);
+    options.limits.attributes = (size_t)number(&random);
+    options.limits.time_ns = random_chance(&random, 10) ? 1 : 0;
+    options.limits.input = number(&random);
   }
-  options.bind = (hpar_bind)(random_chance(&random, 5) ? 1 + random_below(&random, 2) : 0);
-  options.pool = (hpar_pool)(random_chance(&random, 5) ? 1 + random_below(&random, 3) : 0);
+  options.parallel.affinity = (hpar_affinity)(random_chance(&random, 5) ? 1 + random_below(&random, 2) : 0);
+  options.parallel.wait = (hpar_wait_policy)(random_chance(&random, 5) ? 1 + random_below(&random, 3) : 0);
   options.allocator = (hpar_allocator)(random_chance(&random, 20) ? 1 + random_below(&random, 2) : 0);
   if (random_chance(&random, 30)) {
-    options.executor = HPAR_EXECUTOR_CALLER;
-    options.run = random_chance(&random, 95) ? one_by_one : NULL;
-    options.run_context = &random;
+    options.parallel.executor = HPAR_EXECUTOR_CALLER;
+    options.parallel.run = random_chance(&random, 95) ? one_by_one : NULL;
+    options.parallel.run_context = &random;
   }
-  options.merge = (hpar_merge)random_below(&random, random_chance(&random, 95) ? 2 : 3);
-  options.chunks = (size_t)number(&random);
-  hpar_guess guess = {.inside = (hpar_inside)number(&random),
+  options.parallel.merge = (hpar_merge_order)random_below(&random, random_chance(&random, 95) ? 2 : 3);
+  options.parallel.chunks = (size_t)number(&random);
+  hpar_guess guess = {.context = (hpar_start_context)number(&random),
                       .element = random_chance(&random, 50) ? "script" : name(&random, hpar_mode_predictor_name),
                       .ns = (hpar_namespace)random_below(&random, 6),
                       .mode = random_chance(&random, 50) ? "in row" : NULL,
                       .first = (size_t)number(&random)};
-  hpar_predictor own = {.predict = random_chance(&random, 95) ? answer : NULL, .context = &guess};
-  if (random_chance(&random, 20)) options.own_predictor = &own;
+  hpar_predictor own = {HPAR_PREDICTOR_INIT, .predict = random_chance(&random, 95) ? answer : NULL, .context = &guess};
+  if (random_chance(&random, 20)) options.experiment.custom_predictor = &own;
   hpar_frequency_table *table = random_chance(&random, 20) ? figures(&random) : NULL;
-  options.frequencies = table;
-  if (table) options.predictor = "frequency";
-  hpar_stats stats;
+  options.experiment.frequencies = table;
+  if (table) options.experiment.predictor = "frequency";
+  hpar_stats stats = {HPAR_STATS_INIT};
   hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
   hpar_frequency_table_destroy(table);
   bool limit = status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT;

@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint8_t *choices;
   if (!fuzz_split(data, size, &page, &choices)) return 0;
   if (!parser && (hpar_parser_create(&parser) || hpar_document_create(&document))) abort();
-  hpar_options options = {.mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8", .scripting = choices[0] & 1};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8",
+                          .scripting = choices[0] & 1};
   if (choices[0] & 4) options.fragment = fuzz_context(choices[1]);
   buffer_clear(&text);
   buffer_add(&text, page.bytes, page.length);
@@ -78,8 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (hpar_predictor_name(0)) {
     hpar_options parallel = options;
     parallel.mode = HPAR_MODE_PARALLEL;
-    parallel.executor = HPAR_EXECUTOR_INLINE;
-    parallel.chunk_size = 20;
+    parallel.parallel.executor = HPAR_EXECUTOR_INLINE;
+    parallel.parallel.chunk_size = 20;
     parse(parser, document, &parallel, &text);
     html_of(document, options.scripting, &again);
     if (!same(&html, &again)) fuzz_wrong("serialised differently", page.bytes, page.length);

@@ -32,7 +32,7 @@ typedef struct compare_how {
   size_t max_errors;
   const char *strategy, *mode_predictor, *cut; /* NULL as in hpar_options */
   size_t chunk_size, chunks;
-  hpar_merge merge;
+  hpar_merge_order merge;
   bool pipelined; /* in place of parallel: by these */
   unsigned buffer_tokens, batch;
   const char *pipeline_predictor;

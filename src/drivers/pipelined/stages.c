@@ -396,12 +396,12 @@ static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at,
   s->hazards[hazard]++;
   if (!s->task->record) return;
   hp_record_met(s->task->record,
-                &(hpar_met_hazard){.hazard = hazard,
-                                   .text_at = at,
-                                   .rolled_back = rolled_back,
-                                   .tokens_dropped = rolled_back ? s->dropped : 0,
-                                   .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
-                                   .ns = hp_now()});
+                &(hpar_hazard_event){.hazard = hazard,
+                                     .text_at = at,
+                                     .rolled_back = rolled_back,
+                                     .tokens_dropped = rolled_back ? s->dropped : 0,
+                                     .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
+                                     .ns = hp_now()});
 }
 
 /* The token that was built had something to look at, or the engine does not stand where it was left. */

@@ -49,7 +49,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_engine *engine;
   const hp_request *task;
   hp_pipeline_predictor predictor;
-  hpar_bind bind;
+  hpar_affinity bind;
   bool has_events;   /* in the task's record: the tokenizer is thread 1, the tree builder thread 0 */
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;

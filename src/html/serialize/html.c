@@ -152,7 +152,7 @@ static void write_children(hp_out *out, const hpar_document *document, hpar_node
   hp_tour_close(&tour);
 }
 
-hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
+hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write_fn write,
                                 void *context) {
   hp_out out;
   hp_out_open(&out, write, context);
@@ -160,8 +160,8 @@ hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, b
   return hp_out_close(&out);
 }
 
-hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting, hpar_write write,
-                                      void *context) {
+hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
+                                      hpar_write_fn write, void *context) {
   hp_out out;
   hp_out_open(&out, write, context);
   write_node(&out, document, node, scripting);

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-void hp_out_open(hp_out *out, hpar_write write, void *context) {
+void hp_out_open(hp_out *out, hpar_write_fn write, void *context) {
   *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, write, context, HPAR_OK};
   if (!out->buffer) {
     out->status = HPAR_ERROR_MEMORY;

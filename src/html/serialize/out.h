@@ -15,13 +15,13 @@ enum { HP_OUT_BYTES = 64 * 1024 };
 typedef struct hp_out {
   char *buffer; /* HP_OUT_BYTES */
   size_t used;
-  hpar_write write;
+  hpar_write_fn write;
   void *context;
   hpar_status status;
 } hp_out;
 
-void hp_out_open(hp_out *out, hpar_write write, void *context); /* may set status */
-hpar_status hp_out_close(hp_out *out);                          /* writes what is left, frees, gives the status */
+void hp_out_open(hp_out *out, hpar_write_fn write, void *context); /* may set status */
+hpar_status hp_out_close(hp_out *out);                             /* writes what is left, frees, gives the status */
 
 void hp_out_flush(hp_out *out);
 void hp_out_long(hp_out *out, const char *bytes, size_t length); /* what does not fit in the buffer */

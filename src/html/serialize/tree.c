@@ -153,7 +153,7 @@ static void write_node(hp_out *out, const hpar_document *document, hpar_node nod
   }
 }
 
-hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write write, void *context) {
+hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_fn write, void *context) {
   hp_out out;
   hp_out_open(&out, write, context);
   hp_tour tour;

@@ -36,14 +36,14 @@ static void inside_raw_text(const hp_request *task, const char *element, hp_star
 static void ask(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   const hpar_cut cut = {task->text, task->length, chunk->cut, chunk->limit, task->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
-  plan->own->predict(plan->own->context, &cut, &guess);
-  switch (guess.inside) {
-    case HPAR_INSIDE_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
-    case HPAR_INSIDE_TAG: state->inside = HP_INSIDE_TAG; break;
-    case HPAR_INSIDE_DOUBLE_QUOTES: state->inside = HP_INSIDE_DOUBLE_QUOTES; break;
-    case HPAR_INSIDE_SINGLE_QUOTES: state->inside = HP_INSIDE_SINGLE_QUOTES; break;
-    case HPAR_INSIDE_RAW_TEXT: inside_raw_text(task, guess.element, state); break;
-    case HPAR_INSIDE_CDATA: state->content = HP_CONTENT_CDATA_SECTION; break;
+  plan->custom.predict(plan->custom.context, &cut, &guess);
+  switch (guess.context) {
+    case HPAR_CONTEXT_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
+    case HPAR_CONTEXT_TAG: state->inside = HP_INSIDE_TAG; break;
+    case HPAR_CONTEXT_DOUBLE_QUOTES: state->inside = HP_INSIDE_DOUBLE_QUOTES; break;
+    case HPAR_CONTEXT_SINGLE_QUOTES: state->inside = HP_INSIDE_SINGLE_QUOTES; break;
+    case HPAR_CONTEXT_RAW_TEXT: inside_raw_text(task, guess.element, state); break;
+    case HPAR_CONTEXT_CDATA: state->content = HP_CONTENT_CDATA_SECTION; break;
     default: break;
   }
   if (guess.ns == HPAR_NAMESPACE_SVG || guess.ns == HPAR_NAMESPACE_MATHML) state->ns = (uint8_t)guess.ns;
@@ -54,8 +54,8 @@ static void ask(const hp_plan *plan, const hp_request *task, const hp_chunk_work
     state->first = (uint32_t)guess.first;
 }
 
-const hp_predictor *hp_predictor_for(const hpar_predictor *own) {
-  static const hp_predictor predictors[] = {{"own", "the caller's", ask, false, false},
-                                            {"own", "the caller's, with partial context", ask, true, false}};
-  return &predictors[own->partial_context];
+const hp_predictor *hp_predictor_for(const hpar_predictor *custom) {
+  static const hp_predictor predictors[] = {{"custom", "the caller's", ask, false, false},
+                                            {"custom", "the caller's, with partial context", ask, true, false}};
+  return &predictors[custom->partial_context];
 }

@@ -7,7 +7,7 @@
 #include "html/tree/foreign.h"
 #include "speculation/worker/worker.h"
 
-static void silent(hp_audit *j, hpar_silent_error kind) { j->silent |= 1u << kind; }
+static void silent(hp_audit *j, hpar_undetected_error kind) { j->silent |= 1u << kind; }
 
 static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
@@ -19,17 +19,17 @@ bool hp_hpar2013_at_seam(const hp_engine *truth, const hp_chunk_work *chunk, int
   switch (j->seam) {
     case HP_BOUNDARY_DATA:
       if (chunk->guess.raw_name) return false;
-      if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_SILENT_MODE);
+      if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_UNDETECTED_MODE);
       return true;
     case HP_BOUNDARY_COMMENT:
-      if (end_comment && reading != (int)end_comment) silent(j, HPAR_SILENT_START_STATE);
+      if (end_comment && reading != (int)end_comment) silent(j, HPAR_UNDETECTED_START_STATE);
       return end_comment || reading >= 0;
     case HP_BOUNDARY_RAW_TEXT:
       if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && reading >= 0;
-      if (reading != 0) silent(j, HPAR_SILENT_START_STATE);
+      if (reading != 0) silent(j, HPAR_UNDETECTED_START_STATE);
       return true;
-    case HP_BOUNDARY_TEXT: silent(j, HPAR_SILENT_TEXT); return true;
-    case HP_BOUNDARY_MARKUP: silent(j, HPAR_SILENT_START_STATE); return true;
+    case HP_BOUNDARY_TEXT: silent(j, HPAR_UNDETECTED_TEXT); return true;
+    case HP_BOUNDARY_MARKUP: silent(j, HPAR_UNDETECTED_START_STATE); return true;
   }
   return true;
 }
@@ -54,13 +54,13 @@ static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
   bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->base_mode == HP_IN_BODY;
   if (in_body && is_table_mode(b->mode)) {
-    if (!stays_in_table(b, s->anchor)) silent(j, HPAR_SILENT_FOSTER);
-    if (part) silent(j, HPAR_SILENT_MODE);
+    if (!stays_in_table(b, s->anchor)) silent(j, HPAR_UNDETECTED_FOSTER);
+    if (part) silent(j, HPAR_UNDETECTED_MODE);
   } else if (in_body && (before_body(b->mode) || b->mode == HP_AFTER_BODY || b->mode == HP_AFTER_AFTER_BODY ||
                          b->mode == HP_IN_TEMPLATE)) {
-    if (part && b->mode == HP_IN_TEMPLATE) silent(j, HPAR_SILENT_MODE);
+    if (part && b->mode == HP_IN_TEMPLATE) silent(j, HPAR_UNDETECTED_MODE);
   } else if (s->tokens || part) {
-    silent(j, HPAR_SILENT_MODE);
+    silent(j, HPAR_UNDETECTED_MODE);
   }
 }
 
@@ -97,12 +97,12 @@ void hp_hpar2013_at_wrong(const hp_engine *truth, const hp_chunk_work *chunk, co
     case HPAR_ASSUME_NOT_IN_SCOPE:
     case HPAR_ASSUME_NO_LI:
     case HPAR_ASSUME_NO_DD_DT:
-    case HPAR_ASSUME_TOP_NOT_IMPLIED: silent(j, HPAR_SILENT_IMPLIED_END); return;
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: silent(j, HPAR_UNDETECTED_IMPLIED_END); return;
     case HPAR_ASSUME_FORMATTING_CLEAN:
     case HPAR_ASSUME_NOAHS_ARK:
-    case HPAR_ASSUME_NO_FORMATTING: silent(j, HPAR_SILENT_FORMATTING); return;
-    case HPAR_ASSUME_NAMESPACE: silent(j, HPAR_SILENT_NAMESPACE); return;
-    default: silent(j, HPAR_SILENT_OTHER); return;
+    case HPAR_ASSUME_NO_FORMATTING: silent(j, HPAR_UNDETECTED_FORMATTING); return;
+    case HPAR_ASSUME_NAMESPACE: silent(j, HPAR_UNDETECTED_NAMESPACE); return;
+    default: silent(j, HPAR_UNDETECTED_OTHER); return;
   }
 }
 
@@ -119,7 +119,7 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
     const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
                   *first = node_at(b, node_at(b, s->anchor)->first);
     if (first->kind == HPAR_NODE_TEXT && into->last && node_at(b, into->last)->kind == HPAR_NODE_TEXT)
-      silent(j, HPAR_SILENT_TEXT);
+      silent(j, HPAR_UNDETECTED_TEXT);
   }
   if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
   const hp_token *t = &chunk->log.tokens[s->token];
@@ -140,7 +140,7 @@ static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
   if (t->name == HP_HTML || t->name == HP_BODY) return;
   bool inserts = t->name == HP_BR || (t->name == HP_P && j->closes == HP_CLOSES_NOTHING);
   if (as_expected(b, j) && !inserts) return;
-  silent(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_SILENT_FORMATTING : HPAR_SILENT_END_TAG);
+  silent(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_UNDETECTED_FORMATTING : HPAR_UNDETECTED_END_TAG);
 }
 
 static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
@@ -154,16 +154,16 @@ static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     default: break;
   }
   if (is_table_part(t->name)) { /* ignored */
-    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) silent(j, HPAR_SILENT_MODE);
+    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) silent(j, HPAR_UNDETECTED_MODE);
     return;
   }
   const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
   if (is_table_mode(s->base_mode)) {
-    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) silent(j, HPAR_SILENT_FOSTER);
+    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) silent(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
-    silent(j, HPAR_SILENT_IMPLIED_END);
+    silent(j, HPAR_UNDETECTED_IMPLIED_END);
   } else if (b->depth > j->depth + 1) {
-    silent(j, HPAR_SILENT_FORMATTING);
+    silent(j, HPAR_UNDETECTED_FORMATTING);
   }
 }
 
@@ -171,9 +171,9 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   const hp_builder *b = &truth->builder;
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
-    silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_SILENT_TOP
-              : b->depth > j->depth          ? HPAR_SILENT_FORMATTING
-                                             : HPAR_SILENT_IMPLIED_END);
+    silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP
+              : b->depth > j->depth          ? HPAR_UNDETECTED_FORMATTING
+                                             : HPAR_UNDETECTED_IMPLIED_END);
   }
   j->behind_end_tag = false;
   if (s->ends != HP_ENDS_DEFER) return;
@@ -185,7 +185,7 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
       if (s->base_mode == HP_IN_BODY || is_table_mode(s->base_mode)) judge_start_tag(b, s, t, j);
       return;
     case HPAR_TOKEN_TEXT:
-      if (is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_SILENT_FOSTER);
+      if (is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_UNDETECTED_FOSTER);
       return;
     default: return;
   }

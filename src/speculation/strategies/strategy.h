@@ -25,7 +25,7 @@ typedef enum hp_boundary {
 typedef struct hp_audit {
   hp_boundary seam;
   hp_atom raw_name;    /* of the element whose raw text the cut lay inside of */
-  uint32_t silent;     /* bit k: hpar_silent_error k was made */
+  uint32_t silent;     /* bit k: hpar_undetected_error k was made */
   bool rolled_back;    /* nothing of the chunk was taken */
   bool behind_end_tag; /* the last entry was a replayed end tag */
   /* From before_splice to after_entry, what the strategy expects of the true stack: */
@@ -78,7 +78,7 @@ typedef struct hp_plan {
   uint8_t cut;                /* hp_cut_policy */
   struct hp_prescan *prescan; /* that the workers share; NULL: there is none */
   const hpar_frequency_table *frequencies;
-  const hpar_predictor *own; /* the caller's, which `predictor` asks; or NULL */
+  hpar_predictor custom; /* the caller's, with `predict` NULL for none; `predictor` calls it */
   size_t checkpoint_bytes;
 } hp_plan;
 

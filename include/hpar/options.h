@@ -1,0 +1,226 @@
+#ifndef HPAR_OPTIONS_H
+#define HPAR_OPTIONS_H
+
+/* The options of a parse.
+ *
+ * The tree does not depend on any option except `scripting`, `fragment`, `encoding` and the limits.
+ *
+ * A caller initialises the structure with HPAR_OPTIONS_INIT:
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL};
+ *
+ * In C++ before C++20: `hpar_options options{}; options.size = sizeof options;`. Zero in any other
+ * field is its default. `size` lets a program and a library of different versions work together.
+ * The library takes zero for the fields that an older caller does not have. It returns
+ * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */
+
+#include <hpar/predictor.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The longest input in bytes: offsets have 32 bits. */
+#define HPAR_MAX_INPUT UINT64_C(0xfffffff0)
+
+typedef enum hpar_mode {
+  /* parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential */
+  HPAR_MODE_AUTO = 0,
+  HPAR_MODE_SEQUENTIAL, /* one thread */
+  HPAR_MODE_PARALLEL,   /* speculative workers and a merger, for any size of input */
+  /* a tokenizer thread ahead of the tree builder; sequential with any limit except   that of
+   * input */
+  HPAR_MODE_PIPELINED
+} hpar_mode;
+
+/* The threads that run the tasks of a parse. */
+typedef enum hpar_executor {
+  HPAR_EXECUTOR_THREADS = 0, /* the parser's pool */
+  /* the calling thread: all workers before the merge, the last chunk first */
+  HPAR_EXECUTOR_INLINE,
+  HPAR_EXECUTOR_CALLER /* hpar_parallel_options.run */
+} hpar_executor;
+
+/* The processors that the parser's threads run on. */
+typedef enum hpar_affinity {
+  HPAR_AFFINITY_NONE = 0, /* any; a pool thread avoids the processor of the thread that woke it */
+  /* one processor per thread: different cores before hyperthreads, fast cores before slow ones,
+   * near memory first */
+  HPAR_AFFINITY_CORES
+} hpar_affinity;
+
+/* The source of the tree's memory. */
+typedef enum hpar_allocator {
+  HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
+  /* jemalloc keeps the pages of destroyed documents for new ones. It returns unused  pages to
+   * the system after about ten seconds */
+  HPAR_ALLOCATOR_JEMALLOC
+} hpar_allocator;
+
+/* The order in which the merger takes the workers' logs. */
+typedef enum hpar_merge_order {
+  HPAR_MERGE_CHAIN = 0, /* from left to right, each as soon as it is complete */
+  HPAR_MERGE_TREE       /* all threads compose neighbouring logs pairwise first */
+} hpar_merge_order;
+
+/* The way in which pool threads wait for the next parse. */
+typedef enum hpar_wait_policy {
+  HPAR_WAIT_ADAPTIVE = 0, /* they spin while parses follow each other, at most 2 ms, then sleep */
+  HPAR_WAIT_SPIN,         /* they spin for one second: the next parse starts within a microsecond */
+  HPAR_WAIT_SLEEP         /* they sleep at once, and wake in 25 to 60 us */
+} hpar_wait_policy;
+
+/* A task of the library. `index` is its number. A task returns: it never waits for a task that has
+ * not started, and it never unwinds. */
+typedef void (*hpar_task_fn)(void *job, unsigned index);
+
+/* The caller's executor. It calls task(job, i) once for each i below `count`, on any threads and in
+ * any order. It returns when all tasks have returned and their writes are visible. `count` is at
+ * most hpar_options.threads. Task 0 merges. The calling thread runs the tasks that the executor
+ * leaves out. The library starts no thread with this executor. The executor must not throw an
+ * exception and must not longjmp. */
+typedef void (*hpar_run_fn)(void *context, unsigned count, hpar_task_fn task, void *job);
+
+/* Options of the parallel parser and of the threads. */
+typedef struct hpar_parallel_options {
+  hpar_executor executor;
+  hpar_wait_policy wait;
+  /* the calling thread is bound during hpar_parse and hpar_parse_many only; the caller's
+   * executor is not affected */
+  hpar_affinity affinity;
+  /* ignored by strategies that check each cut in its true state (hpar2013) */
+  hpar_merge_order merge;
+  hpar_run_fn run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
+  void *run_context;
+  size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
+  /* the number, about; ignored if chunk_size or cuts are given, and for fed input; 0: by
+   * chunk_size */
+  size_t chunks;
+  uint64_t reserved[4]; /* zero */
+} hpar_parallel_options;
+
+/* Options of the pipelined parser. */
+typedef struct hpar_pipeline_options {
+  const char *predictor;  /* a name of hpar_pipeline_predictor_name; NULL: the default */
+  unsigned buffer_tokens; /* tokens that the tokenizer may be ahead, up to 65536; 0: the default */
+  unsigned batch_tokens;  /* tokens that it hands over at once, up to 65536; 0: the default */
+  uint64_t reserved[4];   /* zero */
+} hpar_pipeline_options;
+
+/* Limits of a parse; 0: none. The parse ends at the first limit that it reaches. The document keeps
+ * the tree so far, and the call returns HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES and so on. The parser
+ * does not process the end of the input then, so that even html, head or body may be missing. After
+ * HPAR_LIMIT_INPUT it does.
+ *
+ * All limits except that of time end every parse of the same bytes at the same tree, in each mode.
+ * Therefore `depth` and `attributes` select the sequential parser. A parallel parse that reaches a
+ * limit of nodes, or half of a limit of memory, is repeated sequentially: hpar_stats.mode names the
+ * last parser. The sequential parser also parses fed input with any of these limits. With a limit
+ * of memory, or one by input length, it starts in finish. */
+typedef struct hpar_limits {
+  uint64_t depth;          /* open elements; the next element is not inserted. Browsers use 512 */
+  uint64_t attributes;     /* of one element; a tag with more is not processed */
+  uint64_t nodes;          /* checked after each token, whose nodes stay together */
+  uint64_t nodes_per_byte; /* is multiplied by the input's length, and added to `nodes` */
+  /* bytes of hpar_document_memory. Below 100 KB there may be no tree. The open elements, decoded
+   * input and logs take memory besides */
+  uint64_t memory;
+  uint64_t memory_per_byte; /* is multiplied by the input's length, and added to `memory` */
+  uint64_t time_ns;         /* since the call, or since begin; checked every 64 tokens */
+  uint64_t input;           /* bytes; the parser ignores the rest */
+  uint64_t reserved[4];     /* zero */
+} hpar_limits;
+
+/* Limits for input from untrusted sources. The standard defines trees that are far larger than the
+ * input. Ordinary pages stay below these limits:
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT, .limits = HPAR_LIMITS_UNTRUSTED};
+ */
+#define HPAR_LIMITS_UNTRUSTED                                                                            \
+  {                                                                                                      \
+    .depth = 512, .attributes = 1024, .nodes = 10000, .nodes_per_byte = 1, .memory = UINT64_C(16) << 20, \
+    .memory_per_byte = 64, .time_ns = UINT64_C(10000000000)                                              \
+  }
+
+/* Options that only a study of speculation needs. What a pointer refers to must stay until the
+ * parse ends. */
+typedef struct hpar_experiment_options {
+  const char *strategy;       /* a name of hpar_strategy_name; NULL: the first */
+  const char *predictor;      /* a name of hpar_predictor_name; NULL: the strategy's */
+  const char *mode_predictor; /* a name of hpar_mode_predictor_name; NULL: the strategy's */
+  /* a name of hpar_cut_policy_name; NULL: the strategy's; ignored with `cuts` */
+  const char *cut_policy;
+  /* forced cuts: ascending byte offsets in the input; NULL: by cut_policy */
+  const uint64_t *cuts;
+  size_t cut_count;
+  /* the least distance of a worker's checkpoints; 0: the default */
+  size_t checkpoint_bytes;
+  const hpar_predictor *custom_predictor; /* replaces `predictor`; NULL: none */
+  /* of the predictor "frequency"; NULL: the library's own */
+  const hpar_frequency_table *frequencies;
+  /* each worker is a tokenizer thread and a builder thread */
+  bool pipelined_workers;
+  bool inspect;         /* record chunks and times: see hpar/inspect.h */
+  uint64_t reserved[4]; /* zero */
+} hpar_experiment_options;
+
+typedef struct hpar_options {
+  size_t size; /* HPAR_OPTIONS_INIT sets it */
+  hpar_mode mode;
+  /* including the calling one, up to HPAR_MAX_THREADS; 0: one per usable core */
+  unsigned threads;
+  /* the label that the transport gives, in any case of letters; NULL: none */
+  const char *encoding;
+  /* the context element, as in "div", "svg path" or "math mi"; NULL: a document */
+  const char *fragment;
+  size_t max_errors;        /* parse errors to keep; 0: the parser does not look for errors */
+  hpar_allocator allocator; /* a document with other memory gives it back and takes new memory */
+  bool scripting;           /* the scripting flag; the parser never runs a script */
+  bool copy_input;          /* copy the bytes; otherwise they must outlive the document */
+  bool source_offsets;      /* keep where each element's start tag is in the input */
+  uint64_t reserved[4];     /* zero */
+  hpar_limits limits;
+  hpar_parallel_options parallel;
+  hpar_pipeline_options pipeline;
+  hpar_experiment_options experiment;
+} hpar_options;
+
+/* Initialises `size`. All other fields have their defaults unless the caller sets them. */
+#define HPAR_OPTIONS_INIT .size = sizeof(hpar_options)
+
+/* Returns the allocators of this build in the order of hpar_allocator; NULL past the last. Only the
+ * static library has jemalloc, if the build found it, because jemalloc needs thread-local memory
+ * that a library loaded later does not get. Without jemalloc HPAR_ALLOCATOR_JEMALLOC is
+ * HPAR_ERROR_UNSUPPORTED. */
+HPAR_API const char *hpar_allocator_name(size_t index);
+
+/* The following functions return the names that options accept, and a line on each; NULL past the
+ * last. The texts have static storage. A build without the parallel parser has no names. Any number
+ * of threads may call these at once. */
+
+/* A strategy brings a predictor of the start state, a predictor of the insertion mode and a cut
+ * policy. The options can replace each of them. */
+HPAR_API const char *hpar_strategy_name(size_t index);
+HPAR_API const char *hpar_strategy_summary(size_t index);
+/* A predictor guesses the tokenizer state in which a chunk begins. */
+HPAR_API const char *hpar_predictor_name(size_t index);
+HPAR_API const char *hpar_predictor_summary(size_t index);
+/* A mode predictor guesses the insertion mode in which a chunk begins. */
+HPAR_API const char *hpar_mode_predictor_name(size_t index);
+HPAR_API const char *hpar_mode_predictor_summary(size_t index);
+/* A cut policy moves an even cut. "even" moves it out of a character only. "before-tag" and
+ * "after-tag" move it to a tag, and "smart" to one that does not end raw text. "exact" moves it to
+ * the next true token in the data state, which costs a sequential parse before (ns.oracle). */
+HPAR_API const char *hpar_cut_policy_name(size_t index);
+HPAR_API const char *hpar_cut_policy_summary(size_t index);
+/* A pipeline predictor guesses how the tree builder changes the tokenizer's state. */
+HPAR_API const char *hpar_pipeline_predictor_name(size_t index);
+HPAR_API const char *hpar_pipeline_predictor_summary(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
