@@ -91,9 +91,23 @@ if [ $parallel = yes ]; then
 fi
 echo "$total allocations refused, $survived of which hpar did without"
 
-# No address space for a document. The first piece is jemalloc's, which dies at the start without.
-refused map:2+ parse pages/a.html
+# No address space for a document.
+refused map:1+ parse pages/a.html
 check 'no address space' '[ $status -eq 1 ] && [ "$times" -gt 0 ] && grep -q "out of memory" err && [ ! -s out ]'
+for n in 1 2 3 4 5 6 7 8; do
+  refused map:$n parse pages/a.html
+  check "address space, piece $n" '[ $status -eq 0 ] || { [ $status -eq 1 ] && grep -q "out of memory" err; }'
+done
+
+# The embedded jemalloc initialises itself at its first use, and reports a failure.
+if "$hpar" parse --allocator jemalloc pages/a.html >out 2>err; then
+  for n in 1 2 3 4 5 6 7 8; do
+    for later in '' +; do
+      refused map:$n$later parse --allocator jemalloc pages/a.html
+      check "jemalloc, piece $n$later" '[ $status -eq 0 ] || { [ $status -eq 1 ] && grep -q "out of memory" err; }'
+    done
+  done
+fi
 
 # Input that breaks off.
 for n in 1 2; do

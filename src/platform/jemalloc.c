@@ -5,6 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Skips a check during initialisation that crashes if the system refuses a page. It concerns zeroed
+ * memory, which the library does not need. */
+extern const char *hp_je_malloc_conf;
+const char *hp_je_malloc_conf = "trust_madvise:true";
+
 /* The names that the build gives to jemalloc's mallocx, dallocx and mallctl. */
 void *hp_je_mallocx(size_t bytes, int flags);
 void hp_je_dallocx(void *memory, int flags);
