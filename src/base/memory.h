@@ -3,6 +3,8 @@
 
 /* The heap, for objects outside arenas. */
 
+#include "base/target.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
