@@ -51,8 +51,6 @@ def main():
     names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "results/*.md")
              for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
     examples = 0
-    # Until the public headers have the sized options of 0.2.0, examples that use them are not compiled.
-    sized = any("HPAR_OPTIONS_INIT" in open(path, encoding="utf-8").read() for path in glob.glob(os.path.join(ROOT, "include", "hpar", "*.h")))
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             with open(os.path.join(ROOT, name), encoding="utf-8") as file:
@@ -60,8 +58,6 @@ def main():
             check_links(name, text)
             for line, code in blocks(text):
                 examples += 1
-                if not sized and "_INIT" in code:
-                    continue
                 compile_block(name, line, code, folder)
             if name == "README.md":
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
