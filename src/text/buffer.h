@@ -18,12 +18,12 @@ typedef struct hp_buffer {
   hp_block block;
 } hp_buffer;
 
-/* Returns room for `n` bytes after the text, or NULL if memory or address space is short.
+/* Returns space for `n` bytes after the text, or NULL if memory or address space is short.
  * hp_buffer_take makes them part of the text. */
 char *hp_buffer_room(hp_buffer *buffer, size_t n);
 void hp_buffer_take(hp_buffer *buffer, size_t n);
 
-/* Appends bytes. Returns HPAR_ERROR_MEMORY if there is no room. */
+/* Appends bytes. Returns HPAR_ERROR_MEMORY if no space is left. */
 hpar_status hp_buffer_add(hp_buffer *buffer, const char *bytes, size_t n);
 
 void hp_buffer_clear(hp_buffer *buffer); /* memory is kept */

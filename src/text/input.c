@@ -1,5 +1,5 @@
-/* Valid input is looked at once, by the kernels, and not copied. Invalid input is walked twice: the first walk counts
- * what the second writes, so that memory is allocated once and exactly. */
+/* Valid input is looked at once, by the kernels, and not copied. Invalid input is walked twice:
+ * the first walk counts what the second writes, so that memory is allocated once and exactly. */
 
 #include "text/input.h"
 #include "base/memory.h"
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* After an invalid sequence so many bytes are decoded one by one before the kernels are asked again: what a call
- * costs is then paid for by bytes that it passes, however dense the invalid ones are. */
+/* After an invalid sequence the walk decodes this many bytes one by one before it calls a kernel
+ * again. The bytes that it passes bound the cost of a call, even if invalid bytes are dense. */
 enum { NEAR = 128 };
 
 static const char *invalid_near(const char *at, const char *end) {
@@ -25,7 +25,7 @@ static const char *invalid_near(const char *at, const char *end) {
   return at == end ? end : hp_scan()->invalid_utf8(at, end);
 }
 
-/* Where a walk stands, and what it has made so far; `text` and `repairs` are NULL while it only counts. */
+/* The place and the output of a walk. `text` and `repairs` are NULL while it only counts. */
 typedef struct walk {
   const char *begin, *at, *end;
   uint32_t bom;
@@ -53,7 +53,8 @@ static void replace(walk *walk, int bytes) {
     at += bytes;
     count++;
   } while (at != walk->end && hp_utf8_sequence(at, walk->end) == -bytes);
-  /* Three in place of two bytes, or two in place of one, are the fewest that cannot be taken for one after bytes. */
+  /* Three in place of two bytes, or two in place of one, are the fewest that cannot be taken for
+   * one after bytes. */
   bool run = (3 - bytes) * (int64_t)count > 2;
   if (run && walk->length > walk->repaired) put_repair(walk);
   if (!run && bytes < 3) {
@@ -96,7 +97,7 @@ static hp_input of_utf8(const char *bytes, size_t length) {
   return made;
 }
 
-/* Slice i lies between places i and i + 1, which no valid character stands across. */
+/* Slice i is between places i and i + 1. No valid character crosses a place. */
 typedef struct check {
   const char *places[HP_DECODE_SLICES + 1];
   bool valid[HP_DECODE_SLICES];
@@ -109,9 +110,10 @@ static void check_slice(void *job, unsigned i) {
 }
 
 /* The first invalid sequence, or `end`; looked for in slices where that may be. */
-static const char *first_invalid(const char *at, const char *end, const hp_slice_executor *aid) {
+static const char *first_invalid(const char *at, const char *end, const hp_slice_executor *executor) {
   const hp_scan_kernels *scan = hp_scan();
-  size_t length = (size_t)(end - at), count = aid && aid->run && aid->least_checked ? length / aid->least_checked : 1;
+  size_t length = (size_t)(end - at),
+         count = executor && executor->run && executor->least_checked ? length / executor->least_checked : 1;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
   if (count < 2) return scan->invalid_utf8(at, end);
   check all;
@@ -120,7 +122,7 @@ static const char *first_invalid(const char *at, const char *end, const hp_slice
     for (int k = 0; i && i < count && k < 3 && ((unsigned char)*place & 0xC0) == 0x80; k++) place++;
     all.places[i] = i < count ? place : end;
   }
-  aid->run(aid->context, (unsigned)count, check_slice, &all);
+  executor->run(executor->context, (unsigned)count, check_slice, &all);
   /* What precedes the first slice that is not valid ends with a whole character. */
   for (size_t i = 0; i < count; i++)
     if (!all.valid[i]) return scan->invalid_utf8(all.places[i], end);
@@ -128,10 +130,10 @@ static const char *first_invalid(const char *at, const char *end, const hp_slice
 }
 
 //§ utf-8-decode, of the Encoding Standard
-static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_slice_executor *aid) {
+static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_slice_executor *executor) {
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);
-  const char *end = made.bytes + made.length, *invalid = first_invalid(made.bytes, end, aid);
+  const char *end = made.bytes + made.length, *invalid = first_invalid(made.bytes, end, executor);
   if (invalid != end) {
     walk start = {.begin = made.bytes, .at = made.bytes, .end = end, .bom = made.bom};
     walk walk = start;
@@ -178,13 +180,14 @@ static hp_iso_2022_jp unpack(uint32_t state) {
   return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
 }
 
-/* A part of the source, and where its text and its checkpoints go: offsets are those from `text`. */
+/* A part of the source, and where its text and its checkpoints go: offsets are those from
+ * `text`. */
 typedef struct slice {
   const unsigned char *begin, *end;
   char *text, *limit;
   char *before; /* the text is to be moved to where it ends there; NULL: it stays */
   size_t length;
-  bool crowded; /* there was no room for all of it */
+  bool is_saturated; /* the text did not fit */
   hp_checkpoint *checkpoints;
   size_t checkpoint_count;
   hpar_status status;
@@ -202,7 +205,8 @@ static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end)
   return 3 * (end - begin) + HP_DECODER_SLACK;
 }
 
-/* What belongs to other slices, and to the caller, is touched at the begin and the end only: it is other threads'. */
+/* What belongs to other slices, and to the caller, is touched at the begin and the end only: it
+ * is other threads'. */
 static void decode_slice(void *job, unsigned i) {
   decoding *all = job;
   slice s = all->slices[i];
@@ -215,8 +219,8 @@ static void decode_slice(void *job, unsigned i) {
     s.checkpoints[s.checkpoint_count++] =
         (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
     const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
-    s.crowded = s.limit - out < most_text(at, stop);
-    if (s.crowded) break;
+    s.is_saturated = s.limit - out < most_text(at, stop);
+    if (s.is_saturated) break;
     at = d.decode(&d, at, stop, stop == s.end, &out);
     if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
     if (at == s.end) break;
@@ -226,7 +230,7 @@ static void decode_slice(void *job, unsigned i) {
   all->slices[i] = s;
 }
 
-/* The first place from `at` on at which the decoder, having begun at `begin`, is as new. */
+/* Returns the first place from `at` on where a decoder that started at `begin` has no state. */
 static const unsigned char *slice_end(const hp_encoding *encoding, const unsigned char *begin, const unsigned char *at,
                                       const unsigned char *end) {
   switch (encoding->kind) {
@@ -236,7 +240,7 @@ static const unsigned char *slice_end(const hp_encoding *encoding, const unsigne
     case HP_ENCODING_UTF16BE: {
       int high = encoding->kind == HP_ENCODING_UTF16LE;
       at -= (at - begin) & 1;
-      while (end - at > 1 && (at[high] & 0xFC) == 0xDC) at += 2; /* the second of two surrogates, perhaps */
+      while (end - at > 1 && (at[high] & 0xFC) == 0xDC) at += 2; /* maybe a low surrogate */
       return at;
     }
     case HP_ENCODING_GB18030:
@@ -244,20 +248,21 @@ static const unsigned char *slice_end(const hp_encoding *encoding, const unsigne
     case HP_ENCODING_EUC_JP:
     case HP_ENCODING_SHIFT_JIS:
     case HP_ENCODING_EUC_KR:
-      while (at < end && at[-1] >= '0') at++; /* no code has a lower byte behind its first */
+      while (at < end && at[-1] >= '0') at++; /* no code has a lower byte after its first */
       return at;
     default: return end;
   }
 }
 
-static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_executor *aid) {
-  size_t left = (size_t)(all->end - at), count = aid && aid->run && aid->least ? left / aid->least : 1;
-  if (count > 1 && count > aid->most) count = aid->most;
+static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_executor *executor) {
+  size_t left = (size_t)(all->end - at),
+         count = executor && executor->run && executor->least ? left / executor->least : 1;
+  if (count > 1 && count > executor->most) count = executor->most;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
   if (count < 1 || left > HPAR_MAX_INPUT / 3) count = 1;
   const unsigned char *begin = at;
   for (size_t i = 1; i <= count && (at < all->end || i == 1); i++) {
-    const unsigned char *to = begin + (count == 2 && aid->first ? aid->first : left / count * i);
+    const unsigned char *to = begin + (count == 2 && executor->first ? executor->first : left / count * i);
     if (i == count || to >= all->end)
       to = all->end;
     else if (to > at)
@@ -268,12 +273,13 @@ static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_ex
   }
 }
 
-/* At most so many checkpoints: a stretch is shorter by up to three bytes where a character would straddle its end. */
+/* At most so many checkpoints: a stretch is shorter by up to three bytes where a character would
+ * straddle its end. */
 static size_t most_checkpoints(const slice *s) {
   return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
 }
 
-/* Makes room for the checkpoints of all slices; no two threads write to one cache line. */
+/* Allocates the checkpoints of all slices. No two threads write to one cache line. */
 static bool make_checkpoints(hp_input *input, decoding *all) {
   enum { LINE = 64 };
   size_t bytes = all->count * sizeof(hp_checkpoints) + LINE;
@@ -289,8 +295,8 @@ static bool make_checkpoints(hp_input *input, decoding *all) {
   return true;
 }
 
-/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII in samples of it, of
- * which each makes the text a byte longer, or two. */
+/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII
+ * in samples of it, of which each makes the text a byte longer, or two. */
 static ptrdiff_t probable_text(const decoding *all, const slice *s) {
   enum { SAMPLES = 128, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
   const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
@@ -313,8 +319,8 @@ static ptrdiff_t probable_text(const decoding *all, const slice *s) {
   return probable < most ? probable : most;
 }
 
-/* Slices are put near each other, as what they leave between them is memory that was touched for nothing; `surely`
- * so that each has room for what its text may be at most. */
+/* Places the slices close together, because the memory between them is wasted. With `surely`,
+ * each has space for its longest possible text. */
 static void place_slices(decoding *all, char *at, bool surely) {
   for (unsigned i = 0; i < all->count; i++) {
     slice *s = &all->slices[i];
@@ -325,27 +331,28 @@ static void place_slices(decoding *all, char *at, bool surely) {
   }
 }
 
-static bool any_is_crowded(const decoding *all) {
+static bool any_is_saturated(const decoding *all) {
   for (unsigned i = 0; i < all->count; i++)
-    if (all->slices[i].crowded) return true;
+    if (all->slices[i].is_saturated) return true;
   return false;
 }
 
 /* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
-static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *aid) {
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor) {
   if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
-  char *text = input->owned ? input->owned : aid->buffer->base;
+  char *text = input->owned ? input->owned : executor->buffer->base;
   if (ascii) memcpy(text, input->source, ascii);
-  /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it has touched before. */
+  /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it
+   * has touched before. */
   bool moves_first = all->count == 2 && !ascii && !input->owned;
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
     if (moves_first) all->slices[0].before = all->slices[1].text;
     if (all->count > 1)
-      aid->run(aid->context, all->count, decode_slice, all); // NOLINT: there are several by an aid only
+      executor->run(executor->context, all->count, decode_slice, all); // NOLINT
     else
       decode_slice(all, 0);
-    if (surely || !any_is_crowded(all)) break;
+    if (surely || !any_is_saturated(all)) break;
   }
   uint64_t length = ascii;
   for (unsigned i = 0; i < all->count; i++) {
@@ -364,8 +371,8 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
 }
 
 static hpar_status decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
-                          const hp_slice_executor *aid) {
-  if (encoding->kind == HP_ENCODING_UTF8) return open_utf8(input, bytes, length, aid);
+                          const hp_slice_executor *executor) {
+  if (encoding->kind == HP_ENCODING_UTF8) return open_utf8(input, bytes, length, executor);
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   if (!length) bytes = "";
   hp_input made = {.bytes = bytes, .length = length, .encoding = encoding, .source = bytes, .source_length = length};
@@ -385,26 +392,26 @@ static hpar_status decode(hp_input *input, const char *bytes, size_t length, con
   hpar_status status = hp_decoder_create(&first, encoding);
   if (status != HPAR_OK) return status;
   hp_decoder_destroy(first);
-  if (aid && aid->run && length / 2 >= aid->least) ascii = 0; /* in slices like the rest */
+  if (executor && executor->run && length / 2 >= executor->least) ascii = 0; /* sliced, too */
   const unsigned char *source = (const unsigned char *)bytes;
   decoding all = {
       .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};
-  cut_slices(&all, source + ascii + made.bom, aid);
+  cut_slices(&all, source + ascii + made.bom, executor);
   uint64_t most = ascii + 3 * (uint64_t)(length - ascii), past = HPAR_MAX_INPUT + 3 * HP_CHECKPOINT_BYTES;
   if (most > past) most = past;
   size_t room = (size_t)most + all.count * HP_DECODER_SLACK;
-  bool in_buffer = aid && aid->buffer && hp_buffer_room(aid->buffer, room);
+  bool in_buffer = executor && executor->buffer && hp_buffer_room(executor->buffer, room);
   if (!in_buffer) {
     made.owned = hp_allocate(room);
     if (!made.owned) return HPAR_ERROR_MEMORY;
   }
-  status = decode_rest(&made, &all, ascii, aid);
+  status = decode_rest(&made, &all, ascii, executor);
   if (status != HPAR_OK) {
     hp_input_close(&made);
     return status;
   }
   if (in_buffer) {
-    hp_buffer_take(aid->buffer, (size_t)(made.bytes - aid->buffer->base) + made.length);
+    hp_buffer_take(executor->buffer, (size_t)(made.bytes - executor->buffer->base) + made.length);
   } else {
     char *fitted = hp_reallocate(made.owned, made.length ? made.length : 1);
     if (fitted) made.bytes = made.owned = fitted;
@@ -418,15 +425,15 @@ hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, c
 }
 
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
-                                    const hp_slice_executor *aid) {
-  if (sniffed->encoding) return decode(input, bytes, length, sniffed->encoding, aid);
+                                    const hp_slice_executor *executor) {
+  if (sniffed->encoding) return decode(input, bytes, length, sniffed->encoding, executor);
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   hp_input made = of_utf8(bytes, length);
   const char *end = made.bytes + made.length;
-  bool valid = first_invalid(made.bytes, end, aid) == end;
+  bool valid = first_invalid(made.bytes, end, executor) == end;
   sniffed->encoding = valid ? &hp_utf8 : &hp_windows1252;
   sniffed->source = valid ? HP_ENCODING_FROM_VALID_UTF8 : HP_ENCODING_FROM_FALLBACK;
-  if (!valid) return decode(input, bytes, length, sniffed->encoding, aid);
+  if (!valid) return decode(input, bytes, length, sniffed->encoding, executor);
   *input = made;
   return HPAR_OK;
 }
@@ -495,7 +502,7 @@ static uint64_t decoded_offset(const hp_input *input, uint64_t offset) {
 
 uint64_t hp_input_offset(const hp_input *input, uint64_t offset) {
   if (input->encoding && input->encoding->kind != HP_ENCODING_UTF8) return decoded_offset(input, offset);
-  size_t low = 0, high = input->repair_count; /* how many repairs are not after the offset lies in low..high */
+  size_t low = 0, high = input->repair_count; /* the repairs up to the offset number low..high */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (input->repairs[middle].offset <= offset) {

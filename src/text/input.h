@@ -1,7 +1,7 @@
 #ifndef HP_TEXT_INPUT_H
 #define HP_TEXT_INPUT_H
 
-/* From the caller's bytes to what the tokenizer reads: valid UTF-8 without a BOM. */
+/* Turns the caller's bytes into the tokenizer's text: valid UTF-8 without a BOM. */
 
 #include "text/buffer.h"
 #include "text/encoding/sniff.h"
@@ -10,27 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` is the caller's memory, past the BOM, where that is valid UTF-8; otherwise `owned`, with each invalid
- * sequence replaced. Offsets in the text differ from those in the caller's bytes by the BOM and the replacements:
- * `repairs` lists, ascending, offsets in the text with those that they come from.
+/* `bytes` is the caller's memory, past the BOM, where that is valid UTF-8; otherwise `owned`,
+ * with each invalid sequence replaced. Offsets in the text differ from those in the caller's
+ * bytes by the BOM and the replacements: `repairs` lists, ascending, offsets in the text with
+ * those that they come from.
  *
  * Between two repairs (and before the first, from the BOM on) the text is one of
- *   - bytes as they are, perhaps followed by one U+FFFD in place of 1 or 2 bytes: shorter by at most 2 in the source
- *   - only U+FFFD, each in place of as many bytes as the others: shorter by more than 2 in the source
- * A U+FFFD in place of 3 bytes shifts nothing and counts as a byte run. Both fields ascend strictly.
- * There are at most 2 repairs for 3 bytes of input, rounded up, and at most 3 bytes of text for 1. */
+ *   - unchanged bytes, perhaps followed by a U+FFFD for 1 or 2 bytes (the source has up to 2 fewer)
+ *   - only U+FFFD, each for the same number of bytes (more than 2 fewer in the source)
+ * A U+FFFD in place of 3 bytes shifts nothing and counts as a byte run. Both fields ascend
+ * strictly. There are at most 2 repairs for 3 bytes of input, rounded up, and at most 3 bytes of
+ * text for 1. */
 typedef struct hp_repair {
   uint32_t offset, source;
 } hp_repair;
 
-/* In other encodings the text is `owned`, unless it is all ASCII, and each stretch of at most HP_CHECKPOINT_BYTES of
- * the source has a checkpoint where it begins. To know an offset between two, the stretch is decoded again. */
+/* In other encodings the text is `owned`, unless it is all ASCII, and each stretch of at most
+ * HP_CHECKPOINT_BYTES of the source has a checkpoint where it begins. To know an offset between
+ * two, the stretch is decoded again. */
 typedef struct hp_checkpoint {
   uint32_t offset, source;
   uint32_t state; /* of the decoder: not 0 in ISO-2022-JP alone */
 } hp_checkpoint;
 
-/* Those of a part of the text that was decoded by itself; the offsets are from `offset`, where it begins. */
+/* Those of a part of the text that was decoded by itself; the offsets are from `offset`, where
+ * it begins. */
 typedef struct hp_checkpoints {
   uint32_t offset, count;
   hp_checkpoint *at;
@@ -43,33 +47,34 @@ typedef struct hp_input {
   size_t length;
   const hp_encoding *encoding; /* NULL, as after zeroing, is UTF-8 */
   uint32_t bom;                /* bytes of it: 0, 2 or 3 */
-  bool kept;                   /* the text is not the caller's, be it `owned` or in a buffer */
+  bool kept;                   /* the text is `owned` or in a buffer, and not the caller's */
   char *owned;                 /* NULL or to be freed with hp_free */
   hp_repair *repairs;
   size_t repair_count;
-  const char *source; /* what the checkpoints are about; NULL: the caller may have it no more */
+  const char *source; /* the source of the checkpoints; NULL: it may be gone */
   size_t source_length;
   char *owned_source;          /* NULL or to be freed with hp_free */
-  hp_checkpoints *checkpoints; /* of each part in turn, with all their `at` in one piece of memory */
+  hp_checkpoints *checkpoints; /* of each part; one allocation has all their `at` */
   size_t part_count;
 } hp_input;
 
-/* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be NULL if there are
- * none. On failure `input` is as it was. */
+/* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be
+ * NULL if there are none. On failure `input` is as it was. */
 hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 
 /* The same for any encoding. HPAR_ERROR_UNSUPPORTED where the system's iconv lacks it. */
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
 
-/* What may help to decode; all of it may be zero. */
+/* The means to decode in slices. All fields may be zero. */
 typedef struct hp_slice_executor {
-  hp_buffer *buffer; /* empty: the text is put there, if there is room, rather than in memory of its own */
-  /* Where slices of the source can be decoded by themselves, as many as `most`, of `least` bytes and more, are: `run`
-   * calls work(job, i) once for each i < count, on any threads, and returns when all have returned. */
+  hp_buffer *buffer; /* empty: it receives the text if it has space */
+  /* Where slices of the source can be decoded by themselves, as many as `most`, of `least` bytes
+   * and more, are: `run` calls work(job, i) once for each i < count, on any threads, and returns
+   * when all have returned. */
   unsigned most;
   size_t least;
   size_t first;         /* where there are two: bytes of the first; 0: a half */
-  size_t least_checked; /* of slices that are only looked at, whether they are UTF-8 */
+  size_t least_checked; /* of slices that are only validated */
   void (*run)(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job);
   void *context;
 } hp_slice_executor;
@@ -80,13 +85,14 @@ enum { HP_DECODE_SLICES = 32 };
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
                                     const hp_slice_executor *aid);
 
-/* Makes the text independent of the caller's bytes; hp_input_offset, too, with `offsets`. On failure it is to be
- * closed. */
+/* Makes the text independent of the caller's bytes; hp_input_offset, too, with `offsets`. On
+ * failure it is to be closed. */
 hpar_status hp_input_keep(hp_input *input, bool offsets);
 
 void hp_input_close(hp_input *input); /* frees repairs and, if still there, owned */
 
-/* The offset in the caller's bytes of an offset in the text, at which a character begins, or the text ends. */
+/* The offset in the caller's bytes of an offset in the text, at which a character begins, or the
+ * text ends. */
 uint64_t hp_input_offset(const hp_input *input, uint64_t offset);
 
 #endif

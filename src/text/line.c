@@ -1,4 +1,4 @@
-/* Line ends are found by the kernels; only on the line that is asked for are characters counted. */
+/* The kernels find line ends. Only the line of the offset has its characters counted. */
 
 #include "text/line.h"
 #include "text/scan/scan.h"

@@ -1,5 +1,5 @@
-/* Pieces of UTF-8 are looked at by the kernels where the caller has them, and then copied while they are in the cache.
- * At most three bytes are held back from one piece to the next. */
+/* Pieces of UTF-8 are looked at by the kernels where the caller has them, and then copied while
+ * they are in the cache. At most three bytes are held back from one piece to the next. */
 
 #include "text/stream.h"
 
@@ -80,8 +80,9 @@ static hpar_status put_valid(hp_stream *s, const char *bytes, size_t n) {
   return put(s, bytes, n);
 }
 
-/* The invalid bytes, and what follows them, are [at, end), behind `held` ones of the sequence: before, the text is the
- * bytes. Once it is not, they have to be kept for as long as they may have to be decoded again. */
+/* Handles the first invalid bytes, [at, end), after `held` bytes of the sequence. Before them
+ * the text equals the bytes. From here on the stream keeps the bytes as long as it may decode
+ * them again. */
 static hpar_status first_invalid(hp_stream *s, unsigned held, const char *at, const char *end) {
   hpar_status status = HPAR_OK;
   s->replaced = true;
@@ -165,7 +166,7 @@ static hpar_status add(hp_stream *s, const char *bytes, size_t n, bool last) {
   return status == HPAR_OK && last && s->run_count ? end_run(s) : status;
 }
 
-/* May the bytes so far be wanted again, and are not the text? */
+/* Returns true if the bytes may be needed again and are not the text. */
 static bool needs_source(const hp_stream *s) {
   return s->decoder ? s->offsets || !s->sniffed.certain : s->replaced && !s->sniffed.certain;
 }

@@ -1,8 +1,9 @@
 #ifndef HP_TEXT_STREAM_H
 #define HP_TEXT_STREAM_H
 
-/* What sniffing and hp_input_decode do, for bytes that come piece by piece and are gone after each call: valid UTF-8
- * without a BOM in a buffer that does not move, and the same offsets. */
+/* Sniffs and decodes bytes that come piece by piece and are gone after each call. The text is
+ * valid UTF-8 without a BOM in a buffer that does not move. Offsets are those of
+ * hp_input_decode. */
 
 #include "text/buffer.h"
 #include "text/encoding/decode.h"
@@ -17,11 +18,11 @@
 typedef struct hp_stream {
   hp_input *input; /* bytes, length, bom and repairs are kept up to date */
   hp_buffer *text;
-  hp_buffer *source; /* with `keep`, and before `begun`, all bytes so far; else nothing of use */
+  hp_buffer *source; /* all bytes so far with `keep`, and before `begun` */
   const hp_encoding *hint;
   bool prescan;
-  bool offsets; /* hp_input_offset will be asked */
-  bool begun;   /* enough has come to know `sniffed`; while its encoding is NULL UTF-8 is taken for granted */
+  bool offsets; /* hp_input_offset is needed */
+  bool begun;   /* `sniffed` is set; its encoding NULL: UTF-8 so far */
   bool keep;
   bool replaced; /* there is some U+FFFD for invalid UTF-8 */
   hp_sniffed sniffed;
@@ -31,7 +32,8 @@ typedef struct hp_stream {
   uint64_t taken; /* of UTF-8: bytes that have become text, or the BOM */
   char held[4];   /* the beginning of a sequence that has not come as a whole */
   unsigned held_count;
-  /* U+FFFD alike at the end of the text, of which there may be more: their repairs are not written yet. */
+  /* U+FFFD alike at the end of the text, of which there may be more: their repairs are not
+   * written yet. */
   size_t run_offset, run_count;
   uint64_t run_source;
   int run_bytes;
@@ -44,18 +46,20 @@ hpar_status hp_stream_open(hp_stream *stream, hp_input *input, hp_buffer *text, 
                            const hp_encoding *hint, bool prescan, bool offsets);
 void hp_stream_close(hp_stream *stream); /* input and buffers stay; again is allowed */
 
-/* With `last` a sequence that has begun is invalid, and the offsets are complete. HPAR_ERROR_TOO_LARGE,
- * HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED, HP_STREAM_INVALID; all but the last leave nothing to go on with. */
+/* With `last` an incomplete sequence is invalid, and the offsets are complete.
+ * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED, HP_STREAM_INVALID; all but
+ * the last leave nothing to go on with. */
 hpar_status hp_stream_add(hp_stream *stream, const char *bytes, size_t n, bool last);
 
-/* All bytes so far once more, in another encoding: recall them, empty `input` and `text`, and begin again. */
+/* All bytes so far once more, in another encoding: recall them, empty `input` and `text`, and
+ * begin again. */
 hpar_status hp_stream_recall(hp_stream *stream);
 hpar_status hp_stream_again(hp_stream *stream, hp_sniffed sniffed, bool last);
 
-/* The encoding that is taken for granted will not change any more. */
+/* Makes the current encoding final. */
 void hp_stream_settle(hp_stream *stream);
 
-/* Up to this offset in the text hp_input_offset answers what it will answer in the end. */
+/* Returns the offset in the text up to which hp_input_offset is final. */
 size_t hp_stream_mapped(const hp_stream *stream);
 
 #endif

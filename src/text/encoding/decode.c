@@ -1,6 +1,6 @@
-/* The decoders read as many whole sequences as there are; the rest of one, three bytes at most, waits in the decoder
- * for the next call. Runs of ASCII are copied 16 bytes at a time, and a character beyond it is a look into a table
- * that holds UTF-8 and one store. */
+/* The decoders read as many whole sequences as there are; the rest of one, three bytes at most,
+ * waits in the decoder for the next call. Runs of ASCII are copied 16 bytes at a time, and a
+ * character beyond it is a look into a table that holds UTF-8 and one store. */
 
 #include "text/encoding/decode.h"
 
@@ -36,7 +36,8 @@ static inline unsigned before_high(uint64_t high) {
 #endif
 }
 
-/* All before the next byte that is not ASCII. Words are stored whole, there being three bytes of room a byte. */
+/* Copies the bytes before the next one that is not ASCII. It stores whole words, because the
+ * output has three bytes per byte of input. */
 static inline const byte *copy_ascii(const byte *at, const byte *end, char **out) {
   char *to = *out;
   while (end - at >= 16) {
@@ -553,7 +554,7 @@ static hpar_status pass_utf8(hp_decoder *d, const byte *at, const byte *end, boo
     hpar_status status = bad > at ? sink((const char *)at, (size_t)(bad - at), context) : HPAR_OK;
     if (status != HPAR_OK) return status;
     at = bad;
-    /* Many bad bytes together are gathered, lest the kernel start for each. */
+    /* The decoder takes a block of bad bytes at once, so the kernel does not start for each. */
     const byte *stop = end - at > HP_DECODER_BLOCK / 16 ? at + HP_DECODER_BLOCK / 16 : end;
     char *out = d->out;
     at = utf8(d, at, stop, last && stop == end, &out);

@@ -7,7 +7,7 @@ const hp_encoding hp_utf16le = {"UTF-16LE", HP_ENCODING_UTF16LE};
 const hp_encoding hp_utf16be = {"UTF-16BE", HP_ENCODING_UTF16BE};
 const hp_encoding hp_windows1252 = {"windows-1252", HP_ENCODING_SINGLE_BYTE};
 
-/* Each label stands between two spaces. */
+/* A space precedes and follows each label. */
 static const struct {
   const hp_encoding *encoding;
   const char *labels;

@@ -1,8 +1,8 @@
 #ifndef HP_TEXT_ENCODING_ENCODING_H
 #define HP_TEXT_ENCODING_ENCODING_H
 
-/* The encodings of the Encoding Standard, by their labels. There is one hp_encoding for each, so they are compared
- * by address. */
+/* The encodings of the Encoding Standard, by their labels. Each has one hp_encoding, so code
+ * compares addresses. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ extern const hp_encoding hp_utf8, hp_utf16le, hp_utf16be, hp_windows1252;
 //§ concept-encoding-get, of the Encoding Standard: NULL where the label names none
 const hp_encoding *hp_encoding_for_label(const char *label, size_t length);
 
-/* Does every byte below 80 stand for itself, wherever it follows another such? */
+/* Returns true if every byte below 80 means itself after another such byte. */
 bool hp_encoding_keeps_ascii(const hp_encoding *encoding);
 
 #endif

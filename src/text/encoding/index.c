@@ -58,15 +58,15 @@ static hp_character character(uint32_t code_point) {
   return c;
 }
 
-/*** asking iconv ***/
+/*** iconv ***/
 
 enum { BATCH = 256, LONGEST_CODE = 4, LONGEST_LINE = 16 };
 
 /* Writes the code of a pointer and returns its length. */
 typedef unsigned (*coder)(uint32_t pointer, unsigned char *code);
 
-/* The codes are given to iconv a line each, so that what one stands for cannot be taken for another's; one
- * that stands for nothing, or for more than one character, has no entry. */
+/* The codes are given to iconv a line each, so that what one stands for cannot be taken for
+ * another's; one that stands for nothing, or for more than one character, has no entry. */
 static hpar_status ask(iconv_t converter, coder code_of, uint32_t from, uint32_t to, hp_character *table) {
   unsigned char codes[BATCH * (LONGEST_CODE + 1)];
   char lines[BATCH * LONGEST_LINE];
@@ -150,7 +150,7 @@ typedef struct difference {
   uint16_t character;
 } difference;
 
-/* Where the standard's index is not what iconv says, or where versions of iconv are at odds. */
+/* The codes for which the standard's index differs from iconv's, or versions of iconv differ. */
 static const difference gb18030_differences[] = {
     {0xA3A0, 0x3000}, {0xA6D9, 0xFE10}, {0xA6DA, 0xFE12}, {0xA6DB, 0xFE11}, {0xA6DC, 0xFE13},
     {0xA6DD, 0xFE14}, {0xA6DE, 0xFE15}, {0xA6DF, 0xFE16}, {0xA6EC, 0xFE17}, {0xA6ED, 0xFE18},
@@ -243,7 +243,8 @@ hpar_status hp_index_open(hp_index index, const hp_character **table) {
 
 /*** four bytes of GB18030 ***/
 
-/* The 25 characters that lost a code of two bytes, or got one, after the four-byte codes had been dealt out. */
+/* The 25 characters that lost a code of two bytes, or got one, after the four-byte codes had
+ * been dealt out. */
 static bool has_two_bytes(const unsigned char *used, uint32_t c) {
   if ((c >= 0x9FB4 && c <= 0x9FBB) || (c >= 0xFE10 && c <= 0xFE19)) return false;
   if ((c >= 0xE78D && c <= 0xE796) || c == 0xE5E5 || c == 0xE7C7) return true;
@@ -287,7 +288,7 @@ hpar_status hp_gb18030_ranges_open(const uint16_t **table) {
   static const char key = 0;
   const void *made_table = NULL;
   const hp_character *two_bytes;
-  hpar_status status = hp_index_open(HP_INDEX_GB18030, &two_bytes); /* first: making one table locks */
+  hpar_status status = hp_index_open(HP_INDEX_GB18030, &two_bytes); /* takes the lock */
   if (status == HPAR_OK) status = open_table(&key, HP_GB18030_FOUR_BYTES * sizeof **table, make_ranges, &made_table);
   if (status == HPAR_OK) *table = made_table;
   return status;

@@ -1,15 +1,17 @@
 #ifndef HP_TEXT_ENCODING_INDEX_H
 #define HP_TEXT_ENCODING_INDEX_H
 
-/* The indexes of the Encoding Standard, as tables from pointers to UTF-8. The system's iconv says what each code
- * stands for; the few places where the standard wants something else are ours. A table is made once for the
- * process, when it is first asked for (32 to 160 KB, a millisecond or less), and kept. */
+/* The indexes of the Encoding Standard, as tables from pointers to UTF-8. The system's iconv
+ * supplies the character of each code. This module has the few codes for which the standard
+ * differs. The process makes each table once, at its first use (32 to 160 KB, at most a
+ * millisecond), and keeps it. */
 
 #include "text/encoding/encoding.h"
 
 #include <hpar/status.h>
 
-/* One character in UTF-8, in the first bytes; all zero: none. Big5 alone has four "characters" of two each. */
+/* One character in UTF-8, in the first bytes; all bytes are zero for none. Only Big5 has four
+ * entries of two characters each. */
 typedef struct hp_character {
   char utf8[4];
 } hp_character;
@@ -28,17 +30,18 @@ enum {
   HP_GB18030_ROW = 190,
   HP_JIS_ROW = 94,
   HP_SHIFT_JIS_ROW = 188,
-  HP_GB18030_FOUR_BYTES = 39420 /* pointers of four-byte codes that stand for characters up to U+FFFF */
+  HP_GB18030_FOUR_BYTES = 39420 /* pointers of four-byte codes for characters up to U+FFFF */
 };
 
-/* What `pointer`s there are lies below hp_index_size. */
+/* Returns the number of pointers of the index. */
 uint32_t hp_index_size(hp_index index);
 hpar_status hp_index_open(hp_index index, const hp_character **table);
 
 /* The characters of the four-byte codes of GB18030 below HP_GB18030_FOUR_BYTES. */
 hpar_status hp_gb18030_ranges_open(const uint16_t **table);
 
-/* All 256 bytes; what has no character has U+FFFD. Never fails for windows-1252 but for memory. */
+/* Sets `*table` to the characters of all 256 bytes. A byte without a character has U+FFFD. For
+ * windows-1252 it fails only without memory. */
 hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table);
 
 static inline char *hp_put_code_point(char *out, uint32_t c) {

@@ -62,8 +62,8 @@ typedef struct scan {
   const char *at, *end;
 } scan;
 
-/* A name or value as far as it matters, in lower case: one that is longer than all that are looked for, or not
- * kept as a whole, is not equal to any of them. */
+/* A name or value as far as it matters, in lower case: one that is longer than all that are
+ * looked for, or not kept as a whole, is not equal to any of them. */
 typedef struct word {
   char bytes[HP_SNIFF_BYTES];
   size_t length;
@@ -114,7 +114,7 @@ static bool next_attribute(scan *s, word *name, word *value) {
   return s->at < s->end;
 }
 
-/* Behind "<meta" and a space: the encoding that it declares. */
+/* Returns the encoding that a meta tag declares. The scan is after "<meta" and a space. */
 static const hp_encoding *meta(scan *s) {
   bool pragma = false, needs_pragma = false, charset_seen = false, http_equiv_seen = false, content_seen = false;
   const hp_encoding *encoding = NULL;

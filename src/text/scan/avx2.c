@@ -13,7 +13,7 @@
 #define NARROWER hp_scan_sse2
 #define LOOKUP
 
-enum { WIDTH = 32, LANE = 0 };
+enum { WIDTH = 32, BIT_SHIFT = 0 };
 typedef __m256i vec;
 typedef __m256i hits;
 typedef uint32_t bits;

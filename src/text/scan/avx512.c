@@ -13,7 +13,7 @@
 #define LOOKUP
 #define PARTIAL
 
-enum { WIDTH = 64, LANE = 0 };
+enum { WIDTH = 64, BIT_SHIFT = 0 };
 typedef __m512i vec;
 typedef __mmask64 hits;
 typedef uint64_t bits;

@@ -1,5 +1,6 @@
-/* Which kernels to use: asked of the processor once. AVX2 stands before AVX-512: the way from a comparison through
- * a mask register to an integer is the longer one, which short texts feel, and long ones are no faster by it. */
+/* Chooses the kernels once, by the processor. AVX2 precedes AVX-512: a comparison through a mask
+ * register takes longer to become an integer. Short texts are slower by that, and long texts are
+ * not faster. */
 
 #include "text/scan/sets.h"
 
@@ -23,7 +24,8 @@ const hp_scan_kernels *hp_scan_at(size_t index) {
   return index < count ? sets[index] : NULL;
 }
 
-/* Relaxed, and chosen perhaps twice: the tables are constants, and every thread chooses the same. */
+/* Relaxed, and chosen perhaps twice: the tables are constants, and every thread chooses the
+ * same. */
 static _Atomic(const hp_scan_kernels *) chosen;
 
 const hp_scan_kernels *hp_scan(void) {

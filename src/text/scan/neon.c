@@ -1,5 +1,5 @@
-/* NEON, which every 64-bit ARM processor has: 16 bytes a step. There is no instruction that gathers one bit a
- * byte, so a narrowing shift leaves four. */
+/* NEON, which every 64-bit ARM processor has: 16 bytes a step. There is no instruction that
+ * gathers one bit a byte, so a narrowing shift leaves four. */
 
 #include "text/scan/sets.h"
 
@@ -14,7 +14,7 @@
 #define NARROWER hp_scan_plain
 #define LOOKUP
 
-enum { WIDTH = 16, LANE = 2 };
+enum { WIDTH = 16, BIT_SHIFT = 2 };
 typedef uint8x16_t vec;
 typedef uint8x16_t hits;
 typedef uint64_t bits;

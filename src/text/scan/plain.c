@@ -1,6 +1,6 @@
-/* No instruction set assumed: 8 bytes a step in an integer, the first byte in its lowest bits. Of each byte only
- * the top bit is an answer, and the additions stay below it, so that no byte disturbs its neighbour and answers
- * are exact in both directions. */
+/* No instruction set assumed: 8 bytes a step in an integer, the first byte in its lowest bits.
+ * Of each byte only the top bit is an answer, and the additions stay below it, so that no byte
+ * disturbs its neighbour and answers are exact in both directions. */
 
 #include "text/scan/sets.h"
 
@@ -12,7 +12,7 @@
 #define TARGET
 #define PARTIAL
 
-enum { WIDTH = 8, LANE = 3 };
+enum { WIDTH = 8, BIT_SHIFT = 3 };
 typedef uint64_t vec;
 typedef uint64_t hits;
 typedef uint64_t bits;

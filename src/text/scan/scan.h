@@ -1,22 +1,23 @@
 #ifndef HP_TEXT_SCAN_SCAN_H
 #define HP_TEXT_SCAN_SCAN_H
 
-/* Searching bytes at memory speed. Each function returns a pointer to the first byte in [at, end) that is in its
- * set, or `end`; none reads outside [at, end). One source per instruction set, chosen once at run time; all
- * are equal to the plain ones and are tested against them. */
+/* Searching bytes at memory speed. Each function returns a pointer to the first byte in [at,
+ * end) that is in its set, or `end`; none reads outside [at, end). One source per instruction
+ * set, chosen once at run time; all are equal to the plain ones and are tested against them. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct hp_scan_kernels {
-  const char *name;                                                   /* "avx512", "avx2", "sse2", "neon", "plain" */
+  const char *name;                                                   /* "avx2", "neon" ... */
   const char *(*text)(const char *at, const char *end);               /* < & CR NUL */
   const char *(*raw)(const char *at, const char *end);                /* < CR NUL */
   const char *(*quoted)(const char *at, const char *end, char quote); /* quote & CR NUL */
   const char *(*comment)(const char *at, const char *end);            /* - CR NUL < > */
-  const char *(*not_white)(const char *at, const char *end);          /* all but tab LF FF CR space */
+  const char *(*not_white)(const char *at, const char *end);          /* no white space */
   const char *(*byte)(const char *at, const char *end, char byte);
-  /* Searches backwards for a place that may decide a tokenizer state, and returns its address, or `at - 1`:
+  /* Searches backwards for a place that may decide a tokenizer state, and returns its address,
+   * or `at - 1`:
    *   <!-  and <XY or </XY where XY is, in either case, one of sc st sv te ti ma xm if no
    *   -->  of which the address is that of the >
    * All of its bytes lie in [at, end). */
@@ -24,17 +25,20 @@ typedef struct hp_scan_kernels {
   /* Forwards, only those of the kinds <!- and <XY; `end` if there is none. */
   const char *(*next_opener)(const char *at, const char *end);
   const char *(*last_opener)(const char *at, const char *end); /* the same backwards; `at - 1` */
-  /* Forwards, what may matter in a script: <!- and, in either case, <sc and </s; all of it before `end`. */
+  /* Forwards, what may matter in a script: <!- and, in either case, <sc and </s; all of it
+   * before `end`. */
   const char *(*in_script)(const char *at, const char *end);
-  /* The first byte of the first sequence that is not well-formed UTF-8, one that `end` cuts short included. */
+  /* The first byte of the first sequence that is not well-formed UTF-8, one that `end` cuts
+   * short included. */
   const char *(*invalid_utf8)(const char *at, const char *end);
-  /* In valid UTF-8, the first byte of a character that may be a parse error in the input stream, being a control
-   * or a noncharacter: 01..08 0B 0E..1F 7F C2 and all from EF on. NUL is none of them. */
+  /* In valid UTF-8, the first byte of a character that may be a parse error in the input stream,
+   * being a control or a noncharacter: 01..08 0B 0E..1F 7F C2 and all from EF on. NUL is none of
+   * them. */
   const char *(*control)(const char *at, const char *end);
 } hp_scan_kernels;
 
-/* The best for this processor; HPAR_SIMD=plain|sse2|avx2|avx512|neon in the environment picks another of those that
- * it can run. */
+/* The best for this processor; HPAR_SIMD=plain|sse2|avx2|avx512|neon in the environment picks
+ * another of those that it can run. */
 const hp_scan_kernels *hp_scan(void);
 
 /* All that this processor can run, the best first, NULL past the last; for tests. */

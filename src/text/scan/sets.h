@@ -1,7 +1,8 @@
 #ifndef HP_TEXT_SCAN_SETS_H
 #define HP_TEXT_SCAN_SETS_H
 
-/* The kernels of each instruction set that this architecture has; to be called only where the processor can. */
+/* The kernels of each instruction set that this architecture has; to be called only where the
+ * processor can. */
 
 #include "text/scan/scan.h"
 

@@ -12,7 +12,7 @@
 #define TARGET
 #define NARROWER hp_scan_plain
 
-enum { WIDTH = 16, LANE = 0 };
+enum { WIDTH = 16, BIT_SHIFT = 0 };
 typedef __m128i vec;
 typedef __m128i hits;
 typedef uint32_t bits;

@@ -3,8 +3,9 @@
 
 /* One UTF-8 sequence at a time: what the kernels fall back on, and what the decoder repairs by. */
 
-/* The length of the well-formed sequence at `at` < `end`; where there is none, minus the length of the maximal
- * subpart, that is of what the Encoding Standard's decoder replaces by one U+FFFD. */
+/* The length of the well-formed sequence at `at` < `end`; where there is none, minus the length
+ * of the maximal subpart, that is of what the Encoding Standard's decoder replaces by one
+ * U+FFFD. */
 static inline int hp_utf8_sequence(const char *at, const char *end) {
   unsigned char first = (unsigned char)at[0], least = 0x80, most = 0xBF;
   int more;
