@@ -6,6 +6,7 @@
 #include <hpar/document.h>
 #include <hpar/encoding.h>
 #include <hpar/inspect.h>
+#include <hpar/links.h>
 #include <hpar/options.h>
 #include <hpar/parse.h>
 #include <hpar/predictor.h>
@@ -13,6 +14,7 @@
 #include <hpar/serialize.h>
 #include <hpar/stats.h>
 #include <hpar/status.h>
+#include <hpar/text.h>
 #include <hpar/tokenizer.h>
 #include <hpar/version.h>
 

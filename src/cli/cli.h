@@ -16,6 +16,8 @@ enum {
 };
 
 int hp_run_parse(int count, char **arguments);
+int hp_run_text(int count, char **arguments);
+int hp_run_links(int count, char **arguments);
 int hp_run_compare(int count, char **arguments);
 int hp_run_select(int count, char **arguments);
 int hp_run_tokens(int count, char **arguments);

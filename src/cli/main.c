@@ -28,6 +28,8 @@ static const struct {
   const char *summary;
 } commands[] = {
     {"parse", hp_run_parse, "parse a page and print its tree, its HTML or nothing"},
+    {"text", hp_run_text, "print the text of pages"},
+    {"links", hp_run_links, "print the links of pages, resolved"},
     {"compare", hp_run_compare, "parse pages in every mode: equal or not, times, speed-up, accuracy"},
     {"select", hp_run_select, "print the elements that CSS selectors match"},
     {"tokens", hp_run_tokens, "print a page's tokens in the html5lib tokenizer-test format"},
@@ -73,9 +75,8 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < COMMANDS; i++) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
-  hp_complain(
-      "there is no command '%s': it is parse, compare, select, tokens, explain, trace, profile, project or bench (see "
-      "'hpar --help')",
-      first);
+  hp_complain("there is no command '%s': it is parse, text, links, compare, select, tokens, explain, trace, profile, "
+              "project or bench (see 'hpar --help')",
+              first);
   return HP_EXIT_USAGE;
 }

@@ -1,0 +1,293 @@
+/* The text of a subtree. One walk without a stack writes through a small buffer. */
+
+#include <hpar/text.h>
+
+#include "base/names.h"
+#include "html/dom/document.h"
+
+#include <string.h>
+
+/* What an element means for text. */
+enum {
+  INLINE,
+  BLOCK,
+  CELL,
+  BREAK,
+  KEEPS, /* a block whose white space is kept */
+  INLINE_KEEPS /* textarea */,
+  OMITTED
+};
+
+static const uint8_t classes[HP_KNOWN_ATOMS] = {
+    [HP_ADDRESS] = BLOCK,   [HP_ARTICLE] = BLOCK,    [HP_ASIDE] = BLOCK,      [HP_BLOCKQUOTE] = BLOCK,
+    [HP_BODY] = BLOCK,      [HP_CAPTION] = BLOCK,    [HP_CENTER] = BLOCK,     [HP_DD] = BLOCK,
+    [HP_DETAILS] = BLOCK,   [HP_DIALOG] = BLOCK,     [HP_DIR] = BLOCK,        [HP_DIV] = BLOCK,
+    [HP_DL] = BLOCK,        [HP_DT] = BLOCK,         [HP_FIELDSET] = BLOCK,   [HP_FIGCAPTION] = BLOCK,
+    [HP_FIGURE] = BLOCK,    [HP_FOOTER] = BLOCK,     [HP_FORM] = BLOCK,       [HP_FRAMESET] = BLOCK,
+    [HP_H1] = BLOCK,        [HP_H2] = BLOCK,         [HP_H3] = BLOCK,         [HP_H4] = BLOCK,
+    [HP_H5] = BLOCK,        [HP_H6] = BLOCK,         [HP_HEADER] = BLOCK,     [HP_HGROUP] = BLOCK,
+    [HP_HR] = BLOCK,        [HP_HTML] = BLOCK,       [HP_LEGEND] = BLOCK,     [HP_LI] = BLOCK,
+    [HP_MAIN] = BLOCK,      [HP_MENU] = BLOCK,       [HP_NAV] = BLOCK,        [HP_OL] = BLOCK,
+    [HP_OPTGROUP] = BLOCK,  [HP_OPTION] = BLOCK,     [HP_P] = BLOCK,          [HP_SEARCH] = BLOCK,
+    [HP_SECTION] = BLOCK,   [HP_SUMMARY] = BLOCK,    [HP_TABLE] = BLOCK,      [HP_TBODY] = BLOCK,
+    [HP_TFOOT] = BLOCK,     [HP_THEAD] = BLOCK,      [HP_TR] = BLOCK,         [HP_UL] = BLOCK,
+    [HP_TD] = CELL,         [HP_TH] = CELL,          [HP_BR] = BREAK,         [HP_LISTING] = KEEPS,
+    [HP_PLAINTEXT] = KEEPS, [HP_PRE] = KEEPS,        [HP_XMP] = KEEPS,        [HP_TEXTAREA] = INLINE_KEEPS,
+    [HP_AREA] = OMITTED,    [HP_BASE] = OMITTED,     [HP_BASEFONT] = OMITTED, [HP_DATALIST] = OMITTED,
+    [HP_HEAD] = OMITTED,    [HP_IFRAME] = OMITTED,   [HP_LINK] = OMITTED,     [HP_META] = OMITTED,
+    [HP_NOEMBED] = OMITTED, [HP_NOFRAMES] = OMITTED, [HP_NOSCRIPT] = OMITTED, [HP_PARAM] = OMITTED,
+    [HP_RP] = OMITTED,      [HP_SCRIPT] = OMITTED,   [HP_STYLE] = OMITTED,    [HP_TEMPLATE] = OMITTED,
+    [HP_TITLE] = OMITTED,
+};
+
+/* The separator before the next text; a higher one takes the place of a lower one. */
+typedef enum separator { NOTHING, SPACE, TAB, LINE } separator;
+
+enum { BUFFER = 8192, PIECE = 1024 };
+
+typedef struct writer {
+  char buffer[BUFFER];
+  size_t used;
+  hpar_write_fn write;
+  void *context;
+  hpar_status status;
+  bool all, collapses, breaks;
+  bool line_is_empty; /* the current line has no text yet */
+  separator due;
+  unsigned keeping; /* open elements that keep white space */
+} writer;
+
+static void flush(writer *w) {
+  if (!w->status && w->used) w->status = w->write(w->buffer, w->used, w->context);
+  w->used = 0;
+}
+
+static void write_byte(writer *w, char byte) {
+  if (w->used == BUFFER) flush(w);
+  w->buffer[w->used++] = byte;
+}
+
+static void write_bytes(writer *w, const char *bytes, size_t length) {
+  if (length > BUFFER - w->used) flush(w);
+  if (length > BUFFER) {
+    if (!w->status) w->status = w->write(bytes, length, w->context);
+    return;
+  }
+  memcpy(w->buffer + w->used, bytes, length);
+  w->used += length;
+}
+
+/* Writes the separator that is due before text. */
+static void separate(writer *w) {
+  separator due = w->due;
+  w->due = NOTHING;
+  if (due == LINE) {
+    if (!w->line_is_empty) write_byte(w, '\n');
+    w->line_is_empty = true;
+  } else if (due == TAB) {
+    write_byte(w, '\t');
+  } else if (!w->line_is_empty) {
+    write_byte(w, ' ');
+  }
+}
+
+static void require(writer *w, separator due) {
+  if (w->due < due) w->due = due;
+}
+
+static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
+
+#define EACH UINT64_C(0x0101010101010101)
+
+/* Returns whether the eight bytes are text without white space other than single spaces. `*last` is
+ * whether the byte before them is a space, and then whether their last byte is. */
+static inline bool is_plain(uint64_t bytes, uint64_t *last) {
+  uint64_t low = bytes & EACH * 0x7F, spaced = bytes ^ EACH * 0x20;
+  uint64_t blank = ~((low + EACH * 0x5F) | bytes) & EACH * 0x80;                       /* below 0x21 */
+  uint64_t space = ~((((spaced & EACH * 0x7F) + EACH * 0x7F) | spaced) | EACH * 0x7F); /* 0x20 */
+  if ((blank ^ space) | (space & (space << 8 | *last))) return false;
+  *last = space >> 56;
+  return true;
+}
+
+/* Writes at most PIECE bytes with white space collapsed. The buffer has room for them. The first
+ * byte is not white. */
+static void collapse_piece(writer *w, const char *at, const char *end) {
+  char *to = w->buffer + w->used;
+  uint64_t last = 0; /* 0x80: the last byte at `to` is a space */
+  while (at < end) {
+    uint64_t bytes;
+    if (end - at >= 8) {
+      memcpy(&bytes, at, 8);
+      if (is_plain(bytes, &last)) {
+        memcpy(to, &bytes, 8);
+        to += 8;
+        at += 8;
+        continue;
+      }
+    }
+    for (const char *stop = end - at > 8 ? at + 8 : end; at < stop; at++) {
+      bool white = is_white(*at);
+      if (!white || !last) *to++ = white ? ' ' : *at;
+      last = white ? 0x80 : 0;
+    }
+  }
+  if (last) {
+    to--;
+    require(w, SPACE);
+  }
+  w->used = (size_t)(to - w->buffer);
+}
+
+static void write_collapsed(writer *w, const char *at, const char *end) {
+  while (at < end) {
+    if (is_white(*at)) {
+      do at++;
+      while (at < end && is_white(*at));
+      require(w, SPACE);
+      continue;
+    }
+    if (w->due) separate(w);
+    w->line_is_empty = false;
+    const char *stop = end - at > PIECE ? at + PIECE : end;
+    if (BUFFER - w->used < PIECE) flush(w);
+    collapse_piece(w, at, stop);
+    at = stop;
+  }
+}
+
+static void write_text(writer *w, const char *bytes, size_t length) {
+  if (w->collapses && !w->keeping) {
+    write_collapsed(w, bytes, bytes + length);
+  } else if (length) {
+    if (w->due) separate(w);
+    write_bytes(w, bytes, length);
+    w->line_is_empty = bytes[length - 1] == '\n';
+  }
+}
+
+static uint8_t class_of(const hp_node *element) {
+  if (element->name >= HP_KNOWN_ATOMS) return INLINE;
+  uint8_t class = classes[element->name];
+  if (element->ns == HPAR_NAMESPACE_HTML) return class;
+  return element->name == HP_SCRIPT || element->name == HP_STYLE ? OMITTED : INLINE;
+}
+
+/* Takes the start of an element into account. Returns whether its descendants are part of the text.
+ */
+static bool enter(writer *w, uint8_t class) {
+  switch (class) {
+    case OMITTED: return w->all;
+    case KEEPS:
+    case INLINE_KEEPS: w->keeping++; break;
+    default: break;
+  }
+  if (!w->breaks) return true;
+  if (class == BLOCK || class == KEEPS) {
+    require(w, LINE);
+  } else if (class == CELL) {
+    if (!w->line_is_empty) require(w, TAB);
+  } else if (class == BREAK) {
+    if (w->due >= TAB) separate(w);
+    w->due = NOTHING;
+    write_byte(w, '\n');
+    w->line_is_empty = true;
+  }
+  return true;
+}
+
+static void leave(writer *w, uint8_t class) {
+  if (class == KEEPS || class == INLINE_KEEPS) w->keeping--;
+  if (w->breaks && (class == BLOCK || class == KEEPS)) require(w, LINE);
+}
+
+/* Writes the text of all descendants of `top`, which has children. */
+static void write_below(writer *w, const char *base, hp_ref top) {
+  hp_ref ref = hp_node_at(base, top)->first;
+  while (ref && !w->status) {
+    const hp_node *node = hp_node_at(base, ref);
+    if (node->kind == HPAR_NODE_TEXT) {
+      write_text(w, node->data, node->length);
+    } else if (node->kind == HPAR_NODE_ELEMENT) {
+      uint8_t class = class_of(node);
+      if (enter(w, class)) {
+        if (node->first) {
+          ref = node->first;
+          continue;
+        }
+        leave(w, class);
+      }
+    }
+    while (!node->next) {
+      ref = hp_parent_of(base, node);
+      if (!ref || ref == top) return;
+      node = hp_node_at(base, ref);
+      leave(w, class_of(node));
+    }
+    ref = node->next;
+  }
+}
+
+/* Copies the options of a caller that may be older or newer than this library. Returns false if a
+ * newer caller sets a field that this library lacks. */
+static bool take_options(const hpar_text_options *from, hpar_text_options *to) {
+  *to = (hpar_text_options){HPAR_TEXT_OPTIONS_INIT};
+  if (!from) return true;
+  for (size_t i = sizeof *to; i < from->size; i++)
+    if (((const char *)from)[i]) return false;
+  memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+  return from->size >= sizeof from->size;
+}
+
+hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options, hpar_write_fn write,
+                      void *context) {
+  hpar_text_options wanted;
+  if (!document || !write || !take_options(options, &wanted)) return HPAR_ERROR_ARGUMENT;
+  if (!node) return HPAR_OK;
+  writer w;
+  w.used = 0;
+  w.write = write;
+  w.context = context;
+  w.status = HPAR_OK;
+  w.all = wanted.all_elements;
+  w.collapses = !wanted.keep_white_space;
+  w.breaks = !wanted.no_breaks;
+  w.line_is_empty = true;
+  w.due = NOTHING;
+  w.keeping = 0;
+  const hp_node *top = hp_node_at(document->range.base, node);
+  switch (top->kind) {
+    case HPAR_NODE_TEXT: write_text(&w, top->data, top->length); break;
+    case HPAR_NODE_ELEMENT: {
+      uint8_t class = class_of(top);
+      w.keeping = class == KEEPS || class == INLINE_KEEPS;
+      write_below(&w, document->range.base, node);
+      break;
+    }
+    case HPAR_NODE_DOCUMENT:
+    case HPAR_NODE_FRAGMENT: write_below(&w, document->range.base, node); break;
+    default: break;
+  }
+  flush(&w);
+  return w.status;
+}
+
+typedef struct copy {
+  char *to;
+  size_t length, capacity;
+} copy;
+
+static hpar_status copy_piece(const char *bytes, size_t length, void *context) {
+  copy *c = context;
+  size_t room = c->capacity > c->length ? c->capacity - c->length : 0, n = length < room ? length : room;
+  if (n) memcpy(c->to + c->length, bytes, n);
+  c->length += length;
+  return HPAR_OK;
+}
+
+size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options, char *buffer,
+                      size_t capacity) {
+  copy c = {buffer, 0, buffer ? capacity : 0};
+  hpar_text(document, node, options, copy_piece, &c);
+  return c.length;
+}

@@ -1,0 +1,130 @@
+#include "url/plain.h"
+
+#include <string.h>
+
+/* Classes of characters in a path, a query or a fragment. Those of class 0 need the parser. */
+enum { PLAIN = 1, SLASH, QUERY, FRAGMENT, COLON, PERCENT };
+
+static const uint8_t classes[256] = {
+    ['a' ... 'z'] = PLAIN, ['A' ... 'Z'] = PLAIN, ['0' ... '9'] = PLAIN, ['-'] = PLAIN, ['.'] = PLAIN,   ['_'] = PLAIN,
+    ['~'] = PLAIN,         ['!'] = PLAIN,         ['$'] = PLAIN,         ['&'] = PLAIN, ['('] = PLAIN,   [')'] = PLAIN,
+    ['*'] = PLAIN,         ['+'] = PLAIN,         [','] = PLAIN,         [';'] = PLAIN, ['='] = PLAIN,   ['@'] = PLAIN,
+    ['/'] = SLASH,         ['?'] = QUERY,         ['#'] = FRAGMENT,      [':'] = COLON, ['%'] = PERCENT,
+};
+
+/* Returns whether the rest of a query or a fragment is plain. */
+static bool is_plain_rest(const char *at, const char *end) {
+  for (; at < end; at++)
+    if (!classes[(unsigned char)*at] || classes[(unsigned char)*at] == FRAGMENT) return false;
+  return true;
+}
+
+static bool is_plain_query(const char *at, const char *end) {
+  const char *fragment = memchr(at, '#', (size_t)(end - at));
+  return is_plain_rest(at, fragment ? fragment : end) && (!fragment || is_plain_rest(fragment + 1, end));
+}
+
+/* Returns whether a path with its query and fragment is plain. A colon in the first segment is not,
+ * unless `slash` has come before. */
+static bool is_plain_path(const char *at, const char *end, bool slash) {
+  if (at < end && (*at == '.' || *at == '%')) return false;
+  for (; at < end; at++) {
+    switch (classes[(unsigned char)*at]) {
+      case PLAIN: break;
+      case SLASH:
+        slash = true;
+        if (end - at > 1 && (at[1] == '.' || at[1] == '%')) return false;
+        break;
+      case COLON:
+        if (!slash) return false;
+        break;
+      case PERCENT: break;
+      case QUERY: return is_plain_query(at + 1, end);
+      case FRAGMENT: return is_plain_rest(at + 1, end);
+      default: return false;
+    }
+  }
+  return true;
+}
+
+/* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. */
+static const char *plain_host(const char *at, const char *end) {
+  const char *label = at, *begin = at;
+  for (; at < end; at++) {
+    if (*at == '.')
+      label = at + 1;
+    else if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9') || *at == '-'))
+      break;
+  }
+  if (at == begin || label == at || *label < 'a' || end - at < 1 || *at != '/') return NULL;
+  return at;
+}
+
+static bool is_plain_authority(const char *at, const char *end) {
+  const char *path = plain_host(at, end);
+  return path && is_plain_path(path + 1, end, true) && (path + 1 == end || path[1] != '/');
+}
+
+#define EACH UINT64_C(0x0101010101010101)
+
+/* Returns whether all bytes are printable ASCII other than space, "#" and "?". */
+static bool is_plain_opaque(const char *at, const char *end) {
+  uint64_t bad = 0;
+  for (; end - at >= 8; at += 8) {
+    uint64_t v, number, question;
+    memcpy(&v, at, 8);
+    number = v ^ EACH * '#';
+    question = v ^ EACH * '?';
+    bad |= v | ~((v & EACH * 0x7F) + EACH * 0x5F) | ((v & EACH * 0x7F) + EACH);
+    bad |= ~(((number & EACH * 0x7F) + EACH * 0x7F) | number) | ~(((question & EACH * 0x7F) + EACH * 0x7F) | question);
+  }
+  if (bad & EACH * 0x80) return false;
+  for (; at < end; at++)
+    if (*at <= ' ' || *at == 0x7F || *at == '#' || *at == '?') return false;
+  return true;
+}
+
+void hp_plain_base_open(hp_plain_base *plain, const hp_url *base) {
+  bool known = base->length && base->scheme && base->scheme != HP_SCHEME_FILE;
+  *plain = (hp_plain_base){known ? base : NULL, 0};
+  if (!known) return;
+  plain->folder = base->query;
+  while (base->bytes[plain->folder - 1] != '/') plain->folder--;
+}
+
+static bool join(hp_url *url, const hp_url *base, size_t prefix, const char *input, size_t length,
+                 hpar_string *result) {
+  url->length = 0;
+  char *to = hp_url_reserve(url, prefix + length);
+  if (!to) return false;
+  memcpy(to, base->bytes, prefix);
+  memcpy(to + prefix, input, length);
+  *result = (hpar_string){to, prefix + length};
+  return true;
+}
+
+static bool begins(const char *at, const char *end, const char *text, size_t length) {
+  return (size_t)(end - at) > length && !memcmp(at, text, length);
+}
+
+bool hp_plain_resolve(const hp_plain_base *plain, hp_url *url, const char *input, size_t length, hpar_string *result) {
+  const char *end = input + length;
+  const hp_url *base = plain->base;
+  if (!length) return false;
+  if ((begins(input, end, "https://", 8) && is_plain_authority(input + 8, end)) ||
+      (begins(input, end, "http://", 7) && is_plain_authority(input + 7, end)) ||
+      (begins(input, end, "data:", 5) && input[5] != '/' && is_plain_opaque(input + 5, end))) {
+    *result = (hpar_string){input, length};
+    return true;
+  }
+  if (!base) return false;
+  switch (*input) {
+    case '#': return is_plain_rest(input + 1, end) && join(url, base, base->fragment, input, length, result);
+    case '?': return is_plain_query(input + 1, end) && join(url, base, base->query, input, length, result);
+    case '/':
+      if (length > 1 && input[1] == '/')
+        return is_plain_authority(input + 2, end) && join(url, base, base->scheme_end, input, length, result);
+      return is_plain_path(input + 1, end, true) && join(url, base, base->authority_end, input, length, result);
+    default: return is_plain_path(input, end, false) && join(url, base, plain->folder, input, length, result);
+  }
+}

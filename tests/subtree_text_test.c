@@ -1,0 +1,166 @@
+/* hpar_text: omitted elements, white space, lines, each option, pieces of all sizes, failures of
+ * the sink. */
+
+#include "check.h"
+#include "support/buffer.h"
+
+#include <hpar/hpar.h>
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+static buffer out;
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+static void check_text(const char *html, const hpar_text_options *options, const char *expected) {
+  CHECK_EQ(hpar_parse(parser, NULL, html, strlen(html), document, NULL), HPAR_OK);
+  buffer_clear(&out);
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), options, collect, &out), HPAR_OK);
+  if (!CHECK_BYTES(out.bytes, out.length, expected, strlen(expected))) printf("  input: %s\n", html);
+}
+
+/* Compares with the definition, character by character. */
+static void check_words(const char *text) {
+  static buffer expected, page;
+  buffer_clear(&expected);
+  bool space = false;
+  for (const char *at = text; *at; at++) {
+    bool white = strchr(" \t\n\f\r", *at) != NULL;
+    if (!white && space && expected.length) buffer_byte(&expected, ' ');
+    if (!white) buffer_byte(&expected, *at);
+    space = white;
+  }
+  buffer_clear(&page);
+  buffer_text(&page, "<p>");
+  buffer_text(&page, text);
+  check_text(page.bytes, NULL, expected.length ? expected.bytes : "");
+}
+
+static void defaults(void) {
+  check_text("", NULL, "");
+  check_text("<title>t</title><style>s</style><script>c</script><p>a<noscript>n</noscript><template>u</template>b",
+             NULL, "ab");
+  check_text("<p> a  b\n\tc <b> d</b> <i>e </i> f </p> g", NULL, "a b c d e f\ng");
+  check_text("<div><div><p>a</div></div>b<div></div><div> </div>c", NULL, "a\nb\nc");
+  check_text("a<br>b<br><br>c<div>d<br></div>e", NULL, "a\nb\n\nc\nd\ne");
+  check_text("<table><caption>x</caption><tr><td>a<td> b <th>c<tr><td><td>d</table>e", NULL, "x\na\tb\tc\nd\ne");
+  check_text("<table><tr><td><p>a</p><td>b", NULL, "a\nb");
+  check_text("a <pre> b\n  c\n</pre> d<textarea> e  f </textarea>g", NULL, "a\n b\n  c\nd e  f g");
+  check_text("a<svg><title>t</title><style>s</style><script>c</script><text>d</text></svg>", NULL, "atd");
+  check_text("<select><optgroup><option>a<option>b</select>c<input value=d><img alt=e>", NULL, "a\nb\nc");
+  check_text("a<!-- b --><?c d?>&nbsp;e\xC2\xA0 f", NULL,
+             "a\xC2\xA0"
+             "e\xC2\xA0 f");
+  check_text("<frameset><noframes>a</noframes></frameset>", NULL, "");
+  check_text("a\x01 \x02", NULL, "a\x01 \x02");
+}
+
+static void options(void) {
+  hpar_text_options all = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
+  check_text("<title>t</title><script>c</script><p>a<noscript>n</noscript><template>u</template>b", &all, "tc\nanb");
+  hpar_text_options keep = {HPAR_TEXT_OPTIONS_INIT, .keep_white_space = true};
+  check_text("<p> a  b\n</p><p>c </p> d", &keep, " a  b\nc \n d");
+  hpar_text_options joined = {HPAR_TEXT_OPTIONS_INIT, .no_breaks = true};
+  check_text("<p> a  b\n</p><p>c<br>d<table><td>e<td>f", &joined, "a b cdef");
+  hpar_text_options raw = {HPAR_TEXT_OPTIONS_INIT, true, true, true};
+  check_text("<p> a  b\n<p>c<br>d<script> e</script> ", &raw, " a  b\ncd e ");
+}
+
+static void sizes(void) {
+  struct {
+    hpar_text_options known;
+    size_t unknown;
+  } newer = {{.size = sizeof newer}, 0};
+  check_text("<p>a<p>b", &newer.known, "a\nb");
+  newer.unknown = 1;
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), &newer.known, collect, &out), HPAR_ERROR_ARGUMENT);
+  hpar_text_options older = {.size = sizeof(size_t), .no_breaks = true};
+  check_text("<p>a<p>b", &older, "a\nb");
+  older.size = 0;
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), &older, collect, &out), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_text(NULL, 1, NULL, collect, &out), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), NULL, NULL, &out), HPAR_ERROR_ARGUMENT);
+}
+
+/* Every pattern of ten characters, and long texts with white space at the ends of pieces. */
+static void white_space(void) {
+  for (unsigned pattern = 0; pattern < 1u << 10; pattern++) {
+    char text[24];
+    size_t length = 0;
+    for (unsigned i = 0; i < 10; i++) text[length++] = pattern >> i & 1 ? ' ' : (char)('a' + (int)i);
+    text[length] = 0;
+    check_words(text);
+    text[pattern % 10] = '\n';
+    check_words(text);
+    text[pattern % 7] = '\x1f';
+    check_words(text);
+  }
+  for (size_t length = 1000; length < 20000; length += 1 + length % 300) {
+    buffer text = {0};
+    for (size_t i = 0; i < length; i++) buffer_byte(&text, (i * i + i / 3) % 7 < 2 ? ' ' : (char)('a' + (int)(i % 26)));
+    check_words(text.bytes);
+    buffer_free(&text);
+  }
+}
+
+static hpar_status count_down(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length;
+  return --*(int *)context ? HPAR_OK : HPAR_ERROR_IO;
+}
+
+static void subtrees(void) {
+  const char *html = "<ul><li>a <b>b</b><li>c</ul><script>d</script><pre> e</pre><!--f-->";
+  CHECK_EQ(hpar_parse(parser, NULL, html, strlen(html), document, NULL), HPAR_OK);
+  hpar_node html_element = hpar_node_first_child(document, hpar_document_root(document));
+  hpar_node list = hpar_node_first_child(document, hpar_node_last_child(document, html_element));
+  char copy[8];
+  CHECK_EQ(hpar_text_copy(document, list, NULL, copy, sizeof copy), 5);
+  CHECK_BYTES(copy, 5, "a b\nc", 5);
+  memset(copy, '-', sizeof copy);
+  CHECK_EQ(hpar_text_copy(document, list, NULL, copy, 3), 5);
+  CHECK_BYTES(copy, 4, "a b-", 4);
+  CHECK_EQ(hpar_text_copy(document, list, NULL, NULL, 0), 5);
+  hpar_node script = hpar_node_next(document, list), pre = hpar_node_next(document, script);
+  CHECK_EQ(hpar_text_copy(document, script, NULL, copy, sizeof copy), 1);
+  CHECK_EQ(hpar_text_copy(document, pre, NULL, copy, sizeof copy), 2);
+  CHECK_EQ(hpar_text_copy(document, hpar_node_next(document, pre), NULL, copy, sizeof copy), 0);
+  CHECK_EQ(hpar_text_copy(document, HPAR_NO_NODE, NULL, copy, sizeof copy), 0);
+  hpar_node text = hpar_node_first_child(document, hpar_node_first_child(document, list));
+  CHECK_EQ(hpar_text_copy(document, text, NULL, copy, sizeof copy), 1);
+}
+
+static void a_sink_that_fails(void) {
+  buffer page = {0};
+  for (int i = 0; i < 20000; i++) buffer_text(&page, "<p>word");
+  CHECK_EQ(hpar_parse(parser, NULL, page.bytes, page.length, document, NULL), HPAR_OK);
+  int calls = 2;
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), NULL, count_down, &calls), HPAR_ERROR_IO);
+  CHECK_EQ(calls, 0);
+  hpar_text_options raw = {HPAR_TEXT_OPTIONS_INIT, .keep_white_space = true};
+  buffer_clear(&page);
+  buffer_text(&page, "a");
+  for (int i = 0; i < 3000; i++) buffer_text(&page, "long text ");
+  calls = 1;
+  CHECK_EQ(hpar_parse(parser, NULL, page.bytes, page.length, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), &raw, count_down, &calls), HPAR_ERROR_IO);
+  buffer_free(&page);
+}
+
+int main(void) {
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    return check_report();
+  defaults();
+  options();
+  sizes();
+  white_space();
+  subtrees();
+  a_sink_that_fails();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  buffer_free(&out);
+  return check_report();
+}

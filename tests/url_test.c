@@ -1,0 +1,177 @@
+/* The URL parser on cases of the URL Standard, and the short ways against the parser on random
+ * URLs. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/random.h"
+#include "url/plain.h"
+#include "url/url.h"
+
+#include <string.h>
+
+static const struct {
+  const char *base, *input, *expected; /* expected NULL: not valid */
+} cases[] = {
+    /* schemes */
+    {NULL, "HTTP://Example.COM", "http://example.com/"},
+    {NULL, " \thttp:\n//a b", NULL},
+    {NULL, "http:\\\\h\\p\\..\\q", "http://h/q"},
+    {NULL, "https:////h:443//x", "https://h//x"},
+    {NULL, "ws://h:80/", "ws://h/"},
+    {NULL, "http://h:00080/", "http://h/"},
+    {NULL, "http://h:65536/", NULL},
+    {NULL, "http://h:8a/", NULL},
+    {NULL, "http://", NULL},
+    {NULL, "http://@/", NULL},
+    {NULL, "http://u@:80/", NULL},
+    {NULL, "//h", NULL},
+    {NULL, "x", NULL},
+    {NULL, "", NULL},
+    {NULL, "1a://h", NULL},
+    {NULL, "javascript:a('b', \"c\")", "javascript:a('b', \"c\")"},
+    {NULL, "mailto:a b #c d", "mailto:a b%20#c%20d"},
+    {NULL, "data:,\x01\xC3\xA9?'\"#`", "data:,%01%C3%A9?'%22#%60"},
+    /* users, hosts */
+    {NULL, "http://u:p@w@h/", "http://u:p%40w@h/"},
+    {NULL, "http://:p@h/", "http://:p@h/"},
+    {NULL, "http://:@h/", "http://h/"},
+    {NULL, "http://u:@h/", "http://u@h/"},
+    {NULL, "http://%45x%61mple.com%2E/", "http://example.com./"},
+    {NULL, "http://a%00b/", NULL},
+    {NULL, "http://a%2fb/", NULL},
+    {NULL, "http://a<b/", NULL},
+    {NULL, "http://a%FF/", NULL},
+    {NULL, "http://b\xC3\xBC.de/", "http://b\xC3\xBC.de/"},
+    {NULL, "http://127.1", "http://127.0.0.1/"},
+    {NULL, "http://0x7F.0.0.0x1/", "http://127.0.0.1/"},
+    {NULL, "http://4294967295", "http://255.255.255.255/"},
+    {NULL, "http://4294967296", NULL},
+    {NULL, "http://1.2.3.4.", "http://1.2.3.4/"},
+    {NULL, "http://1.2.3.4.5", NULL},
+    {NULL, "http://a.09", NULL},
+    {NULL, "http://a.0x", NULL},
+    {NULL, "http://1..2", NULL},
+    {NULL, "http://0.256.0.1", NULL},
+    {NULL, "http://0x.0x.0", "http://0.0.0.0/"},
+    {NULL, "http://[::1]:81/", "http://[::1]:81/"},
+    {NULL, "http://[1:0:0:2::3:0]", "http://[1::2:0:0:3:0]/"},
+    {NULL, "http://[0:0:0:0:0:0:0:0]", "http://[::]/"},
+    {NULL, "http://[::FFFF:1.2.3.4]", "http://[::ffff:102:304]/"},
+    {NULL, "http://[1::2::3]", NULL},
+    {NULL, "http://[1:2:3:4:5:6:7]", NULL},
+    {NULL, "http://[1:2:3:4:5:6:7:8:9]", NULL},
+    {NULL, "http://[::1.2.3]", NULL},
+    {NULL, "http://[::1.2.3.04]", NULL},
+    {NULL, "http://[::12345]", NULL},
+    {NULL, "http://[1:]", NULL},
+    {NULL, "http://[:1]", NULL},
+    {NULL, "http://[::1", NULL},
+    {NULL, "http://[]", NULL},
+    {NULL, "foo://A%41:80/..", "foo://A%41:80/"},
+    {NULL, "foo://a b/", NULL},
+    {NULL, "foo://:80/", NULL},
+    {NULL, "foo://", "foo://"},
+    {NULL, "foo:///a/../b", "foo:///b"},
+    {NULL, "foo:/..//p", "foo:/.//p"},
+    /* paths */
+    {"http://h/a/b?q#f", "", "http://h/a/b?q"},
+    {"http://h/a/b?q#f", "#x y", "http://h/a/b?q#x%20y"},
+    {"http://h/a/b?q#f", "?x'", "http://h/a/b?x%27"},
+    {"http://h/a/b?q#f", "c", "http://h/a/c"},
+    {"http://h/a/b?q#f", "../../..", "http://h/"},
+    {"http://h/a/b?q#f", ".%2E", "http://h/"},
+    {"http://h/a/b?q#f", "./c/%2e", "http://h/a/c/"},
+    {"http://h/a/b?q#f", "c^{`}\xC3\xA9%zz", "http://h/a/c%5E%7B%60%7D%C3%A9%zz"},
+    {"http://h/a/b?q#f", "/x//./y", "http://h/x//y"},
+    {"http://h/a/b?q#f", "//k:1/x", "http://k:1/x"},
+    {"http://h/a/b?q#f", "\\\\k\\x", "http://k/x"},
+    {"http://h/a/b?q#f", "http:c", "http://h/a/c"},
+    {"http://h/a/b?q#f", "http:/c", "http://h/c"},
+    {"http://h/a/b?q#f", "https:c", "https://c/"},
+    {"http://u:p@h:1/a", "b:c", "b:c"},
+    {"http://u:p@h:1/a", "./b:c", "http://u:p@h:1/b:c"},
+    {"foo:/a/b", "../c", "foo:/c"},
+    {"foo://h", "..", "foo://h/"},
+    {"foo://h", "a", "foo://h/a"},
+    {"foo:/.//p", "q", "foo:/.//q"},
+    {"foo:/.//p", "..", "foo:/"},
+    {"foo:/.//p", "/q", "foo:/q"},
+    {"foo:/.//p", "#f", "foo:/.//p#f"},
+    {"foo:o?q", "#f", "foo:o?q#f"},
+    {"foo:o?q", "x", NULL},
+    {"foo:o?q", "?x", NULL},
+    /* files */
+    {NULL, "file:a", "file:///a"},
+    {NULL, "file:", "file:///"},
+    {NULL, "file://localhost/C|/a", "file:///C:/a"},
+    {NULL, "file://C:/a/../..", "file:///C:/"},
+    {NULL, "file://h/a", "file://h/a"},
+    {"file:///C:/d/e?q", "f", "file:///C:/d/f"},
+    {"file:///C:/d/e?q", "/f", "file:///C:/f"},
+    {"file:///C:/d/e?q", "/D:/f", "file:///D:/f"},
+    {"file:///C:/d/e?q", "D|\\f", "file:///D:/f"},
+    {"file:///C:/d/e?q", "../../..", "file:///C:/"},
+    {"file:///C:/d/e?q", "file:#f", "file:///C:/d/e?q#f"},
+    {"file://h/a", "//k/b", "file://k/b"},
+    {"http://h/", "file:x", "file:///x"},
+};
+
+static void standard_cases(void) {
+  hp_url base = {0}, url = {0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (cases[i].base) CHECK(hp_url_parse(&base, cases[i].base, strlen(cases[i].base), NULL));
+    bool fine = hp_url_parse(&url, cases[i].input, strlen(cases[i].input), cases[i].base ? &base : NULL);
+    bool right = cases[i].expected
+                     ? fine && CHECK_BYTES(url.bytes, url.length, cases[i].expected, strlen(cases[i].expected))
+                     : CHECK(!fine);
+    if (!right) printf("  input: %s\n", cases[i].input);
+  }
+  hp_url_close(&base);
+  hp_url_close(&url);
+}
+
+static const char *const words[] = {"http://", "https://", "data:", "//", "/",  "/",   "a",   "b1", "-",  "x.org", "H",
+                                    ".",       "..",       "%2e",   "%",  "?",  "#",   ":",   "=",  "'",  " ",     "\t",
+                                    "\\",      "\xC3\xA9", "9",     "0x", "|",  "com", "img", ",",  "&",  "@",     "^",
+                                    "[",       "\x7F",     ";",     "~",  "<p", "\"",  "ws:", "",   "xn", "/a/b.c"};
+
+/* A serialised URL parses to itself, and the short ways give what the parser gives. */
+static void random_urls(void) {
+  static const char *const bases[] = {"http://h.example/a/b?q#f", "https://u@h:8/", "ws://h/x/", "file:///d/e",
+                                      "foo:/x"};
+  random_state seed = {20261122};
+  unsigned plain_count = 0;
+  hp_url base = {0}, url = {0}, again = {0};
+  for (unsigned i = 0; i < 200000; i++) {
+    char text[128] = "";
+    size_t length = 0;
+    for (size_t k = random_below(&seed, 9); k > 0; k--) {
+      const char *word = RANDOM_OF(&seed, words);
+      memcpy(text + length, word, strlen(word));
+      length += strlen(word);
+    }
+    const char *base_text = bases[i % 5];
+    CHECK(hp_url_parse(&base, base_text, strlen(base_text), NULL));
+    hp_plain_base plain;
+    hp_plain_base_open(&plain, &base);
+    hpar_string result;
+    bool is_plain = hp_plain_resolve(&plain, &again, text, length, &result);
+    bool fine = hp_url_parse(&url, text, length, &base);
+    plain_count += is_plain;
+    if (is_plain && !(CHECK(fine) && CHECK_BYTES(result.bytes, result.length, url.bytes, url.length)))
+      printf("  input: %s\n", text);
+    if (fine && !(CHECK(hp_url_parse(&again, url.bytes, url.length, NULL)) &&
+                  CHECK_BYTES(again.bytes, again.length, url.bytes, url.length)))
+      printf("  input: %s\n", text);
+  }
+  CHECK(plain_count > 20000);
+  hp_url_close(&base);
+  hp_url_close(&url);
+  hp_url_close(&again);
+}
+
+int main(void) {
+  standard_cases();
+  random_urls();
+  return check_report();
+}
