@@ -185,6 +185,66 @@ static uint64_t all_switches(const hp_profile *p) {
   return sum_of(&p->switches[0][0], HP_PROFILE_SWITCHES * HP_PROFILE_MODES);
 }
 
+static void table_tags_and_switches(hp_json *json, const hp_profile *p) {
+  hp_json_key(json, "first_table_tag");
+  hp_json_open(json, '{');
+  for (int i = 0; i <= 2 * HP_PROFILE_TABLE_TAGS; i++) {
+    char name[16];
+    table_tag_name(name, sizeof name, i);
+    if (sum_of(p->table_tags[i], HP_PROFILE_MODES)) {
+      hp_json_break(json);
+      counts(json, name, hp_profile_mode_name, p->table_tags[i], HP_PROFILE_MODES);
+    }
+  }
+  hp_json_close(json, '}');
+  hp_json_break(json);
+  hp_json_key(json, "tokenizer_switches");
+  hp_json_open(json, '{');
+  number(json, "all", all_switches(p));
+  real(json, "percent_of_tokens", percent(all_switches(p), p->tokens));
+  real(json, "percent_of_bytes", percent(all_switches(p), p->bytes));
+  hp_json_key(json, "by_tag_and_mode");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HP_PROFILE_SWITCHES; i++)
+    if (sum_of(p->switches[i], HP_PROFILE_MODES))
+      counts(json, hp_known_names[hp_profile_switch_tags[i]].bytes, hp_profile_mode_name, p->switches[i],
+             HP_PROFILE_MODES);
+  hp_json_close(json, '}');
+  hp_json_close(json, '}');
+}
+
+static void self_closing_tags(hp_json *json, const hp_profile *p) {
+  uint64_t names, voids;
+  distinct(p, &names, &voids);
+  hp_json_key(json, "self_closing");
+  hp_json_open(json, '{');
+  number(json, "void_plain", p->self_closing.void_plain);
+  number(json, "void_slash", p->self_closing.void_slash);
+  number(json, "foreign_plain", p->self_closing.foreign_plain);
+  number(json, "foreign_slash", p->self_closing.foreign_slash);
+  number(json, "other_slash", p->self_closing.other_slash);
+  number(json, "names", names);
+  number(json, "void_names", voids);
+  hp_json_close(json, '}');
+}
+
+static void states_by_bytes(hp_json *json, const hp_profile *p) {
+  hp_json_key(json, "states_by_bytes");
+  hp_json_open(json, '[');
+  for (uint32_t i = 0; i < p->row_count; i++) {
+    hp_json_break(json);
+    hp_json_open(json, '{');
+    hp_json_key(json, "before");
+    hp_json_text(json, p->rows[i].key.before);
+    hp_json_key(json, "at");
+    hp_json_text(json, p->rows[i].key.at);
+    counts(json, "states", state_name, p->rows[i].states, HP_STATES);
+    hp_json_close(json, '}');
+  }
+  hp_json_break(json);
+  hp_json_close(json, ']');
+}
+
 static void write_json(FILE *file, const hp_profile *p) {
   hp_json json = {.file = file};
   hp_json_open(&json, '{');
@@ -210,44 +270,9 @@ static void write_json(FILE *file, const hp_profile *p) {
   hp_json_break(&json);
   counts(&json, "modes_by_byte", hp_profile_mode_name, p->mode_bytes, HP_PROFILE_MODES);
   hp_json_break(&json);
-  hp_json_key(&json, "first_table_tag");
-  hp_json_open(&json, '{');
-  for (int i = 0; i <= 2 * HP_PROFILE_TABLE_TAGS; i++) {
-    char name[16];
-    table_tag_name(name, sizeof name, i);
-    if (sum_of(p->table_tags[i], HP_PROFILE_MODES)) {
-      hp_json_break(&json);
-      counts(&json, name, hp_profile_mode_name, p->table_tags[i], HP_PROFILE_MODES);
-    }
-  }
-  hp_json_close(&json, '}');
+  table_tags_and_switches(&json, p);
   hp_json_break(&json);
-  hp_json_key(&json, "tokenizer_switches");
-  hp_json_open(&json, '{');
-  number(&json, "all", all_switches(p));
-  real(&json, "percent_of_tokens", percent(all_switches(p), p->tokens));
-  real(&json, "percent_of_bytes", percent(all_switches(p), p->bytes));
-  hp_json_key(&json, "by_tag_and_mode");
-  hp_json_open(&json, '{');
-  for (int i = 0; i < HP_PROFILE_SWITCHES; i++)
-    if (sum_of(p->switches[i], HP_PROFILE_MODES))
-      counts(&json, hp_known_names[hp_profile_switch_tags[i]].bytes, hp_profile_mode_name, p->switches[i],
-             HP_PROFILE_MODES);
-  hp_json_close(&json, '}');
-  hp_json_close(&json, '}');
-  hp_json_break(&json);
-  uint64_t names, voids;
-  distinct(p, &names, &voids);
-  hp_json_key(&json, "self_closing");
-  hp_json_open(&json, '{');
-  number(&json, "void_plain", p->self_closing.void_plain);
-  number(&json, "void_slash", p->self_closing.void_slash);
-  number(&json, "foreign_plain", p->self_closing.foreign_plain);
-  number(&json, "foreign_slash", p->self_closing.foreign_slash);
-  number(&json, "other_slash", p->self_closing.other_slash);
-  number(&json, "names", names);
-  number(&json, "void_names", voids);
-  hp_json_close(&json, '}');
+  self_closing_tags(&json, p);
   hp_json_break(&json);
   hp_json_key(&json, "formatting_lists");
   hp_json_open(&json, '{');
@@ -255,20 +280,7 @@ static void write_json(FILE *file, const hp_profile *p) {
   lists(&json, "at_cuts", &p->lists_at_cuts);
   hp_json_close(&json, '}');
   hp_json_break(&json);
-  hp_json_key(&json, "states_by_bytes");
-  hp_json_open(&json, '[');
-  for (uint32_t i = 0; i < p->row_count; i++) {
-    hp_json_break(&json);
-    hp_json_open(&json, '{');
-    hp_json_key(&json, "before");
-    hp_json_text(&json, p->rows[i].key.before);
-    hp_json_key(&json, "at");
-    hp_json_text(&json, p->rows[i].key.at);
-    counts(&json, "states", state_name, p->rows[i].states, HP_STATES);
-    hp_json_close(&json, '}');
-  }
-  hp_json_break(&json);
-  hp_json_close(&json, ']');
+  states_by_bytes(&json, p);
   hp_json_close(&json, '}');
   fputc('\n', file);
 }

@@ -37,6 +37,87 @@ static unsigned merge_levels(const hpar_stats *stats) {
   return levels;
 }
 
+/* The counters of speculation: log entries, wrong assumptions and work that was lost. */
+static void report_speculation(FILE *file, const hpar_stats *stats) {
+  uint64_t wrong = 0;
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) wrong += stats->wrong_assumptions_by_kind[i];
+  count(file, "wrong assumptions", wrong);
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) {
+    if (!stats->wrong_assumptions_by_kind[i]) continue;
+    fprintf(file, "  %-20s %llu\n", hpar_assumption_name((hpar_assumption)i),
+            (unsigned long long)stats->wrong_assumptions_by_kind[i]);
+  }
+  count(file, "bytes parsed again", stats->bytes_reparsed);
+  if (stats->respeculations) count(file, "speculated again", stats->respeculations);
+  if (stats->bytes_respeculated) count(file, "  bytes in vain", stats->bytes_respeculated);
+  if (stats->aborts) count(file, "aborts", stats->aborts);
+  if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
+  uint64_t silent = 0;
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent += stats->undetected_errors_by_kind[i];
+  if (silent) count(file, "silent errors", silent);
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) {
+    if (!stats->undetected_errors_by_kind[i]) continue;
+    fprintf(file, "  %-20s %llu\n", hpar_undetected_error_name((hpar_undetected_error)i),
+            (unsigned long long)stats->undetected_errors_by_kind[i]);
+  }
+}
+
+static void report_parallel(FILE *file, const hpar_stats *stats) {
+  count(file, "chunks", stats->chunks);
+  count(file, "  exact", stats->chunks_exact);
+  count(file, "  right start", stats->chunks_right_start);
+  count(file, "  right", stats->chunks_right);
+  count(file, "  clean", stats->chunks_clean);
+  if (stats->ns.input) count(file, "  begun before the end", stats->chunks_started_before_end);
+  count(file, "log entries", stats->log_entries);
+  for (int i = 0; i < HPAR_LOG_KINDS; i++) {
+    if (!stats->log_entries_by_kind[i]) continue;
+    fprintf(file, "  %-20s %llu\n", hpar_log_kind_name((hpar_log_kind)i),
+            (unsigned long long)stats->log_entries_by_kind[i]);
+  }
+  report_speculation(file, stats);
+  milliseconds(file, "cut", stats->ns.cut);
+  milliseconds(file, "predict, all threads", stats->ns.predict);
+  for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "parse, thread %u", i);
+    milliseconds(file, name, stats->ns.parse_per_worker[i]);
+  }
+  milliseconds(file, "merge", stats->ns.merge);
+  for (unsigned level = 1; level < merge_levels(stats); level++) {
+    const hpar_merge_level *at = &stats->merge_levels[level];
+    fprintf(file, "  level %-14u %.3f ms: %llu merges, %llu entries answered\n", level, (double)at->nanoseconds / 1e6,
+            (unsigned long long)at->merges, (unsigned long long)at->tokens);
+  }
+}
+
+static void report_pipeline(FILE *file, const hpar_stats *stats) {
+  text(file, "pipeline predictor", stats->pipeline.predictor);
+  count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
+  count(file, "batch", stats->pipeline.batch_tokens);
+  uint64_t hazards = 0;
+  for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += stats->pipeline.hazards_by_kind[i];
+  count(file, "hazards", hazards);
+  for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {
+    if (!stats->pipeline.hazards_by_kind[i] && !stats->pipeline.rollbacks_by_kind[i]) continue;
+    fprintf(file, "  %-20s %llu, %llu of them not foreseen\n", hpar_pipeline_hazard_name((hpar_pipeline_hazard)i),
+            (unsigned long long)stats->pipeline.hazards_by_kind[i],
+            (unsigned long long)stats->pipeline.rollbacks_by_kind[i]);
+  }
+  count(file, "rollbacks", stats->pipeline.rollbacks);
+  count(file, "  tokens dropped", stats->pipeline.tokens_dropped);
+  count(file, "  bytes dropped", stats->pipeline.bytes_dropped);
+  count(file, "  bytes read", stats->pipeline.bytes_read);
+  count(file, "  bytes read alone", stats->pipeline.bytes_alone);
+  count(file, "drains", stats->pipeline.drains);
+  count(file, "tokenizer waits", stats->pipeline.tokenizer_waits);
+  count(file, "  asleep", stats->pipeline.tokenizer_slept);
+  milliseconds(file, "  for", stats->pipeline.tokenizer_wait_ns);
+  count(file, "tree builder waits", stats->pipeline.builder_waits);
+  count(file, "  asleep", stats->pipeline.builder_slept);
+  milliseconds(file, "  for", stats->pipeline.builder_wait_ns);
+}
+
 void hp_report_stats(FILE *file, const hpar_stats *stats) {
   fprintf(file, "%-22s %s\n", "mode", stats->mode);
   count(file, "threads", stats->threads);
@@ -54,80 +135,8 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
   count(file, "tokens", stats->tokens);
   count(file, "nodes", stats->nodes);
   count(file, "parse errors", stats->parse_errors);
-  if (stats->strategy) {
-    count(file, "chunks", stats->chunks);
-    count(file, "  exact", stats->chunks_exact);
-    count(file, "  right start", stats->chunks_right_start);
-    count(file, "  right", stats->chunks_right);
-    count(file, "  clean", stats->chunks_clean);
-    if (stats->ns.input) count(file, "  begun before the end", stats->chunks_started_before_end);
-    count(file, "log entries", stats->log_entries);
-    for (int i = 0; i < HPAR_LOG_KINDS; i++) {
-      if (!stats->log_entries_by_kind[i]) continue;
-      fprintf(file, "  %-20s %llu\n", hpar_log_kind_name((hpar_log_kind)i),
-              (unsigned long long)stats->log_entries_by_kind[i]);
-    }
-    uint64_t wrong = 0;
-    for (int i = 0; i < HPAR_ASSUMPTIONS; i++) wrong += stats->wrong_assumptions_by_kind[i];
-    count(file, "wrong assumptions", wrong);
-    for (int i = 0; i < HPAR_ASSUMPTIONS; i++) {
-      if (!stats->wrong_assumptions_by_kind[i]) continue;
-      fprintf(file, "  %-20s %llu\n", hpar_assumption_name((hpar_assumption)i),
-              (unsigned long long)stats->wrong_assumptions_by_kind[i]);
-    }
-    count(file, "bytes parsed again", stats->bytes_reparsed);
-    if (stats->respeculations) count(file, "speculated again", stats->respeculations);
-    if (stats->bytes_respeculated) count(file, "  bytes in vain", stats->bytes_respeculated);
-    if (stats->aborts) count(file, "aborts", stats->aborts);
-    if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
-    uint64_t silent = 0;
-    for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent += stats->undetected_errors_by_kind[i];
-    if (silent) count(file, "silent errors", silent);
-    for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) {
-      if (!stats->undetected_errors_by_kind[i]) continue;
-      fprintf(file, "  %-20s %llu\n", hpar_undetected_error_name((hpar_undetected_error)i),
-              (unsigned long long)stats->undetected_errors_by_kind[i]);
-    }
-    milliseconds(file, "cut", stats->ns.cut);
-    milliseconds(file, "predict, all threads", stats->ns.predict);
-    for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++) {
-      char name[32];
-      snprintf(name, sizeof name, "parse, thread %u", i);
-      milliseconds(file, name, stats->ns.parse_per_worker[i]);
-    }
-    milliseconds(file, "merge", stats->ns.merge);
-    for (unsigned level = 1; level < merge_levels(stats); level++) {
-      const hpar_merge_level *at = &stats->merge_levels[level];
-      fprintf(file, "  level %-14u %.3f ms: %llu merges, %llu entries answered\n", level, (double)at->nanoseconds / 1e6,
-              (unsigned long long)at->merges, (unsigned long long)at->tokens);
-    }
-  }
-  if (stats->pipeline.predictor) {
-    text(file, "pipeline predictor", stats->pipeline.predictor);
-    count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
-    count(file, "batch", stats->pipeline.batch_tokens);
-    uint64_t hazards = 0;
-    for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += stats->pipeline.hazards_by_kind[i];
-    count(file, "hazards", hazards);
-    for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {
-      if (!stats->pipeline.hazards_by_kind[i] && !stats->pipeline.rollbacks_by_kind[i]) continue;
-      fprintf(file, "  %-20s %llu, %llu of them not foreseen\n", hpar_pipeline_hazard_name((hpar_pipeline_hazard)i),
-              (unsigned long long)stats->pipeline.hazards_by_kind[i],
-              (unsigned long long)stats->pipeline.rollbacks_by_kind[i]);
-    }
-    count(file, "rollbacks", stats->pipeline.rollbacks);
-    count(file, "  tokens dropped", stats->pipeline.tokens_dropped);
-    count(file, "  bytes dropped", stats->pipeline.bytes_dropped);
-    count(file, "  bytes read", stats->pipeline.bytes_read);
-    count(file, "  bytes read alone", stats->pipeline.bytes_alone);
-    count(file, "drains", stats->pipeline.drains);
-    count(file, "tokenizer waits", stats->pipeline.tokenizer_waits);
-    count(file, "  asleep", stats->pipeline.tokenizer_slept);
-    milliseconds(file, "  for", stats->pipeline.tokenizer_wait_ns);
-    count(file, "tree builder waits", stats->pipeline.builder_waits);
-    count(file, "  asleep", stats->pipeline.builder_slept);
-    milliseconds(file, "  for", stats->pipeline.builder_wait_ns);
-  }
+  if (stats->strategy) report_parallel(file, stats);
+  if (stats->pipeline.predictor) report_pipeline(file, stats);
   milliseconds(file, "decode", stats->ns.decode);
   if (stats->ns.first_chunk) milliseconds(file, "first chunk after", stats->ns.first_chunk);
   if (stats->ns.input) milliseconds(file, "end of input after", stats->ns.input);
@@ -173,32 +182,7 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
-  hp_json_open(json, '{');
-  member(json, "bytes", stats->bytes);
-  member(json, "tokens", stats->tokens);
-  member(json, "nodes", stats->nodes);
-  member(json, "parse_errors", stats->parse_errors);
-  hp_json_key(json, "mode");
-  hp_json_text(json, stats->mode);
-  member(json, "threads", stats->threads);
-  bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
-  hp_json_key(json, "allocator");
-  hp_json_text(json, stats->allocator);
-  hp_json_key(json, "strategy");
-  hp_json_text(json, stats->strategy);
-  hp_json_key(json, "predictor");
-  hp_json_text(json, stats->predictor);
-  hp_json_key(json, "mode_predictor");
-  hp_json_text(json, stats->mode_predictor);
-  hp_json_key(json, "cut");
-  hp_json_text(json, stats->cut_policy);
-  hp_json_key(json, "merge");
-  hp_json_text(json, stats->merge);
-  hp_json_key(json, "encoding");
-  hp_json_text(json, stats->encoding);
-  hp_json_key(json, "encoding_source");
-  hp_json_text(json, stats->encoding_source);
+static void chunks_json(hp_json *json, const hpar_stats *stats) {
   member(json, "chunks", stats->chunks);
   member(json, "chunks_exact", stats->chunks_exact);
   member(json, "chunks_right_start", stats->chunks_right_start);
@@ -234,6 +218,9 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
     member(json, hpar_undetected_error_name((hpar_undetected_error)i), stats->undetected_errors_by_kind[i]);
   }
   hp_json_close(json, '}');
+}
+
+static void merge_levels_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "merge_levels");
   hp_json_open(json, '[');
   for (unsigned level = 0; level < merge_levels(stats); level++) {
@@ -246,6 +233,9 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
     hp_json_close(json, '}');
   }
   hp_json_close(json, ']');
+}
+
+static void times_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "ns");
   hp_json_open(json, '{');
   member(json, "cut", stats->ns.cut);
@@ -264,6 +254,37 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   member(json, "input", stats->ns.input);
   member(json, "total", stats->ns.total);
   hp_json_close(json, '}');
+}
+
+void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
+  hp_json_open(json, '{');
+  member(json, "bytes", stats->bytes);
+  member(json, "tokens", stats->tokens);
+  member(json, "nodes", stats->nodes);
+  member(json, "parse_errors", stats->parse_errors);
+  hp_json_key(json, "mode");
+  hp_json_text(json, stats->mode);
+  member(json, "threads", stats->threads);
+  bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
+  hp_json_key(json, "allocator");
+  hp_json_text(json, stats->allocator);
+  hp_json_key(json, "strategy");
+  hp_json_text(json, stats->strategy);
+  hp_json_key(json, "predictor");
+  hp_json_text(json, stats->predictor);
+  hp_json_key(json, "mode_predictor");
+  hp_json_text(json, stats->mode_predictor);
+  hp_json_key(json, "cut");
+  hp_json_text(json, stats->cut_policy);
+  hp_json_key(json, "merge");
+  hp_json_text(json, stats->merge);
+  hp_json_key(json, "encoding");
+  hp_json_text(json, stats->encoding);
+  hp_json_key(json, "encoding_source");
+  hp_json_text(json, stats->encoding_source);
+  chunks_json(json, stats);
+  merge_levels_json(json, stats);
+  times_json(json, stats);
   if (stats->pipeline.predictor) pipeline_json(json, stats);
   hp_json_close(json, '}');
 }
