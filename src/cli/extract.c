@@ -200,6 +200,7 @@ static int run(const hp_command *command, int (*print)(request *, const char *, 
     r->command = command;
     r->print = print;
     r->operands = operands;
+    r->options.size = sizeof r->options;
     r->text.size = sizeof r->text;
     r->link.size = sizeof r->link;
   }

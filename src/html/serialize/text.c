@@ -239,8 +239,8 @@ static bool take_options(const hpar_text_options *from, hpar_text_options *to) {
   return from->size >= sizeof from->size;
 }
 
-hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options, hpar_write_fn write,
-                      void *context) {
+hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
+                      hpar_write_fn write, void *context) {
   hpar_text_options wanted;
   if (!document || !write || !take_options(options, &wanted)) return HPAR_ERROR_ARGUMENT;
   if (!node) return HPAR_OK;
