@@ -158,6 +158,16 @@ out_has '^documents  *2$'
 out_has '^  failed  *1$'
 run 0 parse --max-depth 4 --max-nodes 6 --max-attributes 2 --max-time 1000000 --max-input 4 page.html
 out_is "$tree"
+# The preset, and one of its limits changed.
+awk 'BEGIN { for (i = 0; i < 600; i++) printf "<div>" }' >deep.html
+run 1 parse --limits untrusted --format none deep.html
+err_has 'deep.html: the limit of open elements was reached; the tree ends there'
+run 0 parse --limits untrusted --max-depth 700 --format none deep.html
+run 0 parse --limits untrusted --limits none --format none deep.html
+run 0 parse --limits untrusted page.html
+out_is "$tree"
+run 2 parse --limits trusted page.html
+err_has "^hpar: --limits: 'trusted' is"
 for option in max-depth max-nodes max-memory max-attributes max-time max-input; do
   run 2 parse --$option x page.html
   err_has "^hpar: --$option: 'x' is not a whole number"

@@ -15,6 +15,7 @@ enum {
   FORMAT,
   ERRORS,
   STATS,
+  LIMITS,
   MAX_DEPTH,
   MAX_NODES,
   MAX_MEMORY,
@@ -38,6 +39,9 @@ static const hp_option options[] = {
     {MANY, "many", NULL,
      "parse several FILEs, and those of folders, at once, each on one thread\nwith the sequential parser; print each "
      "tree below a line with its name"},
+    {LIMITS, "limits", "none|untrusted",
+     "untrusted: limits of depth, attributes, time, and of nodes and memory\nby the size of FILE; the following "
+     "options change single limits"},
     {MAX_DEPTH, "max-depth", "N",
      "end where more than N elements would be open (0, as below: no limit);\n512 is what browsers use"},
     {MAX_NODES, "max-nodes", "N", "end at the token after which there are more than N nodes"},
@@ -77,13 +81,28 @@ static int take_limit(const hp_arguments *arguments, int id, hpar_options *optio
   uint64_t number = 0;
   if (!hp_value_number(arguments, 0, id == MAX_TIME ? UINT64_MAX / 1000000 : SIZE_MAX, &number)) return HP_EXIT_USAGE;
   switch (id) {
-    case MAX_DEPTH: options->limits.depth = (size_t)number; break;
-    case MAX_NODES: options->limits.nodes = number; break;
-    case MAX_MEMORY: options->limits.memory = (size_t)number; break;
-    case MAX_ATTRIBUTES: options->limits.attributes = (size_t)number; break;
+    case MAX_DEPTH: options->limits.depth = number; break;
+    case MAX_NODES:
+      options->limits.nodes = number;
+      options->limits.nodes_per_byte = 0;
+      break;
+    case MAX_MEMORY:
+      options->limits.memory = number;
+      options->limits.memory_per_byte = 0;
+      break;
+    case MAX_ATTRIBUTES: options->limits.attributes = number; break;
     case MAX_TIME: options->limits.time_ns = number * 1000000; break;
     default: options->limits.input = number;
   }
+  return -1;
+}
+
+static int take_limits(const hp_arguments *arguments, hpar_options *options) {
+  static const char *const presets[] = {"none", "untrusted", NULL};
+  static const hpar_limits limits[] = {{0}, HPAR_LIMITS_UNTRUSTED};
+  size_t index = 0;
+  if (!hp_value_word(arguments, presets, &index)) return HP_EXIT_USAGE;
+  options->limits = limits[index];
   return -1;
 }
 
@@ -98,6 +117,7 @@ static int take(const hp_arguments *arguments, int id, request *request) {
       if (!request->path) request->path = arguments->value;
       request->operands[request->operand_count++] = (char *)arguments->value; // NOLINT: there is room for all
       return -1;
+    case LIMITS: return take_limits(arguments, &request->options);
     case MANY: request->many = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
