@@ -10,8 +10,6 @@ static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 
 static bool has_any_cell(const hp_builder *b) { return b->last[HP_TD] || b->last[HP_TH]; }
 static bool has_any_section(const hp_builder *b) { return b->last[HP_TBODY] || b->last[HP_THEAD] || b->last[HP_TFOOT]; }
 
-static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
-
 #define QUESTION(name) (1u << HPAR_ASSUME_##name)
 
 enum {
@@ -98,7 +96,7 @@ static bool start_of_table_part(const hp_builder *b, hp_atom name) {
 static bool start_tag(const hp_builder *b, const hp_token *t) {
   if (b->tentative && t->name == HP_META && hp_declared_encoding(b, t)) return true;
   if (b->last[HP_TEMPLATE]) return t->name == HP_SELECTEDCONTENT;
-  bool fosters = is_table_mode(b->mode) && !has(b, HP_TABLE);
+  bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_TABLE);
   switch (t->name) {
     case HP_HTML:
     case HP_HEAD:
@@ -152,7 +150,7 @@ static bool end_tag(const hp_builder *b, const hp_token *t) {
     case HP_COLGROUP: return !has(b, HP_TABLE);
     default: break;
   }
-  if (is_table_mode(b->mode) && !has(b, HP_TABLE)) return true;
+  if (hp_is_table_mode(b->mode) && !has(b, HP_TABLE)) return true;
   switch (t->name) {
     case HP_FORM: return !b->form_known;
     case HP_P: return !found && !higher(scope, b->last[HP_BUTTON]);
@@ -217,7 +215,7 @@ static bool is_head_tag(hp_atom name) {
 static bool at_base(const hp_builder *b, const hp_token *t) {
   uint8_t mode = b->outer->base_mode;
   if (b->outer->fostered) return true;
-  if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !is_table_mode(mode)) return true;
+  if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HPAR_TOKEN_END_TAG) return true;
     return t->kind == HPAR_TOKEN_START_TAG && breaks_out(b, t);
@@ -254,7 +252,7 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->depth == 0) return at_base(b, t);
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
-      return is_table_mode(b->mode) && !has(b, HP_TABLE) && !has(b, HP_TEMPLATE) && !(t->flags & HP_TEXT_WHITE);
+      return hp_is_table_mode(b->mode) && !has(b, HP_TABLE) && !has(b, HP_TEMPLATE) && !(t->flags & HP_TEXT_WHITE);
     case HPAR_TOKEN_START_TAG:
       return current(b)->ns == HPAR_NAMESPACE_HTML ? start_tag(b, t) || asks_unprepared(b, t) : in_foreign(b, t);
     case HPAR_TOKEN_END_TAG: return current(b)->ns == HPAR_NAMESPACE_HTML ? end_tag(b, t) : in_foreign(b, t);
@@ -342,11 +340,11 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
       case HP_STYLE:
       case HP_TEMPLATE: return TABLE_TAG_MODES;
       default:
-        if (is_head_tag(t->name) && !is_table_mode(mode)) return HEAD_TAG_MODES;
+        if (is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
         break;
     }
   if (t->kind == HPAR_TOKEN_DOCTYPE) return COMMENT_MODES;
-  return is_table_mode(mode) ? BIT(mode) : CONTENT_MODES;
+  return hp_is_table_mode(mode) ? BIT(mode) : CONTENT_MODES;
 }
 
 uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
@@ -423,7 +421,7 @@ static bool is_text_integration_point(hp_atom name) {
 }
 
 bool hp_is_fostered(uint8_t mode, const hp_token *t) {
-  if (!is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG) return false;
+  if (!hp_is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG) return false;
   switch (t->name) {
     case HP_CAPTION:
     case HP_COL:

@@ -62,7 +62,7 @@ static void add_levels(hp_parallel_counters *counters, const hpar_merge_level *l
 static void add_worker(hp_job *job, unsigned index) {
   hp_parallel_counters *counters = job->counters;
   const hp_worker *worker = job->team->workers[index];
-  if (job->pipelined) hp_stages_count(worker->stages, &counters->pipeline);
+  if (job->pipelined) hp_stages_count(job->team->stages[index], &counters->pipeline);
   if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
   if (job->memory_parts && worker->is_open) job->request->document->range.in_parts += hp_range_part_used(&worker->part);
   counters->predict_ns += worker->predict_nanoseconds;

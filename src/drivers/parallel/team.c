@@ -63,6 +63,8 @@ static unsigned useful_threads(const hp_job *job) {
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
 
+static const hp_token *next_staged(void *stages) { return hp_stages_next(stages); }
+
 typedef struct opening {
   const hp_job *job;
   hp_worker *worker;
@@ -74,7 +76,7 @@ static hpar_status open_guarded(void *argument) {
   hp_worker *worker = opening->worker;
   const hp_builder *exact = &job->merger.engine->builder;
   hp_worker_open(worker, job->request, exact->fragment, &exact->context);
-  worker->pipelined = job->pipelined;
+  worker->source = (hp_token_source){0};
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
   if (job->memory_parts) {
@@ -83,9 +85,11 @@ static hpar_status open_guarded(void *argument) {
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
   }
   if (job->pipelined) {
-    hp_stages_open(worker->stages, &worker->engine, job->request, &job->config->pipeline, hp_is_inline(job),
+    hp_stages *stages = job->team->stages[index];
+    hp_stages_open(stages, &worker->engine, job->request, &job->config->pipeline, hp_is_inline(job),
                    job->memory_parts / 2 + index, job->memory_parts);
-    worker->stages->ended = true; /* until the worker has a first chunk */
+    stages->ended = true; /* until the worker has a first chunk */
+    worker->source = (hp_token_source){next_staged, stages};
   }
   worker->is_open = true;
   return HPAR_OK;
@@ -134,13 +138,24 @@ static hpar_status allocate_levels(hp_team *team, unsigned count) {
   return HPAR_OK;
 }
 
+static hpar_status allocate_stages(hp_team *team, unsigned count) {
+  if (team->stages_count >= count) return HPAR_OK;
+  hp_stages **all = hp_reallocate(team->stages, count * sizeof *all);
+  if (!all) return HPAR_ERROR_MEMORY;
+  team->stages = all;
+  while (team->stages_count < count) {
+    hp_stages *stages = hp_allocate_zeroed(sizeof *stages);
+    if (!stages) return HPAR_ERROR_MEMORY;
+    all[team->stages_count++] = stages;
+  }
+  return HPAR_OK;
+}
+
 static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
   worker->is_open = worker->saturated = false;
   worker->done = worker->wasted_bytes = 0;
   worker->work = NULL;
   worker->nanoseconds = worker->predict_nanoseconds = 0;
-  if (job->pipelined && !worker->stages) worker->stages = hp_allocate_zeroed(sizeof *worker->stages);
-  if (job->pipelined && !worker->stages) return HPAR_ERROR_MEMORY;
   /* In these cases other threads use the worker before its own thread does. */
   if ((job->pipelined || job->config->merges_as_tree) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
@@ -152,6 +167,7 @@ void hp_team_prepare(hp_job *job) {
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
   if (status == HPAR_OK && job->config->merges_as_tree) status = allocate_levels(team, workers);
+  if (status == HPAR_OK && job->pipelined) status = allocate_stages(team, workers);
   const hp_request *request = job->request;
   unsigned parts = job->pipelined ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
@@ -238,11 +254,11 @@ void hp_team_work(void *context, unsigned thread) {
   hp_job *job = context;
   if (hp_is_pooled(job) && !hp_bind_thread(job->config->executor.bind, thread)) atomic_store(&job->not_bound, true);
   if (thread >= job->threads) {
-    hp_stages_serve(job->team->workers[thread - job->threads]->stages);
+    hp_stages_serve(job->team->stages[thread - job->threads]);
     return;
   }
   parse_chunks(job, thread);
-  if (job->pipelined) hp_stages_stop(job->team->workers[thread]->stages);
+  if (job->pipelined) hp_stages_stop(job->team->stages[thread]);
 }
 
 void hp_team_start_pool(hp_job *job) {
@@ -257,7 +273,7 @@ void hp_team_join_pool(hp_job *job) {
   if (!job->pool_runs) return;
   hp_chunk_queue_wake(job->queue);
   if (job->pipelined) {
-    hp_stages_stop(job->team->workers[0]->stages);
+    hp_stages_stop(job->team->stages[0]);
     hp_pool_join(job->team->pool); /* each thread of a pair waits for the other one */
   } else {
     hp_pool_end(job->team->pool);
@@ -268,7 +284,8 @@ void hp_team_join_pool(hp_job *job) {
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
 void hp_team_forget(hp_team *team) {
   team->workers = NULL;
-  team->worker_count = 0;
+  team->stages = NULL;
+  team->worker_count = team->stages_count = 0;
   team->merger_event = (hp_event_count){0};
   hp_chunk_queue_forget(&team->queue);
   team->job.pool_runs = team->job.is_open = false;
@@ -281,6 +298,11 @@ void hp_team_free(hp_team *team) {
     hp_free(team->workers[i]);
   }
   hp_free(team->workers);
+  for (unsigned i = 0; i < team->stages_count; i++) {
+    hp_stages_close(team->stages[i]);
+    hp_free(team->stages[i]);
+  }
+  hp_free(team->stages);
   hp_free(team->levels);
   hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);

@@ -8,6 +8,7 @@
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/config.h"
 #include "drivers/parallel/cutter.h"
+#include "drivers/pipelined/stages.h"
 #include "html/tree/engine.h"
 #include "merge/compose.h"
 #include "merge/merge.h"
@@ -51,6 +52,8 @@ typedef struct hp_team {
   unsigned threads;    /* the largest number that a parse has requested */
   hp_worker **workers; /* [0] belongs to the calling thread */
   unsigned worker_count;
+  hp_stages **stages; /* of each worker, for a pipelined parse; NULL: none yet */
+  unsigned stages_count;
   hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* of each worker, for a merge tree */
   unsigned level_count;
   hp_chunk_queue queue;

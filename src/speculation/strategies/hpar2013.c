@@ -53,8 +53,6 @@ static int table_end(hp_atom name) {
   }
 }
 
-static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
-
 /* The name of the last tag before the cut, if it is a start tag that leaves something open; or 0. */
 static hp_atom last_tag(const char *text, uint32_t cut) {
   const char *end = text + cut, *least = cut > SUFFIX ? end - SUFFIX : text, *at = end;
@@ -162,7 +160,7 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
     return find(a, META, t);
   int part = table_end(t->name);
   if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
-  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (is_table_mode(mode) || a->anchor);
+  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (hp_is_table_mode(mode) || a->anchor);
   bool leaves_foreign = foreign_base && breaks_out(b, t);
   if ((ends_table_part || leaves_foreign) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
   if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {

@@ -9,7 +9,6 @@
 
 static void silent(hp_audit *j, hpar_undetected_error kind) { j->silent |= 1u << kind; }
 
-static bool is_table_mode(uint8_t mode) { return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW; }
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
@@ -53,7 +52,7 @@ static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->base_mode == HP_IN_BODY;
-  if (in_body && is_table_mode(b->mode)) {
+  if (in_body && hp_is_table_mode(b->mode)) {
     if (!stays_in_table(b, s->anchor)) silent(j, HPAR_UNDETECTED_FOSTER);
     if (part) silent(j, HPAR_UNDETECTED_MODE);
   } else if (in_body && (before_body(b->mode) || b->mode == HP_AFTER_BODY || b->mode == HP_AFTER_AFTER_BODY ||
@@ -158,7 +157,7 @@ static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     return;
   }
   const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
-  if (is_table_mode(s->base_mode)) {
+  if (hp_is_table_mode(s->base_mode)) {
     if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) silent(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
     silent(j, HPAR_UNDETECTED_IMPLIED_END);
@@ -182,10 +181,10 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   switch (t->kind) {
     case HPAR_TOKEN_END_TAG: judge_end_tag(b, t, j); return;
     case HPAR_TOKEN_START_TAG:
-      if (s->base_mode == HP_IN_BODY || is_table_mode(s->base_mode)) judge_start_tag(b, s, t, j);
+      if (s->base_mode == HP_IN_BODY || hp_is_table_mode(s->base_mode)) judge_start_tag(b, s, t, j);
       return;
     case HPAR_TOKEN_TEXT:
-      if (is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_UNDETECTED_FOSTER);
+      if (hp_is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_UNDETECTED_FOSTER);
       return;
     default: return;
   }

@@ -1,0 +1,343 @@
+#include "speculation/worker/chunk_run.h"
+
+#include "html/dom/tag.h"
+#include "html/tokenizer/content.h"
+#include "speculation/worker/budget.h"
+#include "speculation/worker/segment.h"
+
+typedef enum progress {
+  CONTINUE,
+  STOP,
+  RESTART /* the chunk began inside the raw text that the token ends */
+} progress;
+
+/* All functions of a run are inlined and no address of a member leaves them, so the members live in
+ * registers. */
+typedef struct chunk_run {
+  hp_worker *worker;
+  const hp_request *request;
+  const hp_plan *plan;
+  hp_chunk_work *chunk;
+  hp_start_hypothesis *hypothesis;
+  /* Of the strategy; NULL: none. */
+  bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
+  size_t checkpoint_bytes;
+  bool fast_path;     /* plain tokens are built in one loop */
+  bool predicts_mode; /* after each deferred token */
+  bool may_restart;
+  uint32_t checked_segments;    /* hp_log_pays_off has checked these */
+  uint32_t begin, names_before; /* offset and number of names at the beginning of the run */
+  uint32_t at, errors_before;   /* offset and number of errors before the token */
+  hp_token *token;
+} chunk_run;
+
+static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
+                           hp_start_hypothesis *hypothesis, hp_chunk_work *chunk, hp_token *token) {
+  const hp_strategy *strategy = plan->strategy;
+  bool has_limits = hp_engine_is_limited(&w->engine);
+  return (chunk_run){
+      .worker = w,
+      .request = request,
+      .plan = plan,
+      .chunk = chunk,
+      .hypothesis = hypothesis,
+      .stops = strategy->stops,
+      .checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes,
+      .fast_path =
+          !strategy->stops && !w->engine.builder.errors && !w->outer.join_count && !w->source.next && !has_limits,
+      .predicts_mode = plan->mode_predictor->after_replay,
+      .may_restart = may_restart,
+      .checked_segments = chunk->log.segment_count,
+      .begin = hp_worker_offset(w),
+      .names_before = w->engine.interner.used,
+      .token = token,
+  };
+}
+
+/* Leaves the rest of the chunk to the merger. */
+static void end_early(chunk_run *r) {
+  hp_worker_end_segment(r->worker, &r->chunk->log, HP_ENDS_CLEAN);
+  r->chunk->cut_short = true;
+}
+
+/* Returns true if the next token is a tag, and therefore no line feed. */
+static bool is_at_tag(const hp_tokenizer *tokenizer) {
+  const char *at = tokenizer->at;
+  if (tokenizer->end - at < 3 || *at != '<') return false;
+  at += at[1] == '/' ? 2 : 1;
+  return (unsigned char)((*at | 0x20) - 'a') < 26;
+}
+
+/* Ends the run at the end of the chunk, or if the worker would rather wait for other threads. */
+static bool is_at_end(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_chunk_work *chunk = r->chunk;
+  const hp_builder *b = &w->engine.builder;
+  const hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  while (r->at >= chunk->limit && hp_chunk_goes_on(chunk)) {
+  }
+  if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->ignore_lf || is_at_tag(tokenizer)) &&
+      tokenizer->content == HP_CONTENT_DATA) {
+    w->outer.now.end = r->at;
+    hp_worker_end_segment(w, &chunk->log, HP_ENDS_CLEAN);
+    w->done += r->at - chunk->cut;
+    return true;
+  }
+  if (w->outer.minimise_log && hp_interning_dominates(w, r->names_before, r->at - r->begin) &&
+      hp_worker_is_at_boundary(w)) {
+    w->outer.now.end = r->at;
+    end_early(r);
+    w->saturated = true;
+    return true;
+  }
+  return false;
+}
+
+/* Returns the mode of the outer context after it adopts the worker's open elements. */
+static uint8_t adopted_mode(const hp_builder *b) {
+  return b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION || b->mode == HP_IN_TEXT ? HP_IN_BODY : b->mode;
+}
+
+/* Ends the segment where other hypotheses join this one, with open elements or without. */
+static void join(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_outer_context *outer = &w->outer;
+  const hp_builder *b = &w->engine.builder;
+  const hp_open_element *top = b->top;
+  uint8_t mode = b->depth ? adopted_mode(b) : outer->base_mode;
+  bool html = b->depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
+  uint8_t ns = html ? HPAR_NAMESPACE_HTML : top->ns;
+  outer->now.end = r->at;
+  hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_CLEAN);
+  hp_begin_segment(w, r->at, mode, ns);
+  while (outer->join < outer->join_count && outer->joins[outer->join] <= r->at)
+    outer->joined[outer->join++] = r->chunk->log.segment_count;
+}
+
+static inline int next_token(hp_worker *w, hp_token *token) {
+  if (__builtin_expect(!w->source.next, 1)) return hp_next_token(&w->engine.tokenizer, token);
+  *token = *w->source.next(w->source.context);
+  return token->kind;
+}
+
+/* Builds the token and the plain tokens after it. Returns false if `*kind` is the kind of a token
+ * that is not plain. */
+static inline bool build_plain_tokens(chunk_run *r, int *kind) {
+  hp_worker *w = r->worker;
+  hp_outer_context *outer = &w->outer;
+  const char *text = w->engine.tokenizer.base;
+  uint32_t limit = r->at + HP_CHECK_BYTES < r->chunk->limit ? r->at + HP_CHECK_BYTES : r->chunk->limit;
+  hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, text + limit);
+  if (plain.tokens) {
+    r->at = (uint32_t)(plain.from - text);
+    outer->now.tokens += plain.tokens;
+  }
+  *kind = plain.kind;
+  if (!plain.is_over) return false;
+  if (outer->poisoned) {
+    outer->now.tokens--; /* the last token is part of no segment */
+    hp_give_segment_up(w, &r->chunk->log, r->token->end);
+  }
+  return true;
+}
+
+/* The tokenizer needs more input: widens it, or leaves the token to the merger. */
+static progress widen_or_stop(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_chunk_work *chunk = r->chunk;
+  const hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  if (!w->source.next && hp_widen_input(&w->engine.tokenizer, r->request, chunk)) return CONTINUE;
+  w->done += r->at - chunk->cut;
+  if (!tokenizer->last) w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - r->at;
+  if (hp_worker_wastes_bytes(w)) w->saturated = true;
+  bool clean = hp_worker_is_at_boundary(w);
+  chunk->cut_short = true;
+  w->outer.now.end = r->at;
+  if (!clean) w->outer.poisoned = HPAR_HAZARD_INPUT_TO_COME;
+  hp_worker_end_segment(w, &chunk->log, clean ? HP_ENDS_CLEAN : HP_ENDS_HAZARD);
+  return STOP;
+}
+
+/* Ends the run at raw text without an end. */
+static progress stop_in_text(chunk_run *r) {
+  hp_worker *w = r->worker;
+  w->outer.poisoned = HPAR_HAZARD_UNENDED_TEXT;
+  w->outer.now.end = r->token->end;
+  hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_HAZARD);
+  return STOP;
+}
+
+static bool ends_raw_text(const hp_token *t, bool scripting) {
+  return t->kind == HPAR_TOKEN_END_TAG &&
+         ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_NOSCRIPT && scripting));
+}
+
+/* Discards the hypothesis' segments and begins it after the token. */
+// HPar 4.2.1(c)
+static void restart(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_chunk_work *chunk = r->chunk;
+  hp_log_cut(&chunk->log, r->hypothesis->segment);
+  r->checked_segments = r->hypothesis->segment;
+  hp_clear_own_elements(&w->engine.builder);
+  r->hypothesis->first = r->token->end;
+  chunk->outcome.respeculations++;
+  chunk->outcome.bytes_respeculated += r->token->end - chunk->cut;
+  w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  hp_begin_segment(w, r->token->end, HP_IN_BODY, HPAR_NAMESPACE_HTML);
+  w->outer.fostered = false;
+  r->may_restart = false;
+}
+
+/* Ends the segment with the first half of the token, which the merger runs. Then builds the rest of
+ * the token. */
+static void split_token(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_builder *b = &w->engine.builder;
+  hp_outer_context *outer = &w->outer;
+  hp_log *log = &r->chunk->log;
+  uint32_t confident = outer->confident;
+  outer->now.end = r->at; /* "</>" may precede the token's own start */
+  hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
+  /* The next segment has the errors of the token. */
+  log->segments[log->segment_count - 1].errors_end = r->errors_before;
+  bool row = hp_splits_row(r->token);
+  if (row) outer->fostered = false;
+  hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack[0].ns);
+  outer->confident = confident;
+  outer->disposition = HP_DISPOSITION_LOCAL;
+  hp_speculative_token(b, r->token);
+}
+
+static bool is_table_part(const hp_token *t) {
+  switch (t->name) {
+    case HP_TABLE:
+    case HP_CAPTION:
+    case HP_COL:
+    case HP_COLGROUP:
+    case HP_TBODY:
+    case HP_THEAD:
+    case HP_TFOOT:
+    case HP_TR:
+    case HP_TD:
+    case HP_TH: return t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
+    default: return false;
+  }
+}
+
+/* Predicts the mode and the namespace of the outer context after the merger runs the deferred
+ * token. */
+static void predict_outer_context(chunk_run *r, uint8_t *mode, uint8_t *ns) {
+  hp_worker *w = r->worker;
+  const hp_builder *b = &w->engine.builder;
+  hp_outer_context *outer = &w->outer;
+  const hp_token *t = r->token;
+  const hp_strategy *strategy = r->plan->strategy;
+  /* The merger runs a start tag on top of the worker's open elements, some of which may stay open.
+   */
+  bool on_top = t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_TEMPLATE];
+  if (on_top && !strategy->mode_after) *mode = adopted_mode(b);
+  outer->fostered = !strategy->mode_after && ((outer->fostered && !is_table_part(t)) || hp_is_fostered(*mode, t));
+  *mode = strategy->mode_after ? strategy->mode_after(w, *mode, t) : hp_predicted_mode(*mode, t);
+  *ns = hp_predicted_namespace(*ns, b, t);
+  /* A head has no foreign content. */
+  if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
+  if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_SVG || t->name == HP_MATH))
+    outer->outer_ns = HPAR_NAMESPACE_HTML;
+}
+
+/* Ends the segment with the token, which the merger runs. */
+static progress defer_token(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_outer_context *outer = &w->outer;
+  hp_log *log = &r->chunk->log;
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  const hp_token *t = r->token;
+  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack[0].ns;
+  if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
+  outer->now.end = t->start;
+  hp_worker_end_segment(w, log, HP_ENDS_DEFER);
+  if (t->kind == HPAR_TOKEN_EOF) return STOP;
+  bool start = t->kind == HPAR_TOKEN_START_TAG;
+  tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
+  if (r->plan->strategy->stops) hp_skip_raw_text(tokenizer);
+  if (!hp_log_raw_text(w, log, t->name)) return STOP;
+  hp_begin_segment(w, hp_worker_offset(w), mode, ns);
+  outer->disposition = HP_DISPOSITION_LOCAL;
+  if (!outer->minimise_log || tokenizer->content != HP_CONTENT_DATA) return CONTINUE;
+  uint32_t checked = r->checked_segments;
+  bool pays_off = hp_log_pays_off(log, &checked);
+  r->checked_segments = checked;
+  if (pays_off) return CONTINUE;
+  end_early(r);
+  return STOP;
+}
+
+/* Counts the token, unless it poisons the segment. Ends the segment if that is long enough. */
+static void count_token(chunk_run *r) {
+  hp_worker *w = r->worker;
+  const hp_builder *b = &w->engine.builder;
+  hp_outer_context *outer = &w->outer;
+  hp_log *log = &r->chunk->log;
+  if (b->depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
+    outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+  if (outer->poisoned) {
+    hp_give_segment_up(w, log, r->token->end);
+    return;
+  }
+  outer->now.tokens++;
+  if (b->depth == 0 && r->token->end - outer->now.start >= r->checkpoint_bytes && b->formatting_count == 0 &&
+      b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
+    uint8_t ns = b->stack[0].ns;
+    outer->now.end = r->token->end;
+    hp_worker_end_segment(w, log, HP_ENDS_CLEAN);
+    hp_begin_segment(w, r->token->end, outer->base_mode, ns);
+    if (r->plan->strategy->one_by_one) outer->confident = 0;
+  }
+}
+
+/* Processes a token, or a run of plain tokens. */
+static progress step(chunk_run *r) {
+  hp_worker *w = r->worker;
+  hp_builder *b = &w->engine.builder;
+  hp_outer_context *outer = &w->outer;
+  r->at = hp_worker_offset(w);
+  if (is_at_end(r)) return STOP;
+  if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && hp_worker_is_at_boundary(w)) join(r);
+  r->errors_before = r->chunk->log.errors.count;
+  hp_engine_check(&w->engine);
+  int kind = next_token(w, r->token);
+  if (r->fast_path && kind != HP_TOKEN_NEED_MORE && build_plain_tokens(r, &kind)) return CONTINUE;
+  if (kind == HP_TOKEN_NEED_MORE) return widen_or_stop(r);
+  if (b->mode == HP_IN_TEXT) {
+    r->may_restart = false; /* the chunk has raw text of its own */
+    if (r->token->kind == HPAR_TOKEN_EOF) return stop_in_text(r);
+  } else {
+    if (r->may_restart && ends_raw_text(r->token, r->request->scripting) && b->top->ns == HPAR_NAMESPACE_HTML)
+      return RESTART;
+    if (r->stops && r->stops(w, r->request, r->token, r->chunk)) return STOP;
+  }
+  hp_speculative_token(b, r->token);
+  if (outer->disposition == HP_DISPOSITION_SPLIT) split_token(r);
+  if (outer->disposition == HP_DISPOSITION_DEFER) return defer_token(r);
+  count_token(r);
+  return CONTINUE;
+}
+
+void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
+                  hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
+  const hp_strategy *strategy = plan->strategy;
+  hp_token token;
+  chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
+  w->outer.disposition = HP_DISPOSITION_LOCAL;
+  w->outer.minimise_log = run.predicts_mode && !strategy->stops && !strategy->one_by_one;
+  if (!w->source.next) {
+    w->engine.tokenizer.end = w->engine.tokenizer.at;
+    hp_widen_input(&w->engine.tokenizer, request, chunk);
+  }
+  for (;;) {
+    progress progress = step(&run);
+    if (progress == STOP) return;
+    if (progress == RESTART) restart(&run);
+  }
+}

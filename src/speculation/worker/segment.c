@@ -1,0 +1,171 @@
+#include "speculation/worker/segment.h"
+
+#include "base/vector.h"
+#include "html/dom/tag.h"
+
+static hp_ref new_anchor(hp_builder *b) {
+  hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);
+  memset(anchor, 0, sizeof *anchor);
+  anchor->kind = HP_NODE_ANCHOR;
+  return hp_ref_of(b->base, anchor);
+}
+
+void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t ns) {
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
+  hp_ref anchor = b->stack[0].node;
+  if (!anchor || hp_node_at(b->base, anchor)->first) anchor = new_anchor(b);
+  memset(s, 0, sizeof *s);
+  s->start = s->end = offset;
+  s->anchor = anchor;
+  s->modes = ~0u;
+  s->base_mode = base_mode;
+  s->ns = ns;
+  b->stack[0] = (hp_open_element){.node = anchor, .ns = ns};
+  b->mode = base_mode;
+  b->frameset_ok = true;
+  b->form = 0;
+  b->form_known = false;
+  b->node_count = 0;
+  b->assumed = 0;
+  memset(b->ark_asked, 0, sizeof b->ark_asked);
+  b->foreign_base = ns != HPAR_NAMESPACE_HTML;
+  w->outer.base_mode = base_mode;
+  w->outer.poisoned = HPAR_HAZARD_NONE;
+}
+
+void hp_clear_own_elements(hp_builder *b) {
+  hp_speculative_clear_stack(b);
+  b->formatting_count = 0;
+  b->template_count = 0;
+  b->foster_parenting = false;
+  b->ignore_lf = false;
+  b->prepared = false;
+}
+
+/* Copies the builder's open elements, formatting entries and template modes to the log. */
+static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
+  hp_unwind *unwind = &w->engine.unwind;
+  const hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
+  s->mode = b->mode;
+  s->mode_is_base = b->mode == s->base_mode && !b->last[HP_TEMPLATE];
+  s->frameset_not_ok = !b->frameset_ok;
+  s->form_written = b->form_known;
+  s->form = b->form;
+  s->nodes = b->node_count;
+  s->open_count = b->depth;
+  s->formatting_count = b->formatting_count;
+  s->template_count = b->template_count;
+  hp_grow(&log->open, &log->open_capacity, log->open_count + b->depth, unwind);
+  if (b->depth) memcpy(log->open + log->open_count, b->stack + 1, b->depth * sizeof *b->stack);
+  log->open_count += b->depth;
+  hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting_count, unwind);
+  if (b->formatting_count)
+    memcpy(log->formatting + log->formatting_count, b->formatting, b->formatting_count * sizeof *b->formatting);
+  log->formatting_count += b->formatting_count;
+  hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, unwind);
+  if (b->template_count) memcpy(log->template_modes + log->template_count, b->template_modes, b->template_count);
+  log->template_count += b->template_count;
+  if (ends == HP_ENDS_DEFER || ends == HP_ENDS_SPLIT) {
+    hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, unwind);
+    s->token = log->token_count;
+    log->tokens[log->token_count++] = w->outer.token;
+  }
+}
+
+void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
+  hp_unwind *unwind = &w->engine.unwind;
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
+  s->ends = (uint8_t)ends;
+  s->hazard = w->outer.poisoned;
+  if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
+  s->errors_end = log->errors.count;
+  s->questions = b->assumed;
+  s->open = log->open_count;
+  s->formatting = log->formatting_count;
+  s->template_modes = log->template_count;
+  if (ends != HP_ENDS_HAZARD) log_open_state(w, log, ends);
+  hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
+  log->segments[log->segment_count++] = *s;
+  w->outer.confident &= ~hp_unsettled(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
+  hp_clear_own_elements(b);
+  if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
+}
+
+void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
+  hp_builder *b = &w->engine.builder;
+  hp_segment *s = &w->outer.now;
+  hp_clear_own_elements(b);
+  *s = log->segments[--log->segment_count];
+  if (!s->anchor) s->anchor = new_anchor(b);
+  b->stack[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
+  b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
+  b->assumed = s->questions;
+  memset(b->ark_asked, 0, sizeof b->ark_asked);
+  w->outer.base_mode = s->base_mode;
+  w->outer.poisoned = HPAR_HAZARD_NONE;
+  for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
+  hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->unwind);
+  b->formatting_count = s->formatting_count;
+  if (b->formatting_count)
+    memcpy(b->formatting, log->formatting + s->formatting, s->formatting_count * sizeof *b->formatting);
+  hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
+  b->template_count = s->template_count;
+  if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);
+  b->mode = s->mode;
+  b->frameset_ok = !s->frameset_not_ok;
+  b->form = s->form;
+  b->form_known = s->form_written;
+  b->node_count = s->nodes;
+  s->open_count = s->formatting_count = s->template_count = 0;
+  log->open_count = s->open;
+  log->formatting_count = s->formatting;
+  log->template_count = s->template_modes;
+  log->errors.limit = log->errors.count + task->max_errors;
+  log->errors.unwind = &w->engine.unwind;
+  b->errors = task->max_errors ? &log->errors : NULL;
+}
+
+void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {
+  hp_outer_context *outer = &w->outer;
+  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack[0].ns;
+  outer->now.end = end;
+  hp_worker_end_segment(w, log, HP_ENDS_HAZARD);
+  hp_skip_raw_text(&w->engine.tokenizer);
+  hp_begin_segment(w, hp_worker_offset(w), mode, ns);
+}
+
+void hp_skip_raw_text(hp_tokenizer *tokenizer) {
+  hp_errors *errors = tokenizer->errors;
+  tokenizer->errors = NULL;
+  hp_read_raw_text(tokenizer);
+  tokenizer->errors = errors;
+}
+
+int hp_read_raw_text(hp_tokenizer *tokenizer) {
+  hp_token token;
+  int kind = HPAR_TOKEN_TEXT;
+  while (tokenizer->content != HP_CONTENT_DATA && kind != HPAR_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
+    kind = hp_next_token(tokenizer, &token);
+  return kind;
+}
+
+bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  hp_outer_context *outer = &w->outer;
+  uint32_t confident = outer->confident;
+  while (tokenizer->content != HP_CONTENT_DATA) {
+    uint32_t at = hp_worker_offset(w);
+    hp_engine_check(&w->engine);
+    if (hp_next_token(tokenizer, &outer->token) == HP_TOKEN_NEED_MORE) break;
+    hp_begin_segment(w, at, outer->base_mode, w->engine.builder.stack[0].ns);
+    outer->now.raw_name = name;
+    outer->now.end = outer->token.start;
+    hp_worker_end_segment(w, log, HP_ENDS_DEFER);
+    outer->confident = confident;
+    if (outer->token.kind == HPAR_TOKEN_EOF) return false;
+  }
+  return true;
+}

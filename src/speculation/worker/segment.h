@@ -1,0 +1,38 @@
+#ifndef HP_SPECULATION_WORKER_SEGMENT_H
+#define HP_SPECULATION_WORKER_SEGMENT_H
+
+/* Segments of a worker's log: how they begin and end. A segment begins without open elements of the
+ * worker, at a token boundary. */
+
+#include "speculation/worker/worker.h"
+
+/* Returns the offset of the next token. */
+static inline uint32_t hp_worker_offset(const hp_worker *w) {
+  return (uint32_t)(w->engine.tokenizer.at - w->engine.tokenizer.base);
+}
+
+/* Returns true if no token is in progress: the builder and the tokenizer need nothing from the
+ * tokens before. */
+static inline bool hp_worker_is_at_boundary(const hp_worker *w) {
+  const hp_builder *b = &w->engine.builder;
+  return b->mode != HP_IN_TEXT && !b->ignore_lf && w->engine.tokenizer.content == HP_CONTENT_DATA;
+}
+
+/* Begins a segment at `offset`. The outer context has this insertion mode and namespace. */
+void hp_begin_segment(hp_worker *worker, uint32_t offset, uint8_t base_mode, uint8_t ns);
+
+/* Removes all open elements, formatting entries and template modes of the worker. */
+void hp_clear_own_elements(hp_builder *builder);
+
+/* Ends the segment at `end` as poisoned, skips raw text, and begins the next segment. */
+void hp_give_segment_up(hp_worker *worker, hp_log *log, uint32_t end);
+
+/* Reads raw text up to its end tag. Returns the kind of the last token. */
+int hp_read_raw_text(hp_tokenizer *tokenizer);
+/* Reads raw text that the merger parses again, without reporting its errors. */
+void hp_skip_raw_text(hp_tokenizer *tokenizer);
+/* Logs the raw text after the deferred start tag `name`, and its end tag, as deferred tokens. The
+ * tokens depend only on the fact that the text is raw. Returns false at the end of the input. */
+bool hp_log_raw_text(hp_worker *worker, hp_log *log, hp_atom name);
+
+#endif
