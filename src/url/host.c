@@ -84,7 +84,7 @@ static bool read_ending_ipv4(const char *at, const char *end, uint16_t pieces[2]
       value = value * 10 + (unsigned)(*at - '0');
       if (value > 255) return false;
     }
-    pieces[i / 2] = (uint16_t)(pieces[i / 2] << 8 | value);
+    pieces[i / 2] = (uint16_t)((unsigned)pieces[i / 2] << 8 | value);
   }
   return at == end;
 }
