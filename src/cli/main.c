@@ -9,7 +9,7 @@
 enum { MIN_STACK = 128 << 10 };
 
 /* Ends the program if its stack is too small. Otherwise a library's constructor, or a command, would crash. */
-__attribute__((no_sanitize_address, no_sanitize_thread, no_sanitize_undefined)) static void check_stack(void) {
+__attribute__((no_sanitize_address, no_sanitize_thread)) static void check_stack(void) {
   static const char message[] =
       "hpar: the limit of the stack is below 128 KB; raise it, for example by 'ulimit -s 8192'\n";
   struct rlimit limit;
