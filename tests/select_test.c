@@ -398,8 +398,9 @@ static plain_selector *make_selector(random_state *seed, int depth, bool relativ
 static void make_test(random_state *seed, plain_test *test, int depth, bool inside_has, bool plain, bool first) {
   memset(test, 0, sizeof *test);
   size_t roll = random_below(seed, depth > 0 ? 16 : 9);
-  static const int kinds[] = {TYPE,     TYPE,          CLASS,  CLASS,       ID, HAS_ATTRIBUTE, NTH, NTH_LAST, EMPTY,
-                              NTH_TYPE, NTH_LAST_TYPE, NTH_OF, NTH_LAST_OF, IS, NOT,           HAS};
+  static const unsigned kinds[] = {TYPE,     TYPE,  CLASS,    CLASS,         ID,     HAS_ATTRIBUTE, NTH,
+                                   NTH_LAST, EMPTY, NTH_TYPE, NTH_LAST_TYPE, NTH_OF, NTH_LAST_OF,   IS,
+                                   NOT,      HAS};
   test->kind = kinds[roll];
   if (test->kind == TYPE && !first) test->kind = CLASS;
   if ((test->kind == HAS && inside_has) || (test->kind == NTH_OF && plain)) test->kind = NOT;
