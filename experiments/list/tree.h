@@ -43,9 +43,10 @@ void list_arena_free(list_arena *arena);
 list_node *list_node_new(list_arena *arena, list_kind kind);
 void list_append(list_node *parent, list_node *child);
 
-/* A parsed piece. The auxiliary root has the nodes with a start and the start-missing nodes, in
- * order. End-missing nodes are a path from `current` up to the root (Property 4.1, for pieces of documents
- * without errors). */
+/* A parsed piece. The auxiliary root has the nodes with a start and the start-missing nodes.
+ *
+ * End-missing nodes are a path from `current` up to the root (Property 4.1, for pieces of
+ * documents without errors). */
 typedef struct list_tree {
   list_node *root, *current;
   size_t errors;     /* tags without a match, data outside an item, other bytes */
