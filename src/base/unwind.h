@@ -22,7 +22,8 @@ typedef hpar_status (*hp_try_fn)(void *argument);
  * can live in registers. */
 hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument);
 
-/* Ends the innermost hp_try of `unwind` with this status. Requires: such a call is active. */
+/* Ends the innermost hp_try of `unwind` with this status. HPAR_OK ends it early without a failure. Requires: such a
+ * call is active. */
 _Noreturn void hp_unwind_now(hp_unwind *unwind, hpar_status status);
 
 #endif

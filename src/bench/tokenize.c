@@ -2,7 +2,7 @@
  * the tree builder alone, as a parse less the tokenizing of the same page just before it: tokens cannot be kept, for
  * their attributes belong to the document that the parse makes. */
 
-#include "html/tree/engine.h"
+#include "html/tree/engine_loop.h"
 
 #include "base/names.h"
 #include "bench/suite.h"
@@ -28,17 +28,11 @@ static hp_content content_after(const hp_token *token) {
   }
 }
 
-static uint64_t all_tokens(hp_tokenizer *tokenizer) {
-  hp_token token;
-  uint64_t tokens = 0;
-  while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF) {
-    tokens++;
-    if (token.kind == HPAR_TOKEN_START_TAG) {
-      hp_content content = content_after(&token);
-      if (content != HP_CONTENT_DATA) tokenizer->content = content;
-    }
-  }
-  return tokens;
+/* Sets the content state that follows the token. */
+HP_LOOP void follow(hp_engine *engine, const hp_token *token, void *context) {
+  (void)context;
+  hp_content content = token->kind == HPAR_TOKEN_START_TAG ? content_after(token) : HP_CONTENT_DATA;
+  if (content != HP_CONTENT_DATA) engine->tokenizer.content = content;
 }
 
 static hpar_status count_tokens(void *argument) {
@@ -46,7 +40,8 @@ static hpar_status count_tokens(void *argument) {
   hp_engine *engine = &bench->engine;
   hp_engine_open(engine, bench->request);
   engine->tokenizer.foreign = NULL;
-  bench->tokens += all_tokens(&engine->tokenizer);
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = follow, .is_complete = true}, NULL);
+  bench->tokens += engine->tokens;
   return HPAR_OK;
 }
 

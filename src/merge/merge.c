@@ -1,6 +1,7 @@
 #include "merge/merge.h"
 
 #include "base/clock.h"
+#include "html/tree/engine_loop.h"
 #include "merge/note.h"
 
 #include "html/tree/no_context.h"
@@ -14,38 +15,41 @@ static bool at_boundary(const hp_merger *m) {
   return m->engine->tokenizer.content == HP_CONTENT_DATA && m->engine->builder.mode != HP_IN_TEXT;
 }
 
-static bool step(hp_merger *m) {
-  hp_token token;
-  if (!hp_engine_next(m->engine, &token)) return false;
-  hp_exact_token(&m->engine->builder, &token);
-  m->engine->builder.prepared = false;
-  if (token.kind == HPAR_TOKEN_EOF)
-    m->done = true;
-  else
-    m->engine->tokens++;
-  hp_engine_check(m->engine);
-  return true;
+typedef struct target {
+  const hp_merger *merger;
+  uint32_t offset;
+} target;
+
+static bool is_reached(const hp_engine *engine, void *context) {
+  (void)engine;
+  const target *t = context;
+  return position(t->merger) >= t->offset && at_boundary(t->merger);
 }
 
-/* As the sequential parser: all of the input is there, and nothing but its end to be looked out
- * for. Not the first token after a segment, nor the last. */
-static void hurry_to(hp_merger *m, uint32_t offset) {
-  hp_engine *engine = m->engine;
-  if (hp_exact_tokens(&engine->builder, engine->tokenizer.base + offset, &engine->tokens)) m->done = true;
+static void build(hp_engine *engine, const hp_token *token, void *context) {
+  (void)context;
+  hp_exact_token(&engine->builder, token);
+  engine->builder.prepared = false;
 }
+
+static const hp_loop_parts exactly = {.next = hp_loop_next, .build = build, .stops = is_reached, .checks_limits = true};
 
 bool hp_merger_parse_until(hp_merger *m, uint32_t offset) {
-  if (m->done || (position(m) >= offset && at_boundary(m))) return true;
-  if (!step(m)) return false;
-  if (!m->done && m->engine->tokenizer.last && !hp_engine_is_limited(m->engine)) hurry_to(m, offset);
-  while (!m->done && (position(m) < offset || !at_boundary(m)))
-    if (!step(m)) return false;
-  return true;
+  hp_engine *engine = m->engine;
+  target target = {m, offset};
+  if (m->done || is_reached(engine, &target)) return true;
+  if (hp_engine_awaits_input(engine)) return false;
+  /* The first token may be prepared and the last one may begin raw text. The fast loop parses the
+   * tokens between. */
+  hp_loop_end end = hp_loop_step(engine, exactly, &target, &engine->tokens);
+  if (end == HP_LOOP_GOES_ON && engine->tokenizer.last && !hp_engine_is_limited(engine))
+    end = hp_engine_run_fast(engine, engine->tokenizer.base + offset);
+  if (end == HP_LOOP_GOES_ON || end == HP_LOOP_STOPPED) end = hp_loop_run(engine, exactly, &target);
+  m->done = end == HP_LOOP_ENDED;
+  return end != HP_LOOP_NEEDS_INPUT;
 }
 
-void hp_merger_finish(hp_merger *m) {
-  while (!m->done) step(m);
-}
+void hp_merger_finish(hp_merger *m) { hp_merger_parse_until(m, UINT32_MAX); }
 
 /* As above, on a stretch that a worker has been over, too. */
 static bool parse_again(hp_merger *m, uint32_t offset) {

@@ -1,5 +1,6 @@
 #include "session/incremental.h"
 
+#include "drivers/sequential/sequential.h"
 #include "session/whole.h"
 
 enum { MIN_TIMED_BYTES = 64 }; /* shorter feeds are not timed */
@@ -85,17 +86,6 @@ static const hp_encoding *encoding_of(const hp_stream *stream) {
   return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;
 }
 
-static void run_on(hp_engine *engine) {
-  hp_token token;
-  uint64_t tokens = 0;
-  hp_tokenizer *t = &engine->tokenizer;
-  if (hp_engine_is_limited(engine))
-    while (hp_next_token(t, &token) != HP_TOKEN_NEED_MORE) hp_engine_take_checked(engine, &token);
-  for (; hp_next_token(t, &token) != HP_TOKEN_NEED_MORE; tokens++) hp_exact_token(&engine->builder, &token);
-  engine->retry = hp_retry(t);
-  engine->tokens += tokens;
-}
-
 #if HPAR_PARALLEL
 /* Hands what has come to the parallel parser. Returns false if it is not the driver yet. */
 static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
@@ -139,9 +129,9 @@ static void parse_on(hp_feed *feed, bool last) {
   engine->tokenizer.end = feed->request.text + available;
   if (last) {
     engine->tokenizer.last = true;
-    hp_run_to_end(engine);
-  } else if (feed->way == HP_FEED_SEQUENTIAL && available >= engine->retry) {
-    run_on(engine);
+    hp_sequential_finish(engine);
+  } else if (feed->way == HP_FEED_SEQUENTIAL) {
+    hp_sequential_continue(engine);
   }
 }
 
@@ -155,8 +145,8 @@ static hpar_status parse_last_part(void *feed) {
   return HPAR_OK;
 }
 
-static hpar_status parse_some(hp_feed *feed, bool last) {
-  return hp_try(&feed->session->engine.unwind, last ? parse_last_part : parse_part, feed);
+static hp_outcome parse_some(hp_feed *feed, bool last, hpar_status *status) {
+  return hp_engine_try(&feed->session->engine, last ? parse_last_part : parse_part, feed, status);
 }
 
 /* What a meta element said, or an end of doubt. */
@@ -191,8 +181,9 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
   hpar_status status = hp_stream_add(stream, bytes, length, last);
   for (;;) {
     if (timed) feed->decode_ns += hp_now() - begin;
-    if (status == HPAR_OK && stream->begun) status = parse_some(feed, last);
-    if (status < HP_ANOTHER_ENCODING) break;
+    hp_outcome outcome = HP_OUTCOME_DONE;
+    if (status == HPAR_OK && stream->begun) outcome = parse_some(feed, last, &status);
+    if (outcome != HP_OUTCOME_RESTART && status != HP_STREAM_INVALID) break;
     timed = true;
     begin = hp_now();
     if (status == HP_STREAM_INVALID) {

@@ -36,18 +36,6 @@ void hp_session_stop(hp_session *session) {
 #endif
 }
 
-void hp_run_to_end(hp_engine *engine) {
-  hp_token token;
-  if (!hp_engine_is_limited(engine)) {
-    hp_exact_tokens(&engine->builder, HP_TO_END, &engine->tokens);
-    return;
-  }
-  do {
-    hp_next_token(&engine->tokenizer, &token);
-    hp_engine_take_checked(engine, &token);
-  } while (token.kind != HPAR_TOKEN_EOF);
-}
-
 /* Replaces the html element that stood for a fragment's root by its children. */
 static void unwrap_fragment(hpar_document *document) {
   char *base = document->range.base;

@@ -59,9 +59,6 @@ void hp_limit_memory(hpar_document *document, uint64_t limit);
  * the engine. */
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request);
 
-/* Parses to the end of the input. A failure unwinds through the engine. */
-void hp_run_to_end(hp_engine *engine);
-
 /* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors,
  * the result. */
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,

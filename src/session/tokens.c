@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "html/tree/engine_loop.h"
 
 #include <hpar/tokenizer.h>
 
@@ -65,7 +66,25 @@ typedef struct tokenizing {
   attribute_list list;
   hpar_token_callback callback;
   void *context;
+  bool is_declined; /* the callback wants no more tokens */
 } tokenizing;
+
+/* Calls the callback with the token. */
+static void report(hp_engine *engine, const hp_token *token, void *context) {
+  tokenizing *run = context;
+  const hp_input *input = &run->task->document->input;
+  hpar_token shown;
+  show(engine, token, &run->list, &engine->unwind, &shown);
+  shown.start = hp_input_offset(input, token->start);
+  shown.end = hp_input_offset(input, token->end);
+  run->is_declined = !run->callback(&shown, run->context);
+}
+
+static bool is_declined(const hp_engine *engine, void *context) {
+  (void)engine;
+  const tokenizing *run = context;
+  return run->is_declined;
+}
 
 static hpar_status tokenize(void *argument) {
   tokenizing *run = argument;
@@ -76,14 +95,7 @@ static hpar_status tokenize(void *argument) {
   engine->tokenizer.foreign = NULL;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
-  hp_token token;
-  hpar_token shown;
-  do {
-    hp_next_token(&engine->tokenizer, &token);
-    show(engine, &token, &run->list, &engine->unwind, &shown);
-    shown.start = hp_input_offset(&task->document->input, token.start);
-    shown.end = hp_input_offset(&task->document->input, token.end);
-  } while (run->callback(&shown, run->context) && token.kind != HPAR_TOKEN_EOF);
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = is_declined}, run);
   if (task->max_errors) {
     hp_find_input_errors(task->text, task->length, &engine->errors);
     hp_errors_sort(&engine->errors);
@@ -122,7 +134,12 @@ hpar_status hp_tokenize(hp_session *session, const char *state, const char *last
                           .text = document->input.bytes,
                           .length = document->input.length,
                           .max_errors = max_errors};
-    tokenizing run = {&session->engine, &request, content, last_start_tag, {NULL, 0}, callback, context};
+    tokenizing run = {.engine = &session->engine,
+                      .task = &request,
+                      .content = content,
+                      .last_start_tag = last_start_tag,
+                      .callback = callback,
+                      .context = context};
     status = hp_try(&session->engine.unwind, tokenize, &run);
     hp_free(run.list.items);
   }

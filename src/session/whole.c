@@ -1,5 +1,7 @@
 #include "session/whole.h"
 
+#include "drivers/sequential/sequential.h"
+
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 #endif
@@ -46,22 +48,22 @@ static hpar_status parse_whole(void *argument) {
   hp_open_request(session, config, request);
 #if HPAR_PARALLEL
   if (session->result.driver == HP_DRIVER_PARALLEL)
-    return hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
-  if (session->result.driver == HP_DRIVER_PIPELINED) {
+    hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
+  else if (session->result.driver == HP_DRIVER_PIPELINED)
     hp_parse_pipelined(&session->stages, pool_for_stages(session, config), engine, request, &config->pipeline,
                        &session->pipeline_counters);
-    return HPAR_OK;
-  }
+  else
 #endif
-  hp_run_to_end(engine);
+    hp_sequential_finish(engine);
   return HPAR_OK;
 }
 
-static hpar_status run_driver(hp_session *session, const hp_config *config, const hp_request *request) {
+static hp_outcome run_driver(hp_session *session, const hp_config *config, const hp_request *request,
+                             hpar_status *status) {
   whole_parse whole = {session, config, request};
-  hpar_status status = hp_try(&session->engine.unwind, parse_whole, &whole);
-  if (status != HPAR_OK) hp_session_stop(session);
-  return status;
+  hp_outcome outcome = hp_engine_try(&session->engine, parse_whole, &whole, status);
+  if (outcome != HP_OUTCOME_DONE) hp_session_stop(session);
+  return outcome;
 }
 
 /* Returns true if the sequential parser reaches a limit of nodes or memory, or might: it takes less
@@ -115,9 +117,8 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     request.tentative = sniffed.certain || config->fragment ? NULL : sniffed.encoding;
     if (result->driver == HP_DRIVER_PIPELINED && is_limited(&request.limits, memory_limit))
       result->driver = HP_DRIVER_SEQUENTIAL;
-    status = run_driver(session, config, &request);
+    again = run_driver(session, config, &request, &status) == HP_OUTCOME_RESTART;
     const hp_encoding *declared = session->engine.builder.declared;
-    again = status == HP_ANOTHER_ENCODING;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
     if (!again && result->driver == HP_DRIVER_PARALLEL &&
         may_reach_limit(session, &request.limits, memory_limit, document, status)) {

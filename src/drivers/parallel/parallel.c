@@ -13,7 +13,7 @@ static hpar_status merge_all(void *job) {
   return HPAR_OK;
 }
 
-/* Merges as task 0. A failure ends this task, because it must not unwind through the executor. */
+/* Merges as task 0. Unwinding ends this task, because it must not pass the executor's frames. */
 static void merge_as_task(hp_job *job) {
   job->merge_status = hp_try(&job->merger.engine->unwind, merge_all, job);
   atomic_store(&job->queue->cancelled, true);
@@ -26,9 +26,11 @@ static void run_task(void *context, unsigned index) {
     merge_as_task(context);
 }
 
-static hpar_status run_by_caller(hp_job *job) {
+/* Runs the tasks on the caller's executor. Then unwinds if the merger did. */
+static void run_by_caller(hp_job *job) {
+  hp_engine *engine = job->merger.engine;
   hp_run_on_caller(&job->config->executor, job->threads, run_task, job);
-  return job->merge_status;
+  if (job->merge_status != HPAR_OK || engine->builder.restarts) hp_unwind_now(&engine->unwind, job->merge_status);
 }
 
 /*** one parse ***/
@@ -94,8 +96,8 @@ static void assign_chunks(hp_job *job) {
   hp_chunk_queue_reserve(queue, chunk);
 }
 
-hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request,
-                                 const hp_parallel_config *config, hp_parallel_counters *counters) {
+void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                          hp_parallel_counters *counters) {
   hp_parallel_begin(team, engine, request, config, counters);
   hp_job *job = &team->job;
   job->pipelined = config->pipelined_workers;
@@ -109,8 +111,7 @@ hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_requ
   counters->cut_ns = begin - job->begin_time - (job->cutter.oracle ? job->cutter.oracle->nanoseconds : 0);
   assign_chunks(job);
   if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
-    hpar_status status = run_by_caller(job);
-    if (status != HPAR_OK) return status;
+    run_by_caller(job);
   } else {
     hp_team_start_pool(job);
     hp_merge_all(job);
@@ -118,7 +119,6 @@ hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_requ
   }
   job->busy_ns = hp_now() - begin;
   hp_report_job(job);
-  return HPAR_OK;
 }
 
 void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {

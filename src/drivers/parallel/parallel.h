@@ -8,11 +8,10 @@
 #include "drivers/parallel/slices.h"
 #include "drivers/parallel/team.h"
 
-/* Parses the request to its end on `engine`, which is open. Returns HPAR_OK, or a failure of the
- * merger as task of the caller's executor. Other failures unwind through the engine. After
- * each failure the caller calls hp_parallel_abandon. */
-hpar_status hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request,
-                                 const hp_parallel_config *config, hp_parallel_counters *counters);
+/* Parses the request to its end on `engine`, which is open. Failures and restarts unwind through
+ * the engine. Then the caller calls hp_parallel_abandon. */
+void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                          hp_parallel_counters *counters);
 
 /* The next three functions parse arriving text and unwind as above. The text arrives where
  * `request` has its text. The request, the configuration and the counters must stay until the

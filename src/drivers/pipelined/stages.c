@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "html/tokenizer/content.h"
+#include "html/tree/engine_loop.h"
 #include "trace/record.h"
 
 enum { LARGEST_WINDOW = 64 << 10, SMALLEST_WINDOW = 256 };
@@ -438,7 +439,7 @@ static void take_errors(hp_stages *s) {
 }
 
 /* The tree builder's own next token, until speculation has paid its debt. */
-static __attribute__((noinline)) const hp_token *read_alone(hp_stages *s) {
+static __attribute__((noinline)) hp_token *read_alone(hp_stages *s) {
   hp_tokenizer *t = &s->engine->tokenizer;
   const char *from = t->at;
   bool whole = hp_next_token(t, &s->own) != HP_TOKEN_NEED_MORE;
@@ -487,7 +488,7 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
   return true;
 }
 
-static inline const hp_token *next(hp_stages *s) {
+static inline hp_token *next(hp_stages *s) {
   hp_tokenizer *t = &s->engine->tokenizer;
   hp_token *token = &s->own;
   hp_packed packed = {0};
@@ -561,19 +562,16 @@ static inline uint64_t build_through(hp_stages *s) {
   return built;
 }
 
+/* Builds the plain tokens that are ready, and returns the kind of the next token. */
+HP_LOOP int next_after_plain(hp_engine *engine, hp_token **token, void *context) {
+  hp_stages *s = context;
+  engine->tokens += build_through(s);
+  *token = next(s);
+  return (*token)->kind;
+}
+
 void hp_stages_run(hp_stages *s) {
-  hp_builder *b = &s->engine->builder;
-  const hp_token *token;
-  uint64_t tokens = 0;
-  for (;;) {
-    tokens += build_through(s);
-    token = next(s);
-    if (token->kind == HPAR_TOKEN_EOF) break;
-    tokens++;
-    hp_exact_token(b, token);
-  }
-  hp_exact_token(b, token);
-  s->engine->tokens += tokens;
+  hp_loop_run(s->engine, (hp_loop_parts){.next = next_after_plain, .build = hp_loop_build, .is_complete = true}, s);
 }
 
 void hp_stages_stop(hp_stages *s) {

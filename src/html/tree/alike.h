@@ -3,7 +3,8 @@
 
 /* Tag names that "in body" treats alike, as labels of a switch: `case HP_ANY_BLOCK: case HP_P:`. */
 
-/* Their start tags close a p, their end tags close them; p, pre, listing and form are special cases of it. */
+/* Their start tags close a p, their end tags close them; p, pre, listing and form are special cases
+ * of it. */
 #define HP_ANY_BLOCK  \
   HP_ADDRESS:         \
   case HP_ARTICLE:    \

@@ -99,9 +99,6 @@ typedef struct hp_followed {
 
 typedef struct hp_outer_context hp_outer_context;
 
-/* Beside hpar_status, and never seen outside: the text is to be decoded and parsed again. */
-#define HP_ANOTHER_ENCODING ((hpar_status)100)
-
 typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hpar_document *document;
   char *base; /* of the document's range */
@@ -142,10 +139,9 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   bool fragment;
   hp_open_element context; /* of a fragment parse */
   uint64_t node_count;
-  /* What the text was decoded from, while a meta element may still change it; else NULL. Then
-   * `declared` is what the meta said, or NULL where it agreed: the engine unwinds with
-   * HP_ANOTHER_ENCODING unless the text stays the same. */
-  const hp_encoding *tentative, *declared;
+  const hp_encoding *tentative; /* of the text, while a meta element may still change it; else NULL */
+  const hp_encoding *declared;  /* by that meta element; NULL: none, or it agrees with `tentative` */
+  bool restarts;                /* the text differs in the declared encoding: the parse unwinds and begins again */
   /* Speculative builder only: */
   hp_outer_context *outer;
   bool foreign_base;       /* BASE's top is taken for a foreign element */
@@ -178,13 +174,9 @@ void hp_exact_begin_fragment(hp_builder *builder);
  * takes over. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* All tokens that begin before `near`, or HP_TO_END, none of which is still to come, counted in
- * `tokens` but for that which is the input's end. True if that was among them. */
-#define HP_TO_END ((const char *)UINTPTR_MAX)
-bool hp_exact_tokens(hp_builder *builder, const char *near, uint64_t *tokens);
-/* The same, quicker and without errors, for `token` and those that the tokenizer gives after it, as
- * long as they are known at a glance to be content within the worker's own elements, and to leave
- * one open. */
+/* Processes `token` and the tokens after it quickly, as long as each one is plain: content inside
+ * the worker's own elements that leaves one of them open. Requires: the builder reports no errors.
+ */
 typedef struct hp_plain_run {
   uint32_t tokens;  /* that were built */
   int kind;         /* of the first that was not, which is now `token`, unless `is_over` */

@@ -35,6 +35,13 @@ void hp_engine_open(hp_engine *engine, const hp_request *task) {
   engine->retry = 0;
 }
 
+hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status) {
+  engine->builder.restarts = false;
+  *status = hp_try(&engine->unwind, function, argument);
+  if (*status != HPAR_OK) return HP_OUTCOME_FAILED;
+  return engine->builder.restarts ? HP_OUTCOME_RESTART : HP_OUTCOME_DONE;
+}
+
 enum { TOKENS_A_LOOK = 64 };
 
 void hp_engine_look_at_limits(hp_engine *engine) {
@@ -56,7 +63,7 @@ static void trim_attributes(hp_engine *engine, hp_ref element) {
   hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
 }
 
-void hp_engine_take_checked(hp_engine *engine, const hp_token *t) {
+void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
   hp_builder *b = &engine->builder;
   uint32_t most = engine->limits.attributes;
   bool start = most && t->kind == HPAR_TOKEN_START_TAG;
@@ -65,8 +72,6 @@ void hp_engine_take_checked(hp_engine *engine, const hp_token *t) {
   hp_exact_token(b, t);
   if (start && (t->name == HP_HTML || t->name == HP_BODY))
     for (uint32_t i = 1; i <= b->depth && i <= 2; i++) trim_attributes(engine, b->stack[i].node);
-  if (t->kind != HPAR_TOKEN_EOF) engine->tokens++;
-  hp_engine_check(engine);
 }
 
 void hp_engine_close(hp_engine *engine) {

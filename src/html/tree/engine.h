@@ -44,8 +44,8 @@ typedef struct hp_request {
 } hp_request;
 
 void hp_engine_init(hp_engine *engine); /* a engine of zeros is not open, but may be closed */
-/* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has set.
- */
+/* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has
+ * set. */
 void hp_engine_open(hp_engine *engine, const hp_request *task);
 void hp_engine_close(hp_engine *engine);
 
@@ -54,24 +54,48 @@ void hp_engine_look_at_limits(hp_engine *engine);
 static inline void hp_engine_check(hp_engine *engine) {
   if (--engine->until_check == 0) hp_engine_look_at_limits(engine);
 }
-/* For the sequential parser, where there are limits: a token with its checks. */
+/* Returns true if the request has limits. */
 static inline bool hp_engine_is_limited(const hp_engine *engine) { return engine->until_check == 1; }
-void hp_engine_take_checked(hp_engine *engine, const hp_token *token);
+/* Gives the token to the exact builder and unwinds if it exceeds the limit of attributes. */
+void hp_engine_build_limited(hp_engine *engine, const hp_token *token);
 
-/* A token that was incomplete is tried again when half as much again has come of it, so that the
- * whole stays linear. */
+/* Returns the length of input at which an incomplete token is worth another attempt: half as much
+ * of the token again. All attempts together are linear. */
 static inline size_t hp_retry(const hp_tokenizer *t) {
   return (size_t)(t->end - t->base) + (size_t)(t->end - t->at) / 2 + 16;
 }
 
-/* The next token; false if the input that has come does not complete it, or is known not to. */
-static inline bool hp_engine_next(hp_engine *engine, hp_token *token) {
-  hp_tokenizer *t = &engine->tokenizer;
-  size_t come = (size_t)(t->end - t->base);
-  if (come < engine->retry && !t->last) return false;
-  if (hp_next_token(t, token) != HP_TOKEN_NEED_MORE) return true;
-  engine->retry = hp_retry(t);
-  return false;
+/* Returns true if the input that is there is known not to complete the next token. */
+static inline bool hp_engine_awaits_input(const hp_engine *engine) {
+  const hp_tokenizer *t = &engine->tokenizer;
+  return (size_t)(t->end - t->base) < engine->retry && !t->last;
 }
+
+/* How a part of a parse ended. */
+typedef enum hp_outcome {
+  HP_OUTCOME_DONE,
+  HP_OUTCOME_RESTART, /* a meta element declares another encoding: decode and parse the text again */
+  HP_OUTCOME_FAILED
+} hp_outcome;
+
+/* Calls hp_try with the unwind of the engine. Writes the status, which is HPAR_OK unless the part
+ * failed. */
+hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status);
+
+/* Why an engine loop ended (html/tree/engine_loop.h). */
+typedef enum hp_loop_end {
+  HP_LOOP_GOES_ON,     /* it did not */
+  HP_LOOP_STOPPED,     /* by its own condition */
+  HP_LOOP_NEEDS_INPUT, /* the input that is there does not complete the next token */
+  HP_LOOP_ENDED        /* the builder processed the end of the input */
+} hp_loop_end;
+
+/* Parses the tokens that begin before `near`, as fast as possible. Requires: all input is there,
+ * and the request has no limits. */
+#define HP_TO_END ((const char *)UINTPTR_MAX)
+hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
+
+/* Parses all complete tokens, as fast as possible. Requires: the request has no limits. */
+hp_loop_end hp_engine_run_available(hp_engine *engine);
 
 #endif

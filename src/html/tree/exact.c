@@ -1,31 +1,45 @@
 /* The exact builder: all open elements are on its own stack. */
 
+#include "html/tree/engine_loop.h"
 #include "html/tree/no_context.h"
 #include "html/tree/parts.inc"
 #include "html/tree/selectedcontent.inc"
 
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
-bool hp_exact_tokens(hp_builder *b, const char *near, uint64_t *tokens) {
-  hp_tokenizer *tokenizer = b->tokenizer;
-  hp_token token;
-  uint64_t count = 0;
-  bool ended = false;
-  uint8_t plain_mode = b->errors || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY;
-  while (tokenizer->at < near) {
-    if (hp_next_token(tokenizer, &token) == HPAR_TOKEN_EOF) {
-      hp_exact_token(b, &token);
-      ended = true;
-      break;
-    }
-    count++;
-    if (__builtin_expect(b->mode == plain_mode && current(b)->ns == HPAR_NAMESPACE_HTML && !b->ignore_lf, 1))
-      in_body(b, &token);
-    else
-      hp_exact_token(b, &token);
-  }
-  *tokens += count;
-  return ended;
+typedef struct fast_run {
+  const char *near;
+  uint8_t plain_mode; /* in which in_body processes the tokens of HTML elements */
+} fast_run;
+
+static inline fast_run begin_fast_run(const hp_builder *b, const char *near) {
+  return (fast_run){near, b->errors || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY};
+}
+
+HP_LOOP bool is_near(const hp_engine *engine, void *context) {
+  const fast_run *run = context;
+  return engine->tokenizer.at >= run->near;
+}
+
+HP_LOOP void build_fast(hp_engine *engine, const hp_token *t, void *context) {
+  const fast_run *run = context;
+  hp_builder *b = &engine->builder;
+  bool plain = b->mode == run->plain_mode && current(b)->ns == HPAR_NAMESPACE_HTML && !b->ignore_lf;
+  if (__builtin_expect(plain, 1))
+    in_body(b, t);
+  else
+    take_token(b, t);
+}
+
+hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near) {
+  fast_run run = begin_fast_run(&engine->builder, near);
+  hp_loop_parts parts = {.next = hp_loop_next, .build = build_fast, .stops = is_near, .is_complete = true};
+  return hp_loop_run(engine, parts, &run);
+}
+
+hp_loop_end hp_engine_run_available(hp_engine *engine) {
+  fast_run run = begin_fast_run(&engine->builder, NULL);
+  return hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = build_fast}, &run);
 }
 
 void hp_exact_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }

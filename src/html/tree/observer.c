@@ -1,23 +1,38 @@
 #include "html/tree/observer.h"
 
 #include "base/memory.h"
+#include "html/tree/engine_loop.h"
+
+typedef struct observed_token {
+  const hp_observer *observer;
+  hp_content content; /* before the token */
+  uint32_t start;
+} observed_token;
+
+static int next_observed(hp_engine *engine, hp_token **token, void *context) {
+  observed_token *now = context;
+  const hp_tokenizer *t = &engine->tokenizer;
+  now->content = t->content;
+  now->start = (uint32_t)(t->at - t->base);
+  return hp_loop_next(engine, token, NULL);
+}
+
+static void build_observed(hp_engine *engine, const hp_token *token, void *context) {
+  const observed_token *now = context;
+  const hp_observer *o = now->observer;
+  if (o->before) o->before(o->context, engine, token, now->content, now->start);
+  hp_exact_token(&engine->builder, token);
+  if (o->after) o->after(o->context, engine, token);
+}
 
 static void run(hp_engine *engine, const hp_request *request, const char *fragment, const hp_observer *o) {
-  hp_token token;
   hp_engine_open(engine, request);
   if (fragment) {
     if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
     hp_exact_begin_fragment(&engine->builder);
   }
-  hp_tokenizer *tokenizer = &engine->tokenizer;
-  do {
-    hp_content content = tokenizer->content;
-    uint32_t start = (uint32_t)(tokenizer->at - tokenizer->base);
-    hp_next_token(tokenizer, &token);
-    if (o->before) o->before(o->context, engine, &token, content, start);
-    hp_exact_token(&engine->builder, &token);
-    if (o->after) o->after(o->context, engine, &token);
-  } while (token.kind != HPAR_TOKEN_EOF);
+  observed_token now = {.observer = o};
+  hp_loop_run(engine, (hp_loop_parts){.next = next_observed, .build = build_observed, .counts_nothing = true}, &now);
 }
 
 typedef struct observed_parse {

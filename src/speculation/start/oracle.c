@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "html/dom/tag.h"
+#include "html/tree/engine_loop.h"
 
 typedef struct opening {
   hp_engine *engine;
@@ -50,16 +51,23 @@ void hp_oracle_close(hp_oracle *o) {
 
 static uint32_t position(const hp_oracle *o) { return (uint32_t)(o->engine.tokenizer.at - o->engine.tokenizer.base); }
 
+/* Ignores the end of the input, so that the open elements stay. */
+static void build(hp_engine *engine, const hp_token *token, void *context) {
+  (void)context;
+  if (token->kind != HPAR_TOKEN_EOF) hp_exact_token(&engine->builder, token);
+}
+
+static bool is_boundary(const hp_engine *engine, void *context) {
+  const uint32_t *cut = context;
+  const hp_tokenizer *t = &engine->tokenizer;
+  return t->at >= t->base + *cut && t->content == HP_CONTENT_DATA && engine->builder.mode != HP_IN_TEXT;
+}
+
 /* Parses until the first token boundary at or after `cut` in the data state. Returns false if more
  * input must come first, or if the text ends. */
 static bool parse_to(hp_oracle *o, uint32_t cut) {
-  hp_engine *engine = &o->engine;
-  hp_token token;
-  while (position(o) < cut || engine->tokenizer.content != HP_CONTENT_DATA || engine->builder.mode == HP_IN_TEXT) {
-    if (!hp_engine_next(engine, &token) || token.kind == HPAR_TOKEN_EOF) return false;
-    hp_exact_token(&engine->builder, &token);
-  }
-  return true;
+  hp_loop_parts parts = {.next = hp_loop_next, .build = build, .stops = is_boundary};
+  return hp_loop_run(&o->engine, parts, &cut) == HP_LOOP_STOPPED;
 }
 
 typedef struct search {
