@@ -39,7 +39,7 @@ def analyse(data):
     threads = max(data.values("threads"))
     example = next((record["output"] for record in data.ran() if record["step"] == "example"), "")
     result = Section(AGREES, "")
-    lines = [line for line in example.strip().split("\n") if ": " in line]
+    lines = [line if ": " in line else f"merged: {line}" for line in example.strip().split("\n") if line]
     if lines:
         table = result.add(Table("list-example", "The example, cut as in Figure 8", ["tree", "elements"],
                                  "A star marks a missing end, and a caret marks a missing start."))

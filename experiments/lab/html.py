@@ -6,12 +6,12 @@ from . import cells, draw, summary
 
 STYLE = """
 :root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 0 auto; padding: 1rem 1.2rem 4rem; color: #1a1a1a; background: #fff; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem 1.2rem 4rem; color: #1a1a1a; background: #fff; }
 h1 { font-size: 1.7rem; margin-bottom: .2rem; } h2 { margin-top: 3rem; border-bottom: 1px solid #ccc; padding-bottom: .2rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
-th, td { padding: .18rem .7rem; text-align: right; border-bottom: 1px solid #e2e2e2; vertical-align: top; }
+th, td { padding: .18rem .5rem; text-align: right; border-bottom: 1px solid #e2e2e2; vertical-align: top; }
 th { border-bottom: 1px solid #888; vertical-align: bottom; } th:first-child, td:first-child, td.text, th.text { text-align: left; } .number { white-space: nowrap; }
 tbody th { font-weight: 400; border-bottom: 1px solid #e2e2e2; vertical-align: top; white-space: nowrap; }
 .missing { color: #666; font-style: italic; text-align: left; }
