@@ -158,11 +158,11 @@ for strategy in hpar2013 temppa enumerate oracle exact; do
   done
 done
 run 0 explain --strategy hpar2013 --cuts 12 guesses.html
-check 'begun again' 'grep -q "begun again with another guess" out'
+check 'begun again' 'grep -q "started again with another guess" out'
 run 0 explain --strategy hpar2013 --cuts 12 guesses.html -o -
-check 'begun again, on the page' 'grep -q "begun again with another guess" out'
+check 'begun again, on the page' 'grep -q "started again with another guess" out'
 run 0 explain --strategy enumerate --cuts 28 guesses.html
-check 'readings' 'grep -q "readings of the beginning were kept" out'
+check 'readings' 'grep -q "start hypotheses were kept" out'
 
 # trace.
 run 0 trace --threads 2 --chunk-size 2000 pages/page.html -o trace.json

@@ -26,7 +26,7 @@ static const struct option options[] = {
 
 static void print_help(void) {
   puts("usage: hpar-bench [options]\n\n"
-       "Measures the rooms of HPar, each alone, on generated pages and on those below $HPAR_SHARED or\n"
+       "Measures the modules of HPar, each alone, on generated pages and on pages below $HPAR_SHARED or\n"
        "../shared, where they are.\n\noptions:\n"
        "  --filter REGEX     only benchmarks whose name the expression matches in some part\n"
        "  --min-time SECONDS for each repetition (0.1)\n"
@@ -85,7 +85,7 @@ int main(int count, char **arguments) {
     if (code >= 0) return code;
   }
   if (optind < count) {
-    fprintf(stderr, "hpar-bench: '%s' is not wanted here\nsee 'hpar-bench --help'\n", arguments[optind]);
+    fprintf(stderr, "hpar-bench: unexpected argument '%s'\nsee 'hpar-bench --help'\n", arguments[optind]);
     return 2;
   }
   hp_subjects_open();

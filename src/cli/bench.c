@@ -12,23 +12,23 @@ enum { FILTER = 1, MIN_TIME, REPETITIONS, QUICK, PEERS, OUT };
 enum { MAX_WORDS = 64, MAX_REPETITIONS = 10000 };
 
 static const hp_option options[] = {
-    {FILTER, "filter", "REGEX", "only benchmarks whose name the expression matches in some part"},
-    {MIN_TIME, "min-time", "SECONDS", "for each repetition of a benchmark (0.1)"},
-    {REPETITIONS, "repetitions", "N", "of each benchmark (5)"},
-    {QUICK, "quick", NULL, "one repetition of 5 ms: to see that all runs, not to measure"},
+    {FILTER, "filter", "REGEX", "run only benchmarks whose name contains a match"},
+    {MIN_TIME, "min-time", "SECONDS", "the least time of each repetition of a benchmark (0.1)"},
+    {REPETITIONS, "repetitions", "N", "repetitions of each benchmark (5)"},
+    {QUICK, "quick", NULL, "one repetition of 5 ms: checks that everything runs"},
     {PEERS, "peers", NULL,
      "measure the sequential parser beside other parsers instead, on each\nFILE (default: the shared corpus)"},
-    {OUT, "out", "DIR", "where to file the results\n(default: results/<host>/<date>-<commit>/bench, or .../peers)"},
+    {OUT, "out", "DIR", "the folder of the results\n(default: results/<host>/<date>-<commit>/bench, or .../peers)"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
     "bench", "[FILE...]",
-    "Measures the rooms of HPar, each alone, by the program hpar-bench, which is looked for beside\n"
-    "this one and in PATH: on generated pages and on those below $HPAR_SHARED or ../shared, where\n"
-    "they are. Prints a table, and files bench.json, every repetition (repetitions.tsv), the\n"
-    "machine, the command and the versions (machine.json), and the topology where lstopo is there.\n"
-    "With --peers it runs hpar-peers: parsers that are missing are named with how to get them, and\n"
-    "peers.json and every time (rounds.tsv) are filed.",
+    "Measures the modules of HPar, each alone, with the program hpar-bench, beside this one or in\n"
+    "PATH, on generated pages and on the pages below $HPAR_SHARED or ../shared. Prints a table and\n"
+    "stores bench.json, every repetition (repetitions.tsv), the machine, the command and the\n"
+    "versions (machine.json), and the topology if lstopo is installed. With --peers it runs\n"
+    "hpar-peers, which prints how to install missing parsers and stores peers.json and every time\n"
+    "(rounds.tsv).",
     options};
 
 /* The command line of hpar-bench, and where its results go. */
@@ -81,7 +81,7 @@ static int no_suite(void) {
 
 static int no_peers(void) {
   hp_complain(
-      "hpar-peers, which measures other parsers, is neither beside hpar nor in PATH: it is in the build folder and"
+      "hpar-peers, which measures other parsers, is neither beside hpar nor in PATH. It is in the build folder and"
       " in experiments/peers, and needs Python 3 (Debian: python3)");
   return HP_EXIT_FAILED;
 }
@@ -175,8 +175,7 @@ int hp_run_bench(int count, char **items) {
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;)
     code = take(&arguments, id, values, &files);
-  if (code < 0 && files.count && !values[PEERS])
-    code = hp_bad_usage(&command, "'%s' is not wanted here without --peers", files.words[0]);
+  if (code < 0 && files.count && !values[PEERS]) code = hp_bad_usage(&command, "'%s' needs --peers", files.words[0]);
   if (code < 0 && values[PEERS] && (values[FILTER] || values[MIN_TIME]))
     code = hp_bad_usage(&command, "--filter and --min-time are not for --peers");
   if (code >= 0) return code;

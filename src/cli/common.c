@@ -134,7 +134,7 @@ int hp_complain_status(const char *path, hpar_status status) {
       hp_complain("%s: is too large: at most %llu bytes can be parsed", name, (unsigned long long)HPAR_MAX_INPUT);
       return HP_EXIT_FAILED;
     case HPAR_ERROR_UNSUPPORTED: /* options that this build lacks have been refused before */
-      hp_complain("%s: the iconv of this system does not know the encoding", name);
+      hp_complain("%s: the iconv of this system lacks the encoding", name);
       return HP_EXIT_FAILED;
     case HPAR_ERROR_ARGUMENT: hp_complain("%s: an option's value is outside its range", name); return HP_EXIT_USAGE;
     default: hp_complain("%s: %s", name, hpar_status_text(status)); return HP_EXIT_FAILED;

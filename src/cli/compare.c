@@ -15,21 +15,20 @@ enum { REPEAT = 1, JSON, MODE, MANY };
 enum { MIN_REPEATS = 5, MAX_REPEATS = 50, MAX_ASKED = 100000, PAGE_NS = 200000000, WIDEST_NAME = 44 };
 
 static const hp_option options[] = {
-    {MODE, "mode", "parallel|pipelined", "what is compared with the sequential parser (parallel)"},
+    {MODE, "mode", "parallel|pipelined", "the mode to compare with the sequential parser (parallel)"},
     HP_COMMON_OPTIONS,
-    {REPEAT, "repeat", "N", "timed runs of each mode (default: what fits into 0.2 s a page, at\nleast 5, at most 50)"},
+    {REPEAT, "repeat", "N",
+     "timed runs of each mode (default: as many as fit into 0.2 s for\neach page, at least 5, at most 50)"},
     {MANY, "many", NULL,
-     "also parse as many copies of FILE as there are threads side by side,\neach sequentially: what splitting one "
-     "could "
-     "reach at best"},
+     "also parse a copy of FILE on each thread side by side, sequentially:\nthe most that splitting FILE can reach"},
     {JSON, "json", NULL, "print one JSON object instead of the table"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
     "compare", "FILE...",
     "Parses each FILE, and each *.html and *.htm in each folder, sequentially and in parallel:\n"
-    "equal or not, times, speed-up, accuracy. Times are milliseconds; MB is 10^6 bytes, per\n"
-    "second of the median; chunks after the first; clean: made no wrong assumption.",
+    "equal trees, times, speed-up, accuracy. Times are milliseconds. MB/s is 10^6 bytes in a\n"
+    "second, by the median. The first chunk is not counted. clean: no wrong assumption.",
     options};
 
 static uint64_t now(void) {

@@ -10,19 +10,20 @@ enum { JSON = 1, HTML };
 enum { AROUND = 40, AROUND_JSON = 60 };
 
 static const hp_option options[] = {
-    {JSON, "json", NULL, "the same as JSON, with the timeline"},
+    {JSON, "json", NULL, "print the same as JSON, with the timeline"},
     {HTML, "html", "OUT",
-     "write a page to this file, - for standard output: a bar a chunk, the\nsource around each cut, "
-     "the workers' timeline; also -o OUT"},
+     "write a page to this file, - for standard output: a bar for each\nchunk, the source around each cut, "
+     "the timeline; also -o OUT"},
     HP_INSPECTION_OPTIONS,
     {HP_OPTION_OUTPUT, "output", "OUT", "the same as --html"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
     "explain", "FILE|-",
-    "Parses FILE in parallel, every chunk but the first by a worker, and tells of each its cut, the start\nstate that "
-    "was predicted and the true one, what was assumed, what did not hold, and what was\nparsed again. Pipelined: each "
-    "place where the tree builder decides how the tokenizer goes on.",
+    "Parses FILE in parallel, every chunk except the first by a worker. Prints for each chunk its cut,\n"
+    "the predicted and the true start state, the assumptions, those that failed, and the bytes\n"
+    "parsed again. Pipelined: prints each hazard, where the tree builder determines the tokenizer's\n"
+    "state.",
     options};
 
 void hp_describe_start(char *text, size_t size, const hpar_start_state *s) {
@@ -81,9 +82,9 @@ static void print_chunk(const hp_inspection *in, size_t index) {
   if (!c->right_start)
     printf("    the first token was taken to begin elsewhere\n");
   else if (c->hypotheses > 1)
-    printf("    %u readings of the beginning were kept\n", c->hypotheses);
+    printf("    %u start hypotheses were kept\n", c->hypotheses);
   if (c->respeculations)
-    printf("    begun again with another guess%s\n", c->respeculations > 1 ? ", more than once" : "");
+    printf("    started again with another guess%s\n", c->respeculations > 1 ? ", more than once" : "");
   if (c->aborted) printf("    given up by its worker\n");
   if (c->rolled_back) printf("    not taken: the strategy's guess was wrong\n");
   uint64_t assumed[HPAR_ASSUMPTIONS];
@@ -118,7 +119,7 @@ static void print_text(const hp_inspection *in) {
     any = true;
   }
   printf("; %llu bytes parsed again", (unsigned long long)s->bytes_reparsed);
-  if (s->respeculations) printf("; begun again with another guess %llu times", (unsigned long long)s->respeculations);
+  if (s->respeculations) printf("; started again with another guess %llu times", (unsigned long long)s->respeculations);
   putchar('\n');
   for (size_t i = 0; i < hpar_chunk_count(in->parser); i++) {
     putchar('\n');

@@ -197,7 +197,7 @@ static void write_bars(FILE *f, const hp_inspection *in) {
   for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++)
     fprintf(f, "<span><i class=%s></i>%s: %s</span> ", hpar_chunk_outcome_name((hpar_chunk_outcome)i),
             hpar_chunk_outcome_name((hpar_chunk_outcome)i), outcome_text((hpar_chunk_outcome)i));
-  fputs("<span>" AGAIN " begun again by its worker, with another guess</span>", f);
+  fputs("<span>" AGAIN " started again by its worker, with another guess</span>", f);
   fputs("</p>\n<p class=dim>Point at a bar, or move to it with the tab key, for the source around its cut and what "
         "became of it.</p>\n<div class=bars>\n",
         f);
@@ -315,7 +315,7 @@ static void write_hazard(void *to, const hp_shown_hazard *h) {
 
 static void write_hazards(FILE *f, const hp_inspection *in) {
   fputs("<h2>Hazards</h2>\n<table><thead><tr><th class=n>line<th>hazard<th>foreseen<th class=n>tokens<th class=n>bytes "
-        "read in vain<th>source</tr></thead><tbody>\n",
+        "wasted<th>source</tr></thead><tbody>\n",
         f);
   hp_each_hazard(in, false, write_hazard, f);
   fputs("</tbody></table>\n", f);
@@ -349,7 +349,7 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
   grouped(f, s->bytes_reparsed);
   fputs(" bytes parsed again", f);
   if (s->respeculations)
-    fprintf(f, "; begun again with another guess %llu times", (unsigned long long)s->respeculations);
+    fprintf(f, "; started again with another guess %llu times", (unsigned long long)s->respeculations);
   fputs("</p>\n", f);
   write_bars(f, in);
   write_timeline(f, in);
@@ -357,6 +357,6 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
   write_table(f, in);
   fprintf(f,
           "<p class=dim>hpar %s. Every chunk but the first was given to a worker; the timeline is that of another "
-          "parse, in which the merger takes over what nobody has begun.</p>\n</body>\n</html>\n",
+          "parse, in which the merger parses the chunks that no worker has started.</p>\n</body>\n</html>\n",
           hpar_version());
 }

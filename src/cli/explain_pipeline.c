@@ -66,7 +66,7 @@ static void print_hazard(void *to, const hp_shown_hazard *h) {
   printf("%s:%llu:%llu: %s, ", (const char *)to, (unsigned long long)h->line, (unsigned long long)h->column,
          hpar_pipeline_hazard_name(h->met.hazard));
   if (h->met.rolled_back)
-    printf("not foreseen: %llu tokens, %llu bytes read in vain", (unsigned long long)h->met.tokens_dropped,
+    printf("not foreseen: %llu tokens, %llu bytes wasted", (unsigned long long)h->met.tokens_dropped,
            (unsigned long long)h->met.bytes_dropped);
   else
     printf("foreseen");
@@ -92,7 +92,7 @@ int hp_explain_pipeline_text(const hp_inspection *in) {
            hpar_pipeline_hazard_name((hpar_pipeline_hazard)i));
     any = true;
   }
-  printf("; %llu rollbacks, %llu tokens and %llu bytes read in vain", (unsigned long long)s->pipeline.rollbacks,
+  printf("; %llu rollbacks, %llu tokens and %llu bytes wasted", (unsigned long long)s->pipeline.rollbacks,
          (unsigned long long)s->pipeline.tokens_dropped, (unsigned long long)s->pipeline.bytes_dropped);
   if (s->pipeline.bytes_alone) printf("; %llu bytes not speculated on", (unsigned long long)s->pipeline.bytes_alone);
   printf("\n%s", hazards ? "\n" : "");

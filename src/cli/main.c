@@ -30,24 +30,24 @@ static const struct {
     {"parse", hp_run_parse, "parse a page and print its tree, its HTML or nothing"},
     {"text", hp_run_text, "print the text of pages"},
     {"links", hp_run_links, "print the links of pages, resolved"},
-    {"compare", hp_run_compare, "parse pages in every mode: equal or not, times, speed-up, accuracy"},
+    {"compare", hp_run_compare, "parse pages in every mode: equal trees, times, speed-up, accuracy"},
     {"select", hp_run_select, "print the elements that CSS selectors match"},
     {"tokens", hp_run_tokens, "print a page's tokens in the html5lib tokenizer-test format"},
-    {"explain", hp_run_explain, "what became of each chunk of a parallel parse, and why"},
-    {"trace", hp_run_trace, "the timeline of a parallel parse, as Chrome trace events"},
-    {"profile", hp_run_profile, "what pages do, counted: states at cuts, modes, switches, lists"},
-    {"project", hp_run_project, "what more cores would give: the measured tasks on virtual cores"},
-    {"bench", hp_run_bench, "measure the rooms of HPar, each alone, and file the results"},
+    {"explain", hp_run_explain, "print the outcome of each chunk of a parallel parse, with its reason"},
+    {"trace", hp_run_trace, "write the timeline of a parallel parse as Chrome trace events"},
+    {"profile", hp_run_profile, "count properties of pages: states at cuts, modes, switches, lists"},
+    {"project", hp_run_project, "project the speed-up on more cores from measured tasks"},
+    {"bench", hp_run_bench, "measure the modules of HPar, each alone, and store the results"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_usage(FILE *file) {
   fputs("usage: hpar COMMAND [options] FILE...\n       hpar --version | --help\n\n"
-        "HPar parses HTML as the Living Standard says, on one thread or on many, to the same tree.\n\ncommands:\n",
+        "HPar parses HTML by the Living Standard, on one thread or on many, to the same tree.\n\ncommands:\n",
         file);
   for (size_t i = 0; i < COMMANDS; i++) fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
-  fputs("\nhpar COMMAND --help explains a command. A FILE of - is standard input.\n"
-        "Exit status: 0 fine, 1 a difference or something unreadable, 2 wrong usage.\n",
+  fputs("\nhpar COMMAND --help explains a command. The FILE - is standard input.\n"
+        "Exit status: 0 success, 1 a difference or an unreadable file, 2 wrong usage.\n",
         file);
 }
 

@@ -29,7 +29,7 @@ void hp_print_help(const hp_command *command) {
   for (const hp_option *option = command->options; option->id; option++) {
     print_option(option->name, option->value, option->help);
   }
-  print_option("help", NULL, "show this and exit");
+  print_option("help", NULL, "print this text and exit");
 }
 
 int hp_bad_usage(const hp_command *command, const char *format, ...) {
@@ -104,7 +104,7 @@ bool hp_value_word(const hp_arguments *arguments, const char *const *words, size
       return true;
     }
   }
-  hp_bad_usage(arguments->command, "--%s: '%s' is none of %s", arguments->option->name, arguments->value,
+  hp_bad_usage(arguments->command, "--%s: '%s' is not one of %s", arguments->option->name, arguments->value,
                arguments->option->value);
   return false;
 }

@@ -69,35 +69,35 @@ enum {
   HP_OPTION_ALLOCATOR
 };
 #define HP_COMMON_OPTIONS                                                                                           \
-  {HP_OPTION_THREADS, "threads", "N", "threads for the parallel parser, this one included (0: one a core)"},        \
-      {HP_OPTION_CHUNK_SIZE, "chunk-size", "BYTES",                                                                 \
-       "bytes from one cut to the next (0: chosen from size and threads)"},                                         \
-      {HP_OPTION_CHUNKS, "chunks", "N", "so many chunks, about, in place of a size"},                               \
+  {HP_OPTION_THREADS, "threads", "N", "threads of the parallel parser, with this one (0: one for each core)"},      \
+      {HP_OPTION_CHUNK_SIZE, "chunk-size", "BYTES", "bytes from one cut to the next (0: by size and threads)"},     \
+      {HP_OPTION_CHUNKS, "chunks", "N", "the approximate number of chunks, in place of a size"},                    \
       {HP_OPTION_EXECUTOR, "executor", "threads|inline",                                                            \
-       "inline: chunks are parsed on this thread, all of them before\nthey are merged, however many threads"},      \
-      {HP_OPTION_STRATEGY, "strategy", "NAME", "how to speculate; \"help\" lists the strategies"},                  \
+       "inline: parse all chunks on this thread before the merge,\nwhatever --threads is"},                         \
+      {HP_OPTION_STRATEGY, "strategy", "NAME", "the strategy of speculation; \"help\" lists the strategies"},       \
       {HP_OPTION_PREDICTOR, "predictor", "NAME",                                                                    \
-       "how a chunk's start state is guessed, in place of the strategy's\nway; \"help\" lists them"},               \
+       "the predictor of a chunk's start state, in place of the\nstrategy's; \"help\" lists them"},                 \
       {HP_OPTION_PROFILE, "profile", "FILE",                                                                        \
-       "what the predictor \"frequency\" counts on, by hpar profile -o;\nchooses that predictor, if no other"},     \
+       "the table of the predictor \"frequency\", by hpar profile -o;\nselects that predictor unless --predictor "  \
+       "names one"},                                                                                                \
       {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
-      {HP_OPTION_CUT, "cut", "NAME", "where to cut, in place of the strategy's way; \"help\" lists them"},          \
-      {HP_OPTION_MERGE, "merge", "chain|tree", "log after log (chain), or neighbours with each other first"},       \
-      {HP_OPTION_POOL, "pool", "adaptive|spin|sleep", "how threads wait for the next parse (adaptive)"},            \
-      {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); no script is ever run"},              \
+      {HP_OPTION_CUT, "cut", "NAME", "the cut policy, in place of the strategy's; \"help\" lists them"},            \
+      {HP_OPTION_MERGE, "merge", "chain|tree", "merge log after log (chain), or compose neighbours first"},         \
+      {HP_OPTION_POOL, "pool", "adaptive|spin|sleep", "the wait policy of threads between parses (adaptive)"},      \
+      {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); hpar runs no script"},                \
       {HP_OPTION_ENCODING, "encoding", "LABEL",                                                                     \
-       "the encoding that FILE came with, as utf-8 or latin1 (default:\nfound in FILE)"},                           \
+       "the declared encoding of FILE, such as utf-8 or latin1\n(default: found in FILE)"},                         \
       {HP_OPTION_BUFFER_TOKENS, "buffer-tokens", "N",                                                               \
-       "tokens that the tokenizer of the pipelined parser may be ahead\n(0: the default)"},                         \
-      {HP_OPTION_BATCH, "batch", "N", "tokens that it hands over at once (0: the default)"},                        \
+       "tokens by which the tokenizer of the pipelined parser may be\nahead (0: the default)"},                     \
+      {HP_OPTION_BATCH, "batch", "N", "tokens that the tokenizer hands over at once (0: the default)"},             \
       {HP_OPTION_PIPELINE_PREDICTOR, "pipeline-predictor", "NAME",                                                  \
-       "how it guesses what the tree builder does to it; \"help\" lists them"},                                     \
+       "how the tokenizer predicts feedback; \"help\" lists them"},                                                 \
       {HP_OPTION_PIPELINE_STAGES, "pipeline-stages", NULL,                                                          \
-       "in the parallel parser: each worker is such a pair, on two threads"},                                       \
+       "in the parallel parser, each worker is a pair of tokenizer and\ntree builder, on two threads"},             \
       {HP_OPTION_BIND, "bind", "none|cores",                                                                        \
-       "cores: each thread stays on a processor: a core each before\nhyperthreads, fast cores before slow ones"},   \
+       "cores: bind each thread to a CPU: cores before hyperthreads,\nfast cores before slow ones"},                \
   {                                                                                                                 \
-    HP_OPTION_ALLOCATOR, "allocator", "libc|jemalloc", "where the tree's memory comes from (libc)"                  \
+    HP_OPTION_ALLOCATOR, "allocator", "libc|jemalloc", "the source of the tree's memory (libc)"                     \
   }
 
 /* The current option's value as a label of the Encoding Standard; NULL after a complaint. */

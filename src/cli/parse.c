@@ -27,15 +27,14 @@ enum {
 
 static const hp_option options[] = {
     {MODE, "mode", "auto|sequential|parallel|pipelined",
-     "auto: parallel where that wins; parallel cuts however small FILE is;\npipelined: tokenizer and tree builder on a "
+     "auto: parallel where it is faster; parallel: cut FILE of any size;\npipelined: tokenizer and tree builder on a "
      "thread each"},
     HP_COMMON_OPTIONS,
     {CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else; implies --mode parallel"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},
-    {FORMAT, "format", "tree|html|none", "print the tree as html5lib-tests does, as HTML, or not at all"},
+    {FORMAT, "format", "tree|html|none", "print the tree in the format of html5lib-tests, HTML or nothing"},
     {ERRORS, "errors", NULL, "list parse errors on standard error, FILE:LINE:COLUMN: code"},
-    {STATS, "stats", "[=json]",
-     "report what the parse did: on standard error, or on standard\noutput with --format none"},
+    {STATS, "stats", "[=json]", "print statistics on standard error, or on standard output with\n--format none"},
     {MANY, "many", NULL,
      "parse several FILEs, and those of folders, at once, each on one thread\nwith the sequential parser; print each "
      "tree below a line with its name"},
@@ -43,12 +42,12 @@ static const hp_option options[] = {
      "untrusted: limits of depth, attributes, time, and of nodes and memory\nby the size of FILE; the following "
      "options change single limits"},
     {MAX_DEPTH, "max-depth", "N",
-     "end where more than N elements would be open (0, as below: no limit);\n512 is what browsers use"},
-    {MAX_NODES, "max-nodes", "N", "end at the token after which there are more than N nodes"},
-    {MAX_MEMORY, "max-memory", "BYTES", "end where the tree would take more"},
-    {MAX_ATTRIBUTES, "max-attributes", "N", "end at an element with more"},
-    {MAX_TIME, "max-time", "MS", "end after so many milliseconds"},
-    {MAX_INPUT, "max-input", "BYTES", "read and parse only so many bytes of FILE"},
+     "stop before more than N elements are open (0, as below: no limit);\nbrowsers use 512"},
+    {MAX_NODES, "max-nodes", "N", "stop after the token that exceeds N nodes"},
+    {MAX_MEMORY, "max-memory", "BYTES", "stop before the tree takes more memory"},
+    {MAX_ATTRIBUTES, "max-attributes", "N", "stop at an element with more attributes"},
+    {MAX_TIME, "max-time", "MS", "stop after this number of milliseconds"},
+    {MAX_INPUT, "max-input", "BYTES", "read and parse at most this number of bytes of FILE"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {

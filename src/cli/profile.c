@@ -22,16 +22,17 @@ enum { OUTPUT = 1, JSON, CUT_DISTANCE, THREADS, SCRIPTING };
 
 static const hp_option options[] = {
     {OUTPUT, "output", "OUT", "write the profile to this file, as JSON; also -o OUT"},
-    {JSON, "json", NULL, "print the profile as JSON rather than as tables"},
-    {CUT_DISTANCE, "cut-distance", "BYTES", "look at the state so many bytes apart (4096)"},
-    {THREADS, "threads", "N", "threads, this one included, each for other files (0: one a core)"},
+    {JSON, "json", NULL, "print the profile as JSON instead of tables"},
+    {CUT_DISTANCE, "cut-distance", "BYTES", "the distance between recorded states (4096)"},
+    {THREADS, "threads", "N", "threads, with this one; each parses other files (0: one for each core)"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
     "profile", "FILE|FOLDER...",
-    "Parses pages sequentially and counts what speculation may count on: tokenizer states and insertion modes at\n"
-    "cuts, switches of the tokenizer's state, first tags of table parts, self-closing tags, formatting lists.",
+    "Parses pages sequentially and counts properties that speculation can use: tokenizer states and\ninsertion modes "
+    "at cuts, "
+    "switches of the tokenizer's state, first tags of table parts, self-closing\ntags, formatting lists.",
     options};
 
 /*** the pages, on all threads ***/
@@ -314,7 +315,7 @@ static void print_tables(const hp_profile *p) {
   print_counts("insertion mode at cuts before tags", hp_profile_mode_name, p->modes_at_cuts, HP_PROFILE_MODES);
   print_counts("insertion mode by token", hp_profile_mode_name, p->mode_tokens, HP_PROFILE_MODES);
   print_counts("insertion mode by byte", hp_profile_mode_name, p->mode_bytes, HP_PROFILE_MODES);
-  printf("first tag of a table part behind a cut, and the mode at the cut\n");
+  printf("first tag of a table part after a cut, and the mode at the cut\n");
   for (int i = 0; i <= 2 * HP_PROFILE_TABLE_TAGS; i++) {
     char name[16];
     uint64_t all = sum_of(p->table_tags[i], HP_PROFILE_MODES);
@@ -337,8 +338,8 @@ static void print_tables(const hp_profile *p) {
     putchar('\n');
   }
   distinct(p, &names, &voids);
-  printf("self-closing: of %llu element names that the standard knows, %llu are void (%.1f%%)\n",
-         (unsigned long long)names, (unsigned long long)voids, percent(voids, names));
+  printf("self-closing: of %llu element names of the standard, %llu are void (%.1f%%)\n", (unsigned long long)names,
+         (unsigned long long)voids, percent(voids, names));
   printf("  void elements, of which with \"/>\"   %llu, %llu\n",
          (unsigned long long)(p->self_closing.void_plain + p->self_closing.void_slash),
          (unsigned long long)p->self_closing.void_slash);

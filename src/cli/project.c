@@ -20,19 +20,19 @@ enum { MAX_CORES = 16, REPEATS = 15, MAX_REPEATS = 10000, USUAL_WAKE = 1000, WID
 
 static const hp_option options[] = {
     {CORES, "cores", "N,N,...", "virtual cores, at most 16 counts (1,2,4,8,16,32,64)"},
-    {REPEAT, "repeat", "N", "runs of which the fastest counts, for each task by itself (15)"},
-    {WAKE, "wake", "NS", "until a spinning worker begins (1000 nanoseconds)"},
+    {REPEAT, "repeat", "N", "runs, of which the fastest counts for each task (15)"},
+    {WAKE, "wake", "NS", "nanoseconds until a spinning worker starts (1000)"},
     {BANDWIDTH, "bandwidth", "MB/S",
-     "of the memory, all cores together: input and tree pass through it\nonce (default: without end)"},
+     "memory bandwidth of all cores together: input and tree pass through\nit once (default: unlimited)"},
     {JSON, "json", NULL, "print one JSON object instead of the tables"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
     "project", "FILE...",
     "Measures the tasks of a parallel parse of each FILE, and of each page in each folder, one by\n"
-    "one, and schedules them on virtual cores: projected time and speed-up over the sequential\n"
-    "parser, critical path, and what bounds it: work, merge, chunk (one that cannot be cut), memory\n"
-    "or imbalance. Up to the cores that there are, the measured time stands beside it.",
+    "one, and schedules them on virtual cores. Prints the projected time, the speed-up over the\n"
+    "sequential parser, the critical path, and the bound: work, merge, chunk (one that cannot be\n"
+    "cut), memory or imbalance. For the cores of this machine it also prints the measured time.",
     options};
 
 typedef struct projection {
@@ -351,7 +351,7 @@ static bool take_cores(const hp_arguments *arguments, study *s) {
     if (*end != ',') break;
     at = end + 1;
   }
-  hp_bad_usage(&command, "--cores: '%s' is no list of at most %d numbers from 1 to %d", arguments->value, MAX_CORES,
+  hp_bad_usage(&command, "--cores: '%s' is not a list of at most %d numbers from 1 to %d", arguments->value, MAX_CORES,
                HPAR_MAX_THREADS);
   return false;
 }

@@ -49,7 +49,7 @@ static void report_speculation(FILE *file, const hpar_stats *stats) {
   }
   count(file, "bytes parsed again", stats->bytes_reparsed);
   if (stats->respeculations) count(file, "speculated again", stats->respeculations);
-  if (stats->bytes_respeculated) count(file, "  bytes in vain", stats->bytes_respeculated);
+  if (stats->bytes_respeculated) count(file, "  bytes wasted", stats->bytes_respeculated);
   if (stats->aborts) count(file, "aborts", stats->aborts);
   if (stats->rollbacks) count(file, "rollbacks", stats->rollbacks);
   uint64_t silent = 0;

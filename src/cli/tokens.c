@@ -21,8 +21,8 @@ static const hp_option options[] = {
 static const hp_command command = {
     "tokens", "FILE|-",
     "Prints the tokens of FILE, or of standard input for -, and the parse errors, as one JSON\n"
-    "object in the format of the html5lib tokenizer tests. No tree builder stands behind the\n"
-    "tokenizer, so nothing but --state switches it to raw text.",
+    "object in the format of the html5lib tokenizer tests. No tree builder runs,\n"
+    "so only --state switches the tokenizer to raw text.",
     options};
 
 static const char *const states[] = {"Data state",        "RCDATA state",    "RAWTEXT state",

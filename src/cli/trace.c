@@ -13,9 +13,9 @@ static const hp_option options[] = {
 };
 static const hp_command command = {
     "trace", "FILE|-",
-    "Parses FILE in parallel and writes when which thread cut, predicted, parsed,\nmerged and parsed again, or, "
-    "pipelined, tokenized, built and waited, as Chrome "
-    "trace events: open them in ui.perfetto.dev.",
+    "Parses FILE in parallel and writes the timeline of each thread as Chrome trace events: cutting,\n"
+    "predicting, parsing, merging, parsing again. Pipelined: tokenizing, building, waiting.\n"
+    "Open it in ui.perfetto.dev.",
     options};
 
 static void member(hp_json *json, const char *key, const char *text) {

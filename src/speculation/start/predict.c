@@ -30,14 +30,12 @@ static void mode_oracle(const hp_plan *plan, const hp_request *task, const hp_ch
 }
 
 static const hp_predictor predictors[] = {
-    {"lookback", "what decides nearest before the cut, the names of the tags behind it, and how far the head goes",
+    {"lookback", "the nearest decisive text before the cut, the tag names after it, and the extent of the head",
      hp_predict_by_lookback, true, false},
-    {"prescan", "a fast scan of all that stands before: comments, raw text, foreign content, the head", prescan, true,
-     false},
-    {"context", "the data state, unless an end tag in the chunk shows what it began inside", NULL, true, false},
+    {"prescan", "a fast scan of all earlier text: comments, raw text, foreign content, the head", prescan, true, false},
+    {"context", "the data state, unless an end tag in the chunk shows the construct at its start", NULL, true, false},
     {"data", "always the data state", NULL, false, false},
-    {"frequency", "the state that a profile has most often at cuts that look the same", hp_predict_by_frequency, false,
-     false},
+    {"frequency", "the most frequent state of a profile at similar cuts", hp_predict_by_frequency, false, false},
     {"oracle", "the true state, from a sequential parse before", oracle, false, true},
 };
 
