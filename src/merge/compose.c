@@ -5,24 +5,26 @@
 #include "merge/check.inc"
 #include "merge/splice.h"
 
+/* Returns the next segment of a log that a composition can use, or NULL. */
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
   const hp_segment *s = &right->log.segments[right->taken];
   return s->ends == HP_ENDS_HAZARD || s->raw_name ? NULL : s;
 }
 
-bool hp_compose_begin(hp_composer *c, const hp_request *task, hp_chunk_work *left, const hp_chunk_work *right) {
+bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
   if (last->ends != HP_ENDS_CLEAN || !last->open_count || !next || next->start != last->end) return false;
   c->left = left;
   c->position = last->end;
-  left->hypotheses[0].end--; /* until it has ended again */
-  hp_worker_resume(c->worker, task, &left->log);
+  left->hypotheses[0].end--; /* hp_worker_end_segment logs the segment again */
+  hp_worker_resume(c->worker, request, &left->log);
   return true;
 }
 
-static bool end(hp_composer *c, hp_segment_end ends) {
+/* Logs the composed segment and ends the composition. Returns false. */
+static bool end_composition(hp_composer *c, hp_segment_end ends) {
   hp_segment *s = &c->worker->outer.now;
   s->end = c->position;
   s->prepared = c->worker->engine.builder.prepared;
@@ -33,25 +35,25 @@ static bool end(hp_composer *c, hp_segment_end ends) {
 }
 
 void hp_compose_end(hp_composer *c) {
-  if (c->left) end(c, HP_ENDS_CLEAN);
+  if (c->left) end_composition(c, HP_ENDS_CLEAN);
 }
 
-/* Whatever else it does to the stack, such a token leaves the tokenizer in the data state and nothing pending. */
+/* Returns whether the tokenizer is in the data state after the token, and nothing is pending. */
 static bool leaves_data(const hp_builder *b, const hp_token *t) {
   if (t->kind != HPAR_TOKEN_START_TAG) return true;
   return t->name != HP_PRE && t->name != HP_LISTING && hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
 }
 
-/* What the left log has open answers the token that ends a segment of the right one, or it ends the composed one, too.
- */
-static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
+/* Builds the token that ends a segment of the right log. If the token depends on the outer context,
+ * it ends the composed segment. Returns whether the composition continues. */
+static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   struct hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   outer->disposition = HP_DISPOSITION_LOCAL;
   if (b->depth == 0 || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
-    outer->disposition = HP_DISPOSITION_DEFER; /* and so the composed segment ends with it, too */
+    outer->disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
-    if (takes_first_half(b)) hp_speculative_prepare(b, t);
+    if (can_run_first_half(b)) hp_speculative_prepare(b, t);
   } else if (leaves_data(b, t)) {
     hp_speculative_token(b, t);
   } else {
@@ -59,7 +61,7 @@ static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   }
   if (outer->disposition != HP_DISPOSITION_LOCAL) {
     outer->token = *t;
-    return end(c, ends);
+    return end_composition(c, ends);
   }
   if (ends == HP_ENDS_DEFER) {
     c->position = t->end;
@@ -67,38 +69,39 @@ static bool answer(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   }
   c->level->tokens++;
   if (b->depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HPAR_HAZARD_UNFORESEEN;
-  return !outer->poisoned || end(c, HP_ENDS_HAZARD);
+  return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
 }
 
-static bool holds(hp_composer *c, const hp_segment *s) {
+/* Returns whether all assumptions of the segment hold. Otherwise it does not change the log. */
+static bool check_segment(hp_composer *c, const hp_segment *s) {
   struct hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
   uint32_t assumed = b->assumed;
-  if (first_wrong(b, s) != HPAR_ASSUMPTIONS) {
+  if (first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
     outer->now = before;
     b->assumed = assumed;
     memset(b->ark_asked, 0, sizeof b->ark_asked);
     return false;
   }
-  /* The mode is BASE's own, or one of the left log's; where one cannot tell, all that BASE's may be must do. */
+  /* The mode may be that of the outer context. Then it must be one of the segment's modes. */
   if (b->mode == outer->base_mode && !b->last[HP_TEMPLATE]) outer->now.modes &= s->modes;
   return true;
 }
 
-bool hp_compose_take(hp_composer *c, hp_chunk_work *right) {
+bool hp_compose_chunk(hp_composer *c, hp_chunk_work *right) {
   hp_builder *b = &c->worker->engine.builder;
   if (!c->left) return false;
   for (;;) {
     const hp_segment *s = next_segment(right);
-    if (!s) return hp_is_taken(right) || end(c, HP_ENDS_CLEAN);
-    if (b->depth == 0 || s->start != c->position || !holds(c, s)) return end(c, HP_ENDS_CLEAN);
+    if (!s) return hp_is_composed(right) || end_composition(c, HP_ENDS_CLEAN);
+    if (b->depth == 0 || s->start != c->position || !check_segment(c, s)) return end_composition(c, HP_ENDS_CLEAN);
     b->prepared = false;
     hp_splice(b, &right->log, right->taken++);
     c->worker->outer.now.tokens += s->tokens;
     c->position = s->end;
     c->level->segments++;
     bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-    if (ends_with_token && !answer(c, &right->log.tokens[s->token], (hp_segment_end)s->ends)) return false;
+    if (ends_with_token && !build_token(c, &right->log.tokens[s->token], (hp_segment_end)s->ends)) return false;
   }
 }

@@ -1,39 +1,45 @@
 #ifndef HP_MERGE_COMPOSE_H
 #define HP_MERGE_COMPOSE_H
 
-/* Composing two neighbouring logs, for merging as a tree: what the left one leaves open at its end is the floor of the
- * right one. The left log's last segment is taken up again and goes on into the right log: a segment there that begins
- * where it stands is checked on what it has open, spliced in, and the token that ends it run. What that does not answer
- * is asked of BASE by the composed segment. It ends
- *   - where everything that the left log had open is closed,
- *   - at a token that BASE must answer, which it is then logged with,
- *   - before a segment that does not begin there or of which something does not hold;
- * the rest of the right log stays as it is, for the merger or for another composition.
+/* Composition of the logs of two adjacent chunks, for a merge tree. The open elements at the end of
+ * the left log are the outer context of the right one. The composer continues the last segment of
+ * the left log with the segments of the right log. It checks each segment against the left log's
+ * open elements, splices it in and builds the token that ends it. If these elements do not
+ * determine an answer, the composed segment logs an assumption about its own outer context.
  *
- * The composer is the worker whose log the left one is, gone on into the next chunk with short cuts; so what makes a
- * worker's segment sound makes a composed one sound. */
+ * The composed segment ends:
+ *   - when all open elements of the left log are closed,
+ *   - with a token that depends on the outer context,
+ *   - before a segment of the right log that begins elsewhere, or whose assumptions do not hold.
+ * The rest of the right log stays for the merger or for another composition.
+ *
+ * The composer is the worker of the left log, which continues into the next chunk with spliced
+ * segments. Therefore a composed segment is as sound as a segment of a worker. */
 
 #include "speculation/worker/worker.h"
 
 #include <hpar/stats.h>
 
 typedef struct hp_composer {
-  hp_worker *worker;   /* its engine is in no other use */
+  hp_worker *worker;   /* no other code uses its engine */
   hp_chunk_work *left; /* NULL: not composing */
   uint32_t position;
-  hpar_merge_level *level; /* segments and tokens are counted */
+  hpar_merge_level *level; /* counts segments and tokens */
 } hp_composer;
 
-/* Does `left` leave something open that `right`, the next chunk, goes on from? Then the composition is begun. Unwinds
- * through the worker's engine, as do the others: then the left log is without its last segment, which is sound. */
-bool hp_compose_begin(hp_composer *composer, const hp_request *task, hp_chunk_work *left, const hp_chunk_work *right);
-/* Goes through the chunk after the last one. True: all of it became part of the left log, and the composition goes on;
- * false: it has ended. */
-bool hp_compose_take(hp_composer *composer, hp_chunk_work *right);
+/* Begins a composition. Returns false if `right`, the next chunk, does not continue the open
+ * elements of `left`. This function and the next ones unwind through the worker's engine. Then the
+ * left log has lost its last segment, which is sound. */
+bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_work *left,
+                      const hp_chunk_work *right);
+/* Composes the next chunk. Returns true if its whole log became part of the left log and the
+ * composition continues. */
+bool hp_compose_chunk(hp_composer *composer, hp_chunk_work *right);
+/* Ends the composition, unless it has ended. */
 void hp_compose_end(hp_composer *composer);
 
-/* Has the whole chunk become part of the log to its left? */
-static inline bool hp_is_taken(const hp_chunk_work *chunk) {
+/* Returns whether the whole chunk has become part of the log to its left. */
+static inline bool hp_is_composed(const hp_chunk_work *chunk) {
   return chunk->taken && chunk->taken == chunk->log.segment_count;
 }
 

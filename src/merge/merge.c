@@ -2,16 +2,17 @@
 
 #include "base/clock.h"
 #include "html/tree/engine_loop.h"
-#include "merge/note.h"
-
 #include "html/tree/no_context.h"
 #include "merge/boundary.h"
-#include "merge/check.inc"
+#include "merge/note.h"
 #include "merge/splice.h"
+
+#include "merge/check.inc"
 
 static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
 
-static bool at_boundary(const hp_merger *m) {
+/* Returns whether the merger is between two tokens of the data state. */
+static bool is_at_boundary(const hp_merger *m) {
   return m->engine->tokenizer.content == HP_CONTENT_DATA && m->engine->builder.mode != HP_IN_TEXT;
 }
 
@@ -23,7 +24,7 @@ typedef struct target {
 static bool is_reached(const hp_engine *engine, void *context) {
   (void)engine;
   const target *t = context;
-  return position(t->merger) >= t->offset && at_boundary(t->merger);
+  return position(t->merger) >= t->offset && is_at_boundary(t->merger);
 }
 
 static void build(hp_engine *engine, const hp_token *token, void *context) {
@@ -51,30 +52,32 @@ bool hp_merger_parse_until(hp_merger *m, uint32_t offset) {
 
 void hp_merger_finish(hp_merger *m) { hp_merger_parse_until(m, UINT32_MAX); }
 
-/* As above, on a stretch that a worker has been over, too. */
-static bool parse_again(hp_merger *m, uint32_t offset) {
+/* Parses a region that a worker has parsed, too. Returns false if more input must come first. */
+static bool reparse_until(hp_merger *m, uint32_t offset) {
   uint32_t from = position(m);
   uint64_t begin = m->record ? hp_now() : 0;
-  bool there = hp_merger_parse_until(m, offset);
+  bool is_finished = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);
-  return there;
+  return is_finished;
 }
 
-static bool wrong(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
+/* Counts a wrong assumption. Returns false. */
+static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
-  m->right = false;
-  if (m->record) hp_note_wrong(m, s, assumption);
-  if (m->strategy->at_wrong) m->strategy->at_wrong(m->engine, chunk, s, assumption, &m->judgement);
+  m->is_right = false;
+  if (m->record) hp_note_wrong_assumption(m, s, assumption);
+  if (m->strategy->at_wrong_assumption) m->strategy->at_wrong_assumption(m->engine, chunk, s, assumption, &m->audit);
   return false;
 }
 
-static bool holds(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
-  hpar_assumption failed = first_wrong(&m->engine->builder, s);
-  return failed == HPAR_ASSUMPTIONS || wrong(m, chunk, s, failed);
+/* Returns whether all assumptions of the segment hold here. */
+static bool check_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+  hpar_assumption failed = first_wrong_assumption(&m->engine->builder, s);
+  return failed == HPAR_ASSUMPTIONS || reject_segment(m, chunk, s, failed);
 }
 
-/* A token out of the log, its attributes where the worker put them. */
+/* Builds a deferred token of the log. The worker's memory holds its attributes. */
 static void replay(hp_merger *m, const hp_token *token) {
   hp_exact_token(&m->engine->builder, token);
   m->engine->tokenizer.at = m->engine->tokenizer.base + token->end;
@@ -85,17 +88,17 @@ static void replay(hp_merger *m, const hp_token *token) {
     m->engine->tokens++;
 }
 
-/* The token's first half, if the token is one for the body here, too. */
-static void prepare(hp_merger *m, const hp_token *token) {
+/* Runs the first half of a split token, if the token belongs to the body here, too. */
+static void run_first_half(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
   if (token->name != HP_TR || token->kind != HPAR_TOKEN_START_TAG) {
-    if (takes_first_half(b)) hp_exact_prepare(b, token);
+    if (can_run_first_half(b)) hp_exact_prepare(b, token);
   } else if (!b->ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);
   }
 }
 
-static void count(hp_merger *m, const hp_segment *s) {
+static void count_entries(hp_merger *m, const hp_segment *s) {
   uint64_t *by_kind = m->counters->log_entries_by_kind;
   by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
   by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
@@ -104,8 +107,8 @@ static void count(hp_merger *m, const hp_segment *s) {
   by_kind[HPAR_LOG_END_MISSING] += s->open_count;
 }
 
-/* The reading of the chunk that begins where the merger stands, or -1. */
-static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
+/* Returns the start hypothesis of the chunk that begins at the merger's position, or -1. */
+static int find_hypothesis(const hp_merger *m, const hp_chunk_work *chunk) {
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++) {
     uint32_t first = chunk->hypotheses[i].first;
     if (first == HP_NO_SEGMENT ? position(m) >= chunk->limit : position(m) == first) return (int)i;
@@ -113,108 +116,116 @@ static int reading_here(const hp_merger *m, const hp_chunk_work *chunk) {
   return -1;
 }
 
+/* Chooses the start hypothesis and counts the chunk. */
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hp_merge_counters *counters = m->counters;
-  bool composed = chunk->taken && m->taken_to > chunk->hypotheses[0].first; /* and so we are past its beginning */
+  /* A composition of the previous chunks contains the start of this chunk. */
+  bool composed = chunk->taken && m->merged_to > chunk->hypotheses[0].first;
   uint32_t first = composed ? chunk->hypotheses[0].first : position(m);
-  int reading = composed ? 0 : reading_here(m, chunk);
-  m->begun = true;
-  m->again = counters->bytes_reparsed;
-  m->reading = reading < 0 ? 0 : (uint32_t)reading;
-  m->segment = chunk->hypotheses[m->reading].segment + chunk->taken;
-  m->lost = composed ? 0 : chunk->taken;
-  m->clean = reading >= 0 && !chunk->cut_short;
-  m->right = true;
-  m->judgement = (hp_audit){0};
-  m->judgement.seam = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
-                                           m->engine->builder.scripting, &m->judgement.raw_name);
-  counters->chunks_in_comment += m->judgement.seam == HP_BOUNDARY_COMMENT;
-  counters->chunks_in_raw_text += m->judgement.seam == HP_BOUNDARY_RAW_TEXT;
-  counters->chunks_in_markup += m->judgement.seam == HP_BOUNDARY_MARKUP;
-  counters->chunks_right_start += reading >= 0;
+  int hypothesis = composed ? 0 : find_hypothesis(m, chunk);
+  m->is_in_chunk = true;
+  m->reparsed_before = counters->bytes_reparsed;
+  m->hypothesis = hypothesis < 0 ? 0 : (uint32_t)hypothesis;
+  m->segment = chunk->hypotheses[m->hypothesis].segment + chunk->taken;
+  m->skipped = composed ? 0 : chunk->taken;
+  m->is_clean = hypothesis >= 0 && !chunk->cut_short;
+  m->is_right = true;
+  m->audit = (hp_audit){0};
+  m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
+                                           m->engine->builder.scripting, &m->audit.raw_name);
+  counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
+  counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
+  counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
+  counters->chunks_right_start += hypothesis >= 0;
   counters->levels[0].merges++;
   counters->respeculations += chunk->outcome.respeculations;
   counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
   counters->aborts += chunk->outcome.aborted;
-  if (m->strategy->at_seam) {
-    bool taken = m->strategy->at_seam(m->engine, chunk, reading, &m->judgement);
-    m->judgement.rolled_back = !taken;
+  if (m->strategy->at_chunk_boundary) {
+    bool taken = m->strategy->at_chunk_boundary(m->engine, chunk, hypothesis, &m->audit);
+    m->audit.rolled_back = !taken;
     counters->rollbacks += !taken && !chunk->outcome.aborted;
   }
-  if (m->record) hp_note_begun(m, chunk, reading);
+  if (m->record) hp_note_start(m, chunk, hypothesis);
 }
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hp_merge_counters *counters = m->counters;
-  counters->chunks_right += m->right && !m->judgement.rolled_back;
-  counters->chunks_clean += m->clean && counters->bytes_reparsed == m->again;
-  counters->chunks_misguessed += m->judgement.rolled_back || chunk->outcome.respeculations;
-  counters->chunks_with_undetected_errors += m->judgement.silent != 0;
-  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
-    counters->undetected_errors_by_kind[i] += m->judgement.silent >> i & 1;
-  m->begun = false;
-  if (m->record) hp_note_taken(m, chunk);
+  counters->chunks_right += m->is_right && !m->audit.rolled_back;
+  counters->chunks_clean += m->is_clean && counters->bytes_reparsed == m->reparsed_before;
+  counters->chunks_misguessed += m->audit.rolled_back || chunk->outcome.respeculations;
+  counters->chunks_with_undetected_errors += m->audit.silent != 0;
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) counters->undetected_errors_by_kind[i] += m->audit.silent >> i & 1;
+  m->is_in_chunk = false;
+  if (m->record) hp_note_merged(m, chunk);
 }
 
-/* Is the merger, too, where the token of the segment belongs to raw text? */
-static bool in_raw_text(const hp_merger *m, const hp_segment *s) {
+/* Returns whether the segment's raw text is the merger's, too. */
+static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
   return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && tokenizer->last_start_tag == s->raw_name;
 }
 
-/* False: more input must come first. */
-static bool take_segments(hp_merger *m, const hp_chunk_work *chunk) {
+/* Splices a segment in, all of whose assumptions hold, and builds the token that ends it. */
+static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
   const hp_log *log = &chunk->log;
-  const hp_strategy *strategy = m->strategy;
-  for (; m->segment < chunk->hypotheses[m->reading].end && !m->done; m->segment++) {
-    uint32_t i = m->segment;
-    const hp_segment *s = &log->segments[i];
+  hp_engine *engine = m->engine;
+  bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
+  const hp_token *token = ends_with_token || s->raw_name ? &log->tokens[s->token] : NULL;
+  if (m->strategy->before_splice) m->strategy->before_splice(engine, chunk, s, &m->audit);
+  hp_splice(&engine->builder, log, m->segment);
+  engine->builder.prepared = s->prepared;
+  engine->tokens += s->tokens;
+  engine->tokenizer.at = engine->tokenizer.base + s->end;
+  m->counters->levels[0].segments++;
+  if (s->ends == HP_ENDS_DEFER) replay(m, token);
+  if (s->raw_name && token->kind == HPAR_TOKEN_END_TAG) engine->tokenizer.content = HP_CONTENT_DATA;
+  if (s->ends == HP_ENDS_SPLIT) run_first_half(m, token);
+  m->merged_to = position(m);
+  m->counters->levels[0].tokens += ends_with_token;
+  if (m->strategy->after_entry) m->strategy->after_entry(engine, chunk, s, &m->audit);
+}
+
+/* Merges the segments from m->segment on. Returns false if more input must come first. */
+static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
+  const hp_log *log = &chunk->log;
+  for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
+    const hp_segment *s = &log->segments[m->segment];
     if (s->ends == HP_ENDS_HAZARD) {
-      count(m, s);
+      count_entries(m, s);
       if (m->record) hp_note_hazard(m, s);
-      m->clean = false;
+      m->is_clean = false;
       continue;
     }
-    if (s->raw_name && !in_raw_text(m, s)) {
-      m->lost++;
+    if (s->raw_name && !is_in_raw_text(m, s)) {
+      m->skipped++;
       continue;
     }
-    if (!s->raw_name && (position(m) < s->start || !at_boundary(m)) && !parse_again(m, s->start)) return false;
-    count(m, s);
+    if (!s->raw_name && (position(m) < s->start || !is_at_boundary(m)) && !reparse_until(m, s->start)) return false;
+    count_entries(m, s);
     if (m->done) break;
     if (position(m) != s->start) {
-      wrong(m, chunk, s, HPAR_ASSUME_START_STATE);
-      m->clean = false;
+      reject_segment(m, chunk, s, HPAR_ASSUME_START_STATE);
+      m->is_clean = false;
       continue;
     }
-    if (!holds(m, chunk, s)) {
-      m->clean = false;
+    if (!check_segment(m, chunk, s)) {
+      m->is_clean = false;
       continue;
     }
-    if (strategy->before_splice) strategy->before_splice(m->engine, chunk, s, &m->judgement);
-    hp_splice(&m->engine->builder, log, i);
-    m->engine->builder.prepared = s->prepared;
-    m->engine->tokens += s->tokens;
-    m->engine->tokenizer.at = m->engine->tokenizer.base + s->end;
-    m->counters->levels[0].segments++;
-    if (s->ends == HP_ENDS_DEFER) replay(m, &log->tokens[s->token]);
-    if (s->raw_name && log->tokens[s->token].kind == HPAR_TOKEN_END_TAG) m->engine->tokenizer.content = HP_CONTENT_DATA;
-    if (s->ends == HP_ENDS_SPLIT) prepare(m, &log->tokens[s->token]);
-    m->taken_to = position(m);
-    m->counters->levels[0].tokens += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-    if (strategy->after_entry) strategy->after_entry(m->engine, chunk, s, &m->judgement);
+    splice_segment(m, chunk, s);
   }
-  return m->done || chunk->cut_short || position(m) >= chunk->limit || parse_again(m, chunk->limit);
+  return m->done || chunk->cut_short || position(m) >= chunk->limit || reparse_until(m, chunk->limit);
 }
 
 bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
-  if (!m->begun) {
+  if (!m->is_in_chunk) {
     if (!hp_merger_parse_until(m, chunk->cut)) return false;
     if (m->record) hp_note_chunk(m, chunk);
     if (m->done || chunk->failed) return true;
     begin_chunk(m, chunk);
   }
-  if (m->judgement.rolled_back ? !parse_again(m, chunk->limit) : !take_segments(m, chunk)) return false;
+  if (m->audit.rolled_back ? !reparse_until(m, chunk->limit) : !merge_segments(m, chunk)) return false;
   end_chunk(m, chunk);
   return true;
 }

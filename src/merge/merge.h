@@ -1,8 +1,8 @@
 #ifndef HP_MERGE_MERGE_H
 #define HP_MERGE_MERGE_H
 
-/* The merger: the sequential parser, walking the document on the true state and taking the workers'
- * shortcuts where their conditions hold. */
+/* The merger: the sequential parser on the true state. Where the assumptions of a worker's segment
+ * hold, it splices the segment in. Otherwise it parses that region itself. */
 
 #include "html/tree/engine.h"
 #include "merge/boundary.h"
@@ -27,25 +27,27 @@ typedef struct hp_merger {
   hp_engine *engine; /* the true state */
   hp_merge_counters *counters;
   const hp_strategy *strategy;
-  hp_record *record; /* NULL: nobody asks */
+  hp_record *record; /* NULL: no record */
   bool done;         /* the end of the input was processed */
-  /* The chunk at hand, where it has to wait for more input: */
-  bool begun, clean, right;
-  uint32_t segment; /* the next one of its log */
-  uint32_t reading;
-  uint32_t lost;  /* of its segments, those that were made part of one that was left out */
-  uint64_t again; /* bytes parsed again before it */
-  hp_audit judgement;
+  /* The current chunk. The merger may leave it and return when more input is available. */
+  bool is_in_chunk;
+  bool is_clean;            /* the merger has not parsed any of it */
+  bool is_right;            /* no assumption was wrong */
+  uint32_t segment;         /* the next segment of its log */
+  uint32_t hypothesis;      /* the start hypothesis that begins at the merger's position, or 0 */
+  uint32_t skipped;         /* segments that are not merged on their own */
+  uint64_t reparsed_before; /* counters->bytes_reparsed at its start */
+  hp_audit audit;
   hp_tag_search tag_search;
-  uint32_t taken_to; /* where the last segment that was taken ends */
+  uint32_t merged_to; /* end of the last merged segment */
 } hp_merger;
 
-/* Parses by itself up to the first token boundary at or after `offset` in the data state. False:
- * more input must come first, and the call be repeated. */
+/* Parses up to the first token boundary at or after `offset` in the data state. Returns false if
+ * more input must come first. The caller then repeats the call. */
 bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
-/* Goes through a chunk, as far as its log leads. False as above. */
+/* Merges the log of a chunk. Returns as above. */
 bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
-/* To the end of the input, all of which has come. */
+/* Parses to the end of the input. Requires: all input is available. */
 void hp_merger_finish(hp_merger *merger);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "speculation/log.h"
 
-/* Takes a segment as a whole, all of whose assumptions hold here: its run goes under the current node, and what it left
- * open, its formatting entries, mode, form pointer and errors become the builder's. The builder may be either one; a
- * speculative one has something of its own open. */
+/* Splices a segment into the tree of a builder. The nodes of its run become children of the current
+ * node. The builder gets its open elements, formatting entries, mode, form pointer and errors.
+ * Requires: all assumptions of the segment hold. A speculative builder has an open element. */
 void hp_splice(hp_builder *builder, const hp_log *log, uint32_t segment);
 
 #endif

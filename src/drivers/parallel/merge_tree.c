@@ -21,7 +21,7 @@ static hp_chunk_work *work_at(const hp_job *job, uint32_t chunk) { return hp_chu
 
 static bool is_taken(const hp_job *job, uint32_t chunk) {
   const hp_chunk_work *work = work_at(job, chunk);
-  return work && hp_is_taken(work);
+  return work && hp_is_composed(work);
 }
 
 static void compose_range(hp_job *job, hp_composer *composer, hp_node_range node) {
@@ -29,7 +29,7 @@ static void compose_range(hp_job *job, hp_composer *composer, hp_node_range node
   while (left > node.low && is_taken(job, left)) left--;
   if (!work_at(job, left) || !work_at(job, right)) return;
   if (!hp_compose_begin(composer, job->request, work_at(job, left), work_at(job, right))) return;
-  while (right < node.high && work_at(job, right) && hp_compose_take(composer, work_at(job, right))) right++;
+  while (right < node.high && work_at(job, right) && hp_compose_chunk(composer, work_at(job, right))) right++;
   hp_compose_end(composer);
 }
 

@@ -9,7 +9,7 @@ void hp_report_merged_chunk(hp_job *job, const hp_chunk *c, uint64_t begin, bool
   hpar_event_kind kind = job->is_exact ? HPAR_EVENT_EXACT : HPAR_EVENT_MERGE;
   hp_record_event(record, kind, 0, job->chunk_number, begin, end, c->cut, c->limit);
   if (!is_finished) return;
-  if (job->is_exact) hp_note_other(&job->merger, c->cut, c->limit, HPAR_CHUNK_EXACT);
+  if (job->is_exact) hp_note_unmerged(&job->merger, c->cut, c->limit, HPAR_CHUNK_EXACT);
   hpar_chunk *chunk = hp_record_last(record);
   chunk->ns.merge_begin = begin;
   chunk->ns.merge_end = end;
@@ -42,7 +42,7 @@ static void complete_record(hp_job *job) {
   for (uint32_t i = 0, span; i < published; i += span, number++) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
     span = c->span;
-    if (i >= job->chunk) hp_note_other(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
+    if (i >= job->chunk) hp_note_unmerged(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
     if (atomic_load_explicit(&c->done, memory_order_acquire) && c->work) record_work(record, c, number);
   }
 }

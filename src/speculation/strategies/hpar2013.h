@@ -48,12 +48,13 @@ bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *task, const h
                        struct hp_chunk_work *chunk);
 uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
-bool hp_hpar2013_at_seam(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *judgement);
-void hp_hpar2013_at_wrong(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                          hpar_assumption wrong, hp_audit *judgement);
+bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading,
+                                   hp_audit *audit);
+void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const struct hp_chunk_work *chunk,
+                                     const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);
 void hp_hpar2013_before_splice(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                               const struct hp_segment *segment, hp_audit *judgement);
+                               const struct hp_segment *segment, hp_audit *audit);
 void hp_hpar2013_after_entry(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                             const struct hp_segment *segment, hp_audit *judgement);
+                             const struct hp_segment *segment, hp_audit *audit);
 
 #endif

@@ -12,10 +12,10 @@ static void silent(hp_audit *j, hpar_undetected_error kind) { j->silent |= 1u <<
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
-bool hp_hpar2013_at_seam(const hp_engine *truth, const hp_chunk_work *chunk, int reading, hp_audit *j) {
+bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const hp_chunk_work *chunk, int reading, hp_audit *j) {
   uint32_t end_comment = chunk->guess.end_comment;
   if (chunk->outcome.aborted) return false;
-  switch (j->seam) {
+  switch (j->boundary) {
     case HP_BOUNDARY_DATA:
       if (chunk->guess.raw_name) return false;
       if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_UNDETECTED_MODE);
@@ -81,8 +81,8 @@ static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segme
   }
 }
 
-void hp_hpar2013_at_wrong(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
-                          hpar_assumption wrong, hp_audit *j) {
+void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
+                                     hpar_assumption wrong, hp_audit *j) {
   const hp_builder *b = &truth->builder;
   j->behind_end_tag = false;
   if (wrong == HPAR_ASSUME_MODE) {

@@ -23,7 +23,7 @@ typedef enum hp_boundary {
 
 /* What is known of the chunk that the merger is at, for a strategy that judges its guesses. */
 typedef struct hp_audit {
-  hp_boundary seam;
+  hp_boundary boundary;
   hp_atom raw_name;    /* of the element whose raw text the cut lay inside of */
   uint32_t silent;     /* bit k: hpar_undetected_error k was made */
   bool rolled_back;    /* nothing of the chunk was taken */
@@ -58,16 +58,16 @@ typedef struct hp_strategy {
   /* The merger stands at the first token boundary at or after the chunk's cut, in the true state, and has taken nothing
    * of the chunk yet. `reading` is the index of the reading that begins here, or -1: none does. False: the merger is to
    * parse the chunk by itself. */
-  bool (*at_seam)(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *judgement);
+  bool (*at_chunk_boundary)(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *audit);
   /* It is about to leave out a segment, since `wrong` of it does not hold; */
-  void (*at_wrong)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                   hpar_assumption wrong, hp_audit *judgement);
+  void (*at_wrong_assumption)(const hp_engine *truth, const struct hp_chunk_work *chunk,
+                              const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);
   /* or to splice it in; */
   void (*before_splice)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                        hp_audit *judgement);
+                        hp_audit *audit);
   /* and now it has, and the token at its end is done with. */
   void (*after_entry)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                      hp_audit *judgement);
+                      hp_audit *audit);
 } hp_strategy;
 
 /* What all workers of a parse go by. */
