@@ -68,7 +68,7 @@ static void report_parallel(FILE *file, const hpar_stats *stats) {
   count(file, "  right start", stats->chunks_right_start);
   count(file, "  right", stats->chunks_right);
   count(file, "  clean", stats->chunks_clean);
-  if (stats->ns.input) count(file, "  begun before the end", stats->chunks_started_before_end);
+  if (stats->ns.input) count(file, "  started before the end", stats->chunks_started_before_end);
   count(file, "log entries", stats->log_entries);
   for (int i = 0; i < HPAR_LOG_KINDS; i++) {
     if (!stats->log_entries_by_kind[i]) continue;
