@@ -1,0 +1,302 @@
+/* Slices of the source are decoded side by side. Each thread writes its own text and
+ * checkpoints; the slices are then moved together. */
+
+#include "text/decode_slices.h"
+
+#include "base/memory.h"
+#include "text/encoding/decoder.h"
+
+#include <hpar/parse.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char *skip_ascii(const char *at, const char *end) {
+  while (end - at >= 32) {
+    uint64_t part[4];
+    memcpy(part, at, sizeof part);
+    if ((part[0] | part[1] | part[2] | part[3]) & UINT64_C(0x8080808080808080)) break;
+    at += 32;
+  }
+  while (at < end && (unsigned char)*at < 0x80) at++;
+  return at;
+}
+
+static uint32_t pack(hp_iso_2022_jp iso) {
+  return (uint32_t)(iso.state | iso.output_state << 8 | iso.lead << 16) | (uint32_t)iso.output << 24;
+}
+
+static hp_iso_2022_jp unpack(uint32_t state) {
+  return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
+}
+
+/* A part of the source, and where its text and its checkpoints go: offsets are those from
+ * `text`. */
+typedef struct slice {
+  const unsigned char *begin, *end;
+  char *text, *limit;
+  char *before; /* the text is to be moved to where it ends there; NULL: it stays */
+  size_t length;
+  bool is_saturated; /* the text did not fit */
+  hp_checkpoint *checkpoints;
+  size_t checkpoint_count;
+  hpar_status status;
+} slice;
+
+typedef struct decoding {
+  const hp_encoding *encoding;
+  const unsigned char *source, *end;
+  ptrdiff_t most; /* bytes of text */
+  unsigned count;
+  slice slices[HP_DECODE_SLICES];
+} decoding;
+
+static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end) {
+  return 3 * (end - begin) + HP_DECODER_SLACK;
+}
+
+/* What belongs to other slices, and to the caller, is touched at the begin and the end only: it
+ * is other threads'. */
+static void decode_slice(void *job, unsigned i) {
+  decoding *all = job;
+  slice s = all->slices[i];
+  const unsigned char *const source = all->source, *at = s.begin;
+  const ptrdiff_t most = all->most;
+  char *out = s.text;
+  hp_decoder d;
+  s.status = hp_decoder_open(&d, all->encoding);
+  while (s.status == HPAR_OK) {
+    s.checkpoints[s.checkpoint_count++] =
+        (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
+    const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
+    s.is_saturated = s.limit - out < most_text(at, stop);
+    if (s.is_saturated) break;
+    at = d.decode(&d, at, stop, stop == s.end, &out);
+    if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
+    if (at == s.end) break;
+  }
+  s.length = (size_t)(out - s.text);
+  if (s.before) s.text = memmove(s.before - s.length, s.text, s.length);
+  all->slices[i] = s;
+}
+
+/* Returns the first place from `at` on where a decoder that started at `begin` has no state. */
+static const unsigned char *slice_end(const hp_encoding *encoding, const unsigned char *begin, const unsigned char *at,
+                                      const unsigned char *end) {
+  switch (encoding->kind) {
+    case HP_ENCODING_SINGLE_BYTE:
+    case HP_ENCODING_X_USER_DEFINED: return at;
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: {
+      int high = encoding->kind == HP_ENCODING_UTF16LE;
+      at -= (at - begin) & 1;
+      while (end - at > 1 && (at[high] & 0xFC) == 0xDC) at += 2; /* maybe a low surrogate */
+      return at;
+    }
+    case HP_ENCODING_GB18030:
+    case HP_ENCODING_BIG5:
+    case HP_ENCODING_EUC_JP:
+    case HP_ENCODING_SHIFT_JIS:
+    case HP_ENCODING_EUC_KR:
+      while (at < end && at[-1] >= '0') at++; /* no code has a lower byte after its first */
+      return at;
+    default: return end;
+  }
+}
+
+static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_executor *executor) {
+  size_t left = (size_t)(all->end - at),
+         count = executor && executor->run && executor->least ? left / executor->least : 1;
+  if (count > 1 && count > executor->most) count = executor->most;
+  if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
+  if (count < 1 || left > HPAR_MAX_INPUT / 3) count = 1;
+  const unsigned char *begin = at;
+  for (size_t i = 1; i <= count && (at < all->end || i == 1); i++) {
+    const unsigned char *to = begin + (count == 2 && executor->first ? executor->first : left / count * i);
+    if (i == count || to >= all->end)
+      to = all->end;
+    else if (to > at)
+      to = slice_end(all->encoding, begin, to, all->end);
+    if (to <= at && i < count) continue;
+    all->slices[all->count++] = (slice){.begin = at, .end = to};
+    at = to;
+  }
+}
+
+/* At most so many checkpoints: a stretch is shorter by up to three bytes where a character would
+ * straddle its end. */
+static size_t most_checkpoints(const slice *s) {
+  return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
+}
+
+/* Allocates the checkpoints of all slices. No two threads write to one cache line. */
+static bool make_checkpoints(hp_input *input, decoding *all) {
+  enum { LINE = 64 };
+  size_t bytes = all->count * sizeof(hp_checkpoints) + LINE;
+  for (unsigned i = 0; i < all->count; i++) bytes += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint) + LINE;
+  input->checkpoints = hp_allocate(bytes);
+  if (!input->checkpoints) return false;
+  char *at = (char *)(input->checkpoints + all->count);
+  for (unsigned i = 0; i < all->count; i++) {
+    at += -(uintptr_t)at & (LINE - 1);
+    all->slices[i].checkpoints = (hp_checkpoint *)(void *)at;
+    at += most_checkpoints(&all->slices[i]) * sizeof(hp_checkpoint);
+  }
+  return true;
+}
+
+/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII
+ * in samples of it, of which each makes the text a byte longer, or two. */
+static ptrdiff_t probable_text(const decoding *all, const slice *s) {
+  enum { SAMPLES = 128, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
+  if (step < SAMPLE) return most;
+  uint64_t high = 0;
+  for (unsigned i = 0; i < SAMPLES; i++) {
+    uint64_t part[SAMPLE / 8];
+    memcpy(part, s->begin + i * step, sizeof part);
+    for (unsigned k = 0; k < SAMPLE / 8; k++)
+      high += (uint64_t)__builtin_popcountll(part[k] & UINT64_C(0x8080808080808080));
+  }
+  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (SAMPLES * SAMPLE));
+  switch (all->encoding->kind) {
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: longer = length / 2; break;
+    case HP_ENCODING_X_USER_DEFINED: longer *= 2; break;
+    default: break;
+  }
+  ptrdiff_t probable = length + longer + length / 8 + MORE;
+  return probable < most ? probable : most;
+}
+
+/* Places the slices close together, because the memory between them is wasted. With `surely`,
+ * each has space for its longest possible text. */
+static void place_slices(decoding *all, char *at, bool surely) {
+  for (unsigned i = 0; i < all->count; i++) {
+    slice *s = &all->slices[i];
+    s->text = at;
+    at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable_text(all, s);
+    s->limit = at;
+    s->checkpoint_count = 0;
+  }
+}
+
+static bool any_is_saturated(const decoding *all) {
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->slices[i].is_saturated) return true;
+  return false;
+}
+
+/* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor) {
+  if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
+  char *text = input->owned ? input->owned : executor->buffer->base;
+  if (ascii) memcpy(text, input->source, ascii);
+  /* Of two in the buffer the first is moved, so that each thread goes on to touch memory that it
+   * has touched before. */
+  bool moves_first = all->count == 2 && !ascii && !input->owned;
+  for (bool surely = false;; surely = true) {
+    place_slices(all, text + ascii, surely);
+    if (moves_first) all->slices[0].before = all->slices[1].text;
+    if (all->count > 1)
+      executor->run(executor->context, all->count, decode_slice, all); // NOLINT
+    else
+      decode_slice(all, 0);
+    if (surely || !any_is_saturated(all)) break;
+  }
+  uint64_t length = ascii;
+  for (unsigned i = 0; i < all->count; i++) {
+    const slice *s = &all->slices[i];
+    if (s->status != HPAR_OK) return s->status;
+    if (length + s->length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+    if (i && !moves_first) memmove(text + length, s->text, s->length);
+    input->checkpoints[input->part_count++] =
+        (hp_checkpoints){(uint32_t)length, (uint32_t)s->checkpoint_count, s->checkpoints};
+    length += s->length;
+  }
+  input->bytes = moves_first ? all->slices[0].text : text;
+  input->length = (size_t)length;
+  input->kept = true;
+  return HPAR_OK;
+}
+
+hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
+                                const hp_slice_executor *executor) {
+  if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  if (!length) bytes = "";
+  hp_input made = {.bytes = bytes, .length = length, .encoding = encoding, .source = bytes, .source_length = length};
+  size_t ascii = 0;
+  if (hp_encoding_keeps_ascii(encoding)) {
+    ascii = (size_t)(skip_ascii(bytes, bytes + length) - bytes);
+    if (ascii == length) {
+      made.source = NULL;
+      *input = made;
+      return HPAR_OK;
+    }
+  }
+  const char *bom;
+  size_t bom_length = hp_encoding_bom(encoding, &bom);
+  if (bom_length && length >= bom_length && !memcmp(bytes, bom, bom_length)) made.bom = (uint32_t)bom_length;
+  hp_decoder *first = NULL; /* makes the tables, if they are not there yet */
+  hpar_status status = hp_decoder_create(&first, encoding);
+  if (status != HPAR_OK) return status;
+  hp_decoder_destroy(first);
+  if (executor && executor->run && length / 2 >= executor->least) ascii = 0; /* sliced, too */
+  const unsigned char *source = (const unsigned char *)bytes;
+  decoding all = {
+      .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};
+  cut_slices(&all, source + ascii + made.bom, executor);
+  uint64_t most = ascii + 3 * (uint64_t)(length - ascii), past = HPAR_MAX_INPUT + 3 * HP_CHECKPOINT_BYTES;
+  if (most > past) most = past;
+  size_t room = (size_t)most + all.count * HP_DECODER_SLACK;
+  bool in_buffer = executor && executor->buffer && hp_buffer_room(executor->buffer, room);
+  if (!in_buffer) {
+    made.owned = hp_allocate(room);
+    if (!made.owned) return HPAR_ERROR_MEMORY;
+  }
+  status = decode_rest(&made, &all, ascii, executor);
+  if (status != HPAR_OK) {
+    hp_input_close(&made);
+    return status;
+  }
+  if (in_buffer) {
+    hp_buffer_take(executor->buffer, (size_t)(made.bytes - executor->buffer->base) + made.length);
+  } else {
+    char *fitted = hp_reallocate(made.owned, made.length ? made.length : 1);
+    if (fitted) made.bytes = made.owned = fitted;
+  }
+  *input = made;
+  return HPAR_OK;
+}
+
+/* Decodes byte by byte from the last checkpoint before the offset. */
+uint64_t hp_decoded_offset(const hp_input *input, uint64_t offset) {
+  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
+  size_t part = 1;
+  while (part < input->part_count && input->checkpoints[part].offset < offset) part++;
+  hp_checkpoints in = input->checkpoints[part - 1];
+  size_t low = 0, high = in.count;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (in.offset + in.at[middle].offset < offset)
+      low = middle;
+    else
+      high = middle;
+  }
+  hp_checkpoint from = in.at[low];
+  hp_decoder d;
+  if (hp_decoder_open(&d, input->encoding) != HPAR_OK) return from.source;
+  d.iso = unpack(from.state);
+  const unsigned char *source = (const unsigned char *)input->source, *end = source + input->source_length;
+  const unsigned char *at = source + from.source;
+  uint64_t reached = in.offset + from.offset;
+  for (size_t more = 1; reached < offset && at < end;) {
+    size_t left = (size_t)(end - at);
+    char *out = d.out;
+    const unsigned char *stop = d.decode(&d, at, at + (more < left ? more : left), more >= left, &out);
+    reached += (uint64_t)(out - d.out);
+    if (reached > offset) break;
+    more = stop > at ? 1 : more + 1;
+    at = stop;
+  }
+  return (uint64_t)(at - source);
+}
