@@ -129,9 +129,10 @@ typedef struct hpar_limits {
    * input and logs take memory besides */
   uint64_t memory;
   uint64_t memory_per_byte; /* is multiplied by the input's length, and added to `memory` */
-  uint64_t time_ns;         /* since the call, or since begin; checked every 64 tokens */
-  uint64_t input;           /* bytes; the parser ignores the rest */
-  uint64_t reserved[4];     /* zero */
+  /* since the call, or since begin; checked every 64 tokens, and within tokens that take long */
+  uint64_t time_ns;
+  uint64_t input;       /* bytes; the parser ignores the rest */
+  uint64_t reserved[4]; /* zero */
 } hpar_limits;
 
 /* Limits for input from untrusted sources. The standard defines trees that are far larger than the

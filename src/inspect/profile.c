@@ -83,7 +83,7 @@ static void count_list(hp_profile_lists *lists, const hp_builder *b) {
     if (!f->node) {
       markers++;
       after = false;
-    } else if (after) {
+    } else if (after && f->node != HP_FORMATTING_GAP) {
       entries++;
       unclean |= !(hp_node_at(b->base, f->node)->flags & HP_FLAG_OPEN);
     }

@@ -1,7 +1,7 @@
 #include "merge/splice.h"
 
 #include "base/vector.h"
-#include "html/tree/query.h"
+#include "html/tree/listing.h"
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
   if (!cell_ref) return;
@@ -31,13 +31,9 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   const hp_segment *s = &log->segments[segment];
   b->node_count += s->nodes;
   splice_run(b, s->anchor);
+  uint32_t depth = b->depth;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  if (s->formatting_count) {
-    hp_grow(&b->formatting, &b->formatting_capacity, b->formatting_count + s->formatting_count, b->unwind);
-    memcpy(b->formatting + b->formatting_count, log->formatting + s->formatting,
-           s->formatting_count * sizeof *b->formatting);
-    b->formatting_count += s->formatting_count;
-  }
+  hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth);
   for (uint32_t i = 0; i < s->template_count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;

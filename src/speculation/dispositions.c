@@ -4,9 +4,14 @@
 
 #include "html/tree/alike.h"
 #include "html/tree/foreign.h"
+#include "html/tree/gaps.h"
+#include "html/tree/listing.h"
 #include "speculation/worker/worker.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
+/* Both only shorten links of the stack that are out of date. */
+static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }
+static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_builder *)b) != 0; }
 static bool has_any_cell(const hp_builder *b) { return b->last[HP_TD] || b->last[HP_TH]; }
 static bool has_any_section(const hp_builder *b) { return b->last[HP_TBODY] || b->last[HP_THEAD] || b->last[HP_TFOOT]; }
 
@@ -134,6 +139,7 @@ static bool start_tag(const hp_builder *b, const hp_token *t) {
 static bool end_tag(const hp_builder *b, const hp_token *t) {
   if (b->last[HP_TEMPLATE]) return false;
   uint32_t scope = current(b)->scope, found = last_of(b, t->name);
+  bool marker;
   switch (t->name) {
     case HP_TEMPLATE:
     case HP_BODY:
@@ -163,11 +169,8 @@ static bool end_tag(const hp_builder *b, const hp_token *t) {
     case HP_ANY_PHRASE:
     case HP_A:
     case HP_NOBR:
-      for (uint32_t i = b->formatting_count; i > 0; i--) {
-        if (!b->formatting[i - 1].node) return !found && !current(b)->special; /* a marker: any other end tag */
-        if (b->formatting[i - 1].name == t->name) return false;
-      }
-      return true;
+      if (hp_find_listed(b, t->name, &marker)) return false;
+      return !marker || (!found && !has_special(b)); /* above a marker: any other end tag */
     case HP_ANY_BLOCK:
     case HP_BUTTON:
     case HP_LISTING:
@@ -178,7 +181,7 @@ static bool end_tag(const hp_builder *b, const hp_token *t) {
     case HP_APPLET:
     case HP_MARQUEE:
     case HP_OBJECT: return !found && !scope;
-    default: return !found && !current(b)->special;
+    default: return !found && !has_special(b);
   }
 }
 
@@ -234,7 +237,7 @@ static bool at_base(const hp_builder *b, const hp_token *t) {
  * prepared for it. */
 static bool asks_unprepared(const hp_builder *b, const hp_token *t) {
   if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
-  return hp_questions_of(b, t) & ~b->outer->confident & (LI | DD) && !current(b)->li_barrier && !b->last[HP_TEMPLATE];
+  return hp_questions_of(b, t) & ~b->outer->confident & (LI | DD) && !has_li_barrier(b) && !b->last[HP_TEMPLATE];
 }
 
 /* Text all by itself before an end tag that is replayed: to replay it, too, takes one entry in the log, to splice it

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
+#include "html/tree/listing.h"
 
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
   hp_builder kept = *b;
@@ -17,6 +18,14 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->last_capacity = kept.last_capacity;
   b->formatting = kept.formatting;
   b->formatting_capacity = kept.formatting_capacity;
+  b->higher = kept.higher;
+  b->higher_capacity = kept.higher_capacity;
+  b->listed = kept.listed;
+  b->listed_capacity = kept.listed_capacity;
+  b->alike = kept.alike;
+  b->alike_capacity = kept.alike_capacity;
+  b->attribute_places = kept.attribute_places;
+  b->attribute_place_capacity = kept.attribute_place_capacity;
   b->template_modes = kept.template_modes;
   b->template_capacity = kept.template_capacity;
   b->clones = kept.clones;
@@ -39,6 +48,7 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->top = b->stack;
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;
+  hp_grow(&b->formatting, &b->formatting_capacity, HP_MAX_UNLINKED, unwind);
   hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, unwind);
   memset(b->stack, 0, sizeof *b->stack);
   memset(b->last, 0, b->last_capacity * sizeof *b->last);
@@ -51,6 +61,10 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->stack);
   hp_free(b->last);
   hp_free(b->formatting);
+  hp_free(b->higher);
+  hp_free(b->listed);
+  hp_free(b->alike);
+  hp_free(b->attribute_places);
   hp_free(b->template_modes);
   hp_free(b->clones);
   hp_free(b->followed);

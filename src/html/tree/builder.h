@@ -45,20 +45,37 @@ typedef enum hp_insertion_mode {
  *   previous_same   the next lower HTML element of this name
  *   scope           the highest index <= i of an element that bounds the default scope
  *   special         ... of a special element;   li_barrier  ... other than address, div and p
- * so that scope questions cost no walk (`last` of the builder holds the highest index by name). */
+ * so that scope questions cost no walk (`last` of the builder holds the highest index by name).
+ *
+ * An element that leaves the middle of the stack leaves a gap, so that the elements above it keep
+ * their indices. Adjacent gaps form a run. The run's length is in `scope` of its lowest entry and in
+ * previous_same of its highest entry. The element above the run has HP_OPEN_ABOVE_GAP. The
+ * lowest entry and the highest entry of the stack are never gaps.
+ *
+ * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index that no
+ * longer holds such an element. The link of the entry there then continues the search. */
 typedef struct hp_open_element {
-  hp_ref node;
+  hp_ref node; /* 0: a gap */
   hp_atom name;
   uint8_t ns;
-  uint16_t tag; /* HP_TAG_ bits */
+  uint16_t tag; /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
 
-/* An entry of the list of active formatting elements; a marker has node 0. */
+enum { HP_OPEN_ABOVE_GAP = HP_TAG_VOID }; /* void elements are never open */
+
+/* An entry of the list of active formatting elements. A marker has node 0, a removed entry has
+ * HP_FORMATTING_GAP. The last entry is never a removed one. Entries of open elements have the order
+ * of the stack. Links are the index + 1 of another entry, or 0. */
+enum { HP_FORMATTING_GAP = 1 };
 typedef struct hp_formatting {
   hp_ref node;
   hp_atom name;
   hp_ref attributes;
+  uint32_t open; /* index in the stack, while the element is open */
+  /* Of linked entries: */
+  uint32_t previous, next; /* entries of the same name; of a marker: the previous marker */
+  uint32_t hash, alike;    /* of name and attributes; the previous entry in the hash bucket */
 } hp_formatting;
 
 typedef struct hp_place {
@@ -97,6 +114,13 @@ typedef struct hp_followed {
   bool foreign;
 } hp_followed;
 
+/* The next higher HTML element of the name of an open element. hp_stack_take notes it. It is out of
+ * date if previous_same of the higher element differs. */
+typedef struct hp_higher {
+  hp_ref node; /* the element */
+  uint32_t same;
+} hp_higher;
+
 typedef struct hp_outer_context hp_outer_context;
 
 typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
@@ -113,8 +137,24 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   uint32_t max_depth;
   uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
   uint32_t last_capacity;
+  uint32_t gaps;     /* in the stack */
+  hp_higher *higher; /* of the stack up to higher_top */
+  uint32_t higher_top, higher_capacity;
   hp_formatting *formatting;
   uint32_t formatting_count, formatting_capacity;
+  /* The list's links: see html/tree/listing.h. */
+  uint32_t linked; /* so many entries have links */
+  uint32_t marker; /* index + 1 of the last linked marker, or 0 */
+  /* By name: index + 1 of the last linked entry, or 0. */
+  uint32_t last_formatting[HP_FORMATTING_NAMES];
+  uint32_t *listed; /* by index in the stack: index of its entry, if the node is the same */
+  uint32_t listed_capacity;
+  uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
+  uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
+  uint32_t *attribute_places;          /* scratch of a comparison, by atom; all 0 between comparisons */
+  uint32_t attribute_place_capacity;
+  uint64_t deadline; /* by hp_now; 0: none */
+  uint32_t steps;    /* of loops that check it */
   uint8_t *template_modes;
   uint32_t template_count, template_capacity;
 
@@ -157,7 +197,8 @@ void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer 
 /* At most so many elements open at once; the next unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   b->max_depth = depth;
-  b->stack_room = depth < b->stack_capacity ? depth + 1 : b->stack_capacity;
+  uint64_t room = (uint64_t)depth + b->gaps + 1;
+  b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
 }
 void hp_builder_close(hp_builder *builder);
 

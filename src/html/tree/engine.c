@@ -31,6 +31,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *task) {
   engine->limits = *limits;
   engine->until_check = limits->depth || limits->attributes || limits->nodes || limits->deadline ? 1 : UINT64_MAX;
   engine->until_clock = 1;
+  engine->builder.deadline = limits->deadline;
   if (limits->depth) hp_builder_limit_depth(&engine->builder, limits->depth);
   engine->retry = 0;
 }
@@ -71,7 +72,8 @@ void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
     hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
   hp_exact_token(b, t);
   if (start && (t->name == HP_HTML || t->name == HP_BODY))
-    for (uint32_t i = 1; i <= b->depth && i <= 2; i++) trim_attributes(engine, b->stack[i].node);
+    for (uint32_t i = 1; i <= b->depth && i <= 2; i++)
+      if (b->stack[i].node) trim_attributes(engine, b->stack[i].node);
 }
 
 void hp_engine_close(hp_engine *engine) {

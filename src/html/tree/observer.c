@@ -82,6 +82,13 @@ static void settle(survey *s, uint32_t boundary) {
     s->states[s->pending].first = boundary;
 }
 
+/* Returns the number of entries of the list and markers. */
+static uint32_t list_length(const hp_builder *b) {
+  uint32_t length = 0;
+  for (uint32_t i = 0; i < b->formatting_count; i++) length += b->formatting[i].node != HP_FORMATTING_GAP;
+  return length;
+}
+
 static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
                          uint32_t start) {
   survey *s = context;
@@ -98,8 +105,8 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
         .ns = hp_exact_adjusted_current_node(b)->ns,
-        .depth = b->depth,
-        .formatting = b->formatting_count,
+        .depth = b->depth - b->gaps,
+        .formatting = list_length(b),
     };
   }
   if (boundary) settle(s, start);

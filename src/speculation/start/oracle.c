@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "html/dom/tag.h"
 #include "html/tree/engine_loop.h"
+#include "html/tree/gaps.h"
 
 typedef struct opening {
   hp_engine *engine;
@@ -125,7 +126,7 @@ bool hp_oracle_at(hp_oracle *o, uint32_t cut, size_t come, bool last, hp_start_s
     while (i > 0 && namespace_of(&b->stack[i]) == state->ns && b->stack[i].name != HP_SVG &&
            b->stack[i].name != HP_MATH)
       i--;
-    if (i > 1) state->outer_ns = namespace_of(&b->stack[i - 1]);
+    if (i > 1) state->outer_ns = namespace_of(&b->stack[index_below(b, i)]);
   }
   o->nanoseconds += hp_now() - begin;
   return known;

@@ -5,6 +5,7 @@
 #include "speculation/strategies/hpar2013.h"
 
 #include "html/tree/foreign.h"
+#include "html/tree/gaps.h"
 #include "speculation/worker/worker.h"
 
 static void silent(hp_audit *j, hpar_undetected_error kind) { j->silent |= 1u << kind; }
@@ -114,6 +115,7 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 /* What the scheme leaves of the true stack, the segment's own open elements on top of it. */
 void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
+  hp_stack_close_gaps(b);
   if (s->anchor && j->behind_end_tag) {
     const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
                   *first = node_at(b, node_at(b, s->anchor)->first);
@@ -167,7 +169,8 @@ static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
 }
 
 void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
-  const hp_builder *b = &truth->builder;
+  hp_builder *b = (hp_builder *)&truth->builder;
+  hp_stack_close_gaps(b);
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
     silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP

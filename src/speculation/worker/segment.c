@@ -2,6 +2,8 @@
 
 #include "base/vector.h"
 #include "html/dom/tag.h"
+#include "html/tree/gaps.h"
+#include "html/tree/listing.h"
 
 static hp_ref new_anchor(hp_builder *b) {
   hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);
@@ -36,7 +38,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
 
 void hp_clear_own_elements(hp_builder *b) {
   hp_speculative_clear_stack(b);
-  b->formatting_count = 0;
+  hp_listing_clear(b);
   b->template_count = 0;
   b->foster_parenting = false;
   b->ignore_lf = false;
@@ -46,8 +48,10 @@ void hp_clear_own_elements(hp_builder *b) {
 /* Copies the builder's open elements, formatting entries and template modes to the log. */
 static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
-  const hp_builder *b = &w->engine.builder;
+  hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
+  hp_stack_close_gaps(b);
+  hp_listing_close_all_gaps(b);
   s->mode = b->mode;
   s->mode_is_base = b->mode == s->base_mode && !b->last[HP_TEMPLATE];
   s->frameset_not_ok = !b->frameset_ok;
@@ -107,10 +111,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  hp_grow(&b->formatting, &b->formatting_capacity, s->formatting_count, b->unwind);
-  b->formatting_count = s->formatting_count;
-  if (b->formatting_count)
-    memcpy(b->formatting, log->formatting + s->formatting, s->formatting_count * sizeof *b->formatting);
+  hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
   hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
   b->template_count = s->template_count;
   if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);
