@@ -177,6 +177,7 @@ static inline hp_ref next_node(const char *memory, hp_ref top, hp_ref ref) {
 /* Returns the `href` of the document's first base element that has one, or NULL. */
 static const hp_attribute *base_attribute(const hpar_document *document) {
   const char *memory = document->range.base;
+  if (!atomic_load_explicit(&document->has_base, memory_order_relaxed)) return NULL;
   for (hp_ref ref = document->root; ref; ref = next_node(memory, document->root, ref)) {
     const hp_node *node = hp_node_at(memory, ref);
     if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;

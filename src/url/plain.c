@@ -1,6 +1,9 @@
 #include "url/plain.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* Classes of characters in a path, a query or a fragment. Those of class 0 need the parser. */
 enum { PLAIN = 1, SLASH, QUERY, FRAGMENT, COLON, PERCENT };
@@ -12,25 +15,75 @@ static const uint8_t classes[256] = {
     ['/'] = SLASH,         ['?'] = QUERY,         ['#'] = FRAGMENT,      [':'] = COLON, ['%'] = PERCENT,
 };
 
+#if defined(__SSE2__)
+static inline __m128i in_range(__m128i bytes, char first, char last) {
+  __m128i at = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+  return _mm_cmpeq_epi8(_mm_min_epu8(at, _mm_set1_epi8((char)(last - first))), at);
+}
+
+static inline __m128i is_byte(__m128i bytes, char byte) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)); }
+
+/* Returns the bytes of a block that are not letters, digits or one of ()*+,-./:;=&_ and, in a path,
+ * also "." and "%" after a slash. `carry` is whether a slash precedes the block. */
+static inline unsigned find_other(const char *at, bool path, unsigned carry, unsigned *slashes) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+  __m128i plain = _mm_or_si128(in_range(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 'z'), in_range(bytes, '(', ';'));
+  plain = _mm_or_si128(plain, _mm_or_si128(is_byte(bytes, '='), is_byte(bytes, '&')));
+  plain = _mm_or_si128(plain, is_byte(bytes, '_'));
+  unsigned other = ~(unsigned)_mm_movemask_epi8(plain) & 0xFFFF;
+  *slashes = path ? (unsigned)_mm_movemask_epi8(is_byte(bytes, '/')) : 0;
+  unsigned dots = (unsigned)_mm_movemask_epi8(is_byte(bytes, '.'));
+  return other | ((*slashes << 1 | carry) & (dots | (other & (unsigned)_mm_movemask_epi8(is_byte(bytes, '%')))));
+}
+
+/* Returns the first byte that may need a closer look: all bytes before it are plain. Requires: a
+ * slash, a query or a fragment precedes `at`, and `low` to `end` is the whole URL. */
+static inline const char *skip_plain(const char *low, const char *at, const char *end, bool path) {
+  unsigned carry = 0, slashes, other;
+  for (; end - at >= 16; at += 16) {
+    other = find_other(at, path, carry, &slashes);
+    if (other) {
+      at += __builtin_ctz(other);
+      return at - (path && at > low && at[-1] == '/' && (*at == '.' || *at == '%'));
+    }
+    carry = slashes >> 15;
+  }
+  if (at == end || end - low < 16) return at;
+  unsigned passed = 16 - (unsigned)(end - at);
+  other = find_other(end - 16, path, 0, &slashes) >> passed;
+  if (!other) return end;
+  at += __builtin_ctz(other);
+  return at - (path && at > low && at[-1] == '/' && (*at == '.' || *at == '%'));
+}
+#else
+static inline const char *skip_plain(const char *low, const char *at, const char *end, bool path) {
+  (void)low, (void)end, (void)path;
+  return at;
+}
+#endif
+
 /* Returns whether the rest of a query or a fragment is plain. */
-static bool is_plain_rest(const char *at, const char *end) {
-  for (; at < end; at++)
+static bool is_plain_rest(const char *low, const char *at, const char *end) {
+  for (at = skip_plain(low, at, end, false); at < end; at = skip_plain(low, at + 1, end, false))
     if (!classes[(unsigned char)*at] || classes[(unsigned char)*at] == FRAGMENT) return false;
   return true;
 }
 
-static bool is_plain_query(const char *at, const char *end) {
+static bool is_plain_query(const char *low, const char *at, const char *end) {
   const char *fragment = memchr(at, '#', (size_t)(end - at));
-  return is_plain_rest(at, fragment ? fragment : end) && (!fragment || is_plain_rest(fragment + 1, end));
+  return is_plain_rest(low, at, fragment ? fragment : end) && (!fragment || is_plain_rest(low, fragment + 1, end));
 }
 
 /* Returns whether a path with its query and fragment is plain. A colon in the first segment is not,
  * unless `slash` has come before. */
-static bool is_plain_path(const char *at, const char *end, bool slash) {
+static bool is_plain_path(const char *low, const char *at, const char *end, bool slash) {
   if (at < end && (*at == '.' || *at == '%')) return false;
-  for (; at < end; at++) {
+  for (;; at++) {
+    if (slash) at = skip_plain(low, at, end, true);
+    if (at >= end) return true;
     switch (classes[(unsigned char)*at]) {
-      case PLAIN: break;
+      case PLAIN:
+      case PERCENT: break;
       case SLASH:
         slash = true;
         if (end - at > 1 && (at[1] == '.' || at[1] == '%')) return false;
@@ -38,13 +91,11 @@ static bool is_plain_path(const char *at, const char *end, bool slash) {
       case COLON:
         if (!slash) return false;
         break;
-      case PERCENT: break;
-      case QUERY: return is_plain_query(at + 1, end);
-      case FRAGMENT: return is_plain_rest(at + 1, end);
+      case QUERY: return is_plain_query(low, at + 1, end);
+      case FRAGMENT: return is_plain_rest(low, at + 1, end);
       default: return false;
     }
   }
-  return true;
 }
 
 /* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. */
@@ -62,7 +113,7 @@ static const char *plain_host(const char *at, const char *end) {
 
 static bool is_plain_authority(const char *at, const char *end) {
   const char *path = plain_host(at, end);
-  return path && is_plain_path(path + 1, end, true) && (path + 1 == end || path[1] != '/');
+  return path && is_plain_path(at, path + 1, end, true) && (path + 1 == end || path[1] != '/');
 }
 
 #define EACH UINT64_C(0x0101010101010101)
@@ -92,6 +143,20 @@ void hp_plain_base_open(hp_plain_base *plain, const hp_url *base) {
   while (base->bytes[plain->folder - 1] != '/') plain->folder--;
 }
 
+/* Drops "./" and "../" from the beginning of a relative path, and their folders from `*folder`. */
+static const char *enter_folder(const hp_plain_base *plain, const char *at, const char *end, size_t *folder) {
+  *folder = plain->folder;
+  while (end - at > 2 && at[0] == '.') {
+    bool up = at[1] == '.';
+    if (at[1 + up] != '/') break;
+    at += 2 + up;
+    if (up && *folder > plain->base->path + 1) do
+        --*folder;
+      while (plain->base->bytes[*folder - 1] != '/');
+  }
+  return at;
+}
+
 static bool join(hp_url *url, const hp_url *base, size_t prefix, const char *input, size_t length,
                  hpar_string *result) {
   url->length = 0;
@@ -119,12 +184,17 @@ bool hp_plain_resolve(const hp_plain_base *plain, hp_url *url, const char *input
   }
   if (!base) return false;
   switch (*input) {
-    case '#': return is_plain_rest(input + 1, end) && join(url, base, base->fragment, input, length, result);
-    case '?': return is_plain_query(input + 1, end) && join(url, base, base->query, input, length, result);
+    case '#': return is_plain_rest(input, input + 1, end) && join(url, base, base->fragment, input, length, result);
+    case '?': return is_plain_query(input, input + 1, end) && join(url, base, base->query, input, length, result);
     case '/':
       if (length > 1 && input[1] == '/')
         return is_plain_authority(input + 2, end) && join(url, base, base->scheme_end, input, length, result);
-      return is_plain_path(input + 1, end, true) && join(url, base, base->authority_end, input, length, result);
-    default: return is_plain_path(input, end, false) && join(url, base, plain->folder, input, length, result);
+      return is_plain_path(input, input + 1, end, true) && join(url, base, base->authority_end, input, length, result);
+    default: {
+      size_t folder;
+      const char *rest = enter_folder(plain, input, end, &folder);
+      return is_plain_path(input, rest, end, rest != input) &&
+             join(url, base, folder, rest, (size_t)(end - rest), result);
+    }
   }
 }

@@ -52,6 +52,7 @@ void hpar_document_destroy(hpar_document *document) {
 void hp_document_reset(hpar_document *document) {
   take_away(document);
   make_empty(document);
+  atomic_store_explicit(&document->has_base, false, memory_order_relaxed);
   hp_atoms_reset(&document->atoms);
   hp_input_close(&document->input);
   memset(&document->input, 0, sizeof document->input);

@@ -7,12 +7,15 @@
 #include "text/buffer.h"
 #include "text/input.h"
 
+#include <stdatomic.h>
+
 struct hpar_document {
   hp_range range;
   _Alignas(8) char blank[HP_FIRST_OBJECT + sizeof(hp_node)]; /* the range before the first parse */
   hp_atoms atoms;
   hp_ref root;
   hpar_quirks quirks;
+  _Atomic bool has_base;         /* false: the tree has no base element. Any thread of a parse sets it */
   hp_input input;                /* of the last parse: nodes point into its bytes */
   hp_buffer text;                /* decoded or incremental input */
   hp_buffer source;              /* bytes of incremental input that may be decoded again */

@@ -6,6 +6,9 @@
 #include "html/dom/document.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* What an element means for text. */
 enum {
@@ -51,6 +54,7 @@ typedef struct writer {
   hpar_write_fn write;
   void *context;
   hpar_status status;
+  const char *low, *high; /* a block at `low` to `high` lies in the document's input */
   bool all, collapses, breaks;
   bool line_is_empty; /* the current line has no text yet */
   separator due;
@@ -95,42 +99,95 @@ static void require(writer *w, separator due) {
   if (w->due < due) w->due = due;
 }
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
-#define EACH UINT64_C(0x0101010101010101)
-
-/* Returns whether the eight bytes are text without white space other than single spaces. `*last` is
- * whether the byte before them is a space, and then whether their last byte is. */
-static inline bool is_plain(uint64_t bytes, uint64_t *last) {
-  uint64_t low = bytes & EACH * 0x7F, spaced = bytes ^ EACH * 0x20;
-  uint64_t blank = ~((low + EACH * 0x5F) | bytes) & EACH * 0x80;                       /* below 0x21 */
-  uint64_t space = ~((((spaced & EACH * 0x7F) + EACH * 0x7F) | spaced) | EACH * 0x7F); /* 0x20 */
-  if ((blank ^ space) | (space & (space << 8 | *last))) return false;
-  *last = space >> 56;
-  return true;
+static inline bool is_white(char c) {
+  const uint64_t white = 1 << '\t' | 1 << '\n' | 1 << '\f' | 1 << '\r' | UINT64_C(1) << ' ';
+  return (unsigned char)c <= ' ' && white >> c & 1;
 }
 
-/* Writes at most PIECE bytes with white space collapsed. The buffer has room for them. The first
- * byte is not white. */
-static void collapse_piece(writer *w, const char *at, const char *end) {
+/* Masks of a block of WIDTH bytes. Byte i is the bit i * STRIDE + STRIDE - 1. */
+#if defined(__SSE2__)
+enum { WIDTH = 16, STRIDE = 1 };
+
+/* Sets `*blank` to the bytes up to 0x20, and `*space` to the bytes 0x20. */
+static inline void find_blanks(const char *at, uint64_t *blank, uint64_t *space) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at), limit = _mm_set1_epi8(' ');
+  *blank = (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, limit), bytes));
+  *space = (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, limit));
+}
+#else
+enum { WIDTH = 8, STRIDE = 8 };
+#define EACH UINT64_C(0x0101010101010101)
+
+static inline void find_blanks(const char *at, uint64_t *blank, uint64_t *space) {
+  uint64_t bytes;
+  memcpy(&bytes, at, 8);
+  uint64_t other = bytes ^ EACH * ' ';
+  *blank = ~(((bytes & EACH * 0x7F) + EACH * 0x5F) | bytes) & EACH * 0x80;
+  *space = ~(((other & EACH * 0x7F) + EACH * 0x7F) | other) & EACH * 0x80;
+}
+#endif
+
+/* Copies 1 to WIDTH - 1 bytes to a block. */
+static inline void copy_short(char block[WIDTH], const char *at, size_t length) {
+  memset(block, 0, WIDTH);
+  if (length >= 8) {
+    memcpy(block, at, 8);
+    memcpy(block + length - 8, at + length - 8, 8);
+  } else if (length >= 4) {
+    memcpy(block, at, 4);
+    memcpy(block + length - 4, at + length - 4, 4);
+  } else {
+    block[0] = at[0];
+    block[length / 2] = at[length / 2];
+    block[length - 1] = at[length - 1];
+  }
+}
+
+/* Writes at most PIECE bytes with white space collapsed. The buffer has space for them and for a
+ * block. The first byte is not white. */
+static inline void collapse_piece(writer *w, const char *at, const char *end) {
   char *to = w->buffer + w->used;
-  uint64_t last = 0; /* 0x80: the last byte at `to` is a space */
+  uint64_t last = 0; /* the bit of byte 0: the last byte at `to` is a space */
+  const uint64_t first = UINT64_C(1) << (STRIDE - 1);
   while (at < end) {
-    uint64_t bytes;
-    if (end - at >= 8) {
-      memcpy(&bytes, at, 8);
-      if (is_plain(bytes, &last)) {
-        memcpy(to, &bytes, 8);
-        to += 8;
-        at += 8;
-        continue;
+    char block[WIDTH];
+    size_t length = WIDTH;
+    const char *from = at;
+    if (end - at < WIDTH) {
+      length = (size_t)(end - at);
+      if (at < w->low || at > w->high) {
+        copy_short(block, at, length);
+        from = block;
       }
     }
-    for (const char *stop = end - at > 8 ? at + 8 : end; at < stop; at++) {
-      bool white = is_white(*at);
-      if (!white || !last) *to++ = white ? ' ' : *at;
-      last = white ? 0x80 : 0;
+    uint64_t blank, space;
+    find_blanks(from, &blank, &space);
+    if (length < WIDTH) {
+      const uint64_t valid = (UINT64_C(1) << (length * STRIDE)) - 1;
+      blank &= valid;
+      space &= valid;
     }
+    uint64_t bad = (blank ^ space) | (space & (space << STRIDE | last));
+    memcpy(to, from, WIDTH);
+    if (!bad) {
+      to += length;
+      at += length;
+      last = space >> (length * STRIDE - STRIDE) & first;
+      continue;
+    }
+    size_t plain = (size_t)__builtin_ctzll(bad) / STRIDE;
+    if (plain) last = space >> (plain * STRIDE - STRIDE) & first;
+    to += plain;
+    at += plain;
+    if (!is_white(*at)) {
+      *to++ = *at++;
+      last = 0;
+      continue;
+    }
+    if (!last) *to++ = ' ';
+    last = first;
+    do at++;
+    while (at < end && is_white(*at));
   }
   if (last) {
     to--;
@@ -139,7 +196,7 @@ static void collapse_piece(writer *w, const char *at, const char *end) {
   w->used = (size_t)(to - w->buffer);
 }
 
-static void write_collapsed(writer *w, const char *at, const char *end) {
+static inline void write_collapsed(writer *w, const char *at, const char *end) {
   while (at < end) {
     if (is_white(*at)) {
       do at++;
@@ -150,13 +207,13 @@ static void write_collapsed(writer *w, const char *at, const char *end) {
     if (w->due) separate(w);
     w->line_is_empty = false;
     const char *stop = end - at > PIECE ? at + PIECE : end;
-    if (BUFFER - w->used < PIECE) flush(w);
+    if (BUFFER - w->used < PIECE + WIDTH) flush(w);
     collapse_piece(w, at, stop);
     at = stop;
   }
 }
 
-static void write_text(writer *w, const char *bytes, size_t length) {
+static inline void write_text(writer *w, const char *bytes, size_t length) {
   if (w->collapses && !w->keeping) {
     write_collapsed(w, bytes, bytes + length);
   } else if (length) {
@@ -249,6 +306,8 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   w.write = write;
   w.context = context;
   w.status = HPAR_OK;
+  w.low = document->input.bytes;
+  w.high = document->input.length < WIDTH ? NULL : w.low + document->input.length - WIDTH;
   w.all = wanted.all_elements;
   w.collapses = !wanted.keep_white_space;
   w.breaks = !wanted.no_breaks;
