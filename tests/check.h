@@ -1,8 +1,8 @@
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
-/* Checks for a test program. Each check counts. A check that fails prints its place and the value that it got, and the
- * program continues. `return check_report();` ends main.
+/* Checks for a test program. Each check counts. A check that fails prints its place and the
+ * value that it got, and the program continues. `return check_report();` ends main.
  *
  * A program may have parts, each a ctest of its own: see HPAR_TEST_PARTS in CMakeLists.txt. */
 
@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The exit status of a test, or of its part, that lacks what it needs: ctest counts it as skipped. */
+/* The exit status of a test, or of its part, that lacks what it needs: ctest counts it as
+ * skipped. */
 enum { CHECK_SKIPPED = 77 };
 
 static unsigned long check_passed, check_failed;

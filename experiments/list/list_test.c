@@ -84,7 +84,7 @@ static void figures_8_and_9(void) {
   list_arena_free(&arena);
 }
 
-/* Property 4.1: end-missing nodes are one path from the root to a leaf. */
+/* Checks Property 4.1: end-missing nodes are one path from the root to a leaf. */
 static void property(void) {
   list_arena arena = {0};
   for (size_t cut = 0; cut < sizeof example; cut++) {

@@ -131,7 +131,7 @@ static void times(const char *name, const uint64_t *ns, size_t count) {
   putchar(']');
 }
 
-/* A warm-up, then `repeat` runs. */
+/* Runs one warm-up, then `repeat` measured runs. */
 static int measure(const request *r, list_parser *parser, const char *input, size_t n) {
   enum { PHASES = 4 };
   uint64_t *ns[PHASES] = {0};

@@ -13,7 +13,7 @@ size_t list_merge_two(list_tree *tree, list_tree *next);
  * stay end-missing. */
 size_t list_merge(list_tree *trees, size_t count);
 
-/* Counts the errors of a tree that is the whole document's. */
+/* Counts the errors of the tree of the whole document. */
 void list_finish(list_tree *tree);
 
 /* Puts each unit's element in the place of its LIST_UNIT in one of these trees. `elements` and

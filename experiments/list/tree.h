@@ -31,7 +31,7 @@ typedef struct list_node {
 
 typedef struct list_block list_block;
 
-/* Nodes of one thread. Zeroed before the first use; a reset keeps the memory. */
+/* The nodes of one thread. The caller zeroes it before the first use. A reset keeps the memory. */
 typedef struct list_arena {
   list_block *first, *at;
   size_t used;
@@ -39,13 +39,12 @@ typedef struct list_arena {
 
 void list_arena_reset(list_arena *arena);
 void list_arena_free(list_arena *arena);
-/* Returns a new node, never NULL: without memory the program ends. */
+/* Returns a new node, never NULL. Without memory it ends the program. */
 list_node *list_node_new(list_arena *arena, list_kind kind);
 void list_append(list_node *parent, list_node *child);
 
-/* A parsed piece. The auxiliary root has the nodes with a start and the start-missing nodes.
- *
- * End-missing nodes are a path from `current` up to the root (Property 4.1, for pieces of
+/* A parsed piece. The auxiliary root has the nodes with a start and the start-missing nodes, in
+ * order. End-missing nodes are a path from `current` up to the root (Property 4.1, for pieces of
  * documents without errors). */
 typedef struct list_tree {
   list_node *root, *current;
@@ -70,8 +69,8 @@ typedef struct list_skip {
 /* Parses input[begin..end): `parse` of HPar 4.1. `skip` may be NULL. */
 list_tree list_parse(list_arena *arena, const char *input, size_t begin, size_t end, const list_skip *skip);
 
-/* Reads the tag at `at`, which is a '<': its kind and whether it is an end tag. Returns its length,
- * or 0 if it is no tag. */
+/* Reads the tag at `at`, which is a '<'. Sets its kind and whether it is an end tag. Returns the
+ * length of the tag, or 0 if the bytes are no tag. */
 size_t list_tag(const char *at, const char *end, list_kind *kind, bool *is_end);
 
 /* Writes one line like "root(list*(item(ink) ^item))": * for end-missing, ^ for start-missing. */

@@ -1,5 +1,6 @@
-# cmake -DSOURCE=<folder> -DHEADER=<file> -P commit.cmake: HP_COMMIT is the commit that is being built, "-dirty" with
-# changes, "unknown" outside a repository. The file is left alone where it says so already.
+# cmake -DSOURCE=<folder> -DHEADER=<file> -P commit.cmake: defines HP_COMMIT as the commit of the
+# build, with "-dirty" if the folder has changes, or as "unknown" outside a repository. Writes the
+# file only if its contents change.
 set(commit unknown)
 find_program(GIT git)
 if(GIT)

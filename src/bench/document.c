@@ -1,5 +1,6 @@
-/* What a document costs beside its parse: making and destroying an empty one; destroying a full one, that is giving
- * its pages back; and dropping the tree of one that is to be parsed into again. */
+/* Measures the cost of a document without its parse: creating and destroying an empty document;
+ * destroying a full document, which returns its pages; and clearing the tree of a document before
+ * the next parse. */
 
 #include "html/dom/document.h"
 

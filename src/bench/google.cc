@@ -1,4 +1,5 @@
-// The C wrapper over Google Benchmark. A hp_bench_run is its State, and what the benchmark says about itself meanwhile.
+// The C wrapper of Google Benchmark. An hp_bench_run is its State and the values that the benchmark
+// reports during the run.
 
 #include "bench/bench.h"
 
@@ -12,8 +13,9 @@
 
 using benchmark_clock = std::chrono::steady_clock;
 
-// With a clock of its own Google Benchmark would go on until the sum of what that says fills the time, whatever the
-// rest of each iteration takes. So to it these are one iteration, and `rounds` are counted here.
+// With manual time, Google Benchmark repeats until the sum of the reported times reaches the
+// minimum time. It ignores the time of the rest of each iteration. Therefore all rounds are one
+// iteration for Google Benchmark, and the wrapper counts `rounds`.
 struct hp_bench_run {
   benchmark::State &state;
   size_t bytes;
@@ -52,7 +54,7 @@ void hp_bench_add(const hp_bench *bench) {
     copy.function(&run, &copy);
     if (!run.bytes) return;
     double bytes = static_cast<double>(run.bytes) * static_cast<double>(state.iterations());
-    using benchmark::Counter; // SetBytesProcessed would show powers of 1024
+    using benchmark::Counter; // SetBytesProcessed prints powers of 1024
     state.counters["bytes_per_second"] = Counter(bytes, Counter::kIsRate, Counter::OneK::kIs1000);
   });
   if (bench->clock == HP_BENCH_WALL) made->UseRealTime();
@@ -73,7 +75,7 @@ void hp_bench_fail(hp_bench_run *run, const char *why) { run->state.SkipWithErro
 
 namespace {
 
-// The table on standard output, and every repetition in a file of its own.
+// Writes the table to standard output, and each repetition to a separate file.
 class reporter : public benchmark::ConsoleReporter {
 public:
   reporter(OutputOptions look, FILE *raw_file) : benchmark::ConsoleReporter(look), raw(raw_file) {

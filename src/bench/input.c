@@ -1,5 +1,6 @@
-/* From the caller's bytes to the text that is tokenized: finding the encoding, validating or decoding; and the
- * sequential parser fed in pieces, to be compared with parse/kept. */
+/* Measures the way from the caller's bytes to the text that the tokenizer reads: finding the
+ * encoding, and validating or decoding. Also measures the sequential parser that is fed in pieces,
+ * for comparison with parse/kept. */
 
 #include "text/input.h"
 #include "bench/suite.h"

@@ -1,4 +1,4 @@
-/* hpar-bench: measures, and prints a table. `hpar bench` runs it and files what it measured. */
+/* hpar-bench: measures, and prints a table. `hpar bench` runs it and stores the measurements. */
 
 #include "bench/commit.h"
 #include "bench/suite.h"
@@ -46,7 +46,7 @@ static bool number(const char *text, double least, double most, double *value) {
   return end != text && !*end && *value >= least && *value <= most;
 }
 
-/* An exit code, or -1 to go on. */
+/* Reads one option. Returns an exit code, or -1 to continue. */
 static int take(int option, hp_bench_plan *plan) {
   double value = 0;
   switch (option) {

@@ -1,8 +1,14 @@
-/* Many pages side by side, by threads, each thread's document being reused; the parallel parser by threads and chunk
- * size, documents reused, the pool as warm as one parse after the other keeps it; and merging alone, by number of
- * chunks, as a chain and as a tree: with the inline executor nothing else runs meanwhile. The time of a tree is that of
- * all its compositions and of the merger after them; `merger_ns` is the latter alone, `level_ns` with it what there is
- * to wait for if each level has as many threads as merges. */
+/* Measures three subjects:
+ *
+ * - many pages in parallel, by threads; each thread reuses its document
+ * - the parallel parser, by threads and chunk size; it reuses the document, and the pool is as warm
+ *   as consecutive parses keep it
+ * - merging alone, as a chain and as a tree, by number of chunks; the inline executor runs nothing
+ *   else at the same time
+ *
+ * The time of a tree is the time of all its compositions plus the time of the merger after them.
+ * `merger_ns` is the time of the merger alone. `level_ns` with `merger_ns` is the elapsed time if
+ * each level has as many threads as merges. */
 
 #include "bench/suite.h"
 

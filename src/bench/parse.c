@@ -1,6 +1,9 @@
-/* The sequential parser. Fresh: a document is made, parsed into and destroyed for each page, as a program does that
- * looks at each page once, its memory from the system or from jemalloc; reused: one document for all; kept: the same,
- * and it keeps a copy of the page, as one that is fed does. The parser is kept in all. */
+/* Measures the sequential parser. All benchmarks keep the parser.
+ *
+ * - fresh: creates, parses and destroys a document for each page, like a program that reads each
+ *   page once; memory comes from the system or from jemalloc
+ * - reused: one document for all pages
+ * - kept: the same, and the document keeps a copy of the page, as in a feed */
 
 #include "bench/suite.h"
 

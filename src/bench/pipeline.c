@@ -1,6 +1,10 @@
-/* The pipelined parser, documents reused: whole, by predictor, buffer and batch; its stages alone, which take turns on
- * one thread with a buffer as long as it can be, so that each has the processor to itself for thousands of tokens; and
- * the token buffer alone, from one thread to another, with nothing to do on either side: the time of one token. */
+/* Measures the pipelined parser, which reuses its document:
+ *
+ * - the whole parser, by predictor, buffer and batch
+ * - its stages alone, alternately on one thread; the buffer has its maximum length, so that each
+ *   stage runs for thousands of tokens
+ * - the token buffer alone, from one thread to another, without work on either side: the time of
+ *   one token */
 
 #include "drivers/pipelined/ring.h"
 

@@ -1,5 +1,6 @@
-/* From the announcement of work to its beginning on the other thread, which is spinning since the last batch or has
- * long gone to sleep; and to the end of the batch as the caller sees it. */
+/* Measures the time from the announcement of work to its start on the other thread. That thread has
+ * spun since the last batch, or has slept for a long time. Also measures the time to the end of the
+ * batch as the caller observes it. */
 
 #include "platform/pool.h"
 

@@ -1,4 +1,5 @@
-/* The kernels: each set that this processor can run, over bytes of which none is in the kernel's set. */
+/* Measures the scan kernels: each set that this processor can run, over bytes outside the kernel's
+ * set. */
 
 #include "text/scan/scan.h"
 
@@ -44,7 +45,7 @@ static const char *run_kernel(const hp_scan_kernels *set, kernel which, const ch
   }
 }
 
-/* Lines of 64 bytes with a word of another script, or white space. */
+/* Returns lines of 64 bytes with a word of another script, or white space. */
 static const char *field(kernel which) {
   static char letters[MOST + BATCH], spaces[MOST + BATCH];
   if (!letters[0]) {
@@ -60,7 +61,7 @@ static void scan(hp_bench_run *run, const hp_bench *self) {
   kernel which = (kernel)self->arguments[0];
   size_t length = (size_t)self->arguments[1];
   const char *bytes = field(which);
-  /* All alignments in turn; but one for UTF-8, where half a character would end the search. */
+  /* Uses every alignment, except for UTF-8, where half a character would end the search. */
   size_t step = which == INVALID_UTF8 ? 0 : 1;
   while (hp_bench_next_batch(run, BATCH))
     for (size_t i = 0; i < BATCH; i++) {

@@ -1,4 +1,5 @@
-/* Trees to text, into a sink that only counts. All trees of a subject stand at once. */
+/* Measures serialization into a sink that only counts. All trees of a subject exist at the same
+ * time. */
 
 #include "bench/suite.h"
 

@@ -34,7 +34,8 @@ static size_t add_source(const corpus_page *generated, const char *path) {
   return source_count++;
 }
 
-/* `count` pages from `first` on; "set", or "set/page" where `page` has its length. */
+/* Adds `count` pages from `first` on. The name is "set", or "set/page" where `page` has its
+ * length. */
 static void add_subject(const char *set, const char *page, size_t page_length, size_t first, size_t count) {
   subjects = grown(subjects, subject_count, &subject_capacity, sizeof *subjects);
   hp_subject *made = &subjects[subject_count++];

@@ -1,9 +1,9 @@
 #ifndef HP_BENCH_SUBJECTS_H
 #define HP_BENCH_SUBJECTS_H
 
-/* What is parsed: the generated pages always, the shared corpus where it is. A subject is a list of pages, and one
- * iteration goes through all of them, so that with many none is learnt by heart. Pages are read when first asked for.
- */
+/* The input of the benchmarks: the generated pages always, the shared corpus if it exists. A
+ * subject is a list of pages. One iteration parses all of them, so that the processor cannot learn
+ * one page. The first use of a page reads it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,20 +19,22 @@ typedef struct hp_subject {
   size_t count;
 } hp_subject;
 
-/* Whole sets, or each page of the generated ones, of the paper's and of the large ones, or both. */
+/* Whole sets; each page of the generated, paper and large sets; or both. */
 enum { HP_SETS = 1, HP_SINGLE_PAGES = 2 };
 
 void hp_subjects_open(void);
 void hp_subjects_close(void);
 
-/* The subjects of these kinds, one a call, NULL past the last; they live until hp_subjects_close. */
+/* Returns a subject of these kinds, or NULL for an index past the last one. It lives until
+ * hp_subjects_close. */
 const hp_subject *hp_subject_at(size_t index, unsigned kinds);
-const hp_subject *hp_subject_named(const char *name); /* NULL: there is none */
+/* Returns NULL if no subject has this name. */
+const hp_subject *hp_subject_named(const char *name);
 
-/* NULL where it cannot be read, after a line that says so. */
+/* Prints a line and returns NULL if the page cannot be read. */
 const hp_page *hp_subject_page(const hp_subject *subject, size_t index);
 
-/* All bytes of a subject; 0 if some page cannot be read. */
+/* Returns the bytes of all pages; 0 if a page cannot be read. */
 size_t hp_subject_bytes(const hp_subject *subject);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef HP_BENCH_SUITE_H
 #define HP_BENCH_SUITE_H
 
-/* The groups of benchmarks, and what their functions share. */
+/* The groups of benchmarks, and their common functions. */
 
 #include "bench/bench.h"
 #include "bench/subjects.h"
@@ -21,21 +21,22 @@ void hp_bench_add_parallel(void); /* parallel, many, merge */
 void hp_bench_add_pipeline(void);
 #endif
 
-/* Adds a benchmark called "<prefix>/<subject's name>" for each subject of these kinds. */
+/* Adds a benchmark "<prefix>/<subject's name>" for each subject of these kinds. */
 void hp_bench_add_subjects(const char *prefix, unsigned kinds, const hp_bench *like);
 
-/* The document and parser that a benchmark works with, all pages having been read and parsed once by `options`. */
+/* The document and parser of a benchmark. hp_bench_open_bed has read all pages, and has parsed each
+ * page once with `options`. */
 typedef struct hp_bench_bed {
   const hp_subject *subject;
   hpar_parser *parser;
   hpar_document *document;
 } hp_bench_bed;
 
-/* False after hp_bench_fail; `bed` is then closed. */
+/* Returns false after hp_bench_fail; `bed` is then closed. */
 bool hp_bench_open_bed(hp_bench_bed *bed, hp_bench_run *run, const hp_subject *subject, const hpar_options *options);
 void hp_bench_close_bed(hp_bench_bed *bed);
 
-/* In nanoseconds, by CLOCK_MONOTONIC or, less disturbed, CLOCK_THREAD_CPUTIME_ID. */
+/* Returns nanoseconds of CLOCK_MONOTONIC or, with less disturbance, of CLOCK_THREAD_CPUTIME_ID. */
 static inline uint64_t hp_bench_now(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);

@@ -1,5 +1,5 @@
-/* Encodings: a page in the encoding that is named has the tree of its text decoded by hpar_decode, which is valid
- * UTF-8; undeclared bytes are parsed alike in each mode. */
+/* Checks encodings. A page in a declared encoding has the tree of its text after hpar_decode, which
+ * is valid UTF-8. Every mode parses undeclared bytes to the same tree. */
 
 #include "fuzz/fuzz.h"
 

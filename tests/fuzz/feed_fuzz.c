@@ -1,4 +1,5 @@
-/* Input that is fed in pieces against the same bytes at once: tree, errors, counters and encoding. */
+/* Compares input that is fed in pieces with the same bytes at once: tree, errors, counters and
+ * encoding. */
 
 #include "fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* Fragments: the context is what the choices say, or the input's first line, whatever stands there. Sequential and
- * parallel parses agree. */
+/* Checks that sequential and parallel parses of fragments agree. The choices select the context, or
+ * it is the first line of the input, whatever its text. */
 
 #include "fuzz/fuzz.h"
 

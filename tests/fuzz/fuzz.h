@@ -1,9 +1,9 @@
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
-/* What the fuzz targets share. An input is a document followed by FUZZ_CHOICES bytes that choose what is done with it,
- * so that any document of at least that length is a seed for each of them. What is wrong is printed and ends the
- * process. */
+/* The common part of the fuzz targets. An input is a document and FUZZ_CHOICES bytes after it,
+ * which choose how the target uses it. Therefore any document of at least that length is a seed for
+ * each target. A target prints an error and ends the process. */
 
 #include "support/compare.h"
 #include "support/random.h"
@@ -16,7 +16,7 @@ enum { FUZZ_CHOICES = 8, FUZZ_ERRORS = 1000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The document without the choices, and the choices. False where the input is too short. */
+/* Separates the document from the choices. Returns false if the input is too short. */
 static inline bool fuzz_split(const uint8_t *data, size_t size, compare_case *document, const uint8_t **choices) {
   if (size < FUZZ_CHOICES) return false;
   *document = (compare_case){.bytes = (const char *)data, .length = size - FUZZ_CHOICES};
@@ -24,14 +24,14 @@ static inline bool fuzz_split(const uint8_t *data, size_t size, compare_case *do
   return true;
 }
 
-/* One of the names that there are, or NULL. */
+/* Returns one of the library's names, or NULL. */
 static inline const char *fuzz_name(const char *(*name_at)(size_t), size_t choice) {
   size_t count = 0;
   while (name_at(count)) count++;
   return name_at(choice % (count + 1));
 }
 
-/* Some contexts that the standard tells apart. */
+/* Returns a context element that the standard distinguishes. */
 static inline const char *fuzz_context(size_t choice) {
   static const char *const contexts[] = {"div",       "body",     "html",      "head",
                                          "table",     "tbody",    "tr",        "td",

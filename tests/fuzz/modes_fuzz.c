@@ -1,7 +1,8 @@
-/* The parallel parser, and the pipelined one, against the sequential one: trees and their links, counters and, where
- * they are asked for, parse errors, for one way to cut, to speculate, to merge and to run. The names are those that the
- * library lists, so that a new one joins by itself; a predictor of the caller's that says anything is one of the ways.
- * A difference is reduced before it is printed. */
+/* Compares the parallel and the pipelined parser with the sequential parser: trees and links,
+ * counters, and parse errors if they are requested. The choices select how to cut, speculate, merge
+ * and run. The names come from the library's lists, so the target includes new ones automatically.
+ * One choice is a custom predictor that returns arbitrary values. The target reduces a difference
+ * before it prints it. */
 
 #include "fuzz/fuzz.h"
 
@@ -65,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     how.own_predictor = &own;
   }
 
-  /* A number of chunks, chunks of a size, any offsets, or some of those at which a smart cut falls, or all of them. */
+  /* A number of chunks, chunks of a size, arbitrary offsets, some offsets of smart cuts, or all of
+   * them. */
   uint64_t cuts[MAX_CUTS];
   size_t count = 0;
   random_state random = {(uint64_t)choices[2] << 8 | choices[3]};

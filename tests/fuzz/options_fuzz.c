@@ -1,5 +1,5 @@
-/* Options of any value, limits among them: the call answers a status that fits, leaves a sound tree, and where no limit
- * was reached the tree of the sequential parser. */
+/* Checks options of any value, with limits. The call returns an appropriate status and leaves a
+ * correct tree. If no limit is reached, that tree is the tree of the sequential parser. */
 
 #include "fuzz/fuzz.h"
 
@@ -18,19 +18,19 @@ static const char *name(random_state *random, const char *(*name_at)(size_t)) {
                                      : fuzz_name(name_at, random_below(random, 64));
 }
 
-/* An executor of the caller's, in one order or the other. */
+/* An executor of the caller that runs the tasks forwards or backwards. */
 static void one_by_one(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
   bool backwards = random_chance(context, 50);
   for (unsigned i = 0; i < count; i++) task(job, backwards ? count - 1 - i : i);
 }
 
-/* Any answer; `context` is a guess. */
+/* A predictor that returns any answer; `context` is a guess. */
 static void answer(void *context, const hpar_cut *cut, hpar_guess *guess) {
   (void)cut;
   *guess = *(const hpar_guess *)context;
 }
 
-/* Any figures, of which those that are none are refused. */
+/* Returns a table of any figures. The library rejects the invalid ones. */
 static hpar_frequency_table *figures(random_state *random) {
   static const char *const texts[] = {">", "<", "=", "quote", "white", "word", "other", "<p", "</script", "", NULL};
   static const char *const states[] = {"data",      "comment",       "script data", "RCDATA", "tag name",

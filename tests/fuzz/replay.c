@@ -1,5 +1,5 @@
-/* NAME_replay FILE|FOLDER...: gives files to a fuzz target, in a build without a fuzzer. Names the file at which the
- * target ends the process. */
+/* NAME_replay FILE|FOLDER...: passes files to a fuzz target, in a build without a fuzzer. Names the
+ * file at which the target ends the process. */
 
 #include "check.h"
 #include "fuzz/fuzz.h"
@@ -21,7 +21,8 @@ static void replay(const char *path) {
   size_t length;
   char *bytes = shared_read(path, &length);
   if (!CHECK(bytes != NULL)) return;
-  uint8_t *exact = malloc(length ? length : 1); /* without the NUL: a sanitizer sees a read past the end */
+  /* without the NUL: a sanitizer detects a read past the end */
+  uint8_t *exact = malloc(length ? length : 1);
   if (!exact) exit(1);
   memcpy(exact, bytes, length);
   free(bytes);

@@ -1,5 +1,6 @@
-/* Serialising: what an arbitrary tree serialises to can be parsed, and is the same from a parallel parse. And a tree of
- * elements that HTML can write, with any texts and attribute values, comes back as it was. */
+/* Checks serialization. The serialization of an arbitrary tree can be parsed, and is the same from
+ * a parallel parse. A tree of elements that HTML can write, with any texts and attribute values, is
+ * equal after serialization and a second parse. */
 
 #include "fuzz/fuzz.h"
 
@@ -24,7 +25,7 @@ static void html_of(const hpar_document *document, bool scripting, buffer *to) {
   if (hpar_serialize_html(document, hpar_document_root(document), scripting, keep, to)) abort();
 }
 
-/* Markup in which each element is closed, and none may not stand in another. */
+/* Writes markup with only closed elements, each of which may be in each other. */
 static void write_safe(const uint8_t *data, size_t size, buffer *to) {
   static const char *const names[] = {"div", "span", "section", "x-y", "article", "cite", "ins", "abbr"};
   unsigned char open[16];
@@ -54,7 +55,8 @@ static void write_safe(const uint8_t *data, size_t size, buffer *to) {
       buffer_text(to, "<!--c-->");
     } else if (c == 65) {
       buffer_text(to, "&nbsp;&lt;&amp;amp;&#160;");
-    } else if (c != 13) { /* a carriage return is written as it is, and read as a line feed */
+      /* the serializer writes a carriage return unchanged; the parser reads it as a line feed */
+    } else if (c != 13) {
       buffer_format(to, "&#%u;", c);
     }
   }

@@ -1,5 +1,6 @@
-/* The tokenizer alone, in each initial state: tokens stand in order and within the input, no two texts are neighbours,
- * no attribute is there twice, and asking for errors changes nothing. */
+/* Checks the tokenizer alone, in each initial state. Tokens are in order and within the input, two
+ * texts are never adjacent, and attributes have different names. The error sink does not change the
+ * tokens. */
 
 #include "fuzz/fuzz.h"
 

@@ -1,14 +1,17 @@
-/* A library to be preloaded (LD_PRELOAD) that refuses what a program asks the system for. HPAR_REFUSE lists what:
+/* A library for LD_PRELOAD that refuses system services to a program. HPAR_REFUSE lists the
+ * services:
  *
  *   memory     malloc, calloc, realloc           threads    pthread_create
- *   map        mmap                              policy     madvise, mbind, set_mempolicy, huge pages by mmap
+ *   map        mmap
+ *   policy     madvise, mbind, set_mempolicy, huge pages by mmap
  *   affinity   sched_setaffinity                 processors sched_getaffinity
  *   iconv      iconv_open                        read       read
  *   fork       fork                              pipe       pipe
  *
- * each as `name`, always; `name:N`, at the N-th call, from 1 on, alone; or `name:N+`, from there on. Only calls of the
- * program's own are counted and refused, but for policy, where it is anybody's. At the end of the process a line for
- * each, `name called refused`, is written to the file that HPAR_REFUSE_LOG names. */
+ * `name` refuses each call, `name:N` only the N-th call (from 1), `name:N+` the N-th call and
+ * all later ones. The library counts and refuses only calls from the program's code, except for
+ * policy, where it handles all calls. At the end of the process it writes a line `name called
+ * refused` for each service to the file HPAR_REFUSE_LOG. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,7 +38,7 @@ enum { MEMORY, THREADS, MAP, POLICY, AFFINITY, PROCESSORS, ICONV, READ, FORK, PI
 static const char *const names[KINDS] = {"memory",     "threads", "map",  "policy", "affinity",
                                          "processors", "iconv",   "read", "fork",   "pipe"};
 
-/* Refused are the calls first .. last, of which the first is 1. */
+/* The library refuses the calls first .. last. The first call has the number 1. */
 static struct {
   unsigned long first, last;
   atomic_ulong called, refused;
@@ -44,16 +47,16 @@ static atomic_bool ready;
 static atomic_flag begun = ATOMIC_FLAG_INIT;
 static uintptr_t begin, end; /* of the program's code */
 
-/* What is done when main has returned is not the program's own: gcov writes its counts then, with memory from malloc.
- */
+/* Calls after main has returned do not count: gcov then writes its counts, with memory from
+ * malloc. */
 static void pause_at_exit(void) { atomic_store(&ready, false); }
 
 static bool refuses(int kind, const void *caller) {
   if (!atomic_load(&ready)) return false;
   uintptr_t from = (uintptr_t)caller;
   if (kind != POLICY && (from < begin || from >= end)) return false;
-  /* Not before the program's first call: what is registered last comes first, and the program's destructors count as
-   * registered when libc starts it, which is after start(). */
+  /* Registers at the program's first call. The handler that is registered last runs first. libc
+   * registers the program's destructors when it starts the program, which is after start(). */
   if (!atomic_flag_test_and_set(&begun)) atexit(pause_at_exit);
   unsigned long call = atomic_fetch_add(&kinds[kind].called, 1) + 1;
   if (!kinds[kind].first || call < kinds[kind].first || call > kinds[kind].last) return false;
@@ -62,7 +65,7 @@ static bool refuses(int kind, const void *caller) {
 }
 #define REFUSES(kind) refuses(kind, __builtin_return_address(0))
 
-/* The program comes first. */
+/* The first object is the program. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   (void)context;
@@ -101,7 +104,7 @@ __attribute__((destructor)) static void stop(void) {
   fclose(file);
 }
 
-/* What the program would have called. */
+/* The function that the program would call without this library. */
 #define NEXT(name) ((__typeof__(name) *)(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 void *malloc(size_t bytes) {

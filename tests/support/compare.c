@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* What is being parsed, for a death's last words. */
+/* The comparer of the current parse, for the message after a crash. */
 static const comparer *current;
 static compare_how current_how;
 static bool current_parallel, watching;
@@ -102,7 +102,7 @@ static void on_signal(int number) {
   raise(number);
 }
 
-/* Of processor time: a machine may be busy, or stop us. */
+/* Limits processor time, because the machine may be busy or stop the process. */
 static void watch(bool on) {
   static time_t patience;
   if (!patience) {
@@ -148,7 +148,8 @@ void compare_close(comparer *with) {
   buffer_free(&with->got_errors);
 }
 
-/* A broken tree may be a ring: its dump ends at a length that no right one has. */
+/* Limits a dump. The links of a broken tree may form a ring, so a dump ends at a length that no
+ * correct tree has. */
 typedef struct sink {
   buffer *to;
   size_t most;
@@ -168,7 +169,8 @@ static bool dump(const hpar_document *document, buffer *to, size_t most) {
 
 bool compare_dump(const hpar_document *document, buffer *to) { return dump(document, to, SIZE_MAX); }
 
-/* Children before the contents of templates; a list of roots still to do stands for recursion. */
+/* Visits children before the contents of templates. A list of remaining roots replaces
+ * recursion. */
 const char *compare_links(const hpar_document *document, uint64_t *nodes) {
   hpar_node *roots = malloc(64 * sizeof *roots);
   size_t count = 0, room = 64;
@@ -343,7 +345,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
     with->what = "nodes";
   else if (got->bytes != expected->bytes)
     with->what = "bytes";
-  else if (how->cuts && got->chunks > how->cut_count) /* a cut inside the BOM makes no chunk */
+  else if (how->cuts && got->chunks > how->cut_count) /* a cut in the BOM makes no chunk */
     with->what = "chunks";
   else if (got->chunks_right_start > got->chunks || got->chunks_clean > got->chunks)
     with->what = "right chunks";
@@ -425,7 +427,7 @@ size_t compare_candidates(const char *bytes, size_t length, uint64_t *cuts, size
   return count;
 }
 
-/* Removes [from, to) and moves the cuts along; cuts that meet or reach an end go. */
+/* Removes [from, to) and moves the cuts along. Removes cuts that become equal or reach an end. */
 static size_t move_cuts(uint64_t *to_cuts, const uint64_t *cuts, size_t count, uint64_t from, uint64_t to,
                         uint64_t length) {
   size_t kept = 0;

@@ -43,7 +43,7 @@ static void sentences(author *by, size_t count) {
   while (count--) sentence(by);
 }
 
-/* A paragraph's contents with the markup that running text has. */
+/* Writes the contents of a paragraph with the markup of running text. */
 static void prose(author *by, size_t count) {
   while (count--) {
     switch (number(by, 9)) {

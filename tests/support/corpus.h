@@ -1,7 +1,7 @@
 #ifndef TESTS_SUPPORT_CORPUS_H
 #define TESTS_SUPPORT_CORPUS_H
 
-/* A small corpus of pages such as the web has, from 1 KB to 2 MB, the same on every machine. */
+/* A small corpus of pages like those of the web, from 1 KB to 2 MB, equal on every machine. */
 
 #include "support/buffer.h"
 

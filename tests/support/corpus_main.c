@@ -1,6 +1,6 @@
-/* hpar-corpus DIR: writes the small corpus into a directory, which is made if need be. A page appears whole or not
- * at all.
- * hpar-corpus generate: writes a page like the one that a profile of corpus/profiles was measured from. */
+/* hpar-corpus DIR: writes the small corpus into a directory. Creates the directory if it does not
+ * exist. Each page appears complete or not at all. hpar-corpus generate: writes a page like the
+ * measured page of a profile of corpus/profiles. */
 
 #include "support/corpus.h"
 #include "support/like.h"
@@ -64,7 +64,7 @@ static bool read_file(const char *path, buffer *bytes) {
   return fine;
 }
 
-/* "708K", "2M" or bytes; at most 1 GB. */
+/* Reads "708K", "2M" or bytes; at most 1 GB. */
 static bool read_size(const char *text, size_t *size) {
   char *end;
   errno = 0;

@@ -35,8 +35,8 @@ static bool complain(const char *path, const reader *from, const char *what) {
   return false;
 }
 
-/* One test, whose "#data" line has been read. The lines of the document go on, blank ones included, up to a
- * blank line before the next "#data" or to the end of the file. */
+/* Reads one test after its "#data" line. The document continues, with blank lines, up to a blank
+ * line before the next "#data" or to the end of the file. */
 static bool read_test(const char *path, reader *from, dat_test *test) {
   span line;
   test->line = from->line;
@@ -84,7 +84,7 @@ static bool read_test(const char *path, reader *from, dat_test *test) {
   test->expected_length = (size_t)(after - test->expected);
   while (test->expected_length > 1 && test->expected[test->expected_length - 1] == '\n' &&
          test->expected[test->expected_length - 2] == '\n')
-    test->expected_length--; /* tests may stand two blank lines apart */
+    test->expected_length--; /* the file may have two blank lines between tests */
   return true;
 }
 

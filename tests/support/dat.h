@@ -1,8 +1,8 @@
 #ifndef TESTS_SUPPORT_DAT_H
 #define TESTS_SUPPORT_DAT_H
 
-/* Reads the tree-construction tests of html5lib-tests (.dat files). Every string points into the file's bytes,
- * which the list owns; data may hold any byte. */
+/* Reads the tree-construction tests of html5lib-tests (.dat files). Every string points into the
+ * file's bytes, which the list owns. Data may contain any byte. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ typedef struct dat_test {
   size_t data_length;
   char *fragment; /* the context, "svg path"; NULL: a document */
   dat_scripting scripting;
-  const char *expected; /* every line with its newline */
+  const char *expected; /* each line has its newline */
   size_t expected_length;
   unsigned line; /* of its #data, from 1 */
 } dat_test;
@@ -25,7 +25,8 @@ typedef struct dat_file {
   size_t count;
 } dat_file;
 
-/* False, and a line on standard error, when the file cannot be read or does not keep to the format. */
+/* Returns false, and prints a line on standard error, if the file cannot be read or violates the
+ * format. */
 bool dat_read(const char *path, dat_file *file);
 void dat_free(dat_file *file);
 

@@ -286,7 +286,7 @@ const compare_case documents[] = {
     D("<nav><ul><li><a href=1>a</a><li><a href=2>b</a><li><a href=3>c</a></ul></nav><main><p>d</main>"),
     D("<div><div><div><div></div></div><span></div></div></div></span>a<div></div>b"),
 
-    /* differences that there once were */
+    /* documents that once differed */
     D("b<p><i><hr>e<u>f"),
     D("b<template><td></template>e<p>f"),
     D("<p>a<p>b<p>c"),
@@ -354,12 +354,13 @@ const compare_case documents[] = {
     F("button", "></a><svg><b0>"),
     F("x-y", "a<td>b<x-y>c</x-y>d<p>e"),
 
-    /* tokens that do nothing, after enough of which a worker stops; and what is open then, and comes behind them */
+    /* tokens without effect, after some of which a worker stops; then open elements, and tokens
+     * after them */
     D("<div><b><p>x" TEN(TEN("</h1>")) "<p>y<i>z</b></div>tail"),
     D("<table><tr><td>x<table>" TEN(TEN("</p>")) "<tr><td>y</table>z</td></table>tail"),
     D("<p><svg><desc><svg>" TEN(TEN("</g>")) "<a/><![CDATA[x]]></svg><table><li>y</svg>tail"),
     D("<a>x" TEN(TEN("<td>")) "<a>y<select><option>" TEN(TEN("</b>")) "<script>z</script></select>tail"),
-    /* the same of names that are new */
+    /* the same with new names */
     D("<p><b>" NAMES "</b>x</y3>y</p>tail"),
     D("<table><tr><td>" NAMES "<td>x<svg>" TEN_NAMES("v") "</svg></table>" TEN_NAMES("u") "tail"),
 };

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* A document keeps to one or two subjects, so that their parts meet often enough to disturb each other. */
+/* A document uses one or two subjects, so that their parts meet often enough to disturb each
+ * other. */
 typedef enum subject {
   BLOCKS,
   LISTS,
@@ -25,7 +26,7 @@ typedef enum subject {
 typedef struct writer {
   random_state random;
   buffer *out;
-  const char *open[64]; /* names of start tags written, newest last; their end tags may follow, or not */
+  const char *open[64]; /* names of written start tags, newest last; end tags may follow */
   size_t open_count;
   size_t limit;
   subject main, other;
@@ -220,7 +221,7 @@ static void end_tag(writer *to, const char *name) {
   buffer_byte(to->out, '>');
 }
 
-/* The end tag of the newest, or of an older one that then crosses others. */
+/* Writes the end tag of the newest element, or of an older one, which then crosses others. */
 static void close_tag(writer *to) {
   if (!to->open_count) return;
   size_t back = random_chance(&to->random, 65) ? 0 : random_below(&to->random, to->open_count < 5 ? to->open_count : 5);
@@ -278,7 +279,7 @@ static void raw_text(writer *to) {
   if (random_chance(random, 2)) text(to, "<plaintext>");
 }
 
-/* A few siblings of one kind, so that there is something to splice. */
+/* Writes a few siblings of one kind, so that the merger can splice. */
 static void siblings(writer *to) {
   static const char *const parts[] = {"<p>x</p>",
                                       "<div><b>y</b></div>",
@@ -342,7 +343,7 @@ static void item(writer *to, subject of) {
     siblings(to);
 }
 
-/* Bytes that no writer means. */
+/* Writes bytes that no author intends. */
 static void damage(writer *to) {
   static const char *const bits[] = {"<",  ">",  "</", "\"", "'", "&", "<!--", "-->",
                                      "\r", "\n", "/",  "<p", "=", "-", "]]>"};

@@ -1,8 +1,8 @@
 #ifndef TESTS_SUPPORT_GENERATE_H
 #define TESTS_SUPPORT_GENERATE_H
 
-/* Documents as bad as they come, each from a number: mis-nested, unclosed, fostered, foreign, truncated. The same
- * seed makes the same document everywhere. */
+/* Generates adversarial documents, each from a number: mis-nested, unclosed, foster-parented,
+ * foreign, truncated. The same seed makes the same document on every machine. */
 
 #include "support/buffer.h"
 

@@ -5,7 +5,8 @@
 #include <time.h>
 
 enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 60 };
-static const double patience = 4; /* CPU seconds of one measurement, unless three rounds take longer */
+/* maximum CPU seconds of one measurement, unless three rounds take longer */
+static const double patience = 4;
 
 #ifndef HPAR_UNTIMED
 #define HPAR_UNTIMED 0

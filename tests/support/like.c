@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT, WHITE, CLOSE, COMMENT, DOCTYPE, START, END, SELF_CLOSED };       /* what comes next */
-enum { FIRST, AFTER_TEXT, AFTER_ELEMENT, AFTER_COMMENT, AFTER_VOID, PLACES }; /* and what was before it */
+/* the kind of the next token */
+enum { TEXT, WHITE, CLOSE, COMMENT, DOCTYPE, START, END, SELF_CLOSED };
+/* the kind of the previous token */
+enum { FIRST, AFTER_TEXT, AFTER_ELEMENT, AFTER_COMMENT, AFTER_VOID, PLACES };
 enum { DEEPEST = 64, STACK = 512 };
 
-/* Cards are dealt in random order, each once, then again. Card i is there counts[i] times. */
+/* A deck of cards. It deals the cards in random order, each once, and then starts again. Card i
+ * occurs counts[i] times. */
 typedef struct deck {
   size_t count, left;
   uint32_t *cards, *counts, *rest;
@@ -25,10 +28,10 @@ typedef struct element {
   deck attribute_counts, attributes; /* of its start tags */
   deck text;
   bool has_text, is_void, is_raw;
-  double repeats; /* how many in a thousand are as the last one in the same place was */
+  double repeats; /* per thousand: elements equal to the last one in the same place */
 } element;
 
-/* Where an element stands in the page that is being written. */
+/* The byte range of an element in the page. */
 typedef struct stretch {
   size_t begin, end;
 } stretch;
@@ -40,8 +43,8 @@ struct like {
   element *elements; /* by tag */
   deck *values;      /* by attribute: lengths */
   context *contexts;
-  uint32_t *by_place; /* context + 1 by depth, parent, top and last, or 0 */
-  stretch *lasts;     /* by context and tag: the last element that began there; end 0: none has */
+  uint32_t *by_place; /* context + 1 by depth, parent, top and last; 0: none */
+  stretch *lasts;     /* by context and tag: the last element that started there; end 0: none */
   deck rest_text, rest_values, white, comments, quotes;
   double prose_outside, prose_entities, prose_lines, prose_spaces;
   double script_outside, script_less, script_lines, script_quotes;
@@ -53,12 +56,12 @@ typedef struct author {
   buffer *page;
   random_state random;
   unsigned stack[STACK];
-  size_t begins[STACK];   /* of their start tags in the page */
-  uint32_t places[STACK]; /* contexts in which they began */
+  size_t begins[STACK];   /* of the start tags in the page */
+  uint32_t places[STACK]; /* contexts of the start tags */
   size_t depth;
   unsigned last;
   uint32_t context;
-  size_t longest; /* that comes again, in bytes */
+  size_t longest; /* maximum bytes of a repeated element */
 } author;
 
 static void *zeroed(size_t count, size_t size) {
@@ -87,7 +90,7 @@ static bool of_numbers(const value *list) {
   return true;
 }
 
-/* [length, ...], each once. */
+/* Reads [length, ...], each length once. */
 static bool deck_of_lengths(deck *deck, const value *list) {
   if (!of_numbers(list)) return false;
   deck_open(deck, list->count);
@@ -98,7 +101,7 @@ static bool deck_of_lengths(deck *deck, const value *list) {
   return true;
 }
 
-/* [card, count, ...] from item `from` on. */
+/* Reads [card, count, ...] from item `from` on. */
 static bool deck_of_pairs(deck *deck, const value *list, size_t from) {
   if (!of_numbers(list) || list->count < from || (list->count - from) % 2) return false;
   deck_open(deck, (list->count - from) / 2);
@@ -257,12 +260,13 @@ size_t like_model_bytes(const like *m) { return m->bytes; }
 
 static void text(author *by, const char *bytes) { buffer_text(by->page, bytes); }
 
-/* Whether something that happens `rate` times in a thousand characters happens at this one. */
+/* Returns whether an event with `rate` occurrences in a thousand characters happens at this
+ * character. */
 static bool happens(author *by, double rate) { return (double)random_below(&by->random, 1000000) < rate * 1000; }
 
 static char letter(author *by) { return "etaoinshrdlucmfwygpbvk"[random_below(&by->random, 22)]; }
 
-/* Two letters of Greek or one of Chinese; the models' text is mostly one or the other. */
+/* Writes two letters of Greek or one of Chinese. The text of a model uses mostly one of them. */
 static size_t outside(author *by) {
   if (by->model->prose_outside > 100) {
     char character[4] = {(char)0xE4, (char)(0xB8 + random_below(&by->random, 6)),
@@ -293,7 +297,7 @@ static void prose(author *by, size_t length) {
   }
 }
 
-/* No "</" and no "<!--" comes of it: "<" is followed by a space. */
+/* Writes a script without "</" and "<!--": a space follows each "<". */
 static void script(author *by, size_t length) {
   const like *m = by->model;
   for (size_t n = 0; n < length;) {
@@ -366,7 +370,7 @@ static stretch *last_one(author *by, uint32_t context, unsigned tag) {
   return &by->model->lasts[context * by->model->tag_count + tag];
 }
 
-/* The last element that began in the same place comes again, or false. */
+/* Repeats the last element that started in the same place. Returns false if there is none. */
 static bool again(author *by, unsigned tag) {
   stretch last = *last_one(by, by->context, tag);
   if (!last.end || last.end - last.begin > by->longest || !happens(by, by->model->elements[tag].repeats)) return false;
@@ -405,7 +409,7 @@ static void close_top(author *by) {
   by->last = AFTER_ELEMENT;
 }
 
-/* An end tag of something that is not the innermost: everything in it stays without one. */
+/* Writes an end tag of an element that is not the innermost. All elements in it have no end tag. */
 static void end_tag(author *by, unsigned tag) {
   buffer_format(by->page, "</%s>", by->model->tags[tag]);
   for (size_t at = by->depth; at > 2; at--) {
@@ -418,8 +422,9 @@ static void end_tag(author *by, unsigned tag) {
 
 static bool is_named(const author *by, const char *name) { return !strcmp(by->model->tags[top(by)], name); }
 
-/* The context that the model had; else, of those with the same tags, the one at the nearest depth; else the end of the
- * element. What stands at the top goes on as anything there did. */
+/* Returns the context of the model. If the model has no such context, returns the context with the
+ * same tags at the nearest depth, or else the end of the element. At the top level any context of
+ * the top level may follow. */
 static uint32_t next_token(author *by) {
   like *m = by->model;
   unsigned parent = by->depth > 1 ? by->stack[by->depth - 2] : 0;

@@ -1,9 +1,10 @@
 #ifndef TESTS_SUPPORT_LIKE_H
 #define TESTS_SUPPORT_LIKE_H
 
-/* Documents that are like a page, by the figures of it that scripts/measure-profile wrote: which token follows which,
- * at which depth, with what lengths. Counts and lengths are dealt as cards from a deck, all before any comes again, so
- * that a document of the model's size has about what the model has. */
+/* Generates documents that are like a page. The model is the output of scripts/measure-profile for
+ * that page: which token follows which, at which depth, with which lengths. The generator deals
+ * counts and lengths as cards from a deck, and repeats a card only after the whole deck. Therefore
+ * a document of the model's size has about the contents of the model. */
 
 #include "support/buffer.h"
 
@@ -12,12 +13,12 @@
 
 typedef struct like like;
 
-/* NULL if the JSON text is no profile, or without memory; like_free() it. */
+/* Returns NULL if the JSON text is no profile, or without memory. The caller calls like_free(). */
 like *like_read(const char *json, size_t length);
 void like_free(like *profile);
 
 size_t like_model_bytes(const like *profile); /* of the model, in UTF-8 */
-/* A document of about `size` bytes of UTF-8, the same for the same seed. */
+/* Writes a document of about `size` bytes of UTF-8, the same for the same seed. */
 void like_write(like *profile, size_t size, uint64_t seed, buffer *page);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_H
 #define TESTS_SUPPORT_RANDOM_H
 
-/* Numbers that are the same on every machine for the same seed. */
+/* Random numbers. The same seed gives the same numbers on every machine. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static inline uint64_t random_next(random_state *from) {
   return z ^ z >> 31;
 }
 
-/* From 0 to limit - 1. */
+/* Returns a number from 0 to limit - 1. */
 static inline size_t random_below(random_state *from, size_t limit) {
   return (size_t)((random_next(from) >> 32) * (uint64_t)limit >> 32);
 }

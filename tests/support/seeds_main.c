@@ -1,5 +1,6 @@
-/* hpar-seeds DIR [COUNT]: writes documents of ours to start a fuzzer with: those of documents.c and the first COUNT
- * generated ones (300), each followed by the eight bytes that choose what a fuzz target does with it. */
+/* hpar-seeds DIR [COUNT]: writes the first inputs of a fuzzer: the documents of documents.c and the
+ * first COUNT generated ones (300). Eight bytes follow each document and choose how a fuzz target
+ * uses it. */
 
 #include "support/documents.h"
 #include "support/generate.h"

@@ -1,19 +1,22 @@
 #ifndef TESTS_SUPPORT_SHARED_H
 #define TESTS_SUPPORT_SHARED_H
 
-/* Data that lies beside the project and is no part of it: below $HPAR_SHARED, else below ../shared seen from
- * the source directory. */
+/* Finds data outside the project: below $HPAR_SHARED, or else below ../shared, relative to the
+ * source directory. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of what lies at `below`, in `buffer`; NULL, and a line that says so, where there is nothing. */
+/* Writes the path of `below` into `buffer` and returns it. Prints a line and returns NULL if the
+ * path does not exist. */
 const char *shared_path(char *buffer, size_t n, const char *below);
 
-/* All bytes of a file, to be freed, with a NUL behind them. NULL, and a line on standard error, on failure. */
+/* Returns all bytes of a file and a NUL after them; the caller frees them. Prints a line on
+ * standard error and returns NULL on failure. */
 char *shared_read(const char *path, size_t *length);
 
-/* The paths of the files in a directory whose names end in `suffix`, sorted; freed by shared_list_free. */
+/* The sorted paths of the files in a directory whose names end in `suffix`. shared_list_free frees
+ * them. */
 typedef struct shared_list {
   char **paths;
   size_t count;

@@ -1,4 +1,5 @@
-# For scripts of tests: counts what their checks say, and shows the output that a failed one left in `out` and `err`.
+# For test scripts: counts the results of their checks, and shows the files `out` and `err` of a
+# failed check.
 
 passed=0
 failed=0

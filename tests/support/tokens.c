@@ -126,7 +126,7 @@ static void put_token(buffer *out, const tokens *tokens, const hp_token *token) 
   buffer_byte(out, '\n');
 }
 
-/* Offsets become lines and columns in one walk, since errors come sorted. */
+/* Converts offsets to lines and columns in one walk, because errors are sorted. */
 static void put_errors(buffer *out, const hp_errors *errors, const char *input, size_t n) {
   token_error *places = malloc((errors->count + 1) * sizeof *places);
   if (!places) exit(1);

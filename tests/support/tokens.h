@@ -1,14 +1,15 @@
 #ifndef TESTS_SUPPORT_TOKENS_H
 #define TESTS_SUPPORT_TOKENS_H
 
-/* The tokenizer's output as text, a token or error a line, so that tests compare and print strings:
+/* The tokenizer's output as text, one line for a token or error, so that tests compare and print
+ * strings:
  *
  *   text "a\n"           white text "\n"      nul text "\0"
  *   start "a" "b"="c" /  end "a"              comment "x"
  *   pi "target" "data"   doctype "html" - "system" quirks
  *   error 1:2 eof-in-tag
  *
- * Attributes are sorted by name. Errors follow the tokens, sorted by place and code. */
+ * Attributes are sorted by name. Errors follow the tokens, sorted by position and code. */
 
 #include "html/tokenizer/tokenizer.h"
 #include "support/buffer.h"
@@ -21,21 +22,22 @@ typedef struct tokens {
   hp_errors errors;
   hp_unwind unwind;
   hp_tokenizer tokenizer;
-  bool foreign;   /* what the tokenizer is told about the adjusted current node */
+  bool foreign;   /* whether the adjusted current node is foreign, for the tokenizer */
   bool flags;     /* show the flags of text */
   bool no_errors; /* tokenize without a sink */
-  bool follow;    /* switch to the content of title, textarea, style, script, plaintext after their start tags */
+  /* switch to the content of title, textarea, style, script, plaintext after their start tags */
+  bool follow;
   uint64_t calls; /* of hp_next_token in the last run */
 } tokens;
 
 void tokens_open(tokens *tokens);
 void tokens_close(tokens *tokens);
 
-/* Tokenizes `input`, of which at first only `split` bytes are available, and puts the result into `out`. */
+/* Tokenizes `input` and puts the result into `out`. At first only `split` bytes are available. */
 void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
                 size_t split, buffer *out);
 
-/* The parts of which lines are made, for tests that build what they expect. */
+/* Writes the parts of lines, for tests that build the expected text. */
 typedef struct token_attribute {
   const char *name, *value;
   size_t name_length, value_length;

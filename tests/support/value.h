@@ -1,8 +1,8 @@
 #ifndef TESTS_SUPPORT_VALUE_H
 #define TESTS_SUPPORT_VALUE_H
 
-/* JSON text to values: enough for files that this project writes. Strings have no escapes but \", \\, \/ and \u of
- * ASCII; nesting is at most 64 deep. */
+/* Parses JSON text into values: enough for files that this project writes. The only escapes in
+ * strings are \", \\, \/ and \u of ASCII. The maximum nesting is 64. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +18,13 @@ typedef struct value {
   size_t count;
 } value;
 
-/* NULL if it is no JSON, or without memory; value_free() it. */
+/* Returns NULL if the text is no JSON, or without memory. The caller calls value_free(). */
 value *value_read(const char *bytes, size_t length);
 void value_free(value *value);
 
-/* NULL if there is none, or `object` is NULL or none. */
+/* Returns NULL if the member does not exist, or `object` is NULL or no object. */
 const value *value_member(const value *object, const char *name);
-/* `otherwise` where there is no such number. */
+/* Returns the number of a member, or `otherwise` if it does not exist. */
 double value_number(const value *object, const char *name, double otherwise);
 
 #endif
