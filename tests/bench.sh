@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh HPAR: `hpar bench` on one kernel, where hpar-bench was built; and scripts/bench-compare on that.
+# bench.sh HPAR: checks `hpar bench` on one kernel, if hpar-bench was built, and
+# scripts/bench-compare on its results.
 set -u
 
 hpar=$1
@@ -18,7 +19,7 @@ check() {
   fi
 }
 
-# run STATUS COMMAND...: what it prints goes to out and err.
+# run STATUS COMMAND...: runs the command; standard output goes to out, standard error to err.
 run() {
   wanted=$1
   shift
@@ -27,17 +28,17 @@ run() {
   check "$*: status $got, not $wanted" "[ $got -eq $wanted ]"
 }
 
-# On one without its companion, what the command says.
+# Checks the message of hpar without hpar-bench or hpar-peers.
 cp "$hpar" "$work/hpar"
 run 0 "$work/hpar" bench --help
 PATH=/usr/bin:/bin run 1 env -u HPAR_SHARED "$work/hpar" bench
-check "says how to get hpar-bench" "grep -q 'libbenchmark-dev' '$work/err'"
+check "explains how to get hpar-bench" "grep -q 'libbenchmark-dev' '$work/err'"
 run 2 "$hpar" bench --repetitions none
 run 2 "$hpar" bench --min-time -1
 run 2 "$hpar" bench operand
 run 2 "$hpar" bench --peers --filter x
 PATH=/usr/bin:/bin run 1 env -u HPAR_SHARED "$work/hpar" bench --peers
-check "says where hpar-peers is" "grep -q 'experiments/peers' '$work/err'"
+check "names the folder of hpar-peers" "grep -q 'experiments/peers' '$work/err'"
 
 if [ -x "$folder/hpar-bench" ]; then
   export HPAR_SHARED="$work"
@@ -53,17 +54,17 @@ if [ -x "$folder/hpar-bench" ]; then
   run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/results/one"
   check "results are kept" "grep -q 'holds results already' '$work/err'"
   "$folder/hpar-bench" --list >"$work/list" 2>&1
-  # Each room once: all is measured, and nothing says that it failed.
+  # Each group once: hpar-bench measures everything, and no output reports a failure.
   run 0 "$hpar" bench --quick --out "$work/results/two" --filter \
     '^(tokenize|build|serialize|document|input/open|parse/(fed|reused|kept|fresh)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:1024/batch:32|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
   check "a line for each" "[ \$(grep -c . '$work/results/two/repetitions.tsv') -gt 20 ]"
   check "none failed" "! grep -qi 'error_occurred\": *true' '$work/results/two/bench.json'"
-  for room in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept \
+  for group in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept \
     pipeline/builder pipeline/feedback pool/wake parallel/threads:2 many/threads:2 merge/chunks:8 merge-tree/chunks:8; do
-    grep -q "^$room" "$work/list" || continue # without the parallel parser
-    check "$room was measured" "grep -q '^$room' '$work/results/two/repetitions.tsv'"
+    grep -q "^$group" "$work/list" || continue # without the parallel parser
+    check "$group was measured" "grep -q '^$group' '$work/results/two/repetitions.tsv'"
   done
-  # Pages from elsewhere.
+  # Pages of another corpus.
   mkdir -p "$work/corpus/paper"
   printf '<!DOCTYPE html><p>a<plaintext>b' >"$work/corpus/paper/a.html"
   printf '<title>c</title><script>d</script><textarea>e</textarea>' >"$work/corpus/paper/b.html"
@@ -79,25 +80,25 @@ if [ -x "$folder/hpar-bench" ]; then
     run 2 "$folder/hpar-bench" $wrong_use
   done
   run 1 "$folder/hpar-bench" --quick --filter '^scan/text/plain/64$' --raw "$work/no/folder.tsv"
-  check "says what cannot be written" "grep -q 'cannot be written' '$work/err'"
+  check "names the file that cannot be written" "grep -q 'cannot be written' '$work/err'"
   run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out /dev/null/results
-  check "says what cannot be made" "grep -q '/dev/null/results: cannot be made' '$work/err'"
+  check "names the folder that cannot be made" "grep -q '/dev/null/results: cannot be made' '$work/err'"
   run 1 "$hpar" bench --quick --filter '^scan/text/plain/64$' --out "$work/$(printf 'x%.0s' $(seq 300))/$(printf 'y/%.0s' $(seq 2000))"
   (cd "$work" && mkdir here && cd here && run 0 "$hpar" bench --quick --filter '^scan/text/plain/64$' --min-time 0.001 --repetitions 2 &&
     run 0 "$hpar" bench --quick --filter '^scan/text/plain/64$')
-  check "where it is filed by itself" "[ \$(find '$work/here/results' -name bench.json | wc -l) -eq 2 ]"
+  check "stores results in the default folder" "[ \$(find '$work/here/results' -name bench.json | wc -l) -eq 2 ]"
   printf '#!/bin/sh\nexit 3\n' >"$work/hpar-bench"
   chmod +x "$work/hpar-bench"
   run 1 "$work/hpar" bench --quick --out "$work/results/three"
-  check "says that it does not run" "grep -q 'hpar-bench: does not run' '$work/err'"
+  check "reports that hpar-bench does not run" "grep -q 'hpar-bench: does not run' '$work/err'"
   printf '#!/bin/sh\ncase "$1" in --version) echo "hpar-bench 1, commit abc";; *) case "$*" in *--list*) echo x;; *) kill -9 $$;; esac;; esac\n' >"$work/hpar-bench"
   run 1 "$work/hpar" bench --quick --out "$work/results/four"
-  check "says that it was killed" "grep -q 'ended with status 137' '$work/err' && grep -q '\"commit\":\"abc\"' '$work/results/four/machine.json'"
+  check "reports that hpar-bench was killed" "grep -q 'ended with status 137' '$work/err' && grep -q '\"commit\":\"abc\"' '$work/results/four/machine.json'"
   rm "$work/hpar-bench"
   printf '#!/bin/sh\necho "$@" >"%s/peers-arguments"\n' "$work" >"$work/hpar-peers"
   chmod +x "$work/hpar-peers"
   run 0 "$work/hpar" bench --peers --quick --repetitions 3 --out "$work/results/five" a.html b.html
-  check "what it is given" "grep -q -- '--rounds 1 --warm 0 --rounds 3 --out $work/results/five -- a.html b.html' '$work/peers-arguments'"
+  check "passes the arguments to hpar-peers" "grep -q -- '--rounds 1 --warm 0 --rounds 3 --out $work/results/five -- a.html b.html' '$work/peers-arguments'"
   run 2 "$work/hpar" bench --peers $(seq 100)
   rm "$work/hpar-peers"
 else
@@ -114,7 +115,7 @@ if command -v python3 >/dev/null; then
     run 0 env PKG_CONFIG_PATH=/nowhere PKG_CONFIG_LIBDIR=/nowhere python3 "$peers" --build "$folder" --only lexbor \
       --warm 0 --rounds 1 "$work/a.html" "$work/b.html"
     check "ours" "grep -q '2 of 2' '$work/out'"
-    check "says how to get lexbor" "grep -q 'without lexbor: .*github.com/lexbor' '$work/out'"
+    check "explains how to get lexbor" "grep -q 'without lexbor: .*github.com/lexbor' '$work/out'"
     run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
     check "libxml2 or how to get it" "grep -Eq '^libxml2|without libxml2: .*libxml2-dev' '$work/out'"
   fi

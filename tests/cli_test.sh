@@ -1,6 +1,6 @@
 #!/bin/sh
-# The program hpar as a user meets it: usage, files that are not there, output that cannot be written, JSON that
-# is JSON, and broken input. The program is the first argument, or $HPAR.
+# The program hpar from the user's side: usage, missing files, output that fails, valid JSON, and
+# broken input. The program is the first argument, or $HPAR.
 
 hpar=${1:-$HPAR}
 if [ -z "$hpar" ]; then
@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# run STATUS ARGUMENT...: standard output to out, standard error to err; input from in.
+# run STATUS ARGUMENT...: standard output goes to out, standard error to err; input comes from in.
 : >in
 run() {
   want=$1
@@ -29,7 +29,7 @@ err_has() { if grep -q -e "$1" err; then fine; else wrong "$last: standard error
 err_empty() { if [ -s err ]; then wrong "$last: words on standard error"; else fine; fi; }
 out_empty() { if [ -s out ]; then wrong "$last: words on standard output"; else fine; fi; }
 if command -v python3 >/dev/null; then
-  # json EXPRESSION: out is JSON, and the expression holds of it as `o`.
+  # json EXPRESSION: checks that out is JSON, and that the expression is true for it as `o`.
   json() {
     if python3 -c 'import json, sys; o = json.load(open("out")); assert eval(sys.argv[1]), o' "$1" 2>why; then
       fine
@@ -101,7 +101,7 @@ out_is '<html><head></head><body><p>x</p></body></html>'
 run 0 parse --format none page.html
 out_empty
 
-# Many, and where they run.
+# Many documents, and the affinity of threads.
 printf '<p>y' >other.html
 run 0 parse --many page.html other.html
 out_is "==> page.html <==\n$tree\n==> other.html <==\n$(printf "$tree" | sed 's/"x"/"y"/')\n"
@@ -142,7 +142,7 @@ case $? in
 *) wrong "hpar parse --allocator jemalloc: status" ;;
 esac
 
-# Limits: a tree, what was reached, and status 1.
+# Limits: a tree, the limit that was reached, and status 1.
 printf '<div><p>a<p>b<div><i c=1 d=2>e' >limited.html
 for limit in 'max-depth 3|open elements' 'max-nodes 5|nodes' 'max-memory 300|memory' 'max-attributes 1|attributes' 'max-input 6|input'; do
   run 1 parse --${limit%%|*} limited.html
@@ -206,7 +206,7 @@ json "$keys"
 : >err
 
 if [ $parallel = yes ]; then
-  # What went wrong, by kind; levels of a tree of merges; the pipeline.
+  # The kinds of failed assumptions; levels of a tree of merges; the pipeline.
   awk 'BEGIN { printf "<table>"; for (i = 0; i < 3000; i++) printf "x<tr>y<td>z<p></td>" }' >wrong.html
   run 0 parse --mode parallel --executor inline --chunk-size 3000 --predictor data --format none --stats wrong.html
   out_has '^wrong assumptions'
@@ -340,7 +340,8 @@ if [ $parallel = yes ]; then
   : >in
 fi
 
-# Each set of kernels that there may be makes the same tree; one that is not there is the best.
+# Each possible set of kernels makes the same tree. If a set is not available, hpar uses the best
+# one.
 for simd in plain sse2 avx2 avx512 neon none; do
   HPAR_SIMD=$simd "$hpar" parse tokens.html >out 2>err
   "$hpar" parse tokens.html >expected 2>err
@@ -421,7 +422,7 @@ if truncate -s 5G huge 2>/dev/null; then
   rm huge
 fi
 
-# Input that is hard to have.
+# Unusual input.
 : >empty
 run 0 parse empty
 out_is '| <html>\n|   <head>\n|   <body>\n'
@@ -460,7 +461,7 @@ printf '\357\273\277<p>\377\302x' >bytes
 run 0 parse --fragment div bytes
 out_is '| <p>\n|   "\357\277\275\357\277\275x"\n'
 
-# Output that cannot be written.
+# Output that hpar cannot write.
 if [ -c /dev/full ]; then
   for command in "parse page.html" "parse --format html page.html" "parse --format none --stats page.html" \
     "tokens page.html" "compare --repeat 1 page.html" "compare --repeat 1 --json page.html" "--help" "parse --help"; do

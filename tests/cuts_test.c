@@ -1,13 +1,14 @@
-/* Every cut: each document is cut at each place where a smart cut could fall, and at all of them at once, for
- * every way to speculate, with checkpoints as near as can be and at their usual distance; merged as a tree, at each two
- * of them. Workers run inline, and with all cuts at once on threads as well. The tree must be the sequential one. Parse
- * errors are compared as well, and counted apart. Of all this a sample is taken, the same each time, in which each
- * cut, and each document with all cuts, is tried in some of the ways:
+/* Checks every cut. The test cuts each document at each offset of a smart cut, and at all of them
+ * at once, for every way to speculate, with checkpoints at the minimum and at the default distance.
+ * The tree merge cuts at every two of them. Workers run inline; with all cuts at once also on
+ * threads. The tree must be the sequential tree. The test also compares the parse errors, and
+ * counts their differences separately. It takes a sample of all this, equal in each run, which
+ * tries each cut, and each document with all cuts, in some of the ways:
  *
  *   HPAR_TEST_FULL=1    takes all
  *   HPAR_TEST_SCALE=P   percent of the usual sample (100)
- *   HPAR_TEST_LIMIT=N   prints no more than N failures (20)
- *   HPAR_TEST_THREADS=N makes it N threads, for single cuts too (2, for all cuts at once) */
+ *   HPAR_TEST_LIMIT=N   prints at most N failures (20)
+ *   HPAR_TEST_THREADS=N uses N threads, for single cuts too (2, for all cuts at once) */
 
 #include "check.h"
 #include "support/compare.h"
@@ -21,7 +22,7 @@
 
 enum { ERRORS = 1000, MAX_PAIRED = 48 };
 
-/* What the sample takes of each, in percent; where races are looked for, rather more of what runs on threads. */
+/* The size of the sample in percent. With the thread sanitizer, more parses run on threads. */
 #ifdef __SANITIZE_THREAD__
 enum { AT_ONCE = 10, ON_THREADS = 100, ALONE = 10, PAIRS = 10 };
 #else
@@ -58,7 +59,8 @@ static void check(const compare_how *how, const char *origin) {
   printf("\n");
 }
 
-/* What each chunk leaves open for the next, of any length, merged as a tree. */
+/* Checks each pair of cuts with the tree merge: the first chunk may leave elements open for the
+ * next chunk, of any length. */
 static void every_pair(const uint64_t *cuts, size_t count, const char *origin) {
   compare_how how = {.cut_count = 2,
                      .threads = threads,
@@ -89,7 +91,8 @@ static void every_cut(const compare_case *document, const char *origin) {
   number++;
   for (size_t way = 0; way < ways; way++) {
     for (size_t c = 0; c < 2; c++) {
-      size_t turn = number + 2 * way + c; /* each cut alone has one way that is always taken */
+      /* each single cut has one way that the sample always includes */
+      size_t turn = number + 2 * way + c;
       compare_how how = {.cuts = cuts,
                          .cut_count = count,
                          .threads = threads,
@@ -102,7 +105,7 @@ static void every_cut(const compare_case *document, const char *origin) {
       how.executor = HPAR_EXECUTOR_THREADS;
       if (sampled(ON_THREADS)) check(&how, origin);
       how.executor = single_cuts;
-      how.cut_count = how.merge == HPAR_MERGE_TREE ? 2 : 1; /* one chunk by itself is no tree */
+      how.cut_count = how.merge == HPAR_MERGE_TREE ? 2 : 1; /* one chunk alone makes no tree */
       how.max_errors = c ? 0 : ERRORS;
       for (size_t i = 0; i + how.cut_count <= count; i++) {
         how.cuts = cuts + i;

@@ -1,5 +1,5 @@
-/* The public view of parsed documents: kinds, names, links, walking, attributes, template contents, source offsets,
- * quirks, both serialisations, and documents and parsers used again. */
+/* Checks the public view of parsed documents: kinds, names, links, walks, attributes, template
+ * contents, source offsets, quirks, both serializations, and reused documents and parsers. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -30,7 +30,7 @@ static hpar_status refuse(const char *bytes, size_t length, void *context) {
   return HPAR_ERROR_IO;
 }
 
-/* The first element of this name below `top`, in tree order. */
+/* Returns the first element of this name below `top`, in tree order. */
 static hpar_node find(hpar_node top, const char *name) {
   for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
     hpar_string at = hpar_node_name(document, node);
@@ -128,7 +128,7 @@ static void walking(void) {
   for (node = root; node; node = hpar_node_walk(document, root, node)) count++;
   CHECK_EQ(count, 1 + 3 + 8 + 1);
 
-  /* deeper than any stack would bear */
+  /* deeper than any stack allows */
   enum { DEPTH = 300000 };
   buffer deep = {0};
   for (int i = 0; i < DEPTH; i++) buffer_text(&deep, "<div>");
@@ -306,7 +306,8 @@ static void serialising(void) {
   CHECK_STRING(out.bytes, "| \"<x> &\xC2\xA0\"\n| <br>\n| <script>\n|   \"a<b\"\n| <!-- c -->\n");
 }
 
-/* A tree is whole again after any number of others, and stays when its parser goes. */
+/* Checks that a document has the correct tree after any number of other parses, and keeps it after
+ * its parser is destroyed. */
 static void reuse(void) {
   static const char *const pages[] = {"<p>a<b>c", "<table><td>x", "", "<svg><g/>", "<select><option>y"};
   enum { PAGES = sizeof pages / sizeof pages[0] };
@@ -320,7 +321,7 @@ static void reuse(void) {
   }
   for (size_t i = 0; i < PAGES; i++) buffer_free(&first[i]);
 
-  /* memory does not grow from one parse to the next of the same page */
+  /* memory does not grow between parses of the same page */
   buffer page = {0};
   for (int i = 0; i < 5000; i++) buffer_format(&page, "<p class=c%d>text %d<x-%d></x-%d>", i, i, i % 50, i % 50);
   size_t memory = 0;
@@ -331,7 +332,7 @@ static void reuse(void) {
   }
   CHECK(memory > 0);
   CHECK(hpar_document_memory(document) <= memory + memory / 8);
-  /* nor much with threads, nor is it much for a little page */
+  /* threads add only a little memory, and a small page uses little memory */
   hpar_options threads = {HPAR_OPTIONS_INIT, .threads = 8};
   for (int i = 0; i < 20; i++) {
     CHECK_EQ(hpar_parse(parser, &threads, page.bytes, page.length, document, NULL), HPAR_OK);

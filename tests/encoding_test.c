@@ -1,5 +1,5 @@
-/* Encodings: labels, sniffing, decoders, offsets, and parses that change their mind. The hashes are of what the
- * indexes of the Encoding Standard (2026) say about every code. */
+/* Checks encodings: labels, sniffing, decoders, offsets, and parses that change their encoding. The
+ * hashes cover the values of the indexes of the Encoding Standard (2026) for every code. */
 
 #include "base/memory.h"
 #include "text/encoding/decode.h"
@@ -114,7 +114,7 @@ static hpar_status gather(const char *text, size_t length, void *context) {
   return HPAR_OK;
 }
 
-/* In pieces that end at `splits`; each is freed before the next comes. */
+/* Decodes in pieces that end at `splits`. Frees each piece before the next one. */
 static bool decode(const hp_encoding *encoding, const char *bytes, size_t length, const size_t *splits, size_t count,
                    buffer *text) {
   hp_decoder *decoder;
@@ -144,17 +144,17 @@ static void run_backwards(void *context, unsigned count, void (*work)(void *job,
   while (count--) work(job, count);
 }
 
-/* Slices as short as can be, into a buffer. */
+/* Decodes slices of minimum length into a buffer. */
 static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t length, const hp_input *whole) {
-  hp_buffer room = {0};
+  hp_buffer target = {0};
   unsigned slices = 0;
   hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-  hp_slice_executor aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = 2};
+  hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .least = 2};
   bool fine = true;
-  for (aid.most = 1; aid.most < 12 && fine; aid.most++) {
+  for (executor.most = 1; executor.most < 12 && fine; executor.most++) {
     hp_input input = {0};
-    hp_buffer_clear(&room);
-    if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &aid), HPAR_OK)) return false;
+    hp_buffer_clear(&target);
+    if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK)) return false;
     fine = input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
     for (size_t i = 0; i <= input.length && fine; i++)
       if (i == input.length || ((unsigned char)input.bytes[i] & 0xC0) != 0x80)
@@ -162,19 +162,19 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
     hp_input_close(&input);
   }
   if (length > 40 && encoding->kind == HP_ENCODING_SINGLE_BYTE && slices) CHECK(slices > 2);
-  hp_buffer_close(&room);
+  hp_buffer_close(&target);
   return fine;
 }
 
-/* Slices that are long enough to be looked at before they are put somewhere. What lies before the text of two of them
- * was touched for nothing: there is little, but where there was not room enough at first, because bytes become three or
- * are where nobody has looked. */
-static void test_room(void) {
+/* Decodes slices that are long enough for a sample before the executor chooses their target. The
+ * bytes before the text of two slices are touched without use. They are few, except if the first
+ * estimate is too small, because bytes become three bytes each or are outside the sample. */
+static void test_target_memory(void) {
   enum { LENGTH = 24000 };
   static const struct {
     const char *label;
-    unsigned char byte, others; /* one of so many is the byte; 0: all that nobody looks at are */
-    bool crowded;
+    unsigned char byte, others; /* every n-th byte is `byte`; 0: all bytes outside the sample */
+    bool overflows;
   } kinds[] = {{"windows-1251", 0xE1, 3, false}, {"windows-1251", 0xE1, 1, false}, {"gbk", 0xC4, 40, false},
                {"windows-874", 0xA1, 1, true},   {"shift_jis", 0xB1, 2, true},     {"x-user-defined", 0xB1, 1, false},
                {"windows-1251", 0xE1, 0, true},  {"windows-1251", 0xE1, 40, false}};
@@ -189,31 +189,31 @@ static void test_room(void) {
     }
     hp_input whole = {0};
     if (!CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) continue;
-    hp_buffer room = {0};
+    hp_buffer target = {0};
     unsigned slices = 0;
     hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-    hp_slice_executor aid = {.buffer = &room, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
-    for (aid.most = 2; aid.most < 6; aid.most++) {
+    hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
+    for (executor.most = 2; executor.most < 6; executor.most++) {
       hp_input input = {0};
-      hp_buffer_clear(&room);
-      if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &aid), HPAR_OK)) continue;
-      CHECK_EQ(slices, aid.most);
+      hp_buffer_clear(&target);
+      if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) continue;
+      CHECK_EQ(slices, executor.most);
       CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
       for (size_t i = 0; i < input.length; i += 7)
         if (((unsigned char)input.bytes[i] & 0xC0) != 0x80)
           CHECK_EQ(hp_input_offset(&input, i), hp_input_offset(&whole, i));
-      size_t before = (size_t)(input.bytes - room.base);
-      if (aid.most == 2 && !kinds[k].crowded) CHECK(before < whole.length / 2);
-      if (aid.most == 2 && kinds[k].crowded) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
+      size_t before = (size_t)(input.bytes - target.base);
+      if (executor.most == 2 && !kinds[k].overflows) CHECK(before < whole.length / 2);
+      if (executor.most == 2 && kinds[k].overflows) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
       hp_input_close(&input);
     }
-    hp_buffer_close(&room);
+    hp_buffer_close(&target);
     hp_input_close(&whole);
   }
   free(bytes);
 }
 
-/* Every one split, all bytes one by one, and the whole into place; slices, and offsets. */
+/* Checks every single split, single bytes, decoding to the final position, slices, and offsets. */
 static bool check_ways(const hp_encoding *encoding, const char *bytes, size_t length, const buffer *whole) {
   buffer text = {0};
   bool fine = true;
@@ -267,7 +267,8 @@ static const struct {
     CASE("gbk", "\xC4\xE3\x80\xFF.", "你€" R "."),
     CASE("gbk", "\x81 x", R " x"),
     CASE("gbk", "\x81\x7F\x81\xFF", R "\x7F" R),
-    CASE("gb2312", "\x81\x30\x81\x30", "\xC2\x80"), /* four bytes, for GBK is decoded as gb18030 */
+    /* four bytes, because GBK is decoded as gb18030 */
+    CASE("gb2312", "\x81\x30\x81\x30", "\xC2\x80"),
     CASE("gb18030", "\x84\x31\xA4\x37\x90\x30\x81\x30\xE3\x32\x9A\x35", R "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"),
     CASE("gb18030", "\xE3\x32\x9A\x36\x84\x31\xA4\x39", R "\xEF\xBF\xBF"),
     CASE("gb18030", "\x81\x30\x81<", R "0" R "<"),
@@ -289,7 +290,8 @@ static const struct {
     CASE("iso-2022-jp", "\x1B$B\x1B$B\x1B(B\x1B(Bx", R R R "x"),
     CASE("iso-2022-jp", "\x1B$Ax\x1B", R "$Ax" R),
     CASE("iso-2022-jp", "\x1B$B$\x1B(Bx\x80\x0E", R "x" R R),
-    CASE("iso-2022-jp", "\x1B$B\x1B$", R R), /* '$' is read again, as a lead byte that nothing follows */
+    /* the decoder reads '$' again, as a lead byte without a trail byte */
+    CASE("iso-2022-jp", "\x1B$B\x1B$", R R),
     CASE("utf-16le", "<\0\x3D\xD8\x00\xDE\xAC\x20", "<😀€"),
     CASE("utf-16be", "\0<\xD8\x3D\xDE\x00\x20\xAC", "<😀€"),
     CASE("utf-16le",
@@ -415,7 +417,7 @@ static void test_indexes(void) {
   buffer_free(&text);
 }
 
-/* Valid UTF-8 comes out, whatever goes in and however it is split. */
+/* Checks that decoding gives valid UTF-8 for every input and every split. */
 static void test_random(void) {
   static const char hot[] =
       "\x1B\x1B$(BJI@0\n<\x80\x81\x8E\x8F\xA1\xA3\xC3\xFE\xFF\xD8\xDC\xDD\xDF\0\xEF\xBB\xBF\xFF\xFE";
@@ -450,7 +452,7 @@ static hpar_status refuse(const char *text, size_t length, void *context) {
   return HPAR_ERROR_IO;
 }
 
-/* Long texts, and offsets across checkpoints: each character knows where it came from. */
+/* Checks the offsets of long texts across checkpoints: each character has its source offset. */
 static void test_offsets(void) {
   static const char *const labels[] = {"windows-1251", "gb18030", "shift_jis", "utf-16le", "iso-2022-jp", "euc-jp"};
   static const char *const units[] = {
@@ -532,7 +534,8 @@ static void test_sniff(void) {
     if (!CHECK_STRING(sniffed.encoding->name, found[i].encoding)) printf("  in case %zu\n", i);
     CHECK_STRING(hp_encoding_source_name(sniffed.source), found[i].source);
     CHECK_EQ(sniffed.certain, strcmp(found[i].source, "meta") != 0);
-    /* Cut anywhere, it is found or not, and nothing is read beyond. */
+    /* The sniffer finds the encoding, or not, at any end of the input, and does not read past that
+     * end. */
     for (size_t length = 0; length < found[i].length; length++) {
       char *part = malloc(length ? length : 1);
       if (!part) exit(1);
@@ -592,7 +595,8 @@ static void dump(const hpar_document *of, buffer *tree) {
   CHECK_EQ(hpar_serialize_tree(of, hpar_document_root(of), into_buffer, tree), HPAR_OK);
 }
 
-/* Sequentially, and in parallel with a cut at each byte and in small chunks: one tree, one encoding. */
+/* Parses sequentially, and in parallel with a cut at each byte and in small chunks. All parses give
+ * one tree and one encoding. */
 static void check_parse(const char *bytes, size_t length, const char *hint, const char *encoding, const char *source,
                         const char *contains) {
   buffer tree = {0}, parallel = {0};
@@ -657,7 +661,8 @@ static void test_parses(void) {
   PARSE(FAR1024 "<meta charset=iso-2022-jp><p>\x1B$B$\"", NULL, "ISO-2022-JP", "late-meta", "\"あ\"");
   PARSE(FAR1024 "<meta charset=gbk><p>\xC4\xE3 \x81<b>", "latin1", "windows-1252", "hint", "Äã");
   PARSE("<!--<meta charset=gbk>--><meta charset=big5><p>\xA4\xA4", NULL, "Big5", "meta", "\"中\"");
-  /* The prescan believes what the parser does not see, then the parser sees another. */
+  /* The prescan accepts a declaration that the parser does not see. Then the parser finds another
+   * one. */
   PARSE("<script><meta charset=gbk></script><meta charset=koi8-r><p>\xE9", NULL, "KOI8-R", "late-meta", "\"И\"");
   PARSE("<meta charset=hz-gb-2312><p>x", NULL, "replacement", "meta", "\"" R "\"");
 
@@ -673,7 +678,7 @@ static void test_parses(void) {
   CHECK_EQ(hpar_node_first_child(document, hpar_document_root(document)), HPAR_NO_NODE);
 }
 
-/* Where tags stood in the caller's bytes, which are gone by then. */
+/* Checks the offsets of tags in the caller's bytes, which the caller has freed by then. */
 static void test_source_offsets(void) {
   char bytes[] = "\xC4\xE3\xC4\xE3<b>\xC4\xE3<i>x</i></b>";
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "gbk", .source_offsets = true, .copy_input = true,
@@ -707,7 +712,8 @@ static void test_memory(void) {
 
 /*** html5lib-tests ***/
 
-/* One test's encoding, by a parse; undeclared is windows-1252 there. */
+/* Checks the encoding of one fixture with a parse. The fixtures expect windows-1252 for undeclared
+ * input. */
 static void check_fixture(const char *path, unsigned line, const char *data, size_t length, const char *label) {
   hpar_stats stats = {HPAR_STATS_INIT};
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL};
@@ -776,7 +782,7 @@ int main(int count, char **arguments) {
   test_indexes();
   test_random();
   test_offsets();
-  test_room();
+  test_target_memory();
   test_sniff();
   if (hpar_parser_create(&parser) || hpar_document_create(&document) || hpar_document_create(&other)) exit(1);
   test_parses();

@@ -1,4 +1,5 @@
-/* How `hpar compare` finds that two trees differ, and what it says of the first difference: on trees that do. */
+/* Checks how `hpar compare` finds that two trees differ, and how it describes the first
+ * difference. */
 
 #include "check.h"
 #include "cli/equal.h"
@@ -43,7 +44,7 @@ int main(void) {
   equal("");
   equal(D "<p a=1 b>x<!--c--><?pi d?><svg><a xlink:href=e>f</svg><math><mi>g</math>");
   equal(D "<template><template><p>x</template>y</template>z<template></template>");
-  for (int i = 0; i < 2; i++) { /* more templates in each other than there is room for at first */
+  for (int i = 0; i < 2; i++) { /* more nested templates than the initial capacity */
     char deep[1024] = D;
     for (int n = 0; n < 40; n++) strcat(deep, "<template>");
     strcat(deep, i ? "<p>x" : "<p>y");
@@ -82,7 +83,8 @@ int main(void) {
   hp_difference difference;
   if (parse(a, first) && parse(b, second)) {
     CHECK(!hp_trees_equal(first, second, &difference));
-    CHECK_EQ(strlen(difference.first), sizeof difference.first - 1); /* as much of it as there is room for */
+    /* the first part, up to the capacity */
+    CHECK_EQ(strlen(difference.first), sizeof difference.first - 1);
   }
   hpar_document_destroy(second);
   hpar_document_destroy(first);

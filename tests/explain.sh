@@ -1,6 +1,6 @@
 #!/bin/sh
-# explain.sh HPAR: what `hpar explain`, `hpar trace` and `hpar profile` write. That each kind of failure is named shows
-# inspect_test.
+# explain.sh HPAR: checks the output of `hpar explain`, `hpar trace` and `hpar profile`.
+# inspect_test checks that hpar names each kind of failure.
 set -u
 
 hpar=$1
@@ -19,7 +19,7 @@ check() {
   fi
 }
 
-# run STATUS ARGUMENT...: what it prints goes to out and err.
+# run STATUS ARGUMENT...: standard output goes to out, standard error to err.
 run() {
   wanted=$1
   shift
@@ -28,7 +28,7 @@ run() {
   check "hpar $*: status $got, not $wanted" "[ $got -eq $wanted ]"
 }
 
-# json FILE EXPRESSION: the file is JSON, and the expression holds of it as `o`.
+# json FILE EXPRESSION: checks that the file is JSON, and that the expression is true for it as `o`.
 json() {
   command -v python3 >/dev/null || return 0
   check "$1: not so: $2" "python3 -c 'import json, sys; o = json.load(open(sys.argv[1])); assert eval(sys.argv[2])' \"$1\" \"$2\" 2>/dev/null"
@@ -84,7 +84,7 @@ cp out wrong.json
 json wrong.json "o['strategy'] == 'temppa' and o['predictor'] == 'data' and not o['chunks'][1]['right_start']"
 json wrong.json "o['chunks'][1]['true']['state'] == 'DOCTYPE'"
 
-# Its page: well formed, the same tree in parallel, nothing from elsewhere.
+# The HTML page of explain: well formed, the same tree in parallel, no external resources.
 for page in pages/page.html 'odd "<&>".html'; do
   run 0 explain --cuts 7 --html page-explained.html "$page"
   check 'nothing on standard output' '[ ! -s out ]'
@@ -104,7 +104,7 @@ run 2 explain --cuts 99999999 pages/page.html
 run 2 explain --json --html - pages/page.html
 run 1 explain pages/page.html -o /none/page.html
 
-# The true state at each kind of place.
+# The true state at each kind of position.
 printf "<p a='b' c=\"d\">e < f<svg>g < h<![CDATA[i]]>j</svg>&amp;<!-- k --><?l m>" >states.html
 while read -r cut state; do
   run 0 explain --cuts $cut states.html
@@ -137,7 +137,8 @@ if [ -c /dev/full ]; then
   check 'a full disk' 'grep -q "/dev/full: cannot be written" err'
   run 1 explain pages/page.html -o /dev/full
 fi
-# Other starts and other namespaces, in a fragment and elsewhere; readings, second guesses, stretches of a kind.
+# Other start states and other namespaces, in a fragment and elsewhere; start hypotheses, second
+# guesses, byte ranges of a kind.
 printf '<math><mi>x<svg><g>y</g></svg></mi><mo>z</mo>\t<annotation-xml>w' >math.html
 run 0 explain --cuts 9,20,30,42 math.html
 check 'the namespace' 'grep -q "math" out'
@@ -251,7 +252,7 @@ run 1 profile pages none.html
 check 'the rest is profiled' 'grep -q "^1 pages" out && grep -q none.html err'
 run 2 profile
 
-# --profile: "frequency" counts on what it says.
+# --profile: the predictor "frequency" uses the counts of the profile.
 comment='<!doctype html><p>a<!-- b<i>c --><p>d'
 printf %s "$comment" >comment.html
 guess='parse --stats=json --format none --executor inline --cuts 25'

@@ -1,6 +1,6 @@
-/* Want of memory: the n-th allocation fails, alone or with all later ones, for every n, in each mode. The parse answers
- * that memory is short and leaves the document empty, or makes the tree that it makes with enough; nothing leaks, and
- * parser and document are as good as new. */
+/* Checks failing allocations. The n-th allocation fails, alone or with all later ones, for every n,
+ * in each mode. The parse returns the memory status and an empty document, or makes the same tree
+ * as with enough memory. It leaks nothing, and the parser and document remain usable. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -18,7 +18,8 @@ typedef enum way {
   THREADS,
   FED,
   FED_IN_PARALLEL,
-  OFTEN, /* the ways before it are tried on every document, those after it on some */
+  /* the test tries the ways before it on every document, and the ways after it on some documents */
+  OFTEN,
   KEPT = OFTEN,
   INSPECTED,
   TREE,
@@ -78,7 +79,7 @@ static bool is_expected(const hpar_document *document) {
          !memcmp(got.bytes, expected.bytes, got.length);
 }
 
-/* False when the allocation was not reached. */
+/* Returns false if the parse did not reach the allocation. */
 static bool try(uint64_t n, bool once, way which) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
@@ -128,7 +129,8 @@ int main(void) {
   buffer_text(&page, "<p>short");
   every_allocation("short", WAYS);
 
-  /* Deep, formatted, fostered, with names and attributes of its own, templates, raw text and rewritten strings. */
+  /* A deep page with formatting, foster parenting, new names and attributes, templates, raw text
+   * and rewritten strings. */
   buffer_clear(&page);
   for (int i = 0; i < 90; i++) buffer_format(&page, "<div><b id=x%d><x-%d>a&amp;b<table>f<tr><td>c", i, i);
   buffer_text(&page, "<template><td>x</template><svg><a xlink:href=x><![CDATA[y]]></svg><script><!--</script>");
@@ -138,12 +140,12 @@ int main(void) {
   buffer_text(&page, "><textarea>\n&notit;</textarea>");
   every_allocation("long", WAYS);
 
-  /* Names of its own while nothing is open. */
+  /* New names outside of all elements. */
   buffer_clear(&page);
   for (int i = 0; i < 400; i++) buffer_format(&page, "<x-%d>a</x-%d>", i, i);
   every_allocation("names", OFTEN);
 
-  /* In another encoding, which is found late and makes the parse begin again. */
+  /* Another encoding, which the parser finds late, so that the parse restarts. */
   buffer_clear(&page);
   for (int i = 0; i < 60; i++) buffer_text(&page, "<p>\xE4\xF6<b>\xFC and filler before the meta</b>");
   buffer_text(&page, "<meta charset=shift_jis><p>\x83\x65\x83\x58");

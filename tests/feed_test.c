@@ -1,14 +1,16 @@
-/* Incremental input against hpar_parse: every way to split the bytes gives the same tree, parse errors, counters and
- * encoding. The test overwrites the caller's bytes after each call. The program has four parts:
+/* Incremental input against hpar_parse: every way to split the bytes gives the same tree, parse
+ * errors, counters and encoding. The test overwrites the caller's bytes after each call. The
+ * program has four parts:
  *
- *   feed_test            own documents, all encodings and invalid UTF-8, with every single split and in single bytes;
- *                        random splits of the small corpus; misuse; allocation failures
+ *   feed_test            own documents, all encodings and invalid UTF-8, with every single split
+ *                        and in single bytes; random splits of the small corpus; misuse;
+ *                        allocation failures
  *   feed_test fixtures   the same splits of html5lib-tests
  *   feed_test pages      random splits of the pages in ../shared/corpus/paper
  *   feed_test growth     the work for long tokens that arrive in single bytes
  *
- * HPAR_FEED_SCALE is the percentage of the 2,000 random splits of each page (default 5). From 100 on, the fixtures are
- * also split everywhere in parallel, and without a declared encoding. */
+ * HPAR_FEED_SCALE is the percentage of the 2,000 random splits of each page (default 5). From
+ * 100 on, the fixtures are also split everywhere in parallel, and without a declared encoding. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -40,7 +42,7 @@ static void errors_of(const hpar_parser *of, buffer *to) {
   }
 }
 
-/* Start tags' places are part of what is compared, where they were asked for. */
+/* Appends the offsets of start tags, if they were requested. The comparison includes them. */
 static void add_places(buffer *to) {
   hpar_node top = hpar_document_root(document);
   for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
@@ -149,7 +151,7 @@ static hpar_options parallel_options(const hpar_options *options) {
   return parallel;
 }
 
-/* `thorough`: in parallel, every one-split as well. */
+/* Checks every split. `thorough`: in parallel, every single split, too. */
 static void every_split(hpar_options options, const char *bytes, size_t length, const char *origin, bool thorough) {
   options.mode = HPAR_MODE_SEQUENTIAL;
   if (!expect(&options, bytes, length)) return;
@@ -175,13 +177,13 @@ static void own_documents(void) {
                             .max_errors = ERRORS, .encoding = "utf-8"};
     every_split(options, documents[i].bytes, documents[i].length, origin, true);
     options.source_offsets = true;
-    options.encoding = NULL; /* held back, unless it is a fragment */
+    options.encoding = NULL; /* held back, except for a fragment */
     if (!expect(&options, documents[i].bytes, documents[i].length)) continue;
     single_bytes(&options, documents[i].bytes, documents[i].length, origin);
   }
 }
 
-/* Longer than what is held back for sniffing. */
+/* Appends text that is longer than the bytes held back for sniffing. */
 static void add_filler(buffer *to, size_t least) {
   while (to->length < least) buffer_text(to, "<p class=a>filler &amp; text <b>of no <i>meaning</b></i>\n");
 }
@@ -282,7 +284,7 @@ static void invalid_utf8(void) {
     hpar_options options = {HPAR_OPTIONS_INIT, .max_errors = ERRORS, .source_offsets = true, .encoding = "utf-8"};
     size_t length = strlen(texts[i]);
     every_split(options, texts[i], length, origin, true);
-    /* Two splits, four bytes apart at most. */
+    /* Two splits, at most four bytes apart. */
     options.mode = HPAR_MODE_SEQUENTIAL;
     for (size_t at = 0; at < length; at++) {
       for (size_t apart = 0; apart <= 4 && at + apart <= length; apart++) {
@@ -291,7 +293,7 @@ static void invalid_utf8(void) {
                 at);
       }
     }
-    /* Cuts are offsets in the bytes. */
+    /* Cuts are offsets in the caller's bytes. */
     if (!hpar_predictor_name(0)) continue;
     hpar_options cut = parallel_options(&options);
     for (uint64_t at = 0; at <= length; at++) {
@@ -325,7 +327,7 @@ static bool fixtures(const char *directory, bool thorough) {
   return true;
 }
 
-/* All in steps of 16 KB now and then, else split anywhere, into few pieces or many. */
+/* Splits at random offsets, into few or many pieces. Sometimes uses steps of 16 KB. */
 static void random_splits(const char *bytes, size_t length, const char *origin, unsigned count) {
   random_state random = {length};
   hpar_options sequential = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL},
@@ -389,7 +391,7 @@ static void misuse(void) {
   CHECK_EQ(hpar_parser_begin(parser, &bad, document), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
 
-  /* Nothing but empty feeds; bytes that are none. */
+  /* Only empty feeds; NULL bytes. */
   CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, NULL, 0), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, NULL, 1), HPAR_ERROR_ARGUMENT);
@@ -405,7 +407,7 @@ static void misuse(void) {
   CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
   check_text(tree);
 
-  /* Cuts past the end are found out in the end. */
+  /* The finish call detects cuts past the end. */
   if (hpar_predictor_name(0)) {
     uint64_t cuts[] = {1, 100};
     hpar_options cut = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .experiment.cuts = cuts,
@@ -416,7 +418,7 @@ static void misuse(void) {
     check_text("");
   }
 
-  /* Abandoned in every way there is, with threads at work and without. */
+  /* Abandons a feed in every possible way, with and without running threads. */
   buffer page = {0};
   add_filler(&page, 300000);
   for (int mode = 0; mode < 2; mode++) {
@@ -507,7 +509,7 @@ static void want_of_memory(void) {
       done = !status;
       CHECK(!status || status == HPAR_ERROR_MEMORY);
       if (status && short_document) CHECK(!hpar_node_first_child(short_document, hpar_document_root(short_document)));
-      if (status && short_parser && short_document) { /* both are as good as new */
+      if (status && short_parser && short_document) { /* both remain usable */
         CHECK_EQ(hpar_parser_begin(short_parser, &options, short_document), HPAR_OK);
         CHECK_EQ(hpar_parser_feed(short_parser, "<p>x", 4), HPAR_OK);
         CHECK_EQ(hpar_parser_finish(short_parser, NULL), HPAR_OK);
@@ -569,7 +571,8 @@ static void growth(void) {
   }
 }
 
-/* Pool threads start chunks before the input ends. The second feed waits for them, at first 1 ms, at last 8 seconds. */
+/* Pool threads start chunks before the input ends. The second feed waits for them, at first 1
+ * ms, at last 8 seconds. */
 static void early_chunks(void) {
   if (!hpar_predictor_name(0)) return;
   buffer page = {0};

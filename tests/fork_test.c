@@ -1,5 +1,5 @@
-/* A fork in a program that has a pool: the child parses, destroys parsers and creates new pools.
- * During a feed the threads of the pool may be anywhere when the process forks. */
+/* Checks a fork in a program that has a pool. The child parses, destroys parsers and creates new
+ * pools. During a feed the threads of the pool may be at any point when the process forks. */
 
 #include <hpar/hpar.h>
 
@@ -39,7 +39,7 @@ static bool parses_anew(void) {
   return right;
 }
 
-/* Runs the function in a child, which ends itself if it hangs. */
+/* Runs the function in a child. The child ends itself if it hangs. */
 static void in_child(int (*run)(void *context), void *context) {
   fflush(stdout);
   pid_t child = fork();
@@ -135,7 +135,7 @@ static void during_feeds(void) {
 
 static atomic_bool stop;
 
-/* Takes and releases address space all the time. */
+/* Reserves and releases address space continuously. */
 static void *churn(void *unused) {
   hpar_parser *parser = NULL;
   if (hpar_parser_create(&parser)) return unused;
@@ -153,7 +153,7 @@ static int parse_own(void *unused) {
   return !parses_anew();
 }
 
-/* Another thread is in the middle of the library when the process forks. */
+/* Forks while another thread is in a call of the library. */
 static void beside_other_threads(void) {
   pthread_t thread;
   if (!CHECK(!pthread_create(&thread, NULL, churn, NULL))) return;

@@ -1,7 +1,8 @@
-/* Generated documents, each in 2, 3 and 8 chunks with smart cuts, in up to 64 merged as a tree, and in up to 6 with
- * cuts at any byte: the parallel tree must be the sequential one. Then documents of twenty of them, in many chunks on
- * 2, 3 and 8 threads: a small document is parsed before a second thread wakes up. A difference is reduced to a small
- * document before it is printed.
+/* Checks generated documents: each in 2, 3 and 8 chunks with smart cuts, in up to 64 chunks merged
+ * as a tree, and in up to 6 chunks with cuts at any byte. The parallel tree must be the sequential
+ * tree. Then the test joins twenty of them into one document, which it parses in many chunks on 2,
+ * 3 and 8 threads: a small document is finished before a second thread wakes up. The test reduces a
+ * difference to a small document before it prints it.
  *
  *   HPAR_TEST_SCALE=P   percent of the 20,000 documents (100)
  *   HPAR_TEST_SEED=N    the first seed (1)
@@ -18,7 +19,8 @@
 
 enum { DOCUMENTS = 20000, JOINED = 20, MANY = 64, MAX_ERRORS = 1000 };
 
-/* Between documents that are joined: otherwise the rest would be inside whatever one of them left open. */
+/* The text between joined documents. Otherwise the next document would be inside the open elements
+ * of the previous one. */
 #define CLOSING "\"'>-->]]></script></style></title></textarea></svg></math></table></template></b></i></a></div><p>"
 
 static unsigned long number_from(const char *name, unsigned long usual) {
@@ -26,7 +28,7 @@ static unsigned long number_from(const char *name, unsigned long usual) {
   return text && *text ? strtoul(text, NULL, 10) : usual;
 }
 
-/* `count` of the candidates at random, ascending; all of them where there are no more. */
+/* Chooses `count` random candidates, ascending, or all of them if there are fewer. */
 static size_t choose(random_state *random, const uint64_t *candidates, size_t candidate_count, size_t count,
                      uint64_t *cuts) {
   size_t chosen = 0;
@@ -36,7 +38,7 @@ static size_t choose(random_state *random, const uint64_t *candidates, size_t ca
   return chosen;
 }
 
-/* Any offsets. */
+/* Chooses arbitrary offsets. */
 static size_t choose_any(random_state *random, size_t length, size_t count, uint64_t *cuts) {
   size_t chosen = 0;
   for (uint64_t at = 0; chosen < count; cuts[chosen++] = at) {
@@ -71,7 +73,7 @@ static unsigned long limit, parses, failures, error_differences;
 static unsigned long long chunks, chunks_exact; /* of the parses on threads */
 static size_t ways;
 
-/* False when the document is done with. */
+/* Returns false if the test of the document is complete. */
 static bool check(const compare_how *how, const char *origin) {
   compare_result result = compare_parallel(&with, how);
   parses++;
@@ -89,7 +91,7 @@ static bool check(const compare_how *how, const char *origin) {
   return false;
 }
 
-/* The sequential parse, and the places to cut. */
+/* Parses sequentially, and finds the possible cuts. */
 static bool prepare(const compare_case *of, size_t max_errors, const char *origin) {
   if (compare_expect(&with, of, max_errors)) {
     candidate_count = compare_candidates(of->bytes, of->length, candidates, COMPARE_MAX_CUTS);
@@ -128,7 +130,7 @@ static void check_small(uint64_t seed, const generated *document) {
   }
 }
 
-/* `seed` is the last of the documents that are joined. */
+/* Requires: `seed` is the seed of the last joined document. */
 static void check_large(uint64_t seed, const buffer *text) {
   static const unsigned threads[] = {2, 3, 8};
   char origin[80];

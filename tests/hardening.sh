@@ -1,5 +1,5 @@
-# What is installed is hardened: position-independent, with no executable stack, nothing bound late, and no address of
-# a function in memory that can be written, jemalloc's own aside.
+# The installed program and library are hardened: position-independent code, no executable stack, no
+# late binding, and no function address in writable memory, except jemalloc's.
 hpar=$1
 library=$HPAR_BUILD_DIR/libhpar.so
 failed=0
@@ -21,11 +21,11 @@ check() {
   fi
 }
 
-# The functions of jemalloc, where the program has it.
+# The functions of jemalloc, if the program contains it.
 jemalloc=$HPAR_BUILD_DIR/jemalloc.o
 test ! -f "$jemalloc" || jemalloc_functions=$(nm "$jemalloc" | awk '$2 ~ /[tT]/ { print $3 }')
 
-# The functions whose addresses are relocated into .data, each on a line.
+# Prints the functions whose addresses are relocated into .data, one per line.
 writable_functions() {
   code_in_data "$1" | while read -r place address; do
     name=$(nm "$1" 2>/dev/null | awk -v address="$address" '$1 ~ "^0*" address "$" { print $3; exit }')
@@ -33,7 +33,7 @@ writable_functions() {
   done
 }
 
-# Relocations that put the address of code into .data: where, and what.
+# Prints the relocations that put a code address into .data: position and symbol.
 code_in_data() {
   { readelf -SW "$1" && readelf -rW "$1"; } | awk '
     function hex(text,   i, n) {

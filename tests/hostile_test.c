@@ -1,8 +1,10 @@
-/* Adversarial input: open elements that never close, one token, one tag or one attribute of the whole input.
+/* Checks adversarial input: open elements that never close, one token, one tag or one attribute
+ * of the whole input.
  *
- *   hostile_test                    the parallel tree is the sequential one; memory is proportional to the input
- *   hostile_test growth             CPU time is proportional to the input; two threads take at most 1.5x the CPU time
- *                                   of one on the calling thread
+ *   hostile_test                    the parallel tree is the sequential one; memory is
+ *                                   proportional to the input
+ *   hostile_test growth             CPU time is proportional to the input; two threads take at
+ *                                   most 1.5x the CPU time of one on the calling thread
  *   hostile_test --json [--quick]   prints the times of each input for experiments/hostile */
 
 #include "check.h"
@@ -17,11 +19,13 @@
 #include <time.h>
 
 typedef struct shape {
-  const char *name, *before, *unit, *after; /* %u in the unit counts; \2 divides it in two, all of the first before */
+  /* %u in the unit counts; \2 divides the unit in two: all first parts precede all second parts */
+  const char *name, *before, *unit, *after;
   unsigned count;
 } shape;
 
-/* Longer than what a predictor looks back for the beginning of foreign content. */
+/* Longer than the distance in which a predictor searches backwards for the start of foreign
+ * content. */
 #define TEN(text) text text text text text text text text text text
 #define FAR TEN(TEN(TEN("y<br>")))
 
@@ -75,10 +79,11 @@ static const shape shapes[] = {
     {"references", "", "&notit;&#;&#x80;&", "", 60000},
     {"long references", "", "&CounterClockwiseContourIntegral;&CounterClockwiseContourIntegra", "", 20000},
     {"references in an attribute", "<p a='", "&notit;&amp=&#0;&lt", "'>", 60000},
-    {"NUL", "", "\1", "", 600000}, /* \1 stands for NUL */
+    {"NUL", "", "\1", "", 600000}, /* \1 replaces NUL */
     {"CR LF", "", "\r\n\r", "", 300000},
     {"bytes that are no UTF-8", "", "\xFF\xC3(", "", 300000},
-    /* Against the speculation: what a chunk takes for granted is wrong, or its log is one question after another. */
+    /* Against the speculation: the assumptions of a chunk are wrong, or each entry of its log is a
+     * check. */
     {"formatting that stays open", "<b><i><u>", "<p>x</p>", "", 100000},
     {"blocks in formatting", "", "<p><b>x", "", 40000},
     {"text in rows", "<table>", "x<tr>y<td>z</td>", "", 40000},
@@ -109,7 +114,7 @@ static const shape shapes[] = {
     {"buttons", "<button>", "<button>x<p>", "", 60000},
     {"forms", "<form>", "<form>x</form><input>", "", 40000},
     {"nobr", "<nobr>", "<nobr>x<p>y", "", 40000},
-    /* The merger needs less for a token than a worker for its entry in the log. */
+    /* The merger needs less time for a token than the worker needs for its log entry. */
     {"ends of headings", "<p>x", "</h1>", "", 400000},
     {"cells without a table", "<p>x", "<td>x", "", 400000},
     {"cells without a table, ended", "<p>x", "<td>xy</td>", "", 180000},
@@ -171,11 +176,13 @@ static double seconds_of(clockid_t clock) {
 static hpar_parser *parser;
 static hpar_document *document;
 
-/* Of a shape: at two sizes, the second four times the first, and what two threads do with the second. */
+/* The measurements of a shape at two sizes, the second four times the first, and with two threads
+ * at the second size. */
 typedef struct measured {
   size_t bytes[2], memory;
-  double cpu[2];          /* processor's seconds of a sequential parse, the best of some */
-  double wall[2], own[2]; /* one thread, two threads: until all is done; the asking thread's processor */
+  double cpu[2]; /* CPU seconds of a sequential parse, the minimum of several runs */
+  /* one thread, two threads: elapsed seconds of the parse; CPU seconds of the calling thread */
+  double wall[2], own[2];
   hpar_stats sequential, parallel;
 } measured;
 
@@ -217,7 +224,7 @@ static void bounded_memory(const shape *of) {
     printf("  %s: %zu bytes of input take %zu bytes of memory\n", of->name, page.length, memory);
 }
 
-/* A shape at two sizes. */
+/* A shape and its two inputs. */
 typedef struct sized {
   buffer pages[2];
   hpar_options options;
@@ -230,7 +237,8 @@ static double time_shape(void *context, int size) {
   return growth_thread_seconds() - start;
 }
 
-/* Four times the input takes about four times the CPU time, sequential and in parallel on the calling thread. */
+/* Checks that four times the input takes about four times the CPU time, sequentially and in
+ * parallel on the calling thread. */
 static void linear(const shape *of, bool parallel) {
   static sized both;
   for (unsigned i = 0; i < 2; i++) write_shape(of, i ? of->count : of->count / GROWTH_FACTOR, &both.pages[i]);
@@ -249,7 +257,7 @@ static void the_same_in_parallel(const shape *of) {
   static buffer page;
   uint64_t cuts[7];
   comparer with;
-  unsigned count = of->count / 16 + 2; /* a dump's indentation is quadratic in the depth */
+  unsigned count = of->count / 16 + 2; /* the indentation of a dump is quadratic in the depth */
   if (count > 1500) count = 1500;
   write_shape(of, count, &page);
   if (!CHECK(compare_open(&with))) return;
@@ -268,10 +276,10 @@ static void the_same_in_parallel(const shape *of) {
   compare_close(&with);
 }
 
-/* What workers take for granted, each denied by one of the shapes at least. */
+/* Counts the wrong assumptions of workers. At least one shape violates each assumption. */
 static uint64_t denied[HPAR_ASSUMPTIONS];
 
-/* The whole of it at once, where there is a parallel parser. */
+/* Parses the whole input at once, if the build has a parallel parser. */
 static void large_in_parallel(const shape *of) {
   static buffer page;
   write_shape(of, of->count, &page);
@@ -291,13 +299,14 @@ static void large_in_parallel(const shape *of) {
   for (int kind = 0; kind < HPAR_ASSUMPTIONS; kind++) denied[kind] += parallel.wrong_assumptions_by_kind[kind];
 }
 
-/* CPU seconds that two threads may take beyond 1.5x of one thread, on the calling thread. */
+/* The CPU seconds on the calling thread that two threads may take beyond 1.5x of one thread. */
 static const double slack = 0.0002;
 
 static bool is_fast_enough(const measured *m) { return m->own[1] < 1.5 * m->own[0] + slack; }
 
-/* Parses with one thread and with two in turns, at least `fewest` times. Repeats until two threads are fast enough, at
- * most for `seconds`, with pauses in which other processes may end. */
+/* Parses with one thread and with two alternately, at least `fewest` times. Repeats until two
+ * threads are fast enough, at most for `seconds`. Pauses between the runs, so that other processes
+ * may end. */
 static void race(const shape *of, unsigned count, int fewest, double seconds, measured *m) {
   enum { BEFORE_A_PAUSE = 50 };
   static buffer page;
@@ -320,9 +329,10 @@ static void race(const shape *of, unsigned count, int fewest, double seconds, me
   }
 }
 
-/* Two threads take at most 1.5x the CPU time of one thread, on the calling thread. That thread cuts and merges, so
- * this time stands for the elapsed time where processors are shared. It includes waiting for a worker that lost its
- * processor. Therefore the measurement repeats until one run is fast enough. */
+/* Checks that two threads take at most 1.5x the CPU time of one thread, on the calling thread. That
+ * thread cuts and merges, so this time approximates the elapsed time on shared processors. It
+ * includes waiting for a worker that lost its processor. Therefore the measurement repeats until
+ * one run is fast enough. */
 static void worth_its_while(const shape *of) {
   enum { FEWEST = 14, SECONDS = 30 };
   measured m;

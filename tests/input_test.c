@@ -1,4 +1,4 @@
-/* From files and bytes to valid UTF-8, and from offsets back to where they come from. */
+/* Checks the way from files and bytes to valid UTF-8, and from offsets back to their sources. */
 
 #include "base/memory.h"
 #include "text/input.h"
@@ -26,8 +26,9 @@ static uint32_t draw(uint32_t below) {
   return (uint32_t)((seed >> 32) * below >> 32);
 }
 
-/* The Encoding Standard's UTF-8 decoder as it is told there, a byte and a state at a time; `from` gets, for each byte
- * of text that begins a character, the offset that it came from, and for the others UINT64_MAX. */
+/* Decodes with the UTF-8 decoder of the Encoding Standard, one byte and one state at a time. For
+ * each byte of text that starts a character, `from` gets the offset of its source; for the other
+ * bytes UINT64_MAX. */
 typedef struct decoded {
   char *text;
   uint64_t *from;
@@ -94,8 +95,8 @@ static void decode_slowly(decoded *to, const unsigned char *bytes, size_t length
   if (needed) emit(to, 0xFFFD, begin);
 }
 
-/* An invalid sequence, and what its bytes become: a digit is a U+FFFD in place of so many bytes, and anything else
- * itself. */
+/* Invalid sequences and their replacements. A digit is a U+FFFD that replaces this number of bytes;
+ * any other character is itself. */
 static const struct {
   const char *bytes, *expected;
 } invalid[] = {
@@ -276,8 +277,8 @@ static bool same_as_slow(const char *bytes, size_t length, decoded *slow) {
   return fine;
 }
 
-/* Pieces of sequences, whole characters, and any bytes, each in runs. */
-static size_t some_bytes(char *bytes, size_t room) {
+/* Writes parts of sequences, whole characters, and arbitrary bytes, each in runs. */
+static size_t some_bytes(char *bytes, size_t capacity) {
   static const char *const pieces[] = {
       "a",    "\xFF",     "\x80",         "\xE1\x80",         "\xF0\x9F\x98", "\xF0\x9F",
       "\xC3", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\xA0\x80", "\xEF\xBB\xBF",
@@ -285,7 +286,7 @@ static size_t some_bytes(char *bytes, size_t room) {
   size_t length = 0;
   for (uint32_t runs = draw(8); runs--;) {
     uint32_t piece = draw(sizeof pieces / sizeof *pieces + 2), count = draw(4) ? draw(5) : draw(70);
-    for (; count && length + 4 < room; count--) {
+    for (; count && length + 4 < capacity; count--) {
       if (piece >= sizeof pieces / sizeof *pieces) {
         bytes[length++] = (char)(draw(3) ? 0x80 + draw(128) : draw(256));
       } else {
@@ -319,8 +320,8 @@ static void test_random(void) {
   }
 }
 
-/* Large broken input: a piece that repeats, and the bytes of text and the repairs per 100 pieces that it gives at most.
- */
+/* Large broken input: a repeated piece, and the maximum bytes of text and number of repairs per 100
+ * pieces. */
 typedef struct broken_input {
   const char *piece;
   size_t text, repairs;
@@ -329,8 +330,8 @@ typedef struct broken_input {
 static const broken_input broken_inputs[] = {{"\xFF", 3, 1},         {"a\xFF", 4, 100},  {"\xFF\xE1\x80", 6, 200},
                                              {"\xF0\x9F\x98", 3, 1}, {"\xE1\x80", 3, 1}, {"\xC3", 3, 1}};
 
-/* Opens an input of about a million bytes, or four million, and checks what it contains. Returns the seconds it takes.
- */
+/* Opens an input of about a million bytes, or four million, and checks its contents. Returns the
+ * seconds of the call. */
 static double open_broken_input(void *context, int size) {
   const broken_input *of = context;
   size_t step = strlen(of->piece), count = (size_t)(size ? 4 : 1) * 1000000 / step, length = count * step;
@@ -375,11 +376,11 @@ static void test_limits(void) {
   CHECK_EQ(input.length, 42);
 }
 
-/* The definition, from the beginning each time. */
+/* Returns the position by the definition, from the beginning of the text each time. */
 static hp_position slow_position(const char *bytes, size_t length, size_t offset, decoded *slow) {
   hp_position position = {1, 1};
   decode_slowly(slow, (const unsigned char *)bytes, length);
-  size_t last = 0; /* offset in the text of the character that has the byte */
+  size_t last = 0; /* offset in the text of the character that contains the byte */
   for (size_t i = 0; i < slow->length; i++) {
     if (slow->from[i] != UINT64_MAX && slow->from[i] <= offset) last = i;
   }
@@ -440,7 +441,7 @@ static void test_lines(void) {
     CHECK(fine);
   }
 
-  /* One long line, asked about at each byte. */
+  /* One long line, with a lookup at each byte. */
   size_t length = 1000000;
   char *one = malloc(length);
   if (!one) exit(1);

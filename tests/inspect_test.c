@@ -1,6 +1,7 @@
-/* What hpar_options.inspect records, and that `hpar explain` names: for each kind of wrong assumption, and each hazard
- * that a document can bring about, the smallest document that does; true states at any place; outcomes; the timeline.
- */
+/* Checks the records of hpar_options.inspect and the names that `hpar explain` prints. For each
+ * kind of wrong assumption, and each hazard that a document can cause, the test has the smallest
+ * document that causes it. It also checks true states at arbitrary offsets, outcomes, and the
+ * timeline. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -15,8 +16,8 @@ static hpar_parser *parser;
 static hpar_document *document;
 
 typedef struct kind_case {
-  const char *marked; /* cut where the bar stands */
-  int assumption;     /* that does not hold, or HPAR_ASSUMPTIONS for */
+  const char *marked; /* the bar marks the cut */
+  int assumption;     /* the wrong assumption, or HPAR_ASSUMPTIONS for */
   hpar_hazard hazard;
   const char *mode_predictor; /* NULL: the default */
 } kind_case;
@@ -29,8 +30,9 @@ typedef struct kind_case {
 static const kind_case kinds[] = {
     WRONG(NO_P_IN_BUTTON_SCOPE, "<p>|<g><p>"),
     WRONG(NOT_IN_SCOPE, "<select>|<hr>"),
-    /* BASE is prepared before these two are relied on, so that they are true then, and end tags that may uncover
-     * another li are known; but of what is around foreign content nothing is. */
+    /* The merger prepares the outer context before these two assumptions matter, so that they hold
+     * then. It also finds end tags that may uncover another li. It has no information about the
+     * elements around foreign content. */
     WRONG(NO_LI, "<li><svg><desc>|<li></li></svg><li>"),
     WRONG(NO_DD_DT, "<dd><svg><desc>|<dd></dd></svg><dd>"),
     WRONG(FORMATTING_CLEAN, "<p><b>|<p>x"),
@@ -47,6 +49,7 @@ static const kind_case kinds[] = {
 };
 
 static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
+  /* The predictor "prescan" makes the tested assumption the only wrong one. */
   return (hpar_options){HPAR_OPTIONS_INIT,
                         .mode = HPAR_MODE_PARALLEL,
                         .threads = 1,
@@ -54,11 +57,11 @@ static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
                         .experiment.cuts = cut,
                         .experiment.cut_count = 1,
                         .experiment.inspect = true,
-                        .experiment.predictor = "prescan", /* not to be wrong about more than is meant */
+                        .experiment.predictor = "prescan",
                         .experiment.mode_predictor = k->mode_predictor};
 }
 
-/* The document without its bar, and where that stood. */
+/* Removes the bar from the document and returns its offset. */
 static size_t unmarked(const char *marked, char *text, uint64_t *cut) {
   const char *bar = strchr(marked, '|');
   *cut = (uint64_t)(bar - marked);
@@ -80,7 +83,7 @@ static const char *name_of(const kind_case *k) {
   return k->hazard ? hpar_hazard_name(k->hazard) : hpar_assumption_name((hpar_assumption)k->assumption);
 }
 
-/* No byte less does it. */
+/* Checks that no shorter document causes it. */
 static bool smallest(const kind_case *k, const char *text, size_t length, uint64_t cut) {
   for (size_t leave = 0; leave < length; leave++) {
     char less[64];
@@ -115,7 +118,7 @@ static void each_kind_is_recorded(void) {
     if (!CHECK(assumed[i])) printf("  no document for %s\n", hpar_assumption_name((hpar_assumption)i));
 }
 
-/* The program says the same. */
+/* Checks that the program prints the same. */
 static void each_kind_is_explained(void) {
   const char *build = getenv("HPAR_BUILD_DIR"), *other = getenv("HPAR_PROGRAM");
   char program[4096], file[] = "/tmp/hpar-inspect-XXXXXX";
@@ -147,7 +150,7 @@ static void each_kind_is_explained(void) {
   remove(file);
 }
 
-/* Raw text that goes on beyond what has come: only fed input has that. */
+/* Checks raw text that continues after the bytes that have arrived. Only fed input has that. */
 static void input_to_come(void) {
   char text[40000];
   size_t length = 0;
@@ -160,7 +163,7 @@ static void input_to_come(void) {
   length += (size_t)sprintf(text + length, "</script><p>end");
   uint64_t cuts[] = {cut, cut + 1000};
   bool found = false;
-  /* Whether a worker begins before the rest has come is up to the threads. */
+  /* The threads decide whether a worker starts before the rest arrives. */
   for (int i = 0; i < 200 && !found; i++) {
     hpar_options o = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
                       .experiment.cuts = cuts, .experiment.cut_count = 2,  .experiment.inspect = true};
@@ -273,7 +276,7 @@ static void each_outcome(void) {
   }
 }
 
-/* A chunk that lies inside of a script as a whole. */
+/* Checks a chunk that is inside of a script as a whole. */
 static void passed_over(void) {
   static const char text[] = "<p>x<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</script><p>y";
   uint64_t cuts[] = {20, 30};
@@ -285,7 +288,8 @@ static void passed_over(void) {
   CHECK_EQ(hpar_chunk_at(parser, 2)->outcome, HPAR_CHUNK_CLEAN);
 }
 
-/* Chunks tile the input, whatever its encoding; sums are those of the statistics; events lie within the parse. */
+/* Checks that chunks tile the input in each encoding, that sums equal the statistics, and that
+ * events are within the parse. */
 static void the_record_is_whole(void) {
   generated d = {.text = {0}};
   for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -336,14 +340,22 @@ static void the_record_is_whole(void) {
   generate_free(&d);
 }
 
-/* Poison is a net under the classification of tokens (speculation/dispositions.c), by which the merger runs what reads
- * or writes BASE. Why none is met: with nothing of the worker's own open every end tag is replayed, and of start tags
- * and text what does not stay at BASE's level in BASE's mode. Above that a search for what an end tag closes, or for a
- * row or a cell, falls through only where neither the element nor a barrier is the worker's, which is asked first.
- * html, head, body, frameset and selectedcontent are always replayed, and so is </template> where no template, and
- * </form> where no form, is the worker's. Elements are foster-parented in front of a table of the worker's only. The
- * formatting elements of which BASE is asked are the fourteen that there are. And BASE's mode changes by replayed
- * tokens only: content of an integration point could leave a head, but nothing foreign is predicted in one. */
+/* Checks that the merger never meets poison. Poison is a safety net under the classification of
+ * tokens (speculation/dispositions.c), which selects the tokens that read or write the outer
+ * context and therefore run in the merger.
+ *
+ * These are the reasons why the merger meets none. If the worker has no open element, the merger
+ * replays every end tag, and each start tag or text that changes the level or the mode of the outer
+ * context. If the worker has open elements, a search for the element that an end tag closes, or for
+ * a row or a cell, reaches the outer context only if neither the element nor a barrier is the
+ * worker's. The classification checks this first.
+ *
+ * The merger always replays html, head, body, frameset and selectedcontent. It replays </template>
+ * if no template is the worker's, and </form> if no form is the worker's. Foster parenting inserts
+ * elements only before a table of the worker. Checks of formatting elements in the outer context
+ * concern only the fourteen formatting elements. Only replayed tokens change the mode of the outer
+ * context: the content of an integration point could leave a head, but no prediction is foreign in
+ * a head. */
 static void expect_no_poison(hpar_options *o, const char *text, size_t length) {
   o->mode = HPAR_MODE_PARALLEL;
   o->threads = 1;
@@ -372,7 +384,7 @@ static uint64_t scaled(uint64_t count) {
   return scale ? count * strtoull(scale, NULL, 10) / 100 + 1 : count;
 }
 
-/* However a chunk is guessed. */
+/* Checks every prediction of a chunk. */
 static void nothing_is_unforeseen(void) {
   size_t strategies = count_of(hpar_strategy_name), mode_predictors = count_of(hpar_mode_predictor_name);
   generated d = {.text = {0}};
@@ -392,7 +404,7 @@ static uint64_t draw(uint64_t *random, uint64_t count) {
   return (*random >> 33) % count;
 }
 
-/* The same of a few tags, whatever stands open before the cut. */
+/* Checks the same for a few tags, with any open elements before the cut. */
 static void nothing_is_unforeseen_in_short(void) {
   static const char *const before[] = {
       "<p>",          "<table>",     "<table><tr>",     "<table><tbody>", "<table><td>",         "<table><caption>",
@@ -514,7 +526,7 @@ static void nothing_unless_asked(void) {
   CHECK_EQ(hpar_event_at(parser, 0).end_ns, 0);
 }
 
-/* Whichever allocation fails: a status, and no record. */
+/* Checks that a failing allocation gives a status and no record. */
 static void want_of_memory(void) {
   static const char text[] = "<svg><g>|<div>x</div><p>y<table><form><li>z<p><li>";
   uint64_t cut = 8;
@@ -534,7 +546,7 @@ static void want_of_memory(void) {
   CHECK(memory_sufficed);
 }
 
-/* Every value has a name, and what is none is said to be unknown. */
+/* Checks that every value has a name, and that an invalid value is unknown. */
 static void names(void) {
   for (int i = 0; i <= HPAR_LOG_KINDS; i++)
     CHECK(!strcmp(hpar_log_kind_name((hpar_log_kind)i), "unknown") == (i == HPAR_LOG_KINDS));
@@ -546,8 +558,8 @@ static void names(void) {
     CHECK(!strcmp(hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), "unknown") == (i == HPAR_PIPELINE_HAZARDS));
 }
 
-/* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the record covers the input.
- */
+/* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the
+ * record covers the input. */
 static void feed_fragment(hpar_mode mode, const char *context, bool inspect, const char *text, size_t length) {
   hpar_options o = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .fragment = context, .experiment.inspect = inspect};
   CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);

@@ -1,5 +1,6 @@
-/* Limits: each answers its own status, keeps a sound tree, is kept, and ends every mode and every way to feed at the
- * same tree; without one in reach nothing changes, and a parser that met one is as good as new. */
+/* Checks limits. Each limit has its own status, leaves a correct tree, and is never exceeded. Every
+ * mode and every way to feed ends with the same tree. An unreached limit changes nothing. A parser
+ * that reached one remains usable. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -50,7 +51,7 @@ static bool is_sound(const char *how) {
   return !wrong;
 }
 
-/* True if the limit was reached. */
+/* Returns true if the parse reached the limit. */
 static bool try(const compare_case *page, limit which, uint64_t most) {
   buffer text = {(char *)(uintptr_t)page->bytes, page->length, 0};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .scripting = page->scripting,
@@ -101,7 +102,7 @@ static bool expect_whole(const compare_case *page) {
          compare_dump(document, &whole);
 }
 
-/* Every value until none is reached any more. */
+/* Tries every value until the parse reaches no limit. */
 static void every_value(const compare_case *page) {
   if (!expect_whole(page)) return;
   for (limit which = DEPTH; which <= ATTRIBUTES; which++)
@@ -135,7 +136,8 @@ static void large(void) {
   buffer_free(&page);
 }
 
-/* A forced cut in the input that the limit leaves out is no error: every mode ends at the limit, fed or not. */
+/* A forced cut in the input after the limit is no error: every mode ends at the limit, fed or
+ * not. */
 static void cuts_beyond_the_limit(void) {
   static const uint64_t cuts[] = {5, 60};
   buffer page = {0};
@@ -162,7 +164,7 @@ static void cuts_beyond_the_limit(void) {
   buffer_free(&page);
 }
 
-/* Time says nothing of trees, but of statuses: a deadline that is over ends every mode. */
+/* Checks statuses, because trees depend on time: an expired deadline ends every mode. */
 static void time_is_up(void) {
   buffer page = {0};
   while (page.length < 2000000) buffer_text(&page, "<div><p>x<b>y<i>z</i></div>\n");
@@ -186,7 +188,7 @@ static void time_is_up(void) {
   buffer_free(&page);
 }
 
-/* What a limit is for: a small page whose tree is large. */
+/* Checks the purpose of limits: a small page with a large tree. */
 static void amplification(void) {
   buffer page = {0};
   buffer_text(&page, "<p>");

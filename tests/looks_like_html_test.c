@@ -1,4 +1,4 @@
-/* What files look like that are not HTML. */
+/* Checks the detection of files that are not HTML. */
 
 #include "cli/looks_like_html.h"
 

@@ -1,7 +1,7 @@
-/* Many documents live at once: 100,000 of 10 KB, with all of the address space, with 8 GB, and
- * with the 39 bits of small ARM systems. The kernel allows 65,530 mappings, so documents must
- * share mappings. Documents that are parsed into again keep their trees apart, and most parses
- * make no system call for memory. */
+/* Checks many live documents: 100,000 of 10 KB, with all of the address space, with 8 GB, and with
+ * the 39 bits of small ARM systems. The kernel allows 65,530 mappings, so documents must share
+ * mappings. Reused documents keep their trees separate, and most parses make no system call for
+ * memory. */
 
 #include <hpar/hpar.h>
 
@@ -25,7 +25,7 @@ enum { WHOLE, FED, DECODED, FED_DECODED, AT_FINISH, WAYS };
 
 static char page[PAGE_BYTES + 1];
 
-/* Some 50 paragraphs, each with its number, so that trees differ. */
+/* Writes about 50 paragraphs, each with its number, so that trees differ. */
 static void make_page(unsigned number) {
   size_t length = (size_t)sprintf(page, "<!DOCTYPE html><title>page %u</title>", number);
   for (unsigned i = 0; length + 300 < PAGE_BYTES; i++)
@@ -35,7 +35,8 @@ static void make_page(unsigned number) {
 
 static hpar_status parse(hpar_parser *parser, unsigned number, unsigned way, hpar_document *document) {
   hpar_options options = {HPAR_OPTIONS_INIT};
-  bool pipelined = way == AT_FINISH && hpar_strategy_name(0); /* no strategy: no parallel parser */
+  /* no strategy: the build has no parallel parser */
+  bool pipelined = way == AT_FINISH && hpar_strategy_name(0);
   options.mode = pipelined ? HPAR_MODE_PIPELINED : HPAR_MODE_SEQUENTIAL;
   options.parallel.executor = way == AT_FINISH ? HPAR_EXECUTOR_INLINE : options.parallel.executor;
   options.encoding = way == DECODED || way == FED_DECODED ? "windows-1252" : "utf-8";
@@ -48,7 +49,7 @@ static hpar_status parse(hpar_parser *parser, unsigned number, unsigned way, hpa
   return status ? status : hpar_parser_finish(parser, NULL);
 }
 
-/* Is this the tree of page `number`? */
+/* Returns whether this is the tree of page `number`. */
 static bool is_page(const hpar_document *document, unsigned number, unsigned way) {
   char id[16], text[TEXT_BYTES + 32];
   unsigned paragraphs = 0;
@@ -80,8 +81,8 @@ static void limit_address_space(size_t bytes) {
   if (bytes) CHECK(!setrlimit(RLIMIT_AS, &limit));
 }
 
-/* `count` documents at once, parsed in `ways` ways in turn; then every second one is parsed into
- * again or made anew. */
+/* Keeps `count` documents at once, parsed alternately in `ways` ways. Then parses every second one
+ * again, or destroys it and creates a new one. */
 static void live(unsigned count, unsigned ways) {
   hpar_parser *parser = NULL;
   hpar_document **documents = calloc(count, sizeof *documents);
@@ -110,7 +111,7 @@ static void live(unsigned count, unsigned ways) {
   free(documents);
 }
 
-/* In a process of its own, because a limit stays. */
+/* Runs in a separate process, because a limit cannot be removed. */
 static void in_child(size_t limit, unsigned count, unsigned ways) {
   fflush(stdout);
   pid_t child = fork();
@@ -126,7 +127,8 @@ static void in_child(size_t limit, unsigned count, unsigned ways) {
   if (!CHECK_EQ(status, 0)) printf("  with %zu bytes of address space, %u documents, %u ways\n", limit, count, ways);
 }
 
-/* A document that grows and shrinks from parse to parse, beside others, keeps its tree right. */
+/* Checks that a document that grows and shrinks between parses, beside other documents, keeps its
+ * tree correct. */
 static void sizes(void) {
   enum { LARGE = 3 << 20 };
   hpar_parser *parser = NULL;
@@ -165,6 +167,6 @@ int main(void) {
     in_child(8000000 * kilobyte, DOCUMENTS / 10, WAYS);
     in_child(512 * gigabyte, DOCUMENTS / 10, WAYS);
   }
-  sizes(); /* last: children would inherit its reservations */
+  sizes(); /* last, because children would inherit its reservations */
   return check_report();
 }

@@ -1,5 +1,6 @@
-/* Many inputs side by side: each has the tree, the status and the parse errors that it has alone, whatever the threads
- * and executor, in documents of the caller's or of the parser's; limits and failures are one input's own. */
+/* Checks many inputs in parallel. Each has the same tree, status and parse errors as alone, for all
+ * numbers of threads and executors, in documents of the caller or of the parser. Limits and
+ * failures affect only one input. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COUNT = 60, OWN = 8, ERRORS = 100 }; /* the first OWN with documents of their own */
+enum { COUNT = 60, OWN = 8, ERRORS = 100 }; /* the first OWN inputs have documents of the caller */
 
 static buffer pages[COUNT], trees[COUNT], got[COUNT];
 static size_t errors[COUNT];
@@ -105,7 +106,7 @@ static void nothing(void *context, unsigned count, void (*task)(void *job, unsig
 static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor executor, hpar_document **documents) {
   hpar_input inputs[COUNT];
   seen s = {.threads = threads};
-  /* What is about one document in parallel is of no account. */
+  /* The call ignores the options for one parallel document. */
   const uint64_t cuts[] = {0};
   hpar_options options = {HPAR_OPTIONS_INIT,         .mode = threads % 2 ? HPAR_MODE_AUTO : HPAR_MODE_SEQUENTIAL,
                           .threads = threads,        .parallel.executor = executor,
@@ -137,7 +138,7 @@ static void trees_are_the_same(void) {
       all_of_them(parser, threads, (hpar_executor)executor, NULL);
       all_of_them(parser, threads, (hpar_executor)executor, documents);
     }
-  hpar_parser_destroy(parser); /* leaves documents alone */
+  hpar_parser_destroy(parser); /* does not destroy documents */
   for (unsigned i = 0; i < OWN; i++) {
     CHECK(compare_dump(documents[i], &got[i]) && same(&got[i], &trees[i]));
     hpar_document_destroy(documents[i]);
@@ -160,7 +161,7 @@ static void one_fails(void) {
   CHECK_EQ(hpar_parse_many(parser, NULL, inputs, 3, NULL, NULL, NULL), HPAR_OK);
   CHECK_EQ(inputs[2].status, HPAR_OK);
 
-  /* No input is parsed. */
+  /* The call parses no input. */
   inputs[0].status = HPAR_ERROR_IO;
   options = (hpar_options){HPAR_OPTIONS_INIT, .encoding = "no label"};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
@@ -169,7 +170,8 @@ static void one_fails(void) {
   options = (hpar_options){HPAR_OPTIONS_INIT, .threads = 2, .parallel.executor = HPAR_EXECUTOR_CALLER};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(inputs[0].status, HPAR_ERROR_IO);
-  if (hpar_predictor_name(0)) { /* the calling thread parses what the executor leaves out */
+  /* the calling thread parses the inputs that the executor leaves out */
+  if (hpar_predictor_name(0)) {
     options.parallel.run = nothing;
     CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_OK);
     CHECK_EQ(inputs[0].status, HPAR_OK);
@@ -178,7 +180,7 @@ static void one_fails(void) {
   CHECK_EQ(stats.inputs, 0);
   CHECK_EQ(stats.ns.total > 0, true);
 
-  /* A feed is given up, as by any other call on the parser. */
+  /* The call abandons a feed, as any other call on the parser does. */
   hpar_document *document = NULL;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
@@ -189,7 +191,8 @@ static void one_fails(void) {
   hpar_parser_destroy(parser);
 }
 
-/* The n-th allocation fails: an input says so and is empty, or has its tree; the rest goes on. */
+/* The n-th allocation fails: an input reports it and is empty, or has its tree. The other inputs
+ * continue. */
 static void want_of_memory(void) {
   enum { INPUTS = 9, MOST = 4000 };
   uint64_t n = 0;

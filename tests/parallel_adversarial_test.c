@@ -1,6 +1,7 @@
-/* Cuts that a careless merger gets wrong. Sixteen documents of our own with the tree that each must have, and the
- * shared list of documents whose cut is marked, each cut exactly there: also inside a token, where no smart cut
- * would fall. Every way to speculate, inline and on threads, checkpoints near and far. */
+/* Checks cuts that an incorrect merger gets wrong: sixteen documents with their expected trees, and
+ * the shared list of documents with marked cuts. The test cuts exactly at the marks, also inside a
+ * token, where no smart cut is possible. It uses every way to speculate, inline and on threads,
+ * with near and distant checkpoints. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -15,7 +16,7 @@
 static comparer with;
 static unsigned long passed, failed;
 
-/* The cuts are where the bars stand; the dump is written without "| " and what every page begins with. */
+/* The bars mark the cuts. The dump omits "| " and the beginning of every page. */
 typedef struct tree_case {
   const char *name, *marked, *expected;
 } tree_case;
@@ -197,7 +198,7 @@ static const tree_case trees[] = {
      "    \"m\"\n"},
 };
 
-/* Puts the bytes without marks into `document`. */
+/* Writes the bytes without marks into `document`. */
 static size_t unmark(const char *marked, size_t length, const char *mark, buffer *document, uint64_t *cuts) {
   size_t count = 0, size = strlen(mark);
   buffer_clear(document);
@@ -314,7 +315,7 @@ static bool shared_documents(const char *path) {
     everywhere(line, &at, cuts, count);
     for (size_t i = 0; count > 1 && i < count; i++) everywhere(line, &at, cuts + i, 1);
 
-    /* with one more cut, at each byte */
+    /* one more cut, at each byte */
     for (uint64_t extra = 1; extra < document.length; extra++) {
       uint64_t more[65];
       size_t n = 0;

@@ -1,6 +1,7 @@
 /* Tests the classification of chunk boundaries: its results, and that it reads only the bytes that
  * it needs. A page without access before the text stops a read before the buffer. It also stops a
- * search from the beginning of the document for each cut, which takes quadratic time. */
+ * search that starts at the beginning of the document for each cut. Such searches take quadratic
+ * time. */
 
 #include "check.h"
 #include "merge/boundary.h"
@@ -28,7 +29,7 @@ static guarded open_guarded(size_t pages) {
 
 static void close_guarded(guarded *g) { munmap(g->memory, (g->pages + 1) * g->page); }
 
-/* Takes the access to the text before `offset`, which is a multiple of the page size. */
+/* Removes the access to the text before `offset`, which is a multiple of the page size. */
 static void hide_before(const guarded *g, size_t offset) { CHECK_EQ(mprotect(g->text, offset, PROT_NONE), 0); }
 
 static hp_boundary classify(const char *text, uint32_t cut, uint32_t first) {
@@ -70,7 +71,7 @@ static void kinds(void) {
   close_guarded(&g);
 }
 
-/* No byte far before the cut is read. */
+/* Checks that the classification reads no byte far before the cut. */
 static void near_cut(void) {
   guarded g = open_guarded(3);
   uint32_t cut = (uint32_t)(2 * g.page + 10);

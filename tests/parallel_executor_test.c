@@ -41,7 +41,7 @@ static void *run_started(void *context) {
   return NULL;
 }
 
-/* A thread for each task, the first one on the caller's last of all. */
+/* Starts a thread for each task, and runs the first task on the calling thread, last of all. */
 static void on_threads(void *context, unsigned count, task *run, void *job) {
   (void)context;
   started all[MOST * 4];
@@ -69,7 +69,7 @@ static void backwards(void *context, unsigned count, task *run, void *job) {
   while (count--) run(job, count);
 }
 
-/* Two workers late, the others after the merge. */
+/* Runs two workers late, and the others after the merge. */
 static void shuffled(void *context, unsigned count, task *run, void *job) {
   random_state *random = context;
   unsigned order[MOST * 4];
@@ -223,7 +223,8 @@ static void partial_executors(void) {
   }
 }
 
-/* Fed input waits for finish, the pipelined parser stays here, other encodings are decoded by the executor. */
+/* Checks that fed input waits for finish, that the pipelined parser stays on the calling thread,
+ * and that the executor decodes other encodings. */
 static void other_ways(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 40000; i++) buffer_format(&page, "<p>\xE4 line %u <b>b</b>\n", i);
@@ -236,7 +237,7 @@ static void other_ways(void) {
                           .parallel.run_context = &order};
   calls = 0;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
-  CHECK_EQ(calls, 3); /* looking whether it is UTF-8, decoding, and parsing */
+  CHECK_EQ(calls, 3); /* checking for UTF-8, decoding, and parsing */
   is_expected();
   calls = 0;
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
@@ -260,7 +261,8 @@ static void other_ways(void) {
   options.parallel.run = nothing;
   options.encoding = "windows-1252";
   options.parallel.chunk_size = 10000;
-  CHECK_EQ(hpar_parse(parser, &options, "<p>x<p>y", 8, document, NULL), HPAR_OK); /* one chunk: nothing to run */
+  /* one chunk: no task */
+  CHECK_EQ(hpar_parse(parser, &options, "<p>x<p>y", 8, document, NULL), HPAR_OK);
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
   expect(page.bytes, page.length);
@@ -275,7 +277,7 @@ static void other_ways(void) {
   is_expected();
 }
 
-/* Failures unwind in the task that merges, on whatever thread that is. */
+/* Checks that failures unwind in the task that merges, on any thread. */
 static void want_of_memory(void) {
   uint64_t n = 0;
   buffer_clear(&page);
@@ -315,7 +317,8 @@ static int allowed(void) {
   return sched_getaffinity(0, sizeof set, &set) ? 0 : CPU_COUNT(&set);
 }
 
-/* The calling thread is put back; the statistics name processors that it may use. */
+/* Checks that the parse restores the affinity of the calling thread, and that the statistics name
+ * allowed processors. */
 static void binding(void) {
   int before = allowed();
   buffer_clear(&page);
@@ -328,7 +331,7 @@ static void binding(void) {
     hpar_stats stats = {HPAR_STATS_INIT};
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     is_expected();
-    CHECK_EQ(allowed(), before); /* put back */
+    CHECK_EQ(allowed(), before); /* restored */
     if (m == 3) {
       CHECK_STRING(stats.affinity, "none");
     } else {
@@ -348,8 +351,8 @@ static void binding(void) {
   CHECK_EQ(allowed(), before);
 }
 
-/* Returns the threads of two parallel parses in a fresh process: the first one with `affinity`, the second one without.
- * The process counts its cores in the first. */
+/* Returns the threads of two parallel parses in a fresh process: the first one with `affinity`,
+ * the second one without. The process counts its cores in the first. */
 static unsigned threads_of_fresh_process(hpar_affinity bind, int second) {
   pid_t child = fork();
   if (!child) {
@@ -403,7 +406,7 @@ static void allocators(void) {
     CHECK(compare_dump(fresh, &got) && got.length == expected.length && !memcmp(got.bytes, expected.bytes, got.length));
     if (fresh != document) hpar_document_destroy(fresh);
   }
-  /* A move that fails leaves the document as it was, but empty. */
+  /* If a move fails, the document keeps its state, but is empty. */
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .allocator = HPAR_ALLOCATOR_LIBC};
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   options.allocator = HPAR_ALLOCATOR_JEMALLOC;

@@ -1,5 +1,6 @@
-/* The paper's scheme: for each of its guesses, each way in which it finds one wrong, and each kind of tree that it
- * would have got wrong, the smallest document that shows it. "|" is a cut. */
+/* Checks the paper's scheme. For each of its guesses, each way to detect a wrong guess, and each
+ * kind of tree that the scheme would build wrong, the test has the smallest document that shows it.
+ * "|" is a cut. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -12,7 +13,7 @@ static const struct scheme_case {
   unsigned respeculations, aborts, rollbacks;
   unsigned silent; /* bit k: hpar_undetected_error k */
 } cases[] = {
-    /* Guesses that stand. */
+    /* Guesses that hold. */
     {"data, in body", "<div>|<p>a</p></div>|<p>b", 0, 0, 0, 0},
     {"head content first", "<title>t</title>|<meta name=a>|<link></head>|<body>x", 0, 0, 0, 0},
     {"the body, after head content", "<head><title>t</title>|<link><p>x", 0, 0, 0, 0},
@@ -28,7 +29,7 @@ static const struct scheme_case {
     {"an unpaired end tag with others missing", "<div><p>a|<i></i></div>b", 0, 0, 0, 0},
     {"text around an ignored start tag", "<div>|<i></i>a<html>b", 0, 0, 0, 0},
     {"the end", "<div>a|</div></body></html> \n", 0, 0, 0, 0},
-    /* Once more, with a better guess. */
+    /* A second parse, with a better guess. */
     {"inside script", "<script>a('|<b>')</script>b<p>c", 1, 0, 0, 0},
     {"inside style", "<style>a{}/*|<b>*/</style>b", 1, 0, 0, 0},
     {"inside title", "<title>a |<b></title>b", 1, 0, 0, 0},
@@ -40,17 +41,17 @@ static const struct scheme_case {
     {"in head", "<head><noscript>|</noscript><meta name=a></head>b", 1, 0, 0, 0},
     {"in head, mistaken", "<div>|<p>a</p><meta name=b>c", 2, 0, 0, 0},
     {"in cell, after a script", "<table><tr><td><script>'|<b>'</script>a</td></tr></table>b", 2, 0, 0, 0},
-    /* What the merge finds wrong. */
+    /* Errors that the merge detects. */
     {"an unpaired </script>", "<p>a|<b>c</b></script>d", 1, 0, 1, 0},
     {"the end of another raw text", "<style>a |<b></script></style>b", 1, 0, 1, 0},
     {"<script> within a script", "<script>a='|<script>'</script>b", 0, 0, 1, 0},
     {"a comment within a comment", "<p><!-- a |<!-- b --> c", 0, 0, 1, 0},
-    /* Given up: auto-correction hits the bottom. */
+    /* Abandoned: auto-correction reaches the bottom. */
     {"a cell to be closed", "<table><tr><td>a|<td>b</td></td></tr></table>", 1, 1, 0, 0},
     {"a row to be closed", "<table><tr><td>a</td>|<td>b</td><tr><td>c</td></tr></tr></table>", 1, 1, 0, 0},
     {"a section to be closed", "<table><tbody>|<tbody><tr></tr></tbody></tbody></table>", 1, 1, 0, 0},
     {"foreign content to be left", "<svg>|<g></g><p>x</p></svg>", 1, 1, 0, 0},
-    /* What it would get wrong. */
+    /* Errors that the scheme does not detect. */
     {"the end of a comment in a script", "<p><!-- |<script>--></script> --> x", 0, 0, 0, SILENT(START_STATE)},
     {"the first end of a script", "<script>s='|<script>1</script>2</script>x", 1, 0, 0, SILENT(START_STATE)},
     {"an attribute", "<a title='|<b>'>x", 0, 0, 0, SILENT(START_STATE)},

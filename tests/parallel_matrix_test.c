@@ -1,10 +1,11 @@
-/* Every strategy with every policy for cutting, both shapes of the merge and 1 to 64 chunks, on all threads from 2 to 8
- * and inline: the tree, the counters and the parse errors are those of the sequential parser, on own documents and on
- * generated ones. A sample of the product is taken, the same each time.
+/* Checks every strategy with every cut policy, both shapes of the merge and 1 to 64 chunks, on each
+ * number of threads from 2 to 8 and inline. The tree, the counters and the parse errors equal those
+ * of the sequential parser, on own documents and on generated ones. The test takes a sample of the
+ * product, equal in each run.
  *
  *   HPAR_TEST_FULL=1    takes all
  *   HPAR_TEST_SCALE=P   percent of the usual sample (100)
- *   HPAR_TEST_LIMIT=N   prints no more than N failures (20) */
+ *   HPAR_TEST_LIMIT=N   prints at most N failures (20) */
 
 #include "check.h"
 #include "support/compare.h"
@@ -27,7 +28,7 @@ enum { INLINE_TOO = 1 };
 static comparer with;
 static unsigned long parses, failures, limit = 20;
 static unsigned long long chunks, chunks_exact; /* of the parses on threads */
-static unsigned long met[CHUNKS + 1];           /* parses by chunks that there were in the end */
+static unsigned long met[CHUNKS + 1];           /* parses by final number of chunks */
 static unsigned long met_threads[MAX_THREADS + 1];
 static unsigned scale;
 static bool full;
@@ -52,7 +53,8 @@ static void check(const compare_how *how, const char *origin) {
   printf("\n");
 }
 
-/* Threads take turns from one to the next of the product, so that in time each meets all. */
+/* Varies the number of threads along the product, so that each other value meets each number of
+ * threads. */
 static void every_combination(const compare_case *document, bool all, const char *origin) {
   static const size_t checkpoints[] = {1, 64, 0};
   static size_t turn;
@@ -66,7 +68,8 @@ static void every_combination(const compare_case *document, bool all, const char
     for (size_t c = 0; (cut = hpar_cut_policy_name(c)); c++)
       for (int merge = HPAR_MERGE_CHAIN; merge <= HPAR_MERGE_TREE; merge++)
         for (size_t n = 1; n <= CHUNKS; n++) {
-          if (n > 1 && document->length / n == document->length / (n - 1)) continue; /* the same cuts */
+          /* the same cuts */
+          if (n > 1 && document->length / n == document->length / (n - 1)) continue;
           if (!(full && all) && random_below(&dice, 1000000) >= (size_t)SAMPLE * scale) continue;
           size_t k = turn++ % (MAX_THREADS - MIN_THREADS + 1 + INLINE_TOO);
           bool inlined = k > MAX_THREADS - MIN_THREADS;
@@ -90,7 +93,8 @@ static void own_documents(void) {
   }
 }
 
-/* Each of several generated ones after the other, so that there is something to cut. */
+/* Parses several generated documents in sequence as one, so that the text has enough possible
+ * cuts. */
 static void generated_documents(void) {
   generated document = {0};
   buffer joined = {0};
@@ -110,7 +114,7 @@ static void generated_documents(void) {
   buffer_free(&joined);
 }
 
-/* Whether the sample reaches where it should. */
+/* Checks that the sample covers the intended cases. */
 static void check_reach(void) {
   size_t counts = 0, threads = 0;
   for (size_t i = 1; i <= CHUNKS; i++) counts += met[i] != 0;

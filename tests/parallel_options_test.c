@@ -1,5 +1,5 @@
-/* The options of a parallel parse: any number of threads, any chunk size, the automatic mode, a parser used again,
- * what is refused, and counters that add up. */
+/* Checks the options of a parallel parse: any number of threads, any chunk size, the automatic
+ * mode, a reused parser, rejected options, and consistent counters. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -91,7 +91,8 @@ static void threads_and_chunks(void) {
   }
 }
 
-/* Each name is taken, shows in the statistics and makes the same tree. */
+/* Checks that the parser accepts each name, reports it in the statistics, and makes the same
+ * tree. */
 static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size_t), size_t option, size_t shown) {
   static const hpar_executor executors[] = {HPAR_EXECUTOR_THREADS, HPAR_EXECUTOR_INLINE};
   const char *name;
@@ -122,8 +123,9 @@ static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size
   CHECK(summary_at(1000) == NULL);
 }
 
-/* Elements open across every cut, closed across every cut: what each chunk leaves open answers its neighbour. Between
- * two that are closed there is enough for a worker to go on. */
+/* Elements that are open across every cut, or closed across every cut: each chunk's open elements
+ * match the end tags of its neighbour. Enough text between two closed elements keeps the worker
+ * running. */
 static void merged_as_a_tree(void) {
   enum { DEPTH = 3000 };
   buffer nested = {0};
@@ -167,7 +169,8 @@ static void merged_as_a_tree(void) {
   buffer_free(&reference);
 }
 
-/* Exact cuts are where tokens begin, however the page comes; others are not. */
+/* Checks that exact cuts are at token boundaries, for every way to provide the page, and that other
+ * cuts are not. */
 static void exact_cuts(void) {
   static const size_t sizes[] = {100, 1000, 8000};
   static const char *const predictors[] = {"data", "oracle"}, *const mode_predictors[] = {"replay", "oracle"};
@@ -230,7 +233,8 @@ static void automatic(void) {
   CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
   CHECK(equal());
 
-  /* A small page is parsed in parallel where threads begin at once, a large one in any case. */
+  /* The mode parses a small page in parallel only if threads start at once. It parses a large page
+   * in parallel always. */
   static const struct {
     size_t length;
     hpar_wait_policy pool;
@@ -248,7 +252,7 @@ static void automatic(void) {
   }
   options = (hpar_options){HPAR_OPTIONS_INIT};
 
-  /* even the smallest input may be parsed in parallel */
+  /* the parallel mode accepts even the smallest input */
   options.mode = HPAR_MODE_PARALLEL;
   static const char *const tiny[] = {"", "<", "x", "<p>", "</", "<a><b>", "\xEF\xBB\xBF", "\0", "\xFF"};
   for (size_t i = 0; i < sizeof tiny / sizeof tiny[0]; i++) {
@@ -268,7 +272,8 @@ static void automatic(void) {
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, NULL), HPAR_OK);
 }
 
-/* A parser goes from few threads to many and back, from large input to small, from documents to fragments. */
+/* Checks a parser that changes from few threads to many and back, from large input to small, from
+ * documents to fragments. */
 static void reuse(void) {
   static const unsigned counts[] = {2, 8, 1, 5, 2, 3, 0, 8, 4, 1, 2};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -283,7 +288,7 @@ static void reuse(void) {
     CHECK_STRING(got.bytes, "| <tbody>\n|   <tr>\n|     <td>\n|       \"a\"\n|     <td>\n|       \"b\"\n");
   }
 
-  /* two parsers alive, one document and the other */
+  /* two live parsers, alternating documents */
   hpar_parser *second = NULL;
   hpar_document *other = NULL;
   if (!CHECK_EQ(hpar_parser_create(&second), HPAR_OK) || !CHECK_EQ(hpar_document_create(&other), HPAR_OK)) return;
@@ -416,7 +421,7 @@ static void refused(void) {
   options.fragment = NULL;
   CHECK_EQ(hpar_parse(parser, &options, NULL, 5, document, NULL), HPAR_ERROR_ARGUMENT);
 
-  /* and after all that the parser still works */
+  /* after all that the parser still works */
   CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
   CHECK(equal());
 }

@@ -1,6 +1,6 @@
-/* What a caller brings to the guess at a chunk's start state: tables for the predictor "frequency", and a predictor of
- * its own. Whatever they say, on every own document, in each state, at every smart cut and at any byte, the tree is the
- * sequential one. */
+/* Checks the caller's influence on the start hypothesis of a chunk: tables for the predictor
+ * "frequency", and custom predictors. For all their values, on every own document, in each state,
+ * at every smart cut and at any byte, the tree is the sequential tree. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -27,7 +27,7 @@ static hpar_frequency_table *table_of(const hpar_frequency *rows, size_t count) 
   return table;
 }
 
-/* Chunks that were begun in the true state, of those behind the only cut. */
+/* Returns the number of chunks, after the only cut, that started in the true state. */
 static uint64_t right_start(const char *page, uint64_t cut, const hpar_frequency_table *table) {
   compare_case document = {page, strlen(page), NULL, false, "utf-8"};
   compare_how how = {.cuts = &cut,
@@ -43,7 +43,7 @@ static uint64_t right_start(const char *page, uint64_t cut, const hpar_frequency
   return with.got_stats.chunks_right_start;
 }
 
-/* A page whose "x<p" lies in the state that is named. */
+/* Pages whose "x<p" is in the named state. */
 static const struct {
   const char *state, *page;
 } places[] = {
@@ -72,7 +72,7 @@ static void tables_decide(void) {
     hpar_frequency_table *table = table_of(right, 2);
     if (!CHECK_EQ(right_start(page, cut, table), 1)) printf("  in %s\n", places[i].state);
     hpar_frequency_table_destroy(table);
-    if (strstr(page, "x<p>z")) continue; /* "tag open" is left by the same ">" */
+    if (strstr(page, "x<p>z")) continue; /* the same ">" leaves the "tag open" state */
     table = table_of(wrong, 2);
     if (!CHECK_EQ(right_start(page, cut, table), 0)) printf("  in %s\n", places[i].state);
     hpar_frequency_table_destroy(table);
@@ -85,13 +85,13 @@ static void tables_fall_back(void) {
   const hpar_frequency elsewhere[] = {
       {"white", "<p", "comment", 3}, {">", "<p", "data", 2}, {"word", "<b", "data", 100}};
   hpar_frequency_table *table = table_of(elsewhere, 3);
-  CHECK_EQ(right_start(comment, cut, table), 1); /* by what stands behind the cut */
+  CHECK_EQ(right_start(comment, cut, table), 1); /* by the bytes after the cut */
   hpar_frequency_table_destroy(table);
   table = table_of(elsewhere + 1, 2);
   CHECK_EQ(right_start(comment, cut, table), 0);
   hpar_frequency_table_destroy(table);
   table = table_of(elsewhere + 2, 1);
-  CHECK_EQ(right_start(comment, cut, table), 0); /* data, of which nothing is known */
+  CHECK_EQ(right_start(comment, cut, table), 0); /* data, without a prediction */
   CHECK_EQ(right_start(places[0].page, (uint64_t)(strstr(places[0].page, "<p>") - places[0].page), table), 1);
   hpar_frequency_table_destroy(table);
   table = table_of(NULL, 0);
@@ -102,7 +102,7 @@ static void tables_fall_back(void) {
                                   {"word", "<p", "comment", 3},
                                   {"word", "<p", "RCDATA", 0}};
   table = table_of(parts, 4);
-  CHECK_EQ(right_start(comment, cut, table), 1); /* what is said twice adds up */
+  CHECK_EQ(right_start(comment, cut, table), 1); /* the table adds repeated counts */
   hpar_frequency_table_destroy(table);
   const hpar_frequency many[] = {{"word", "<p", "data", UINT64_MAX - 1},
                                  {"word", "<p", "comment", UINT64_MAX - 1},
@@ -113,7 +113,7 @@ static void tables_fall_back(void) {
   hpar_frequency_table_destroy(NULL);
 }
 
-/* The table that the library brings with it: at an end tag that only raw text has. */
+/* The default table of the library, at an end tag that only raw text has. */
 static void default_table(void) {
   const char *page = "<!doctype html><script>if (a) { b; }</script><style>i { c: d }</style><p>e";
   CHECK_EQ(right_start(page, (uint64_t)(strstr(page, "</script") - page), NULL), 1);
@@ -157,7 +157,7 @@ static void check(const compare_how *how) {
   if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
 }
 
-/* Each of the states, at all cuts. */
+/* Checks each of the states, at all cuts. */
 static void check_states(const uint64_t *cuts, size_t count) {
   hpar_frequency rows[MAX_CUTS];
   hp_cut_key keys[MAX_CUTS];
@@ -195,9 +195,10 @@ static void every_document(void) {
   }
 }
 
-/*** what the bytes around a cut say ***/
+/*** the bytes around a cut ***/
 
-/* `unit` so often that what stands before it is far away; the cut is at the '|', of which the page has none. */
+/* Pages with many copies of `unit`, so that the text before them is far away. The cut is at the
+ * '|', which the test removes from the page. */
 static const struct {
   const char *name, *before, *unit;
   unsigned count;
@@ -232,7 +233,8 @@ static const struct {
      "|<b>{[()]}&quot;\"></iframe><p>x</div>"},
 };
 
-/* As a cut alone, and as the last of some that one worker comes to, the last one first or, on threads, in order. */
+/* Checks a single cut, and the last of several cuts that one worker handles, in descending order
+ * or, on threads, in ascending order. */
 static void looks_around(void) {
   for (size_t i = 0; i < sizeof surroundings / sizeof *surroundings; i++) {
     static buffer page;
@@ -263,13 +265,15 @@ static void looks_around(void) {
   }
 }
 
-/*** a predictor of one's own ***/
+/* custom predictors ** */
 
-/* Says the same of each cut, but for `first`, which is so far from it. */
+/* A predictor that returns the same answer for each cut, except for `first`, which is a distance
+ * from the cut. */
 typedef struct opinion {
   hpar_guess guess;
-  size_t first;     /* 0: not known; SIZE_MAX: beyond; else that much minus one behind the cut */
-  const char *page; /* NULL: text may not be the input */
+  /* 0: unknown; SIZE_MAX: past the end; otherwise this number minus one after the cut */
+  size_t first;
+  const char *page; /* NULL: the text may differ from the input */
   _Atomic unsigned long calls, wrong;
 } opinion;
 
@@ -341,7 +345,7 @@ static void guesses_decide(void) {
   CHECK_EQ(right_start_by("<p><!--  <i>  --> x", 10, &data, SIZE_MAX), 0);
 }
 
-/* The mode: what the chunk begins with does another thing in a row. */
+/* The mode decides: the first token of the chunk has another effect in a row. */
 static void modes_decide(void) {
   const char *page = "<!doctype html><table><tr><td>a</td><td>b</td></table>";
   uint64_t cut = (uint64_t)(strstr(page, "<td>b") - page);
@@ -376,7 +380,7 @@ static void partial_context(void) {
   CHECK_EQ(hpar_parse(with.parser, &options, page, strlen(page), with.document, NULL), HPAR_ERROR_ARGUMENT);
 }
 
-/* Anything may be said. */
+/* Checks arbitrary answers. */
 static void any_guess(void) {
   static const char *const elements[] = {"script",  "style",    "textarea", "title",     "xmp", "iframe",
                                          "noembed", "noframes", "noscript", "plaintext", "div", NULL};

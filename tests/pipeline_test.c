@@ -1,8 +1,11 @@
-/* The pipelined parser makes the sequential tree: own documents, the fixtures of html5lib-tests and generated
- * documents, with every length of buffer and batch below and both predictors; inline, where the tokenizer is always as
- * far ahead as it may be, and on two threads. Then what its hazards are counted as, and input made to be mispredicted.
+/* Checks that the pipelined parser makes the sequential tree: own documents, the fixtures of
+ * html5lib-tests and generated documents, with every length of buffer and batch below and both
+ * predictors. It runs inline, where the tokenizer is always the maximum distance ahead, and on
+ * two threads. Then the test checks the counters of the hazards, and adversarial input that
+ * causes mispredictions.
  *
- *   HPAR_TEST_SCALE=P   percent of the generated documents (100); from 400 on all ways inline, else three, in turns
+ *   HPAR_TEST_SCALE=P   percent of the generated documents (100); from 400 on all ways inline,
+ *                       else three, alternately
  *   HPAR_TEST_SEED=N    the first seed (1)
  *   HPAR_TEST_LIMIT=N   stop printing after N differences (10) */
 
@@ -64,7 +67,7 @@ static void check_way(compare_how how, const char *origin) {
   fflush(stdout);
 }
 
-/* The combined form: pairs as workers, at every place where a cut could fall. */
+/* Checks the combined form: pairs as workers, at every possible cut. */
 static void check_stages(size_t index, hpar_executor executor, const char *origin) {
   static uint64_t cuts[COMPARE_MAX_CUTS];
   size_t count = compare_candidates(with.of.bytes, with.of.length, cuts, COMPARE_MAX_CUTS);
@@ -89,7 +92,7 @@ static bool expect(const compare_case *document, const char *origin) {
   return false;
 }
 
-/* All ways inline; on threads one after the other, `threaded` of them. */
+/* Checks all ways inline, and `threaded` of them on threads, one after the other. */
 static void every_way(const compare_case *document, const char *origin, size_t threaded) {
   if (!expect(document, origin)) return;
   size_t step = scale >= 400 ? 1 : WAYS / 3;
@@ -170,7 +173,7 @@ static hpar_stats stats_of(const char *text, const char *predictor, bool scripti
   return with.got_stats;
 }
 
-/* What the record says of the document's only hazard, on threads and inline. */
+/* Checks the record of the document's only hazard, on threads and inline. */
 static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripting, const char *predictor, bool back) {
   static const char *const tokens[HPAR_PIPELINE_HAZARDS] = {
       "<title",    "<noframes",  "<style",    "<script", "<xmp",      "<iframe", "<noembed",
@@ -258,7 +261,7 @@ static void wrong_arguments(void) {
                            .pipeline.batch_tokens = 50, .threads = 1};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
   CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch_tokens == 3);
-  /* Fed, it waits for all. */
+  /* A feed parses only at the end. */
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
   CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
   for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);
@@ -274,15 +277,16 @@ enum { HOSTILE_BYTES = 200000 };
 enum { HOSTILE_BYTES = 1000000 };
 #endif
 
-/* Every few bytes a hazard behind which the tokenizer finds something that goes on to the end of the input, or nothing
- * but more hazards; tokens that end in no window; and what is only met after a long stretch in which all was well. What
- * is read, in vain or not, is counted: stages.h says how much that may be. */
+/* Checks the cost of mispredictions. The inputs have a hazard every few bytes, after which the
+ * tokenizer finds a token that extends to the end of the input, or only more hazards. They also
+ * have tokens that end outside every window, and a hazard after a long range without one. The test
+ * counts all bytes read, including wasted bytes: stages.h has the maximum. */
 static void hostile(void) {
   static const struct {
     const char *first;
     size_t times; /* percent of the bytes */
     const char *then;
-    bool nested; /* a dump of the tree is quadratic */
+    bool nested; /* the dump of the tree is quadratic */
   } inputs[] = {
       {"", 0, "<title><!--</title>", false},
       {"", 0, "<textarea><a b='</textarea>", false},
@@ -320,7 +324,7 @@ static void hostile(void) {
     }
     buffer_free(&text);
   }
-  /* Tokens longer than the largest window, one after the other. */
+  /* A sequence of tokens that are longer than the largest window. */
   buffer text = {0};
   for (size_t i = 0; i < 8; i++) {
     buffer_text(&text, i % 2 ? "<!--" : "<p title='");
@@ -341,7 +345,7 @@ static void hostile(void) {
   printf("at most %.2f times the input was read\n", worst);
 }
 
-/* The slots begin on a cache line, so that batches share none. */
+/* Checks that the slots start on a cache line, so that batches share no line. */
 static void ring_alignment(void) {
   for (uint32_t length = 1; length <= 4096; length *= 2) {
     hp_ring ring = {.slots = NULL};

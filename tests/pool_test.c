@@ -1,5 +1,6 @@
-/* The thread pool: a batch that is joined is worked on by all of its threads, one that is ended
- * by those that came in time, none of them after the end; however threads wait. */
+/* Checks the thread pool. All threads of a batch work on a batch that the caller joins. If the
+ * caller ends a batch, only the threads that arrived in time work on it, and none of them after the
+ * end. Both hold for every wait policy. */
 
 #include "platform/pool.h"
 
@@ -20,7 +21,7 @@ typedef struct batch {
   _Atomic unsigned begun[THREADS], left;
   _Atomic bool over;
   _Atomic unsigned late;
-  unsigned plain[THREADS]; /* visible once the batch has been waited for */
+  unsigned plain[THREADS]; /* visible after the wait for the batch */
 } batch;
 
 static void work(void *context, unsigned thread) {
@@ -77,8 +78,8 @@ static void note_processor(void *context, unsigned thread) {
   atomic_store((_Atomic int *)context, sched_getcpu());
 }
 
-/* A thread that is woken does not work on the processor of the one that has woken it, whichever
- * that is. */
+/* Checks that a woken thread does not run on the processor of the thread that wakes it, for every
+ * processor. */
 static void asides(void) {
   cpu_set_t allowed, one;
   hp_pool *pool = NULL;
@@ -115,7 +116,7 @@ static void note_mask(void *context, unsigned thread) {
   for (int i = 1; i < SIGNALS; i++) atomic_store(&m->is_blocked[thread][i], sigismember(&mask, i) == 1);
 }
 
-/* The threads of the pool leave the host's signals to the host's threads. */
+/* Checks that the threads of the pool leave the host's signals to the host's threads. */
 static void signals(void) {
   static masks m;
   static const int hosts[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF, SIGIO};
@@ -145,7 +146,8 @@ static void note_identity(void *context, unsigned thread) {
 
 static void sleep_for_a_millisecond(void) { nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); }
 
-/* A pool that grows keeps its threads. A batch of fewer threads leaves the others asleep. */
+/* Checks that a growing pool keeps its threads. A batch of fewer threads leaves the others
+ * asleep. */
 static void growth(void) {
   hp_pool *pool = NULL;
   if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
@@ -164,7 +166,7 @@ static void growth(void) {
     }
     if (n < THREADS) hp_pool_grow(pool, n + 1);
   }
-  hp_pool_grow(pool, 2); /* does nothing */
+  hp_pool_grow(pool, 2); /* has no effect */
   CHECK_EQ(hp_pool_threads(pool), THREADS);
   hp_pool_destroy(pool);
 }
@@ -189,7 +191,7 @@ static void watch_caller(void *context, unsigned thread) {
   }
 }
 
-/* The caller sleeps while it waits for long work, in hp_pool_join and in hp_pool_end. */
+/* Checks that the caller sleeps during long work, in hp_pool_join and in hp_pool_end. */
 static void long_waits(void) {
   hp_pool *pool = NULL;
   if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
@@ -213,7 +215,7 @@ int main(void) {
       rounds(pool, there, true);
       rounds(pool, there, false);
     }
-    /* Who sleeps is woken by the next batch. */
+    /* The next batch wakes sleeping threads. */
     hp_pool_wait_as(pool, HP_POOL_SLEEP);
     for (int i = 0; i < 5; i++) {
       batch one = {.left = 0};

@@ -1,4 +1,4 @@
-/* Reading files into memory: sizes, pipes, files that change, limits and errors. */
+/* Checks the reading of files into memory: sizes, pipes, files that change, limits and errors. */
 
 #include "cli/read.h"
 
@@ -88,7 +88,7 @@ static void *shrink(void *context) {
   return NULL;
 }
 
-/* A limit below the size of the file leaves one byte beyond it. */
+/* Checks a limit below the size of the file: the reader returns one byte more than the limit. */
 static void check_limit(const char *expected, size_t length) {
   for (size_t limit = 1; limit <= length + 2; limit += 333) {
     char *bytes = NULL;
@@ -99,7 +99,7 @@ static void check_limit(const char *expected, size_t length) {
   }
 }
 
-/* A limit makes files readable that are larger than any input. */
+/* Checks that a limit makes files readable that are larger than any input. */
 static void check_huge(void) {
   char *bytes = NULL;
   size_t count = 0;

@@ -1,8 +1,9 @@
 #!/bin/sh
-# The program hpar where the system refuses it something: memory, at each place where it asks; address space, threads,
-# processors to bind to, encodings, input, processes. refuse/refuse.c is preloaded and says how often it was asked. Each
-# time hpar does without, to the same tree, or says what is wrong and exits with 1; it never dies. Its memory it wants
-# by the n-th call for every n, alone and with all later ones.
+# The program hpar when the system refuses a service: memory at each allocation, address space,
+# threads, processors for binding, encodings, input, processes. The script preloads refuse/refuse.c,
+# which reports the number of calls. Each time hpar makes the same tree without the service, or
+# reports the problem and exits with 1. It never crashes. For memory, the script refuses the n-th
+# allocation for every n, alone and with all later ones.
 
 hpar=$1
 refuse=$HPAR_BUILD_DIR/tests/librefuse.so
@@ -17,7 +18,8 @@ cd "$work" || exit 2
 
 check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
 
-# refused WHAT ARGUMENT...: runs hpar with WHAT refused; called and times say how often it asked, and was refused.
+# refused WHAT ARGUMENT...: runs hpar while the library refuses WHAT. Sets `called` to the number of
+# calls and `times` to the number of refusals.
 refused() {
   what=$1
   shift
@@ -40,8 +42,8 @@ awk 'BEGIN {
 }' >pages/a.html
 printf '<p>caf\351<p b=1 b=2>x<title>\351</title>' >pages/b.html
 
-# Every allocation of a command's own. Where it goes on its output is what it is with memory enough, if that does not
-# tell of times.
+# Refuses each allocation of a command. If the command succeeds, its output equals the output with
+# enough memory, unless the output contains times.
 total=0 survived=0
 every() {
   same=$1
@@ -59,7 +61,8 @@ every() {
       else
         check "hpar $*, allocation $n$later" '[ $status -eq 1 ] && grep -q "out of memory\|cannot be written" err'
       fi
-      # All later ones: what is asked for last is much the same each time.
+      # Refuses all later allocations, too. The last allocations are nearly the same for each
+      # command.
       if [ -n "$later" ] && [ $n -gt 12 ]; then n=$((n + n / 4)); else n=$((n + 1)); fi
     done
     check "hpar $*" '[ $n -gt 2 ]'
@@ -77,7 +80,7 @@ if [ $parallel = yes ]; then
   every same parse --mode parallel --threads 2 --chunk-size 700 pages/a.html
   every same parse --cuts 300,900,1500 pages/a.html
   every same parse --mode pipelined pages/a.html
-  every times explain --chunks 3 pages/a.html # which says that a chunk had no memory
+  every times explain --chunks 3 pages/a.html # reports that a chunk had no memory
   every times explain --json --chunks 3 pages/b.html
   every times explain --chunks 3 -o - pages/a.html
   every same explain --mode pipelined pages/b.html
@@ -109,7 +112,7 @@ if "$hpar" parse --allocator jemalloc pages/a.html >out 2>err; then
   done
 fi
 
-# Input that breaks off.
+# Input that ends early.
 for n in 1 2; do
   refused read:$n parse pages/a.html
   check "reading, call $n" '[ $status -eq 1 ] && [ ! -s out ] && grep -q "cannot be read: Input/output error" err'
@@ -125,7 +128,8 @@ check 'no iconv' '[ $status -eq 1 ] && [ "$times" -gt 0 ] && grep -q "b.html: .*
 refused iconv parse --encoding windows-1252 pages/b.html
 check 'windows-1252 without iconv' '[ $status -eq 0 ] && grep -q "caf$(printf "\\303\\251")" out'
 
-# Neither huge pages nor NUMA are asked for by hpar; where others in the process do, nothing depends on it.
+# hpar itself does not use huge pages or NUMA. If other code in the process does, the tree does not
+# depend on it.
 "$hpar" parse --mode sequential pages/a.html >expected
 for mode in sequential $(test $parallel = no || echo parallel); do
   for n in policy policy:1; do
@@ -135,7 +139,7 @@ for mode in sequential $(test $parallel = no || echo parallel); do
 done
 
 if [ $parallel = yes ]; then
-  # Threads: none, or one of three.
+  # Threads: the system refuses all threads, or all but the first.
   for n in threads threads:2+; do
     refused $n parse --mode parallel --threads 4 --chunk-size 700 --stats=json pages/a.html
     check "$n refused" '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ]'
@@ -148,7 +152,7 @@ if [ $parallel = yes ]; then
     check "$n refused, many" '[ $status -eq 0 ] && grep -q "\"documents\": *2" out'
   done
 
-  # Binding, and finding out where to.
+  # Binding of threads, and reading the allowed processors.
   refused affinity parse --mode parallel --threads 2 --bind cores --stats=json pages/a.html
   check 'binding refused' '[ $status -eq 0 ] && cmp -s out expected && [ "$times" -gt 0 ] && grep -q "\"bind\": *\"refused\"" err'
   refused processors parse --mode parallel --threads 2 --bind cores --stats=json pages/a.html
@@ -159,14 +163,15 @@ if [ $parallel = yes ]; then
   check 'no list of processors, compare' '[ $status -eq 0 ] && [ "$times" -gt 0 ]'
 fi
 
-# Processes: hpar bench asks hpar-bench what it is, and runs it.
+# Processes: hpar bench reads the version of hpar-bench, and runs it.
 if [ -x "$(dirname "$hpar")/hpar-bench" ]; then
   for n in fork pipe fork:2+; do
     refused $n bench --quick --filter '^scan/text/plain/64$' --out results-$n
     check "$n refused" '[ $status -eq 1 ] && [ "$times" -gt 0 ] && [ -s err ]'
   done
 
-  # A benchmark without memory says so. What is asked for before any begins is for pages, which come from the tests.
+  # A benchmark without memory reports it. The allocations before the first benchmark are for pages,
+  # which come from the tests.
   bench=$(dirname "$hpar")/hpar-bench
   export HPAR_SHARED="$work"
   LD_PRELOAD=$refuse HPAR_REFUSE_LOG=log "$bench" --list >names 2>err

@@ -1,5 +1,5 @@
-# The model of the token buffer, ring.pml, checked by spin (Debian: spin) in small sizes: no assertion fails and nobody is
-# left asleep, whatever the interleaving.
+# Checks the model of the token buffer, ring.pml, with spin (Debian: spin) in small sizes: no
+# assertion fails and no thread sleeps forever, for every interleaving.
 if ! command -v spin >/dev/null || ! command -v cc >/dev/null; then
   echo "skipped: spin or cc not found"
   exit 77

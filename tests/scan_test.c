@@ -1,5 +1,5 @@
-/* Every set of kernels that this processor can run against definitions written out byte by byte, in memory whose
- * neighbours cannot be read. */
+/* Compares every set of kernels that this processor can run with definitions that check byte by
+ * byte. The memory around the text is not readable. */
 
 #include "text/scan/scan.h"
 
@@ -54,7 +54,7 @@ static bool is_in(kind kind, unsigned char c, char extra) {
   }
 }
 
-/* By the arithmetic of UTF-8, not by its table of well-formed sequences. */
+/* Uses the arithmetic of UTF-8 instead of its table of well-formed sequences. */
 static size_t good_sequence(const char *at, const char *end) {
   static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
   unsigned char c = (unsigned char)*at;
@@ -130,7 +130,7 @@ static const char *found(const hp_scan_kernels *set, kind kind, const char *at, 
   }
 }
 
-/* All sets on one buffer; true when they are right. Prints what is wrong. */
+/* Runs all sets on one buffer. Returns true if they are right, and prints errors otherwise. */
 static bool right(kind kind, const char *at, size_t length, char extra) {
   const char *end = at + length, *want = expected(kind, at, end, extra);
   for (size_t i = 0; hp_scan_at(i); i++) {
@@ -143,7 +143,7 @@ static bool right(kind kind, const char *at, size_t length, char extra) {
   return true;
 }
 
-/* `size` bytes between two pages that cannot be touched. */
+/* Returns `size` bytes between two inaccessible pages. */
 static char *fenced(size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   size = (size + page - 1) / page * page;
@@ -155,12 +155,12 @@ static char *fenced(size_t size) {
   return memory + page;
 }
 
-static const char *room, *room_end; /* fenced, whole pages */
+static const char *memory, *memory_end; /* fenced, whole pages */
 
-/* `bytes` at the room's beginning, before its end, and somewhere between. */
+/* Checks `bytes` at the start of the memory, before its end, and at an offset between. */
 static bool right_everywhere(kind kind, const char *bytes, size_t length, char extra) {
-  char *places[3] = {(char *)(uintptr_t)room, (char *)(uintptr_t)room_end - length,
-                     (char *)(uintptr_t)room + 1024 + draw(64)};
+  char *places[3] = {(char *)(uintptr_t)memory, (char *)(uintptr_t)memory_end - length,
+                     (char *)(uintptr_t)memory + 1024 + draw(64)};
   for (int i = 0; i < 3; i++) {
     if (length) memcpy(places[i], bytes, length);
     if (!right(kind, places[i], length, extra)) return false;
@@ -168,7 +168,8 @@ static bool right_everywhere(kind kind, const char *bytes, size_t length, char e
   return true;
 }
 
-/* Bytes that are in a set, or that a lookup by half a byte, a sign or a carry could take for one. */
+/* Returns a byte that is in a set, or that a lookup by half a byte, a sign or a carry could mistake
+ * for one. */
 static char adversary(void) {
   static const char members[] = "<&\r\0\"'->\t\n\f ><!/sStTxXiInNpPmM-\x7F\xC2\xEF\xF0\xF4\x01\x08\x0B\x0E\x1F";
   char c = members[draw(sizeof members)];
@@ -214,7 +215,7 @@ static uint32_t some_character(uint32_t widest) {
   }
 }
 
-/* Valid UTF-8 of exactly `length` bytes, in stretches of ASCII and of other characters. */
+/* Writes valid UTF-8 of exactly `length` bytes: runs of ASCII and of other characters. */
 static void fill_valid(char *bytes, size_t length) {
   char *p = bytes, *end = bytes + length;
   while (end - p >= 4) {
@@ -250,7 +251,7 @@ static void test_short(void) {
   }
 }
 
-/* Each byte value alone among bytes that are in no set, at each place. */
+/* Checks each byte value alone among bytes outside of all sets, at each offset. */
 static void test_single(void) {
   char bytes[SHORT];
   for (int kind = 0; kind < KINDS; kind++) {
@@ -263,9 +264,9 @@ static void test_single(void) {
           memset(bytes, kind == NOT_WHITE ? ' ' : backwards ? '-' : 'a', length);
           if (backwards && i + 1 < length) bytes[i + 1] = "s/a\x0f"[draw(4)];
           bytes[i] = values == 256 ? (char)c : adversary();
-          fine = right((enum kind)kind, memcpy((char *)(uintptr_t)room_end - length, bytes, length), length, '"');
+          fine = right((enum kind)kind, memcpy((char *)(uintptr_t)memory_end - length, bytes, length), length, '"');
           if (backwards && fine && i + 1 < length) {
-            char *p = memset((char *)(uintptr_t)room, 'a', length);
+            char *p = memset((char *)(uintptr_t)memory, 'a', length);
             p[i] = '<';
             p[i + 1] = (char)c;
             if (i + 2 < length) p[i + 2] = "ctveiamfo-/S"[draw(12)];
@@ -297,7 +298,8 @@ static void test_valid_utf8(void) {
   }
 }
 
-/* A sequence of `length` bytes in the middle of ASCII and of other characters, and at the very end. */
+/* Checks a sequence of `length` bytes in the middle of ASCII and of other characters, and at the
+ * end. */
 static bool sequence_right(const unsigned char *sequence, size_t length) {
   enum { BEFORE = 128 };
   static char ascii[BEFORE], others[BEFORE];
@@ -306,7 +308,7 @@ static bool sequence_right(const unsigned char *sequence, size_t length) {
     for (size_t i = 0; i < BEFORE; i += 2) memcpy(others + i, "\xD0\xB6", 2);
   }
   size_t before = 60 + draw(6) / 2 * 2, after = draw(4) ? 70 : draw(3);
-  char *p = (char *)(uintptr_t)room_end - before - length - after;
+  char *p = (char *)(uintptr_t)memory_end - before - length - after;
   memcpy(p, draw(2) ? ascii : others, before);
   memcpy(p + before, sequence, length);
   memset(p + before + length, 'a', after);
@@ -376,12 +378,12 @@ static void test_choice(void) {
   CHECK(choice_is("", hp_scan_at(0)->name));
 }
 
-/* With --list it only names the sets of kernels, for scripts/test-simd. */
+/* With --list, prints only the names of the sets of kernels, for scripts/test-simd. */
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && !strcmp(arguments[1], "--list") && hp_scan_at(i); i++) puts(hp_scan_at(i)->name);
   if (count > 1) return 0;
-  room = fenced(4096);
-  room_end = room + sysconf(_SC_PAGESIZE);
+  memory = fenced(4096);
+  memory_end = memory + sysconf(_SC_PAGESIZE);
   test_choice();
   test_short();
   test_single();

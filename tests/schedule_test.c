@@ -1,5 +1,5 @@
-/* hpar project: the schedule of measured tasks on virtual cores. Chunks have equal sizes. A worker
- * takes 10 us for a chunk, the merge of its log 1 us, and the merger by itself 9 us. */
+/* Checks hpar project: the schedule of measured tasks on virtual cores. Chunks have equal sizes. A
+ * worker takes 10 us for a chunk, the merge of its log 1 us, and the merger by itself 9 us. */
 
 #include "cli/schedule.h"
 

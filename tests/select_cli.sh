@@ -1,5 +1,5 @@
 #!/bin/sh
-# hpar select: forms of output, exit codes, errors; LOL HTML's selector fixtures where they are.
+# hpar select: output formats, exit codes, errors; the selector fixtures of LOL HTML, if they exist.
 hpar=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -24,8 +24,8 @@ check() {
   fi
 }
 
-# says TEXT: the last run's standard error has it.
-says() {
+# reports TEXT: checks that the standard error of the last run contains the text.
+reports() {
   if grep -qF -- "$1" err; then passed=$((passed + 1)); else
     failed=$((failed + 1))
     echo "failed: standard error lacks: $1"
@@ -53,17 +53,17 @@ check 0 'pages/1.html: 2\npages/2.htm: 1\n' --count p pages
 check 0 'pages/1.html: <p>1</p>\npages/1.html: <p>2</p>\npages/2.htm: <p>3<br></p>\n' p pages
 check 0 'pages/1.html: <p>1</p>\npages/1.html: <p>2</p>\npages/2.htm: <p>3<br></p>\npages/2.htm: <br>\n' --selector p --selector br pages
 check 1 '' --require nav a.html
-says 'the selector nav matches nothing'
+reports 'the selector nav matches nothing'
 check 0 '<b>two</b>\n' --fragment div b a.html
 check 1 '' p missing.html
-says 'missing.html'
+reports 'missing.html'
 check 2 '' 'li:foo' a.html
-says 'byte 3: this pseudo-class is unknown'
-says '    ^'
+reports 'byte 3: this pseudo-class is unknown'
+reports '    ^'
 check 2 ''
 check 2 '' p
 check 2 '' --print colour p a.html
-says "'colour' is not outer, inner, text, attribute:NAME, position or json"
+reports "'colour' is not outer, inner, text, attribute:NAME, position or json"
 check 2 '' --print attribute: p a.html
 
 echo '<p>x</p>' | "$hpar" select --print text p - >out

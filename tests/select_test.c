@@ -1,6 +1,6 @@
-/* Selectors on trees: cases with their expected elements, errors with their places, generated
- * selectors beside a plain right-to-left matcher, and shapes on which a matcher that backtracks
- * would not end. */
+/* Checks selectors on trees: cases with their expected elements, errors with their positions,
+ * generated selectors against a simple right-to-left matcher, and shapes on which a backtracking
+ * matcher would take hours. */
 
 #include "check.h"
 #include "support/random.h"
@@ -13,7 +13,7 @@
 static hpar_parser *parser;
 static hpar_document *document;
 
-/* The values of the matches' id attributes, each with a space after it. */
+/* The values of the matches' id attributes, each followed by a space. */
 typedef struct ids {
   char text[4096];
   size_t length;
@@ -252,8 +252,7 @@ static void check_errors(void) {
   hpar_selectors_destroy(set);
 }
 
-/* A selector as a tree of its own, and a matcher that follows the definitions from right to
- * left. */
+/* A selector as a separate tree, and a matcher that follows the definitions from right to left. */
 
 enum { MAX_PARTS = 4, MAX_ARGUMENTS = 2 };
 
@@ -371,7 +370,8 @@ static bool plain_test_holds(const plain_test *test, hpar_node element) {
   }
 }
 
-/* Follows the combinator before part `part` from the element that matches it. */
+/* Returns whether an element that part `part` matches can reach the previous part by its
+ * combinator. */
 static bool plain_reaches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
   char combinator = s->combinators[part];
   bool up = combinator == ' ' || combinator == '>';
@@ -417,8 +417,8 @@ static void make_test(random_state *seed, plain_test *test, int depth, bool insi
         make_selector(seed, depth - 1, test->kind == HAS, inside_has || test->kind == HAS, ahead || plain);
 }
 
-/* `plain`: without the combination that the compiler refuses, look-ahead in a complex selector
- * in look-ahead. */
+/* `plain`: omits the combination that the compiler rejects, look-ahead in a complex selector in
+ * look-ahead. */
 static plain_selector *make_selector(random_state *seed, int depth, bool relative, bool inside_has, bool plain) {
   plain_selector *s = &pool[pool_used++];
   memset(s, 0, sizeof *s);
@@ -551,7 +551,8 @@ static void check_generated(uint64_t first, uint64_t count) {
   }
 }
 
-/* Selectors below an inner element see what is around it, and :scope is that element. */
+/* Checks that selectors below an inner element see its surroundings, and that :scope is that
+ * element. */
 static void check_tops(void) {
   static const char html[] =
       "<!DOCTYPE html><div class=o><b></b><p id=t><i id=i1><u id=u></u></i><i id=i2></i></p><i id=n></i></div>";
@@ -585,8 +586,8 @@ static bool count_match(void *context, hpar_node element, uint32_t selector) {
   return true;
 }
 
-/* A matcher that backtracks, or that looks over siblings or subtrees again, would take hours
- * here. */
+/* Checks shapes on which a matcher that backtracks, or that walks siblings or subtrees again, would
+ * take hours. */
 static void check_hostile(void) {
   enum { N = 100000 };
   static const char *const shapes[][2] = {{"<div>", ""}, {"<b></b>", "<p>"}, {"<x-y><i></i>", ""}};
@@ -609,7 +610,7 @@ static void check_hostile(void) {
   free(html);
 }
 
-/* Many selectors in one walk find what each finds alone. */
+/* Checks that many selectors in one walk find the same elements as each selector alone. */
 static void check_many(void) {
   static char html[40000], text[64];
   size_t length = (size_t)sprintf(html, "<!DOCTYPE html>");

@@ -1,4 +1,5 @@
-/* Accessors and serialisers, on trees made by hand, so that they hold whatever the parser does. */
+/* Checks accessors and serializers on hand-made trees, so that the results do not depend on the
+ * parser. */
 
 #include "check.h"
 
@@ -372,7 +373,8 @@ static hpar_status count_bytes(const char *bytes, size_t length, void *context) 
   return HPAR_OK;
 }
 
-/* A million levels: walking takes no stack, nor does the way back from that many templates. */
+/* Checks a million levels: a walk uses no stack, and neither does the return from a million
+ * templates. */
 static void test_deep(void) {
   enum { DEEP = 1000000, SHALLOWER = 3000 };
   maker m;
@@ -403,7 +405,7 @@ static void test_deep(void) {
   close_maker(&m);
 }
 
-/* Runs around and beyond the buffer, and a sink that gives up at each piece in turn. */
+/* Checks runs around and beyond the buffer size, and a sink that fails at each piece in turn. */
 static void test_sink(void) {
   enum { LONG = 200000 };
   maker m;
@@ -454,7 +456,8 @@ static void test_memory(void) {
     CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
     free(out.bytes);
   }
-  CHECK_EQ(n, 4); /* the buffer, the way back from templates, the attributes' order, then none */
+  /* the buffer, the return path from templates, the order of attributes, then none */
+  CHECK_EQ(n, 4);
   close_maker(&m);
 }
 

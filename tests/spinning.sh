@@ -11,7 +11,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 awk 'BEGIN { for (i = 0; i < 60000; i++) print "<p>paragraph <b>" i "</b>" }' >"$work/page.html"
 
-# The mean time of the sequential runs in microseconds.
+# Prints the mean time of the sequential runs in microseconds.
 mean() {
   "$hpar" compare --json --repeat 15 --threads 64 --pool "$1" "$work/page.html" |
     sed -n 's/.*"sequential":{[^[]*"ns_runs":\[\([0-9,]*\)\].*/\1/p' | tr ',' '\n' |

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The program hpar where its surroundings fail it: little address space, threads that cannot be made, one processor, no
-# topology, output and input that are closed or full, signals. Either the tree is the usual one, or it says what is wrong
-# and exits with 1. The program is the first argument, or $HPAR.
+# The program hpar in a difficult environment: little address space, failing thread creation, one
+# processor, no topology, closed or full output, closed input, signals. Either the tree is the usual
+# one, or hpar reports the problem and exits with 1. The program is the first argument, or $HPAR.
 
 hpar=${1:-$HPAR}
 if [ -z "$hpar" ]; then
@@ -25,7 +25,8 @@ grep -q -a __asan_init "$hpar" || grep -q -a __tsan_init "$hpar" && sanitized=ye
 slow=$sanitized
 grep -q -a __gcov_init "$hpar" && slow=yes
 
-# Whatever there is of address space. 127 and 126 are the loader's, which has too little even to begin.
+# Every amount of address space. Statuses 127 and 126 come from the loader, which has too little
+# address space to start.
 if [ $sanitized = no ]; then
   least=0 enough=0
   for size in 3000 8000 12000 16000 20000 25000 30000 40000 70000 130000 250000 1000000 \
@@ -48,7 +49,8 @@ if [ $sanitized = no ]; then
   check "address space" '[ $least -gt 0 ] && [ $enough -gt 4 ]'
   echo "address space: enough $enough times, too little $least times"
 
-  # A tree that is too large for a worker's part of the address space goes on in what all have.
+  # If a tree is too large for a worker's part of the address space, it continues in the common
+  # part.
   if [ $parallel = parallel ]; then
     awk 'BEGIN { for (i = 0; i < 900000; i++) printf "<p>x" }' >wide.html
     "$hpar" parse --mode sequential --format html wide.html >wide 2>err
@@ -63,7 +65,8 @@ if [ $sanitized = no ]; then
     check "a large tree" '[ $enough -gt 0 ]'
   fi
 
-  # Threads whose stacks find no room are not there; the others do the work, and the statistics say so.
+  # Threads that have no address space for their stacks do not start. The other threads do the work,
+  # and the statistics report it.
   if [ $parallel = parallel ]; then
     (ulimit -v 1500000 && exec "$hpar" parse --mode parallel --threads 250 --stats=json page.html) >out 2>err
     status=$?
@@ -73,7 +76,7 @@ if [ $sanitized = no ]; then
   fi
 fi
 
-# One processor, and nothing to learn about the processors.
+# One processor, and no information about the processors.
 for mode in auto $parallel; do
   if command -v taskset >/dev/null; then
     taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$hpar" parse --mode $mode page.html >out 2>err
@@ -87,7 +90,7 @@ for mode in auto $parallel; do
   done
 done
 
-# Output: full, closed, a pipe that nobody reads. Input: closed, none, a folder, one that ends early.
+# Output: full, closed, a pipe without a reader. Input: closed, missing, a folder, an early end.
 for mode in sequential $parallel; do
   if [ -c /dev/full ]; then
     "$hpar" parse --mode $mode page.html >/dev/full 2>err
@@ -111,7 +114,8 @@ for mode in sequential $parallel; do
   check "a folder as input, $mode" '[ $status -eq 1 ] && grep -q "folder" err'
 done
 
-# A file that is cut short while it is read. It is read, not mapped: what was there is parsed, and nothing dies.
+# A file that becomes shorter during the read. hpar reads the file and does not map it. Therefore it
+# parses the bytes that it has read, and does not crash.
 for round in 1 2 3 4 5 6 7 8; do
   cat page.html page.html page.html page.html >shrinking.html
   "$hpar" parse --format none shrinking.html 2>err &
@@ -122,7 +126,7 @@ for round in 1 2 3 4 5 6 7 8; do
   check "a file that shrinks" '[ $status -eq 0 ]'
 done
 
-# Signals: stopped and continued in the middle of input, nothing is lost; told to end, it ends.
+# Signals: a stop and a continuation during the input lose nothing; SIGTERM ends the program.
 for mode in sequential $parallel; do
   mkfifo pipe
   "$hpar" parse --mode $mode - <pipe >out 2>err &
@@ -149,7 +153,8 @@ for mode in sequential $parallel; do
   rm pipe
 done
 
-# More that parse than there are processors: each loses its own wherever it stands, and comes to an end all the same.
+# More parsing processes than processors: each process loses its processor at any point, and still
+# ends.
 if [ $parallel = parallel ] && command -v taskset >/dev/null && command -v timeout >/dev/null; then
   processor=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
   crowd=

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The compiler refuses systems with another pointer size, byte order or kernel, with one sentence.
-# Predefined macros stand for such systems, so that no cross compiler is needed.
+# The compiler rejects systems with another pointer size, byte order or kernel, with one sentence.
+# Predefined macros simulate such systems, so that the test needs no cross compiler.
 
 cc=${CC:-cc}
 command -v "$cc" >/dev/null || {

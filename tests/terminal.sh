@@ -1,6 +1,6 @@
 #!/bin/sh
-# The progress lines that hpar compare and hpar profile write on a terminal. script (Debian: bsdutils) provides the
-# pseudo-terminal.
+# Checks the progress lines that hpar compare and hpar profile write on a terminal. The program
+# script (Debian: bsdutils) provides the pseudo-terminal.
 
 hpar=$1
 script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# on_terminal ARGUMENT...: hpar on a terminal; its output to out.
+# on_terminal ARGUMENT...: runs hpar on a terminal; its output goes to out.
 on_terminal() {
   last="hpar $* on a terminal"
   script -qec "'$hpar' $*" /dev/null >out 2>err </dev/null

@@ -1,5 +1,6 @@
-/* The tokenizer tests of html5lib-tests: tokens, errors and their places, in every initial state that a test names,
- * and cut in two at each byte of an input that is not long. The directory of html5lib-tests may be an argument. */
+/* Runs the tokenizer tests of html5lib-tests: tokens, errors and their positions, in every initial
+ * state that a test names, and, for short inputs, with a split at each byte. The first argument may
+ * be the directory of html5lib-tests. */
 
 #include "check.h"
 #include "support/shared.h"
@@ -40,7 +41,8 @@ static void put_utf8(buffer *out, unsigned code) {
   }
 }
 
-/* The bytes of a string of a test; false where it has a lone surrogate, which bytes cannot express. */
+/* Writes the bytes of a test's string. Returns false if it has a lone surrogate, which UTF-8 cannot
+ * represent. */
 static bool unescape(const char *text, size_t n, bool twice, buffer *out) {
   buffer_clear(out);
   for (size_t i = 0; i < n;) {
@@ -67,7 +69,7 @@ static bool unescape_object(json_object *text, bool twice, buffer *out) {
   return unescape(json_object_get_string(text), (size_t)json_object_get_string_len(text), twice, out);
 }
 
-/* The n-th part of a token, a string or null. */
+/* Writes the n-th part of a token, a string or null. */
 static void put_part(buffer *out, json_object *token, size_t index, bool twice) {
   static buffer plain;
   json_object *part = json_object_array_get_idx(token, index);
@@ -160,7 +162,7 @@ static hp_content content_of(const char *state) {
   exit(1);
 }
 
-/* The input is a copy of its exact size, so that reading past its end is seen. */
+/* Copies the input to memory of its exact size, so that a sanitizer detects a read past the end. */
 static void run(tokens *tokens, json_object *test, const char *file, const char *state, const buffer *input,
                 const buffer *expected) {
   static buffer got;

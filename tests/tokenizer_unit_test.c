@@ -1,5 +1,5 @@
-/* Tokens of our own inputs: every group of states, the fast paths on either side of what they reach, each input cut in
- * two at every byte, and long inputs at two sizes. */
+/* Checks the tokens of the project's inputs: every group of states, the fast paths at both sides of
+ * their limits, each input split at every byte, and long inputs at two sizes. */
 
 #include "base/memory.h"
 #include "check.h"
@@ -183,7 +183,8 @@ static const test_case cases[] = {
     T("", "error 1:1 eof-in-cdata\n", .content = HP_CONTENT_CDATA_SECTION),
 };
 
-/* With bytes behind it that keep the fast paths going until the very end of the case, and what these become. */
+/* Padding after the case, which keeps the fast paths running until the end of the case, and the
+ * tokens of the padding. */
 #define PADDING \
   "<!--................................................................................................-->"
 #define PADDING_TOKEN \
@@ -237,7 +238,8 @@ static void check_case(tokens *tokens, const test_case *test) {
   free(input);
 }
 
-/* A node in an HTML element of a foreign one: the text before the section decides that the section is none. */
+/* Simulates a node in an HTML element of a foreign one: the text before the section makes it a
+ * comment. */
 static bool foreign_without_text(void *context) { return !((tokens *)context)->tokenizer.pending_text; }
 
 static void test_pending_text(tokens *tokens) {
@@ -283,7 +285,8 @@ static void test_error_sort(void) {
   bool ordered = true;
   uint32_t earlier = 0;
   for (uint32_t i = 0; i < errors.count; i++) {
-    /* The i-th error of an offset is the i-th that was added with it: their numbers are 101 apart. */
+    /* The i-th error of an offset is the i-th error that was added with it: their numbers are 101
+     * apart. */
     uint32_t place = i && errors.items[i - 1].offset == errors.items[i].offset ? ++earlier : (earlier = 0);
     uint32_t number = 0;
     while (number * 7919 % 101 != errors.items[i].offset) number++;
@@ -296,7 +299,8 @@ static void test_error_sort(void) {
   free(errors.items);
 }
 
-/* Memory that ends at the n-th allocation is a status, and the tokenizer works again after. */
+/* Checks that a failing n-th allocation gives a status, and that the tokenizer works again
+ * afterwards. */
 static void test_memory(void) {
   static const char input[] = "<a b='&amp;&amp;' c1 c2 c3 c4 c5 c6 c7 c8 c9>x&amp;y<unknownelement unknownattribute=1>";
   for (uint64_t n = 0; n < 12; n++) {
@@ -337,7 +341,8 @@ static double time_input(const char *input, size_t n, bool errors) {
   return taken;
 }
 
-/* An input: `pattern` repeated between `before` and `after`. "########" in the pattern counts up. */
+/* An input: `pattern` repeated between `before` and `after`. "########" in the pattern is a
+ * counter. */
 typedef struct long_input {
   const char *name, *before, *pattern, *after;
 } long_input;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Where threads are bound on machines that are not there: hwloc is told of processors 0 and 1 as hyperthreads of a core,
-# as cores, fast and slow ones, near different memory, or among more than this process may use.
+# Checks the binding of threads on simulated machines. Variables tell hwloc that processors 0 and 1
+# are hyperthreads of a core, cores, fast and slow cores, near different memory, or two of the many
+# processors of the machine.
 
 hpar=$1
 case $hpar in /*) ;; *) hpar=$PWD/$hpar ;; esac
@@ -20,7 +21,7 @@ command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null || {
   exit 77
 }
 
-# places PROCESSORS VARIABLE=VALUE: where the two threads of a parse with these processors are bound.
+# places PROCESSORS VARIABLE=VALUE: prints the processors of the two threads of a parse.
 places() {
   env HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$2" taskset -c "$1" "$hpar" parse --mode parallel --threads 2 --bind cores \
     --format none --stats=json page.html | sed -n 's/.*"bind":\("[a-z]*"\),"processor_per_worker":\(\[[0-9,]*\]\).*/\1 \2/p'
@@ -56,7 +57,7 @@ check 0,1 HWLOC_SYNTHETIC='numa:3 core:1 pu:1(indexes=2,1,0)' '"cores" [0,1]' '"
 check 0 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [0,0]'
 check 1 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [1,1]'
 check 1 HWLOC_SYNTHETIC='core:1 pu:2' '"cores" [1,1]'
-# None of its own among them: by number.
+# None of the allowed processors is in the topology: hpar binds by number.
 check 1 HWLOC_SYNTHETIC='core:1 pu:1' '"processors" [1,1]'
 
 # Kinds of cores: the fast one first.
@@ -84,7 +85,7 @@ kinds 1 0 >fast-slow.xml
 check 0,1 HWLOC_XMLFILE=slow-fast.xml '"cores" [1,0]'
 check 0,1 HWLOC_XMLFILE=fast-slow.xml '"cores" [0,1]'
 
-# How many threads are worth it: as many as there are cores, of which hyperthreads are none.
+# The useful number of threads: the number of cores. Hyperthreads do not count.
 awk 'BEGIN { for (i = 0; i < 40000; i++) print "<p>paragraph <b>" i "</b>" }' >large.html
 threads() {
   env HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$1" taskset -c 0,1 "$hpar" parse --mode parallel --format none --stats=json large.html |

@@ -1,6 +1,6 @@
-/* Every tree-construction test of html5lib-tests but those that need a script engine, parsed sequentially,
- * with scripting on and off where the test leaves it open, and a few trees of our own for what they do not
- * show. The dumps must agree to the byte. */
+/* Runs every tree-construction test of html5lib-tests, except those that need a script engine. The
+ * test parses sequentially, with scripting on and off if the fixture does not fix it. It adds a few
+ * trees for cases without a fixture. The dumps must be equal to the byte. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -38,7 +38,7 @@ static void run(hpar_parser *parser, hpar_document *document, const char *path, 
     printf("got:\n%.*s\n", (int)dump.length, dump.length ? dump.bytes : "");
 }
 
-/* Returns false if there are no fixtures. */
+/* Runs the fixtures. Returns false if they do not exist. */
 static bool fixtures(hpar_parser *parser, hpar_document *document) {
   char directory[4096];
   if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return false;
@@ -73,13 +73,14 @@ static bool fixtures(hpar_parser *parser, hpar_document *document) {
   { data, sizeof(data) - 1, (char *)(uintptr_t)(fragment), DAT_BOTH, expected, sizeof(expected) - 1, __LINE__ }
 
 static const dat_test own[] = {
-    /* in column group, text is looked at character by character */
+    /* in column group, the parser handles text character by character */
     OWN("<!doctype html><template><col> x y<table>a b", NULL,
         "| <!DOCTYPE html>\n| <html>\n|   <head>\n|     <template>\n|       content\n|         <col>\n"
         "|         \"   \"\n|   <body>\n"),
     OWN(" x y", "colgroup", "| \"  \"\n"),
     OWN(" x<col>\ny<tr>z ", "colgroup", "| \" \"\n| <col>\n| \"\n \"\n"),
-    /* a selectedcontent in an option, in another selectedcontent or in two selects is disabled */
+    /* the parser disables a selectedcontent in an option, in another selectedcontent or in two
+     * selects */
     OWN("<select><option><selectedcontent>", "div", "| <select>\n|   <option>\n|     <selectedcontent>\n"),
     OWN("<select><option>a<selectedcontent>b</option></select>c", "div",
         "| <select>\n|   <option>\n|     \"a\"\n|     <selectedcontent>\n|       \"b\"\n| \"c\"\n"),
@@ -138,7 +139,8 @@ static const dat_test own[] = {
     /* a cell leaves the svg that was fostered before its table */
     OWN("<table><tbody><svg><desc><th>x", "div",
         "| <svg svg>\n|   <svg desc>\n| <table>\n|   <tbody>\n|     <tr>\n|       <th>\n|         \"x\"\n"),
-    /* a second body's attributes come in the order in which they were first seen; the first value stays */
+    /* a second body's attributes come in the order in which they were first seen; the first
+     * value stays */
     OWN("<body b=1><body a=2 b=3><html c=4><body c=5>", NULL,
         "| <html>\n|   c=\"4\"\n|   <head>\n|   <body>\n|     a=\"2\"\n|     b=\"1\"\n|     c=\"5\"\n"),
     /* an object within a cell keeps its marker when the cell is closed from outside */

@@ -39,10 +39,10 @@ static size_t add_source(const corpus_page *generated, const char *path) {
 static void add_subject(const char *set, const char *page, size_t page_length, size_t first, size_t count) {
   subjects = grown(subjects, subject_count, &subject_capacity, sizeof *subjects);
   hp_subject *made = &subjects[subject_count++];
-  size_t room = strlen(set) + page_length + 2;
-  *made = (hp_subject){.name = malloc(room), .members = malloc((count + 1) * sizeof *made->members), .count = count};
+  size_t size = strlen(set) + page_length + 2;
+  *made = (hp_subject){.name = malloc(size), .members = malloc((count + 1) * sizeof *made->members), .count = count};
   if (!made->name || !made->members) abort();
-  snprintf(made->name, room, "%s%s%.*s", set, page_length ? "/" : "", (int)page_length, page);
+  snprintf(made->name, size, "%s%s%.*s", set, page_length ? "/" : "", (int)page_length, page);
   for (size_t i = 0; i < count; i++) made->members[i] = first + i;
 }
 

@@ -182,7 +182,7 @@ static bool read_value(hp_selector_parser *p, hp_test *test) {
   if (p->css.at < p->css.end && *p->css.at != ']') {
     char letter = hp_ascii_lower(*p->css.at);
     if (letter != 'i' && letter != 's')
-      return hp_selector_fail(p, p->css.at, "only 'i' or 's' may stand between a value and ']'");
+      return hp_selector_fail(p, p->css.at, "only 'i' or 's' may be between a value and ']'");
     test->letter_case = letter == 'i' ? HP_VALUE_CASE_ASCII : HP_VALUE_CASE_EXACT;
     p->css.at++;
     hp_css_skip_space(&p->css);

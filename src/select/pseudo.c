@@ -222,7 +222,7 @@ static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pse
   uint32_t first = 0, count = 0;
   bool of = false;
   hp_css_skip_space(&p->css);
-  if (!hp_css_nth(&p->css, &a, &b)) return hp_selector_fail(p, p->css.at, "odd, even or An+B must stand here");
+  if (!hp_css_nth(&p->css, &a, &b)) return hp_selector_fail(p, p->css.at, "odd, even or An+B must be here");
   hp_css_skip_space(&p->css);
   if (!at(p, ')') && !(pseudo->flags & OF_TYPE) && takes_of(p)) {
     uint32_t ahead_before = p->set->ahead_count;
@@ -295,7 +295,7 @@ static bool read_relative(hp_selector_parser *p, uint32_t *start) {
 static bool read_has(hp_selector_parser *p, uint32_t compound, const char *begin) {
   enum { MAX_RELATIVES = 64 };
   uint32_t starts[MAX_RELATIVES], n = 0;
-  if (p->inside_has) return hp_selector_fail(p, begin, ":has() may not stand inside :has()");
+  if (p->inside_has) return hp_selector_fail(p, begin, ":has() must not be inside :has()");
   p->inside_has = true;
   p->ahead_depth++;
   bool read = true;
@@ -342,7 +342,7 @@ static bool read_lang(hp_selector_parser *p, uint32_t compound) {
       p->set->text_count += (uint32_t)length;
     } else {
       ptrdiff_t length = hp_selector_identifier(p, false, &test.value);
-      if (length < 0) return hp_selector_fail(p, begin, "a language must stand here");
+      if (length < 0) return hp_selector_fail(p, begin, "a language must be here");
       test.length = (uint32_t)length;
     }
     hp_compound *made = HP_SELECT_PUSH(p->set, compounds);

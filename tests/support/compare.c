@@ -173,7 +173,7 @@ bool compare_dump(const hpar_document *document, buffer *to) { return dump(docum
  * recursion. */
 const char *compare_links(const hpar_document *document, uint64_t *nodes) {
   hpar_node *roots = malloc(64 * sizeof *roots);
-  size_t count = 0, room = 64;
+  size_t count = 0, capacity = 64;
   const char *wrong = NULL;
   *nodes = 0;
   if (!roots) return "out of memory";
@@ -188,8 +188,8 @@ const char *compare_links(const hpar_document *document, uint64_t *nodes) {
       }
       hpar_node child = hpar_node_first_child(document, node), contents = hpar_node_template_contents(document, node);
       if (contents) {
-        if (count == room) {
-          hpar_node *more = realloc(roots, (room *= 2) * sizeof *more);
+        if (count == capacity) {
+          hpar_node *more = realloc(roots, (capacity *= 2) * sizeof *more);
           if (!more) {
             wrong = "out of memory";
             break;
@@ -417,9 +417,9 @@ void compare_print(const comparer *with, const compare_how *how, compare_result 
   buffer_free(&text);
 }
 
-size_t compare_candidates(const char *bytes, size_t length, uint64_t *cuts, size_t room) {
+size_t compare_candidates(const char *bytes, size_t length, uint64_t *cuts, size_t capacity) {
   size_t count = 0;
-  for (size_t i = 1; i + 1 < length && count < room; i++) {
+  for (size_t i = 1; i + 1 < length && count < capacity; i++) {
     if (bytes[i] != '<') continue;
     size_t at = i + 1 + (bytes[i + 1] == '/');
     if (at < length && (unsigned)((bytes[at] | 32) - 'a') < 26) cuts[count++] = i;

@@ -95,7 +95,7 @@ void compare_print(const comparer *with, const compare_how *how, compare_result 
 
 /* Returns the possible offsets of a smart cut: > 0, before '<' and a letter or '</' and a
  * letter. */
-size_t compare_candidates(const char *bytes, size_t length, uint64_t *cuts, size_t room);
+size_t compare_candidates(const char *bytes, size_t length, uint64_t *cuts, size_t capacity);
 
 /* Finds a smaller document, and fewer cuts, with a result of `least` or worse. Requires:
  * `how->cuts` points to `cuts`, which the function changes. Leaves the comparer at the smaller

@@ -90,16 +90,16 @@ static bool read_test(const char *path, reader *from, dat_test *test) {
 
 bool dat_read(const char *path, dat_file *file) {
   *file = (dat_file){0};
-  size_t length, room = 0;
+  size_t length, capacity = 0;
   file->bytes = shared_read(path, &length);
   if (!file->bytes) return false;
   reader from = {file->bytes, file->bytes + length, 0};
   for (span line; next_line(&from, &line);) {
     if (!line.length) continue;
     bool fine = is(line, "#data") || complain(path, &from, "#data expected");
-    if (fine && file->count == room) {
-      room = room ? room * 2 : 64;
-      dat_test *more = realloc(file->tests, room * sizeof *more);
+    if (fine && file->count == capacity) {
+      capacity = capacity ? capacity * 2 : 64;
+      dat_test *more = realloc(file->tests, capacity * sizeof *more);
       if (more)
         file->tests = more;
       else

@@ -59,13 +59,13 @@ bool shared_files(const char *directory, const char *suffix, shared_list *list) 
     return false;
   }
   *list = (shared_list){0};
-  size_t room = 0, ending = strlen(suffix);
+  size_t capacity = 0, ending = strlen(suffix);
   for (struct dirent *entry; (entry = readdir(open));) {
     size_t length = strlen(entry->d_name);
     if (length < ending || strcmp(entry->d_name + length - ending, suffix)) continue;
-    if (list->count == room) {
-      room = room ? room * 2 : 64;
-      char **more = realloc(list->paths, room * sizeof *more);
+    if (list->count == capacity) {
+      capacity = capacity ? capacity * 2 : 64;
+      char **more = realloc(list->paths, capacity * sizeof *more);
       if (!more) exit(1);
       list->paths = more;
     }

@@ -36,8 +36,8 @@ static bool take(reader *r, char c) {
 
 static char *text(reader *r) {
   if (!take(r, '"')) return NULL;
-  size_t room = 64;
-  char *out = malloc(room), *put = out;
+  size_t capacity = 64;
+  char *out = malloc(capacity), *put = out;
   while (out && r->at < r->end && *r->at != '"') {
     char c = *r->at++;
     if (c == '\\') {
@@ -53,8 +53,8 @@ static char *text(reader *r) {
         c = (char)strtoul(code, NULL, 16);
       }
     }
-    if ((size_t)(put - out) + 1 == room) {
-      char *more = realloc(out, room *= 2);
+    if ((size_t)(put - out) + 1 == capacity) {
+      char *more = realloc(out, capacity *= 2);
       if (!more) break;
       put = more + (put - out);
       out = more;
@@ -73,12 +73,12 @@ static char *text(reader *r) {
 static bool read_value(reader *r, value *v);
 
 static bool items(reader *r, value *v, char closing) {
-  size_t room = 0;
+  size_t capacity = 0;
   if (take(r, closing)) return true;
   do {
-    if (v->count == room) {
-      room = room ? 2 * room : 8;
-      value *more = realloc(v->items, room * sizeof *more);
+    if (v->count == capacity) {
+      capacity = capacity ? 2 * capacity : 8;
+      value *more = realloc(v->items, capacity * sizeof *more);
       if (!more) return false;
       v->items = more;
     }
