@@ -59,8 +59,8 @@ static void check(const compare_how *how, const char *origin) {
   printf("\n");
 }
 
-/* Checks each pair of cuts with the tree merge: the first chunk may leave elements open for the
- * next chunk, of any length. */
+/* Checks pairs of cuts with the tree merge. The chunk between the cuts has any length and may leave
+ * elements open for the next chunk. */
 static void every_pair(const uint64_t *cuts, size_t count, const char *origin) {
   compare_how how = {.cut_count = 2,
                      .threads = threads,

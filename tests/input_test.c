@@ -320,8 +320,8 @@ static void test_random(void) {
   }
 }
 
-/* Large broken input: a repeated piece, and the maximum bytes of text and number of repairs per 100
- * pieces. */
+/* Large broken input: a repeated piece, its bytes of text, and the maximum number of repairs per
+ * 100 pieces. */
 typedef struct broken_input {
   const char *piece;
   size_t text, repairs;

@@ -406,7 +406,7 @@ static void allocators(void) {
     CHECK(compare_dump(fresh, &got) && got.length == expected.length && !memcmp(got.bytes, expected.bytes, got.length));
     if (fresh != document) hpar_document_destroy(fresh);
   }
-  /* If a move fails, the document keeps its state, but is empty. */
+  /* If the document cannot move to another allocator, it becomes empty and remains usable. */
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .allocator = HPAR_ALLOCATOR_LIBC};
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   options.allocator = HPAR_ALLOCATOR_JEMALLOC;

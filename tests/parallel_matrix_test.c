@@ -53,8 +53,8 @@ static void check(const compare_how *how, const char *origin) {
   printf("\n");
 }
 
-/* Varies the number of threads along the product, so that each other value meets each number of
- * threads. */
+/* Checks every combination. Each one uses the next number of threads, so that all values meet all
+ * numbers of threads. */
 static void every_combination(const compare_case *document, bool all, const char *origin) {
   static const size_t checkpoints[] = {1, 64, 0};
   static size_t turn;

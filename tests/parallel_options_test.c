@@ -233,8 +233,8 @@ static void automatic(void) {
   CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
   CHECK(equal());
 
-  /* The mode parses a small page in parallel only if threads start at once. It parses a large page
-   * in parallel always. */
+  /* The automatic mode parses a page in parallel from 32 KB on if the threads spin, and from 256 KB
+   * on if they sleep. */
   static const struct {
     size_t length;
     hpar_wait_policy pool;

@@ -370,8 +370,8 @@ static bool plain_test_holds(const plain_test *test, hpar_node element) {
   }
 }
 
-/* Returns whether an element that part `part` matches can reach the previous part by its
- * combinator. */
+/* Returns whether the combinator before part `part` leads from `element` to an element that matches
+ * the previous part. */
 static bool plain_reaches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
   char combinator = s->combinators[part];
   bool up = combinator == ' ' || combinator == '>';
