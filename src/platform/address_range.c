@@ -6,12 +6,14 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RANGE_BYTES ((size_t)32 << 30) /* the reach of a 32-bit reference */
 #define MIN_RANGE_BYTES ((size_t)1 << 20)
 
-enum { MAX_INTERVALS = 64, MAX_DIRTY_BYTES = 1 << 20, STAYING_FRACTION = 16, SHARES = 2 };
+enum { MAX_INTERVALS = 64, STAYING_FRACTION = 16, SHARES = 2 };
+enum { MAX_WARM_BYTES = 64 << 20, SLACK_BYTES = 1 << 20, PERIOD_SECONDS = 5 };
 
 /* Mapped addresses that belong to no block. */
 typedef struct interval {
@@ -26,6 +28,12 @@ static unsigned interval_count;
 static size_t limited_bytes; /* size of the last block that an address space limit made smaller; 0: none */
 static size_t page_bytes;
 static _Atomic int64_t may_stay; /* bytes that blocks may keep reserved between parses */
+
+/* The bytes of the largest block in this period of time and in the one before. */
+static struct recent_blocks {
+  int64_t period;
+  size_t most, most_before;
+} recent;
 
 static void lock_list(void) { pthread_mutex_lock(&lock); }
 static void unlock_list(void) { pthread_mutex_unlock(&lock); }
@@ -53,6 +61,7 @@ void hp_unmap(void *base, size_t bytes) {
   if (munmap(base, bytes)) madvise(base, bytes, MADV_DONTNEED);
 }
 
+static size_t page_up(size_t bytes) { return (bytes + page_bytes - 1) & ~(page_bytes - 1); }
 static size_t size_of(const interval *i) { return (size_t)(i->end - i->start); }
 
 /*** the list, under its lock ***/
@@ -90,10 +99,38 @@ static bool take_listed(hp_block *block, size_t wanted) {
   return found;
 }
 
-static void forget_dirty(interval *i) {
-  if (i->dirty <= MAX_DIRTY_BYTES) return;
-  madvise(i->start, i->dirty, MADV_DONTNEED);
-  i->dirty = 0;
+static void cool(interval *i, size_t kept) {
+  if (i->dirty <= kept) return;
+  madvise(i->start + kept, i->dirty - kept, MADV_DONTNEED);
+  i->dirty = kept;
+}
+
+/* Returns the bytes of the largest recent block. */
+static size_t recent_bytes(void) {
+  return page_up(recent.most > recent.most_before ? recent.most : recent.most_before);
+}
+
+/* Enforces the bounds of one interval and of all together. The slack saves system calls. */
+static void limit_dirty(interval *changed) {
+  size_t others = 0, kept = recent_bytes();
+  for (unsigned i = 0; i < interval_count; i++)
+    if (&intervals[i] != changed) others += intervals[i].dirty;
+  size_t most = others < MAX_WARM_BYTES ? MAX_WARM_BYTES - others : 0;
+  size_t rest = most > SLACK_BYTES ? most - SLACK_BYTES : 0;
+  if (kept > rest) kept = rest;
+  if (changed->dirty > kept + SLACK_BYTES || changed->dirty > most) cool(changed, kept);
+}
+
+/* Gives back the memory that the blocks of the last two periods do not need. */
+static void begin_period(void) {
+  struct timespec now = {0};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  int64_t period = (int64_t)now.tv_sec / PERIOD_SECONDS;
+  if (period == recent.period) return;
+  recent.most_before = period == recent.period + 1 ? recent.most : 0;
+  recent.most = 0;
+  recent.period = period;
+  for (unsigned i = 0; i < interval_count; i++) cool(&intervals[i], recent_bytes());
 }
 
 /* Joins `more` with its neighbours in the list. Returns false if it has none. */
@@ -116,18 +153,20 @@ static bool join(interval more) {
     if (after) *after = intervals[--interval_count];
     if (before == &intervals[interval_count]) before = after;
   }
-  forget_dirty(before ? before : after);
+  limit_dirty(before ? before : after);
   return true;
 }
 
 /* Puts an interval into the list if it continues another one or serves a block, and unmaps it
- * otherwise. */
-static void give(interval more) {
+ * otherwise. `used`: bytes of the block that a parse used. */
+static void give(interval more, size_t used) {
   HP_UNPOISON(more.start, more.dirty);
   lock_list();
+  begin_period();
+  if (used > recent.most) recent.most = used;
   bool kept = join(more);
   if (!kept && size_of(&more) >= least_useful(more.wanted) && interval_count < MAX_INTERVALS) {
-    forget_dirty(&more);
+    limit_dirty(&more);
     intervals[interval_count++] = more;
     kept = true;
   }
@@ -164,13 +203,12 @@ static bool map_block(hp_block *block, size_t bytes, size_t least) {
 
 /*** blocks ***/
 
-static size_t page_up(size_t bytes) { return (bytes + page_bytes - 1) & ~(page_bytes - 1); }
-
 static bool take(hp_block *block, size_t bytes, size_t least) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (!hp_memory_may()) return false;
   pthread_once(&once, initialise);
   lock_list();
+  begin_period();
   bool taken = take_listed(block, bytes);
   unlock_list();
   return taken || map_block(block, bytes, least);
@@ -215,13 +253,13 @@ bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
   return true;
 }
 
-/* Gives back all pages after the first `kept` bytes. */
-static void shorten(hp_block *block, size_t kept) {
+/* Gives back all pages after the first `kept` bytes. `used`: bytes that a parse used. */
+static void shorten(hp_block *block, size_t kept, size_t used) {
   if (kept >= block->size) return;
   interval rest = {block->base + kept, block->base + block->size, block->wanted, 0};
   if (block->touched > kept) rest.dirty = page_up(block->touched) - kept;
   if (rest.dirty > size_of(&rest)) rest.dirty = size_of(&rest);
-  give(rest);
+  give(rest, used);
   block->size = kept;
   if (block->touched > kept) block->touched = kept;
 }
@@ -229,10 +267,10 @@ static void shorten(hp_block *block, size_t kept) {
 void hp_block_trim(hp_block *block, size_t used) {
   if (!block->open) return;
   if (block->stays) {
-    shorten(block, block->wanted);
+    shorten(block, block->wanted, used);
     return;
   }
-  shorten(block, page_up(used));
+  shorten(block, page_up(used), used);
   block->open = false;
   if (!block->size) *block = (hp_block){0};
 }
@@ -244,7 +282,7 @@ void hp_block_release(hp_block *block) {
   if (HP_ASAN)
     hp_unmap(block->base, block->size); /* later accesses are found */
   else
-    shorten(block, 0);
+    shorten(block, 0, 0);
   *block = (hp_block){0};
 }
 

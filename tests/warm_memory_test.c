@@ -1,0 +1,110 @@
+/* Fresh documents take warm memory. The memory of destroyed documents stays mapped for documents
+ * of the same size, within a bound, and is released after a time without use. */
+
+#include <hpar/hpar.h>
+
+#include "base/arena.h"
+
+#include "check.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_THREAD__) || HP_ASAN
+int main(void) {
+  printf("skipped: a sanitizer changes the use of memory\n");
+  return 77;
+}
+#else
+enum { MEGABYTE = 1 << 20, PAGE_BYTES = MEGABYTE, LARGE_BYTES = 12 * MEGABYTE, MAX_WARM_BYTES = 64 * MEGABYTE };
+enum { FEW_FAULTS = 40, SLACK_BYTES = 4 * MEGABYTE, DOCUMENTS = 20 };
+
+static time_t seconds = 1000;
+
+/* Replaces the function of the C library. Time passes only where the test changes `seconds`. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  (void)clock;
+  *time = (struct timespec){.tv_sec = seconds};
+  return 0;
+}
+
+static char *page;
+static hpar_parser *parser;
+
+static hpar_document *parse(size_t length) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  hpar_document *document = NULL;
+  CHECK(!hpar_document_create(&document));
+  CHECK(!hpar_parse(parser, &options, page, length, document, NULL));
+  return document;
+}
+
+static long faults(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_minflt;
+}
+
+static long faults_of(size_t length) {
+  long before = faults();
+  hpar_document_destroy(parse(length));
+  return faults() - before;
+}
+
+static size_t resident(void) {
+  size_t all = 0, pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%zu %zu", &all, &pages) != 2) pages = 0;
+  if (file) fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void reuse(void) {
+  long cold = faults_of(PAGE_BYTES);
+  CHECK(cold > FEW_FAULTS);
+  CHECK(faults_of(PAGE_BYTES) < FEW_FAULTS);
+  CHECK(faults_of(PAGE_BYTES / 2) < FEW_FAULTS);
+}
+
+/* Expects that `unused` seconds leave at most `bytes` more than `before`. */
+static void expect_after(time_t unused, size_t before, size_t bytes) {
+  seconds += unused;
+  hpar_document_destroy(parse(100));
+  CHECK(resident() <= before + bytes);
+}
+
+static void release(size_t before) {
+  CHECK(resident() > before + PAGE_BYTES);
+  expect_after(100, before, SLACK_BYTES);
+  faults_of(PAGE_BYTES);
+  /* Small documents follow a larger one without a pause. */
+  for (int i = 0; i < 4; i++) expect_after(5, before, i < 2 ? SIZE_MAX / 2 : SLACK_BYTES);
+}
+
+/* Many documents, and one beyond the bound, leave no more than the bound. */
+static void bound(size_t before) {
+  hpar_document *documents[DOCUMENTS];
+  for (int i = 0; i < DOCUMENTS; i++) documents[i] = parse(PAGE_BYTES);
+  for (int i = 0; i < DOCUMENTS; i += 2) hpar_document_destroy(documents[i]);
+  for (int i = 1; i < DOCUMENTS; i += 2) hpar_document_destroy(documents[i]);
+  CHECK(resident() <= before + MAX_WARM_BYTES + SLACK_BYTES);
+  hpar_document_destroy(parse(LARGE_BYTES));
+  CHECK(resident() <= before + MAX_WARM_BYTES + SLACK_BYTES);
+}
+
+int main(void) {
+  page = malloc(LARGE_BYTES);
+  if (!CHECK(page) || !CHECK(!hpar_parser_create(&parser))) return check_report();
+  for (size_t i = 0; i < LARGE_BYTES; i += 8) memcpy(page + i, "<p>xxxxx", 8);
+  for (int i = 0; i < 2; i++) hpar_document_destroy(parse(PAGE_BYTES / 8));
+  expect_after(100, 0, SIZE_MAX / 2);
+  size_t before = resident();
+  reuse();
+  release(before);
+  bound(before);
+  hpar_parser_destroy(parser);
+  free(page);
+  return check_report();
+}
+#endif
