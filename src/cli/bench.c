@@ -1,5 +1,6 @@
-/* Runs hpar-bench and files what it measures. That is a program of its own, so that this one needs neither C++ nor
- * Google Benchmark; so is hpar-peers, which measures other parsers beside ours. */
+/* hpar bench: runs hpar-bench and stores its measurements. hpar-bench is a separate program,
+ * so that hpar needs neither C++ nor Google Benchmark. hpar-peers, another program, measures
+ * other parsers. */
 
 #include "cli/options.h"
 #include "cli/process.h"
@@ -51,7 +52,8 @@ static bool is_time(const hp_arguments *arguments) {
   return false;
 }
 
-/* An exit code, or -1 to go on. The last of several wins, in place. */
+/* Applies an option; the last of several equal ones counts. Returns an exit code, or -1 to
+ * continue. */
 static int take(const hp_arguments *arguments, int id, const char **values, request *files) {
   uint64_t number;
   switch (id) {
@@ -86,7 +88,7 @@ static int no_peers(void) {
   return HP_EXIT_FAILED;
 }
 
-/* "hpar-bench 1.2.3, commit abc, ..." */
+/* Finds the commit in "hpar-bench 1.2.3, commit abc, ...". */
 static void find_commit(const char *versions, char *commit, size_t size) {
   static const char before[] = ", commit ";
   const char *at = strstr(versions, before);
@@ -94,7 +96,7 @@ static void find_commit(const char *versions, char *commit, size_t size) {
   snprintf(commit, size, "%.*s", (int)strcspn(at, ", \n"), at);
 }
 
-/* `whole`, of MAX_WORDS, lives as long as the results. */
+/* Opens the folder of results. `whole`, of MAX_WORDS, must live as long as the results. */
 static bool open_results(hp_results *results, char **whole, const char *commit, const char *versions, const char *out,
                          const char *name, int count, char **items) {
   whole[0] = "bench";
@@ -140,7 +142,7 @@ static int measure(const char *program, const char **values, int count, char **i
   return run_and_close(&request, &results);
 }
 
-/* Beside our own libhpar, as hpar-peers is. */
+/* Measures other parsers beside the libhpar in the folder of hpar-peers. */
 static int measure_peers(const char *program, const char **values, const request *files, int count, char **items) {
   char folder[4096], *whole[MAX_WORDS];
   hp_results results;

@@ -1,8 +1,8 @@
 #ifndef HP_CLI_CLI_H
 #define HP_CLI_CLI_H
 
-/* The program hpar: one file a subcommand, and what they share. Standard output carries results only; all
- * else, each line beginning with "hpar: ", goes to standard error. */
+/* The program hpar: one file for each subcommand, and shared functions. Standard output carries
+ * results only. Messages go to standard error; each line begins with "hpar: ". */
 
 #include <hpar/hpar.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 enum {
   HP_EXIT_FINE = 0,
-  HP_EXIT_FAILED = 1, /* a difference, something unreadable, no memory, output that cannot be written */
+  HP_EXIT_FAILED = 1, /* a difference, an unreadable file, no memory, or failed output */
   HP_EXIT_USAGE = 2
 };
 
@@ -29,7 +29,8 @@ int hp_run_bench(int count, char **arguments);
 
 void hp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line on standard error that the next one, or a complaint, takes the place of; nothing unless that is a terminal. */
+/* Writes a line to standard error that the next line or message replaces. Writes nothing unless
+ * standard error is a terminal. */
 void hp_show_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hp_clear_progress(void);
 
@@ -45,12 +46,12 @@ typedef struct hp_text {
 /* An hpar_write that appends to an hp_text, its context. */
 hpar_status hp_append_text(const char *bytes, size_t length, void *text);
 
-/* Flushes standard output. `code`, or HP_EXIT_FAILED after saying what could not be written; a reader that has gone
- * away is not worth a word. */
+/* Flushes standard output. Returns `code`, or HP_EXIT_FAILED after a message if the output failed.
+ * A reader that has closed its end of a pipe causes no message. */
 int hp_finish_output(int code);
 
-/* Returns the contents of a file, standard input for "-"; the caller frees them with free. `limit`: see hp_read_file.
- * Returns NULL after a message if the file cannot be read. */
+/* Returns the contents of a file, standard input for "-"; the caller frees them with free.
+ * `limit`: see hp_read_file. Returns NULL after a message if the file cannot be read. */
 char *hp_load(const char *path, uint64_t limit, size_t *length);
 
 /* Opens a file for results, standard output for "-". Returns NULL after a message. */
@@ -58,10 +59,10 @@ FILE *hp_open_output(const char *path);
 /* Closes it. Returns an exit code, after a message with the reason if a write failed. */
 int hp_close_output(FILE *file, const char *path);
 
-/* "standard input" for "-". */
+/* Returns "standard input" for "-", else the path. */
 const char *hp_shown_name(const char *path);
 
-/* The exit code that a status other than HPAR_OK comes to, after saying so. */
+/* Prints a message for a status other than HPAR_OK. Returns its exit code. */
 int hp_complain_status(const char *path, hpar_status status);
 
 #endif

@@ -70,7 +70,8 @@ int hp_finish_output(int code) {
   return code ? code : HP_EXIT_FAILED;
 }
 
-/* The file of hp_open_output. stdio forgets why a write failed, so this keeps the errno of the first failure. */
+/* The file of hp_open_output. stdio forgets why a write failed, so this keeps the errno of the
+ * first failure. */
 static struct { int descriptor, error; } output;
 
 static ssize_t write_output(void *cookie, const char *bytes, size_t length) {

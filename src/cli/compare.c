@@ -1,6 +1,7 @@
-/* hpar compare: parses each page in each mode, compares the trees and times the modes. Parsers and documents are warm.
- * The modes take turns inside each repetition, in alternating order, so that other load of the machine disturbs all
- * modes alike. Only where threads spin on all cores do the sequential runs come first, while the threads sleep. */
+/* hpar compare: parses each page in each mode, compares the trees and times the modes. Parsers
+ * and documents are warm. The modes take turns inside each repetition, in alternating order, so
+ * that other load of the machine disturbs all modes alike. Only where threads spin on all cores
+ * do the sequential runs come first, while the threads sleep. */
 
 #include "cli/compare.h"
 #include "cli/equal.h"
@@ -67,7 +68,7 @@ static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, cons
   return status;
 }
 
-/* Says where the first difference is, once a page. */
+/* Reports the first difference, once a page. */
 static void check_equal(hp_comparison *c, hp_compared_page *page) {
   for (size_t i = 1; i < c->mode_count && page->equal; i++) {
     hp_difference difference;
@@ -101,7 +102,8 @@ static hpar_status time_modes(hp_comparison *c, const hp_compared_page *page, co
   return HPAR_OK;
 }
 
-/* Sends the threads of the parallel parser to sleep: a parse with that policy ends their spinning. */
+/* Sends the threads of the parallel parser to sleep: a parse with that policy ends their
+ * spinning. */
 static hpar_status stop_spinning(const hp_comparison *c) {
   static const char bytes[] = "<p>a<p>b<p>c<p>d";
   static const uint64_t cuts[] = {4, 8, 12};
@@ -130,8 +132,8 @@ static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char 
   if (c->apart) {
     hpar_status status = stop_spinning(c);
     if (!status) status = time_modes(c, page, bytes, 0, 1);
-    if (!status)
-      status = run_once(c, &c->modes[HP_COMPARE_PARALLEL], bytes, page->bytes, &ns, &stats); /* wakes the threads */
+    /* wakes the threads */
+    if (!status) status = run_once(c, &c->modes[HP_COMPARE_PARALLEL], bytes, page->bytes, &ns, &stats);
     if (status) return status;
   }
   hpar_status status = time_modes(c, page, bytes, c->apart ? 1 : 0, c->mode_count);
@@ -189,8 +191,9 @@ static hpar_status open_modes(hp_comparison *c) {
     hp_compared_mode *mode = &c->modes[i];
     mode->times = malloc((c->repeat ? c->repeat : MAX_REPEATS) * sizeof *mode->times);
     if (!mode->times) return HPAR_ERROR_MEMORY;
+    /* the threads of another parser would spin beside the threads of this one */
     if (i == HP_COMPARE_SIDE_BY_SIDE)
-      mode->parser = c->modes[HP_COMPARE_PARALLEL].parser; /* a second one's threads would wait where these work */
+      mode->parser = c->modes[HP_COMPARE_PARALLEL].parser;
     else
       status = hpar_parser_create(&mode->parser);
     if (!status) status = hpar_document_create(&mode->document);

@@ -15,9 +15,9 @@ typedef struct hp_compared_mode {
   hpar_mode mode;
   hpar_parser *parser;
   hpar_document *document;
-  uint64_t *times;  /* of the page at hand, `repeats` of them, then sorted */
+  uint64_t *times;  /* of the current page: `repeats` times, sorted at the end */
   hpar_stats stats; /* of the fastest run */
-  /* Side by side: `copies` of the page, the time being that of all over their number. */
+  /* Side by side: `copies` of the page. A time is that of all copies, divided by their number. */
   unsigned copies;
   hpar_input *inputs;
   hpar_many_stats many;
@@ -31,11 +31,11 @@ typedef struct hp_compare_totals {
 
 typedef struct hp_comparison {
   hpar_options options;
-  size_t repeat; /* 0: as many as seem right */
+  size_t repeat; /* 0: chosen by the page's time */
   bool as_json, many;
   bool apart; /* the sequential runs come before the others, instead of in turn with them */
   size_t mode_count;
-  hpar_mode other; /* what stands at HP_COMPARE_PARALLEL */
+  hpar_mode other; /* the mode at HP_COMPARE_PARALLEL */
   hp_compared_mode modes[HP_COMPARE_MODES];
   hp_pages pages;
   int name_width;

@@ -1,4 +1,4 @@
-/* hpar explain: what became of each chunk, and why. */
+/* hpar explain: the outcome of each chunk, with its reason. */
 
 #include "cli/explain.h"
 #include "cli/explain_pipeline.h"
@@ -35,7 +35,7 @@ void hp_describe_start(char *text, size_t size, const hpar_start_state *s) {
 
 /*** text ***/
 
-/* On one line: blanks for what would break it. */
+/* Writes text on one line, with blanks for line breaks. */
 static void write_line(hpar_string s) {
   for (size_t i = 0; i < s.length; i++)
     putchar((unsigned char)s.bytes[i] < 0x20 || s.bytes[i] == 0x7F ? ' ' : s.bytes[i]);

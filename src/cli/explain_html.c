@@ -1,6 +1,6 @@
-/* The page of `hpar explain --html`. Drawn without a script: what a bar has to say stands inside it, and shows when the
- * pointer or the keyboard's focus is on it. The colours are Okabe and Ito's, which colour-blind readers tell apart, and
- * what went wrong is hatched besides. */
+/* The page of `hpar explain --html`. It has no script: the text of a bar is inside the bar, and
+ * appears under the pointer or with the keyboard's focus. The colours are those of Okabe and Ito,
+ * which colour-blind readers can tell apart. Failures have hatching besides. */
 
 #include "cli/explain.h"
 #include "cli/explain_pipeline.h"
@@ -77,7 +77,7 @@ static void escaped(FILE *f, const char *bytes, size_t length) {
 
 static void text(FILE *f, const char *s) { escaped(f, s, strlen(s)); }
 
-/* 1234567 as 1 234 567, with narrow spaces. */
+/* Writes 1234567 as 1 234 567, with narrow spaces. */
 static void grouped(FILE *f, uint64_t n) {
   char digits[24];
   int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
@@ -183,7 +183,7 @@ static void write_panel(FILE *f, const hp_inspection *in, size_t index, const hp
   fputs("</dl></div></div>", f);
 }
 
-/* The first chunk of which something was not taken, or the first that has a cut. */
+/* Returns the first chunk with a failure, or the first with a cut. */
 static size_t first_to_show(const hpar_parser *parser) {
   size_t count = hpar_chunk_count(parser);
   for (size_t i = 1; i < count; i++)
@@ -215,7 +215,7 @@ static void write_bars(FILE *f, const hp_inspection *in) {
 
 /*** the timeline ***/
 
-/* 1, 2 or 5 times a power of ten, so that ten of them or fewer are the whole. */
+/* Returns 1, 2 or 5 times a power of ten, so that `whole` has ten steps or fewer. */
 static uint64_t step_of(uint64_t whole) {
   uint64_t step = 1;
   for (;;) {
@@ -262,7 +262,7 @@ static void write_timeline(FILE *f, const hp_inspection *in) {
   for (unsigned i = 0; i < threads; i++)
     fprintf(f, i ? "<text x=\"0\" y=\"%u\">worker %u</text>\n" : "<text x=\"0\" y=\"%u\">merger</text>\n",
             i * ROW + ROW / 2 + 4, i);
-  for (int inner = 0; inner < 2; inner++) /* what lies inside another event is drawn over it */
+  for (int inner = 0; inner < 2; inner++) /* draws an inner event over the outer one */
     for (size_t i = 0; i < hpar_event_count(parser); i++) {
       hpar_event e = hpar_event_at(parser, i);
       if (e.thread < threads && (e.kind == HPAR_EVENT_ROLL_BACK) == inner) write_event(f, parser, &e, end);

@@ -1,4 +1,5 @@
-/* The hazards of a pipelined parse: as text, in JSON, in the page of `hpar explain`, and in the trace. */
+/* The hazards of a pipelined parse: as text, in JSON, in the page of `hpar explain`, and in the
+ * trace. */
 
 #include "cli/explain_pipeline.h"
 
@@ -30,7 +31,7 @@ static void close_places(struct hp_places *p) {
   if (!p->utf8) hp_decoded_line_close(&p->decoded);
 }
 
-/* From the token on to the end of its line. */
+/* Returns the source from the token to the end of its line. */
 static hpar_string source_of(const hpar_document *document, const hpar_hazard_event *met) {
   hpar_string text = hpar_inspected_text(document);
   const char *from = text.bytes + met->text_at;

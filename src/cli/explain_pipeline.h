@@ -1,7 +1,8 @@
 #ifndef HP_CLI_EXPLAIN_PIPELINE_H
 #define HP_CLI_EXPLAIN_PIPELINE_H
 
-/* What `hpar explain --mode pipelined` and `hpar trace --mode pipelined` say of hazards: each with its line. */
+/* The hazards in `hpar explain --mode pipelined` and `hpar trace --mode pipelined`, each with its
+ * line. */
 
 #include "cli/inspection.h"
 #include "cli/json.h"
@@ -12,7 +13,8 @@ typedef struct hp_shown_hazard {
   hpar_string source; /* from the token on, to the end of its line at most; in UTF-8 */
 } hp_shown_hazard;
 
-/* Of the explained parse, or of the one with times. False after a complaint. */
+/* Shows each hazard of the explained parse, or of the parse with times. Returns false after a
+ * message. */
 bool hp_each_hazard(const hp_inspection *inspection, bool on_threads,
                     void (*show)(void *to, const hp_shown_hazard *hazard), void *to);
 

@@ -1,4 +1,4 @@
-/* hpar text and hpar links: what a page says, and where it leads. */
+/* hpar text and hpar links: the text and the links of a page. */
 
 #include "cli/json.h"
 #include "cli/options.h"
@@ -145,7 +145,7 @@ static int print_links(request *r, const char *path, const hpar_document *docume
 static int take(const hp_arguments *arguments, int id, request *r) {
   switch (id) {
     case HP_ARGUMENT_OPERAND:
-      r->operands[r->operand_count++] = (char *)arguments->value; // NOLINT: there is room for all
+      r->operands[r->operand_count++] = (char *)arguments->value; // NOLINT: fits
       return -1;
     case JSON: r->json = true; return -1;
     case ALL: r->text.all_elements = true; return -1;

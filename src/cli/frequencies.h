@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 
-/* Takes the figures of the file that the current option names into `options`; they stay until the process ends, or the
- * next file is taken. An exit code after a complaint, or -1. */
+/* Reads the profile that the current option names into `options`. The profile stays valid until the
+ * process ends, or until the next call. Returns -1, or an exit code after a message. */
 int hp_take_profile(const hp_arguments *arguments, hpar_options *options);
 
 #endif

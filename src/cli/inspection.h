@@ -1,22 +1,24 @@
 #ifndef HP_CLI_INSPECTION_H
 #define HP_CLI_INSPECTION_H
 
-/* A page under inspection, for explain and trace: what becomes of its chunks, each given to a worker, so that the
- * answer is the same every time; and when who did what in another parse, on threads. */
+/* The inspection of a page, for explain and trace. One parse gives each chunk to a worker
+ * inline, so that the outcomes are always the same. Another parse on threads gives the times. */
 
 #include "cli/options.h"
 
 typedef struct hp_inspection {
   const hp_command *command;
-  hpar_options options; /* mode is that of neither by default: the parallel parser, where there is one */
+  /* the mode AUTO stands for the parallel parser, or else the sequential one */
+  hpar_options options;
   uint64_t *cuts;
   const char *path, *output;
   char *bytes;
   size_t length;
-  hpar_parser *parser, *on_threads; /* records of the explained parse, and of the fastest of ten with times or NULL */
+  /* records of the explained parse, and of the fastest of ten parses with times, or NULL */
+  hpar_parser *parser, *on_threads;
   hpar_document *document, *other;
   hpar_stats stats, stats_on_threads;
-  size_t timeline_end; /* the latest end of the events of that, in nanoseconds */
+  size_t timeline_end; /* the latest end of an event of on_threads, in nanoseconds */
 } hp_inspection;
 
 enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MODE };
@@ -27,30 +29,32 @@ enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MOD
         "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""            \
   }
 
-/* Takes an operand or one of these options in: an exit code, or -1 to go on. */
+/* Applies an operand or one of these options. Returns an exit code, or -1 to continue. */
 int hp_inspection_take(hp_inspection *inspection, const hp_arguments *arguments, int id);
 
-/* Loads and parses; -1 or an exit code after a complaint. Times only where they are wanted. */
+/* Loads and parses the page; measures times only with `timeline`. Returns -1, or an exit code after
+ * a message. */
 int hp_inspect(hp_inspection *inspection, bool timeline);
 void hp_inspection_close(hp_inspection *inspection);
 
-/* The record with the timeline. */
+/* Returns the parser that holds the record with the timeline. */
 const hpar_parser *hp_timeline_of(const hp_inspection *inspection);
 
-/* Of all chunks but the first, and of those by outcome. */
+/* Counts the chunks after the first by outcome. Returns their number. */
 size_t hp_outcomes(const hpar_parser *parser, size_t by_outcome[HPAR_CHUNK_OUTCOMES]);
 
-/* At most so many bytes of the text before and behind a chunk's cut, of whole characters. */
+/* Finds at most `most` bytes of text before and after a chunk's cut, in whole characters. */
 void hp_around_cut(const hp_inspection *inspection, const hpar_chunk *chunk, size_t most, hpar_string *before,
                    hpar_string *behind);
 
-/* What did not hold, as a reader wants it: failures of one kind that follow each other are one. */
+/* Failures of a chunk for the report: adjacent failures of one kind are one. */
 typedef struct hp_failing {
-  const char *label, *name, *denial, *summary; /* "failed", "mode", "not so that ", "the insertion mode is ..." */
+  /* for example "failed", "mode", "not so that ", "the insertion mode is ..." */
+  const char *label, *name, *denial, *summary;
   uint64_t begin, end;
   size_t stretches;
 } hp_failing;
-/* From failure *at on, which becomes that of the next; false past the last. */
+/* Finds the failures from *at on, and advances *at. Returns false after the last. */
 bool hp_next_failing(const hpar_chunk *chunk, size_t *at, hp_failing *failing);
 
 const char *hp_namespace_name(hpar_namespace ns);

@@ -1,8 +1,8 @@
 #ifndef HP_CLI_JSON_H
 #define HP_CLI_JSON_H
 
-/* JSON as a stream. Commas come by themselves; hp_json_break puts what follows on a line of its own. A value inside
- * an object is given after its key. */
+/* Writes JSON as a stream, with commas where needed. hp_json_break starts a new line. The caller
+ * writes the key of a member before its value. */
 
 #include <hpar/document.h>
 #include <stdbool.h>
@@ -19,7 +19,8 @@ void hp_json_close(hp_json *json, char bracket); /* '}' or ']' */
 void hp_json_break(hp_json *json);
 void hp_json_key(hp_json *json, const char *key);
 
-/* Controls are escaped; what is not UTF-8 (a file name may be anything) becomes U+FFFD. */
+/* Writes a string. Escapes control characters, and writes U+FFFD for bytes that are not UTF-8, as
+ * in file names. */
 void hp_json_string(hp_json *json, hpar_string string);
 void hp_json_text(hp_json *json, const char *text); /* NULL: null */
 void hp_json_number(hp_json *json, uint64_t number);

@@ -12,7 +12,7 @@ unsigned hp_machine_cores(void);
 /* Returns the number of threads that the library uses by default: one a core. */
 unsigned hp_default_threads(void);
 
-/* Writes the same as one line. */
+/* Writes the description of the machine as one line. */
 void hp_machine_line(FILE *file);
 
 #endif

@@ -8,7 +8,8 @@
 
 enum { MIN_STACK = 128 << 10 };
 
-/* Ends the program if its stack is too small. Otherwise a library's constructor, or a command, would crash. */
+/* Ends the program if its stack is too small. Otherwise a library's constructor, or a command,
+ * would crash. */
 __attribute__((no_sanitize_address, no_sanitize_thread)) static void check_stack(void) {
   static const char message[] =
       "hpar: the limit of the stack is below 128 KB; raise it, for example by 'ulimit -s 8192'\n";
@@ -54,7 +55,8 @@ static void print_usage(FILE *file) {
 int main(int count, char **arguments) {
   check_stack(); /* again, because not every C library calls it before */
   signal(SIGPIPE, SIG_IGN);
-  /* Ten million parse errors are lines too: both streams are buffered, and none but this thread writes to them. */
+  /* Ten million parse errors are lines too: both streams are buffered, and none but this thread
+   * writes to them. */
   setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   setvbuf(stderr, NULL, _IOFBF, 1 << 16);
   __fsetlocking(stdout, FSETLOCKING_BYCALLER);

@@ -1,7 +1,7 @@
 #ifndef HP_CLI_MEAN_H
 #define HP_CLI_MEAN_H
 
-/* Geometric means, in place of a libm that nothing else here needs. */
+/* Geometric means without libm, which no other part of the program needs. */
 
 #include <stddef.h>
 

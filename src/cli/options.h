@@ -1,8 +1,9 @@
 #ifndef HP_CLI_OPTIONS_H
 #define HP_CLI_OPTIONS_H
 
-/* The command line: "--name value" and "--name=value", "--" before operands that begin with a dash, "-" for
- * standard input. A command's table of options is its parser and its --help in one. */
+/* The command line: "--name value" and "--name=value", "--" before operands that begin with a
+ * dash, "-" for standard input. A command's table of options is its parser and its --help in
+ * one. */
 
 #include "cli/cli.h"
 
@@ -10,9 +11,9 @@
 #include <stdint.h>
 
 typedef struct hp_option {
-  int id;            /* what hp_next_argument answers; 0 ends a table */
+  int id;            /* the result of hp_next_argument; 0 ends a table */
   const char *name;  /* without dashes; "-o" is short for "--output" */
-  const char *value; /* as --help shows it; NULL: none; in brackets: optional, and only as --name=value */
+  const char *value; /* for --help; NULL: none; in brackets: optional, as --name=value only */
   const char *help;  /* lines after the first are indented by --help */
 } hp_option;
 
@@ -32,17 +33,17 @@ typedef struct hp_arguments {
   const char *value; /* of the option, NULL for none; the operand */
 } hp_arguments;
 
-/* The id of the next option or one of the enumeration above. Help has then been printed; what is bad has been
- * complained about. */
+/* Returns the id of the next option or one of the enumeration above. Prints the help, or a message
+ * about a bad argument, first. */
 int hp_next_argument(hp_arguments *arguments);
 
 void hp_print_help(const hp_command *command);
 
-/* HP_EXIT_USAGE, after "hpar: <message>" and a pointer to --help. */
+/* Prints "hpar: <message>" with a reference to --help. Returns HP_EXIT_USAGE. */
 int hp_bad_usage(const hp_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The current option's value as a number or as one of `words` (NULL past the last, its index is answered). False
- * after a complaint. */
+/* Read the current option's value as a number, or as one of `words`, which end with NULL. Return
+ * false after a message. */
 bool hp_value_number(const hp_arguments *arguments, uint64_t least, uint64_t most, uint64_t *number);
 bool hp_value_word(const hp_arguments *arguments, const char *const *words, size_t *index);
 
@@ -100,16 +101,18 @@ enum {
     HP_OPTION_ALLOCATOR, "allocator", "libc|jemalloc", "the source of the tree's memory (libc)"                     \
   }
 
-/* The current option's value as a label of the Encoding Standard; NULL after a complaint. */
+/* Returns the current option's value if it is a label of the Encoding Standard; NULL after a
+ * message. */
 const char *hp_value_encoding(const hp_arguments *arguments);
 
-/* The current option's value as ascending offsets, to be freed with free even after a complaint; an exit code, or -1.
- */
+/* Reads the current option's value as ascending offsets, which the caller frees with free even
+ * after a failure. Returns an exit code after a message, or -1. */
 int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *options);
-/* The same for whether they lie within the `length` bytes of the file. */
+/* Checks that the cuts lie within the `length` bytes of the file. Returns an exit code after a
+ * message, or -1. */
 int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, const char *path, size_t length);
 
-/* Takes one of these in: an exit code, or -1 to go on. */
+/* Applies one of these options. Returns an exit code, or -1 to continue. */
 int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options);
 
 #endif

@@ -1,8 +1,8 @@
 #ifndef HP_CLI_PAGES_H
 #define HP_CLI_PAGES_H
 
-/* The files that a command's operands stand for: files as they are, folders by the *.html and *.htm in them
- * and below, sorted by path. Links to folders are not followed. */
+/* The files of a command's operands. A folder stands for all *.html and *.htm files in it and
+ * below, sorted by path, without those in symbolic links to folders. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 typedef struct hp_pages {
   char **paths;
   size_t count, capacity;
-  size_t failures; /* operands and folders that could not be read, or held no page; each has been complained about */
+  /* unreadable operands and folders, and folders without a page; each has caused a message */
+  size_t failures;
 } hp_pages;
 
 bool hp_pages_add(hp_pages *pages, const char *operand); /* false: out of memory */

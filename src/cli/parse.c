@@ -114,7 +114,7 @@ static int take(const hp_arguments *arguments, int id, request *request) {
   switch (id) {
     case HP_ARGUMENT_OPERAND:
       if (!request->path) request->path = arguments->value;
-      request->operands[request->operand_count++] = (char *)arguments->value; // NOLINT: there is room for all
+      request->operands[request->operand_count++] = (char *)arguments->value; // NOLINT: fits
       return -1;
     case LIMITS: return take_limits(arguments, &request->options);
     case MANY: request->many = true; return -1;
@@ -214,7 +214,7 @@ static int print_results(const request *request, const hpar_document *document, 
   return code || file != stdout ? code : hp_finish_output(code);
 }
 
-/* The bytes of the page, as far as they are wanted after the parse. */
+/* The bytes of the page that the program needs after the parse. */
 typedef struct input {
   hpar_parser *parser;
   char *bytes;

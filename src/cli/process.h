@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a program beside this one or in PATH. False if there is none. */
+/* Finds the path of a program in the folder of this program or in PATH. Returns false if there is
+ * none. */
 bool hp_find_program(const char *name, char *path, size_t size);
 
-/* Runs a program, its arguments ended by NULL and [0] being its path. Its exit status, 128 and more if a signal ended
- * it, -1 if it cannot be run. With `output` its standard output goes into a buffer of that size, cut and with a NUL
- * behind it, and its complaints go nowhere. */
+/* Runs a program. The arguments end with NULL; [0] is the path. Returns the exit status, 128
+ * or more after a signal, or -1 if the program cannot run. With `output`, standard output goes
+ * into a buffer of `size` bytes, truncated and with a NUL at its end, and standard error is
+ * discarded. */
 int hp_run_program(char *const *arguments, char *output, size_t size);
 
 #endif

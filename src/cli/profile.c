@@ -1,4 +1,5 @@
-/* hpar profile: what pages do, counted; for the predictor "frequency", and to set beside the paper's figures. */
+/* hpar profile: what pages do, counted; for the predictor "frequency", and to set beside the
+ * paper's figures. */
 
 #include "cli/inspection.h"
 #include "cli/json.h"
@@ -99,7 +100,8 @@ static void *help(void *context) {
   return NULL;
 }
 
-/* Profiles all pages with the calling thread and the helpers. Helpers that cannot start are left out. */
+/* Profiles all pages with the calling thread and the helpers. Helpers that cannot start are left
+ * out. */
 static void profile_all(survey *s, helper *helpers, unsigned count) {
   unsigned started = 0;
   for (unsigned i = 0; i < count; i++) {

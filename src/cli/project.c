@@ -1,8 +1,9 @@
-/* hpar project: the projected time of a parse on more cores than the machine has. The command parses the chunks of a
- * parse with P threads one by one on one thread, where nothing disturbs them. Then it puts the measured tasks on P
- * virtual cores (cli/schedule.h). The library cuts the chunks in advance, large ones first, as threads that share them
- * (drivers/parallel/work_range.c) join them. Decoding counts as on one thread: further threads gain little there,
- * because they read each other's text. */
+/* hpar project: the projected time of a parse on more cores than the machine has. The command
+ * parses the chunks of a parse with P threads one by one on one thread, where nothing disturbs
+ * them. Then it puts the measured tasks on P virtual cores (cli/schedule.h). The library cuts
+ * the chunks in advance, large ones first, as threads that share them
+ * (drivers/parallel/work_range.c) join them. Decoding counts as on one thread: further threads
+ * gain little there, because they read each other's text. */
 
 #include "cli/json.h"
 #include "cli/machine.h"
@@ -52,7 +53,7 @@ typedef struct study {
   hpar_document *document;
   hp_mean projected[MAX_CORES], measured[MAX_CORES], ratio[MAX_CORES];
   int code;
-  /* of the page at hand */
+  /* of the current page */
   const char *path, *bytes;
   size_t length;
   uint64_t sequential, prelude; /* prelude: decoding and cutting */
@@ -102,8 +103,8 @@ static bool keep_tasks(study *s, bool first) {
   return true;
 }
 
-/* The tasks of a parse with so many threads. What the merger would need for a chunk by itself is the worker's time less
- * what speculation adds, which the sequential time tells. */
+/* The tasks of a parse with so many threads. What the merger would need for a chunk by itself is
+ * the worker's time less what speculation adds, which the sequential time tells. */
 static hpar_status measure_tasks(study *s, unsigned cores) {
   hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
                     .threads = cores, .experiment.inspect = true};

@@ -25,8 +25,8 @@ static ssize_t read_some(int file, char *bytes, size_t room) {
   }
 }
 
-/* Returns the number of bytes to allocate first: one more than the file has, so that its end needs no second buffer. 0
- * if the file is too large. */
+/* Returns the number of bytes to allocate first: one more than the file has, so that its end
+ * needs no second buffer. 0 if the file is too large. */
 static size_t first_capacity(int file, const struct stat *about, uint64_t most) {
   if (!S_ISREG(about->st_mode) || about->st_size <= 0) return FIRST;
   off_t begin = lseek(file, 0, SEEK_CUR), left = about->st_size - (begin > 0 ? begin : 0);

@@ -1,7 +1,7 @@
 #ifndef HP_CLI_REPORT_H
 #define HP_CLI_REPORT_H
 
-/* The statistics of a parse, for people and as one JSON object whose keys are a contract. */
+/* Writes the statistics of a parse as a table, or as one JSON object with stable keys. */
 
 #include "cli/json.h"
 
@@ -10,7 +10,7 @@
 void hp_report_stats(FILE *file, const hpar_stats *stats);
 void hp_report_stats_json(hp_json *json, const hpar_stats *stats);
 
-/* The same of many parsed side by side. */
+/* Writes the statistics of many inputs. */
 void hp_report_many(FILE *file, const hpar_many_stats *stats);
 void hp_report_many_json(hp_json *json, const hpar_many_stats *stats);
 

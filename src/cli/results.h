@@ -1,7 +1,7 @@
 #ifndef HP_CLI_RESULTS_H
 #define HP_CLI_RESULTS_H
 
-/* Where measurements are filed: a folder with what they depend on beside them. */
+/* The folder of a measurement: its results and a description of the machine. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,15 +17,16 @@ typedef struct hp_results {
   char began[32];
 } hp_results;
 
-/* Makes the folder `path`, or, where that is NULL, results/<host>/<date>-<commit>/<experiment>, "-2" and so on after it
- * while that exists, and puts machine.json and, where lstopo is installed, topology.xml into it. False after a
- * complaint; a folder that holds results already is one. */
+/* Creates the folder `path`. If `path` is NULL, creates
+ * results/<host>/<date>-<commit>/<experiment>, with "-2" and so on if that exists. Writes
+ * machine.json and, if lstopo is installed, topology.xml. Returns false after a message, also
+ * if the folder already holds results. */
 bool hp_results_open(hp_results *results, const char *path, const char *experiment);
 
-/* Completes machine.json with what only the end of the run tells. False after a complaint. */
+/* Completes machine.json at the end of the run. Returns false after a message. */
 bool hp_results_close(hp_results *results, int exit_status);
 
-/* "<folder>/<name>" in `buffer`. */
+/* Writes "<folder>/<name>" into `buffer`, and returns it. */
 const char *hp_results_file(const hp_results *results, const char *name, char *buffer, size_t size);
 
 #endif

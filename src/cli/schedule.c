@@ -3,10 +3,12 @@
 #include <stdbool.h>
 
 typedef struct queue {
-  size_t low, high, next, count; /* chunks low to high - 1: the merger's range; next: the first of the others */
+  /* chunks low to high - 1: the merger's range; next: the first of the other chunks */
+  size_t low, high, next, count;
 } queue;
 
-/* Returns the end of the merger's range: the merger is faster than a worker, 11 to 10, because it keeps no log. */
+/* Returns the end of the merger's range: the merger is faster than a worker, 11 to 10, because
+ * it keeps no log. */
 static size_t merger_range(size_t length, unsigned cores) {
   enum { MERGER = 11, WORKER = 10 };
   return (size_t)((uint64_t)length * MERGER / (MERGER + WORKER * (uint64_t)(cores - 1)));

@@ -100,7 +100,7 @@ static bool write_token(const hpar_token *token, void *context) {
 /* The tests count columns in UTF-16 code units: one more for each character beyond U+FFFF. */
 typedef struct column_finder {
   hp_line_finder lines;
-  const char *counted; /* on the line at hand, `wide` such characters stand before it */
+  const char *counted; /* `wide` such characters precede it on the current line */
   uint64_t line, wide;
 } column_finder;
 

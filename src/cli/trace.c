@@ -1,5 +1,5 @@
-/* hpar trace: the timeline of a parse as Chrome trace events, "JSON Object Format", which Perfetto and chrome://tracing
- * open. Times are microseconds, with the nanoseconds behind the point. */
+/* hpar trace: the timeline of a parse as Chrome trace events, "JSON Object Format", which
+ * Perfetto and chrome://tracing open. Times are microseconds with three decimals. */
 
 #include "cli/explain_pipeline.h"
 #include "cli/json.h"
