@@ -154,8 +154,9 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   counters->chunks_right += m->is_right && !m->audit.rolled_back;
   counters->chunks_clean += m->is_clean && counters->bytes_reparsed == m->reparsed_before;
   counters->chunks_misguessed += m->audit.rolled_back || chunk->outcome.respeculations;
-  counters->chunks_with_undetected_errors += m->audit.silent != 0;
-  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) counters->undetected_errors_by_kind[i] += m->audit.silent >> i & 1;
+  counters->chunks_with_undetected_errors += m->audit.undetected != 0;
+  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
+    counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
   m->is_in_chunk = false;
   if (m->record) hp_note_merged(m, chunk);
 }

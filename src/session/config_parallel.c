@@ -36,7 +36,7 @@ static hpar_status resolve_plan(hp_plan *plan, const hpar_options *o, hp_call_er
   if (o->experiment.custom_predictor) {
     hpar_status status = read_custom_predictor(&plan->custom, o->experiment.custom_predictor, error);
     if (status != HPAR_OK) return status;
-    plan->predictor = hp_predictor_for(&plan->custom);
+    plan->predictor = hp_custom_predictor(&plan->custom);
   }
   int cut = o->experiment.cut_policy ? hp_cut_policy_named(o->experiment.cut_policy) : plan->cut;
   if (cut < 0) return no_name(error, "experiment.cut_policy", o->experiment.cut_policy, hpar_cut_policy_name);

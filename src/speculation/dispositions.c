@@ -1,6 +1,7 @@
-/* Which tokens a worker leaves to the merger, whole or in part: those that read or write BASE other than through an
- * assumption with a default. Replaying is always exact, so where the answer is not plainly "ours alone" it is to
- * replay. The rules follow the standard's modes one by one; what slips through is caught by the floor as poison. */
+/* The disposition of each token. A worker defers a token that reads or writes the outer context
+ * other than through an assumption with a default. Deferring is always exact, so every doubtful
+ * token is deferred. The rules follow the insertion modes of the standard one by one. A token that
+ * they miss reaches hp_outer_poison. */
 
 #include "html/tree/alike.h"
 #include "html/tree/foreign.h"
@@ -63,9 +64,10 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
   }
 }
 
-static bool start_of_table_part(const hp_builder *b, hp_atom name) {
+/* Returns whether the worker defers the start tag of a table part. */
+static bool defers_table_part(const hp_builder *b, hp_atom name) {
   if (has(b, HP_TABLE)) return false;
-  if (b->foreign_base) return true; /* it pops BASE's foreign elements */
+  if (b->foreign_base) return true; /* it pops foreign elements of the outer context */
   switch (name) {
     case HP_TD:
     case HP_TH:
@@ -98,7 +100,8 @@ static bool start_of_table_part(const hp_builder *b, hp_atom name) {
   }
 }
 
-static bool start_tag(const hp_builder *b, const hp_token *t) {
+/* Returns whether the worker defers the start tag. */
+static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   if (b->tentative && t->name == HP_META && hp_declared_encoding(b, t)) return true;
   if (b->last[HP_TEMPLATE]) return t->name == HP_SELECTEDCONTENT;
   bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_TABLE);
@@ -119,13 +122,13 @@ static bool start_tag(const hp_builder *b, const hp_token *t) {
     case HP_TFOOT:
     case HP_TR:
     case HP_TD:
-    case HP_TH: return start_of_table_part(b, t->name);
+    case HP_TH: return defers_table_part(b, t->name);
     default: break;
   }
   if (fosters) return true;
   switch (t->name) {
     case HP_PLAINTEXT:
-    case HP_OPTGROUP: return b->depth == 0; /* what it does depends on whether a select is in scope */
+    case HP_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
     case HP_SELECT: return b->depth == 0 && !(b->outer->confident & SCOPE);
     case HP_RB:
     case HP_RP:
@@ -135,8 +138,9 @@ static bool start_tag(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* The worker has open elements. Does the search for what this end tag closes stay among them? */
-static bool end_tag(const hp_builder *b, const hp_token *t) {
+/* Returns whether the end tag may close an element of the outer context. Requires: the worker has
+ * open elements. */
+static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   if (b->last[HP_TEMPLATE]) return false;
   uint32_t scope = current(b)->scope, found = last_of(b, t->name);
   bool marker;
@@ -185,29 +189,30 @@ static bool end_tag(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* The current node is the worker's own and foreign. */
-static bool in_foreign(const hp_builder *b, const hp_token *t) {
+/* Returns whether the worker defers the token. Requires: the current node is the worker's and
+ * foreign. */
+static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_START_TAG) {
-    if (html_rules(current(b), t)) return start_tag(b, t);
+    if (html_rules(current(b), t)) return defers_start_tag(b, t);
     if (!breaks_out(b, t)) return false;
   } else if (!breaks_out(b, t)) {
     for (uint32_t i = b->depth; i > 0; i--) {
       if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) // NOLINT: no limit
-        return end_tag(b, t);
+        return defers_end_tag(b, t);
       if (named(&b->stack[i], t->name)) return false;
     }
     return true;
   }
-  /* A break-out, popping to the first element that takes HTML, which must be ours. */
+  /* The tag pops to the first element that accepts HTML. That element must be the worker's. */
   for (uint32_t i = b->depth; i > 0; i--) {
     const hp_open_element *e = &b->stack[i];
     if (e->ns == HPAR_NAMESPACE_HTML || (e->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)))
-      return t->kind == HPAR_TOKEN_START_TAG ? start_tag(b, t) : end_tag(b, t);
+      return t->kind == HPAR_TOKEN_START_TAG ? defers_start_tag(b, t) : defers_end_tag(b, t);
   }
   return true;
 }
 
-/* The start tags that stay in the head. */
+/* Returns whether the start tag stays in the head. */
 static bool is_head_tag(hp_atom name) {
   switch (name) {
     case HP_ANY_METADATA: return true;
@@ -215,7 +220,8 @@ static bool is_head_tag(hp_atom name) {
   }
 }
 
-static bool at_base(const hp_builder *b, const hp_token *t) {
+/* Returns whether the worker defers the token. Requires: the worker has no open element. */
+static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
   uint8_t mode = b->outer->base_mode;
   if (b->outer->fostered) return true;
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
@@ -227,21 +233,21 @@ static bool at_base(const hp_builder *b, const hp_token *t) {
     case HPAR_TOKEN_TEXT:
       if (mode != HP_IN_BODY) return !(t->flags & HP_TEXT_WHITE);
       return t->flags & HP_TEXT_NUL;
-    case HPAR_TOKEN_START_TAG: return start_tag(b, t) || (mode == HP_IN_HEAD && !is_head_tag(t->name));
+    case HPAR_TOKEN_START_TAG: return defers_start_tag(b, t) || (mode == HP_IN_HEAD && !is_head_tag(t->name));
     case HPAR_TOKEN_END_TAG: return true;
     default: return false;
   }
 }
 
-/* The worker has open elements, the tag would close an li, a dd or a dt that may stand below them, and BASE was not
- * prepared for it. */
-static bool asks_unprepared(const hp_builder *b, const hp_token *t) {
+/* Returns whether the tag may close an li, a dd or a dt of the outer context, and the merger has
+ * not run the first half of such a tag. Requires: the worker has open elements. */
+static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
   if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
   return hp_questions_of(b, t) & ~b->outer->confident & (LI | DD) && !has_li_barrier(b) && !b->last[HP_TEMPLATE];
 }
 
-/* Text all by itself before an end tag that is replayed: to replay it, too, takes one entry in the log, to splice it
- * two, one of them an assumption. */
+/* Returns whether the token is the only text before a deferred end tag. Deferring it, too, takes
+ * one entry of the log. Splicing it takes two entries, one of which is an assumption. */
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
   if (t->kind != HPAR_TOKEN_TEXT || b->outer->now.tokens || !b->outer->minimise_log) return false;
@@ -252,19 +258,21 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->mode == HP_IN_TEXT) return false;
   if (t->kind == HPAR_TOKEN_EOF) return true;
   if (b->depth == 0 && is_lone_text(b, t)) return true;
-  if (b->depth == 0) return at_base(b, t);
+  if (b->depth == 0) return defers_at_outer_level(b, t);
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
       return hp_is_table_mode(b->mode) && !has(b, HP_TABLE) && !has(b, HP_TEMPLATE) && !(t->flags & HP_TEXT_WHITE);
     case HPAR_TOKEN_START_TAG:
-      return current(b)->ns == HPAR_NAMESPACE_HTML ? start_tag(b, t) || asks_unprepared(b, t) : in_foreign(b, t);
-    case HPAR_TOKEN_END_TAG: return current(b)->ns == HPAR_NAMESPACE_HTML ? end_tag(b, t) : in_foreign(b, t);
+      return current(b)->ns == HPAR_NAMESPACE_HTML ? defers_start_tag(b, t) || may_close_outer_item(b, t)
+                                                   : defers_in_foreign(b, t);
+    case HPAR_TOKEN_END_TAG:
+      return current(b)->ns == HPAR_NAMESPACE_HTML ? defers_end_tag(b, t) : defers_in_foreign(b, t);
     default: return false;
   }
 }
 
-/* Questions whose answers are news after a segment: what the worker had open, and the elements that its replayed end
- * tag uncovered, belong to BASE now. */
+/* Returns the questions whose answers may change after a segment. The worker's open elements then
+ * belong to the outer context, and a deferred end tag may expose other elements. */
 uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
   uint32_t questions = b->depth ? TOP : 0;
   if (b->last[HP_P]) questions |= P;
@@ -286,23 +294,23 @@ uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
     case HP_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
     case HP_ANY_PHRASE:
     case HP_A:
-    case HP_NOBR: return questions | TOP | CLEAN; /* what it leaves open in the list is reconstructed */
+    case HP_NOBR: return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
     default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
   }
 }
 
 bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
 
-/* Rows without end tags: were a <tr> replayed whole, the row would be BASE's, and so the next one would be replayed,
- * too. */
-static bool leads_to_row(const hp_builder *b) {
+/* Returns whether to split a <tr> instead of deferring it. After a deferred <tr> the row belongs to
+ * the outer context. The worker would then have to defer every row without an end tag. */
+static bool should_split_row(const hp_builder *b) {
   uint8_t mode = b->outer->base_mode;
   return b->outer->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
 }
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
-  if (hp_must_defer(b, t)) return hp_splits_row(t) && leads_to_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
+  if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
   if (b->depth || b->outer->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~b->outer->confident;
@@ -324,7 +332,8 @@ enum {
   RECONSTRUCTING_MODES = CONTENT_MODES | BIT(HP_IN_TEMPLATE)
 };
 
-/* A marker that leaked keeps an entry of the worker's own in the list although nothing is open. */
+/* Returns whether the list has an own entry although no element is open, because a marker remains.
+ */
 static bool is_to_be_reconstructed(const hp_builder *b) {
   return b->formatting_count && b->formatting[b->formatting_count - 1].node;
 }
@@ -407,7 +416,7 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
       break;
     default: return mode;
   }
-  /* Content, where it cannot be: the body begins, or goes on. */
+  /* Other content begins or continues the body. */
   switch (mode) {
     case HP_BEFORE_HEAD:
     case HP_IN_HEAD:

@@ -1,14 +1,14 @@
 #ifndef HP_SPECULATION_LOG_H
 #define HP_SPECULATION_LOG_H
 
-/* What a worker hands to the merger: the chunk as a sequence of segments.
+/* The log of a chunk: a sequence of segments that a worker makes and the merger reads.
  *
- * A segment begins at a token boundary with nothing of the worker's own open. It holds a run of siblings that
- * hang from its anchor, what was still open when it ended (the end-missing path), the formatting entries, markers
- * and template modes of its own, and every assumption about BASE that its tokens relied on. Most end with a token
- * that is replayed on the true state; after it, all that the worker had open belongs to BASE, so that the
- * next segment begins with empty hands. Nothing here is a guess but the assumptions, and the merger checks all
- * of a segment's before it touches the tree. */
+ * A segment begins at a token boundary at which the worker has no open element. It has a run of
+ * siblings below its splice anchor, the elements that are open at its end, its own formatting
+ * entries, markers and template modes, and every assumption about the outer context that its tokens
+ * relied on. Most segments end with a deferred token, which the merger builds on the true state.
+ * The worker's open elements then belong to the outer context of the next segment. Only the
+ * assumptions may be wrong. The merger checks all of them before it changes the tree. */
 
 #include "html/tree/builder.h"
 
@@ -26,28 +26,28 @@ enum {
 
 typedef enum hp_segment_end {
   HP_ENDS_CLEAN, /* a checkpoint, or the end of the chunk */
-  HP_ENDS_DEFER, /* a token for the merger */
-  HP_ENDS_SPLIT, /* a token whose first half is for the merger; it begins the next segment */
-  HP_ENDS_HAZARD /* given up: nothing of it is of use */
+  HP_ENDS_DEFER, /* a token that the merger builds */
+  HP_ENDS_SPLIT, /* a token whose first half the merger runs; it begins the next segment */
+  HP_ENDS_HAZARD /* unusable */
 } hp_segment_end;
 
 typedef struct hp_segment {
-  uint32_t start, end;              /* offsets; of a replayed token, `end` is where it begins */
-  hp_ref anchor;                    /* 0: there is no run */
-  uint32_t modes;                   /* bit m: under insertion mode m the tokens do the same */
-  uint32_t questions;               /* bit q: assumption q was relied on */
-  uint8_t in_scope;                 /* HP_SCOPE_ bits: names that BASE is assumed not to have in scope */
-  uint8_t top;                      /* HP_TOP_ bits: what BASE's top is assumed not to be */
-  uint16_t formatting_names;        /* bit i: no formatting element i in BASE's list */
-  uint8_t ark[HP_FORMATTING_NAMES]; /* the most entries of formatting element i that were ours at once */
-  uint8_t base_mode, ns;            /* predicted; content modes stand as in body */
+  uint32_t start, end;              /* offsets; `end` is the begin of a deferred token */
+  hp_ref anchor;                    /* 0: no run */
+  uint32_t modes;                   /* bit m: the tokens do the same in insertion mode m */
+  uint32_t questions;               /* bit q: the segment relies on assumption q */
+  uint8_t in_scope;                 /* HP_SCOPE_ bits: names assumed not in the outer scope */
+  uint8_t top;                      /* HP_TOP_ bits: kinds that the outer current node is not */
+  uint16_t formatting_names;        /* bit i: no formatting element i in the outer list */
+  uint8_t ark[HP_FORMATTING_NAMES]; /* largest number of own entries of formatting element i */
+  uint8_t base_mode, ns;            /* predicted; HP_IN_BODY for all content modes */
   uint8_t ends;                     /* hp_segment_end */
-  uint8_t hazard;                   /* hpar_hazard: why it was given up */
-  uint8_t mode;                     /* the worker's mode at the end, */
-  bool mode_is_base;                /* unless it is BASE's own */
+  uint8_t hazard;                   /* hpar_hazard */
+  uint8_t mode;                     /* the worker's mode at the end */
+  bool mode_is_base;                /* the mode at the end is that of the outer context */
   bool frameset_not_ok, form_written;
-  /* Of a composed one that ends clean: the next token's first half was done, but the segment that has the token does
-   * not hold. That one stays in its chunk's log, so that nothing to its left is taken up again. */
+  /* The composer has run the first half of the next token, but the assumptions of the segment with
+   * that token do not hold. That segment stays in the log of its chunk. */
   bool prepared;
   hp_ref form;
   uint32_t open, open_count; /* in the log's arrays */
@@ -55,8 +55,8 @@ typedef struct hp_segment {
   uint32_t template_modes, template_count;
   uint32_t errors_end;
   uint32_t token;
-  hp_atom raw_name; /* its token belongs to the raw text of this element, which a replayed tag has begun; or 0 */
-  uint32_t tokens;  /* counted in the run, the replayed one not among them */
+  hp_atom raw_name; /* element whose raw text contains the token; 0: none */
+  uint32_t tokens;  /* in the run, without the deferred one */
   uint64_t nodes;
 } hp_segment;
 
@@ -74,8 +74,10 @@ typedef struct hp_log {
   hp_errors errors;
 } hp_log;
 
+/* Empties the log. Keeps its memory. */
 void hp_log_clear(hp_log *log);
-void hp_log_cut(hp_log *log, uint32_t segments); /* leaves the first so many, and what belongs to them */
+/* Keeps the first `segments` segments and their entries. */
+void hp_log_cut(hp_log *log, uint32_t segments);
 void hp_log_free(hp_log *log);
 
 #endif

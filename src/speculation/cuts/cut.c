@@ -8,7 +8,7 @@
 
 static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
-/* The length of the name if a raw-text end tag begins here ("</script"), else 0. */
+/* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0. */
 static size_t raw_text_end(const char *at, size_t left) {
   static const char *const names[] = {"script", "style", "textarea", "title",  "noscript",
                                       "iframe", "xmp",   "noframes", "noembed"};
@@ -19,7 +19,7 @@ static size_t raw_text_end(const char *at, size_t left) {
   return 0;
 }
 
-/* Where so many "<" begin no tag, looking for one may take longer than parsing. */
+/* After so many "<" that begin no tag, the search would take longer than the parse. */
 static size_t before_tag(const char *text, size_t length, size_t from, bool past_raw_text_ends) {
   enum { MAX_MISSES = 1000 };
   const char *end = text + length, *at = text + from;
@@ -78,7 +78,8 @@ void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t
   }
 }
 
-/* Up to `end`, where it is cut, too, unless the text ends there; each chunk leaves the takers as much again. */
+/* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all
+ * threads finish at about the same time. */
 static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
                      size_t least, hp_unwind *unwind) {
   enum { MOST = 1 << 20 };

@@ -12,7 +12,7 @@ static uint8_t mode_named(const char *name) {
   for (uint8_t mode = 0; name && mode < HP_INSERTION_MODES; mode++) {
     if (strcmp(hp_mode_name(mode), name) != 0) continue;
     switch (mode) {
-      case HP_INITIAL: /* is over before anything is cut */
+      case HP_INITIAL: /* ends before the first cut */
       case HP_IN_CELL:
       case HP_IN_CAPTION:
       case HP_IN_TEMPLATE:
@@ -33,7 +33,7 @@ static void inside_raw_text(const hp_request *task, const char *element, hp_star
   }
 }
 
-static void ask(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
+static void predict(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   const hpar_cut cut = {task->text, task->length, chunk->cut, chunk->limit, task->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
   plan->custom.predict(plan->custom.context, &cut, &guess);
@@ -54,8 +54,8 @@ static void ask(const hp_plan *plan, const hp_request *task, const hp_chunk_work
     state->first = (uint32_t)guess.first;
 }
 
-const hp_predictor *hp_predictor_for(const hpar_predictor *custom) {
-  static const hp_predictor predictors[] = {{"custom", "the caller's", ask, false, false},
-                                            {"custom", "the caller's, with partial context", ask, true, false}};
+const hp_predictor *hp_custom_predictor(const hpar_predictor *custom) {
+  static const hp_predictor predictors[] = {{"custom", "the caller's", predict, false, false},
+                                            {"custom", "the caller's, with partial context", predict, true, false}};
   return &predictors[custom->partial_context];
 }

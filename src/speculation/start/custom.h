@@ -7,6 +7,7 @@
 
 #include <hpar/predictor.h>
 
-const hp_predictor *hp_predictor_for(const hpar_predictor *custom);
+/* Returns the predictor that calls `custom`. */
+const hp_predictor *hp_custom_predictor(const hpar_predictor *custom);
 
 #endif

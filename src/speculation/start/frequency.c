@@ -32,7 +32,8 @@ hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *k
   return row ? (hp_state)row->state : HP_STATE_DATA;
 }
 
-/* The state does not name the element: it is the one whose end tag stands at the cut, or the likeliest. */
+/* Sets the raw-text element, which the state does not name: the element whose end tag is at the
+ * cut, or the likeliest one. */
 static void inside_raw_text(const hp_request *task, uint32_t cut, hp_content content, hp_atom likeliest,
                             hp_start_state *state) {
   const char *at = task->text + cut, *end = task->text + task->length;

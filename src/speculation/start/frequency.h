@@ -1,8 +1,8 @@
 #ifndef HP_SPECULATION_START_FREQUENCY_H
 #define HP_SPECULATION_START_FREQUENCY_H
 
-/* The predictor "frequency", HPar 4.2.1(b): the state that was the most frequent one at cuts that look the same, in a
- * profile. */
+/* The predictor "frequency", HPar 4.2.1(b): the most frequent state, in a profile, at cuts with the
+ * same key. */
 
 #include "html/tokenizer/state.h"
 #include "speculation/cuts/key.h"
@@ -10,21 +10,23 @@
 
 #include <hpar/predictor.h>
 
-/* Of `cuts` that look like this, `right` were in `state`. No text before: whatever stands before. */
+/* `right` of `cuts` cuts with this key were in `state`. An empty `before` matches any text. */
 typedef struct hp_frequency_row {
   hp_cut_key key;
   uint8_t state; /* hp_state */
   uint64_t cuts, right;
 } hp_frequency_row;
 
-/* The rows are in the order of their keys' bytes. */
+/* The rows are sorted by the bytes of their keys. */
 struct hpar_frequency_table {
   const hp_frequency_row *rows;
   size_t count;
 };
 
-extern const hpar_frequency_table hp_default_frequencies; /* frequency_default.c, by scripts/generate-frequencies */
+/* In frequency_default.c, which scripts/generate-frequencies writes. */
+extern const hpar_frequency_table hp_default_frequencies;
 
+/* Returns the most frequent state at cuts with this key. */
 hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *key);
 
 void hp_predict_by_frequency(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,

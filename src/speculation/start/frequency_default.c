@@ -1,6 +1,5 @@
-/* Written by scripts/generate-frequencies: `hpar profile --json --cut-distance 512` over 160 pages of
- * 46681518 bytes; what was seen at 100 cuts or more, and without which the guess would be
- * another. */
+/* scripts/generate-frequencies writes this file from `hpar profile --json --cut-distance 512`
+ * of 160 pages with 46681518 bytes. It has the keys of at least 100 cuts that change a guess. */
 
 #include "speculation/start/frequency.h"
 

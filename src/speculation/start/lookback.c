@@ -9,25 +9,25 @@
 
 #include <string.h>
 
-/* How far back is looked for what decides the tokenizer's state, where the bytes look like raw text very far, as long
- * as that has not come to so many times the text; and for what decides the namespace. */
+/* Limits of the search before the cut, in bytes: for the tokenizer's state, for it where the bytes
+ * look like raw text, and for the namespace. TIMES_TEXT bounds the sum of all searches. */
 enum { FAR = 64 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
 
-/* What an opener costs that says nothing, beside the bytes that are gone over for it. */
+/* Bytes that an opener without a result is charged in addition to the scanned ones. */
 enum { OPENER_COST = 64 };
 
-/* Bytes that are looked at for that. */
-enum { SAMPLE_BEFORE = 192, SAMPLE_BEHIND = 64, TAG_SAMPLE = 512, FEW_TAGS = 3 };
+/* Bytes of a sample. */
+enum { SAMPLE_BEFORE = 192, SAMPLE_AFTER = 64, TAG_SAMPLE = 512, FEW_TAGS = 3 };
 
 typedef struct view {
   const hp_request *task;
-  const char *text, *end; /* of what has come */
+  const char *text, *end; /* of the available text */
   const char *cut;
   bool like_script;
-  size_t left; /* bytes between an opener and the cut that may still be gone over, so that many openers cost no more */
+  size_t left; /* bytes after openers that the search may still scan */
 } view;
 
-/* The next such byte before the cut, or NULL. */
+/* Returns the next such byte before the cut, or NULL. */
 static const char *next_byte(view *v, const char *at, char byte) {
   size_t length = at < v->cut ? (size_t)(v->cut - at) : 0;
   if (length > v->left) length = v->left;
@@ -36,11 +36,11 @@ static const char *next_byte(view *v, const char *at, char byte) {
   return found;
 }
 
-/* As many brackets of other kinds, bars and backslashes as scripts, style sheets and JSON have. */
+/* Returns whether the sample has the punctuation of scripts, style sheets or JSON. */
 static bool looks_like_script(const view *v) {
   enum { LEAST = 6 };
   const char *from = v->cut - v->text > SAMPLE_BEFORE ? v->cut - SAMPLE_BEFORE : v->text;
-  const char *to = v->end - v->cut > SAMPLE_BEHIND ? v->cut + SAMPLE_BEHIND : v->end;
+  const char *to = v->end - v->cut > SAMPLE_AFTER ? v->cut + SAMPLE_AFTER : v->end;
   unsigned count = 0;
   while (from < to) {
     enum { BLOCK = 128 };
@@ -62,7 +62,7 @@ static bool has_few_tags(const view *v) {
   return tags < FEW_TAGS;
 }
 
-/* As markup in a string is: before it, in it, or behind it. */
+/* Returns whether a quote or backslash is before, in or after the markup, as in a string. */
 static bool is_quoted(view *v, const char *at) {
   if (at > v->text && (at[-1] == '"' || at[-1] == '\'' || at[-1] == '`' || at[-1] == '\\')) return true;
   if (at - v->text > 1 && at[-1] == 'n' && at[-2] == '\\') return true;
@@ -79,14 +79,14 @@ static const char *before_blanks(const view *v, const char *at) {
   return at;
 }
 
-/* Is a comment open, with nothing in it yet? */
+/* Returns whether "<!--" and white space precede `at`. */
 static bool begins_comment(const view *v, const char *at) {
   at = before_blanks(v, at);
   return at - v->text >= 4 && !memcmp(at - 4, "<!--", 4);
 }
 
-/* The raw-text element whose start tag ends right before, but for white space; as scripts begin with "<!--". */
-static const hp_raw_text *begun_before(const view *v, const char *at) {
+/* Returns the raw-text element whose start tag and white space precede `at`, or NULL. */
+static const hp_raw_text *raw_text_before(const view *v, const char *at) {
   at = before_blanks(v, at);
   if (at == v->text || at[-1] != '>') return NULL;
   const char *least = at - v->text > LONGEST_TAG ? at - LONGEST_TAG : v->text;
@@ -100,14 +100,14 @@ static bool begins_in(hp_start_state *state, const hp_raw_text *raw) {
   return true;
 }
 
-/* Where a comment whose text begins at `at` ends before the cut, or NULL. */
+/* Returns the end, before the cut, of a comment whose text begins at `at`, or NULL. */
 static const char *comment_end(view *v, const char *at) {
   for (const char *from = at; (at = next_byte(v, at, '>')); at++)
     if (at - from >= 2 && at[-1] == '-' && at[-2] == '-') return at;
   return NULL;
 }
 
-/* Where an end tag of this raw text, which begins at `at`, begins before the cut, or NULL. */
+/* Returns the end tag, before the cut, of raw text that begins at `at`, or NULL. */
 static const char *raw_text_end(view *v, const char *at, const hp_raw_text *raw) {
   bool script = raw->name[0] == 's'; /* or style */
   for (; at && at < v->cut; at++) {
@@ -120,13 +120,13 @@ static const char *raw_text_end(view *v, const char *at, const hp_raw_text *raw)
   return NULL;
 }
 
-/* The tokenizer's state, where `at` is an opener and none begins between it and the cut but such as were passed over:
- * since where it is this one; or NULL: so is this one. */
+/* Sets the tokenizer's state if the opener at `at` determines it. Returns the begin of that state,
+ * or NULL. Requires: no later opener before the cut determines the state. */
 static const char *opener_decides(view *v, const char *at, hp_start_state *state) {
   const char *name = at + 1, *end;
   if (*name == '!') {
     if (v->end - name < 3 || name[2] != '-' || is_quoted(v, at)) return NULL;
-    const hp_raw_text *raw = begun_before(v, at);
+    const hp_raw_text *raw = raw_text_before(v, at);
     if (raw) {
       end = raw_text_end(v, at, raw);
       if (!end) begins_in(state, raw);
@@ -152,8 +152,8 @@ static const char *opener_decides(view *v, const char *at, hp_start_state *state
   return !end ? at : v->like_script && is_quoted(v, end) ? NULL : end;
 }
 
-/* Is what ends right before the cut, but for white space, raw text or a comment? */
-static bool is_behind_end(view *v) {
+/* Returns whether raw text or a comment, and white space, end at the cut. */
+static bool follows_end(view *v) {
   const char *at = before_blanks(v, v->cut);
   if (at - v->text < 3 || at[-1] != '>') return false;
   if (at[-2] == '-' && at[-3] == '-') return !v->like_script;
@@ -162,7 +162,7 @@ static bool is_behind_end(view *v) {
   return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->task->scripting);
 }
 
-/* The first of those in [at, end) that are escaped, or NULL. */
+/* Returns the first escaped quote in [at, end), or NULL. */
 static const char *escaped_quote(const char *at, const char *end) {
   static const char quote[] = "&quot;";
   for (; (at = memchr(at, '&', (size_t)(end - at))); at++)
@@ -170,7 +170,7 @@ static const char *escaped_quote(const char *at, const char *end) {
   return NULL;
 }
 
-/* Of quotes, are those that stand nearest to the cut escaped, as they are in an attribute's value? */
+/* Returns whether the quotes nearest to the cut are escaped, as in an attribute's value. */
 static bool is_in_value(const view *v) {
   enum { MOST = 4 << 10 };
   const char *from = v->cut - v->text > MOST ? v->cut - MOST : v->text;
@@ -181,7 +181,8 @@ static bool is_in_value(const view *v) {
   return escaped_quote(quote ? quote : from, v->cut);
 }
 
-/* What was found last, if it is of use: at the cut, or at a place before it. Sets how far may be looked. */
+/* Returns the begin of the last found state, if it is at or before the cut. Sets the limit of the
+ * search. */
 static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, size_t *far) {
   uint32_t cut = (uint32_t)(v->cut - v->text);
   pthread_mutex_lock(&shared->lock);
@@ -192,16 +193,17 @@ static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, 
     state->raw_name = shared->found.state.raw_name;
     state->inside = shared->found.state.inside;
   }
-  *far = shared->looked_at < TIMES_TEXT * (uint64_t)v->task->length ? VERY_FAR : FAR;
+  *far = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->task->length ? VERY_FAR : FAR;
   pthread_mutex_unlock(&shared->lock);
   return to;
 }
 
-/* That since `from` this is the state; NULL: that is not sure. `looked_at` bytes were gone over for it. */
-static void make_known(hp_prescan *shared, const view *v, const char *from, size_t looked_at,
+/* Keeps the state, which begins at `from`, or NULL if that is not sure. Counts the scanned bytes.
+ */
+static void make_known(hp_prescan *shared, const view *v, const char *from, size_t scanned_bytes,
                        const hp_start_state *state) {
   pthread_mutex_lock(&shared->lock);
-  shared->looked_at += looked_at;
+  shared->scanned_bytes += scanned_bytes;
   if (from) {
     shared->found.from = (uint32_t)(from - v->text);
     shared->found.to = (uint32_t)(v->cut - v->text);
@@ -210,7 +212,8 @@ static void make_known(hp_prescan *shared, const view *v, const char *from, size
   pthread_mutex_unlock(&shared->lock);
 }
 
-/* Where no opener stands between `at`, where this was the state, and the cut: since where it is the one at the cut. */
+/* Continues a state at `at` to the cut, if no opener is between them. Returns the begin of the
+ * state at the cut. */
 static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   const char *end = NULL;
   if (state->inside) end = comment_end(v, at);
@@ -222,9 +225,9 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   return end;
 }
 
-/* Returns since where. */
+/* Finds the state at the cut. Returns its begin, or NULL. */
 static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state) {
-  if (is_behind_end(v)) return v->cut;
+  if (follows_end(v)) return v->cut;
   hp_start_state before = *state;
   size_t far = FAR;
   uint32_t to = shared ? known(shared, v, &before, &far) : 0;
@@ -238,21 +241,21 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
     v->left -= OPENER_COST;
     since = opener_decides(v, at, state);
   }
-  size_t looked_at = (size_t)(v->cut - (at < least ? least : at)) + (far - v->left);
+  size_t scanned_bytes = (size_t)(v->cut - (at < least ? least : at)) + (far - v->left);
   if (!since && at < least && to && least == v->text + to) {
     *state = before;
     since = go_on_from(v, least, state);
   } else if (!since && at < least && (least == v->text || !v->like_script)) {
     since = least;
-  } else if (!since && v->like_script && (few_tags || at >= least)) { /* nothing but strings */
+  } else if (!since && v->like_script && (few_tags || at >= least)) { /* only strings */
     begins_in(state, hp_raw_text_named("script", true));
     since = at < least ? least : at;
   }
-  if (shared) make_known(shared, v, since, looked_at, state);
+  if (shared) make_known(shared, v, since, scanned_bytes, state);
   return since ? since : v->cut;
 }
 
-/* Is svg or math around the tag that begins at `at`, as far as the tag before it says? */
+/* Returns the namespace around the tag at `at`, as the previous tag suggests. */
 static uint8_t namespace_before(const view *v, const char *at) {
   const char *least = at - v->text > NEAR ? at - NEAR : v->text;
   const char *tag = memrchr(least, '<', (size_t)(at - least));
@@ -298,7 +301,7 @@ static void find_namespace(const view *v, hp_start_state *state) {
 
 static bool is_name(const char *at, const char *end) { return at < end && (unsigned char)((*at | 0x20) - 'a') < 26; }
 
-/* May a tag of this name stand in a head, or begin or end it? */
+/* Returns whether a tag of this name may occur in a head, or begin or end it. */
 static bool fits_head(const char *name, const char *end) {
   static const char *const names[] = {"link",     "script", "meta", "style", "noscript", "title",   "base",
                                       "template", "head",   "body", "html",  "noframes", "bgsound", "basefont"};
@@ -307,8 +310,8 @@ static bool fits_head(const char *name, const char *end) {
   return false;
 }
 
-/* Do tags that no head has stand before `at`, and no raw text between? */
-static bool is_behind_content(const view *v, const char *at) {
+/* Returns whether a tag that no head contains, and no raw text, precedes `at`. */
+static bool follows_content(const view *v, const char *at) {
   enum { MOST = 1 << 10 };
   const char *least = at - v->text > MOST ? at - MOST : v->text;
   while ((at = memrchr(least, '<', (size_t)(at - least)))) {
@@ -323,7 +326,7 @@ void hp_predict_by_lookback(const hp_plan *plan, const hp_request *task, const h
                             hp_start_state *state) {
   view v = {
       .task = task, .text = task->text, .end = task->text + task->length, .cut = task->text + chunk->cut, .left = FAR};
-  const char *begin = v.cut; /* of what the cut lies in, if that is known */
+  const char *begin = v.cut; /* of the markup around the cut, if known */
   v.like_script = looks_like_script(&v);
   if (v.like_script && is_in_value(&v))
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
@@ -335,6 +338,6 @@ void hp_predict_by_lookback(const hp_plan *plan, const hp_request *task, const h
   const char *name = v.cut + 1;
   if (name < v.end && *name == '/') name++;
   if (data && is_name(name, v.end) && !fits_head(name, v.end)) return;
-  if (is_behind_content(&v, data ? v.cut : begin)) return;
+  if (follows_content(&v, data ? v.cut : begin)) return;
   if (hp_prescan_is_in_head(plan->prescan, task, chunk->cut)) state->mode = HP_IN_HEAD;
 }

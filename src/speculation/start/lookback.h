@@ -3,8 +3,9 @@
 
 #include "speculation/start/predict.h"
 
-/* The predictor "lookback": the nearest place before the cut that decides in which state the tokenizer is there; the
- * names of the tags behind it, of which some stand in foreign content only; and how far the head reaches. */
+/* The predictor "lookback". It uses the nearest place before the cut that determines the state, the
+ * names of the tags after the cut, some of which occur in foreign content only, and the end of the
+ * head. */
 void hp_predict_by_lookback(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                             hp_start_state *state);
 

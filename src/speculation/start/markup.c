@@ -88,7 +88,7 @@ static const char *const svg_names[26][8] = {
     ['t' - 'a'] = {"tspan", "textpath"},
     ['u' - 'a'] = {"use"},
 };
-/* They all begin with m. Not those that HTML may stand in. */
+/* All names begin with m. Elements that may contain HTML are missing. */
 static const char *const math_names[] = {"mrow",   "mi",     "mo",     "mn",       "mfrac",      "msup",     "msub",
                                          "mstyle", "msqrt",  "mroot",  "msubsup",  "munder",     "mover",    "mtable",
                                          "mtr",    "mtd",    "mspace", "mpadded",  "munderover", "mphantom", "mfenced",

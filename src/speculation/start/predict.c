@@ -55,8 +55,8 @@ const char *hpar_predictor_summary(size_t index) {
 
 /*** the insertion mode ***/
 
-/* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are not made, of course.
- */
+/* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are
+ * not made, of course. */
 static void initial(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
   (void)plan, (void)task, (void)chunk;
   state->mode = HP_BEFORE_HEAD;

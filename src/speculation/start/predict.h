@@ -1,13 +1,13 @@
 #ifndef HP_SPECULATION_START_PREDICT_H
 #define HP_SPECULATION_START_PREDICT_H
 
-/* The state in which a chunk begins, guessed from the bytes. A wrong guess costs time and nothing else: the
- * merger takes no segment that does not begin at a true token boundary, under a mode in which its tokens do the same.
- */
+/* Prediction of the state at the begin of a chunk. A wrong prediction only costs time. The merger
+ * splices a segment in only if it begins at a true token boundary and its tokens do the same in the
+ * true mode. */
 
 #include "html/tree/engine.h"
 
-/* What a cut can lie inside of, when the tokenizer's content is data. */
+/* The markup that a cut lies inside of, when the tokenizer's content is data. */
 typedef enum hp_inside {
   HP_INSIDE_NOTHING,
   HP_INSIDE_COMMENT,
@@ -19,14 +19,12 @@ typedef enum hp_inside {
 
 typedef struct hp_start_state {
   hp_content content;
-  hp_atom raw_name; /* the element whose raw text the chunk begins in */
+  hp_atom raw_name; /* element whose raw text contains the cut; 0: none */
   uint8_t inside;   /* hp_inside */
-  uint8_t ns;       /* of the adjusted current node; */
-  uint8_t outer_ns; /* and around the svg or math element that it is in */
-  uint8_t mode;     /* hp_insertion_mode. HP_IN_BODY is no guess: it stands for in cell and in caption, too, and
-                       whatever else fits what the chunk begins with */
-  uint32_t first;   /* where the first token begins, if that is known: 0: it is to be found; HP_START_BEYOND: not in
-                       the chunk */
+  uint8_t ns;       /* of the adjusted current node */
+  uint8_t outer_ns; /* around its svg or math element */
+  uint8_t mode;     /* hp_insertion_mode; HP_IN_BODY includes in cell and in caption */
+  uint32_t first;   /* begin of the first token; 0: unknown; HP_START_BEYOND: after the chunk */
 } hp_start_state;
 
 #define HP_START_BEYOND UINT32_MAX
@@ -34,32 +32,36 @@ typedef struct hp_start_state {
 struct hp_plan;       /* speculation/strategies/strategy.h */
 struct hp_chunk_work; /* speculation/worker/worker.h */
 
-/* Of the tokenizer's state and the namespace. */
+/* A predictor of the tokenizer's state and the namespace. */
 typedef struct hp_predictor {
   const char *name, *summary;
-  /* The state at the chunk's cut, > 0; `state` is the data state in HTML before. NULL: it is left at that. */
+  /* Predicts the state at the chunk's cut, which is positive. `state` is initially the data state
+   * in HTML. NULL: no prediction. */
   void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                   hp_start_state *state);
-  /* An end tag that nothing can have opened says what the chunk began inside: everything before it is dropped. */
+  /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
+   * starts again after it. */
   bool context;
-  bool oracle; /* wants hp_chunk_work.truth */
+  bool oracle; /* reads hp_chunk_work.truth */
 } hp_predictor;
 
-/* Of the insertion mode. */
+/* A predictor of the insertion mode. */
 typedef struct hp_mode_predictor {
   const char *name, *summary;
-  /* Sets state->mode, which is HP_IN_BODY before; the rest of the state has been predicted. NULL: left at that. */
+  /* Sets state->mode, which is initially HP_IN_BODY. The rest of the state is predicted. NULL: no
+   * prediction. */
   void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
                   hp_start_state *state);
-  /* What the mode, and the namespace, become by replayed tokens is predicted, too; else they stay. */
+  /* The worker also predicts the mode and the namespace after each deferred token. */
   bool after_replay;
   bool oracle;
 } hp_mode_predictor;
 
-/* The name of the raw-text element whose name stands at `at`, or 0. */
+/* Returns the name of the raw-text element whose name is at `at`, or 0. */
 hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting);
 
-const hp_predictor *hp_predictor_named(const char *name); /* NULL: no such */
+/* Return the predictor of this name, or NULL. */
+const hp_predictor *hp_predictor_named(const char *name);
 const hp_mode_predictor *hp_mode_predictor_named(const char *name);
 
 #endif

@@ -12,10 +12,10 @@ enum { SVG = 1, MATH, INTEGRATION };
 
 typedef struct scan {
   hp_prescan_state *s;
-  const char *text, *end; /* of what has come */
+  const char *text, *end; /* of the available text */
   const char *target;
   bool scripting;
-  bool only_head; /* no farther than it goes */
+  bool only_head; /* stops at the end of the head */
 } scan;
 
 static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
@@ -24,7 +24,7 @@ static bool is_over(const scan *c) { return c->only_head && c->s->head == AFTER_
 
 static void go_to(scan *c, const char *at) { c->s->at = (uint32_t)(at - c->text); }
 
-/* The marker stands first in an attribute's value. */
+/* Returns whether the marker is the first part of an attribute's value. */
 static bool is_quoted(const scan *c, const char *marker) {
   return marker - c->text >= 2 && (marker[-1] == '"' || marker[-1] == '\'') && marker[-2] == '=';
 }
@@ -44,7 +44,7 @@ static void in_comment(scan *c) {
   go_to(c, c->target);
 }
 
-/* Has a "-->" ended the script's escape before `to`? */
+/* Returns whether a "-->" ends the script's escape before `to`. */
 static bool escape_ends(scan *c, const char *to) {
   const char *from = c->text + c->s->from, *at = c->text + c->s->looked;
   for (; at < to && (at = memchr(at, '>', (size_t)(to - at))); at++)
@@ -54,7 +54,7 @@ static bool escape_ends(scan *c, const char *to) {
 }
 
 //§ script-data-escaped-state
-/* True at an end tag that ends the script. */
+/* Returns whether the end tag at `at` ends the script. */
 static bool ends_script(scan *c, const char *at) {
   hp_prescan_state *s = c->s;
   if (s->escaped && escape_ends(c, at)) s->escaped = s->double_escaped = false;
@@ -118,7 +118,8 @@ static bool breaks_out(const char *name, const char *end) {
   return false;
 }
 
-/* The ">" of the tag at `at`, or NULL. Tags come in order, and no byte is looked at twice. */
+/* Returns the ">" of the tag at `at`, or NULL. Tags ascend, and the search visits each byte once.
+ */
 static const char *tag_end(scan *c, const char *at) {
   const char *from = c->text + c->s->no_end_before;
   if (from < at) from = at;
@@ -136,7 +137,7 @@ static void push(scan *c, uint8_t what) {
   if (c->s->depth < HP_PRESCAN_OPEN) c->s->open[c->s->depth++] = what;
 }
 
-/* Up to and with the innermost of these, if there is one. */
+/* Pops up to and including the innermost of these elements, if one is open. */
 static void pop(scan *c, uint8_t what) {
   for (uint8_t i = c->s->depth; i > 0; i--) {
     if (c->s->open[i - 1] != what) continue;
@@ -157,7 +158,7 @@ static bool is_integration_point(const char *name, const char *end) {
          hp_tag_is(name, end, "desc") || hp_tag_is(name, end, "title");
 }
 
-/* Any tag while something foreign is open. False if HTML's rules apply to it. */
+/* Processes a tag in foreign content. Returns false if HTML's rules apply to it. */
 static bool foreign_tag(scan *c, const char *at, const char *name, bool closer) {
   uint8_t top = c->s->open[c->s->depth - 1];
   if (closer) {
@@ -178,11 +179,11 @@ static bool foreign_tag(scan *c, const char *at, const char *name, bool closer) 
     while (c->s->depth && c->s->open[c->s->depth - 1] != INTEGRATION) c->s->depth--;
     return false;
   }
-  if (hp_tag_is(name, c->end, "svg") || hp_tag_is(name, c->end, "math")) return false; /* one more of them */
+  if (hp_tag_is(name, c->end, "svg") || hp_tag_is(name, c->end, "math")) return false; /* nested */
   return true;
 }
 
-/* What a tag says about where the head ends. */
+/* Updates the state of the head after a tag. */
 static void tell_head(scan *c, const char *name, bool closer) {
   static const char *const in_head[] = {"base",     "basefont", "bgsound", "link",  "meta",    "noframes",
                                         "noscript", "script",   "style",   "title", "template"};
@@ -198,7 +199,7 @@ static void tell_head(scan *c, const char *name, bool closer) {
   s->head = head ? IN_HEAD : AFTER_HEAD;
 }
 
-/* A bracket in data; leaves `at` behind it at least. */
+/* Processes a bracket in data. Leaves the scan after it. */
 static void at_bracket(scan *c, const char *at) {
   hp_prescan_state *s = c->s;
   go_to(c, at + 1);
@@ -206,7 +207,7 @@ static void at_bracket(scan *c, const char *at) {
   if (at[1] == '!') {
     if (at[2] != '-' || c->end - at < 4 || at[3] != '-' || is_quoted(c, at)) return;
     s->where = IN_COMMENT;
-    s->from = s->at = (uint32_t)(at + 2 - c->text); /* "<!-->" is one */
+    s->from = s->at = (uint32_t)(at + 2 - c->text); /* "<!-->" is a comment */
     if (c->end - at > 4 && at[4] == '>') return;
     if (c->end - at > 5 && at[4] == '-' && at[5] == '>') return;
     s->from = s->at = (uint32_t)(at + 4 - c->text);
@@ -272,7 +273,7 @@ void hp_prescan_begin(hp_prescan *p) {
   p->has_lock = true;
   p->front = p->head = (hp_prescan_state){0};
   p->found.from = p->found.to = 0;
-  p->looked_at = 0;
+  p->scanned_bytes = 0;
   p->note_count = 0;
 }
 
@@ -281,7 +282,7 @@ void hp_prescan_close(hp_prescan *p) {
   if (p->has_lock) pthread_mutex_destroy(&p->lock);
 }
 
-/* The last note at or before the cut; the state from which to go on by oneself. */
+/* Returns the last kept state at or before the cut. */
 static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, uint32_t cut, bool scripting) {
   uint32_t wanted = cut / HP_PRESCAN_STEP;
   pthread_mutex_lock(&p->lock);
@@ -296,7 +297,7 @@ static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, ui
     advance(&p->front, text, length, p->note_count * HP_PRESCAN_STEP, scripting);
     p->notes[p->note_count++] = p->front;
   }
-  /* Cuts come in order, mostly. */
+  /* Most cuts ascend. */
   if (p->note_count > wanted && p->front.at <= cut) advance(&p->front, text, length, cut, scripting);
   hp_prescan_state state = p->front;
   for (uint32_t i = wanted < p->note_count ? wanted + 1 : p->note_count; state.at > cut && i > 0; i--) {
@@ -327,7 +328,7 @@ void hp_prescan_skip(hp_prescan *p, uint32_t to) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Of the foreign element that is `level`th from the top. */
+/* Returns the namespace of the foreign element `level` elements below the top. */
 static uint8_t namespace_at(const hp_prescan_state *s, uint8_t level) {
   if (s->depth < level || s->open[s->depth - level] == INTEGRATION) return HPAR_NAMESPACE_HTML;
   return s->open[s->depth - level] == SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;

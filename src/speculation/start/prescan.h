@@ -1,11 +1,12 @@
 #ifndef HP_SPECULATION_START_PRESCAN_H
 #define HP_SPECULATION_START_PRESCAN_H
 
-/* A scan from the beginning of the text that knows comments, raw text with the escaped states of scripts, foreign
- * elements, and where the head ends; nothing else of tags but their names, and of attributes that a quote right before
- * a marker may be theirs. It goes as far as somebody asks, one thread at a time, and leaves a note at every so many
- * bytes, so that a question about an earlier place costs one step. Outside foreign content and the head only the few
- * brackets that may begin a marker are looked at, which is why it is fast. */
+/* The prescan reads the text from its beginning. It recognises comments, raw text with the escaped
+ * states of scripts, foreign elements and the end of the head. Of tags it reads only names, and a
+ * quote before a marker may belong to an attribute. It scans up to the last requested cut, on one
+ * thread at a time. It keeps its state every HP_PRESCAN_STEP bytes, so that a request for an
+ * earlier place scans at most one step. Outside foreign content and the head it visits only
+ * brackets that may begin a marker. */
 
 #include "speculation/start/predict.h"
 
@@ -14,15 +15,15 @@
 enum { HP_PRESCAN_STEP = 4 << 10, HP_PRESCAN_OPEN = 12 };
 
 typedef struct hp_prescan_state {
-  uint32_t at;                          /* everything before has been seen */
-  uint32_t from;                        /* of the comment, or of a script's escape: no earlier "-->" ends it */
-  uint32_t looked;                      /* nor one before this place does, in a script */
-  uint32_t no_end_before;               /* no ">" stands from the last tag that was looked at to here */
+  uint32_t at;                          /* the scan has reached this offset */
+  uint32_t from;                        /* begin of the comment or escape */
+  uint32_t looked;                      /* in a script, no "-->" before this place ends it */
+  uint32_t no_end_before;               /* no ">" is between the last visited tag and here */
   uint8_t where;                        /* data, comment, raw text */
-  uint8_t raw;                          /* hp_atom is too wide: index of the raw-text element */
+  uint8_t raw;                          /* index of the raw-text element */
   bool escaped, double_escaped;         /* script data */
-  uint8_t head;                         /* before it, in it, after it */
-  uint8_t depth, open[HP_PRESCAN_OPEN]; /* foreign elements: svg, math, and integration points in them */
+  uint8_t head;                         /* before, in or after the head */
+  uint8_t depth, open[HP_PRESCAN_OPEN]; /* svg, math and integration points in them */
 } hp_prescan_state;
 
 /* All zeros before first use. */
@@ -32,27 +33,29 @@ typedef struct hp_prescan {
   hp_prescan_state front;
   hp_prescan_state *notes; /* [i]: the first state with at >= i * HP_PRESCAN_STEP */
   uint32_t note_count, note_capacity;
-  /* For the predictor lookback: the head, no farther than it goes; what was found last, which is the state at any cut
-   * in (from, to]; how many bytes were gone over for all that. */
+  /* For the predictor lookback: the state at the end of the head at most, the last result, which is
+   * the state at any cut in (from, to], and the number of scanned bytes. */
   hp_prescan_state head;
   struct {
     uint32_t from, to;
     hp_start_state state;
   } found;
-  uint64_t looked_at;
+  uint64_t scanned_bytes;
 } hp_prescan;
 
-void hp_prescan_begin(hp_prescan *prescan); /* for another text */
+/* Resets the prescan for another text. */
+void hp_prescan_begin(hp_prescan *prescan);
 void hp_prescan_close(hp_prescan *prescan);
 
-/* The state at `cut` of a chunk that ends at `limit`, as far as the text has come. Any thread. */
+/* Finds the state at `cut` of a chunk that ends at `limit`, in the available text. Any thread may
+ * call it. */
 void hp_prescan_at(hp_prescan *prescan, const hp_request *task, uint32_t cut, uint32_t limit, hp_start_state *state);
 
-/* Does the head, as far as the text has come, reach to `cut`? */
+/* Returns whether `cut` lies in the head, in the available text. */
 bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_request *task, uint32_t cut);
 
-/* A worker has come to a token boundary in the body, with nothing foreign around it: what lies before that need not be
- * scanned. Any thread. */
+/* Skips the text before `to`, which is a token boundary in the body and not in foreign content. Any
+ * thread may call it. */
 void hp_prescan_skip(hp_prescan *prescan, uint32_t to);
 
 #endif

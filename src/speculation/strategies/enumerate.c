@@ -16,7 +16,7 @@ static uint32_t after(const char *base, const char *at, const char *limit, const
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Behind the tag whose value `quote` is open in, or none. */
+/* Returns the end of the tag, in whose attribute value `quote` is open, or none. */
 static uint32_t after_tag(const char *base, const char *at, const char *limit, char quote) {
   char before = 0;
   for (; at < limit; at++) {
@@ -41,7 +41,7 @@ static void add(uint32_t *places, uint32_t *count, uint32_t place) {
   ++*count;
 }
 
-/* The ends of raw text, one for each element: all are found in one pass over the end tags. */
+/* Adds the ends of raw text, one per element, in one pass over the end tags. */
 static void add_raw_texts(const hp_request *task, const char *at, const char *limit, uint32_t *places,
                           uint32_t *count) {
   uint32_t seen = 0;

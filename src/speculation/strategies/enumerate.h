@@ -1,31 +1,36 @@
 #ifndef HP_SPECULATION_STRATEGIES_ENUMERATE_H
 #define HP_SPECULATION_STRATEGIES_ENUMERATE_H
 
-/* The strategy enumerate: no start state is predicted. All are followed from the cut, as data-parallel finite-state
- * machines do, until they have become one.
+/* The strategy "enumerate": it predicts no start state. It follows all states from the cut until
+ * they agree, as data-parallel finite-state machines do.
  *
- * The tokenizer's states fall into classes, of which one member stands for all, since what a class is left by does not
- * depend on the member:
- *   data            any state in which a token begins here
- *   comment         left by "-->" or "--!>"; the states after a dash differ in the first three bytes only
- *   tag             before, in and after names, before values, unquoted values; left by ">"
- *   double quotes   of an attribute's value; left by the quote, and then as tag
- *   single quotes   the same
- *   raw text        one class for each element that has it: it is left by that element's end tag. For script this is
- *                   the state that is not escaped; one that is escaped twice is left by a later end tag, at which
- *                   another class, or the merger by itself, comes to the same place
- *   CDATA section   left by "]]>"
- * PLAINTEXT is never left. A doctype, a processing instruction and a bogus comment are left by ">", as a tag is.
- * So each class has a place where its first token of data begins, or none in the chunk. The chunk is parsed once, in
- * the data class; where that comes to a token boundary at or behind the place of another class, the two have become
- * one, for the tokenizer has no memory at such a place but its content. There a segment ends, so that the merger can
- * begin with the next. What stands between the two places is text, and the merger parses it.
+ * The tokenizer's states fall into classes. The end of a class does not depend on its member, so
+ * one member represents it:
  *
- * Insertion mode and namespace are states of the tree builder: nothing is assumed of the mode that is not checked, and
- * HTML is assumed, and checked, for the namespace. */
+ *   - data: any state in which a token begins here.
+ *   - comment: ends with "-->" or "--!>". The states after a dash differ in the first three bytes.
+ *   - tag: before, in and after names, before values, in unquoted values. Ends with ">". A doctype,
+ *     a processing instruction and a bogus comment end in the same way.
+ *   - double quotes, single quotes: in an attribute's value. End with the quote and continue as
+ *     tag.
+ *   - raw text, one class per element: ends with the end tag of its element. For a script this is
+ *     the state that is not escaped. A doubly escaped script ends with a later end tag, where
+ *     another class or the merger reaches the same place.
+ *   - CDATA section: ends with "]]>".
+ *   - PLAINTEXT: never ends.
+ *
+ * In each class the first token of data begins at one place, or not in the chunk. The worker parses
+ * the chunk once, in the data class. At a token boundary at or after the place of another class,
+ * the two classes agree, because the tokenizer's only memory there is its content. A segment ends
+ * there, so that the merger can begin with the next one. The merger parses the text between both
+ * places.
+ *
+ * Insertion mode and namespace are states of the tree builder. The merger checks every assumption
+ * about the mode, and the assumption that the namespace is HTML. */
 
 #include "speculation/strategies/strategy.h"
 
+/* The hook hp_strategy.parse. */
 void hp_enumerate_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
                         struct hp_chunk_work *chunk);
 

@@ -1,4 +1,4 @@
-/* The worker's side. */
+/* The decisions of the scheme, on the worker's thread. */
 
 #include "speculation/strategies/hpar2013.h"
 
@@ -14,28 +14,28 @@ typedef enum contradiction {
   FOREIGN_END,
   TABLE_END,
   META,     /* in body */
-  NOT_HEAD, /* what was taken for a head has body content before that meta */
-  BOTTOM    /* of the open stack was hit */
+  NOT_HEAD, /* body content precedes the meta */
+  BOTTOM    /* the tag reaches the bottom of the open stack */
 } contradiction;
 
-/* What a reading of the chunk goes by. It is begun again when that turns out wrong. */
+/* The guesses of a start hypothesis. The worker starts again if one is wrong. */
 typedef struct guesses {
-  uint32_t from; /* where it begins, in */
+  uint32_t from; /* begin */
   uint8_t mode, ns;
-  bool anchor;                                                 /* in cell rather than in body */
+  bool in_cell;                                                /* in cell instead of in body */
   bool head;                                                   /* in head, because of a meta */
-  bool plain;                                                  /* not behind a comment's end */
-  bool no_raw_text_end, no_foreign_end, no_table_end, no_meta; /* they have had their turn */
-  uint32_t end_comment;                                        /* where a comment ends that nothing opened; or 0 */
+  bool plain;                                                  /* does not begin after a comment */
+  bool no_raw_text_end, no_foreign_end, no_table_end, no_meta; /* happened */
+  uint32_t end_comment;                                        /* end of an unopened comment */
 } guesses;
 
 typedef struct attempt {
   guesses *guess;
-  bool anchor;                  /* still */
+  bool in_cell;                 /* still in cell */
   hp_atom top;                  /* the last tag before the cut, still open; or 0 */
-  bool in_head, in_noscript;    /* nothing but head content so far; at base level in a noscript of it */
-  uint32_t started[TABLE_ENDS]; /* start tags of table parts that were ignored in body, their end tags to come */
-  bool ignores;                 /* the token at hand is such an end tag, or that of a head, in body */
+  bool in_head, in_noscript;    /* only head content so far; in an outer noscript */
+  uint32_t started[TABLE_ENDS]; /* ignored start tags of table parts without their end tag */
+  bool ignores;                 /* the token is such an end tag, or that of a head */
   contradiction found;
   uint32_t found_at;
   hp_atom name; /* of the tag that revealed it */
@@ -53,7 +53,8 @@ static int table_end(hp_atom name) {
   }
 }
 
-/* The name of the last tag before the cut, if it is a start tag that leaves something open; or 0. */
+/* Returns the name of the last tag before the cut, if it is a start tag of a non-void element, or
+ * 0. */
 static hp_atom last_tag(const char *text, uint32_t cut) {
   const char *end = text + cut, *least = cut > SUFFIX ? end - SUFFIX : text, *at = end;
   while ((at = memrchr(least, '<', (size_t)(at - least)))) {
@@ -71,7 +72,7 @@ static hp_atom last_tag(const char *text, uint32_t cut) {
   return 0;
 }
 
-/* bit q: what the open `top` answers of the questions that a start tag asks. */
+/* Returns the questions of a start tag that the open element `top` answers: bit q. */
 static uint32_t answered_by(hp_atom top) {
 #define QUESTION(name) (1u << HPAR_ASSUME_##name)
   switch (top) {
@@ -126,7 +127,8 @@ static void look_for_end_comment(guesses *g, const char *text, const hp_token *t
   if (found) g->end_comment = (uint32_t)(found + 3 - text);
 }
 
-/* The token stands at base level, in a chunk that has had head content only. True if that was to be so. */
+/* Returns whether the token ends the head content. Requires: the chunk has only head content so
+ * far, and no open element. */
 static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
@@ -160,7 +162,7 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
     return find(a, META, t);
   int part = table_end(t->name);
   if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
-  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (hp_is_table_mode(mode) || a->anchor);
+  bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (hp_is_table_mode(mode) || a->in_cell);
   bool leaves_foreign = foreign_base && breaks_out(b, t);
   if ((ends_table_part || leaves_foreign) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
   if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {
@@ -183,11 +185,11 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
     a->ignores = a->started[part] > 0;
     if (a->ignores)
       a->started[part]--;
-    else if (w->outer.base_mode == HP_IN_BODY && !a->anchor && !a->guess->no_table_end)
+    else if (w->outer.base_mode == HP_IN_BODY && !a->in_cell && !a->guess->no_table_end)
       return find(a, TABLE_END, t);
   }
   if (hp_must_defer(b, t)) {
-    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->anchor = false;
+    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->in_cell = false;
     if (t->name == a->top) a->top = 0;
   }
   return false;
@@ -197,7 +199,7 @@ bool hp_hpar2013_stops(hp_worker *w, const hp_request *task, const hp_token *t, 
   attempt *a = w->own;
   const hp_builder *b = &w->engine.builder;
   a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_HEAD && !a->in_head;
-  w->outer.confident = ~0u; /* nothing is prepared for but what the last tag before the cut left open */
+  w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
   if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, task->text, t, chunk->limit);
   if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
@@ -215,8 +217,8 @@ uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token 
   return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
 }
 
-/* A better guess. False: there is none. */
-static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
+/* Corrects the guesses. Returns false if no other guess is left. */
+static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) {
   switch (a->found) {
     case RAW_TEXT_END:
       g->no_raw_text_end = true;
@@ -229,8 +231,8 @@ static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
       return true;
     case TABLE_END:
       g->no_table_end = true;
-      g->anchor = a->name == HP_TD || a->name == HP_TH;
-      g->mode = g->anchor ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
+      g->in_cell = a->name == HP_TD || a->name == HP_TH;
+      g->mode = g->in_cell ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
       return true;
     case META: g->no_meta = g->head = true; return true;
     case NOT_HEAD: g->head = false; return true;
@@ -238,15 +240,15 @@ static bool think_again(guesses *g, const attempt *a, hp_chunk_work *chunk) {
   }
 }
 
-/* Adds a reading; false: it was given up. */
+/* Adds a start hypothesis. Returns false if the worker gave it up. */
 static bool read_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
-  uint32_t segment = chunk->log.segment_count, reading = chunk->hypothesis_count;
+  uint32_t segment = chunk->log.segment_count, hypothesis = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
     attempt now = {.guess = g,
-                   .anchor = g->anchor,
+                   .in_cell = g->in_cell,
                    .top = chunk->guess.top,
-                   .in_head = g->mode == HP_IN_BODY && !g->anchor && g->ns == HPAR_NAMESPACE_HTML};
-    w->own = &now; // NOLINT: asked for only while this reading is made
+                   .in_head = g->mode == HP_IN_BODY && !g->in_cell && g->ns == HPAR_NAMESPACE_HTML};
+    w->own = &now; // NOLINT: used only in this call
     if (g->plain) chunk->guess.noscript = false;
     if (first)
       hp_worker_speculate(w, task, plan, &chunk->start, false, chunk);
@@ -254,8 +256,8 @@ static bool read_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan
       hp_worker_read(w, task, plan, g->from, g->mode, g->ns, chunk);
     if (!now.found) return true;
     hp_log_cut(&chunk->log, segment);
-    chunk->hypothesis_count = reading;
-    if (!think_again(g, &now, chunk)) return false;
+    chunk->hypothesis_count = hypothesis;
+    if (!correct_guesses(g, &now, chunk)) return false;
     chunk->outcome.respeculations++;
     chunk->outcome.bytes_respeculated += now.found_at - chunk->cut;
   }
@@ -271,7 +273,8 @@ static void abort_chunk(hp_chunk_work *chunk) {
 void hp_hpar2013_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
   hp_start_state *start = &chunk->start;
   *start = hp_worker_predict(w, task, plan, chunk);
-  /* What Initial makes by itself, html, head and body, is dissolved at the merge: it is not made. */
+  /* The merge would dissolve the html, head and body of Initial, so the worker does not make them.
+   */
   if (start->mode == HP_BEFORE_HEAD) start->mode = HP_IN_BODY;
   chunk->guess.top = last_tag(task->text, chunk->cut);
   guesses plain = {.from = chunk->cut, .mode = start->mode, .ns = start->ns, .plain = true};
@@ -280,8 +283,8 @@ void hp_hpar2013_parse(hp_worker *w, const hp_request *task, const hp_plan *plan
     return;
   }
   guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};
-  uint8_t reading = (uint8_t)chunk->hypothesis_count;
-  if (behind.from && read_chunk(w, task, plan, &behind, chunk)) chunk->guess.end_comment = reading;
+  uint8_t hypothesis = (uint8_t)chunk->hypothesis_count;
+  if (behind.from && read_chunk(w, task, plan, &behind, chunk)) chunk->guess.end_comment = hypothesis;
   if (chunk->guess.raw_name) return;
   uint32_t end = chunk->log.segment_count;
   chunk->hypotheses[chunk->hypothesis_count++] =

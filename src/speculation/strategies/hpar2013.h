@@ -1,40 +1,50 @@
 #ifndef HP_SPECULATION_STRATEGIES_HPAR2013_H
 #define HP_SPECULATION_STRATEGIES_HPAR2013_H
 
-/* The speculation of HPar (Zhao et al., ACM TACO 10(4), 2013), section 4.2, on this builder, as a strategy.
+/* The speculation of HPar (Zhao et al., ACM TACO 10(4), 2013), section 4.2, as a strategy of this
+ * builder.
  *
- * hpar2013.c makes the scheme's decisions, on the worker; hpar2013_judge.c looks, at the merger, at each of them that
- * the scheme would not have looked at again, and counts as a *silent error* what would have made another tree. The
- * merger's own checks are the usual ones, so that the tree is the sequential one whatever is counted.
+ * hpar2013.c makes the decisions of the scheme on the worker. hpar2013_audit.c examines, on the
+ * merger's thread, each decision that the scheme itself would not examine again. If the decision
+ * would have changed the tree, the audit counts a silent error. The merger's own checks are the
+ * usual ones, so the tree is the sequential one.
  *
- * The scheme, by the numbers of the paper's sections, with [ours] where it says nothing and something had to be chosen.
- * The choice is always the one that makes fewer trees wrong.
+ * The scheme follows, by the paper's section numbers. [ours] marks a choice where the paper is
+ * silent. Each such choice makes the fewest trees wrong.
  *
- * - Cut before a tag (4.2.1a), begin in the data state (b).
- * - "-->" in text that nothing in the chunk opened (c1): a second reading of the chunk begins behind it, and both are
- *   kept. [ours] Only the first such counts; one in raw text or in a tag is not seen.
- * - An end tag of script, style and the like that nothing opened (c2, c3): the chunk began inside; it begins once more,
- *   behind the tag. The same with "</svg>" and "</math>": once more from the cut, in that namespace [ours: the paper
- *   says "similarly"]. Each once in a chunk.
- * - The last tag before the cut, if it is a start tag, is the bottom of the open stack (4.2.2a): what it implies to
- *   close, li by li, p by div, is closed. [ours] It is looked for in 4 KB; a void element is no such tag.
- * - Unpaired end tags are kept (a). At the merge each closes the nearest open element of its name, with all that is
- *   open inside of it, or is dropped. What the chunk itself has open stays open: it hangs beside them. [ours] The
- *   paper's Temppa looks at the lowest only; end tags of html and body follow the standard.
- * - Insertion mode Initial (b): a chunk may begin with head content; anything else brings the body. At the merge
- *   the chunk's own html, head and body are dissolved. [ours] So does an unpaired end tag.
- * - A table end tag without a start tag before it in the chunk (c, Table III): once more from the cut, in cell after
- *   "</td>" and "</th>", in row after "</tr>", in table body after those of the sections. Start tags of table parts in
- *   body are ignored, as the standard has it. Once in a chunk.
- * - "<meta>" in body, with nothing of the chunk's own open (c): once more from the cut, in head; and back once more
- *   where what precedes it cannot stand there.
- * - Auto-correction that hits the bottom of the open stack (a): the chunk is given up. [ours] That is where something
- *   must be open to be closed: a anchor, a row or a section by a start tag that ends it, foreign content by one that
- *   breaks out. A search that finds nothing to close ends at the chunk's own body, so it hits no bottom.
- * - The merge knows what the tree before ends in: an open comment, an open script (4.2.1c). With a reading for that it
- *   takes it; a comment or script that fills the chunk goes by itself; otherwise it is a rollback, "when the correct
- *   starting states become explicit" (4.2.2c). The mode, the current node and where in the chunk the reading
- *   begins are not compared. */
+ *   - Cut before a tag (4.2.1a), begin in the data state (b).
+ *   - "-->" in text that nothing in the chunk opened (c1): a second start hypothesis begins after
+ *     it, and the worker keeps both. [ours] Only the first such "-->" counts. The worker does not
+ *     see one in raw text or in a tag.
+ *   - An end tag of script, style and the like without a start tag (c2, c3): the chunk began
+ *     inside. The worker starts again after the tag. After "</svg>" and "</math>" it starts again
+ *     from the cut, in that namespace. [ours: the paper has "similarly"]. Each happens once in a
+ *     chunk.
+ *   - The last tag before the cut, if it is a start tag, is the bottom of the open stack (4.2.2a).
+ *     The worker closes what it implies to close: li by li, p by div. [ours] The search covers 4
+ *     KB. A void element is no such tag.
+ *   - Unpaired end tags (a): at the merge each closes the nearest open element of its name, with
+ *     all elements inside it, or is dropped. The chunk's own open elements stay open beside them.
+ *     [ours] The paper's Temppa checks the lowest one only. End tags of html and body follow the
+ *     standard.
+ *   - Insertion mode Initial (b): a chunk may begin with head content. Any other content starts the
+ *     body. The merge dissolves the chunk's own html, head and body. [ours] An unpaired end tag
+ *     starts the body, too.
+ *   - A table end tag without a start tag before it in the chunk (c, Table III): the worker starts
+ *     again from the cut, in cell after "</td>" and "</th>", in row after "</tr>", in table body
+ *     after the end tags of sections. It ignores start tags of table parts in body, as the standard
+ *     does. Once in a chunk.
+ *   - "<meta>" in body, while the chunk has no open element (c): the worker starts again from the
+ *     cut, in head. It returns to body if the content before the tag cannot be in a head.
+ *   - Auto-correction that reaches the bottom of the open stack (a): the worker gives the chunk up.
+ *     [ours] This applies where a tag must close an open element: a cell, a row or a section by a
+ *     start tag that ends it, foreign content by a tag that breaks out. A search that finds no
+ *     element ends at the chunk's own body, so it does not reach the bottom.
+ *   - The merge has the end of the tree before: an open comment or an open script (4.2.1c). If a
+ *     start hypothesis fits, the merge uses it. A comment or script that fills the chunk needs
+ *     none. Any other case is a rollback, "when the correct starting states become explicit"
+ *     (4.2.2c). The merge does not compare the mode, the current node and the begin of the
+ *     hypothesis. */
 
 #include "speculation/strategies/strategy.h"
 
@@ -42,13 +52,14 @@ struct hp_worker;
 struct hp_chunk_work;
 struct hp_segment;
 
+/* The hooks of hp_strategy. */
 void hp_hpar2013_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
                        struct hp_chunk_work *chunk);
 bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *task, const hp_token *token,
                        struct hp_chunk_work *chunk);
 uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
-bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading,
+bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis,
                                    hp_audit *audit);
 void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const struct hp_chunk_work *chunk,
                                      const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);

@@ -1,6 +1,6 @@
-/* The judge: which of the scheme's decisions would have made another tree than the standard's, and were not to be
- * looked at again by the scheme itself. Each is judged on the true state, as if all before it had been right. A stretch
- * that the merger leaves out counts for its first wrong assumption. */
+/* The audit counts the decisions of the scheme that would have changed the tree, and that the
+ * scheme itself does not examine again. It examines each decision on the true state, as if all
+ * earlier ones were right. A rejected segment counts by its first wrong assumption. */
 
 #include "speculation/strategies/hpar2013.h"
 
@@ -8,33 +8,33 @@
 #include "html/tree/gaps.h"
 #include "speculation/worker/worker.h"
 
-static void silent(hp_audit *j, hpar_undetected_error kind) { j->silent |= 1u << kind; }
+static void note_error(hp_audit *j, hpar_undetected_error kind) { j->undetected |= 1u << kind; }
 
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
-bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const hp_chunk_work *chunk, int reading, hp_audit *j) {
+bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const hp_chunk_work *chunk, int hypothesis, hp_audit *j) {
   uint32_t end_comment = chunk->guess.end_comment;
   if (chunk->outcome.aborted) return false;
   switch (j->boundary) {
     case HP_BOUNDARY_DATA:
       if (chunk->guess.raw_name) return false;
-      if (chunk->guess.noscript && !before_body(truth->builder.mode)) silent(j, HPAR_UNDETECTED_MODE);
+      if (chunk->guess.noscript && !before_body(truth->builder.mode)) note_error(j, HPAR_UNDETECTED_MODE);
       return true;
     case HP_BOUNDARY_COMMENT:
-      if (end_comment && reading != (int)end_comment) silent(j, HPAR_UNDETECTED_START_STATE);
-      return end_comment || reading >= 0;
+      if (end_comment && hypothesis != (int)end_comment) note_error(j, HPAR_UNDETECTED_START_STATE);
+      return end_comment || hypothesis >= 0;
     case HP_BOUNDARY_RAW_TEXT:
-      if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && reading >= 0;
-      if (reading != 0) silent(j, HPAR_UNDETECTED_START_STATE);
+      if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && hypothesis >= 0;
+      if (hypothesis != 0) note_error(j, HPAR_UNDETECTED_START_STATE);
       return true;
-    case HP_BOUNDARY_TEXT: silent(j, HPAR_UNDETECTED_TEXT); return true;
-    case HP_BOUNDARY_MARKUP: silent(j, HPAR_UNDETECTED_START_STATE); return true;
+    case HP_BOUNDARY_TEXT: note_error(j, HPAR_UNDETECTED_TEXT); return true;
+    case HP_BOUNDARY_MARKUP: note_error(j, HPAR_UNDETECTED_START_STATE); return true;
   }
   return true;
 }
 
-/* Nothing that table modes would put elsewhere. */
+/* Returns whether table modes keep all nodes of the run in the table. */
 static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
   for (hp_ref ref = anchor ? node_at(b, anchor)->first : 0; ref; ref = node_at(b, ref)->next) {
     const hp_node *node = node_at(b, ref);
@@ -49,23 +49,24 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
   return true;
 }
 
-static void judge_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
+static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->base_mode == HP_IN_BODY;
   if (in_body && hp_is_table_mode(b->mode)) {
-    if (!stays_in_table(b, s->anchor)) silent(j, HPAR_UNDETECTED_FOSTER);
-    if (part) silent(j, HPAR_UNDETECTED_MODE);
+    if (!stays_in_table(b, s->anchor)) note_error(j, HPAR_UNDETECTED_FOSTER);
+    if (part) note_error(j, HPAR_UNDETECTED_MODE);
   } else if (in_body && (before_body(b->mode) || b->mode == HP_AFTER_BODY || b->mode == HP_AFTER_AFTER_BODY ||
                          b->mode == HP_IN_TEMPLATE)) {
-    if (part && b->mode == HP_IN_TEMPLATE) silent(j, HPAR_UNDETECTED_MODE);
+    if (part && b->mode == HP_IN_TEMPLATE) note_error(j, HPAR_UNDETECTED_MODE);
   } else if (s->tokens || part) {
-    silent(j, HPAR_UNDETECTED_MODE);
+    note_error(j, HPAR_UNDETECTED_MODE);
   }
 }
 
-/* Did the scheme know better, from the last tag before the cut? */
-static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption wrong) {
+/* Returns whether the last tag before the cut tells the scheme that the assumption is wrong. */
+static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s,
+                            hpar_assumption wrong) {
   hp_atom top = chunk->guess.top;
   bool first = false;
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
@@ -85,24 +86,24 @@ static bool knew(const hp_builder *b, const hp_chunk_work *chunk, const hp_segme
 void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
                                      hpar_assumption wrong, hp_audit *j) {
   const hp_builder *b = &truth->builder;
-  j->behind_end_tag = false;
+  j->after_end_tag = false;
   if (wrong == HPAR_ASSUME_MODE) {
-    judge_mode(b, chunk, s, j);
+    audit_mode(b, chunk, s, j);
     return;
   }
-  /* Where the merger stands elsewhere, that comes of what was judged before. */
-  if (wrong == HPAR_ASSUME_START_STATE || !s->tokens || knew(b, chunk, s, wrong)) return;
+  /* A wrong position follows from an earlier decision. */
+  if (wrong == HPAR_ASSUME_START_STATE || !s->tokens || scheme_corrects(b, chunk, s, wrong)) return;
   switch (wrong) {
     case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE:
     case HPAR_ASSUME_NOT_IN_SCOPE:
     case HPAR_ASSUME_NO_LI:
     case HPAR_ASSUME_NO_DD_DT:
-    case HPAR_ASSUME_TOP_NOT_IMPLIED: silent(j, HPAR_UNDETECTED_IMPLIED_END); return;
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: note_error(j, HPAR_UNDETECTED_IMPLIED_END); return;
     case HPAR_ASSUME_FORMATTING_CLEAN:
     case HPAR_ASSUME_NOAHS_ARK:
-    case HPAR_ASSUME_NO_FORMATTING: silent(j, HPAR_UNDETECTED_FORMATTING); return;
-    case HPAR_ASSUME_NAMESPACE: silent(j, HPAR_UNDETECTED_NAMESPACE); return;
-    default: silent(j, HPAR_UNDETECTED_OTHER); return;
+    case HPAR_ASSUME_NO_FORMATTING: note_error(j, HPAR_UNDETECTED_FORMATTING); return;
+    case HPAR_ASSUME_NAMESPACE: note_error(j, HPAR_UNDETECTED_NAMESPACE); return;
+    default: note_error(j, HPAR_UNDETECTED_OTHER); return;
   }
 }
 
@@ -112,15 +113,15 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
   return i;
 }
 
-/* What the scheme leaves of the true stack, the segment's own open elements on top of it. */
+/* Stores the stack that the scheme expects, with the segment's open elements. */
 void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
   hp_stack_close_gaps(b);
-  if (s->anchor && j->behind_end_tag) {
+  if (s->anchor && j->after_end_tag) {
     const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
                   *first = node_at(b, node_at(b, s->anchor)->first);
     if (first->kind == HPAR_NODE_TEXT && into->last && node_at(b, into->last)->kind == HPAR_NODE_TEXT)
-      silent(j, HPAR_UNDETECTED_TEXT);
+      note_error(j, HPAR_UNDETECTED_TEXT);
   }
   if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
   const hp_token *t = &chunk->log.tokens[s->token];
@@ -137,14 +138,14 @@ static bool as_expected(const hp_builder *b, const hp_audit *j) {
   return b->depth == j->depth && b->top->node == j->top;
 }
 
-static void judge_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
+static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
   if (t->name == HP_HTML || t->name == HP_BODY) return;
   bool inserts = t->name == HP_BR || (t->name == HP_P && j->closes == HP_CLOSES_NOTHING);
   if (as_expected(b, j) && !inserts) return;
-  silent(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_UNDETECTED_FORMATTING : HPAR_UNDETECTED_END_TAG);
+  note_error(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_UNDETECTED_FORMATTING : HPAR_UNDETECTED_END_TAG);
 }
 
-static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
+static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
   switch (t->name) {
     case HP_HTML:
     case HP_HEAD:
@@ -155,16 +156,16 @@ static void judge_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     default: break;
   }
   if (is_table_part(t->name)) { /* ignored */
-    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) silent(j, HPAR_UNDETECTED_MODE);
+    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) note_error(j, HPAR_UNDETECTED_MODE);
     return;
   }
   const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
   if (hp_is_table_mode(s->base_mode)) {
-    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) silent(j, HPAR_UNDETECTED_FOSTER);
+    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) note_error(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
-    silent(j, HPAR_UNDETECTED_IMPLIED_END);
+    note_error(j, HPAR_UNDETECTED_IMPLIED_END);
   } else if (b->depth > j->depth + 1) {
-    silent(j, HPAR_UNDETECTED_FORMATTING);
+    note_error(j, HPAR_UNDETECTED_FORMATTING);
   }
 }
 
@@ -173,21 +174,21 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   hp_stack_close_gaps(b);
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
-    silent(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP
-              : b->depth > j->depth          ? HPAR_UNDETECTED_FORMATTING
-                                             : HPAR_UNDETECTED_IMPLIED_END);
+    note_error(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP
+                  : b->depth > j->depth          ? HPAR_UNDETECTED_FORMATTING
+                                                 : HPAR_UNDETECTED_IMPLIED_END);
   }
-  j->behind_end_tag = false;
+  j->after_end_tag = false;
   if (s->ends != HP_ENDS_DEFER) return;
   const hp_token *t = &chunk->log.tokens[s->token];
-  j->behind_end_tag = t->kind == HPAR_TOKEN_END_TAG;
+  j->after_end_tag = t->kind == HPAR_TOKEN_END_TAG;
   switch (t->kind) {
-    case HPAR_TOKEN_END_TAG: judge_end_tag(b, t, j); return;
+    case HPAR_TOKEN_END_TAG: audit_end_tag(b, t, j); return;
     case HPAR_TOKEN_START_TAG:
-      if (s->base_mode == HP_IN_BODY || hp_is_table_mode(s->base_mode)) judge_start_tag(b, s, t, j);
+      if (s->base_mode == HP_IN_BODY || hp_is_table_mode(s->base_mode)) audit_start_tag(b, s, t, j);
       return;
     case HPAR_TOKEN_TEXT:
-      if (hp_is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) silent(j, HPAR_UNDETECTED_FOSTER);
+      if (hp_is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) note_error(j, HPAR_UNDETECTED_FOSTER);
       return;
     default: return;
   }

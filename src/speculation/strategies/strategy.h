@@ -1,9 +1,9 @@
 #ifndef HP_SPECULATION_STRATEGIES_STRATEGY_H
 #define HP_SPECULATION_STRATEGIES_STRATEGY_H
 
-/* Ways to speculate, side by side on one builder and one merger: whatever a strategy guesses, the merger takes only
- * what holds, so the tree is the sequential one. A strategy is a row of the table in strategy.c; what it has of its own
- * stands in a file of its own in this room. */
+/* Strategies of speculation. All strategies use the same builder and the same merger. The merger
+ * checks every segment, so the tree is the sequential one for every strategy. A strategy is a row
+ * of the table in strategy.c. Its own code is in a file of this folder. */
 
 #include "speculation/start/predict.h"
 
@@ -12,23 +12,23 @@
 struct hp_worker;
 struct hp_segment;
 
-/* What a cut truly lay inside of. */
+/* The markup that a cut truly lies inside of. */
 typedef enum hp_boundary {
-  HP_BOUNDARY_DATA, /* nothing: a token begins here */
+  HP_BOUNDARY_DATA, /* a token begins here */
   HP_BOUNDARY_TEXT, /* a run of text */
   HP_BOUNDARY_COMMENT,
   HP_BOUNDARY_RAW_TEXT,
-  HP_BOUNDARY_MARKUP /* a tag, or what else begins with "<" */
+  HP_BOUNDARY_MARKUP /* a tag or other markup after "<" */
 } hp_boundary;
 
-/* What is known of the chunk that the merger is at, for a strategy that judges its guesses. */
+/* The audit of the current chunk, for a strategy that counts its undetected errors. */
 typedef struct hp_audit {
   hp_boundary boundary;
-  hp_atom raw_name;    /* of the element whose raw text the cut lay inside of */
-  uint32_t silent;     /* bit k: hpar_undetected_error k was made */
-  bool rolled_back;    /* nothing of the chunk was taken */
-  bool behind_end_tag; /* the last entry was a replayed end tag */
-  /* From before_splice to after_entry, what the strategy expects of the true stack: */
+  hp_atom raw_name;    /* element whose raw text contains the cut */
+  uint32_t undetected; /* bit k: the strategy made hpar_undetected_error k */
+  bool rolled_back;    /* the merger parses the whole chunk itself */
+  bool after_end_tag;  /* the last entry was a deferred end tag */
+  /* The expected true stack, from before_splice to after_entry: */
   uint32_t depth;
   hp_ref top;
   enum { HP_CLOSES_NOTHING, HP_CLOSES_CURRENT, HP_CLOSES_MORE } closes;
@@ -36,53 +36,53 @@ typedef struct hp_audit {
 
 typedef struct hp_strategy {
   const char *name, *summary;
-  /* What is used where the options name none. */
+  /* Used if the options name none. */
   const char *predictor, *mode_predictor, *cut;
-  /* Each sibling at BASE's level is a segment of its own, and questions of BASE are asked each time: nothing is
-   * spliced in bulk. */
+  /* Each sibling at the outer level is a segment with its own assumptions. */
   bool one_by_one;
 
-  /*** hooks; NULL: as usual ***/
+  /*** hooks; NULL: the default behaviour ***/
 
-  /* A worker's way through a chunk, on the worker's thread: fills chunk->log, ->hypotheses and ->outcome, may call
-   * hp_worker_speculate (worker.h) as often as it likes. Runs inside an hp_try of the worker. */
+  /* Parses a chunk on the worker's thread: fills chunk->log, ->hypotheses and ->outcome. It may
+   * call hp_worker_speculate (worker.h) several times. The worker calls it in hp_try. */
   void (*parse)(struct hp_worker *worker, const hp_request *task, const struct hp_plan *plan,
                 struct hp_chunk_work *chunk);
-  /* Before a token of data is built: true ends the reading here, its last segment unfinished. */
+  /* Returns true to end the start hypothesis before this token of data. */
   bool (*stops)(struct hp_worker *worker, const hp_request *task, const hp_token *token, struct hp_chunk_work *chunk);
-  /* BASE's mode after a replayed token, `mode` before it. */
+  /* Returns the mode of the outer context after a deferred token. `mode` is the mode before it. */
   uint8_t (*mode_after)(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
-  /* The rest on the merger's thread, to count what the strategy alone would have made of it. */
+  /* The merger's thread calls the other hooks, which audit the strategy. */
 
-  /* The merger stands at the first token boundary at or after the chunk's cut, in the true state, and has taken nothing
-   * of the chunk yet. `reading` is the index of the reading that begins here, or -1: none does. False: the merger is to
-   * parse the chunk by itself. */
-  bool (*at_chunk_boundary)(const hp_engine *truth, const struct hp_chunk_work *chunk, int reading, hp_audit *audit);
-  /* It is about to leave out a segment, since `wrong` of it does not hold; */
+  /* Called at the first token boundary at or after the chunk's cut. `hypothesis` is the index of
+   * the start hypothesis that begins here, or -1. Returns false if the merger must parse the chunk
+   * itself. */
+  bool (*at_chunk_boundary)(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis, hp_audit *audit);
+  /* Called before the merger rejects a segment, because its assumption `wrong` does not hold. */
   void (*at_wrong_assumption)(const hp_engine *truth, const struct hp_chunk_work *chunk,
                               const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);
-  /* or to splice it in; */
+  /* Called before the merger splices the segment in. */
   void (*before_splice)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
                         hp_audit *audit);
-  /* and now it has, and the token at its end is done with. */
+  /* Called after the merger has built the token at its end. */
   void (*after_entry)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
                       hp_audit *audit);
 } hp_strategy;
 
-/* What all workers of a parse go by. */
+/* The resolved choices for all workers of a parse. */
 typedef struct hp_plan {
   const hp_strategy *strategy;
   const hp_predictor *predictor;
   const hp_mode_predictor *mode_predictor;
   uint8_t cut;                /* hp_cut_policy */
-  struct hp_prescan *prescan; /* that the workers share; NULL: there is none */
+  struct hp_prescan *prescan; /* shared by all workers; NULL: none */
   const hpar_frequency_table *frequencies;
   hpar_predictor custom; /* the caller's, with `predict` NULL for none; `predictor` calls it */
   size_t checkpoint_bytes;
 } hp_plan;
 
-/* Returns the strategy of that name; NULL: there is none. The first strategy is the default, for a NULL name. */
+/* Returns the strategy of that name; NULL: there is none. The first strategy is the default, for a
+ * NULL name. */
 const hp_strategy *hp_strategy_named(const char *name);
 /* Returns the strategy's own plan: its predictors, its cut policy and the defaults of the rest. */
 hp_plan hp_strategy_plan(const hp_strategy *strategy);
