@@ -52,8 +52,15 @@ static inline bool hp_rewrite_empty(const hp_rewrite *rewrite, const char *upto)
   return rewrite->at == rewrite->start && upto == rewrite->from;
 }
 
-/* The finished string. What was taken too much is given back. */
-const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length);
+/* Returns a string that was copied, and gives the rest of its memory back. */
+const char *hp_rewrite_end_copy(hp_rewrite *rewrite, const char *upto, uint32_t *length);
+
+/* Returns the finished string. */
+static inline const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length) {
+  if (rewrite->start) return hp_rewrite_end_copy(rewrite, upto, length);
+  *length = (uint32_t)(upto - rewrite->from);
+  return rewrite->from;
+}
 
 /* Gives back what was taken since the arena looked like `mark`, unless it has gone on to another slab. */
 void hp_arena_return(hp_arena *arena, const hp_arena *mark);

@@ -1,9 +1,10 @@
 /* Tags, and the way from one token to the next.
  *
- * Why it is fast: a plain tag or text takes a path of its own. Names are measured sixteen bytes at a time and become
- * atoms through a small table of those met before, keyed by the name itself; attributes are written where they stay;
- * values and text are spans of the input. Whatever is not plain - a name not met before, references, errors, the end of
- * the input near by - goes through the states as the standard has them. */
+ * Why it is fast: a plain tag or text takes a path of its own. Names are measured sixteen bytes at
+ * a time and become atoms through a small table of those met before, keyed by the name itself;
+ * attributes are written where they stay; values and text are spans of the input. Whatever is not
+ * plain - a name not met before, references, errors, the end of the input near by - goes through
+ * the states as the standard has them. */
 
 #include "html/tokenizer/tokenizer.h"
 
@@ -12,15 +13,9 @@
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
 
-/* The part of the input that fast paths may look at without asking where it ends: white space, a name of fifteen, "=",
- * a quote, and PROBES times sixteen bytes of value. */
-enum { PROBES = 3, FAST_REACH = 18 + 16 * PROBES + 6, SHORT_NAMES = 256 };
-
-/* A name as it was spelt, padded with zeros, and its atom. That a name is found here says that it is a plain one. */
-struct hp_short_name {
-  uint64_t low, high;
-  hp_atom atom;
-};
+/* The part of the input that fast paths may look at without asking where it ends: white space, a
+ * name of fifteen, "=", a quote, and PROBES times sixteen bytes of value. */
+enum { PROBES = 3, FAST_REACH = 18 + 16 * PROBES + 6 };
 
 #define W (HP_BYTE_WHITE | HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP | HP_BYTE_VALUE_STOP)
 #define S (HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP)
@@ -47,11 +42,7 @@ const uint8_t hp_byte_class[256] = {
 #undef V
 #undef O
 
-/* But for those that the standard knows. */
-static void forget_names(hp_tokenizer *t) {
-  for (int i = 0; i < SHORT_NAMES; i++)
-    if (t->names[i].atom >= HP_KNOWN_ATOMS) t->names[i] = (struct hp_short_name){0};
-}
+#include "html/tokenizer/short_names.inc"
 
 void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_interner *interner) {
   t->base = t->at = t->end = "";
@@ -90,75 +81,6 @@ void hp_token_error(hp_tokenizer *t, hp_error_code code, const char *at) {
   hp_errors_add(t->errors, code, hp_offset(t, at));
 }
 
-static void make_room(hp_rewrite *rewrite, size_t n) {
-  size_t used = (size_t)(rewrite->at - rewrite->start), old = (size_t)(rewrite->limit - rewrite->start);
-  size_t wanted = (2 * (used + n) + 63) & ~(size_t)63;
-  hp_arena *arena = rewrite->arena;
-  if (old && arena->at == rewrite->limit && (size_t)(arena->end - arena->at) >= wanted - old) {
-    hp_arena_take(arena, wanted - old);
-  } else {
-    char *moved = hp_arena_take(arena, wanted);
-    if (used) memcpy(moved, rewrite->start, used);
-    rewrite->start = moved;
-    rewrite->at = moved + used;
-  }
-  rewrite->limit = rewrite->start + wanted;
-}
-
-void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n) {
-  if ((size_t)(rewrite->limit - rewrite->at) < n) make_room(rewrite, n);
-  memcpy(rewrite->at, bytes, n); // NOLINT: NULL has no room
-  rewrite->at += n;
-}
-
-static void cut_arena(hp_arena *arena, char *at) {
-  at += -(uintptr_t)at & 7;
-  HP_POISON(at, (size_t)(arena->at - at));
-  arena->at = at;
-}
-
-const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length) {
-  if (!rewrite->start) {
-    *length = (uint32_t)(upto - rewrite->from);
-    return rewrite->from;
-  }
-  hp_rewrite_skip(rewrite, upto, upto);
-  size_t n = (size_t)(rewrite->at - rewrite->start);
-  if (n > UINT32_MAX) hp_unwind_now(rewrite->arena->unwind, HPAR_ERROR_TOO_LARGE);
-  if (rewrite->arena->at == rewrite->limit) cut_arena(rewrite->arena, rewrite->at);
-  *length = (uint32_t)n;
-  return rewrite->start;
-}
-
-void hp_arena_return(hp_arena *arena, const hp_arena *mark) {
-  if (arena->end == mark->end) cut_arena(arena, mark->at);
-}
-
-const char *hp_rewrite_newline(hp_rewrite *rewrite, const char *at, const char *end) {
-  hp_rewrite_skip(rewrite, at, at + 1);
-  if (at + 1 < end && at[1] == '\n') return at + 2;
-  hp_rewrite_put(rewrite, "\n", 1);
-  return at + 1;
-}
-
-const char *hp_rewrite_nul(hp_rewrite *rewrite, hp_tokenizer *t, const char *at) {
-  hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, at);
-  hp_rewrite_skip(rewrite, at, at + 1);
-  hp_rewrite_put(rewrite, "\xEF\xBF\xBD", 3);
-  return at + 1;
-}
-
-const char *hp_plain_data(hp_tokenizer *t, const char *from, const char *upto, uint32_t *length) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = from};
-  for (const char *p = from; (p = t->scan->raw(p, upto)) < upto;) {
-    if (*p == '<')
-      p++;
-    else
-      p = *p ? hp_rewrite_newline(&rewrite, p, upto) : hp_rewrite_nul(&rewrite, t, p);
-  }
-  return hp_rewrite_end(&rewrite, upto, length);
-}
-
 /* What was found while the token was incomplete will be found again. */
 static int need_more(hp_tokenizer *t) {
   if (t->errors) {
@@ -166,97 +88,6 @@ static int need_more(hp_tokenizer *t) {
     t->errors->seen = t->errors_seen;
   }
   return HP_TOKEN_NEED_MORE;
-}
-
-/* Room for an atom that is new to this tokenizer, so that later nobody need ask. */
-static hp_atom reach(hp_tokenizer *t, hp_atom atom) {
-  if (atom >= t->seen_capacity) {
-    uint32_t old = t->seen_capacity;
-    hp_grow(&t->seen, &t->seen_capacity, (size_t)atom + 1, t->interner->unwind);
-    memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
-  }
-  return atom;
-}
-
-typedef struct short_key {
-  uint64_t low, high;
-} short_key;
-
-/* Of up to 16 bytes; 16 can be read there. */
-static inline short_key short_key_of(const char *name, unsigned length) {
-  static const uint64_t masks[17] = {0,
-                                     UINT64_MAX >> 56,
-                                     UINT64_MAX >> 48,
-                                     UINT64_MAX >> 40,
-                                     UINT64_MAX >> 32,
-                                     UINT64_MAX >> 24,
-                                     UINT64_MAX >> 16,
-                                     UINT64_MAX >> 8,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX,
-                                     UINT64_MAX};
-  short_key key = {0, 0};
-  memcpy(&key.low, name, 8);
-  key.low &= masks[length];
-  if (length > 8) {
-    memcpy(&key.high, name + 8, 8);
-    key.high &= masks[length - 8];
-  }
-  return key;
-}
-
-static inline struct hp_short_name *short_slot(const hp_tokenizer *t, short_key key) {
-  return &t->names[((key.low ^ key.high * 3) * HP_NAME_K1) >> 56];
-}
-
-/* The atom of a name of up to 16 bytes that was met before, or HP_NO_ATOM. */
-static inline hp_atom short_name(const hp_tokenizer *t, const char *name, unsigned length) {
-  short_key key = short_key_of(name, length);
-  const struct hp_short_name *entry = short_slot(t, key);
-  return entry->low == key.low && entry->high == key.high ? entry->atom : HP_NO_ATOM;
-}
-
-/* Names with anything in them that is an error or ends another kind of name are not for the table. */
-static void learn_name(hp_tokenizer *t, const char *name, size_t length, hp_atom atom) {
-  char padded[16] = {0};
-  if (length > 15) return;
-  for (size_t i = 0; i < length; i++) {
-    unsigned kinds = hp_class(name[i]);
-    if (kinds & HP_BYTE_NAME_STOP || (kinds & HP_BYTE_ODD_NAME && !(kinds & HP_BYTE_ALPHA))) return;
-    padded[i] = name[i];
-  }
-  short_key key = short_key_of(padded, 16);
-  *short_slot(t, key) = (struct hp_short_name){key.low, key.high, atom};
-}
-
-/* The atom of any name; `odd` if it has upper-case letters or NUL. */
-static __attribute__((noinline)) hp_atom any_name(hp_tokenizer *t, const char *name, const char *end, bool odd) {
-  size_t length = (size_t)(end - name), n = length;
-  hp_arena mark = *t->bytes;
-  const char *lower = name;
-  if (odd) {
-    char *to = hp_arena_take(t->bytes, 3 * length);
-    lower = to;
-    for (const char *p = name; p < end; p++) {
-      if (*p) {
-        *to++ = (unsigned char)(*p - 'A') < 26 ? (char)(*p | 0x20) : *p;
-      } else {
-        memcpy(to, "\xEF\xBF\xBD", 3);
-        to += 3;
-      }
-    }
-    n = (size_t)(to - lower);
-  }
-  hp_atom atom = reach(t, hp_intern(t->interner, lower, n));
-  if (odd) hp_arena_return(t->bytes, &mark);
-  learn_name(t, name, length, atom);
-  return atom;
 }
 
 static uint32_t next_serial(hp_tokenizer *t) {
@@ -267,10 +98,10 @@ static uint32_t next_serial(hp_tokenizer *t) {
   return t->serial;
 }
 
-/* The attributes of a tag while it is read. They are written to the tip of the nodes' arena, which learns of it when
- * the tag is complete; where its slab ends they move to another.
+/* The attributes of a tag while it is read. They are written to the tip of the nodes' arena, which
+ * learns of it when the tag is complete; where its slab ends they move to another.
  *
- *   items <= item <= limit;  attributes == nodes->at unless the arena found room elsewhere */
+ * items <= item <= limit;  attributes == nodes->at unless the arena found room elsewhere */
 typedef struct tag_state {
   hp_attributes *attributes;
   hp_attribute *item;
@@ -279,7 +110,8 @@ typedef struct tag_state {
   uint8_t flags; /* HP_TOKEN_SELF_CLOSING */
 } tag_state;
 
-/* Where a block at the tip may go to: the end of the slab, or less where every byte must be marked as in use. */
+/* Where a block at the tip may go to: the end of the slab, or less where every byte must be marked
+ * as in use. */
 static inline const char *block_limit(const hp_arena *nodes, size_t room) {
   if (!HP_ASAN || (size_t)(nodes->end - nodes->at) < room) room = (size_t)(nodes->end - nodes->at);
   HP_UNPOISON(nodes->at, room);
@@ -390,8 +222,8 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
 }
 
 //§ before-attribute-name-state
-/* One attribute, white space or '/' at `p`, as the states have it. Answers where the next one may begin: at '>' if the
- * tag ends there, or at the end of the input. */
+/* One attribute, white space or '/' at `p`, as the states have it. Answers where the next one may
+ * begin: at '>' if the tag ends there, or at the end of the input. */
 static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, tag_state *tag, const char *p) {
   const char *end = t->end, *begin, *name_end;
   while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
