@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What 0x80 to 0x9F mean to windows-1252; 0: themselves. */
+/* The code points of 0x80 to 0x9F in windows-1252. 0: the byte is its own code point. */
 static const uint16_t windows_1252[32] = {
     0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -126,7 +126,7 @@ static hp_reference one(const char *end, char c) {
 hp_reference hp_read_reference(const char *at, const char *end, bool in_attribute, const char *base,
                                hp_errors *errors) {
   const char *name = at + 1;
-  /* Nine in ten are one of these. */
+  /* Nine in ten references have one of these names. */
   if (end - name >= 5) {
     if (!memcmp(name, "amp;", 4)) return one(name + 4, '&');
     if (!memcmp(name, "quot", 4) && name[4] == ';') return one(name + 5, '"');

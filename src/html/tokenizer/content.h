@@ -1,7 +1,8 @@
 #ifndef HP_HTML_TOKENIZER_CONTENT_H
 #define HP_HTML_TOKENIZER_CONTENT_H
 
-/* What an HTML element's contents are to the tokenizer, where the tree builder takes its start tag for what it is. */
+/* The content model that the tokenizer uses after the start tag of an HTML element, if the tree
+ * builder inserts that element. */
 
 #include "base/atom.h"
 #include "html/tokenizer/tokenizer.h"

@@ -1,4 +1,5 @@
-/* The errors of preprocessing the input stream, found apart from tokenizing since hardly anybody asks for them. */
+/* The errors of preprocessing the input stream. The tokenizer does not report them, because few
+ * callers request errors. */
 
 #include "html/tokenizer/tokenizer.h"
 #include "text/scan/scan.h"

@@ -1,5 +1,5 @@
-/* Comments, doctypes and processing instructions. A comment's end is found by hopping from '>' to '>' and looking at
- * the dashes before it, which comes to the same as the standard's walk through the states. */
+/* Comments, doctypes and processing instructions. The search for the end of a comment checks the
+ * dashes before each '>'. The result equals that of the standard's states. */
 
 #include "html/tokenizer/states.h"
 
@@ -9,7 +9,7 @@ static int end_of_input(hp_tokenizer *t, hp_token *token) {
 
 static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
 
-/* Does the input go on with this word, given in lower case? */
+/* Returns true if the input at `at` continues with this word, given in lower case. */
 static bool goes_on_with(const hp_tokenizer *t, const char *at, const char *word, size_t length) {
   if ((size_t)(t->end - at) < length) return false;
   for (size_t i = 0; i < length; i++)
@@ -26,7 +26,7 @@ int hp_read_bogus_comment(hp_tokenizer *t, hp_token *token, const char *at, cons
   return hp_emit_data(t, token, HPAR_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < t->end));
 }
 
-/* Each "<!--" inside, but where it is part of the comment's end. */
+/* Reports each "<!--" inside the comment, unless it is part of the comment's end. */
 static void report_nested(hp_tokenizer *t, const char *data, const char *stop) {
   //§ comment-less-than-sign-state
   for (const char *p = data; stop - p >= 4; p++) {
@@ -87,7 +87,8 @@ static int read_comment(hp_tokenizer *t, hp_token *token, const char *at) {
   return hp_emit_data(t, token, HPAR_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < end));
 }
 
-/* A quoted identifier that begins at `p`; answers where it stopped: at the quote, at '>' or at the end. */
+/* Reads a quoted identifier that begins at `p`. Returns its end: the quote, '>' or the end of the
+ * input. */
 static const char *read_identifier(hp_tokenizer *t, const char *p, char quote, hp_name *identifier) {
   hp_rewrite rewrite = {.arena = t->bytes, .from = p};
   while (p < t->end && *p != quote && *p != '>') {

@@ -1,8 +1,9 @@
 #ifndef HP_HTML_TOKENIZER_PROBE_H
 #define HP_HTML_TOKENIZER_PROBE_H
 
-/* Looks at the sixteen bytes at `at`, all of which must be there, and answers how many of them precede the first of
- * a set; 16: none is. Most names and many values end within, so that no kernel need be called. */
+/* Each function returns how many of the 16 bytes at `at` precede the first byte of a set, or 16 if
+ * none is in the set. Requires: 16 bytes are readable. Most names and many values end within 16
+ * bytes and need no kernel call. */
 
 #include "html/tokenizer/states.h"
 
@@ -20,21 +21,21 @@ static inline __m128i between(__m128i bytes, char first, char last) {
   return _mm_cmpeq_epi8(_mm_min_epu8(from_first, _mm_set1_epi8((char)(last - first))), from_first);
 }
 
-/* What ends a tag name, and other controls. */
+/* The set: the ends of a tag name, and other controls. */
 static inline unsigned probe_tag_name(const char *at) {
   __m128i bytes = sixteen(at);
   __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
   return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '/')));
 }
 
-/* What ends an attribute name but for '/', and other controls. */
+/* The set: the ends of an attribute name except '/', and other controls. */
 static inline unsigned probe_attribute_name(const char *at) {
   __m128i bytes = sixteen(at);
   __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
   return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '=')));
 }
 
-/* All that is of note in an unquoted value, and other controls. */
+/* The set: the special bytes of an unquoted value, and other controls. */
 static inline unsigned probe_unquoted(const char *at) {
   __m128i bytes = sixteen(at);
   __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
@@ -50,7 +51,7 @@ static inline unsigned probe_quoted(const char *at, char quote) {
 
 static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
 
-/* Space, LF, tab: the common white space. */
+/* The set: space, LF and tab, the common white space. */
 static inline unsigned probe_white(const char *at) {
   __m128i bytes = sixteen(at);
   __m128i white = _mm_or_si128(_mm_or_si128(equal(bytes, ' '), equal(bytes, '\n')), equal(bytes, '\t'));

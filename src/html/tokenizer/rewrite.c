@@ -20,7 +20,7 @@ static void make_room(hp_rewrite *rewrite, size_t n) {
 
 void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n) {
   if ((size_t)(rewrite->limit - rewrite->at) < n) make_room(rewrite, n);
-  memcpy(rewrite->at, bytes, n); // NOLINT: NULL has no room
+  memcpy(rewrite->at, bytes, n); // NOLINT: the capacity of NULL is 0
   rewrite->at += n;
 }
 

@@ -1,8 +1,8 @@
 #ifndef HP_HTML_TOKENIZER_STATES_H
 #define HP_HTML_TOKENIZER_STATES_H
 
-/* What the files of this room share: classes of bytes, strings that are rewritten only where they must be, and
- * what leads from one group of states to the next. */
+/* The declarations that the files of this module share: byte classes, strings that are rewritten
+ * only if necessary, and the transitions between groups of states. */
 
 #include "html/tokenizer/character_reference.h"
 #include "html/tokenizer/tokenizer.h"
@@ -14,8 +14,8 @@ enum {
   HP_BYTE_WHITE = 1,      /* tab, LF, FF, CR, space */
   HP_BYTE_TAG_STOP = 2,   /* ends a tag name: white space, '/', '>' */
   HP_BYTE_NAME_STOP = 4,  /* ends an attribute name: these and '=' */
-  HP_BYTE_VALUE_STOP = 8, /* of note in an unquoted value: white space, '>', '&', NUL, and what is an error */
-  HP_BYTE_ODD_NAME = 16,  /* makes a name more than a span: upper-case letters, NUL; '"', '\'' and '<' for the error */
+  HP_BYTE_VALUE_STOP = 8, /* special in an unquoted value: white space, '>', '&', NUL, and errors */
+  HP_BYTE_ODD_NAME = 16,  /* name is not a plain span: upper case, NUL; errors: '"', '\'', '<' */
   HP_BYTE_ALPHA = 32,
   HP_BYTE_DIGIT = 64
 };
@@ -30,8 +30,8 @@ static inline void hp_error_at(hp_tokenizer *tokenizer, hp_error_code code, cons
   if (__builtin_expect(tokenizer->errors != NULL, 0)) hp_token_error(tokenizer, code, at);
 }
 
-/* A string made of spans of the input and of replacements. Nothing is copied before the first replacement that has
- * something before it; until then the string is a span.
+/* A string made of spans of the input and of replacements. Nothing is copied before the first
+ * replacement that has something before it; until then the string is a span.
  *
  *   string = [start, at) + [from, wherever the reader is) */
 typedef struct hp_rewrite {
@@ -42,7 +42,7 @@ typedef struct hp_rewrite {
 
 void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n);
 
-/* [from, upto) belongs to the string, [upto, resume) does not. */
+/* Appends [from, upto) to the string and leaves out [upto, resume). */
 static inline void hp_rewrite_skip(hp_rewrite *rewrite, const char *upto, const char *resume) {
   if (upto > rewrite->from) hp_rewrite_put(rewrite, rewrite->from, (size_t)(upto - rewrite->from));
   rewrite->from = resume;
@@ -52,7 +52,7 @@ static inline bool hp_rewrite_empty(const hp_rewrite *rewrite, const char *upto)
   return rewrite->at == rewrite->start && upto == rewrite->from;
 }
 
-/* Returns a string that was copied, and gives the rest of its memory back. */
+/* Returns a string that was copied, and releases the rest of its memory. */
 const char *hp_rewrite_end_copy(hp_rewrite *rewrite, const char *upto, uint32_t *length);
 
 /* Returns the finished string. */
@@ -62,35 +62,38 @@ static inline const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, 
   return rewrite->from;
 }
 
-/* Gives back what was taken since the arena looked like `mark`, unless it has gone on to another slab. */
+/* Releases the memory allocated since the arena was equal to `mark`, unless the arena uses another
+ * slab now. */
 void hp_arena_return(hp_arena *arena, const hp_arena *mark);
 
-/* Normalised newlines, and U+FFFD with an error for NUL, in [from, upto). */
+/* Returns [from, upto) with normalised newlines, and with U+FFFD and an error for each NUL. */
 const char *hp_plain_data(hp_tokenizer *tokenizer, const char *from, const char *upto, uint32_t *length);
 
-/* At a CR: leaves LF in the string; answers where to go on. */
+/* Normalises the newline that begins with the CR at `at`. Returns where the input continues. */
 const char *hp_rewrite_newline(hp_rewrite *rewrite, const char *at, const char *end);
-/* At a NUL: an error, and U+FFFD. */
+/* Reports an error for the NUL at `at` and appends U+FFFD. Returns where the input continues. */
 const char *hp_rewrite_nul(hp_rewrite *rewrite, hp_tokenizer *tokenizer, const char *at);
 
-/* Each reads the token that begins at `at` and answers its kind or HP_TOKEN_NEED_MORE; a token that the end of the
- * input swallows answers HPAR_TOKEN_EOF. */
-int hp_read_markup_declaration(hp_tokenizer *tokenizer, hp_token *token, const char *at);     /* "<!" */
-int hp_read_processing_instruction(hp_tokenizer *tokenizer, hp_token *token, const char *at); /* "<?" */
+/* Each function reads the token that begins at `at`. Each returns its kind or HP_TOKEN_NEED_MORE,
+ * or HPAR_TOKEN_EOF if the end of the input swallows the token. */
+/* "<!" */
+int hp_read_markup_declaration(hp_tokenizer *tokenizer, hp_token *token, const char *at);
+/* "<?" */
+int hp_read_processing_instruction(hp_tokenizer *tokenizer, hp_token *token, const char *at);
 int hp_read_bogus_comment(hp_tokenizer *tokenizer, hp_token *token, const char *at, const char *data);
 
-/* Text of any content. HPAR_TOKEN_EOF: there is none before the markup to which *at now points. `clean`: up to there
- * it is known to be plain text of the data state. */
+/* Reads text of any content. Returns HPAR_TOKEN_EOF if there is no text before the markup at *at.
+ * The text up to `clean` is plain text of the data state. */
 int hp_read_text(hp_tokenizer *tokenizer, hp_token *token, const char **at, const char *clean);
 
-/* Is [at, ...) "</", the name of the last start tag, and what can follow it? */
+/* Returns true if `at` has "</", the name of the last start tag, and a byte that can follow it. */
 bool hp_is_appropriate_end_tag(const hp_tokenizer *tokenizer, const char *at);
 
 static inline uint32_t hp_offset(const hp_tokenizer *tokenizer, const char *at) {
   return (uint32_t)(at - tokenizer->base);
 }
 
-/* The token ends before `end`, and the next one begins there. */
+/* Completes a token that ends before `end`, where the next token begins. */
 static inline int hp_emit(hp_tokenizer *tokenizer, hp_token *token, int kind, unsigned flags, const char *start,
                           const char *end) {
   token->kind = (uint8_t)kind;

@@ -1,5 +1,5 @@
-/* Maximal runs of text. In the data state everything happens in one pass; in the other contents the end of the run is
- * searched first, at memory speed, which also tells from where on the run may have to be rewritten. */
+/* Maximal runs of text. The data state needs one pass. For other contents, a fast search finds the
+ * end of the run first. It also finds the first position that may need rewriting. */
 
 #include "html/tokenizer/states.h"
 
@@ -137,7 +137,8 @@ bool hp_is_appropriate_end_tag(const hp_tokenizer *t, const char *at) {
   return hp_class(at[name.length]) & HP_BYTE_TAG_STOP;
 }
 
-/* Can raw text that begins at `start` end in what has come, where it did not in less? Looks at the rest only. */
+/* Returns true if raw text that begins at `start` can end in the available input. Searches only
+ * the bytes that are new since the last search. */
 static bool may_end(hp_tokenizer *t, const char *start) {
   const char *p = t->searched;
   if (t->last || !p || p <= start) return true;
@@ -146,14 +147,14 @@ static bool may_end(hp_tokenizer *t, const char *start) {
   return false;
 }
 
-/* It did not, but for an end tag that may have come in part. */
+/* Returns HP_TOKEN_NEED_MORE. Notes the searched bytes, except a possibly incomplete end tag. */
 static int need_more_raw_text(hp_tokenizer *t, const char *start) {
   size_t part = hp_atom_name(t->interner->atoms, t->last_start_tag).length + 2;
   t->searched = (size_t)(t->end - start) > part ? t->end - part : start;
   return HP_TOKEN_NEED_MORE;
 }
 
-/* Where the run of raw text ends, and the first place from which on it may have to be rewritten. */
+/* The end of a run of raw text, and the first position from which it may need rewriting. */
 typedef struct raw_text {
   const char *stop, *clean;
 } raw_text;
@@ -181,7 +182,8 @@ static raw_text find_raw_end(const hp_tokenizer *t, const char *p, bool referenc
   }
 }
 
-/* The letters from `p` on, and what can follow a tag name: is it "script"? Answers where to go on. */
+/* Reads the letters from `p` on and a delimiter. Sets `*is_script` if they are "script". Returns
+ * where the input continues. */
 static const char *read_script_word(const hp_tokenizer *t, const char *p, bool *is_script) {
   const char *word = p;
   while (p < t->end && hp_is_alpha(*p)) p++;

@@ -1,10 +1,11 @@
-/* Tags, and the way from one token to the next.
+/* Tags, and the transition from one token to the next.
  *
- * Why it is fast: a plain tag or text takes a path of its own. Names are measured sixteen bytes at
- * a time and become atoms through a small table of those met before, keyed by the name itself;
- * attributes are written where they stay; values and text are spans of the input. Whatever is not
- * plain - a name not met before, references, errors, the end of the input near by - goes through
- * the states as the standard has them. */
+ * Plain tags and plain text take a fast path. The tokenizer measures names 16 bytes at a time. A
+ * small table, whose key is the name itself, maps known names to atoms. Attributes are written to
+ * their final place. Values and text are spans of the input.
+ *
+ * All other input goes through the standard's states: new names, references, errors, and bytes
+ * close to the end of the input. */
 
 #include "html/tokenizer/tokenizer.h"
 
@@ -13,8 +14,8 @@
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
 
-/* The part of the input that fast paths may look at without asking where it ends: white space, a
- * name of fifteen, "=", a quote, and PROBES times sixteen bytes of value. */
+/* The number of bytes that fast paths may read without a check for the end: white space, a name of
+ * 15 bytes, "=", a quote, and PROBES times 16 bytes of value. */
 enum { PROBES = 3, FAST_REACH = 18 + 16 * PROBES + 6 };
 
 #define W (HP_BYTE_WHITE | HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP | HP_BYTE_VALUE_STOP)
@@ -81,7 +82,7 @@ void hp_token_error(hp_tokenizer *t, hp_error_code code, const char *at) {
   hp_errors_add(t->errors, code, hp_offset(t, at));
 }
 
-/* What was found while the token was incomplete will be found again. */
+/* Returns HP_TOKEN_NEED_MORE. Drops the errors of the incomplete token, which recur later. */
 static int need_more(hp_tokenizer *t) {
   if (t->errors) {
     t->errors->count = t->error_count;
@@ -98,10 +99,10 @@ static uint32_t next_serial(hp_tokenizer *t) {
   return t->serial;
 }
 
-/* The attributes of a tag while it is read. They are written to the tip of the nodes' arena, which
- * learns of it when the tag is complete; where its slab ends they move to another.
+/* The attributes of a tag while the tokenizer reads it. They are at the end of the nodes' arena,
+ * which is updated when the tag is complete. At the end of a slab they move to another one.
  *
- * items <= item <= limit;  attributes == nodes->at unless the arena found room elsewhere */
+ * items <= item <= limit; attributes == nodes->at unless the arena allocated them elsewhere. */
 typedef struct tag_state {
   hp_attributes *attributes;
   hp_attribute *item;
@@ -110,8 +111,8 @@ typedef struct tag_state {
   uint8_t flags; /* HP_TOKEN_SELF_CLOSING */
 } tag_state;
 
-/* Where a block at the tip may go to: the end of the slab, or less where every byte must be marked
- * as in use. */
+/* Returns the limit of a block at the end of the arena: the end of the slab, or less if every byte
+ * must be marked as used. */
 static inline const char *block_limit(const hp_arena *nodes, size_t room) {
   if (!HP_ASAN || (size_t)(nodes->end - nodes->at) < room) room = (size_t)(nodes->end - nodes->at);
   HP_UNPOISON(nodes->at, room);
@@ -127,7 +128,7 @@ static inline bool is_room(const tag_state *tag) {
   return tag->limit - (char *)tag->item >= (ptrdiff_t)sizeof(hp_attribute);
 }
 
-/* The item of a block without room for its header is beyond the limit. */
+/* The item of a block is beyond the limit if the block's header does not fit. */
 static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, tag_state *tag) {
   size_t used = (size_t)((char *)tag->item - (char *)tag->attributes), room = 2 * used + 8 * sizeof(hp_attribute);
   if ((char *)tag->attributes == nodes->at && (size_t)(nodes->end - nodes->at) >= room) {
@@ -145,7 +146,7 @@ static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, t
   }
 }
 
-/* The block ends at `end`: behind its last item, or where it began. */
+/* Closes the block at `end`: after its last item, or at its beginning. */
 static inline void close_block(hp_arena *nodes, const tag_state *tag, const void *end) {
   if ((char *)tag->attributes != nodes->at) return;
   nodes->at += (const char *)end - nodes->at;
@@ -222,8 +223,8 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
 }
 
 //§ before-attribute-name-state
-/* One attribute, white space or '/' at `p`, as the states have it. Answers where the next one may
- * begin: at '>' if the tag ends there, or at the end of the input. */
+/* Reads one attribute, white space or '/' at `p` by the standard's states. Returns where the next
+ * attribute may begin: at '>' if the tag ends there, or at the end of the input. */
 static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, tag_state *tag, const char *p) {
   const char *end = t->end, *begin, *name_end;
   while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
@@ -283,7 +284,7 @@ static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t,
   return p;
 }
 
-/* What stands between a tag's name and its end. `p` is at what ended the name. */
+/* Reads a tag from the end of its name, `p`, to the end of the tag. */
 static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *token, int kind, hp_atom name,
                                                      const char *start, const char *p) {
   const char *end = t->end;
@@ -395,7 +396,7 @@ static int read_tag(hp_tokenizer *t, hp_token *token, int kind, const char *star
   return read_attributes(t, token, kind, tag, start, p);
 }
 
-/* `at` is where a token of markup begins, or the end. */
+/* Reads the token at `at`, which is the beginning of markup or the end of the input. */
 static int read_markup(hp_tokenizer *t, hp_token *token, const char *at) {
   if (at == t->end) return hp_emit(t, token, HPAR_TOKEN_EOF, 0, at, at);
   switch (at[1]) {
@@ -420,13 +421,15 @@ static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
 
-/* Beyond the fast paths, and called last so that these need keep nothing. */
+/* Reads a tag without the fast paths. Callers call it last, so that they need no saved registers.
+ */
 static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *token, int kind) {
   kind = read_tag(t, token, kind, t->at, t->at + (kind == HPAR_TOKEN_START_TAG ? 1 : 2));
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
 
-/* Text that is plain from `data` up to `stop`, and white exactly if `flags` say so. */
+/* Completes text that is plain from `data` to `stop`. It is white exactly if `flags` has that bit.
+ */
 static inline int end_text(hp_tokenizer *t, hp_token *token, unsigned flags, const char *data, const char *stop) {
   const char *at = t->at;
   if (*stop != '<' || (!hp_is_alpha(stop[1]) && (stop[1] != '/' || !hp_is_alpha(stop[2]))))

@@ -39,7 +39,7 @@
   case HP_H5:          \
   case HP_H6
 
-/* Formatting elements but a and nobr. */
+/* Formatting elements except a and nobr. */
 #define HP_ANY_PHRASE \
   HP_B:               \
   case HP_BIG:        \
@@ -54,7 +54,7 @@
   case HP_TT:         \
   case HP_U
 
-/* What is processed by the rules for "in head". */
+/* Tags that the rules for "in head" process. */
 #define HP_ANY_METADATA \
   HP_BASE:              \
   case HP_BASEFONT:     \

@@ -1,4 +1,4 @@
-/* What does not depend on the floor: opening, closing, fragment contexts. */
+/* The code that does not depend on the outer context: opening, closing, fragment contexts. */
 
 #include "html/tree/builder.h"
 

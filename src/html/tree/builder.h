@@ -6,7 +6,7 @@
  * Two builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all
  * open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of the
  * *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 stands for
- * its current node, and html/tree/context.h asks about the rest. */
+ * its current node, and html/tree/context.h reads the rest. */
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -47,13 +47,13 @@ typedef enum hp_insertion_mode {
  *   special         ... of a special element;   li_barrier  ... other than address, div and p
  * so that scope questions cost no walk (`last` of the builder holds the highest index by name).
  *
- * An element that leaves the middle of the stack leaves a gap, so that the elements above it keep
- * their indices. Adjacent gaps form a run. The run's length is in `scope` of its lowest entry and in
- * previous_same of its highest entry. The element above the run has HP_OPEN_ABOVE_GAP. The
- * lowest entry and the highest entry of the stack are never gaps.
+ * An element that leaves the middle of the stack leaves a gap, so that the elements above it
+ * keep their indices. Adjacent gaps form a run. The run's length is in `scope` of its lowest
+ * entry and in previous_same of its highest entry. The element above the run has
+ * HP_OPEN_ABOVE_GAP. The lowest entry and the highest entry of the stack are never gaps.
  *
- * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index that no
- * longer holds such an element. The link of the entry there then continues the search. */
+ * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index
+ * that no longer holds such an element. The link of the entry there then continues the search. */
 typedef struct hp_open_element {
   hp_ref node; /* 0: a gap */
   hp_atom name;
@@ -94,7 +94,7 @@ typedef struct hp_selection {
   hp_ref selected;  /* the last option with the attribute `selected`; 0: none */
   hp_ref content;   /* the first selectedcontent; 0: none */
   hp_ref group;     /* the optgroup at the current position; 0: none */
-  hp_ref excluding; /* here, the outermost element whose descendants are not options of the select */
+  hp_ref excluding; /* here, the outermost element whose descendants are not its options */
   hp_ref disabling; /* here, the outermost element that disables a selectedcontent below it */
   bool disabled;    /* `content` */
 } hp_selection;
@@ -104,8 +104,8 @@ typedef struct hp_clone {
   hp_ref from, to;
 } hp_clone;
 
-/* What is known of an open element for end tags in foreign content, once one was not to be found
- * near the top. */
+/* Links of an open element for end tags in foreign content. They are built once an end tag finds
+ * no element near the top. */
 typedef struct hp_followed {
   hp_ref node;
   hp_atom name;
@@ -123,17 +123,17 @@ typedef struct hp_higher {
 
 typedef struct hp_outer_context hp_outer_context;
 
-typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
+typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
   hp_unwind *unwind;
   hp_arena *nodes, *bytes;
   hp_tokenizer *tokenizer;
-  hp_errors *errors; /* NULL: nobody asks */
+  hp_errors *errors; /* NULL: errors are not requested */
 
-  hp_open_element *stack, *top; /* [0] is the outer, [depth] the current node, which `top` points to */
+  hp_open_element *stack, *top; /* [0] is the outer; `top` points to the current node, [depth] */
   uint32_t depth, stack_capacity;
-  uint32_t stack_room; /* <= stack_capacity: entries that there may be, [0] among them */
+  uint32_t stack_room; /* <= stack_capacity: limit of the number of entries, with [0] */
   uint32_t max_depth;
   uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
   uint32_t last_capacity;
@@ -143,7 +143,7 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   hp_formatting *formatting;
   uint32_t formatting_count, formatting_capacity;
   /* The list's links: see html/tree/listing.h. */
-  uint32_t linked; /* so many entries have links */
+  uint32_t linked; /* number of entries that have links */
   uint32_t marker; /* index + 1 of the last linked marker, or 0 */
   /* By name: index + 1 of the last linked entry, or 0. */
   uint32_t last_formatting[HP_FORMATTING_NAMES];
@@ -151,7 +151,7 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
   uint32_t listed_capacity;
   uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
   uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
-  uint32_t *attribute_places;          /* scratch of a comparison, by atom; all 0 between comparisons */
+  uint32_t *attribute_places;          /* scratch of a comparison, by atom; else all 0 */
   uint32_t attribute_place_capacity;
   uint64_t deadline; /* by hp_now; 0: none */
   uint32_t steps;    /* of loops that check it */
@@ -160,41 +160,48 @@ typedef struct hp_builder { // NOLINT: fields stand beside what they belong to
 
   uint8_t mode, original_mode;
   bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
-  bool prepared;             /* the merger has run the first half of the next token */
-  bool form_known;           /* always in the exact builder; else: has the worker itself written the pointer? */
+  bool prepared; /* the merger has run the first half of the next token */
+  /* always in the exact builder; else: the worker itself has written the pointer */
+  bool form_known;
   bool selectedcontent_seen; /* some selectedcontent element exists */
   hp_selection selection;    /* exact builder only, like `torn` and `clones` */
-  hp_ref torn;               /* a select whose open descendants differ from the stack: a clone replaced some */
+  /* a select whose open descendants differ from the stack, because a clone replaced some */
+  hp_ref torn;
   hp_clone *clones;
   uint32_t clone_count, clone_capacity;
-  hp_followed *followed; /* of the stack up to followed_top, as it was when one was last looked for */
+  hp_followed *followed; /* of the stack up to followed_top, as it was at the last search */
   uint32_t followed_top, followed_capacity;
   uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
   uint32_t last_foreign_capacity;
-  uint64_t looked, walked; /* steps: of the walk, and since it was given up */
-  uint8_t *merged;         /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
+  uint64_t looked, walked; /* steps: of the walk, and since the walk was dropped */
+  /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
+  uint8_t *merged;
   uint32_t merged_capacity;
-  uint8_t merging; /* bits of those of the two whose attributes are marked there; times 4: whose block has grown */
+  /* bits of the elements whose attributes are marked there; times 4: those whose block has grown */
+  uint8_t merging;
   hp_ref head, form;
   bool fragment;
   hp_open_element context; /* of a fragment parse */
   uint64_t node_count;
-  const hp_encoding *tentative; /* of the text, while a meta element may still change it; else NULL */
-  const hp_encoding *declared;  /* by that meta element; NULL: none, or it agrees with `tentative` */
-  bool restarts;                /* the text differs in the declared encoding: the parse unwinds and begins again */
+  const hp_encoding *tentative; /* of the text, while a meta element may change it; else NULL */
+  const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
+  /* the text differs in the declared encoding: the parse unwinds and restarts */
+  bool restarts;
   /* Speculative builder only: */
   hp_outer_context *outer;
-  bool foreign_base;       /* BASE's top is taken for a foreign element */
-  const char *plain_limit; /* of the run of plain tokens that is being built; NULL: the floor was poisoned in it */
-  uint32_t assumed;        /* bit q: assumption q was made since the segment began */
-  /* By formatting element: for how many of ours Noah's Ark was asked to have room since then. */
+  bool foreign_base; /* the top of the outer context is assumed to be a foreign element */
+  /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
+  const char *plain_limit;
+  uint32_t assumed; /* bit q: assumption q was made since the segment began */
+  /* By formatting element: the number of the builder's own entries for which the Noah's Ark
+   * assumption was made since then. */
   uint8_t ark_asked[HP_FORMATTING_NAMES];
 } hp_builder;
 
-/* `tokenizer`, `nodes` and `bytes` belong to the same thread. Memory from an earlier use is kept.
- * The fragment's context, if any, is set up by hp_builder_set_context afterwards. */
+/* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
+ * the memory of an earlier use. hp_builder_set_context sets a fragment's context afterwards. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
-/* At most so many elements open at once; the next unwinds with HPAR_LIMIT_DEPTH. */
+/* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   b->max_depth = depth;
   uint64_t room = (uint64_t)depth + b->gaps + 1;
@@ -202,10 +209,11 @@ static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
 }
 void hp_builder_close(hp_builder *builder);
 
-/* The encoding that a meta start tag declares, or NULL. */
+/* Returns the encoding that a meta start tag declares, or NULL. */
 const hp_encoding *hp_declared_encoding(const hp_builder *builder, const hp_token *token);
 
-/* Context of a fragment parse: "div", "svg path", "math mi". False if it is no such thing. */
+/* Sets the context of a fragment parse: "div", "svg path", "math mi". Returns false if the name is
+ * invalid. */
 bool hp_builder_parse_context(hp_builder *builder, const char *context);
 
 //§ html-fragment-parsing-algorithm
@@ -219,24 +227,25 @@ void hp_speculative_token(hp_builder *builder, const hp_token *token);
  * the worker's own elements that leaves one of them open. Requires: the builder reports no errors.
  */
 typedef struct hp_plain_run {
-  uint32_t tokens;  /* that were built */
-  int kind;         /* of the first that was not, which is now `token`, unless `is_over` */
-  bool is_over;     /* `limit` is reached, or the floor poisoned */
-  const char *from; /* where what was built ends */
+  uint32_t tokens;  /* number of built tokens */
+  int kind;         /* of the first token that is not plain, now in `token`, unless `is_over` */
+  bool is_over;     /* `limit` is reached, or the outer context is poisoned */
+  const char *from; /* end of the built input */
 } hp_plain_run;
 hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
 
-/* For merging: what the token does "in body" before it inserts anything. Sets `prepared`, with
- * which the token itself leaves it out. */
+/* Runs the steps of the token "in body" that precede its insertion, for the merger. Sets
+ * `prepared`, so that the token then omits them. */
 void hp_exact_prepare(hp_builder *builder, const hp_token *token);
 void hp_speculative_prepare(hp_builder *builder, const hp_token *token);
-/* The same of <tr> in a cell, a row or a table: what is left of it is for "in table body". */
+/* Does the same for <tr> in a cell, a row or a table. The rules for "in table body" process the
+ * rest of it. */
 void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
 
-/* For the merger: an element that a worker left open goes on the true stack. */
+/* Pushes an element that a worker left open onto the true stack, for the merger. */
 void hp_exact_push(hp_builder *builder, const hp_open_element *element);
 void hp_exact_push_template_mode(hp_builder *builder, uint8_t mode);
-/* Appends to a text node. */
+/* Appends bytes to a text node. */
 void hp_exact_join_text(hp_builder *builder, hp_ref text, const char *data, uint32_t length);
 //§ appropriate-place-for-inserting-a-node
 hp_place hp_exact_appropriate_place(hp_builder *builder);

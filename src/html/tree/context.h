@@ -25,8 +25,8 @@ static inline void hp_outer_assume(hp_builder *builder, hpar_assumption question
 
 /* Logs an assumption of hp_outer_assume_ark. */
 void hp_outer_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
-/* Relies on room for `ours` formatting entries of this name beside those of the outer context.
- * Noah's Ark clause allows three in all. */
+/* Assumes that the list can take `ours` formatting entries of this name beside those of the
+ * outer context. Noah's Ark clause allows three in all. */
 static inline void hp_outer_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
   int index = hp_formatting_index(name);
   if (index < 0 || ours > builder->ark_asked[index]) hp_outer_log_ark(builder, name, ours);

@@ -54,7 +54,8 @@ void hp_engine_look_at_limits(hp_engine *engine) {
   if (hp_now() >= limits->deadline) hp_unwind_now(&engine->unwind, HPAR_LIMIT_TIME);
 }
 
-/* An element that <html> or <body> has given too many. */
+/* Truncates the attributes of an element and unwinds if later <html> or <body> tags have added too
+ * many. */
 static void trim_attributes(hp_engine *engine, hp_ref element) {
   const hp_node *node = node_at(&engine->builder, element);
   if (!node->attributes) return;

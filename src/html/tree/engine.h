@@ -2,8 +2,8 @@
 #define HP_HTML_TREE_ENGINE_H
 
 /* A tokenizer and a tree builder that belong together, with the memory that they share: what one
- * thread needs to parse. The sequential parser is one engine; the parallel one has a engine for the
- * true state and one for each worker. A engine is big and stays where it is. */
+ * thread needs to parse. The sequential parser is one engine; the parallel one has an engine for
+ * the true state and one for each worker. An engine is big and stays where it is. */
 
 #include "html/tree/builder.h"
 #include "trace/record.h"
@@ -37,13 +37,13 @@ typedef struct hp_request {
   size_t length;
   bool more; /* the input does not end with the text */
   bool scripting, source_offsets;
-  uint64_t max_errors;          /* 0: nobody asks */
+  uint64_t max_errors;          /* 0: errors are not requested */
   hp_record *record;            /* NULL: no record */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
 } hp_request;
 
-void hp_engine_init(hp_engine *engine); /* a engine of zeros is not open, but may be closed */
+void hp_engine_init(hp_engine *engine); /* an engine of zeros is not open, but may be closed */
 /* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has
  * set. */
 void hp_engine_open(hp_engine *engine, const hp_request *task);
@@ -74,7 +74,7 @@ static inline bool hp_engine_awaits_input(const hp_engine *engine) {
 /* How a part of a parse ended. */
 typedef enum hp_outcome {
   HP_OUTCOME_DONE,
-  HP_OUTCOME_RESTART, /* a meta element declares another encoding: decode and parse the text again */
+  HP_OUTCOME_RESTART, /* a meta element declares another encoding: decode and parse again */
   HP_OUTCOME_FAILED
 } hp_outcome;
 

@@ -13,7 +13,7 @@ typedef struct hp_loop_parts {
   int (*next)(hp_engine *engine, hp_token **token, void *context);
   void (*build)(hp_engine *engine, const hp_token *token, void *context);
   bool (*stops)(const hp_engine *engine, void *context); /* before each token; NULL: never */
-  bool is_complete;                                      /* `next` never returns HP_TOKEN_NEED_MORE */
+  bool is_complete;                                      /* no HP_TOKEN_NEED_MORE from `next` */
   bool checks_limits;                                    /* after each token */
   bool counts_nothing;                                   /* engine->tokens stays as it is */
 } hp_loop_parts;

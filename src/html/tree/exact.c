@@ -71,7 +71,8 @@ void hp_exact_begin_fragment(hp_builder *b) {
   push_html(b, html, HP_HTML);
   if (is_html(&b->context, HP_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
   reset_insertion_mode_appropriately(b);
-  if (is_html(&b->context, HP_FORM)) b->form = b->document->root; /* some form that is not on the stack */
+  /* a form that is not on the stack */
+  if (is_html(&b->context, HP_FORM)) b->form = b->document->root;
   if (b->context.ns != HPAR_NAMESPACE_HTML) return;
   b->tokenizer->content = hp_content_of(b->context.name, b->scripting);
 }

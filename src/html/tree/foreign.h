@@ -6,7 +6,8 @@
 #include "html/dom/tag.h"
 #include "html/tree/query.h"
 
-/* Does a start tag without a rule of its own, or text, go by HTML's rules inside the element? */
+/* Returns true if HTML's rules apply inside the element to text and to a start tag without its own
+ * rule. */
 static inline bool takes_html(const hp_open_element *e) {
   return e->ns == HPAR_NAMESPACE_HTML || (e->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION));
 }
@@ -21,19 +22,19 @@ static inline bool font_breaks_out(const hp_builder *b, const hp_token *t) {
   return false;
 }
 
-/* Does the tag end foreign content? */
+/* Returns true if the tag ends foreign content. */
 static inline bool breaks_out(const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_END_TAG) return t->name == HP_P || t->name == HP_BR;
   return (hp_html_tag(t->name) & HP_TAG_BREAKOUT) || (t->name == HP_FONT && font_breaks_out(b, t));
 }
 
-/* Is the element's name in lower case the tag's? */
+/* Returns true if the element's name in lower case equals the tag's name. */
 static inline bool named(const hp_open_element *e, hp_atom name) {
   return e->name == name || (e->ns == HPAR_NAMESPACE_SVG && e->name == hp_svg_tag_name(name));
 }
 
-/* Does the token go by the rules of the insertion mode, with a foreign element as adjusted current
- * node? */
+/* Returns true if the rules of the insertion mode apply to the token. The element, the adjusted
+ * current node, may be foreign. */
 static inline bool html_rules(const hp_open_element *e, const hp_token *t) {
   if (e->ns == HPAR_NAMESPACE_HTML) return true;
   bool start = t->kind == HPAR_TOKEN_START_TAG, text = t->kind == HPAR_TOKEN_TEXT;

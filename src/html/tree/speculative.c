@@ -19,7 +19,8 @@ static void selectedcontent_inserted(hp_builder *b, hp_ref content) {
 
 void hp_speculative_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
-/* Processes the token if it is part of a table. Otherwise returns false and leaves the token alone. */
+/* Processes the token if it is part of a table. Otherwise returns false and leaves the token
+ * alone. */
 static HP_OUT_OF_LINE bool take_part_of_table(hp_builder *b, const hp_token *t) {
   if (!((CONTENT_MODES | TABLE_MODES) >> b->mode & 1) || !plainly_table(b, t)) return false;
   by_mode(b, t);
