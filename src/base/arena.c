@@ -68,11 +68,11 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
     if (left < slab) hp_unwind_now(arena->unwind, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
-  if (arena->slab < LARGEST_SLAB)
-    arena->slab += arena->slab / 8 & ~(size_t)63; /* about an eighth of all is not used yet */
+  /* The growth by an eighth keeps about an eighth of all slabs unused. */
+  if (arena->slab < LARGEST_SLAB) arena->slab += arena->slab / 8 & ~(size_t)63;
   char *object = range->base + start;
   HP_POISON(object, slab);
-  if (slab - bytes >= (size_t)(arena->end - arena->at)) { /* the larger rest serves the next objects */
+  if (slab - bytes >= (size_t)(arena->end - arena->at)) { /* keeps the larger rest */
     arena->at = object + bytes;
     arena->end = object + slab;
   }

@@ -41,7 +41,7 @@ typedef struct hp_block {
   char *base; /* NULL: no memory */
   size_t size;
   size_t touched; /* only bytes before it may have been written to */
-  size_t wanted;  /* size that was asked for */
+  size_t wanted;  /* requested size */
   bool open;      /* a parse is using the block */
   bool stays;     /* the block keeps `wanted` bytes between parses */
 } hp_block;
@@ -49,30 +49,29 @@ typedef struct hp_block {
 typedef struct hp_range {
   char *base;
   size_t size;
-  size_t limit;       /* <= size: objects may use so many bytes */
+  size_t limit;       /* <= size: objects use at most this number of bytes */
   _Atomic size_t top; /* relaxed: a slab is published together with the objects in it */
   size_t part_size, parts_start, parts_bytes;
   size_t in_parts;        /* bytes that objects use in parts */
-  struct hp_range *whole; /* of a part: the range that serves objects when the part is full; else NULL */
-  hp_block block;         /* without memory: jemalloc, or a document before its first parse */
+  struct hp_range *whole; /* the range that a full part falls back to; NULL: not a part */
+  hp_block block;         /* no memory: jemalloc, or before the first parse */
   bool by_jemalloc;
 } hp_range;
 
-enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; a cache line keeps the first one aligned */
+enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts a cache line */
 
 /* Drops all objects and the limit. The memory stays. */
 void hp_range_reset(hp_range *range);
-/* Returns the bytes that objects use, with those that were set aside for more. */
+/* Returns the number of bytes that objects and unfinished slabs use. */
 size_t hp_range_used(const hp_range *range);
 
-enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; the parts of longer inputs would be too large */
+enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; parts for longer inputs are too large */
 
-/* Sets `count` parts aside for threads that would otherwise take slabs in turn, for an input of
- * `length` bytes. The next document of that size has the same parts, so that each thread finds
- * its memory in its own caches. Requires that no other thread uses the range. Returns false
- * without a change if the range is small or limited. */
+/* Reserves `count` parts, one for each thread, for an input of `length` bytes. The next document
+ * of that size has the same parts, so each thread finds its memory in its own caches. Returns false
+ * without a change if the range is small or limited. Requires: no other thread uses the range. */
 bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
-/* Makes `part` one of these parts, empty. */
+/* Initialises `part` as the empty part of this index. */
 void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
 size_t hp_range_part_used(const hp_range *part);
 
@@ -80,7 +79,7 @@ typedef struct hp_arena {
   char *at, *end;
   hp_range *range;
   hp_unwind *unwind;
-  size_t slab; /* size of the next slab: grows with use, so that small documents stay small */
+  size_t slab; /* size of the next slab; grows with use to keep small documents small */
 } hp_arena;
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);

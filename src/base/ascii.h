@@ -1,9 +1,9 @@
 #ifndef HP_BASE_ASCII_H
 #define HP_BASE_ASCII_H
 
-/* ASCII letters, digits and comparisons without regard to case. They do not depend on the locale,
- * unlike <ctype.h> and <strings.h>: strncasecmp in a Turkish locale takes "I" and "i" for different
- * letters. */
+/* ASCII letters, digits and comparisons without regard to case. They do not depend on the
+ * locale, unlike <ctype.h> and <strings.h>: in a Turkish locale, strncasecmp treats "I" and "i"
+ * as different letters. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ static inline char hp_ascii_lower(char c) { return (unsigned char)(c - 'A') < 26
 
 static inline bool hp_ascii_is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* Returns whether the first `length` bytes of `a` and `b` are equal but for the case of ASCII
+/* Returns whether the first `length` bytes of `a` and `b` are equal. Ignores the case of ASCII
  * letters. */
 static inline bool hp_ascii_equal(const char *a, const char *b, size_t length) {
   for (size_t i = 0; i < length; i++)

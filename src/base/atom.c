@@ -29,8 +29,8 @@ hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
   return HPAR_OK;
 }
 
-/* Makes the table usable in a forked child. If a lost thread holds the lock, the table may be in the
- * middle of a change: it is dropped, and its memory leaks. */
+/* Makes the table usable in a forked child. If a lost thread holds the lock, the table may be
+ * inconsistent. In this case the function drops the table, and the table's memory leaks. */
 static void adopt_after_fork(hp_atoms *atoms) {
   if (atoms->process == hp_fork_generation()) return;
   atoms->process = hp_fork_generation();
@@ -69,7 +69,8 @@ hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom) {
   return *slot_of(atoms, atom - HP_KNOWN_ATOMS);
 }
 
-/* Names longer than 16 bytes share keys: their middle bytes go into the hash, too. */
+/* Returns the hash of a name. Names longer than 16 bytes can share a key, so the hash includes
+ * their middle bytes. */
 static uint64_t hash_of(const char *bytes, size_t length, hp_name_key key) {
   uint64_t hash = hp_name_hash(key, length);
   for (size_t i = 8; i + 16 < length; i += 8) {
@@ -84,7 +85,7 @@ static uint64_t hash_of(const char *bytes, size_t length, hp_name_key key) {
   return hash ? hash : 1;
 }
 
-static bool same(const hp_atoms *atoms, hp_atom atom, const char *bytes, size_t length) {
+static bool has_bytes(const hp_atoms *atoms, hp_atom atom, const char *bytes, size_t length) {
   hp_name name = *slot_of(atoms, atom - HP_KNOWN_ATOMS);
   return name.length == length && !memcmp(name.bytes, bytes, length);
 }
@@ -93,7 +94,7 @@ hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length) {
   if (!atoms->slot_count) return HP_NO_ATOM;
   for (uint64_t slot = hash_of(bytes, length, hp_name_key_of(bytes, length));; slot++) {
     hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];
-    if (!atom || same(atoms, atom, bytes, length)) return atom;
+    if (!atom || has_bytes(atoms, atom, bytes, length)) return atom;
   }
 }
 
@@ -113,7 +114,7 @@ static bool grow_table(hp_atoms *atoms) {
   return true;
 }
 
-/* Room that outlives a reset, or NULL. */
+/* Returns memory that a reset keeps, or NULL. */
 static char *kept_text(hp_atoms *atoms, size_t length) {
   for (; atoms->text_block < HP_TEXT_BLOCKS; atoms->text_block++, atoms->text_used = 0) {
     char **block = &atoms->text[atoms->text_block];
@@ -126,15 +127,15 @@ static char *kept_text(hp_atoms *atoms, size_t length) {
   return NULL;
 }
 
-typedef struct room {
+typedef struct copy_request {
   hp_arena *arena;
   size_t length;
   char *bytes;
-} room;
+} copy_request;
 
-static hpar_status take_room(void *argument) {
-  room *r = argument;
-  r->bytes = hp_arena_take(r->arena, r->length);
+static hpar_status take_bytes(void *argument) {
+  copy_request *request = argument;
+  request->bytes = hp_arena_take(request->arena, request->length);
   return HPAR_OK;
 }
 
@@ -143,23 +144,24 @@ static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hp
   if (kept) return memcpy(kept, bytes, length);
   atoms->spilt = true;
   hp_unwind unwind = {0};
-  room room = {.arena = &atoms->arena, .length = length};
+  copy_request request = {.arena = &atoms->arena, .length = length};
   atoms->arena.unwind = &unwind;
-  hpar_status failure = hp_try(&unwind, take_room, &room);
+  hpar_status failure = hp_try(&unwind, take_bytes, &request);
   atoms->arena.unwind = NULL;
-  if (failure == HPAR_OK) return memcpy(room.bytes, bytes, length);
+  if (failure == HPAR_OK) return memcpy(request.bytes, bytes, length);
   *status = failure;
   return NULL;
 }
 
-/* Under the lock. 0 when memory is short or `*status` says what else is. */
-static hp_atom enter(hp_atoms *atoms, const char *bytes, size_t length, uint64_t hash, hpar_status *status) {
+/* Returns the atom of a name and enters the name if it is new. Returns 0 on failure; `*status` is
+ * the reason if it is not memory. Requires: the caller holds the lock. */
+static hp_atom enter_name(hp_atoms *atoms, const char *bytes, size_t length, uint64_t hash, hpar_status *status) {
   if (atoms->count * 2 >= atoms->slot_count && !grow_table(atoms)) return 0;
   uint64_t slot = hash;
   for (;; slot++) {
     hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];
     if (!atom) break;
-    if (same(atoms, atom, bytes, length)) return atom;
+    if (has_bytes(atoms, atom, bytes, length)) return atom;
   }
   uint32_t block = 31 - (uint32_t)__builtin_clz(atoms->count / 64 + 1);
   if (!atoms->blocks[block] && !(atoms->blocks[block] = hp_allocate(((size_t)64 << block) * sizeof(hp_name)))) return 0;
@@ -209,11 +211,11 @@ hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t lengt
   for (;; slot++) {
     entry = &interner->slots[slot & (interner->slot_count - 1)];
     if (!entry->atom) break;
-    if (entry->key == hash && same(interner->atoms, entry->atom, bytes, length)) return entry->atom;
+    if (entry->key == hash && has_bytes(interner->atoms, entry->atom, bytes, length)) return entry->atom;
   }
   pthread_mutex_lock(&interner->atoms->lock);
   hpar_status status = HPAR_ERROR_MEMORY;
-  hp_atom atom = enter(interner->atoms, bytes, length, hash, &status);
+  hp_atom atom = enter_name(interner->atoms, bytes, length, hash, &status);
   pthread_mutex_unlock(&interner->atoms->lock);
   if (!atom) hp_unwind_now(interner->unwind, status);
   entry->key = hash;

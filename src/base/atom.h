@@ -1,13 +1,15 @@
 #ifndef HP_BASE_ATOM_H
 #define HP_BASE_ATOM_H
 
-/* Names as numbers. An atom stands for one string, the same in all threads of a parse, so equal names are
- * equal atoms. The names that the standard knows have fixed atoms (names.h) found through a static table by
- * their first and last eight bytes; others are entered into the document's table on first sight, once under a
- * lock, and after that found in the thread's own cache.
+/* Names as numbers. An atom represents one string, and it is the same in all threads of a parse.
+ * Equal names therefore have equal atoms. The names of the standard have fixed atoms (names.h). A
+ * static table maps the first and last eight bytes of a name to its atom.
  *
- * Adjusted foreign attributes ("xlink:href" in svg) have atoms of their own, HP_XLINK_HREF and so on, which the
- * interner never answers. */
+ * The document's table holds all other names. A thread enters a new name under a lock and finds it
+ * in its own cache afterwards.
+ *
+ * Adjusted foreign attributes ("xlink:href" in svg) have separate atoms, for example HP_XLINK_HREF.
+ * The interner never returns them. */
 
 #include "base/arena.h"
 #include "base/names.h"
@@ -26,19 +28,20 @@ typedef struct hp_name {
 
 enum { HP_NAME_BLOCKS = 27, HP_TEXT_BLOCKS = 5 };
 
-/* A document that is used again keeps its names, while they are few: the next page has mostly the same. */
+/* The names of a document. A reset keeps them while they are few, because the next page mostly has
+ * the same names. */
 typedef struct hp_atoms {
   pthread_mutex_t lock;
   unsigned process; /* hp_fork_generation of the process that uses the lock */
   hp_range *range;
-  uint64_t generation; /* what an atom stands for holds as long as this does, which no other table ever has */
+  uint64_t generation;             /* atoms are valid while it is unchanged; unique to the table */
   hp_name *blocks[HP_NAME_BLOCKS]; /* block k holds 64 << k names; a name never moves */
-  uint32_t count;                  /* names beyond the known ones */
-  uint32_t *slots;                 /* open addressing over all of them; atom or 0 */
+  uint32_t count;                  /* number of names outside names.h */
+  uint32_t *slots;                 /* hash table with open addressing; atom or 0 */
   uint32_t slot_count;
-  char *text[HP_TEXT_BLOCKS]; /* the bytes of names that may be kept; block k has 1 KB << k */
+  char *text[HP_TEXT_BLOCKS]; /* bytes of names that a reset can keep; block k has 1 KB << k */
   uint32_t text_block, text_used;
-  bool spilt; /* the bytes of the others are in the range */
+  bool spilt; /* the range holds the bytes of some names */
   hp_arena arena;
 } hp_atoms;
 
@@ -46,7 +49,7 @@ hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
 void hp_atoms_reset(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
 
-/* A thread's way in. */
+/* The name cache of one thread. */
 typedef struct hp_interner {
   hp_atoms *atoms;
   uint64_t generation; /* of the atoms in `slots` */
@@ -58,10 +61,12 @@ typedef struct hp_interner {
   uint32_t slot_count, used;
 } hp_interner;
 
-void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind); /* keeps what holds for `atoms` */
+/* Prepares the interner for a parse. Keeps cached names that are valid for `atoms`. */
+void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind);
 void hp_interner_close(hp_interner *interner);
 
-/* First and last eight bytes, folded so that two names of one length up to 16 are equal exactly if their keys are. */
+/* The first and last eight bytes of a name. Two names of equal length up to 16 are equal if and
+ * only if their keys are equal. */
 typedef struct hp_name_key {
   uint64_t low, high;
 } hp_name_key;
@@ -96,7 +101,7 @@ typedef struct hp_known_name {
 extern const hp_known_name hp_known_names[HP_KNOWN_ATOMS];
 extern const uint16_t hp_known_slots[HP_KNOWN_SLOTS];
 
-/* The atom of a name that the standard knows, or 0. */
+/* Returns the atom of a name in names.h, or 0. */
 static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_key key) {
   uint64_t slot = hp_name_hash(key, length) >> HP_KNOWN_SHIFT;
   for (;; slot = (slot + 1) & (HP_KNOWN_SLOTS - 1)) {
@@ -111,18 +116,18 @@ static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_ke
 
 hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key);
 
-/* The atom of any name; the bytes are copied if the name is new. */
+/* Returns the atom of any name. Copies the bytes if the name is new. */
 static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t length) {
   hp_name_key key = hp_name_key_of(bytes, length);
   hp_atom atom = hp_known_atom(bytes, length, key);
   return atom ? atom : hp_intern_unknown(interner, bytes, length, key);
 }
 
-/* Returns the atom of a name beyond the known ones that the document has met, or HP_NO_ATOM. Any number
- * of threads may call it while no thread enters names. */
+/* Returns the atom of a name in the document's table, or HP_NO_ATOM. Any number of threads may call
+ * the function while no thread enters names. */
 hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length);
 
-/* The name of an atom that this thread has met. */
+/* Returns the name of an atom. Requires: the name was interned before the call. */
 hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of a clock that only goes forward. */
+/* Returns the nanoseconds of the monotonic clock. */
 static inline uint64_t hp_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

@@ -21,7 +21,7 @@ void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset) {
   errors->items[errors->count++] = (hp_error){(uint32_t)offset, (uint32_t)code};
 }
 
-/* Merges neighbouring runs until one is left: a list that is a few ordered ones in a row takes a few passes. */
+/* Merges neighbouring sorted runs until one run remains. A list of few runs takes few passes. */
 void hp_errors_sort(hp_errors *errors) {
   size_t count = errors->count, sorted = 1;
   while (sorted < count && errors->items[sorted - 1].offset <= errors->items[sorted].offset) sorted++;

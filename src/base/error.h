@@ -1,8 +1,8 @@
 #ifndef HP_BASE_ERROR_H
 #define HP_BASE_ERROR_H
 
-/* Parse errors: the standard's codes and a capped, ordered sink. A parser without a sink passes NULL around
- * and pays one test per malformed construct. */
+/* Parse errors: the codes of the standard and a list with a maximum length. A parser without a list
+ * passes NULL, which costs one test per malformed construct. */
 
 #include "base/unwind.h"
 
@@ -78,7 +78,7 @@ typedef struct hp_error {
   uint32_t code;
 } hp_error;
 
-/* count <= limit; `seen` goes on counting past it. */
+/* count <= limit. `seen` also counts the errors over the limit. */
 typedef struct hp_errors {
   hp_error *items;
   uint32_t count, capacity;
@@ -88,6 +88,7 @@ typedef struct hp_errors {
 
 const char *hp_error_text(hp_error_code code);
 void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
-void hp_errors_sort(hp_errors *errors); /* by offset; those at one offset keep their order */
+/* Sorts the errors by offset. Errors at the same offset keep their order. */
+void hp_errors_sort(hp_errors *errors);
 
 #endif

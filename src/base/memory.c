@@ -24,7 +24,8 @@ bool hp_memory_may(void) {
   do {
     if (left == UINT64_MAX) return true;
     if (!left && !atomic_load(&only_one)) return false;
-  } while (!atomic_compare_exchange_weak(&allocations_left, &left, left - 1)); /* after 0 no failure is to come */
+    /* 0 wraps to UINT64_MAX: later allocations succeed */
+  } while (!atomic_compare_exchange_weak(&allocations_left, &left, left - 1));
   return left != 0;
 }
 #else

@@ -15,13 +15,17 @@ void *hp_allocate_aligned(size_t alignment, size_t bytes); /* a power of two; un
 void *hp_reallocate(void *old, size_t bytes);              /* NULL on failure: `old` is unchanged */
 void hp_free(void *memory);                                /* NULL is allowed */
 
-/* Returns false if a test makes this allocation fail. All other allocations of the library ask
- * it, too. */
+/* Returns false if a test makes this allocation fail. Every other allocator of the library
+ * calls it, too. */
 bool hp_memory_may(void);
 
-/* Only the tests link a memory.c with these hooks (HPAR_TEST_HOOKS); the library has none. */
-void hp_memory_fail_after(uint64_t n); /* the allocation after `n` more fails, and all later ones; UINT64_MAX: none */
-void hp_memory_fail_once(uint64_t n);  /* the allocation after `n` more fails, and no other */
-uint64_t hp_memory_left(void);         /* allocations before the next failure; UINT64_MAX: none fails */
+/* Test hooks: only the tests link a memory.c that is built with HPAR_TEST_HOOKS. */
+
+/* Lets the next `n` allocations succeed. All later allocations fail. UINT64_MAX: none fails. */
+void hp_memory_fail_after(uint64_t n);
+/* Lets only the allocation after the next `n` allocations fail. */
+void hp_memory_fail_once(uint64_t n);
+/* Returns the number of allocations before the next failure. UINT64_MAX: none fails. */
+uint64_t hp_memory_left(void);
 
 #endif

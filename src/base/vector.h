@@ -1,15 +1,15 @@
 #ifndef HP_BASE_VECTOR_H
 #define HP_BASE_VECTOR_H
 
-/* Growing arrays outside the arenas: `hp_grow(&items, &capacity, need, unwind)` makes room for
- * `need` items. */
+/* Growing arrays outside the arenas: `hp_grow(&items, &capacity, need, unwind)` reserves memory
+ * for `need` items. */
 
 #include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the array, perhaps moved, with *capacity >= need; unwinds when memory is short. */
+/* Returns the array with *capacity >= need. The array may move. Unwinds if no memory is left. */
 void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
 
 #define hp_grow(items, capacity, need, unwind)                                            \

@@ -18,16 +18,16 @@ enum { MAX_WARM_BYTES = 64 << 20, SLACK_BYTES = 1 << 20, PERIOD_SECONDS = 5 };
 /* Mapped addresses that belong to no block. */
 typedef struct interval {
   char *start, *end;
-  size_t wanted; /* size of the blocks that the interval serves: those of trees, or those of texts */
+  size_t wanted; /* requested size of its blocks: that of trees, or that of texts */
   size_t dirty;  /* only the bytes before it may have been written to */
 } interval;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static interval intervals[MAX_INTERVALS];
 static unsigned interval_count;
-static size_t limited_bytes; /* size of the last block that an address space limit made smaller; 0: none */
+static size_t limited_bytes; /* size of the last block that a limit reduced; 0: none */
 static size_t page_bytes;
-static _Atomic int64_t may_stay; /* bytes that blocks may keep reserved between parses */
+static _Atomic int64_t may_stay; /* bytes that blocks may still reserve between parses */
 
 /* The bytes of the largest block in this period of time and in the one before. */
 static struct recent_blocks {
@@ -38,8 +38,8 @@ static struct recent_blocks {
 static void lock_list(void) { pthread_mutex_lock(&lock); }
 static void unlock_list(void) { pthread_mutex_unlock(&lock); }
 
-/* A sixteenth of the address space may stay reserved. The address of a local variable shows the
- * size of the address space, because the stack is at its upper end. */
+/* Allows a sixteenth of the address space to stay reserved. The address of a local variable
+ * shows the size of the address space, because the stack is at its upper end. */
 static void initialise(void) {
   struct rlimit limit;
   size_t space = (size_t)2 << (63 - __builtin_clzl((uintptr_t)&limit));
@@ -54,9 +54,8 @@ void *hp_map(size_t bytes) {
   return base == MAP_FAILED ? NULL : base;
 }
 
-/* The kernel refuses to divide a mapping if the process has too many. The addresses are lost then,
- * the memory is not.
- * */
+/* Unmaps a range. The kernel refuses to divide a mapping if the process has too many mappings. In
+ * this case only the memory is released, and the addresses are lost. */
 void hp_unmap(void *base, size_t bytes) {
   if (munmap(base, bytes)) madvise(base, bytes, MADV_DONTNEED);
 }
@@ -64,14 +63,14 @@ void hp_unmap(void *base, size_t bytes) {
 static size_t page_up(size_t bytes) { return (bytes + page_bytes - 1) & ~(page_bytes - 1); }
 static size_t size_of(const interval *i) { return (size_t)(i->end - i->start); }
 
-/*** the list, under its lock ***/
+/*** the list; requires its lock ***/
 
-/* Returns the bytes from which on an interval serves a block of `wanted` bytes. */
+/* Returns the minimum size of an interval for a block of `wanted` bytes. */
 static size_t least_useful(size_t wanted) {
   return limited_bytes && limited_bytes / 2 < wanted ? limited_bytes / 2 : wanted;
 }
 
-/* Returns the smallest interval that serves a block of `wanted` bytes, or NULL. */
+/* Returns the smallest sufficient interval for a block of `wanted` bytes, or NULL. */
 static interval *best_fit(size_t wanted) {
   interval *best = NULL;
   for (unsigned i = 0; i < interval_count; i++) {
@@ -82,7 +81,8 @@ static interval *best_fit(size_t wanted) {
   return best;
 }
 
-/* Takes the interval, or the first two shares of one that has three. */
+/* Moves the interval to the block. If the interval has at least 3 times `wanted` bytes, the block
+ * gets only 2 times `wanted` bytes. */
 static void take_interval(interval *from, hp_block *block) {
   size_t size = size_of(from), shared = SHARES * from->wanted;
   if (size >= shared + from->wanted) size = shared;
@@ -99,7 +99,7 @@ static bool take_listed(hp_block *block, size_t wanted) {
   return found;
 }
 
-static void cool(interval *i, size_t kept) {
+static void cool_interval(interval *i, size_t kept) {
   if (i->dirty <= kept) return;
   madvise(i->start + kept, i->dirty - kept, MADV_DONTNEED);
   i->dirty = kept;
@@ -118,7 +118,7 @@ static void limit_dirty(interval *changed) {
   size_t most = others < MAX_WARM_BYTES ? MAX_WARM_BYTES - others : 0;
   size_t rest = most > SLACK_BYTES ? most - SLACK_BYTES : 0;
   if (kept > rest) kept = rest;
-  if (changed->dirty > kept + SLACK_BYTES || changed->dirty > most) cool(changed, kept);
+  if (changed->dirty > kept + SLACK_BYTES || changed->dirty > most) cool_interval(changed, kept);
 }
 
 /* Gives back the memory that the blocks of the last two periods do not need. */
@@ -130,11 +130,11 @@ static void begin_period(void) {
   recent.most_before = period == recent.period + 1 ? recent.most : 0;
   recent.most = 0;
   recent.period = period;
-  for (unsigned i = 0; i < interval_count; i++) cool(&intervals[i], recent_bytes());
+  for (unsigned i = 0; i < interval_count; i++) cool_interval(&intervals[i], recent_bytes());
 }
 
-/* Joins `more` with its neighbours in the list. Returns false if it has none. */
-static bool join(interval more) {
+/* Joins `more` with its neighbours in the list. Returns false if `more` has no neighbour. */
+static bool join_neighbours(interval more) {
   interval *before = NULL, *after = NULL;
   for (unsigned i = 0; i < interval_count; i++) {
     if (intervals[i].wanted != more.wanted) continue;
@@ -159,12 +159,12 @@ static bool join(interval more) {
 
 /* Puts an interval into the list if it continues another one or serves a block, and unmaps it
  * otherwise. `used`: bytes of the block that a parse used. */
-static void give(interval more, size_t used) {
+static void give_interval(interval more, size_t used) {
   HP_UNPOISON(more.start, more.dirty);
   lock_list();
   begin_period();
   if (used > recent.most) recent.most = used;
-  bool kept = join(more);
+  bool kept = join_neighbours(more);
   if (!kept && size_of(&more) >= least_useful(more.wanted) && interval_count < MAX_INTERVALS) {
     limit_dirty(&more);
     intervals[interval_count++] = more;
@@ -174,8 +174,8 @@ static void give(interval more, size_t used) {
   if (!kept) hp_unmap(more.start, size_of(&more));
 }
 
-/* Maps two shares, so that many trees find their place one after the other, or less where there
- * is less. */
+/* Maps SHARES times `bytes`, so that successive trees are adjacent. If the system refuses, the
+ * function maps less, but at least `least` bytes. */
 static bool map_block(hp_block *block, size_t bytes, size_t least) {
   size_t size = SHARES * bytes;
   char *base = hp_map(size);
@@ -185,7 +185,7 @@ static bool map_block(hp_block *block, size_t bytes, size_t least) {
     return true;
   }
   lock_list();
-  while (interval_count) { /* all of them are too small, and their addresses may help */
+  while (interval_count) { /* all intervals are too small; frees their addresses */
     interval *last = &intervals[--interval_count];
     hp_unmap(last->start, size_of(last));
   }
@@ -203,7 +203,7 @@ static bool map_block(hp_block *block, size_t bytes, size_t least) {
 
 /*** blocks ***/
 
-static bool take(hp_block *block, size_t bytes, size_t least) {
+static bool acquire_block(hp_block *block, size_t bytes, size_t least) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (!hp_memory_may()) return false;
   pthread_once(&once, initialise);
@@ -215,7 +215,7 @@ static bool take(hp_block *block, size_t bytes, size_t least) {
 }
 
 /* Grows the block in place. Returns false if the memory after the block is not free. */
-static bool extend(hp_block *block, size_t bytes) {
+static bool extend_block(hp_block *block, size_t bytes) {
   bool extended = false;
   char *end = block->base + block->size;
   lock_list();
@@ -242,9 +242,9 @@ static bool may_keep(size_t bytes) {
 bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
   if (block->open) return true;
   bool again = block->base;
-  if (!again || !extend(block, bytes)) {
+  if (!again || !extend_block(block, bytes)) {
     hp_block made;
-    if (!take(&made, bytes, least)) return false;
+    if (!acquire_block(&made, bytes, least)) return false;
     hp_block_release(block);
     *block = made;
   }
@@ -254,12 +254,12 @@ bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
 }
 
 /* Gives back all pages after the first `kept` bytes. `used`: bytes that a parse used. */
-static void shorten(hp_block *block, size_t kept, size_t used) {
+static void shorten_block(hp_block *block, size_t kept, size_t used) {
   if (kept >= block->size) return;
   interval rest = {block->base + kept, block->base + block->size, block->wanted, 0};
   if (block->touched > kept) rest.dirty = page_up(block->touched) - kept;
   if (rest.dirty > size_of(&rest)) rest.dirty = size_of(&rest);
-  give(rest, used);
+  give_interval(rest, used);
   block->size = kept;
   if (block->touched > kept) block->touched = kept;
 }
@@ -267,10 +267,10 @@ static void shorten(hp_block *block, size_t kept, size_t used) {
 void hp_block_trim(hp_block *block, size_t used) {
   if (!block->open) return;
   if (block->stays) {
-    shorten(block, block->wanted, used);
+    shorten_block(block, block->wanted, used);
     return;
   }
-  shorten(block, page_up(used), used);
+  shorten_block(block, page_up(used), used);
   block->open = false;
   if (!block->size) *block = (hp_block){0};
 }
@@ -280,9 +280,9 @@ void hp_block_release(hp_block *block) {
   if (block->stays) atomic_fetch_add_explicit(&may_stay, (int64_t)block->wanted, memory_order_relaxed);
   HP_UNPOISON(block->base, block->touched);
   if (HP_ASAN)
-    hp_unmap(block->base, block->size); /* later accesses are found */
+    hp_unmap(block->base, block->size); /* AddressSanitizer finds later accesses */
   else
-    shorten(block, 0, 0);
+    shorten_block(block, 0, 0);
   *block = (hp_block){0};
 }
 

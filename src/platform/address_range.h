@@ -7,7 +7,7 @@
  *
  * The process keeps a short list of free intervals, which stay mapped. A block takes a whole
  * interval, and its rest returns to the list. The next document therefore begins where the last
- * one ends: documents lie side by side in few mappings of the kernel, and most parses make no
+ * document ends. Documents are adjacent in few mappings of the kernel, and most parses make no
  * system call. One lock protects the list. A fork takes the lock, so the child finds the list
  * consistent.
  *
@@ -17,18 +17,20 @@
 
 #include "base/arena.h"
 
-/* Gives a parse a block for `bytes` bytes, whose contents are undefined. The block grows in
- * place if possible, and otherwise releases its memory for new memory. Where an address space
- * limit leaves less, the block has a quarter of the free space, so that later blocks find some.
- * Returns false without a change if that is less than `least`. The second parse into a block
- * makes it keep its reservation, as long as few blocks do. */
+/* Reserves `bytes` bytes with undefined contents for a parse. The block grows in place if possible.
+ * Otherwise it releases its memory and gets new memory. If an address space limit leaves less, the
+ * block gets a quarter of the free space, and later blocks can use the rest. Returns false without
+ * a change if that quarter is less than `least`.
+ *
+ * From the second parse on, the block keeps its reservation between parses. All kept reservations
+ * together use at most a sixteenth of the address space. */
 bool hp_block_open(hp_block *block, size_t bytes, size_t least);
 /* Ends the parse: gives back all pages except those of the first `used` bytes. */
 void hp_block_trim(hp_block *block, size_t used);
-void hp_block_release(hp_block *block); /* gives all back; a block without memory is allowed */
+void hp_block_release(hp_block *block); /* gives back all pages; may have no memory */
 
-/* Makes the range ready for a parse: it can grow, and it holds no objects. `by_jemalloc`:
- * jemalloc supplies the memory, in proportion to `length`, the bytes of input. Returns
+/* Prepares the range for a parse: the range can grow, and it holds no objects. `by_jemalloc`:
+ * jemalloc supplies the memory in proportion to `length`, the number of input bytes. Returns
  * HPAR_ERROR_MEMORY without a change if there is no address space. */
 hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc);
 /* Ends a parse: gives back the addresses after the objects. */

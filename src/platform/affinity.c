@@ -10,9 +10,9 @@
 
 static hp_places places;
 static cpu_set_t all;
-static bool known;
+static bool found_processors;
 
-static void by_number(void) {
+static void order_by_number(void) {
   places.how = "processors";
   places.count = 0;
   for (int i = 0; i < CPU_SETSIZE && places.count < HPAR_MAX_THREADS; i++)
@@ -21,10 +21,10 @@ static void by_number(void) {
 
 #if HPAR_HWLOC
 typedef struct candidate {
-  unsigned sibling, slowness, distance, number; /* in this order of weight, least first */
+  unsigned sibling, slowness, distance, number; /* sort keys in this order, ascending */
 } candidate;
 
-static int better(const void *a, const void *b) {
+static int compare_candidates(const void *a, const void *b) {
   const candidate *x = a, *y = b;
   if (x->sibling != y->sibling) return x->sibling < y->sibling ? -1 : 1;
   if (x->slowness != y->slowness) return x->slowness < y->slowness ? -1 : 1;
@@ -32,7 +32,8 @@ static int better(const void *a, const void *b) {
   return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Kinds are in the order of efficiency, the fastest being last. */
+/* Returns 0 for the fastest kind of core, and more for slower kinds. hwloc sorts the kinds by
+ * efficiency, the fastest last. */
 static unsigned slowness_of(hwloc_topology_t topology, hwloc_const_bitmap_t one) {
 #if HWLOC_API_VERSION >= 0x00020400
   int kinds = hwloc_cpukinds_get_nr(topology, 0), kind = hwloc_cpukinds_get_by_cpuset(topology, one, 0);
@@ -47,7 +48,7 @@ static unsigned slowness_of(hwloc_topology_t topology, hwloc_const_bitmap_t one)
   return 0;
 }
 
-/* 0 for the memory next to which the thread runs, others by their numbers after it. */
+/* Returns 0 for the NUMA node of the calling thread, and 1, 2, ... for the nodes after it. */
 static unsigned distance_of(hwloc_topology_t topology, hwloc_const_bitmap_t one, int here) {
   int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), first = 0, its = 0;
   for (int i = 0; i < nodes; i++) {
@@ -74,16 +75,16 @@ static unsigned list_processors(hwloc_topology_t topology, candidate *found) {
   return count;
 }
 
-static void by_topology(void) {
+static void order_by_topology(void) {
   hwloc_topology_t topology;
-  /* Without sysfs, as in a bare chroot, hwloc has nothing to tell but prints that. */
+  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
   if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(&topology)) return;
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
   candidate *found = malloc(CPU_SETSIZE * sizeof *found);
   unsigned count = found && !hwloc_topology_load(topology) ? list_processors(topology, found) : 0;
   if (count) {
-    qsort(found, count, sizeof *found, better);
+    qsort(found, count, sizeof *found, compare_candidates);
     places.how = "cores";
     places.count = count < HPAR_MAX_THREADS ? count : HPAR_MAX_THREADS;
     for (unsigned i = 0; i < places.count; i++) places.processor[i] = (uint16_t)found[i].number;
@@ -93,20 +94,20 @@ static void by_topology(void) {
 }
 #endif
 
-static void find(void) {
+static void find_processors(void) {
   if (sched_getaffinity(0, sizeof all, &all)) return;
-  by_number();
+  order_by_number();
   if (!places.count) return;
-  known = true;
+  found_processors = true;
 #if HPAR_HWLOC
-  by_topology();
+  order_by_topology();
 #endif
 }
 
 const hp_places *hp_places_found(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, find);
-  return known ? &places : NULL;
+  pthread_once(&once, find_processors);
+  return found_processors ? &places : NULL;
 }
 
 static bool bind_to(unsigned number) {
@@ -116,23 +117,23 @@ static bool bind_to(unsigned number) {
   return !sched_setaffinity(0, sizeof one, &one);
 }
 
-static _Thread_local unsigned at; /* one more than the number of the place; 0: anywhere */
+static _Thread_local unsigned binding; /* 1 + the number of the processor; 0: not bound */
 
-bool hp_thread_is_bound(void) { return at != 0; }
+bool hp_thread_is_bound(void) { return binding != 0; }
 
 bool hp_bind_thread(bool bind, unsigned number) {
-  unsigned wanted = bind ? number + 1 : 0;
-  if (at == wanted) return true;
+  unsigned target = bind ? number + 1 : 0;
+  if (binding == target) return true;
   if (!hp_places_found() || !(bind ? bind_to(number) : !sched_setaffinity(0, sizeof all, &all))) return false;
-  at = wanted;
+  binding = target;
   return true;
 }
 
-bool hp_save_affinity(hp_saved_affinity *home) {
-  home->left = hp_places_found() && !sched_getaffinity(0, sizeof home->mask, &home->mask) && bind_to(0);
-  return home->left;
+bool hp_save_affinity(hp_saved_affinity *saved) {
+  saved->changed = hp_places_found() && !sched_getaffinity(0, sizeof saved->mask, &saved->mask) && bind_to(0);
+  return saved->changed;
 }
 
-void hp_restore_affinity(const hp_saved_affinity *home) {
-  if (home->left) sched_setaffinity(0, sizeof home->mask, &home->mask);
+void hp_restore_affinity(const hp_saved_affinity *saved) {
+  if (saved->changed) sched_setaffinity(0, sizeof saved->mask, &saved->mask);
 }

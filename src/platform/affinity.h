@@ -1,9 +1,12 @@
 #ifndef HP_PLATFORM_AFFINITY_H
 #define HP_PLATFORM_AFFINITY_H
 
-/* Which processor each thread is bound to, where binding is asked for: the first hyperthread of each core before the
- * second of any, fast cores before slow ones (efficiency classes), and first those of the memory (NUMA) nearest to
- * where the first question was asked. From hwloc; without it, or where it sees nothing, processors by their numbers. */
+/* The processor of each bound thread. The order has three keys: the first hyperthread of each core
+ * before the second, fast cores before slow cores (efficiency classes), and near memory (NUMA)
+ * before distant memory. The near memory is that of the first thread that calls hp_places_found.
+ *
+ * hwloc supplies the topology. Without hwloc, or if it finds no cores, the order is that of the
+ * processor numbers. */
 
 #include <hpar/stats.h>
 #include <sched.h>
@@ -11,25 +14,30 @@
 
 typedef struct hp_places {
   const char *how; /* "cores": by hwloc; "processors": by number */
-  unsigned count;  /* of `processor`, at least 1; more threads than that begin anew */
+  unsigned count;  /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
 } hp_places;
 
-/* Found once for the process; those that it may run on then. NULL: the system does not tell. */
+/* Returns the processors that the process was allowed to use at the first call. NULL: the system
+ * does not report them. */
 const hp_places *hp_places_found(void);
 
-/* For a thread that is ours: bound to the place of that number, or, by `bind` false, to none. A system call only where
- * that changes something. False: refused. */
+/* Binds the calling thread to the processor of this number, or, if `bind` is false, removes the
+ * binding. Makes a system call only if the binding changes. Returns false if the system refuses.
+ * Requires: the library created the thread. */
 bool hp_bind_thread(bool bind, unsigned number);
-/* Was the calling thread bound so, and not let go since? */
+/* Returns whether hp_bind_thread has bound the calling thread. */
 bool hp_thread_is_bound(void);
 
-/* The calling thread, which is not ours, goes to the first place and back to where it was. */
+/* The affinity of a thread of the host program. */
 typedef struct hp_saved_affinity {
   cpu_set_t mask;
-  bool left;
+  bool changed; /* the thread is bound to the first processor */
 } hp_saved_affinity;
-bool hp_save_affinity(hp_saved_affinity *home);
-void hp_restore_affinity(const hp_saved_affinity *home);
+/* Saves the affinity of the calling thread and binds the thread to the first processor. Returns
+ * false if the system refuses. */
+bool hp_save_affinity(hp_saved_affinity *saved);
+/* Restores the affinity if hp_save_affinity changed it. */
+void hp_restore_affinity(const hp_saved_affinity *saved);
 
 #endif

@@ -1,12 +1,15 @@
 #ifndef HP_PLATFORM_EVENT_COUNT_H
 #define HP_PLATFORM_EVENT_COUNT_H
 
-/* Where a stage waits for the other: a while of polite spinning, then asleep. Who changes what the other may wait for
- * stores it by release or stronger, and then unparks: either the sleeper sees the change or it is seen.
+/* An event count: a pipeline stage waits here for another stage. The waiting thread spins with
+ * pauses, then sleeps. The other thread changes the condition by a release store or a stronger
+ * one, then calls hp_event_count_wake. Either the sleeper sees the change, or the waker sees the
+ * sleeper.
  *
- * Why it is cheap: that needs a full barrier between the store and the look at `sleepers`, a hundred times for each
- * time that somebody sleeps. So it is the sleeper who makes all other threads of the process run one, by Linux's
- * membarrier. Where there is none, the look changes `sleepers` by nothing, which orders it as well. */
+ * This protocol needs a full barrier between the store and the load of `sleepers`. Wakes are
+ * about 100 times as frequent as sleeps. The sleeper therefore runs Linux's membarrier, which
+ * executes a barrier on all other threads of the process. Without membarrier,
+ * hp_event_count_wake adds 0 to `sleepers` instead of loading it, which has the same effect. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,23 +24,25 @@ typedef struct hp_event_count {
 } hp_event_count;
 
 typedef struct hp_waits {
-  uint64_t count, slept, nanoseconds; /* of which the shortest are not timed */
+  uint64_t count, slept;
+  uint64_t nanoseconds; /* without the shortest waits, which are not timed */
 } hp_waits;
 
-void hp_event_count_open(hp_event_count *parking); /* if it is not open yet */
-void hp_event_count_close(hp_event_count *parking);
+void hp_event_count_open(hp_event_count *event); /* no effect if it is open */
+void hp_event_count_close(hp_event_count *event);
 
-/* Returns once `ready(context)`, which reads what it reads by acquire or stronger, is true. */
-void hp_event_count_wait(hp_event_count *parking, hp_waits *waits, bool (*ready)(void *context), void *context);
-void hp_event_count_wake_waiters(hp_event_count *parking);
+/* Waits until `ready(context)` returns true. Requires: `ready` uses acquire loads or stronger
+ * ones. */
+void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context);
+void hp_event_count_wake_waiters(hp_event_count *event);
 
-extern bool hp_event_count_has_membarrier; /* set once, before any parking is open */
+extern bool hp_event_count_has_membarrier; /* set once, before the first event count is open */
 
-static inline void hp_event_count_wake(hp_event_count *parking) {
+static inline void hp_event_count_wake(hp_event_count *event) {
   atomic_signal_fence(memory_order_seq_cst);
-  unsigned sleepers = hp_event_count_has_membarrier ? atomic_load_explicit(&parking->sleepers, memory_order_relaxed)
-                                                    : atomic_fetch_add(&parking->sleepers, 0);
-  if (__builtin_expect(sleepers != 0, 0)) hp_event_count_wake_waiters(parking);
+  unsigned sleepers = hp_event_count_has_membarrier ? atomic_load_explicit(&event->sleepers, memory_order_relaxed)
+                                                    : atomic_fetch_add(&event->sleepers, 0);
+  if (__builtin_expect(sleepers != 0, 0)) hp_event_count_wake_waiters(event);
 }
 
 #endif

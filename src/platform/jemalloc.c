@@ -15,12 +15,14 @@ void *hp_je_mallocx(size_t bytes, int flags);
 void hp_je_dallocx(void *memory, int flags);
 int hp_je_mallctl(const char *name, void *old, size_t *old_length, void *new, size_t new_length);
 
-/* As jemalloc.h has them: MALLOCX_LG_ALIGN(12) | MALLOCX_TCACHE_NONE, and MALLOCX_ARENA(a). */
+/* The values of jemalloc's header: MALLOCX_LG_ALIGN(12) | MALLOCX_TCACHE_NONE, and
+ * MALLOCX_ARENA(a). */
 enum { BY_PAGE = 12, NO_CACHE = 1 << 8, ARENA = 1 << 20 };
 
 static int flags = -1;
 
-/* Blocks from oversize_threshold on would go back to the system at once; all of ours are so large. */
+/* Creates the arena and raises its oversize_threshold. jemalloc returns larger blocks to the system
+ * at once, and most ranges of the library exceed the default. */
 static void make_arena(void) {
   unsigned arena;
   size_t length = sizeof arena, never = SIZE_MAX >> 1;

@@ -1,9 +1,10 @@
 #ifndef HP_PLATFORM_JEMALLOC_H
 #define HP_PLATFORM_JEMALLOC_H
 
-/* Address ranges from jemalloc, where it was found when the library was built: a copy of its own, whose malloc and free
- * nobody sees. The pages of a range that is given back stay warm for the next for a while, and go back to the system
- * when nobody takes them. One jemalloc arena for all: a document is one range, taken once. */
+/* Address ranges from jemalloc, if the build found it. The library links a private copy, so the
+ * malloc and free of the program do not change. jemalloc keeps the pages of a returned range for
+ * the next range. It returns unused pages to the system after a while. All ranges come from one
+ * jemalloc arena, because a document takes only one range. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -23,7 +23,7 @@ enum { CACHE_LINE = 64, STEPS_PER_LOOK = 16 };
 enum { MIN_SPIN_NS = 50000, MAX_SPIN_NS = 2000000, SATURATED_SPIN_NS = 5000 };
 enum { LONG_SPIN_NS = 1000000000, JOIN_SPIN_NS = 50000 };
 
-/* The state of one thread, on cache lines of its own. */
+/* The state of one thread, on separate cache lines. */
 typedef struct worker {
   _Alignas(CACHE_LINE) hp_pool *pool;
   pthread_t thread;
@@ -57,13 +57,13 @@ struct hp_pool {
   unsigned threads; /* with the caller */
   unsigned processors;
   unsigned generation;    /* of hp_fork_generation */
-  _Atomic bool saturated; /* the batch has more threads than processors: spinning threads delay others */
+  _Atomic bool saturated; /* the batch has more threads than processors */
   _Atomic uint8_t wait;
-  _Alignas(CACHE_LINE) _Atomic uint64_t batch;  /* opened and left with release, entered with acquire */
-  _Alignas(CACHE_LINE) _Atomic uint32_t signal; /* changes with each batch and at the end; a futex */
-  _Atomic int waker;                            /* the CPU of the last thread that woke others, or -1 */
+  _Alignas(CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
+  _Alignas(CACHE_LINE) _Atomic uint32_t signal; /* futex: changes with each batch and at the end */
+  _Atomic int waker;                            /* CPU of the last waking thread, or -1 */
   _Atomic bool stop;
-  _Alignas(CACHE_LINE) _Atomic uint32_t left; /* changes when a thread leaves and the caller sleeps; a futex */
+  _Alignas(CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
   _Atomic bool caller_sleeps;
 };
 
@@ -89,7 +89,7 @@ static void sleep_while(_Atomic uint32_t *word, uint32_t value, uint32_t mask) {
   syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, mask);
 }
 
-static void wake(_Atomic uint32_t *word, uint32_t mask) {
+static void wake_sleepers(_Atomic uint32_t *word, uint32_t mask) {
   syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, mask);
 }
 
@@ -109,14 +109,14 @@ static uint64_t spin_duration(const worker *self) {
 
 /* Sets the next spin to twice the last wait, at most MAX_SPIN_NS. After a longer wait the spin
  * halves, so that a thread never spins for much longer than a wake-up takes. */
-static void adapt(worker *self, uint64_t waited) {
+static void adapt_spin(worker *self, uint64_t waited) {
   uint64_t spin = waited < MAX_SPIN_NS ? 2 * waited : self->spin / 2, least = self->spin - self->spin / 8;
   if (waited < MAX_SPIN_NS && spin < least) spin = least;
   self->spin = spin < MIN_SPIN_NS ? MIN_SPIN_NS : spin < MAX_SPIN_NS ? spin : MAX_SPIN_NS;
 }
 
-/* Moves a woken thread away from the waker's CPU. The kernel of a virtual machine takes a
- * sleeping CPU for one that is absent, and starts the woken thread on the waker's CPU. The
+/* Moves a woken thread away from the waker's CPU. The kernel of a virtual machine treats a
+ * sleeping CPU as absent, and starts the woken thread on the waker's CPU. The
  * thread avoids that CPU until a thread on another one wakes it. */
 static void avoid_waker(worker *self) {
   int here = sched_getcpu();
@@ -132,7 +132,7 @@ static void avoid_waker(worker *self) {
 }
 
 /* Waits until the signal changes. The operations are sequentially consistent: a sleeper sees the
- * change, or `announce` sees the sleeper. */
+ * change, or `signal_threads` sees the sleeper. */
 static uint32_t wait_for_signal(worker *self, uint32_t seen) {
   hp_pool *pool = self->pool;
   uint64_t begin = hp_now(), duration = spin_duration(self);
@@ -147,13 +147,13 @@ static uint32_t wait_for_signal(worker *self, uint32_t seen) {
     atomic_store(&self->asleep, false);
     avoid_waker(self);
   }
-  if (!self->idle) adapt(self, hp_now() - begin);
+  if (!self->idle) adapt_spin(self, hp_now() - begin);
   return atomic_load_explicit(&pool->signal, memory_order_acquire);
 }
 
 /* Enters the open batch. Returns false if the batch is closed, does not request the thread, or
  * is one that the thread has entered before. */
-static bool enter(worker *self) {
+static bool enter_batch(worker *self) {
   hp_pool *pool = self->pool;
   uint64_t batch = atomic_load_explicit(&pool->batch, memory_order_acquire);
   do {
@@ -167,22 +167,22 @@ static bool enter(worker *self) {
 
 /* Leaves the batch. Sequentially consistent: the caller sees the change, or this thread sees
  * that the caller sleeps. */
-static void leave(hp_pool *pool) {
+static void leave_batch(hp_pool *pool) {
   atomic_fetch_sub(&pool->batch, ONE_ACTIVE);
   if (!atomic_load(&pool->caller_sleeps)) return;
   atomic_fetch_add(&pool->left, 1);
-  wake(&pool->left, UINT32_MAX);
+  wake_sleepers(&pool->left, UINT32_MAX);
 }
 
-static void *serve(void *argument) {
+static void *serve_batches(void *argument) {
   worker *self = argument;
   hp_pool *pool = self->pool;
   for (uint32_t seen = 0;;) {
     seen = wait_for_signal(self, seen);
     if (atomic_load_explicit(&pool->stop, memory_order_acquire)) return NULL;
-    if (!enter(self)) continue;
+    if (!enter_batch(self)) continue;
     pool->work(pool->context, self->index);
-    leave(pool);
+    leave_batch(pool);
   }
 }
 
@@ -193,10 +193,10 @@ static bool any_sleeps(const hp_pool *pool, unsigned n) {
 }
 
 /* Wakes the first `n` threads. */
-static void announce(hp_pool *pool, unsigned n) {
+static void signal_threads(hp_pool *pool, unsigned n) {
   if (any_sleeps(pool, n)) atomic_store_explicit(&pool->waker, sched_getcpu(), memory_order_relaxed);
   atomic_fetch_add(&pool->signal, 1);
-  if (any_sleeps(pool, n)) wake(&pool->signal, masks_below(n));
+  if (any_sleeps(pool, n)) wake_sleepers(&pool->signal, masks_below(n));
 }
 
 static unsigned allowed_processors(void) {
@@ -220,7 +220,7 @@ static bool start_thread(hp_pool *pool) {
   next->pool = pool;
   next->index = pool->threads;
   next->spin = MAX_SPIN_NS / 2;
-  if (pthread_create(&next->thread, NULL, serve, next)) {
+  if (pthread_create(&next->thread, NULL, serve_batches, next)) {
     hp_free(next);
     return false;
   }
@@ -260,7 +260,7 @@ void hp_pool_destroy(hp_pool *pool) {
   if (!pool) return;
   bool lost = hp_pool_is_lost(pool);
   atomic_store_explicit(&pool->stop, true, memory_order_release);
-  if (!lost) announce(pool, pool->threads);
+  if (!lost) signal_threads(pool, pool->threads);
   for (unsigned i = 1; i < pool->threads; i++) {
     if (!lost) pthread_join(pool->workers[i]->thread, NULL);
     hp_free(pool->workers[i]);
@@ -287,7 +287,7 @@ void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context) {
   uint64_t next = (uint64_t)(uint32_t)(last + 1) << 32;
   atomic_store_explicit(&pool->saturated, n > pool->processors, memory_order_relaxed);
   atomic_store_explicit(&pool->batch, next | OPEN | n * ONE_REQUESTED, memory_order_release);
-  announce(pool, n);
+  signal_threads(pool, n);
 }
 
 /* Returns whether no thread is active and, if `all`, every requested thread has entered. */
@@ -328,7 +328,7 @@ static void count_cores(void) {
   cores = allowed_processors();
 #if HPAR_HWLOC
   hwloc_topology_t topology;
-  /* Without sysfs, as in a bare chroot, hwloc has nothing to tell but prints that. */
+  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
   if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(&topology)) return;
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
   if (!hwloc_topology_load(topology)) {

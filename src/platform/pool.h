@@ -30,14 +30,15 @@ typedef enum hp_pool_wait {
 /* Creates a pool of `threads` threads with the caller, or fewer if the system refuses some. Returns
  * HPAR_ERROR_MEMORY if there is no memory for the pool. */
 hpar_status hp_pool_create(hp_pool **pool, unsigned threads);
-/* Adds threads until the pool has `threads`, or fewer if the system refuses some. Requires that no
+/* Adds threads until the pool has `threads`, or fewer if the system refuses some. Requires: no
  * batch runs. */
 void hp_pool_grow(hp_pool *pool, unsigned threads);
 void hp_pool_destroy(hp_pool *pool);           /* joins; NULL is allowed */
 unsigned hp_pool_threads(const hp_pool *pool); /* including the caller */
-bool hp_pool_is_lost(const hp_pool *pool);     /* was the pool created before a fork? */
+/* Returns whether this process is a forked child of the process that created the pool. */
+bool hp_pool_is_lost(const hp_pool *pool);
 
-/* Sets how threads wait. Threads that sleep go on with it. */
+/* Sets how threads wait. Sleeping threads stay asleep. */
 void hp_pool_wait_as(hp_pool *pool, hp_pool_wait how);
 /* Returns whether a batch of `n` threads would start at once, because none of them sleeps. */
 bool hp_pool_is_awake(const hp_pool *pool, unsigned n);
@@ -45,21 +46,22 @@ bool hp_pool_is_awake(const hp_pool *pool, unsigned n);
 /* Starts `work(context, t)` on threads 1..n-1 and returns at once. n is at most hp_pool_threads.
  * One of the next two functions ends each batch before the next one starts. */
 void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context);
-/* Waits until all of them have begun and returned. What they wrote is visible then. */
+/* Waits until all requested threads have entered the batch and returned. Their writes are then
+ * visible to the caller. */
 void hp_pool_join(hp_pool *pool);
-/* Does the same, except that threads that have not begun skip the batch. Without a batch it does
- * nothing. */
+/* Does the same, except that threads that have not entered the batch skip it. Does nothing without
+ * a batch. */
 void hp_pool_end(hp_pool *pool);
 
 /* Pauses for a step of a busy wait. */
 void hp_pause(void);
 
-/* A busy wait that is measured in time. It is all zeros before its first step. */
+/* A busy wait that is measured in time. Requires: all zeros before the first step. */
 typedef struct hp_spin {
   uint64_t begin;
   unsigned steps;
 } hp_spin;
-/* Waits for one step. Returns false if so many nanoseconds have passed since the first step. */
+/* Waits for one step. Returns false if `nanoseconds` have passed since the first step. */
 bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds);
 
 /* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the

@@ -132,7 +132,7 @@ static unsigned useful_threads(hpar_parser *parser, hp_config *config, size_t co
 
 static void run(batch_job *job, unsigned threads) {
 #if HPAR_PARALLEL
-  hp_saved_affinity saved = {.left = false};
+  hp_saved_affinity saved = {.changed = false};
   if (job->bound && !hp_save_affinity(&saved)) atomic_store(&job->not_bound, true);
   hp_team_run(&job->request->parser->session.team, &job->config.parallel.executor, threads, parse_inputs, job);
   hp_restore_affinity(&saved);
