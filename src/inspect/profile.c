@@ -135,7 +135,8 @@ static void after(void *context, const hp_engine *engine, const hp_token *t) {
   int tag = index_of(hp_profile_switch_tags, HP_PROFILE_SWITCHES, t->name);
   if (tag >= 0 && engine->tokenizer.content != HP_CONTENT_DATA)
     p->switches[tag][b->mode == HP_IN_TEXT ? b->original_mode : b->mode]++;
-  /* A foreign element that closed itself has left the parent behind, which says as much. */
+  /* A self-closed foreign element is not on the stack any more. The namespace of its parent is
+   * enough. */
   bool slash = t->flags & HP_TOKEN_SELF_CLOSING;
   bool foreign =
       hp_exact_adjusted_current_node(b)->ns != HPAR_NAMESPACE_HTML || t->name == HP_SVG || t->name == HP_MATH;
@@ -174,7 +175,8 @@ hpar_status hp_profile_page(hp_profile *p, hpar_parser *parser, hpar_document *d
                             size_t length, const hpar_options *options) {
   hpar_options o = *options;
   o.mode = HPAR_MODE_SEQUENTIAL;
-  hpar_status status = hpar_parse(parser, &o, bytes, length, document, NULL); /* finds the encoding */
+  /* This parse finds the encoding. */
+  hpar_status status = hpar_parse(parser, &o, bytes, length, document, NULL);
   if (status != HPAR_OK) return status;
   hp_request task = {.document = document,
                      .text = document->input.bytes,

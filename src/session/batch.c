@@ -19,7 +19,7 @@ typedef struct batch_job {
   hp_batch *batch;
   const hp_batch_request *request;
   hp_config config;          /* of each input */
-  const queued_input *queue; /* NULL: in the order of the inputs */
+  const queued_input *queue; /* NULL: the order of the inputs */
   bool bound;
   _Atomic bool not_bound;
   _Atomic size_t next;

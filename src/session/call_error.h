@@ -1,7 +1,7 @@
 #ifndef HP_SESSION_CALL_ERROR_H
 #define HP_SESSION_CALL_ERROR_H
 
-/* Why a call failed, as hpar_parser_error returns it. Empty after a success. */
+/* The reason for a failed call, which hpar_parser_error returns. Empty after a success. */
 
 #include <hpar/status.h>
 
@@ -9,7 +9,7 @@ typedef struct hp_call_error {
   char bytes[512];
 } hp_call_error;
 
-/* Writes the text, cut off at the end of its room, and returns `status`. */
+/* Writes the text, cut off at the end of the array, and returns `status`. */
 hpar_status hp_explain(hp_call_error *text, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -16,10 +16,10 @@
 
 typedef struct hp_config {
   hpar_mode mode;
-  const hp_encoding *encoding; /* what the transport says; NULL: nothing */
+  const hp_encoding *encoding; /* the encoding that the transport declares; NULL: none */
   const char *fragment;        /* the context element; NULL: a document */
   bool scripting, copy_input, source_offsets, inspect, by_jemalloc;
-  bool bind;          /* the calling thread and the pool's, to processors */
+  bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
   size_t max_errors;
   hpar_limits limits;
@@ -32,19 +32,19 @@ typedef struct hp_config {
 #endif
 } hp_config;
 
-/* Reads the options, whose pointers the configuration borrows; NULL: the defaults. The calling
- * thread must not be bound yet, because the default thread count is that of the processors that it
- * may use. On failure `error` names the field. */
+/* Reads the options; NULL: the defaults. The configuration borrows their pointers. Requires: the
+ * calling thread is not bound yet, because the default thread count is that of its usable
+ * processors. On failure `error` names the field. */
 hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error);
 
-/* Makes it the configuration of one input of a batch: sequential, and on a thread that is bound
+/* Turns the configuration into that of one input of a batch: sequential, on a thread that is bound
  * already. */
 void hp_config_make_sequential(hp_config *config);
 
 #if HPAR_PARALLEL
-/* Returns the number of threads, with the calling one. Counts the usable cores where the options
- * leave the number open: that takes milliseconds the first time, so that a sequential parse does
- * not call this. */
+/* Returns the number of threads, with the calling thread. Counts the usable cores if the options
+ * leave the number open. Counting takes milliseconds the first time, so a sequential parse does
+ * not call this function. */
 unsigned hp_config_threads(hp_config *config);
 #endif
 
@@ -55,8 +55,8 @@ hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_ca
  * `begin`. */
 hp_limits hp_config_limits(const hp_config *config, uint64_t length, uint64_t begin);
 
-/* Returns true if a limit depends on the input's length, or ends a tree in the middle of a token:
- * the parse then begins when the whole input is there. */
+/* Returns true if a limit depends on the input's length, or ends a tree in the middle of a token.
+ * The parse then starts when the input is complete. */
 bool hp_config_needs_length(const hp_config *config);
 
 /* Returns the limit of the tree's memory for an input of `length` bytes; 0: none. */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Explains a name that the library does not have, with the list of those that it has. */
+/* Explains an unknown name, with the list of the known names. */
 static hpar_status no_name(hp_call_error *error, const char *field, const char *given, const char *(*name)(size_t)) {
   char names[256] = "";
   size_t length = 0;

@@ -1,4 +1,4 @@
-/* What a build without the parallel parser has in place of it. */
+/* Replaces config_parallel.c in a build without the parallel parser. */
 
 #include "session/config.h"
 

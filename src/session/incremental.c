@@ -11,7 +11,7 @@ static void release_document(hp_feed *feed) {
   hp_stream_close(&feed->stream);
 }
 
-/* The document calls this before the caller uses or destroys it otherwise. */
+/* Called by the document before the caller uses or destroys it in another way. */
 static void lose_document(void *context) {
   hp_feed *feed = context;
   hp_session_stop(feed->session);
@@ -48,8 +48,8 @@ static hp_feed_way first_way(hp_feed *feed) {
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
-/* Returns whether the fragment's context is valid. Leaves the document empty: the input must be
- * opened afterwards. */
+/* Checks the fragment's context. Returns its status. Leaves the document empty: the caller must
+ * then open the input. */
 static hpar_status check_context(void *argument) {
   hp_feed *feed = argument;
   hp_open_request(feed->session, &feed->config, &feed->request);
@@ -87,9 +87,9 @@ static const hp_encoding *encoding_of(const hp_stream *stream) {
 }
 
 #if HPAR_PARALLEL
-/* Hands what has come to the parallel parser. Returns false if it is not the driver yet. */
+/* Passes the decoded text to the parallel parser. Returns false if it is not the driver yet. */
 static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
-  /* Between feeds the threads have the time to wake. */
+  /* The threads wake between feeds. */
   enum { MIN_BYTES = 128 << 10 };
   hp_session *session = feed->session;
   size_t expected = available < MIN_BYTES ? available : HPAR_MAX_INPUT;
@@ -149,7 +149,7 @@ static hp_outcome parse_some(hp_feed *feed, bool last, hpar_status *status) {
   return hp_engine_try(&feed->session->engine, last ? parse_last_part : parse_part, feed, status);
 }
 
-/* What a meta element said, or an end of doubt. */
+/* Notes the encoding that a meta element declares, or that the encoding is final. */
 static void note_meta(hp_feed *feed) {
   hp_stream *stream = &feed->stream;
   const hp_builder *b = &feed->session->engine.builder;
@@ -173,7 +173,7 @@ static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
   return status == HPAR_OK ? hp_stream_again(&feed->stream, sniffed, last) : status;
 }
 
-/* Takes the bytes in and parses what has come, in at most three encodings. */
+/* Takes the bytes and parses the decoded text, in at most three encodings. */
 static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool last) {
   hp_stream *stream = &feed->stream;
   bool timed = last || length >= MIN_TIMED_BYTES;
@@ -232,7 +232,7 @@ static hpar_status check_cuts(hp_feed *feed, uint64_t length) {
   return feed->limit ? HPAR_OK : hp_config_check_cuts(&feed->config, length, &feed->session->error);
 }
 
-/* Parses what the feeds have not parsed. */
+/* Parses the rest of the input after the last feed. */
 static hpar_status finish(hp_feed *feed) {
   hp_session *session = feed->session;
   hp_stream *stream = &feed->stream;
@@ -252,7 +252,7 @@ static hpar_status finish(hp_feed *feed) {
   return closed == HPAR_OK ? status : closed;
 }
 
-/* Parses all bytes, which the feeds have collected. */
+/* Parses all bytes that the feeds have collected. */
 static hpar_status parse_collected(hp_feed *feed) {
   const hp_buffer *source = &feed->document->source;
   hpar_status status = check_cuts(feed, source->length);

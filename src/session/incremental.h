@@ -1,9 +1,9 @@
 #ifndef HP_SESSION_INCREMENTAL_H
 #define HP_SESSION_INCREMENTAL_H
 
-/* Parses of an input that comes piece by piece. What has come is decoded into the document's own
- * buffer, so that nodes can point there, and parsed up to the last whole token. A new encoding
- * begins the parse again. */
+/* Parses of an input that arrives in pieces. The session decodes each piece into the document's
+ * own buffer, so that nodes can point there. It parses the text up to the last complete token. A
+ * new encoding restarts the parse. */
 
 #include "session/session.h"
 #include "text/stream.h"
@@ -19,13 +19,13 @@ typedef enum hp_feed_way {
 typedef struct hp_feed {
   hp_session *session;
   bool active;             /* between begin and finish */
-  hpar_status failed;      /* that later calls return without a document */
-  hpar_status limit;       /* that was reached; the feed then takes no more bytes */
+  hpar_status failed;      /* the status of later calls, which return no document */
+  hpar_status limit;       /* the limit that was reached; the feed then takes no more bytes */
   uint64_t taken;          /* bytes */
   hpar_document *document; /* NULL: the caller took it away, or a call failed */
   hp_config config;
   hp_feed_way way;
-  bool open;          /* the engine is */
+  bool open;          /* the engine is open */
   bool agreed;        /* a meta element declared UTF-8, which the feed had assumed */
   hp_request request; /* without a length */
   hp_stream stream;

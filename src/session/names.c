@@ -1,4 +1,4 @@
-/* The names under which counters appear to people and in JSON. */
+/* The names of the counters in messages and in JSON. */
 
 #include <hpar/stats.h>
 

@@ -58,7 +58,8 @@ static void convert_chunks(hp_record *r, const hp_input *input) {
   size_t failure = 0, again = 0;
   for (size_t i = 0; i < r->chunk_count; i++) {
     hpar_chunk *c = &r->chunks[i];
-    c->begin = i ? hp_input_offset(input, c->text_begin) : 0; /* the first chunk has the byte order mark */
+    /* The first chunk includes the byte order mark. */
+    c->begin = i ? hp_input_offset(input, c->text_begin) : 0;
     c->end = hp_input_offset(input, c->text_end);
     convert_start(&c->predicted, input);
     convert_start(&c->actual, input);

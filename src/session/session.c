@@ -36,12 +36,12 @@ void hp_session_stop(hp_session *session) {
 #endif
 }
 
-/* Replaces the html element that stood for a fragment's root by its children. */
+/* Replaces the html element that represents a fragment's root by its children. */
 static void unwrap_fragment(hpar_document *document) {
   char *base = document->range.base;
   hp_ref html = hp_node_at(base, document->root)->first;
   while (html && hp_node_at(base, html)->kind != HPAR_NODE_ELEMENT) html = hp_node_at(base, html)->next;
-  if (!html) return; /* a limit was reached before */
+  if (!html) return; /* a limit ended the parse earlier */
   hp_remove(base, html);
   hp_move_children(base, html, document->root);
 }

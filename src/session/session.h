@@ -1,7 +1,7 @@
 #ifndef HP_SESSION_SESSION_H
 #define HP_SESSION_SESSION_H
 
-/* What a parser keeps between parses, and the steps that whole and incremental input share. */
+/* The state of a parser between parses, and the steps that whole and incremental input share. */
 
 #include "base/clock.h"
 #include "html/tree/engine.h"
@@ -16,9 +16,9 @@
 
 typedef enum hp_driver { HP_DRIVER_SEQUENTIAL, HP_DRIVER_PARALLEL, HP_DRIVER_PIPELINED } hp_driver;
 
-/* What a parse came to, beside the driver's counters. */
+/* The result of a parse, without the driver's counters. */
 typedef struct hp_result {
-  hp_driver driver; /* that ran last */
+  hp_driver driver; /* the last driver */
   bool complete;    /* the fields below are set */
   const char *encoding, *encoding_source;
   uint64_t bytes, tokens, nodes, parse_errors;
@@ -42,11 +42,11 @@ typedef struct hp_session {
 } hp_session;
 
 void hp_session_open(hp_session *session);
-/* Frees everything but the documents. No parse may be under way. */
+/* Frees everything except the documents. Requires: no parse is in progress. */
 void hp_session_close(hp_session *session);
 
 /* Returns true if the parallel parser is the choice for `length` bytes. In the automatic mode the
- * answer depends on whether the pool is awake, and may change. */
+ * result depends on whether the pool is awake, and may change. */
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length);
 
 /* Returns true for the statuses HPAR_LIMIT_*. */
@@ -64,10 +64,10 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
                              const hp_sniffed *sniffed);
 
-/* Begins the record of a parse; returns NULL if the options ask for none. */
+/* Begins the record of a parse. Returns NULL if the options request no record. */
 hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin);
-/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or why the record
- * failed: then the document is empty. There is no record after a limit. */
+/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or the status of a
+ * failed record: then the document is empty. There is no record after a limit. */
 hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
 
 #if HPAR_PARALLEL

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A larger size is that of memory that the caller has not initialised. */
+/* A larger size means memory that the caller has not initialised. */
 enum { MAX_SIZE = 64 << 10 };
 
 static size_t size_of(const void *given) {

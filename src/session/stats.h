@@ -10,8 +10,8 @@
 /* Fills all statistics of the session's last parse. After a failure only the defaults are set. */
 void hp_fill_stats(const hp_session *session, hpar_stats *stats);
 
-/* Writes the processors of the first `threads` threads, which were to be bound. Returns how:
- * "cores", "processors" or "refused". */
+/* Writes the processors of the first `threads` threads. Returns the result of binding: "cores",
+ * "processors" or "refused". */
 const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused);
 
 #endif

@@ -66,7 +66,7 @@ typedef struct tokenizing {
   attribute_list list;
   hpar_token_callback callback;
   void *context;
-  bool is_declined; /* the callback wants no more tokens */
+  bool is_declined; /* the callback declined further tokens */
 } tokenizing;
 
 /* Calls the callback with the token. */

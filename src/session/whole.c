@@ -6,8 +6,8 @@
 #include "platform/affinity.h"
 #endif
 
-/* Decodes the bytes as `sniffed` says, on the threads of the parse to come, and completes
- * `sniffed`. */
+/* Decodes the bytes in the encoding of `sniffed`, on the threads of the coming parse, and
+ * completes `sniffed`. */
 static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
                               hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
@@ -66,8 +66,8 @@ static hp_outcome run_driver(hp_session *session, const hp_config *config, const
   return outcome;
 }
 
-/* Returns true if the sequential parser reaches a limit of nodes or memory, or might: it takes less
- * memory than the parallel one, but not always. */
+/* Returns true if the sequential parser may reach a limit of nodes or memory. It usually takes
+ * less memory than the parallel parser. */
 static bool may_reach_limit(const hp_session *session, const hp_limits *limits, uint64_t memory_limit,
                             const hpar_document *document, hpar_status status) {
   if (status == HPAR_LIMIT_NODES || status == HPAR_LIMIT_MEMORY) return true;
@@ -136,7 +136,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   return status;
 }
 
-/* Binds the calling thread while it parses, where the options ask for that. */
+/* Binds the calling thread while it parses, if the options request that. */
 static hpar_status parse_in_place(hp_session *session, hp_config *config, const char *bytes, size_t length,
                                   uint64_t begin, hpar_document *document) {
 #if HPAR_PARALLEL

@@ -1,4 +1,4 @@
-/* The stage ahead: a tokenizer that fills the token buffer. */
+/* The first stage: a tokenizer that fills the token buffer. */
 
 #include "drivers/pipelined/ahead.h"
 
@@ -64,7 +64,7 @@ void hp_stages_roll_back(hp_stages *s) {
   s->errors.seen = 0;
   s->window = s->window / 4 < MIN_WINDOW_BYTES ? MIN_WINDOW_BYTES : s->window / 4;
   move_window(s, s->window);
-  hp_ring_show_tail(&s->ring); /* or the tree builder would be ahead of the tail that it knows */
+  hp_ring_show_tail(&s->ring); /* keeps the head at or before the tail */
   s->resume = s->ring.tail;
   s->in_vain = s->bytes_dropped + s->bytes_searched;
   atomic_store(&s->answered, request);
@@ -173,8 +173,9 @@ typedef struct reading {
 
 enum { NOT_READ = -1, TOKENS_PER_CHECK = 16 };
 
-/* Puts plain tokens into the buffer until a batch is full or a token is not plain. That token is
- * read, but not put. Checks for a request and for the end of the window once in 16 tokens. */
+/* Puts plain tokens into the buffer until a batch is full or a token is not plain. The function
+ * reads that token but does not put it. It checks for a request and for the end of the window once
+ * in 16 tokens. */
 static inline void run_through(hp_stages *s, reading *r) {
   hp_tokenizer *t = &s->ahead;
   hp_ring *ring = &s->ring;
@@ -262,7 +263,8 @@ static hpar_status run_advance(void *argument) {
   return HPAR_OK;
 }
 
-/* Runs ahead. The tree builder reports a failure when it reaches the failed token. */
+/* Runs the tokenizer ahead of the tree builder. The tree builder reports a failure when it reaches
+ * the failed token. */
 hp_stuck hp_stages_run_ahead(hp_stages *s) {
   advance advance = {s, HP_STUCK_ENDED};
   if (hp_try(&s->unwind, run_advance, &advance) == HPAR_OK) return advance.stuck;

@@ -1,8 +1,8 @@
 #ifndef HP_DRIVERS_PIPELINED_AHEAD_H
 #define HP_DRIVERS_PIPELINED_AHEAD_H
 
-/* The two stages of the pipeline for each other: ahead.c fills the token buffer, behind.c builds
- * the tree from it. */
+/* The interface between the two stages of the pipeline: ahead.c fills the token buffer, behind.c
+ * builds the tree from it. */
 
 #include "drivers/pipelined/stages.h"
 #include "trace/record.h"
@@ -14,23 +14,24 @@ typedef struct hp_found {
   hp_error items[];
 } hp_found;
 
-/* Why the stage ahead cannot continue. */
+/* The reason why the tokenizer cannot continue. */
 typedef enum hp_stuck {
-  HP_STUCK_FULL,     /* the buffer is full */
-  HP_STUCK_DRAINING, /* the next token does not end in the window: the stage behind must build the rest first */
-  HP_STUCK_ENDED     /* there is nothing to read before a rollback */
+  HP_STUCK_FULL, /* the buffer is full */
+  /* The next token does not end in the window. The tree builder must build all tokens first. */
+  HP_STUCK_DRAINING,
+  HP_STUCK_ENDED /* there is nothing to read before a rollback */
 } hp_stuck;
 
 /* Prepares the tokenizer at the position of the engine. Its memory is part `part` of `parts` of the
  * document's range; parts 0: the whole range. */
 void hp_stages_open_ahead(hp_stages *stages, unsigned part, unsigned parts);
-/* Tokenizes until the stage is stuck. The stage behind reports a failure when it reaches the failed
- * token. */
+/* Tokenizes until the stage is stuck. The tree builder reports a failure when it reaches the
+ * failed token. */
 hp_stuck hp_stages_run_ahead(hp_stages *stages);
-/* Answers a request: continues at the snapshot. */
+/* Answers a request: the tokenizer continues at the snapshot. */
 void hp_stages_roll_back(hp_stages *stages);
-/* Lets the next token be as long as it is. Requires: the stage behind has built all tokens, or
- * there is a request. */
+/* Removes the limit on the length of the next token. Requires: the tree builder has built all
+ * tokens, or there is a request. */
 void hp_stages_go_on_alone(hp_stages *stages);
 
 /* Returns true if there is a request without an answer. */
@@ -38,8 +39,8 @@ static inline bool hp_is_asked_back(const hp_stages *s) {
   return atomic_load(&s->request) != atomic_load(&s->answered);
 }
 
-/* Records an event of a stage: thread 1 is ahead, thread 0 behind. `from` is where its tokenizer
- * was at the time `begin`. Returns the time of its end. */
+/* Records an event of a stage: thread 1 is the tokenizer, thread 0 the tree builder. `from` is the
+ * position of the tokenizer at the time `begin`. Returns the time of its end. */
 uint64_t hp_stages_note(hp_stages *stages, hpar_event_kind kind, unsigned thread, uint64_t begin, const char *from);
 
 #endif

@@ -1,4 +1,4 @@
-/* The stage behind: the tree builder, which takes tokens from the buffer. */
+/* The second stage: the tree builder, which takes tokens from the buffer. */
 
 #include "base/clock.h"
 #include "drivers/pipelined/ahead.h"
@@ -126,7 +126,8 @@ static __attribute__((noinline)) hp_token *read_alone(hp_stages *s) {
   s->bytes_alone += bytes;
   s->credit += (int64_t)bytes;
   s->paid = t->at;
-  if (s->credit >= ENOUGH_CREDIT) s->alone_now = false; /* the next token restarts the stage ahead */
+  /* The next token restarts the tokenizer thread. */
+  if (s->credit >= ENOUGH_CREDIT) s->alone_now = false;
   return &s->own;
 }
 
@@ -156,8 +157,8 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
       bool same = (hp_packed_notes(packed) & all) == (right & all),
            yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
       if (!same) ask_back(s, right, HPAR_PIPELINE_CDATA);
-      /* A token that is read again is the same, and counts then, unless the tree builder reads it.
-       */
+      /* A token that is read again gives the same answer. It counts then, unless the tree builder
+       * reads it. */
       if (same == yes || (yes && s->alone_now)) count_hazard(s, HPAR_PIPELINE_CDATA, s->own.start, back || !same);
       if (same) break;
       if (s->alone_now) return false;

@@ -11,7 +11,7 @@
 typedef struct hp_pipeline_config {
   hp_pipeline_predictor predictor;
   unsigned buffer_tokens, batch_tokens; /* 0: the default */
-  bool bind;                            /* the tokenizer's thread, to a processor */
+  bool bind;                            /* bind the tokenizer's thread to a processor */
 } hp_pipeline_config;
 
 typedef struct hp_pipeline_counters {

@@ -1,28 +1,30 @@
 #ifndef HP_DRIVERS_PIPELINED_PACKED_H
 #define HP_DRIVERS_PIPELINED_PACKED_H
 
-/* A token as it travels: sixteen bytes, four to a cache line. It begins where the one before it ends, and its string is
- * a span of the input or lies in the document's memory; a token that is otherwise lies there whole. */
+/* A token in the buffer: 16 bytes, four in a cache line. A packed token begins at the end of the
+ * token before it. Its string is part of the input or of the document's memory. Any other token is
+ * stored whole in the document's memory. */
 
 #include "html/tokenizer/tokenizer.h"
 
-/* Kinds of slots that are no tokens, beside HP_TOKEN_NEED_MORE. */
+/* Kinds of slots without a token, in addition to HP_TOKEN_NEED_MORE. */
 enum {
-  HP_SLOT_ERRORS = HP_TOKEN_NEED_MORE + 1, /* `where` is parse errors of the token to come */
-  HP_SLOT_FAILED,                          /* memory was short */
-  HP_NO_TOKEN = 64                         /* a bit that these three have */
+  HP_SLOT_ERRORS = HP_TOKEN_NEED_MORE + 1, /* `where`: parse errors of the next token */
+  HP_SLOT_FAILED,                          /* out of memory */
+  HP_NO_TOKEN = 64                         /* a bit that all three kinds have */
 };
 
 _Static_assert(HP_TOKEN_NEED_MORE &HP_SLOT_ERRORS &HP_SLOT_FAILED &HP_NO_TOKEN, "the bit");
 
-/* Beside the flags of a token. */
+/* In addition to the flags of a token. */
 enum { HP_PACKED_WHOLE = 64, HP_PACKED_ELSEWHERE = 128 };
 
-/* Two words, each written and read at once, described from the lowest bits on.
+/* Two words, each written and read with one access. Fields begin at the lowest bits:
  *
- *   what    eight bits each: kind, flags, content, notes; then the name of a tag, or the length of a string
- *   where   attributes of a tag, offset of a string, or the hp_ref of what is elsewhere or whole; then the token's end
- */
+ *   what    8 bits each: kind, flags, content, notes;
+ *           then the name of a tag, or the length of a string
+ *   where   attributes of a tag, offset of a string, or an hp_ref (ELSEWHERE, WHOLE);
+ *           then the end of the token */
 typedef struct hp_packed {
   uint64_t what, where;
 } hp_packed;
@@ -33,10 +35,11 @@ static inline hp_packed hp_pack_words(unsigned kind, unsigned flags, unsigned co
                      where | (uint64_t)end << 32};
 }
 
-/* The token that begins at offset `from` of `text`; false, and nothing usable: it has to travel whole.
+/* Packs the token that begins at offset `from` of `text`. Returns false if the token must be
+ * stored whole; `*to` is then unusable.
  *
- * Each field of the token is read as it was written: a load of several fields at once would wait until they are in the
- * cache, and before them whatever was written to lines that the other side has. */
+ * The function reads each field with the width of its last store. A wider load would wait until
+ * the cache has the stores, and all earlier stores to lines that the other thread holds. */
 static inline bool hp_pack(hp_packed *to, const hp_token *t, unsigned kind, unsigned content, uint32_t from,
                            const char *text, const char *base) {
   if (kind == HPAR_TOKEN_START_TAG || kind == HPAR_TOKEN_END_TAG) {
@@ -55,7 +58,7 @@ static inline bool hp_pack(hp_packed *to, const hp_token *t, unsigned kind, unsi
   return t->start == from;
 }
 
-/* The token itself, which `whole` is a copy of in the document's memory. */
+/* Returns the slot of a token whose copy in the document's memory is `whole`. */
 static inline hp_packed hp_pack_whole(const hp_token *t, const hp_token *whole, const char *base) {
   return hp_pack_words(t->kind, t->flags | HP_PACKED_WHOLE, t->content, 0, 0, hp_ref_of(base, whole), t->end);
 }
@@ -66,7 +69,7 @@ static inline unsigned hp_packed_notes(hp_packed p) { return p.what >> 24 & 255;
 static inline uint32_t hp_packed_ref(hp_packed p) { return (uint32_t)p.where; }
 static inline uint32_t hp_packed_end(hp_packed p) { return (uint32_t)(p.where >> 32); }
 
-/* A token, but EOF, that is not whole and of which nothing has been noted. */
+/* Returns true for a packed token without notes, except EOF. */
 static inline bool hp_packed_is_plain(hp_packed p) {
   return !(p.what & (255u << 24 | HP_PACKED_WHOLE << 8 | HP_NO_TOKEN)) && hp_packed_kind(p) != HPAR_TOKEN_EOF;
 }

@@ -1,4 +1,4 @@
-/* The pipelined parser: a engine with an exact builder, and a tokenizer ahead of it. */
+/* The pipelined parser: an engine with an exact builder, and a tokenizer that runs ahead of it. */
 
 #include "drivers/pipelined/stages.h"
 
@@ -14,7 +14,8 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
                         const hp_pipeline_config *config, hp_pipeline_counters *counters) {
   bool threads = pool && hp_pool_threads(pool) > 1;
   *counters = (hp_pipeline_counters){.threads = threads ? 2 : 1};
-  /* Or both would take slabs by turns, and in the next parse write where the other has written before. */
+  /* Without separate parts the threads would take slabs alternately. In the next parse each thread
+   * would write to memory that the other has written before. */
   bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1, task->length);
   hp_stages_open(s, engine, task, config, !threads, 0, divided);
   s->bind = config->bind;

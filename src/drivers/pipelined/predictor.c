@@ -37,7 +37,7 @@ static void push(hp_feedback *f, uint8_t ns, hp_atom name) {
   f->open[f->depth++] = (struct hp_feedback_entry){ns, name};
 }
 
-/* The element stands open in the namespace at the top, or in the one that it begins. */
+/* Notes an open element in the namespace at the top, or in the namespace that it begins. */
 static void open_foreign(hp_feedback *f, uint8_t ns, hp_atom name, uint16_t tag) {
   if (hp_feedback_namespace(f) != ns || name == HP_SVG || name == HP_MATH) push(f, ns, name);
   if (tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)) push(f, HPAR_NAMESPACE_HTML, name);
@@ -93,7 +93,7 @@ hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content o
       return hp_feedback_start_tag(f, t, of_name, base);
     }
   } else if (t->name == HP_SVG || t->name == HP_MATH) {
-    /* In a text integration point these two are HTML's, which for them makes no difference. */
+    /* In a text integration point both elements are HTML. The prediction is the same. */
     ns = t->name == HP_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
   } else if (f->depth && (t->name == HP_MGLYPH || t->name == HP_MALIGNMARK)) {
     return HP_CONTENT_DATA;
@@ -109,7 +109,8 @@ hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content o
   return HP_CONTENT_DATA;
 }
 
-/* To the nearest change of namespace that the tag ends: names in svg are kept as the tags have them. */
+/* Returns to the nearest change of namespace that the tag ends. Names in svg are stored as the
+ * tags spell them. */
 void hp_feedback_end_tag(hp_feedback *f, const hp_token *t) {
   if (is_foreign(hp_feedback_namespace(f)) && (t->name == HP_P || t->name == HP_BR)) {
     leave_foreign(f);

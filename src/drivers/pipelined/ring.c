@@ -6,7 +6,7 @@ bool hp_ring_open(hp_ring *r, uint32_t length, uint32_t batch) {
   uint32_t slots = 1;
   while (slots < length) slots *= 2;
   if (!r->slots || r->mask + 1 < slots) {
-    /* Aligned to a cache line, so that batches share none. */
+    /* Aligned to a cache line, so that no two batches share a line. */
     hp_packed *more = hp_allocate_aligned(HP_SLOTS_A_LINE * sizeof *more, slots * sizeof *more);
     if (!more) return false;
     hp_free(r->slots);

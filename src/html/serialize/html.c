@@ -1,5 +1,5 @@
-/* The HTML fragment serialisation algorithm. Text goes out in runs between characters that have to be escaped,
- * found with a table of 256 entries. */
+/* The HTML fragment serialisation algorithm. The serialiser copies the text between escaped
+ * characters in one piece. A table of 256 entries finds these characters. */
 
 #include "base/names.h"
 #include "html/dom/document.h"
@@ -8,8 +8,12 @@
 enum { PLAIN, AMPERSAND, LESS, GREATER, QUOTE, TWO_BYTES };
 
 static const unsigned char special[256] = {
-    ['&'] = AMPERSAND, ['<'] = LESS, ['>'] = GREATER, ['"'] = QUOTE, [0xC2] = TWO_BYTES /* U+00A0 is C2 A0 */
-};
+    /* U+00A0 is C2 A0. */
+    ['&'] = AMPERSAND,
+    ['<'] = LESS,
+    ['>'] = GREATER,
+    ['"'] = QUOTE,
+    [0xC2] = TWO_BYTES};
 
 //§ escapingString
 static void write_escaped(hp_out *out, hpar_string string, bool attribute) {

@@ -6,7 +6,7 @@ void hp_out_open(hp_out *out, hpar_write_fn write, void *context) {
   *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, write, context, HPAR_OK};
   if (!out->buffer) {
     out->status = HPAR_ERROR_MEMORY;
-    out->used = HP_OUT_BYTES; /* every write takes the slow path, which sees the status */
+    out->used = HP_OUT_BYTES; /* every write takes the slow path, which reads the status */
   }
 }
 

@@ -1,9 +1,9 @@
 #ifndef HP_HTML_SERIALIZE_OUT_H
 #define HP_HTML_SERIALIZE_OUT_H
 
-/* What both serialisers stand on: a buffer before the caller's sink, and a tour of the tree that enters and leaves
- * each node, template contents included, without recursion. The first failure, of the sink or of memory, is
- * kept in `status`, after which writing does nothing. */
+/* The base of both serialisers: a buffer before the caller's sink, and a tour of the tree. The
+ * tour enters and leaves each node, with template contents, and does not recurse. `status` keeps
+ * the first failure of the sink or of memory. Later writes do nothing. */
 
 #include "base/arena.h"
 
@@ -21,10 +21,12 @@ typedef struct hp_out {
 } hp_out;
 
 void hp_out_open(hp_out *out, hpar_write_fn write, void *context); /* may set status */
-hpar_status hp_out_close(hp_out *out);                             /* writes what is left, frees, gives the status */
+/* Writes the rest of the buffer and frees it. Returns the status. */
+hpar_status hp_out_close(hp_out *out);
 
 void hp_out_flush(hp_out *out);
-void hp_out_long(hp_out *out, const char *bytes, size_t length); /* what does not fit in the buffer */
+/* Writes bytes that do not fit in the buffer. */
+void hp_out_long(hp_out *out, const char *bytes, size_t length);
 void hp_out_spaces(hp_out *out, size_t count);
 
 static inline void hp_out_bytes(hp_out *out, const char *bytes, size_t length) {
@@ -40,8 +42,9 @@ static inline void hp_out_byte(hp_out *out, char byte) { hp_out_bytes(out, &byte
 static inline void hp_out_string(hp_out *out, hpar_string string) { hp_out_bytes(out, string.bytes, string.length); }
 #define HP_OUT_LITERAL(out, text) hp_out_bytes((out), (text), sizeof(text) - 1)
 
-/* A tour stands at `node`, on its way in or out. The contents of a template come before the template's
- * children, one level down, as a fragment node; `templates` remembers the way back, since a fragment has no parent. */
+/* A tour of a tree: it enters or leaves `node`. The contents of a template precede the template's
+ * children, one level down, as a fragment node. A fragment has no parent: `templates` keeps the
+ * way back. */
 typedef struct hp_tour {
   const hpar_document *document;
   hpar_node top, node;
@@ -51,11 +54,11 @@ typedef struct hp_tour {
   size_t template_count, template_capacity;
 } hp_tour;
 
-/* Begins at the first child of `top`, its template contents first. */
+/* Starts the tour at the first child of `top`, or at its template contents if there are any. */
 void hp_tour_open(hp_tour *tour, const hpar_document *document, hpar_node top);
 void hp_tour_close(hp_tour *tour);
 
-/* The next station: false at the end, or with *status set when memory is short. */
+/* Moves to the next node. Returns false at the end, and if out of memory; then *status is set. */
 bool hp_tour_step(hp_tour *tour, hpar_status *status);
 
 #endif

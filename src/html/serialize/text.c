@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-/* What an element means for text. */
+/* The effect of an element on the text. */
 enum {
   INLINE,
   BLOCK,
@@ -230,8 +230,7 @@ static uint8_t class_of(const hp_node *element) {
   return element->name == HP_SCRIPT || element->name == HP_STYLE ? OMITTED : INLINE;
 }
 
-/* Takes the start of an element into account. Returns whether its descendants are part of the text.
- */
+/* Processes the start of an element. Returns true if its descendants are part of the text. */
 static bool enter(writer *w, uint8_t class) {
   switch (class) {
     case OMITTED: return w->all;

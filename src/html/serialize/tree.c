@@ -1,10 +1,10 @@
-/* The tree as html5lib-tests writes it, a line for each node and attribute. */
+/* The tree in the format of html5lib-tests: one line for each node and attribute. */
 
 #include "base/memory.h"
 #include "html/serialize/out.h"
 
-/* An attribute's displayed name is designator, space, local name; the designator is that of the namespace, so
- * `xmlns` shows as "xmlns xmlns". */
+/* An attribute's displayed name is designator, space, local name. The namespace determines the
+ * designator, so that `xmlns` becomes "xmlns xmlns". */
 typedef struct line_list {
   hpar_attribute *items; /* `prefix` holds the designator */
   size_t capacity;
@@ -36,7 +36,8 @@ static void write_name(hp_out *out, hpar_string prefix, hpar_string local_name) 
   hp_out_string(out, local_name);
 }
 
-/* UTF-8 sorts as code points do; UTF-16 puts surrogates, and so all beyond U+FFFF, before U+E000. -1 is the end. */
+/* Returns a byte of the displayed name as a sort key; -1 is the end. UTF-8 sorts by code point.
+ * UTF-16 sorts surrogates, and with them all characters after U+FFFF, before U+E000. */
 static int rank_at(const hpar_attribute *attribute, size_t index) {
   const hpar_string *prefix = &attribute->prefix, *name = &attribute->local_name;
   unsigned char byte;
@@ -68,7 +69,7 @@ static void sift_down(hpar_attribute *items, size_t root, size_t count) {
   items[root] = moved;
 }
 
-/* Heap sort: in place, and n log n whatever an adversary names a hundred thousand attributes. */
+/* Sorts in place by heap sort: O(n log n) even for adversarial input with 100,000 attributes. */
 static void sort(hpar_attribute *items, size_t count) {
   for (size_t i = count / 2; i-- > 0;) sift_down(items, i, count);
   for (size_t left = count; left-- > 1;) {

@@ -19,7 +19,7 @@ typedef struct chunk_run {
   const hp_plan *plan;
   hp_chunk_work *chunk;
   hp_start_hypothesis *hypothesis;
-  /* Of the strategy; NULL: none. */
+  /* Set by the strategy; NULL: none. */
   bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
   size_t checkpoint_bytes;
   bool fast_path;     /* plain tokens are built in one loop */
@@ -68,7 +68,7 @@ static bool is_at_tag(const hp_tokenizer *tokenizer) {
   return (unsigned char)((*at | 0x20) - 'a') < 26;
 }
 
-/* Ends the run at the end of the chunk, or if the worker would rather wait for other threads. */
+/* Ends the run at the end of the chunk, or if the worker should wait for other threads instead. */
 static bool is_at_end(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_chunk_work *chunk = r->chunk;

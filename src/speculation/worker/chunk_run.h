@@ -4,8 +4,8 @@
 #include "speculation/worker/worker.h"
 
 /* Parses from the tokenizer's position to the end of the chunk and writes the log. Requires: a
- * segment has begun there. With `may_restart`, the end tag of raw text that did not begin in this
- * chunk restarts the hypothesis after that tag. */
+ * segment starts there. With `may_restart`, the end tag of raw text that began before this chunk
+ * restarts the hypothesis after that tag. */
 void hp_run_chunk(hp_worker *worker, const hp_request *request, const hp_plan *plan, bool may_restart,
                   hp_start_hypothesis *hypothesis, hp_chunk_work *chunk);
 

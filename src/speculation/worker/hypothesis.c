@@ -1,5 +1,4 @@
-/* The ways through a chunk that a strategy combines: one hypothesis, or several that share a log.
- */
+/* The start hypotheses that a strategy combines: one hypothesis, or several that share a log. */
 
 #include "speculation/worker/chunk_run.h"
 #include "speculation/worker/chunk_start.h"

@@ -1,5 +1,5 @@
-/* BASE, as the speculative builder sees it: every read is logged, every write gives the segment up.
- */
+/* The outer context of the speculative builder. It logs every read. Every write poisons the
+ * segment. */
 
 #include "html/tree/context.h"
 #include "speculation/worker/worker.h"

@@ -34,8 +34,8 @@ struct hp_outer_context {
   /* The outer mode is a table's, and a deferred tag may have left another current node. */
   bool fostered;
   bool minimise_log;          /* choose the shorter log where two dispositions are right */
-  uint8_t outer_ns;           /* namespace around the foreign element that the outer current node is in */
-  uint8_t poisoned;           /* hpar_hazard: what the builder would have changed in the outer context */
+  uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */
+  uint8_t poisoned;           /* hpar_hazard: why the segment is poisoned; or none */
   hp_disposition disposition; /* of the last token */
   hp_token token;             /* the last token that was not LOCAL */
 };
@@ -79,7 +79,7 @@ enum { HP_MAX_HYPOTHESES = 16 };
 typedef struct hp_chunk_work {
   uint32_t cut, limit;       /* [cut, limit); its worker continues to a token boundary */
   uint32_t hypothesis_count; /* of `hypotheses` */
-  uint32_t taken;            /* segments of the only hypothesis that a composition moved to the left log */
+  uint32_t taken;            /* segments that a composition moved to the left log */
   bool truth_known;          /* see `truth` */
   bool failed;               /* out of memory: the log is empty */
   bool cut_short;            /* the log ends early, at an incomplete token or for its cost */
@@ -88,7 +88,7 @@ typedef struct hp_chunk_work {
    * no. */
   bool (*more)(void *);
   void *more_context;
-  hp_start_state start; /* as predicted */
+  hp_start_state start; /* the predicted state */
   hp_start_state truth; /* for the predictors named oracle, if it is known */
   struct {
     uint32_t respeculations;
@@ -152,7 +152,7 @@ void hp_worker_speculate_joined(hp_worker *worker, const hp_request *request, co
                                 const hp_start_state *state, const uint32_t *places, uint32_t count,
                                 hp_chunk_work *chunk);
 
-/*** what a composition needs ***/
+/*** composition ***/
 
 /* Removes the last segment from the log and makes it current again: the worker owns its open
  * elements, whichever worker opened them. Requires: the segment ended clean, and the worker is not
@@ -162,7 +162,7 @@ void hp_worker_resume(hp_worker *worker, const hp_request *request, hp_log *log)
  * is set; and worker->outer.token, if a token ends the segment. */
 void hp_worker_end_segment(hp_worker *worker, hp_log *log, hp_segment_end ends);
 
-/*** dispositions.c: what a token does to the outer context ***/
+/*** dispositions.c: effects of a token on the outer context ***/
 
 /* Returns true if the merger must run the token. */
 bool hp_must_defer(const hp_builder *builder, const hp_token *token);
