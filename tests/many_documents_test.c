@@ -76,9 +76,12 @@ static unsigned mappings(void) {
   return lines;
 }
 
+/* Limits the address space. A smaller limit of the test's own process stays. */
 static void limit_address_space(size_t bytes) {
-  struct rlimit limit = {bytes, bytes};
-  if (bytes) CHECK(!setrlimit(RLIMIT_AS, &limit));
+  struct rlimit limit;
+  if (!bytes || !CHECK(!getrlimit(RLIMIT_AS, &limit)) || limit.rlim_max < bytes) return;
+  limit.rlim_cur = limit.rlim_max = bytes;
+  CHECK(!setrlimit(RLIMIT_AS, &limit));
 }
 
 /* Keeps `count` documents at once, parsed alternately in `ways` ways. Then parses every second one
