@@ -166,6 +166,9 @@ int main(void) {
 #if defined(__SANITIZE_THREAD__)
   printf("skipped: ThreadSanitizer allows no thread in the child of a process with threads\n");
   return 77;
+#elif defined(__SANITIZE_ADDRESS__)
+  printf("skipped: the allocator of AddressSanitizer does not take its locks at a fork\n");
+  return 77;
 #endif
   page = malloc(PAGE_BYTES + 100);
   if (!page) return 1;
