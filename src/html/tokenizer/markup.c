@@ -8,6 +8,7 @@ static int end_of_input(hp_tokenizer *t, hp_token *token) {
 }
 
 static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
+static bool is_quote(char c) { return c == '"' || c == '\''; }
 
 /* Returns true if the input at `at` continues with this word, given in lower case. */
 static bool goes_on_with(const hp_tokenizer *t, const char *at, const char *word, size_t length) {
@@ -103,6 +104,7 @@ static const char *read_identifier(hp_tokenizer *t, const char *p, char quote, h
   return p;
 }
 
+/* Reads a name that begins at `p`. Returns its end. */
 static const char *read_doctype_name(hp_tokenizer *t, const char *p, hp_name *name) {
   hp_rewrite rewrite = {.arena = t->bytes, .from = p};
   for (; p < t->end && *p != '>' && !is_white(*p);) {
@@ -121,121 +123,135 @@ static const char *read_doctype_name(hp_tokenizer *t, const char *p, hp_name *na
   return p;
 }
 
-static const char *skip_white(const hp_tokenizer *t, const char *p) {
-  while (p < t->end && is_white(*p)) p++;
-  return p;
+/* A doctype during its reading: its strings, the next byte and the flags of its token. */
+typedef struct doctype_parts {
+  hp_doctype type;
+  const char *at;
+  unsigned flags;
+} doctype_parts;
+
+/* The part of a doctype that follows. */
+typedef enum doctype_rest {
+  REST_NONE,   /* `at` is the '>' or the end of the input */
+  REST_SYSTEM, /* the system identifier */
+  REST_BOGUS   /* bytes to ignore */
+} doctype_rest;
+
+/* Reports an error at the next byte. The document is in quirks mode. Returns `rest`. */
+static doctype_rest doctype_error(hp_tokenizer *t, doctype_parts *parts, hp_error_code code, doctype_rest rest) {
+  hp_error_at(t, code, parts->at);
+  parts->flags = HP_TOKEN_FORCE_QUIRKS;
+  return rest;
+}
+
+/* Skips white space. Returns true if there was any. */
+static bool skip_white(const hp_tokenizer *t, doctype_parts *parts) {
+  const char *from = parts->at;
+  while (parts->at < t->end && is_white(*parts->at)) parts->at++;
+  return parts->at > from;
+}
+
+/* Reads from the keyword PUBLIC up to the system identifier. */
+static doctype_rest read_public_part(hp_tokenizer *t, doctype_parts *parts) {
+  //§ after-doctype-public-keyword-state
+  parts->at += 6;
+  //§ before-doctype-public-identifier-state
+  bool white = skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return doctype_error(t, parts, HP_ERROR_MISSING_DOCTYPE_PUBLIC_IDENTIFIER, REST_NONE);
+  if (!is_quote(*parts->at))
+    return doctype_error(t, parts, HP_ERROR_MISSING_QUOTE_BEFORE_DOCTYPE_PUBLIC_IDENTIFIER, REST_BOGUS);
+  if (!white) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_AFTER_DOCTYPE_PUBLIC_KEYWORD, parts->at);
+  //§ doctype-public-identifier-(double-quoted)-state
+  //§ doctype-public-identifier-(single-quoted)-state
+  parts->at = read_identifier(t, parts->at + 1, *parts->at, &parts->type.public_id);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return doctype_error(t, parts, HP_ERROR_ABRUPT_DOCTYPE_PUBLIC_IDENTIFIER, REST_NONE);
+  //§ after-doctype-public-identifier-state
+  parts->at++;
+  //§ between-doctype-public-and-system-identifiers-state
+  white = skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return REST_NONE;
+  if (is_quote(*parts->at) && !white)
+    hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_DOCTYPE_IDENTIFIERS, parts->at);
+  return REST_SYSTEM;
+}
+
+/* Reads from the keyword SYSTEM up to the system identifier. */
+static doctype_rest read_system_keyword(hp_tokenizer *t, doctype_parts *parts) {
+  //§ after-doctype-system-keyword-state
+  parts->at += 6;
+  //§ before-doctype-system-identifier-state
+  bool white = skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return doctype_error(t, parts, HP_ERROR_MISSING_DOCTYPE_SYSTEM_IDENTIFIER, REST_NONE);
+  if (is_quote(*parts->at) && !white)
+    hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_AFTER_DOCTYPE_SYSTEM_KEYWORD, parts->at);
+  return REST_SYSTEM;
+}
+
+/* Reads the system identifier and the white space after it. */
+static doctype_rest read_system_identifier(hp_tokenizer *t, doctype_parts *parts) {
+  if (!is_quote(*parts->at))
+    return doctype_error(t, parts, HP_ERROR_MISSING_QUOTE_BEFORE_DOCTYPE_SYSTEM_IDENTIFIER, REST_BOGUS);
+  //§ doctype-system-identifier-(double-quoted)-state
+  //§ doctype-system-identifier-(single-quoted)-state
+  parts->at = read_identifier(t, parts->at + 1, *parts->at, &parts->type.system_id);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return doctype_error(t, parts, HP_ERROR_ABRUPT_DOCTYPE_SYSTEM_IDENTIFIER, REST_NONE);
+  //§ after-doctype-system-identifier-state
+  parts->at++;
+  skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return REST_NONE;
+  hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_AFTER_DOCTYPE_SYSTEM_IDENTIFIER, parts->at);
+  return REST_BOGUS;
+}
+
+/* Reads the name and the keyword after it. */
+static doctype_rest read_name_part(hp_tokenizer *t, doctype_parts *parts) {
+  if (parts->at < t->end && !is_white(*parts->at) && *parts->at != '>')
+    hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BEFORE_DOCTYPE_NAME, parts->at);
+  //§ before-doctype-name-state
+  skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return doctype_error(t, parts, HP_ERROR_MISSING_DOCTYPE_NAME, REST_NONE);
+  //§ doctype-name-state
+  parts->at = read_doctype_name(t, parts->at, &parts->type.name);
+  //§ after-doctype-name-state
+  skip_white(t, parts);
+  if (parts->at == t->end) return doctype_error(t, parts, HP_ERROR_EOF_IN_DOCTYPE, REST_NONE);
+  if (*parts->at == '>') return REST_NONE;
+  if (goes_on_with(t, parts->at, "public", 6)) return read_public_part(t, parts);
+  if (goes_on_with(t, parts->at, "system", 6)) return read_system_keyword(t, parts);
+  return doctype_error(t, parts, HP_ERROR_INVALID_CHARACTER_SEQUENCE_AFTER_DOCTYPE_NAME, REST_BOGUS);
+}
+
+//§ bogus-doctype-state
+static void skip_bogus_part(hp_tokenizer *t, doctype_parts *parts) {
+  const char *stop = t->scan->byte(parts->at, t->end, '>');
+  for (const char *p = parts->at; (p = t->scan->byte(p, stop, 0)) < stop; p++)
+    hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p);
+  parts->at = stop;
 }
 
 //§ doctype-state
 static int read_doctype(hp_tokenizer *t, hp_token *token, const char *at) {
-  const char *p = at + 9, *end = t->end;
-  unsigned flags = 0;
+  doctype_parts parts = {.at = at + 9};
   hp_arena bytes = *t->bytes;
-  hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
 
-  if (p < end && !is_white(*p) && *p != '>') hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BEFORE_DOCTYPE_NAME, p);
-  //§ before-doctype-name-state
-  p = skip_white(t, p);
-  if (p == end) goto end_of_file;
-  if (*p == '>') {
-    hp_error_at(t, HP_ERROR_MISSING_DOCTYPE_NAME, p);
-    goto quirks;
-  }
-  //§ doctype-name-state
-  p = read_doctype_name(t, p, &type.name);
-  //§ after-doctype-name-state
-  p = skip_white(t, p);
-  if (p == end) goto end_of_file;
-  if (*p == '>') goto emit;
-  if (goes_on_with(t, p, "public", 6)) {
-    //§ after-doctype-public-keyword-state
-    p += 6;
-    bool white = p < end && is_white(*p);
-    //§ before-doctype-public-identifier-state
-    p = skip_white(t, p);
-    if (p == end) goto end_of_file;
-    if (*p == '>') {
-      hp_error_at(t, HP_ERROR_MISSING_DOCTYPE_PUBLIC_IDENTIFIER, p);
-      goto quirks;
-    }
-    if (*p != '"' && *p != '\'') {
-      hp_error_at(t, HP_ERROR_MISSING_QUOTE_BEFORE_DOCTYPE_PUBLIC_IDENTIFIER, p);
-      flags = HP_TOKEN_FORCE_QUIRKS;
-      goto bogus;
-    }
-    if (!white) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_AFTER_DOCTYPE_PUBLIC_KEYWORD, p);
-    //§ doctype-public-identifier-(double-quoted)-state
-    //§ doctype-public-identifier-(single-quoted)-state
-    p = read_identifier(t, p + 1, *p, &type.public_id);
-    if (p == end) goto end_of_file;
-    if (*p == '>') {
-      hp_error_at(t, HP_ERROR_ABRUPT_DOCTYPE_PUBLIC_IDENTIFIER, p);
-      goto quirks;
-    }
-    //§ after-doctype-public-identifier-state
-    p++;
-    white = p < end && is_white(*p);
-    //§ between-doctype-public-and-system-identifiers-state
-    p = skip_white(t, p);
-    if (p == end) goto end_of_file;
-    if (*p == '>') goto emit;
-    if ((*p == '"' || *p == '\'') && !white) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_DOCTYPE_IDENTIFIERS, p);
-  } else if (goes_on_with(t, p, "system", 6)) {
-    //§ after-doctype-system-keyword-state
-    p += 6;
-    bool white = p < end && is_white(*p);
-    //§ before-doctype-system-identifier-state
-    p = skip_white(t, p);
-    if (p == end) goto end_of_file;
-    if (*p == '>') {
-      hp_error_at(t, HP_ERROR_MISSING_DOCTYPE_SYSTEM_IDENTIFIER, p);
-      goto quirks;
-    }
-    if ((*p == '"' || *p == '\'') && !white)
-      hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_AFTER_DOCTYPE_SYSTEM_KEYWORD, p);
-  } else {
-    hp_error_at(t, HP_ERROR_INVALID_CHARACTER_SEQUENCE_AFTER_DOCTYPE_NAME, p);
-    flags = HP_TOKEN_FORCE_QUIRKS;
-    goto bogus;
-  }
-  if (*p != '"' && *p != '\'') {
-    hp_error_at(t, HP_ERROR_MISSING_QUOTE_BEFORE_DOCTYPE_SYSTEM_IDENTIFIER, p);
-    flags = HP_TOKEN_FORCE_QUIRKS;
-    goto bogus;
-  }
-  //§ doctype-system-identifier-(double-quoted)-state
-  //§ doctype-system-identifier-(single-quoted)-state
-  p = read_identifier(t, p + 1, *p, &type.system_id);
-  if (p == end) goto end_of_file;
-  if (*p == '>') {
-    hp_error_at(t, HP_ERROR_ABRUPT_DOCTYPE_SYSTEM_IDENTIFIER, p);
-    goto quirks;
-  }
-  //§ after-doctype-system-identifier-state
-  p = skip_white(t, p + 1);
-  if (p == end) goto end_of_file;
-  if (*p == '>') goto emit;
-  hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_AFTER_DOCTYPE_SYSTEM_IDENTIFIER, p);
-
-bogus:
-  //§ bogus-doctype-state
-  for (const char *rest = p; (rest = t->scan->byte(rest, end, 0)) < (p = t->scan->byte(p, end, '>')); rest++)
-    hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, rest);
-  goto emit;
-
-end_of_file:
-  hp_error_at(t, HP_ERROR_EOF_IN_DOCTYPE, end);
-quirks:
-  flags = HP_TOKEN_FORCE_QUIRKS;
-emit:
-  if (p == end && !t->last) {
+  doctype_rest rest = read_name_part(t, &parts);
+  if (rest == REST_SYSTEM) rest = read_system_identifier(t, &parts);
+  if (rest == REST_BOGUS) skip_bogus_part(t, &parts);
+  if (parts.at == t->end && !t->last) {
     hp_arena_return(t->bytes, &bytes);
     return HP_TOKEN_NEED_MORE;
   }
   hp_doctype *doctype = hp_arena_take(t->nodes, sizeof *doctype);
-  *doctype = type;
+  *doctype = parts.type;
   token->doctype = doctype;
-  return hp_emit(t, token, HPAR_TOKEN_DOCTYPE, flags, at, p + (p < end));
+  return hp_emit(t, token, HPAR_TOKEN_DOCTYPE, parts.flags, at, parts.at + (parts.at < t->end));
 }
 
 //§ markup-declaration-open-state

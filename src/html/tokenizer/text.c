@@ -27,15 +27,110 @@ static const char *read_reference(hp_tokenizer *t, hp_rewrite *rewrite, const ch
   return reference.end;
 }
 
+/* The meaning of a '<' in the data state. */
+typedef enum tag_start {
+  IS_TEXT,      /* a character of text, or a malformed tag that the tokenizer ignores */
+  IS_MARKUP,    /* the beginning of the next token */
+  IS_SECTION,   /* the beginning of a CDATA section */
+  IS_INCOMPLETE /* the input ends too early to tell */
+} tag_start;
+
+/* Reads "<!" at *at. */
+static tag_start read_declaration_open(hp_tokenizer *t, hp_rewrite *rewrite, const char **at) {
+  const char *p = *at;
+  size_t left = (size_t)(t->end - p), known = left < 9 ? left : 9;
+  if (!t->foreign || memcmp(p, "<![CDATA[", known) != 0) return IS_MARKUP;
+  if (known < 9) return t->last ? IS_MARKUP : IS_INCOMPLETE;
+  t->pending_text = !hp_rewrite_empty(rewrite, p);
+  if (!t->foreign(t->context)) return IS_MARKUP;
+  hp_rewrite_skip(rewrite, p, p + 9);
+  *at = p + 9;
+  return IS_SECTION;
+}
+
+/* Reads the '<' at *at. If the text continues after it, moves *at there. */
+//§ tag-open-state
+static inline tag_start read_tag_open(hp_tokenizer *t, hp_rewrite *rewrite, const char **at) {
+  const char *p = *at, *end = t->end;
+  //§ end-tag-open-state
+  if (p + 1 == end || (p[1] == '/' && p + 2 == end)) {
+    hp_error_at(t, HP_ERROR_EOF_BEFORE_TAG_NAME, end);
+    return IS_INCOMPLETE;
+  }
+  if (p[1] == '/') {
+    if (p[2] != '>') return IS_MARKUP;
+    hp_error_at(t, HP_ERROR_MISSING_END_TAG_NAME, p + 2);
+    hp_rewrite_skip(rewrite, p, p + 3);
+    *at = p + 3;
+    return IS_TEXT;
+  }
+  if (p[1] == '!') return read_declaration_open(t, rewrite, at);
+  if (hp_is_alpha(p[1]) || p[1] == '?') return IS_MARKUP;
+  hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, p + 1);
+  *at = p + 1;
+  return IS_TEXT;
+}
+
+/* The position after a CDATA section, and the flags of its text. */
+typedef struct section_end {
+  const char *at;
+  unsigned flags;
+} section_end;
+
+/* Reads the content of a CDATA section from `p`. */
+//§ cdata-section-state
+static section_end read_section(hp_tokenizer *t, hp_rewrite *rewrite, const char *p) {
+  const char *end = t->end;
+  unsigned flags = 0;
+  for (;; p++) {
+    const char *bracket = t->scan->byte(p, end, ']');
+    while (p < bracket && (p = t->scan->raw(p, bracket)) < bracket) {
+      if (*p == '\r') {
+        p = hp_rewrite_newline(rewrite, p, end);
+      } else {
+        if (!*p) flags |= HP_TEXT_NUL;
+        p++;
+      }
+    }
+    if (p == end) {
+      hp_error_at(t, HP_ERROR_EOF_IN_CDATA, end);
+      return (section_end){end, flags};
+    }
+    //§ cdata-section-bracket-state
+    //§ cdata-section-end-state
+    if (end - p >= 3 && p[1] == ']' && p[2] == '>') {
+      hp_rewrite_skip(rewrite, p, p + 3);
+      return (section_end){p + 3, flags};
+    }
+  }
+}
+
+/* Releases the memory of an incomplete run. Returns HP_TOKEN_NEED_MORE. */
+static int need_more_data(hp_tokenizer *t, const hp_rewrite *rewrite) {
+  if (rewrite->start) {
+    hp_arena mark = *t->bytes;
+    mark.at = rewrite->start;
+    if (t->bytes->at == rewrite->limit) hp_arena_return(t->bytes, &mark);
+  }
+  return HP_TOKEN_NEED_MORE;
+}
+
 //§ data-state
 static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const char *p, bool in_section) {
   const char *start = *at, *end = t->end;
   hp_rewrite rewrite = {.arena = t->bytes, .from = start};
   unsigned flags = 0;
-  if (in_section) goto section;
+  if (in_section) {
+    section_end section = read_section(t, &rewrite, p);
+    p = section.at;
+    flags = section.flags;
+  }
   for (;;) {
     p = t->scan->text(p, end);
-    if (p == end) break;
+    if (p == end) {
+      if (!t->last) return need_more_data(t, &rewrite);
+      break;
+    }
     if (*p == '&') {
       p = read_reference(t, &rewrite, p);
     } else if (*p == '\r') {
@@ -44,88 +139,22 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
       hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p++);
       flags |= HP_TEXT_NUL;
     } else {
-      //§ tag-open-state
-      if (p + 1 == end) {
-        hp_error_at(t, HP_ERROR_EOF_BEFORE_TAG_NAME, end);
-        p = end;
-        break;
+      tag_start found = read_tag_open(t, &rewrite, &p);
+      if (found == IS_MARKUP) break;
+      if (found == IS_INCOMPLETE) p = end;
+      if (found == IS_SECTION) {
+        section_end section = read_section(t, &rewrite, p);
+        p = section.at;
+        flags |= section.flags;
       }
-      if (p[1] == '/') {
-        //§ end-tag-open-state
-        if (p + 2 == end) {
-          hp_error_at(t, HP_ERROR_EOF_BEFORE_TAG_NAME, end);
-          p = end;
-          break;
-        }
-        if (p[2] != '>') goto done;
-        hp_error_at(t, HP_ERROR_MISSING_END_TAG_NAME, p + 2);
-        hp_rewrite_skip(&rewrite, p, p + 3);
-        p += 3;
-      } else if (p[1] == '!') {
-        size_t left = (size_t)(end - p), known = left < 9 ? left : 9;
-        if (!t->foreign || memcmp(p, "<![CDATA[", known) != 0) goto done;
-        if (known < 9) {
-          if (t->last) goto done;
-          p = end;
-          break;
-        }
-        t->pending_text = !hp_rewrite_empty(&rewrite, p);
-        if (!t->foreign(t->context)) goto done;
-        hp_rewrite_skip(&rewrite, p, p + 9);
-        p += 9;
-        goto section;
-      } else if (hp_is_alpha(p[1]) || p[1] == '?') {
-        goto done;
-      } else {
-        hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, p + 1);
-        p++;
-      }
-    }
-    continue;
-
-  section:
-    //§ cdata-section-state
-    for (;;) {
-      const char *bracket = t->scan->byte(p, end, ']');
-      while (p < bracket && (p = t->scan->raw(p, bracket)) < bracket) {
-        if (*p == '\r') {
-          p = hp_rewrite_newline(&rewrite, p, end);
-        } else {
-          if (!*p) flags |= HP_TEXT_NUL;
-          p++;
-        }
-      }
-      if (p == end) {
-        hp_error_at(t, HP_ERROR_EOF_IN_CDATA, end);
-        break;
-      }
-      //§ cdata-section-bracket-state
-      //§ cdata-section-end-state
-      if (end - p >= 3 && p[1] == ']' && p[2] == '>') {
-        hp_rewrite_skip(&rewrite, p, p + 3);
-        p += 3;
-        break;
-      }
-      p++;
     }
   }
-  if (!t->last) goto more;
-
-done:
   if (hp_rewrite_empty(&rewrite, p)) {
     *at = p;
     return HPAR_TOKEN_EOF;
   }
   t->content = HP_CONTENT_DATA;
   return emit_text(t, token, &rewrite, flags, start, p);
-
-more:
-  if (rewrite.start) {
-    hp_arena mark = *t->bytes;
-    mark.at = rewrite.start;
-    if (t->bytes->at == rewrite.limit) hp_arena_return(t->bytes, &mark);
-  }
-  return HP_TOKEN_NEED_MORE;
 }
 
 bool hp_is_appropriate_end_tag(const hp_tokenizer *t, const char *at) {
