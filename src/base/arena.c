@@ -1,7 +1,6 @@
 #include "base/arena.h"
 
 #include "base/memory.h"
-#include "platform/jemalloc.h"
 
 enum { SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };
 enum { PAGE = 4 << 10, SMALLEST_PART = 64 << 10, PART_FACTOR = 4 };

@@ -45,21 +45,21 @@ typedef struct cut_list {
   uint32_t count;
 } cut_list;
 
-static hpar_status find_cuts(const hp_profile *p, hp_cut_policy policy, const hp_request *task, cut_list *cuts) {
-  for (size_t from = p->cut_distance; from < task->length; from += p->cut_distance) {
-    size_t cut = hp_cut(policy, task->text, task->length, from);
-    if (cut >= task->length) break;
+static hpar_status find_cuts(const hp_profile *p, hp_cut_policy policy, const hp_request *request, cut_list *cuts) {
+  for (size_t from = p->cut_distance; from < request->length; from += p->cut_distance) {
+    size_t cut = hp_cut(policy, request->text, request->length, from);
+    if (cut >= request->length) break;
     if (cuts->count && cuts->at[cuts->count - 1] >= cut) continue;
     cuts->at[cuts->count++] = (uint32_t)cut;
   }
-  return hp_true_states(task, NULL, cuts->at, cuts->count, cuts->states);
+  return hp_true_states(request, NULL, cuts->at, cuts->count, cuts->states);
 }
 
-static hpar_status count_cuts(hp_profile *p, hp_cut_policy policy, const hp_request *task, const cut_list *cuts) {
+static hpar_status count_cuts(hp_profile *p, hp_cut_policy policy, const hp_request *request, const cut_list *cuts) {
   for (uint32_t i = 0; i < cuts->count; i++) {
     const hp_true_state *s = &cuts->states[i];
     p->states[policy][s->state]++;
-    hp_cut_key key = hp_cut_key_at(task->text, task->length, s->place);
+    hp_cut_key key = hp_cut_key_at(request->text, request->length, s->place);
     hp_profile_row *row = row_of(p, &key);
     if (!row) return HPAR_ERROR_MEMORY;
     row->states[s->state]++;
@@ -152,21 +152,21 @@ static void after(void *context, const hp_engine *engine, const hp_token *t) {
   if (t->name < HP_KNOWN_ATOMS) p->seen[t->name] = is_void ? 2 : 1;
 }
 
-static hpar_status count_page(hp_profile *p, const hp_request *task, cut_list *cuts) {
+static hpar_status count_page(hp_profile *p, const hp_request *request, cut_list *cuts) {
   for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) {
     if (policy == HP_CUT_BEFORE_TAG) continue;
     cuts->count = 0;
-    hpar_status status = find_cuts(p, (hp_cut_policy)policy, task, cuts);
-    if (status == HPAR_OK) status = count_cuts(p, (hp_cut_policy)policy, task, cuts);
+    hpar_status status = find_cuts(p, (hp_cut_policy)policy, request, cuts);
+    if (status == HPAR_OK) status = count_cuts(p, (hp_cut_policy)policy, request, cuts);
     if (status != HPAR_OK) return status;
   }
   cuts->count = 0;
-  hpar_status status = find_cuts(p, HP_CUT_BEFORE_TAG, task, cuts);
-  if (status == HPAR_OK) status = count_cuts(p, HP_CUT_BEFORE_TAG, task, cuts);
+  hpar_status status = find_cuts(p, HP_CUT_BEFORE_TAG, request, cuts);
+  if (status == HPAR_OK) status = count_cuts(p, HP_CUT_BEFORE_TAG, request, cuts);
   if (status != HPAR_OK) return status;
   census c = {.profile = p, .cuts = cuts};
   hp_observer observer = {&c, before, after};
-  status = hp_observe(task, NULL, &observer);
+  status = hp_observe(request, NULL, &observer);
   if (status == HPAR_OK) finish_chunk(&c);
   return status;
 }
@@ -178,18 +178,18 @@ hpar_status hp_profile_page(hp_profile *p, hpar_parser *parser, hpar_document *d
   /* This parse finds the encoding. */
   hpar_status status = hpar_parse(parser, &o, bytes, length, document, NULL);
   if (status != HPAR_OK) return status;
-  hp_request task = {.document = document,
-                     .text = document->input.bytes,
-                     .length = document->input.length,
-                     .scripting = options->scripting};
-  size_t most = task.length / p->cut_distance + 1;
+  hp_request request = {.document = document,
+                        .text = document->input.bytes,
+                        .length = document->input.length,
+                        .scripting = options->scripting};
+  size_t most = request.length / p->cut_distance + 1;
   cut_list cuts = {.at = hp_allocate(most * sizeof *cuts.at), .states = hp_allocate(most * sizeof *cuts.states)};
-  status = cuts.at && cuts.states ? count_page(p, &task, &cuts) : HPAR_ERROR_MEMORY;
+  status = cuts.at && cuts.states ? count_page(p, &request, &cuts) : HPAR_ERROR_MEMORY;
   hp_free(cuts.at);
   hp_free(cuts.states);
   if (status != HPAR_OK) return status;
   p->pages++;
-  p->bytes += task.length;
+  p->bytes += request.length;
   return HPAR_OK;
 }
 

@@ -3,7 +3,7 @@
 
 /* Classification of chunk boundaries, for statistics and for strategies with an audit. */
 
-#include "speculation/strategies/strategy.h"
+#include "speculation/worker/strategy.h"
 
 /* The result of the last search for the tag that ends at a token boundary. Several cuts may lie
  * before the same token boundary. Zeros are no result. */

@@ -47,7 +47,7 @@ static bool leaves_data(const hp_builder *b, const hp_token *t) {
 /* Builds the token that ends a segment of the right log. If the token depends on the outer context,
  * it ends the composed segment. Returns whether the composition continues. */
 static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) {
-  struct hp_outer_context *outer = &c->worker->outer;
+  hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   outer->disposition = HP_DISPOSITION_LOCAL;
   if (b->depth == 0 || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
@@ -74,7 +74,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
 
 /* Returns whether all assumptions of the segment hold. Otherwise it does not change the log. */
 static bool check_segment(hp_composer *c, const hp_segment *s) {
-  struct hp_outer_context *outer = &c->worker->outer;
+  hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
   uint32_t assumed = b->assumed;

@@ -5,6 +5,7 @@
 #include "session/sized.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/start/custom.h"
+#include "speculation/strategies/strategies.h"
 
 #include <stdio.h>
 

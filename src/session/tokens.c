@@ -60,7 +60,7 @@ static void show(const hp_engine *engine, const hp_token *t, attribute_list *lis
 
 typedef struct tokenizing {
   hp_engine *engine;
-  const hp_request *task;
+  const hp_request *request;
   hp_content content;
   const char *last_start_tag;
   attribute_list list;
@@ -72,7 +72,7 @@ typedef struct tokenizing {
 /* Calls the callback with the token. */
 static void report(hp_engine *engine, const hp_token *token, void *context) {
   tokenizing *run = context;
-  const hp_input *input = &run->task->document->input;
+  const hp_input *input = &run->request->document->input;
   hpar_token shown;
   show(engine, token, &run->list, &engine->unwind, &shown);
   shown.start = hp_input_offset(input, token->start);
@@ -89,19 +89,19 @@ static bool is_declined(const hp_engine *engine, void *context) {
 static hpar_status tokenize(void *argument) {
   tokenizing *run = argument;
   hp_engine *engine = run->engine;
-  const hp_request *task = run->task;
-  hp_engine_open(engine, task);
+  const hp_request *request = run->request;
+  hp_engine_open(engine, request);
   engine->tokenizer.content = run->content;
   engine->tokenizer.foreign = NULL;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
   hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = is_declined}, run);
-  if (task->max_errors) {
-    hp_find_input_errors(task->text, task->length, &engine->errors);
+  if (request->max_errors) {
+    hp_find_input_errors(request->text, request->length, &engine->errors);
     hp_errors_sort(&engine->errors);
     for (uint32_t i = 0; i < engine->errors.count; i++)
       engine->errors.items[i].offset =
-          (uint32_t)hp_input_offset(&task->document->input, engine->errors.items[i].offset);
+          (uint32_t)hp_input_offset(&request->document->input, engine->errors.items[i].offset);
   }
   return HPAR_OK;
 }
@@ -135,7 +135,7 @@ hpar_status hp_tokenize(hp_session *session, const char *state, const char *last
                           .length = document->input.length,
                           .max_errors = max_errors};
     tokenizing run = {.engine = &session->engine,
-                      .task = &request,
+                      .request = &request,
                       .content = content,
                       .last_start_tag = last_start_tag,
                       .callback = callback,

@@ -3,11 +3,12 @@
  * token is deferred. The rules follow the insertion modes of the standard one by one. A token that
  * they miss reaches hp_outer_poison. */
 
+#include "speculation/dispositions.h"
+
 #include "html/tree/alike.h"
 #include "html/tree/foreign.h"
 #include "html/tree/gaps.h"
 #include "html/tree/listing.h"
-#include "speculation/worker/worker.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
@@ -129,7 +130,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_PLAINTEXT:
     case HP_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
-    case HP_SELECT: return b->depth == 0 && !(b->outer->confident & SCOPE);
+    case HP_SELECT: return b->depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
     case HP_RB:
     case HP_RP:
     case HP_RT:
@@ -222,8 +223,8 @@ static bool is_head_tag(hp_atom name) {
 
 /* Returns whether the worker defers the token. Requires: the worker has no open element. */
 static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
-  uint8_t mode = b->outer->base_mode;
-  if (b->outer->fostered) return true;
+  uint8_t mode = hp_outer_of(b)->base_mode;
+  if (hp_outer_of(b)->fostered) return true;
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HPAR_TOKEN_END_TAG) return true;
@@ -243,14 +244,14 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
  * not run the first half of such a tag. Requires: the worker has open elements. */
 static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
   if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
-  return hp_questions_of(b, t) & ~b->outer->confident & (LI | DD) && !has_li_barrier(b) && !b->last[HP_TEMPLATE];
+  return hp_questions_of(b, t) & ~hp_outer_of(b)->confident & (LI | DD) && !has_li_barrier(b) && !b->last[HP_TEMPLATE];
 }
 
 /* Returns whether the token is the only text before a deferred end tag. Deferring it, too, takes
  * one entry of the log. Splicing it takes two entries, one of which is an assumption. */
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
-  if (t->kind != HPAR_TOKEN_TEXT || b->outer->now.tokens || !b->outer->minimise_log) return false;
+  if (t->kind != HPAR_TOKEN_TEXT || hp_outer_of(b)->now.tokens || !hp_outer_of(b)->minimise_log) return false;
   return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
 }
 
@@ -304,17 +305,17 @@ bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG &
 /* Returns whether to split a <tr> instead of deferring it. After a deferred <tr> the row belongs to
  * the outer context. The worker would then have to defer every row without an end tag. */
 static bool should_split_row(const hp_builder *b) {
-  uint8_t mode = b->outer->base_mode;
-  return b->outer->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
+  uint8_t mode = hp_outer_of(b)->base_mode;
+  return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
 }
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
   if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
-  if (b->depth || b->outer->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
+  if (b->depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
-  uint32_t questions = hp_questions_of(b, t) & ~b->outer->confident;
-  b->outer->confident |= questions;
+  uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
+  hp_outer_of(b)->confident |= questions;
   return questions ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_LOCAL;
 }
 
@@ -339,7 +340,7 @@ static bool is_to_be_reconstructed(const hp_builder *b) {
 }
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
-  uint8_t mode = b->outer->base_mode;
+  uint8_t mode = hp_outer_of(b)->base_mode;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
   bool comment = t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
   if (comment) return COMMENT_MODES;
@@ -364,7 +365,7 @@ uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
   bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || html_rules(current(b), t) ||
                  ((start || end) && breaks_out(b, t)) || (end && last_of(b, t->name));
   if (!by_mode) return ~0u;
-  return b->outer->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(b->outer->base_mode);
+  return hp_outer_of(b)->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(hp_outer_of(b)->base_mode);
 }
 
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
@@ -459,8 +460,8 @@ bool hp_is_fostered(uint8_t mode, const hp_token *t) {
 
 uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_END_TAG) {
-    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : b->outer->outer_ns;
-    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return b->outer->outer_ns;
+    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
+    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
     if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
     if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
     return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;

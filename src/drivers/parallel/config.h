@@ -6,7 +6,7 @@
 #include "drivers/pipelined/config.h"
 #include "merge/merge.h"
 #include "platform/pool.h"
-#include "speculation/strategies/strategy.h"
+#include "speculation/worker/strategy.h"
 
 #include <hpar/parse.h>
 

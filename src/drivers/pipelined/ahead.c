@@ -21,7 +21,7 @@ static bool answer_cdata(void *context) {
   return foreign;
 }
 
-static const char *end_of_text(const hp_stages *s) { return s->task->text + s->task->length; }
+static const char *end_of_text(const hp_stages *s) { return s->parse_request->text + s->parse_request->length; }
 
 /* Starts a window of `bytes` at the next token. */
 static void move_window(hp_stages *s, size_t bytes) {
@@ -29,7 +29,7 @@ static void move_window(hp_stages *s, size_t bytes) {
   const char *end = end_of_text(s);
   bool all = (size_t)(end - t->at) <= bytes;
   t->end = all ? end : t->at + bytes;
-  t->last = all && !s->task->more;
+  t->last = all && !s->parse_request->more;
   s->from = t->at;
   s->look = all ? (const char *)UINTPTR_MAX : t->at + bytes / 2;
 }
@@ -130,7 +130,7 @@ static void predict(hp_stages *s, hp_token *token) {
   if (token->kind == HPAR_TOKEN_START_TAG) {
     if (token->flags & HP_TOKEN_SELF_CLOSING) notes |= HP_NOTE_SELF_CLOSING;
     if ((token->name < HP_KNOWN_ATOMS && notable[token->name]) || s->feedback.depth) {
-      hp_content content = hp_content_of(token->name, s->task->scripting);
+      hp_content content = hp_content_of(token->name, s->parse_request->scripting);
       if (content != HP_CONTENT_DATA) notes |= HP_NOTE_RAW_TEXT;
       if (s->predictor == HP_PREDICT_FEEDBACK)
         s->ahead.content = hp_feedback_start_tag(&s->feedback, token, content, s->nodes.range->base);
@@ -308,12 +308,12 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   const hp_tokenizer *from = &s->engine->tokenizer;
   hp_unwind *unwind = &s->engine->unwind;
   /* Until the stage runs, a failure unwinds through the engine of this thread. */
-  hp_range *range = &s->task->document->range;
+  hp_range *range = &s->parse_request->document->range;
   s->part.base = NULL;
-  if (parts) hp_range_part(range = &s->part, &s->task->document->range, part);
+  if (parts) hp_range_part(range = &s->part, &s->parse_request->document->range, part);
   hp_arena_open(&s->nodes, range, unwind);
   hp_arena_open(&s->bytes, range, unwind);
-  hp_interner_open(&s->interner, &s->task->document->atoms, unwind);
+  hp_interner_open(&s->interner, &s->parse_request->document->atoms, unwind);
   hp_tokenizer *t = &s->ahead;
   hp_tokenizer_open(t, &s->nodes, &s->bytes, &s->interner);
   s->nodes.unwind = s->bytes.unwind = s->interner.unwind = s->errors.unwind = &s->unwind;
@@ -323,8 +323,8 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   t->last_start_tag = from->last_start_tag;
   t->foreign = answer_cdata;
   t->context = s;
-  t->errors = s->task->max_errors ? &s->errors : NULL;
-  s->errors.limit = s->task->max_errors;
+  t->errors = s->parse_request->max_errors ? &s->errors : NULL;
+  s->errors.limit = s->parse_request->max_errors;
   s->errors.count = 0;
   s->errors.seen = 0;
   s->asked = s->known = 0;

@@ -72,8 +72,8 @@ static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) 
 
 static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at, bool rolled_back) {
   s->hazards[hazard]++;
-  if (!s->task->record) return;
-  hp_record_met(s->task->record,
+  if (!s->parse_request->record) return;
+  hp_record_met(s->parse_request->record,
                 &(hpar_hazard_event){.hazard = hazard,
                                      .text_at = at,
                                      .rolled_back = rolled_back,

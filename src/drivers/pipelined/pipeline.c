@@ -10,16 +10,17 @@ static void serve(void *context, unsigned thread) {
   hp_stages_serve(s);
 }
 
-void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp_request *task,
+void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp_request *request,
                         const hp_pipeline_config *config, hp_pipeline_counters *counters) {
   bool threads = pool && hp_pool_threads(pool) > 1;
   *counters = (hp_pipeline_counters){.threads = threads ? 2 : 1};
   /* Without separate parts the threads would take slabs alternately. In the next parse each thread
    * would write to memory that the other has written before. */
-  bool divided = threads && task->length <= HP_MAX_APART && hp_range_divide(&task->document->range, 1, task->length);
-  hp_stages_open(s, engine, task, config, !threads, 0, divided);
+  bool divided =
+      threads && request->length <= HP_MAX_APART && hp_range_divide(&request->document->range, 1, request->length);
+  hp_stages_open(s, engine, request, config, !threads, 0, divided);
   s->bind = config->bind;
-  s->has_events = task->record;
+  s->has_events = request->record;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
     s->served = true;

@@ -14,7 +14,7 @@ uint64_t hp_stages_note(hp_stages *s, hpar_event_kind kind, unsigned thread, uin
   const hp_tokenizer *t = thread ? &s->ahead : &s->engine->tokenizer;
   uint64_t end = hp_now();
   size_t first = (size_t)(from - t->base), last = (size_t)(t->at - t->base);
-  hp_record_event(s->task->record, kind, thread, UINT32_MAX, begin, end, first < last ? first : last, last);
+  hp_record_event(s->parse_request->record, kind, thread, UINT32_MAX, begin, end, first < last ? first : last, last);
   return end;
 }
 
@@ -24,12 +24,12 @@ void hp_stages_stop(hp_stages *s) {
   hp_event_count_wake(&s->parking);
 }
 
-void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, const hp_pipeline_config *config,
+void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, const hp_pipeline_config *config,
                     bool taking_turns, unsigned part, unsigned parts) {
   const hp_tokenizer *from = &engine->tokenizer;
   hp_unwind *unwind = &engine->unwind;
   s->engine = engine;
-  s->task = task;
+  s->parse_request = request;
   s->predictor = config->predictor;
   s->taking_turns = taking_turns;
   s->has_events = false;
@@ -60,7 +60,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *task, con
 
 void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
   counters->predictor = hp_pipeline_predictor_name(s->predictor);
-  if (s->part.base) s->task->document->range.in_parts += hp_range_part_used(&s->part);
+  if (s->part.base) s->parse_request->document->range.in_parts += hp_range_part_used(&s->part);
   counters->buffer_tokens = s->ring.length;
   counters->batch_tokens = s->ring.batch;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {

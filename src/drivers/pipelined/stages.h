@@ -46,10 +46,10 @@ typedef struct hp_snapshot {
 
 typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_engine *engine;
-  const hp_request *task;
+  const hp_request *parse_request;
   hp_pipeline_predictor predictor;
   hpar_affinity bind;
-  /* The task's record collects events: the tokenizer is thread 1, the tree builder thread 0. */
+  /* The request's record collects events: the tokenizer is thread 1, the tree builder thread 0. */
   bool has_events;
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;
@@ -117,11 +117,11 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_snapshot snapshot;
 } hp_stages;
 
-/* Opens the stages at the position of the engine, which parses the task. Reuses memory of an
+/* Opens the stages at the position of the engine, which parses the request. Reuses memory of an
  * earlier parse. Requires: the stages are zeroed, or were open before. The tokenizer's memory is
  * part `part` of `parts` of the document's range; parts 0: the whole range. A failure unwinds
  * through the engine. Only the calling thread uses the engine. */
-void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *task, const hp_pipeline_config *config,
+void hp_stages_open(hp_stages *stages, hp_engine *engine, const hp_request *request, const hp_pipeline_config *config,
                     bool taking_turns, unsigned part, unsigned parts);
 /* Runs the tokenizer on the calling thread. Returns after hp_stages_stop. */
 void hp_stages_serve(hp_stages *stages);
@@ -136,10 +136,10 @@ void hp_stages_stop(hp_stages *stages);
 void hp_stages_count(const hp_stages *stages, hp_pipeline_counters *counters);
 void hp_stages_close(hp_stages *stages);
 
-/* Parses the task to its end on `engine`, which is open, with a tokenizer on a pool thread.
+/* Parses the request to its end on `engine`, which is open, with a tokenizer on a pool thread.
  * Without a pool, or with a pool of one thread, the stages alternate. A failure unwinds through
  * the engine. The caller then calls hp_pipeline_abandon. */
-void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_engine *engine, const hp_request *task,
+void hp_parse_pipelined(hp_stages *stages, hp_pool *pool, hp_engine *engine, const hp_request *request,
                         const hp_pipeline_config *config, hp_pipeline_counters *counters);
 void hp_pipeline_abandon(hp_stages *stages, hp_pool *pool);
 

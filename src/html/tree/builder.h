@@ -121,8 +121,6 @@ typedef struct hp_higher {
   uint32_t same;
 } hp_higher;
 
-typedef struct hp_outer_context hp_outer_context;
-
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
@@ -188,7 +186,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* the text differs in the declared encoding: the parse unwinds and restarts */
   bool restarts;
   /* Speculative builder only: */
-  hp_outer_context *outer;
+  void *outer;       /* of the owner of the outer context, which implements html/tree/context.h */
   bool foreign_base; /* the top of the outer context is assumed to be a foreign element */
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;

@@ -6,28 +6,28 @@
 
 void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
 
-void hp_engine_open(hp_engine *engine, const hp_request *task) {
-  hpar_document *document = task->document;
+void hp_engine_open(hp_engine *engine, const hp_request *request) {
+  hpar_document *document = request->document;
   hp_arena_open(&engine->nodes, &document->range, &engine->unwind);
   hp_arena_open(&engine->bytes, &document->range, &engine->unwind);
   hp_interner_open(&engine->interner, &document->atoms, &engine->unwind);
   hp_tokenizer_open(&engine->tokenizer, &engine->nodes, &engine->bytes, &engine->interner);
   hp_builder_open(&engine->builder, document, &engine->tokenizer, &engine->unwind);
-  engine->tokenizer.base = engine->tokenizer.at = task->text;
-  engine->tokenizer.end = task->text + task->length;
-  engine->tokenizer.last = !task->more;
+  engine->tokenizer.base = engine->tokenizer.at = request->text;
+  engine->tokenizer.end = request->text + request->length;
+  engine->tokenizer.last = !request->more;
   engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
   engine->tokenizer.context = &engine->builder;
-  engine->builder.scripting = task->scripting;
-  engine->builder.source_offsets = task->source_offsets;
-  engine->builder.tentative = task->tentative;
+  engine->builder.scripting = request->scripting;
+  engine->builder.source_offsets = request->source_offsets;
+  engine->builder.tentative = request->tentative;
   engine->errors.count = 0;
   engine->errors.seen = 0;
-  engine->errors.limit = task->max_errors;
+  engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
-  engine->tokenizer.errors = engine->builder.errors = task->max_errors ? &engine->errors : NULL;
+  engine->tokenizer.errors = engine->builder.errors = request->max_errors ? &engine->errors : NULL;
   engine->tokens = 0;
-  const hp_limits *limits = &task->limits;
+  const hp_limits *limits = &request->limits;
   engine->limits = *limits;
   engine->until_check = limits->depth || limits->attributes || limits->nodes || limits->deadline ? 1 : UINT64_MAX;
   engine->until_clock = 1;

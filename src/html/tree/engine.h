@@ -46,7 +46,7 @@ typedef struct hp_request {
 void hp_engine_init(hp_engine *engine); /* an engine of zeros is not open, but may be closed */
 /* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has
  * set. */
-void hp_engine_open(hp_engine *engine, const hp_request *task);
+void hp_engine_open(hp_engine *engine, const hp_request *request);
 void hp_engine_close(hp_engine *engine);
 
 /* After a token: unwinds where there are too many nodes, or it is too late. */

@@ -3,8 +3,6 @@
 #include "base/ascii.h"
 #include "html/tree/mode_name.h"
 #include "speculation/start/markup.h"
-#include "speculation/strategies/strategy.h"
-#include "speculation/worker/worker.h"
 
 #include <string.h>
 
@@ -23,8 +21,8 @@ static uint8_t mode_named(const char *name) {
   return HP_IN_BODY;
 }
 
-static void inside_raw_text(const hp_request *task, const char *element, hp_start_state *state) {
-  const hp_raw_text *raw = element ? hp_raw_text_named(element, task->scripting) : NULL;
+static void inside_raw_text(const hp_request *request, const char *element, hp_start_state *state) {
+  const hp_raw_text *raw = element ? hp_raw_text_named(element, request->scripting) : NULL;
   if (raw) {
     state->content = raw->content;
     state->raw_name = raw->atom;
@@ -33,24 +31,25 @@ static void inside_raw_text(const hp_request *task, const char *element, hp_star
   }
 }
 
-static void predict(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  const hpar_cut cut = {task->text, task->length, chunk->cut, chunk->limit, task->scripting};
+static void predict(const hp_predictor_input *input, hp_start_state *state) {
+  const hp_request *request = input->request;
+  const hpar_cut cut = {request->text, request->length, input->cut, input->limit, request->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
-  plan->custom.predict(plan->custom.context, &cut, &guess);
+  input->custom->predict(input->custom->context, &cut, &guess);
   switch (guess.context) {
     case HPAR_CONTEXT_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
     case HPAR_CONTEXT_TAG: state->inside = HP_INSIDE_TAG; break;
     case HPAR_CONTEXT_DOUBLE_QUOTES: state->inside = HP_INSIDE_DOUBLE_QUOTES; break;
     case HPAR_CONTEXT_SINGLE_QUOTES: state->inside = HP_INSIDE_SINGLE_QUOTES; break;
-    case HPAR_CONTEXT_RAW_TEXT: inside_raw_text(task, guess.element, state); break;
+    case HPAR_CONTEXT_RAW_TEXT: inside_raw_text(request, guess.element, state); break;
     case HPAR_CONTEXT_CDATA: state->content = HP_CONTENT_CDATA_SECTION; break;
     default: break;
   }
   if (guess.ns == HPAR_NAMESPACE_SVG || guess.ns == HPAR_NAMESPACE_MATHML) state->ns = (uint8_t)guess.ns;
   state->mode = mode_named(guess.mode);
-  if (guess.first >= chunk->limit)
+  if (guess.first >= input->limit)
     state->first = HP_START_BEYOND;
-  else if (guess.first >= chunk->cut)
+  else if (guess.first >= input->cut)
     state->first = (uint32_t)guess.first;
 }
 

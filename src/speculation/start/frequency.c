@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 #include "speculation/start/markup.h"
-#include "speculation/strategies/strategy.h"
-#include "speculation/worker/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,25 +32,25 @@ hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *k
 
 /* Sets the raw-text element, which the state does not name: the element whose end tag is at the
  * cut, or the likeliest one. */
-static void inside_raw_text(const hp_request *task, uint32_t cut, hp_content content, hp_atom likeliest,
+static void inside_raw_text(const hp_request *request, uint32_t cut, hp_content content, hp_atom likeliest,
                             hp_start_state *state) {
-  const char *at = task->text + cut, *end = task->text + task->length;
+  const char *at = request->text + cut, *end = request->text + request->length;
   bool closer = end - at > 2 && at[0] == '<' && at[1] == '/';
-  const hp_raw_text *raw = closer ? hp_raw_text_at(at + 2, end, task->scripting) : NULL;
+  const hp_raw_text *raw = closer ? hp_raw_text_at(at + 2, end, request->scripting) : NULL;
   state->content = content;
   state->raw_name = raw && raw->content == content ? raw->atom : likeliest;
 }
 
-void hp_predict_by_frequency(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
-                             hp_start_state *state) {
-  hp_cut_key key = hp_cut_key_at(task->text, task->length, chunk->cut);
-  switch (hp_most_frequent(plan->frequencies, &key)) {
-    case HP_STATE_RCDATA: inside_raw_text(task, chunk->cut, HP_CONTENT_RCDATA, HP_TEXTAREA, state); return;
-    case HP_STATE_RAWTEXT: inside_raw_text(task, chunk->cut, HP_CONTENT_RAWTEXT, HP_STYLE, state); return;
+void hp_predict_by_frequency(const hp_predictor_input *input, hp_start_state *state) {
+  const hp_request *request = input->request;
+  hp_cut_key key = hp_cut_key_at(request->text, request->length, input->cut);
+  switch (hp_most_frequent(input->frequencies, &key)) {
+    case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_CONTENT_RCDATA, HP_TEXTAREA, state); return;
+    case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_CONTENT_RAWTEXT, HP_STYLE, state); return;
     case HP_STATE_SCRIPT_DATA:
     case HP_STATE_SCRIPT_DATA_ESCAPED:
     case HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED:
-      inside_raw_text(task, chunk->cut, HP_CONTENT_SCRIPT_DATA, HP_SCRIPT, state);
+      inside_raw_text(request, input->cut, HP_CONTENT_SCRIPT_DATA, HP_SCRIPT, state);
       return;
     case HP_STATE_PLAINTEXT: state->first = HP_START_BEYOND; return;
     case HP_STATE_CDATA_SECTION:

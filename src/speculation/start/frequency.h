@@ -29,7 +29,6 @@ extern const hpar_frequency_table hp_default_frequencies;
 /* Returns the most frequent state at cuts with this key. */
 hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *key);
 
-void hp_predict_by_frequency(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
-                             hp_start_state *state);
+void hp_predict_by_frequency(const hp_predictor_input *input, hp_start_state *state);
 
 #endif

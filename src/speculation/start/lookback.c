@@ -3,8 +3,6 @@
 #include "base/ascii.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
-#include "speculation/strategies/strategy.h"
-#include "speculation/worker/worker.h"
 #include "text/scan/scan.h"
 
 #include <string.h>
@@ -20,7 +18,7 @@ enum { OPENER_COST = 64 };
 enum { SAMPLE_BEFORE = 192, SAMPLE_AFTER = 64, TAG_SAMPLE = 512, FEW_TAGS = 3 };
 
 typedef struct view {
-  const hp_request *task;
+  const hp_request *request;
   const char *text, *end; /* of the available text */
   const char *cut;
   bool like_script;
@@ -91,7 +89,7 @@ static const hp_raw_text *raw_text_before(const view *v, const char *at) {
   if (at == v->text || at[-1] != '>') return NULL;
   const char *least = at - v->text > LONGEST_TAG ? at - LONGEST_TAG : v->text;
   const char *tag = memrchr(least, '<', (size_t)(at - least));
-  return tag ? hp_raw_text_at(tag + 1, v->end, v->task->scripting) : NULL;
+  return tag ? hp_raw_text_at(tag + 1, v->end, v->request->scripting) : NULL;
 }
 
 static bool begins_in(hp_start_state *state, const hp_raw_text *raw) {
@@ -137,7 +135,7 @@ static const char *opener_decides(view *v, const char *at, hp_start_state *state
     return !end ? at : v->like_script ? NULL : end;
   }
   if (hp_tag_is(name, v->end, "svg") || hp_tag_is(name, v->end, "math")) return v->like_script ? NULL : at;
-  const hp_raw_text *raw = hp_raw_text_at(name, v->end, v->task->scripting);
+  const hp_raw_text *raw = hp_raw_text_at(name, v->end, v->request->scripting);
   if (!raw || is_quoted(v, at)) return NULL;
   if (v->like_script && raw->atom != HP_SCRIPT && raw->atom != HP_STYLE) return NULL;
   const char *close = next_byte(v, at, '>');
@@ -159,7 +157,7 @@ static bool follows_end(view *v) {
   if (at[-2] == '-' && at[-3] == '-') return !v->like_script;
   const char *least = at - v->text > MAX_BLANKS ? at - MAX_BLANKS : v->text;
   const char *tag = memrchr(least, '<', (size_t)(at - least));
-  return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->task->scripting);
+  return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->request->scripting);
 }
 
 /* Returns the first escaped quote in [at, end), or NULL. */
@@ -193,7 +191,7 @@ static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, 
     state->raw_name = shared->found.state.raw_name;
     state->inside = shared->found.state.inside;
   }
-  *far = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->task->length ? VERY_FAR : FAR;
+  *far = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR;
   pthread_mutex_unlock(&shared->lock);
   return to;
 }
@@ -322,22 +320,25 @@ static bool follows_content(const view *v, const char *at) {
   return false;
 }
 
-void hp_predict_by_lookback(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
-                            hp_start_state *state) {
-  view v = {
-      .task = task, .text = task->text, .end = task->text + task->length, .cut = task->text + chunk->cut, .left = FAR};
+void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *state) {
+  const hp_request *request = input->request;
+  view v = {.request = request,
+            .text = request->text,
+            .end = request->text + request->length,
+            .cut = request->text + input->cut,
+            .left = FAR};
   const char *begin = v.cut; /* of the markup around the cut, if known */
   v.like_script = looks_like_script(&v);
   if (v.like_script && is_in_value(&v))
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
   else
-    begin = find_state(&v, plan->prescan, state);
+    begin = find_state(&v, input->prescan, state);
   bool data = state->content == HP_CONTENT_DATA && !state->inside;
   if (data) find_namespace(&v, state);
-  if (state->ns != HPAR_NAMESPACE_HTML || !plan->prescan) return;
+  if (state->ns != HPAR_NAMESPACE_HTML || !input->prescan) return;
   const char *name = v.cut + 1;
   if (name < v.end && *name == '/') name++;
   if (data && is_name(name, v.end) && !fits_head(name, v.end)) return;
   if (follows_content(&v, data ? v.cut : begin)) return;
-  if (hp_prescan_is_in_head(plan->prescan, task, chunk->cut)) state->mode = HP_IN_HEAD;
+  if (hp_prescan_is_in_head(input->prescan, request, input->cut)) state->mode = HP_IN_HEAD;
 }

@@ -6,7 +6,6 @@
 /* The predictor "lookback". It uses the nearest place before the cut that determines the state, the
  * names of the tags after the cut, some of which occur in foreign content only, and the end of the
  * head. */
-void hp_predict_by_lookback(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
-                            hp_start_state *state);
+void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *state);
 
 #endif

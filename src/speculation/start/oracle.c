@@ -22,18 +22,21 @@ static hpar_status open_engine(void *argument) {
   return HPAR_OK;
 }
 
-hp_oracle *hp_oracle_open(const hp_request *task, const char *fragment) {
+hp_oracle *hp_oracle_open(const hp_request *request, const char *fragment) {
   uint64_t begin = hp_now();
   hp_oracle *o = hp_allocate_zeroed(sizeof *o);
   if (!o) return NULL;
   hp_engine_init(&o->engine);
   if (hpar_document_create(&o->document)) o->document = NULL;
-  if (o->document && hp_document_open(o->document, false, task->length)) {
+  if (o->document && hp_document_open(o->document, false, request->length)) {
     hpar_document_destroy(o->document);
     o->document = NULL;
   }
-  hp_request own = {
-      .document = o->document, .text = task->text, .length = task->length, .more = true, .scripting = task->scripting};
+  hp_request own = {.document = o->document,
+                    .text = request->text,
+                    .length = request->length,
+                    .more = true,
+                    .scripting = request->scripting};
   opening opening = {&o->engine, &own, fragment};
   if (o->document && hp_try(&o->engine.unwind, open_engine, &opening) != HPAR_OK) {
     hpar_document_destroy(o->document);

@@ -1,5 +1,4 @@
-#include "speculation/strategies/strategy.h"
-#include "speculation/worker/worker.h"
+#include "speculation/start/predict.h"
 
 #include "speculation/start/frequency.h"
 #include "speculation/start/lookback.h"
@@ -11,22 +10,19 @@ hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
   return raw ? raw->atom : 0;
 }
 
-static void prescan(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  if (plan->prescan) hp_prescan_at(plan->prescan, task, chunk->cut, chunk->reach, state);
+static void prescan(const hp_predictor_input *input, hp_start_state *state) {
+  if (input->prescan) hp_prescan_at(input->prescan, input->request, input->cut, input->reach, state);
 }
 
-static void oracle(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  (void)plan, (void)task;
+static void oracle(const hp_predictor_input *input, hp_start_state *state) {
   uint8_t mode = state->mode;
-  if (chunk->truth_known) *state = chunk->truth;
+  if (input->truth) *state = *input->truth;
   state->mode = mode;
-  if (state->first >= chunk->reach && chunk->truth_known) state->first = HP_START_BEYOND;
+  if (state->first >= input->reach && input->truth) state->first = HP_START_BEYOND;
 }
 
-static void mode_oracle(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk,
-                        hp_start_state *state) {
-  (void)plan, (void)task;
-  if (chunk->truth_known) state->mode = chunk->truth.mode;
+static void mode_oracle(const hp_predictor_input *input, hp_start_state *state) {
+  if (input->truth) state->mode = input->truth->mode;
 }
 
 static const hp_predictor predictors[] = {
@@ -57,22 +53,22 @@ const char *hpar_predictor_summary(size_t index) {
 
 /* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are
  * not made, of course. */
-static void initial(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  (void)plan, (void)task, (void)chunk;
+static void initial(const hp_predictor_input *input, hp_start_state *state) {
+  (void)input;
   state->mode = HP_BEFORE_HEAD;
 }
 
 /* HPar 4.2.2(c), Table III: the first tag of a table part, if it is an end tag. */
-static void table(const hp_plan *plan, const hp_request *task, const hp_chunk_work *chunk, hp_start_state *state) {
-  (void)plan;
+static void table(const hp_predictor_input *input, hp_start_state *state) {
   static const struct part {
     const char *name;
     uint8_t mode;
   } parts[] = {{"td", HP_IN_BODY},          {"th", HP_IN_BODY},          {"tr", HP_IN_ROW},
                {"tbody", HP_IN_TABLE_BODY}, {"thead", HP_IN_TABLE_BODY}, {"tfoot", HP_IN_TABLE_BODY},
                {"table", HP_IN_BODY}};
-  const char *end = task->text + chunk->reach;
-  for (const char *at = task->text + chunk->cut; at < end && (at = memchr(at, '<', (size_t)(end - at))); at++) {
+  const char *end = input->request->text + input->reach;
+  for (const char *at = input->request->text + input->cut; at < end && (at = memchr(at, '<', (size_t)(end - at)));
+       at++) {
     bool closer = end - at > 1 && at[1] == '/';
     const char *name = at + 1 + closer;
     if (name >= end || (*name | 0x20) != 't') continue;

@@ -7,6 +7,8 @@
 
 #include "html/tree/engine.h"
 
+#include <hpar/predictor.h>
+
 /* The markup that a cut lies inside of, when the tokenizer's content is data. */
 typedef enum hp_inside {
   HP_INSIDE_NOTHING,
@@ -29,20 +31,28 @@ typedef struct hp_start_state {
 
 #define HP_START_BEYOND UINT32_MAX
 
-struct hp_plan;       /* speculation/strategies/strategy.h */
-struct hp_chunk_work; /* speculation/worker/worker.h */
+/* The input of a prediction. */
+typedef struct hp_predictor_input {
+  const hp_request *request;
+  uint32_t cut, limit;         /* of the chunk; the cut is positive */
+  uint32_t reach;              /* end of the text that the worker may read for the chunk */
+  const hp_start_state *truth; /* the state at the cut, for an oracle; NULL: unknown */
+  struct hp_prescan *prescan;  /* shared by all workers; NULL: none */
+  const hpar_frequency_table *frequencies;
+  const hpar_predictor *custom; /* the caller's, for the predictor that calls it */
+} hp_predictor_input;
+
+/* Predicts `state`, which is initially the data state in HTML. */
+typedef void (*hp_predict_fn)(const hp_predictor_input *input, hp_start_state *state);
 
 /* A predictor of the tokenizer's state and the namespace. */
 typedef struct hp_predictor {
   const char *name, *summary;
-  /* Predicts the state at the chunk's cut, which is positive. `state` is initially the data state
-   * in HTML. NULL: no prediction. */
-  void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
-                  hp_start_state *state);
+  hp_predict_fn predict; /* NULL: no prediction */
   /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
    * starts again after it. */
   bool context;
-  bool oracle; /* reads hp_chunk_work.truth */
+  bool oracle; /* reads hp_predictor_input.truth */
 } hp_predictor;
 
 /* A predictor of the insertion mode. */
@@ -50,8 +60,7 @@ typedef struct hp_mode_predictor {
   const char *name, *summary;
   /* Sets state->mode, which is initially HP_IN_BODY. The rest of the state is predicted. NULL: no
    * prediction. */
-  void (*predict)(const struct hp_plan *plan, const hp_request *task, const struct hp_chunk_work *chunk,
-                  hp_start_state *state);
+  hp_predict_fn predict;
   /* The worker also predicts the mode and the namespace after each deferred token. */
   bool after_replay;
   bool oracle;

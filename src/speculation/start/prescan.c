@@ -309,9 +309,9 @@ static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, ui
   return state;
 }
 
-bool hp_prescan_is_in_head(hp_prescan *p, const hp_request *task, uint32_t cut) {
+bool hp_prescan_is_in_head(hp_prescan *p, const hp_request *request, uint32_t cut) {
   pthread_mutex_lock(&p->lock);
-  scan c = {&p->head, task->text, task->text + task->length, task->text + cut, task->scripting, true};
+  scan c = {&p->head, request->text, request->text + request->length, request->text + cut, request->scripting, true};
   go_on(&c);
   bool inside = p->head.at >= cut;
   pthread_mutex_unlock(&p->lock);
@@ -334,21 +334,21 @@ static uint8_t namespace_at(const hp_prescan_state *s, uint8_t level) {
   return s->open[s->depth - level] == SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
 }
 
-void hp_prescan_at(hp_prescan *p, const hp_request *task, uint32_t cut, uint32_t limit, hp_start_state *state) {
-  hp_prescan_state s = noted(p, task->text, task->length, cut, task->scripting);
-  advance(&s, task->text, task->length, cut, task->scripting);
+void hp_prescan_at(hp_prescan *p, const hp_request *request, uint32_t cut, uint32_t limit, hp_start_state *state) {
+  hp_prescan_state s = noted(p, request->text, request->length, cut, request->scripting);
+  advance(&s, request->text, request->length, cut, request->scripting);
   if (s.where == IN_COMMENT) state->inside = HP_INSIDE_COMMENT;
   if (s.where == IN_RAW_TEXT) {
     state->content = hp_raw_text_of(s.raw)->content;
     state->raw_name = hp_raw_text_of(s.raw)->atom;
   }
   if (s.where != IN_DATA) {
-    scan c = {&s, task->text, task->text + task->length, task->text + limit, task->scripting, false};
+    scan c = {&s, request->text, request->text + request->length, request->text + limit, request->scripting, false};
     if (s.where == IN_COMMENT)
       in_comment(&c);
     else
       in_raw_text(&c);
-    state->first = s.where == IN_DATA ? s.at : limit == task->length ? 0 : HP_START_BEYOND;
+    state->first = s.where == IN_DATA ? s.at : limit == request->length ? 0 : HP_START_BEYOND;
   }
   if (s.head == IN_HEAD && !s.depth) state->mode = HP_IN_HEAD;
   state->ns = namespace_at(&s, 1);

@@ -49,10 +49,10 @@ void hp_prescan_close(hp_prescan *prescan);
 
 /* Finds the state at `cut` of a chunk that ends at `limit`, in the available text. Any thread may
  * call it. */
-void hp_prescan_at(hp_prescan *prescan, const hp_request *task, uint32_t cut, uint32_t limit, hp_start_state *state);
+void hp_prescan_at(hp_prescan *prescan, const hp_request *request, uint32_t cut, uint32_t limit, hp_start_state *state);
 
 /* Returns whether `cut` lies in the head, in the available text. */
-bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_request *task, uint32_t cut);
+bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_request *request, uint32_t cut);
 
 /* Skips the text before `to`, which is a token boundary in the body and not in foreign content. Any
  * thread may call it. */

@@ -42,21 +42,21 @@ static void add(uint32_t *places, uint32_t *count, uint32_t place) {
 }
 
 /* Adds the ends of raw text, one per element, in one pass over the end tags. */
-static void add_raw_texts(const hp_request *task, const char *at, const char *limit, uint32_t *places,
+static void add_raw_texts(const hp_request *request, const char *at, const char *limit, uint32_t *places,
                           uint32_t *count) {
   uint32_t seen = 0;
   for (; at < limit && (at = memchr(at, '<', (size_t)(limit - at))); at++) {
     if (limit - at < 4 || at[1] != '/') continue;
-    const hp_raw_text *raw = hp_raw_text_at(at + 2, limit, task->scripting);
+    const hp_raw_text *raw = hp_raw_text_at(at + 2, limit, request->scripting);
     if (!raw || seen >> hp_raw_text_index(raw) & 1) continue;
     seen |= 1u << hp_raw_text_index(raw);
     const char *close = memchr(at, '>', (size_t)(limit - at));
-    if (close) add(places, count, (uint32_t)(close + 1 - task->text));
+    if (close) add(places, count, (uint32_t)(close + 1 - request->text));
   }
 }
 
-void hp_enumerate_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
-  const char *base = task->text, *at = base + chunk->cut, *limit = base + chunk->limit;
+void hp_enumerate_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+  const char *base = request->text, *at = base + chunk->cut, *limit = base + chunk->limit;
   uint32_t places[HP_MAX_HYPOTHESES + 1], count = 0;
   uint64_t begin = hp_now();
   add(places, &count, chunk->cut);
@@ -65,11 +65,11 @@ void hp_enumerate_parse(hp_worker *w, const hp_request *task, const hp_plan *pla
   add(places, &count, after_tag(base, at, limit, '"'));
   add(places, &count, after_tag(base, at, limit, '\''));
   add(places, &count, after(base, at, limit, "]]>"));
-  add_raw_texts(task, at, limit, places, &count);
+  add_raw_texts(request, at, limit, places, &count);
   add(places, &count, NEVER);
   w->predict_nanoseconds += hp_now() - begin;
   hp_start_state data = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   chunk->start = data;
-  hp_worker_speculate_joined(w, task, plan, &data, places, count, chunk);
+  hp_worker_speculate_joined(w, request, plan, &data, places, count, chunk);
 }

@@ -28,10 +28,10 @@
  * Insertion mode and namespace are states of the tree builder. The merger checks every assumption
  * about the mode, and the assumption that the namespace is HTML. */
 
-#include "speculation/strategies/strategy.h"
+#include "speculation/worker/strategy.h"
 
 /* The hook hp_strategy.parse. */
-void hp_enumerate_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
+void hp_enumerate_parse(struct hp_worker *worker, const hp_request *request, const hp_plan *plan,
                         struct hp_chunk_work *chunk);
 
 #endif

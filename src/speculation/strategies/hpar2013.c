@@ -195,12 +195,12 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   return false;
 }
 
-bool hp_hpar2013_stops(hp_worker *w, const hp_request *task, const hp_token *t, hp_chunk_work *chunk) {
+bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {
   attempt *a = w->own;
   const hp_builder *b = &w->engine.builder;
   a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_HEAD && !a->in_head;
   w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
-  if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, task->text, t, chunk->limit);
+  if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
   if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
     a->in_noscript = a->in_head = false;
@@ -241,7 +241,7 @@ static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) 
 }
 
 /* Adds a start hypothesis. Returns false if the worker gave it up. */
-static bool read_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
+static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
   uint32_t segment = chunk->log.segment_count, hypothesis = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
     attempt now = {.guess = g,
@@ -251,9 +251,9 @@ static bool read_chunk(hp_worker *w, const hp_request *task, const hp_plan *plan
     w->own = &now; // NOLINT: used only in this call
     if (g->plain) chunk->guess.noscript = false;
     if (first)
-      hp_worker_speculate(w, task, plan, &chunk->start, false, chunk);
+      hp_worker_speculate(w, request, plan, &chunk->start, false, chunk);
     else
-      hp_worker_read(w, task, plan, g->from, g->mode, g->ns, chunk);
+      hp_worker_read(w, request, plan, g->from, g->mode, g->ns, chunk);
     if (!now.found) return true;
     hp_log_cut(&chunk->log, segment);
     chunk->hypothesis_count = hypothesis;
@@ -270,21 +270,21 @@ static void abort_chunk(hp_chunk_work *chunk) {
   chunk->outcome.aborted = true;
 }
 
-void hp_hpar2013_parse(hp_worker *w, const hp_request *task, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
   hp_start_state *start = &chunk->start;
-  *start = hp_worker_predict(w, task, plan, chunk);
+  *start = hp_worker_predict(w, request, plan, chunk);
   /* The merge would dissolve the html, head and body of Initial, so the worker does not make them.
    */
   if (start->mode == HP_BEFORE_HEAD) start->mode = HP_IN_BODY;
-  chunk->guess.top = last_tag(task->text, chunk->cut);
+  chunk->guess.top = last_tag(request->text, chunk->cut);
   guesses plain = {.from = chunk->cut, .mode = start->mode, .ns = start->ns, .plain = true};
-  if (!read_chunk(w, task, plan, &plain, chunk)) {
+  if (!read_chunk(w, request, plan, &plain, chunk)) {
     abort_chunk(chunk);
     return;
   }
   guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};
   uint8_t hypothesis = (uint8_t)chunk->hypothesis_count;
-  if (behind.from && read_chunk(w, task, plan, &behind, chunk)) chunk->guess.end_comment = hypothesis;
+  if (behind.from && read_chunk(w, request, plan, &behind, chunk)) chunk->guess.end_comment = hypothesis;
   if (chunk->guess.raw_name) return;
   uint32_t end = chunk->log.segment_count;
   chunk->hypotheses[chunk->hypothesis_count++] =

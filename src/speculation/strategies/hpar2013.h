@@ -46,16 +46,16 @@
  *     (4.2.2c). The merge does not compare the mode, the current node and the begin of the
  *     hypothesis. */
 
-#include "speculation/strategies/strategy.h"
+#include "speculation/worker/strategy.h"
 
 struct hp_worker;
 struct hp_chunk_work;
 struct hp_segment;
 
 /* The hooks of hp_strategy. */
-void hp_hpar2013_parse(struct hp_worker *worker, const hp_request *task, const hp_plan *plan,
+void hp_hpar2013_parse(struct hp_worker *worker, const hp_request *request, const hp_plan *plan,
                        struct hp_chunk_work *chunk);
-bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *task, const hp_token *token,
+bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *request, const hp_token *token,
                        struct hp_chunk_work *chunk);
 uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 

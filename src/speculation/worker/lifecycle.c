@@ -53,8 +53,16 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const 
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (!plan->predictor->predict && !plan->mode_predictor->predict) return state;
   uint64_t begin = hp_now();
-  if (plan->predictor->predict) plan->predictor->predict(plan, request, chunk, &state);
-  if (plan->mode_predictor->predict) plan->mode_predictor->predict(plan, request, chunk, &state);
+  const hp_predictor_input input = {.request = request,
+                                    .cut = chunk->cut,
+                                    .limit = chunk->limit,
+                                    .reach = chunk->reach,
+                                    .truth = chunk->truth_known ? &chunk->truth : NULL,
+                                    .prescan = plan->prescan,
+                                    .frequencies = plan->frequencies,
+                                    .custom = &plan->custom};
+  if (plan->predictor->predict) plan->predictor->predict(&input, &state);
+  if (plan->mode_predictor->predict) plan->mode_predictor->predict(&input, &state);
   w->predict_nanoseconds += hp_now() - begin;
   return state;
 }

@@ -98,7 +98,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
 }
 
-void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
+void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
   hp_clear_own_elements(b);
@@ -124,9 +124,9 @@ void hp_worker_resume(hp_worker *w, const hp_request *task, hp_log *log) {
   log->open_count = s->open;
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
-  log->errors.limit = log->errors.count + task->max_errors;
+  log->errors.limit = log->errors.count + request->max_errors;
   log->errors.unwind = &w->engine.unwind;
-  b->errors = task->max_errors ? &log->errors : NULL;
+  b->errors = request->max_errors ? &log->errors : NULL;
 }
 
 void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {

@@ -6,39 +6,11 @@
  *
  * lifecycle.c opens and closes workers and parses a chunk. hypothesis.c tries the start hypotheses.
  * chunk_start.c finds the first token. chunk_run.c processes tokens. segment.c writes the log.
- * budget.c ends work that costs more than it gains. outer_context.c implements
- * html/tree/context.h. */
+ * budget.c ends work that costs more than it gains. */
 
 #include "html/tree/engine.h"
-#include "speculation/log.h"
-#include "speculation/strategies/strategy.h"
-
-/* What happens to a token:
- *   LOCAL  The worker builds it.
- *   DEFER  The merger runs it on the true state.
- *   SPLIT  The merger runs the steps before an insertion: it closes a p or an li, or reconstructs
- *          formatting. Then the default answers hold, and the worker builds the rest. A worker
- *          splits at most one token of a chunk for each question. */
-typedef enum hp_disposition { HP_DISPOSITION_LOCAL, HP_DISPOSITION_DEFER, HP_DISPOSITION_SPLIT } hp_disposition;
-
-/* The assumptions about the outer context (html/tree/context.h). */
-struct hp_outer_context {
-  hp_segment now; /* the segment that the worker writes */
-  /* The predicted mode of the outer context. HP_IN_BODY stands for "in cell" and "in caption", too.
-   * In some modes a worker defers every token: they serve only to predict the next mode. */
-  uint8_t base_mode;
-  uint32_t confident;    /* bit q: the merger prepares question q, so the default answer holds */
-  const uint32_t *joins; /* where other hypotheses join this one, ascending */
-  uint32_t *joined;      /* the segments that start there */
-  uint32_t join, join_count;
-  /* The outer mode is a table's, and a deferred tag may have left another current node. */
-  bool fostered;
-  bool minimise_log;          /* choose the shorter log where two dispositions are right */
-  uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */
-  uint8_t poisoned;           /* hpar_hazard: why the segment is poisoned; or none */
-  hp_disposition disposition; /* of the last token */
-  hp_token token;             /* the last token that was not LOCAL */
-};
+#include "speculation/dispositions.h"
+#include "speculation/worker/strategy.h"
 
 /* A source of tokens in place of the tokenizer of the worker's engine. The driver sets it. */
 typedef struct hp_token_source {
@@ -57,7 +29,7 @@ typedef struct hp_worker {
   hp_token_source source;
   struct hp_chunk_work *works; /* of all parses, each with the next */
   struct hp_chunk_work *work;  /* the last of this parse; NULL: none */
-  struct hp_outer_context outer;
+  hp_outer_context outer;
   uint64_t nanoseconds, predict_nanoseconds;
   void *own; /* of the strategy, during a chunk */
 } hp_worker;
@@ -114,10 +86,6 @@ typedef struct hp_chunk_work {
  */
 static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more && chunk->more(chunk->more_context); }
 
-static inline bool hp_is_table_mode(uint8_t mode) {
-  return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;
-}
-
 /*** lifecycle ***/
 
 /* Opens a worker for a parse. Requires: the worker is zeroed, or was open before. A failure unwinds
@@ -161,33 +129,5 @@ void hp_worker_resume(hp_worker *worker, const hp_request *request, hp_log *log)
 /* Logs worker->outer.now and the open elements, and removes them from the builder. Requires: `end`
  * is set; and worker->outer.token, if a token ends the segment. */
 void hp_worker_end_segment(hp_worker *worker, hp_log *log, hp_segment_end ends);
-
-/*** dispositions.c: effects of a token on the outer context ***/
-
-/* Returns true if the merger must run the token. */
-bool hp_must_defer(const hp_builder *builder, const hp_token *token);
-/* Returns the questions, bit q, about the outer context that the token depends on before it inserts
- * anything. */
-uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
-/* Returns what happens to the token. Requires: the builder has not processed it. */
-hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
-/* Returns the questions, bit q, that the merger must prepare again after the segment that `token`
- * (or NULL) ends. */
-uint32_t hp_unsettled(const hp_builder *builder, const hp_token *token);
-/* Returns the insertion modes of the outer context in which the token, at its level, has the same
- * effect. */
-uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);
-/* Returns the same for a token inside own elements, with a foreign outer context: HTML in an
- * integration point depends on the outer mode. */
-uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *token);
-/* Returns the mode that the outer context probably has after the token. */
-uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
-/* Returns the namespace that the outer current node probably has after the token. */
-uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *builder, const hp_token *token);
-/* Returns true if the token is a <tr>, whose first half prepares the table. */
-bool hp_splits_row(const hp_token *token);
-/* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
- * of the table. */
-bool hp_is_fostered(uint8_t mode, const hp_token *token);
 
 #endif

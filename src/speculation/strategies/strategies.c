@@ -1,4 +1,4 @@
-#include "speculation/strategies/strategy.h"
+#include "speculation/strategies/strategies.h"
 
 #include "speculation/cuts/cut.h"
 #include "speculation/start/frequency.h"

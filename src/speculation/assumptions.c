@@ -2,17 +2,17 @@
  * segment. */
 
 #include "html/tree/context.h"
-#include "speculation/worker/worker.h"
+#include "speculation/dispositions.h"
 
 void hp_outer_poison(hp_builder *b) {
-  if (!b->outer->poisoned) b->outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+  if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HPAR_HAZARD_UNFORESEEN;
   b->plain_limit = NULL;
 }
 
-uint8_t hp_outer_mode(const hp_builder *b) { return b->outer->base_mode; }
+uint8_t hp_outer_mode(const hp_builder *b) { return hp_outer_of(b)->base_mode; }
 
 void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
-  hp_segment *s = &b->outer->now;
+  hp_segment *s = &hp_outer_of(b)->now;
   b->assumed |= 1u << question;
   switch (question) {
     case HPAR_ASSUME_NOT_IN_SCOPE:
@@ -39,7 +39,7 @@ void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
 }
 
 void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
-  hp_segment *s = &b->outer->now;
+  hp_segment *s = &hp_outer_of(b)->now;
   int index = hp_formatting_index(name);
   if (index < 0) {
     hp_outer_poison(b);
@@ -53,7 +53,7 @@ void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
 }
 
 bool hp_outer_takes(hp_builder *b, const hp_token *t) {
-  struct hp_outer_context *outer = b->outer;
+  hp_outer_context *outer = hp_outer_of(b);
   outer->disposition = hp_disposition_of(b, t);
   if (outer->disposition != HP_DISPOSITION_LOCAL) {
     outer->token = *t;

@@ -1,15 +1,16 @@
-#ifndef HP_SPECULATION_STRATEGIES_STRATEGY_H
-#define HP_SPECULATION_STRATEGIES_STRATEGY_H
+#ifndef HP_SPECULATION_WORKER_STRATEGY_H
+#define HP_SPECULATION_WORKER_STRATEGY_H
 
-/* Strategies of speculation. All strategies use the same builder and the same merger. The merger
- * checks every segment, so the tree is the sequential one for every strategy. A strategy is a row
- * of the table in strategy.c. Its own code is in a file of this folder. */
+/* The interface of a strategy of speculation, and the plan of a parse. A worker and the merger call
+ * the hooks of the strategy. The folder `strategies` has all strategies. */
 
 #include "speculation/start/predict.h"
 
 #include <hpar/parse.h>
 
 struct hp_worker;
+struct hp_chunk_work;
+struct hp_plan;
 struct hp_segment;
 
 /* The markup that a cut truly lies inside of. */
@@ -45,10 +46,11 @@ typedef struct hp_strategy {
 
   /* Parses a chunk on the worker's thread: fills chunk->log, ->hypotheses and ->outcome. It may
    * call hp_worker_speculate (worker.h) several times. The worker calls it in hp_try. */
-  void (*parse)(struct hp_worker *worker, const hp_request *task, const struct hp_plan *plan,
+  void (*parse)(struct hp_worker *worker, const hp_request *request, const struct hp_plan *plan,
                 struct hp_chunk_work *chunk);
   /* Returns true to end the start hypothesis before this token of data. */
-  bool (*stops)(struct hp_worker *worker, const hp_request *task, const hp_token *token, struct hp_chunk_work *chunk);
+  bool (*stops)(struct hp_worker *worker, const hp_request *request, const hp_token *token,
+                struct hp_chunk_work *chunk);
   /* Returns the mode of the outer context after a deferred token. `mode` is the mode before it. */
   uint8_t (*mode_after)(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 
@@ -80,11 +82,5 @@ typedef struct hp_plan {
   hpar_predictor custom; /* the caller's, with `predict` NULL for none; `predictor` calls it */
   size_t checkpoint_bytes;
 } hp_plan;
-
-/* Returns the strategy of that name; NULL: there is none. The first strategy is the default, for a
- * NULL name. */
-const hp_strategy *hp_strategy_named(const char *name);
-/* Returns the strategy's own plan: its predictors, its cut policy and the defaults of the rest. */
-hp_plan hp_strategy_plan(const hp_strategy *strategy);
 
 #endif

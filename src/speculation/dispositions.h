@@ -1,0 +1,38 @@
+#ifndef HP_SPECULATION_DISPOSITIONS_H
+#define HP_SPECULATION_DISPOSITIONS_H
+
+/* Effects of a token on the outer context. */
+
+#include "speculation/outer_context.h"
+
+static inline bool hp_is_table_mode(uint8_t mode) {
+  return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;
+}
+
+/* Returns true if the merger must run the token. */
+bool hp_must_defer(const hp_builder *builder, const hp_token *token);
+/* Returns the questions, bit q, about the outer context that the token depends on before it inserts
+ * anything. */
+uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
+/* Returns what happens to the token. Requires: the builder has not processed it. */
+hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
+/* Returns the questions, bit q, that the merger must prepare again after the segment that `token`
+ * (or NULL) ends. */
+uint32_t hp_unsettled(const hp_builder *builder, const hp_token *token);
+/* Returns the insertion modes of the outer context in which the token, at its level, has the same
+ * effect. */
+uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);
+/* Returns the same for a token inside own elements, with a foreign outer context: HTML in an
+ * integration point depends on the outer mode. */
+uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *token);
+/* Returns the mode that the outer context probably has after the token. */
+uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
+/* Returns the namespace that the outer current node probably has after the token. */
+uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *builder, const hp_token *token);
+/* Returns true if the token is a <tr>, whose first half prepares the table. */
+bool hp_splits_row(const hp_token *token);
+/* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
+ * of the table. */
+bool hp_is_fostered(uint8_t mode, const hp_token *token);
+
+#endif

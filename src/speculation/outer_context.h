@@ -1,0 +1,38 @@
+#ifndef HP_SPECULATION_OUTER_CONTEXT_H
+#define HP_SPECULATION_OUTER_CONTEXT_H
+
+/* The outer context of a worker's builder: its assumptions and its current segment. assumptions.c
+ * implements html/tree/context.h. */
+
+#include "speculation/log.h"
+
+/* What happens to a token:
+ *   LOCAL  The worker builds it.
+ *   DEFER  The merger runs it on the true state.
+ *   SPLIT  The merger runs the steps before an insertion: it closes a p or an li, or reconstructs
+ *          formatting. Then the default answers hold, and the worker builds the rest. A worker
+ *          splits at most one token of a chunk for each question. */
+typedef enum hp_disposition { HP_DISPOSITION_LOCAL, HP_DISPOSITION_DEFER, HP_DISPOSITION_SPLIT } hp_disposition;
+
+/* The assumptions about the outer context (html/tree/context.h). */
+typedef struct hp_outer_context {
+  hp_segment now; /* the segment that the worker writes */
+  /* The predicted mode of the outer context. HP_IN_BODY stands for "in cell" and "in caption", too.
+   * In some modes a worker defers every token: they serve only to predict the next mode. */
+  uint8_t base_mode;
+  uint32_t confident;    /* bit q: the merger prepares question q, so the default answer holds */
+  const uint32_t *joins; /* where other hypotheses join this one, ascending */
+  uint32_t *joined;      /* the segments that start there */
+  uint32_t join, join_count;
+  /* The outer mode is a table's, and a deferred tag may have left another current node. */
+  bool fostered;
+  bool minimise_log;          /* choose the shorter log where two dispositions are right */
+  uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */
+  uint8_t poisoned;           /* hpar_hazard: why the segment is poisoned; or none */
+  hp_disposition disposition; /* of the last token */
+  hp_token token;             /* the last token that was not LOCAL */
+} hp_outer_context;
+
+static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->outer; }
+
+#endif
