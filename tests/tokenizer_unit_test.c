@@ -65,6 +65,8 @@ static const test_case cases[] = {
     T("<a\xC3\xA9>", "start \"a\\303\\251\"\n"),
     T("<averylongnameindeedthatisnotshort></averylongnameindeedthatisnotshort>",
       "start \"averylongnameindeedthatisnotshort\"\nend \"averylongnameindeedthatisnotshort\"\n"),
+    T("<xy ab><xy\0 ab\0>", "start \"xy\" \"ab\"=\"\"\nstart \"xy\\357\\277\\275\" \"ab\\357\\277\\275\"=\"\"\n"
+                            "error 1:11 unexpected-null-character\nerror 1:15 unexpected-null-character\n"),
     T("<A\0b>", "start \"a\\357\\277\\275b\"\nerror 1:3 unexpected-null-character\n"),
     T("<a\r\nb\r\n=\r\nc\r\n>", "start \"a\" \"b\"=\"c\"\n"),
     T("<br/><br /><br / >", "start \"br\" /\nstart \"br\" /\nstart \"br\"\nerror 1:17 unexpected-solidus-in-tag\n"),

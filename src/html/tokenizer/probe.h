@@ -62,13 +62,13 @@ static inline unsigned probe_white(const char *at) {
 
 static inline unsigned probe_tag_name(const char *at) {
   unsigned n = 0;
-  while (n < 16 && !(hp_class(at[n]) & HP_BYTE_TAG_STOP)) n++;
+  while (n < 16 && (unsigned char)at[n] > ' ' && !(hp_class(at[n]) & HP_BYTE_TAG_STOP)) n++;
   return n;
 }
 
 static inline unsigned probe_attribute_name(const char *at) {
   unsigned n = 0;
-  while (n < 16 && !(hp_class(at[n]) & HP_BYTE_NAME_STOP)) n++;
+  while (n < 16 && (unsigned char)at[n] > ' ' && !(hp_class(at[n]) & HP_BYTE_NAME_STOP)) n++;
   return n;
 }
 
