@@ -595,6 +595,9 @@ enum { HP_KNOWN_SLOTS = 2048, HP_KNOWN_SHIFT = 53 };
 #define HP_NAME_K2 UINT64_C(0xbfeadfbf6326b50d)
 #define HP_NAME_K3 UINT64_C(0xd67243551994e58d)
 
+enum { HP_SHORT_SLOTS = 2048, HP_SHORT_SHIFT = 53 };
+#define HP_SHORT_K UINT64_C(0xef5e65f60313689)
+
 /* Lower-case name, name in the tree: what the standard adjusts in SVG. */
 #define HP_SVG_TAGS(X)                                    \
   X(HP_ALTGLYPH, HP_ALTGLYPH_MIXED)                       \

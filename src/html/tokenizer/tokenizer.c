@@ -10,6 +10,7 @@
 #include "html/tokenizer/tokenizer.h"
 
 #include "base/memory.h"
+#include "base/short_name.h"
 #include "base/vector.h"
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
@@ -43,7 +44,7 @@ const uint8_t hp_byte_class[256] = {
 #undef V
 #undef O
 
-#include "html/tokenizer/short_names.inc"
+#include "html/tokenizer/name_cache.inc"
 
 void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_interner *interner) {
   t->base = t->at = t->end = "";
@@ -59,8 +60,6 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->context = NULL;
   t->pending_text = false;
   t->scan = hp_scan();
-  if (!t->names) t->names = hp_allocate_zeroed(SHORT_NAMES * sizeof *t->names);
-  if (!t->names) hp_unwind_now(interner->unwind, HPAR_ERROR_MEMORY);
   if (t->names_generation != interner->generation) forget_names(t);
   t->names_generation = interner->generation;
   if (t->seen_capacity < HP_KNOWN_ATOMS) {
@@ -297,7 +296,7 @@ static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *
       p += *p == ' ';
       unsigned n = probe_attribute_name(p);
       hp_atom atom;
-      if (n > 15 || !(atom = short_name(t, p, n))) {
+      if (!(atom = hp_short_name_atom(p, n)) && !(atom = cached_name(t, p, n))) {
         if (*p != '/' || p[1] != '>') goto slowly;
         tag.flags = HP_TOKEN_SELF_CLOSING;
         p++;
@@ -421,10 +420,15 @@ static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
 
-/* Reads a tag without the fast paths. Callers call it last, so that they need no saved registers.
- */
+/* Reads a tag whose name is not in hp_short_names. Callers call it last, so that they need no saved
+ * registers. */
 static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *token, int kind) {
-  kind = read_tag(t, token, kind, t->at, t->at + (kind == HPAR_TOKEN_START_TAG ? 1 : 2));
+  const char *at = t->at, *name = at + (kind == HPAR_TOKEN_START_TAG ? 1 : 2);
+  unsigned n = probe_tag_name(name);
+  hp_atom tag = cached_name(t, name, n);
+  if (tag && name[n] == '>') return emit_tag(t, token, kind, 0, tag, 0, at, name + n + 1);
+  if (tag && hp_class(name[n]) & HP_BYTE_TAG_STOP) return read_attributes(t, token, kind, tag, at, name + n);
+  kind = read_tag(t, token, kind, at, name);
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
 
@@ -443,7 +447,7 @@ static __attribute__((noinline)) int read_long_text(hp_tokenizer *t, hp_token *t
   return t->end - stop < 3 ? read_token(t, token, t->at) : end_text(t, token, 0, data, stop);
 }
 
-int hp_next_token(hp_tokenizer *t, hp_token *token) {
+int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
   const char *at = t->at, *end = t->end, *stop = at;
   if (__builtin_expect(t->errors != NULL, 0)) {
     t->error_count = t->errors->count;
@@ -454,17 +458,18 @@ int hp_next_token(hp_tokenizer *t, hp_token *token) {
   hp_atom tag;
   if (*at == '<') {
     if (at[1] == '/') {
+      if ((n = hp_end_name_length(at + 2, current)))
+        return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, current, 0, at, at + n + 3);
       if (!hp_is_alpha(at[2])) return read_token(t, token, at);
       n = probe_tag_name(at + 2);
       stop = at + 2 + n;
-      if (n > 15 || *stop != '>' || !(tag = short_name(t, at + 2, n)))
-        return read_any_tag(t, token, HPAR_TOKEN_END_TAG);
+      if (*stop != '>' || !(tag = hp_short_name_atom(at + 2, n))) return read_any_tag(t, token, HPAR_TOKEN_END_TAG);
       return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, tag, 0, at, stop + 1);
     }
     if (!hp_is_alpha(at[1])) return read_token(t, token, at);
     n = probe_tag_name(at + 1);
     stop = at + 1 + n;
-    if (n > 15 || !(tag = short_name(t, at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
+    if (!(tag = hp_short_name_atom(at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
     if (*stop == '>') return emit_tag(t, token, HPAR_TOKEN_START_TAG, 0, tag, 0, at, stop + 1);
     if (!(hp_class(*stop) & HP_BYTE_TAG_STOP)) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
     return read_attributes(t, token, HPAR_TOKEN_START_TAG, tag, at, stop);

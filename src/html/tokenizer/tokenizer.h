@@ -41,9 +41,9 @@ typedef struct hp_tokenizer {
   uint32_t *seen; /* by atom: serial of the tag that had this attribute */
   uint32_t seen_capacity, serial;
   const struct hp_scan_kernels *scan;
-  struct hp_short_name *names; /* atoms of known names of up to 16 bytes, */
-  uint64_t names_generation;   /* of the interner's atoms */
-  uint32_t error_count;        /* errors->count and ->seen at the start of the token, for undo */
+  struct hp_cached_name *names; /* atoms of names of up to 15 bytes; NULL: no names, */
+  uint64_t names_generation;    /* of the interner's atoms */
+  uint32_t error_count;         /* errors->count and ->seen at the start of the token, for undo */
   uint64_t errors_seen;
 } hp_tokenizer;
 
@@ -53,8 +53,12 @@ void hp_tokenizer_open(hp_tokenizer *tokenizer, hp_arena *nodes, hp_arena *bytes
 void hp_tokenizer_close(hp_tokenizer *tokenizer);
 
 /* Reads the next token. Returns HP_TOKEN_NEED_MORE if it consumed nothing. After EOF it returns
- * EOF again. */
-int hp_next_token(hp_tokenizer *tokenizer, hp_token *token);
+ * EOF again. `current` is the name of the current node, or HP_NO_ATOM. An end tag with this name
+ * needs no look-up; the result is the same for all values. */
+int hp_next_token_inside(hp_tokenizer *tokenizer, hp_token *token, hp_atom current);
+static inline int hp_next_token(hp_tokenizer *tokenizer, hp_token *token) {
+  return hp_next_token_inside(tokenizer, token, HP_NO_ATOM);
+}
 
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */

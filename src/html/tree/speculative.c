@@ -45,7 +45,7 @@ hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char 
     tokens++;
     at = tokenizer->at;
     if (at >= b->plain_limit) return (hp_plain_run){tokens, kind, true, at};
-    kind = hp_next_token(tokenizer, t);
+    kind = hp_next_token_inside(tokenizer, t, b->top->name);
   }
   return (hp_plain_run){tokens, kind, false, at};
 }

@@ -115,7 +115,8 @@ static void join(chunk_run *r) {
 }
 
 static inline int next_token(hp_worker *w, hp_token *token) {
-  if (__builtin_expect(!w->source.next, 1)) return hp_next_token(&w->engine.tokenizer, token);
+  if (__builtin_expect(!w->source.next, 1))
+    return hp_next_token_inside(&w->engine.tokenizer, token, w->engine.builder.top->name);
   *token = *w->source.next(w->source.context);
   return token->kind;
 }

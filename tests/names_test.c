@@ -1,0 +1,132 @@
+/* Checks the names: the table of short names against the complete table, and end tags of the
+ * current node's name. */
+
+#include "base/short_name.h"
+#include "check.h"
+#include "support/tokens.h"
+
+enum { PADDED = 160 };
+
+/* Copies a name in front of bytes that are not part of it. */
+static void write_padded(char *to, const char *name, size_t length) {
+  memset(to, 'x', PADDED);
+  memcpy(to, name, length);
+}
+
+static bool is_lower(const char *name) {
+  for (; *name; name++)
+    if (*name >= 'A' && *name <= 'Z') return false;
+  return true;
+}
+
+/* Returns the atom of the lower-case form of a name, or HP_NO_ATOM. */
+static hp_atom known_atom(const char *name, size_t length) {
+  char lower[PADDED];
+  for (size_t i = 0; i < length; i++) lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20 : name[i]);
+  return hp_known_atom(lower, length, hp_name_key_of(lower, length));
+}
+
+/* Replaces each byte of the name by all others that a name can have. */
+static void check_other_names(hp_atom atom) {
+  hp_known_name name = hp_known_names[atom];
+  char padded[PADDED];
+  unsigned wrong = 0;
+  for (unsigned i = 0; i < name.length; i++)
+    for (unsigned byte = ' ' + 1; byte < 256; byte++) {
+      write_padded(padded, name.bytes, name.length);
+      padded[i] = (char)byte;
+      hp_atom found = hp_short_name_atom(padded, name.length);
+      wrong += found && found != known_atom(padded, name.length);
+    }
+  CHECK_EQ(wrong, 0);
+}
+
+static void test_short_names(void) {
+  unsigned found = 0, missing_tags = 0;
+  for (hp_atom atom = 1; atom < HP_KNOWN_ATOMS; atom++) {
+    hp_known_name name = hp_known_names[atom];
+    if (!is_lower(name.bytes) || known_atom(name.bytes, name.length) != atom) continue;
+    char padded[PADDED];
+    write_padded(padded, name.bytes, name.length);
+    hp_atom got = hp_short_name_atom(padded, name.length > 8 ? 16 : name.length);
+    if (name.length > 8) {
+      CHECK_EQ(got, HP_NO_ATOM);
+      continue;
+    }
+    CHECK(got == atom || got == HP_NO_ATOM);
+    found += got == atom;
+    missing_tags += got != atom && atom < HP_ASKED_TAGS;
+    for (unsigned i = 0; i < name.length; i++)
+      if (padded[i] >= 'a' && padded[i] <= 'z') padded[i] ^= 0x20;
+    CHECK_EQ(hp_short_name_atom(padded, name.length), got);
+    check_other_names(atom);
+  }
+  CHECK(found > 300);
+  CHECK_EQ(missing_tags, 0);
+  for (unsigned length = 0; length < 18; length += length ? 1 : 9)
+    CHECK_EQ(hp_short_name_atom("\0\0\0\0\0\0\0", length), HP_NO_ATOM);
+}
+
+typedef struct first_token {
+  int kind;
+  hp_atom name;
+  const char *at;
+} first_token;
+
+static first_token read_first(tokens *tokens, const char *input, hp_atom current) {
+  hp_tokenizer *t = &tokens->tokenizer;
+  hp_token token;
+  t->base = t->at = input;
+  t->end = input + PADDED;
+  t->last = true;
+  t->content = HP_CONTENT_DATA;
+  t->errors = NULL;
+  first_token first = {hp_next_token_inside(t, &token, current), HP_NO_ATOM, t->at};
+  if (first.kind == HPAR_TOKEN_START_TAG || first.kind == HPAR_TOKEN_END_TAG) first.name = token.name;
+  return first;
+}
+
+/* The name of the current node changes no token. */
+static void test_current_names(tokens *tokens) {
+  static const char *const forms[] = {"</%s>",  "</%s >",     "</%sx>",    "</%s/>", "</%s\x1e>", "</%s a>", "<%s>",
+                                      "</ %s>", "</%s\x1e x", "</%s\t>",   "</%s<>", "</%s?>",    "%s>",     "</%s",
+                                      "</x%s>", "<//%s>",     "</%s\n\n>", "</%s=>", "</%s~>"};
+  buffer out = {0};
+  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  unsigned checked = 0, differing = 0;
+  for (hp_atom atom = 1; atom < HP_KNOWN_ATOMS; atom++)
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+      for (int upper = 0; upper < 2; upper++) {
+        char text[PADDED], padded[PADDED];
+        int length = snprintf(text, sizeof text, forms[i], hp_known_names[atom].bytes);
+        for (char *c = text; upper && *c; c++)
+          if (*c >= 'a' && *c <= 'z') *c ^= 0x20;
+        write_padded(padded, text, (size_t)length);
+        first_token expected = read_first(tokens, padded, HP_NO_ATOM);
+        for (hp_atom current = 0; current < HP_KNOWN_ATOMS; current += current + 1 < atom ? 7 : 1) {
+          first_token got = read_first(tokens, padded, current);
+          checked++;
+          differing += got.kind != expected.kind || got.name != expected.name || got.at != expected.at;
+          if (current > atom + 2) break;
+        }
+      }
+  CHECK(checked > 100000);
+  CHECK_EQ(differing, 0);
+  char padded[PADDED];
+  write_padded(padded, "div>", 4);
+  CHECK_EQ(hp_end_name_length(padded, HP_DIV), 3);
+  write_padded(padded, "caption>", 8);
+  CHECK_EQ(hp_end_name_length(padded, HP_CAPTION), 7);
+  write_padded(padded, "fieldset>", 9);
+  CHECK_EQ(hp_end_name_length(padded, HP_FIELDSET), 0);
+  buffer_free(&out);
+}
+
+int main(void) {
+  test_short_names();
+  tokens tokens;
+  tokens_open(&tokens);
+  test_current_names(&tokens);
+  tokens_close(&tokens);
+  return check_report();
+}
