@@ -93,6 +93,33 @@ static void bound(size_t before) {
   CHECK(resident() <= before + MAX_WARM_BYTES + SLACK_BYTES);
 }
 
+/* Returns whether the process has requested huge pages, by the flags of its mappings. */
+static bool has_huge_pages(void) {
+  char line[4096];
+  bool found = false;
+  FILE *file = fopen("/proc/self/smaps", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (!strncmp(line, "VmFlags:", 8) && strstr(line, " hg")) found = true;
+  if (file) fclose(file);
+  return found;
+}
+
+/* Large documents that live at once take huge pages, of which less than one is unused. */
+static void huge_pages(void) {
+  enum { KEPT = 4, HUGE_PAGE_BYTES = 2 * MEGABYTE };
+  hpar_document *documents[KEPT];
+  size_t before = resident(), memory = 0;
+  CHECK(!has_huge_pages());
+  for (int i = 0; i < KEPT; i++) {
+    documents[i] = parse(LARGE_BYTES / 4);
+    memory += hpar_document_memory(documents[i]);
+  }
+  CHECK(has_huge_pages() || access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK));
+  CHECK(resident() <= before + memory + HUGE_PAGE_BYTES + MEGABYTE);
+  for (int i = 0; i < KEPT; i++) hpar_document_destroy(documents[i]);
+  expect_after(100, before, SLACK_BYTES);
+}
+
 int main(void) {
   page = malloc(LARGE_BYTES);
   if (!CHECK(page) || !CHECK(!hpar_parser_create(&parser))) return check_report();
@@ -100,6 +127,7 @@ int main(void) {
   for (int i = 0; i < 2; i++) hpar_document_destroy(parse(PAGE_BYTES / 8));
   expect_after(100, 0, SIZE_MAX / 2);
   size_t before = resident();
+  huge_pages();
   reuse();
   release(before);
   bound(before);

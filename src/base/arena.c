@@ -2,12 +2,16 @@
 
 #include "base/memory.h"
 
-enum { SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 2 << 20 };
+/* The growth by a sixteenth keeps about 3 % of all slabs unused. */
+enum { SLAB_GROWTH = 16, SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 64 << 10 };
 enum { PAGE = 4 << 10, SMALLEST_PART = 64 << 10, PART_FACTOR = 4 };
 
-void hp_range_reset(hp_range *range) {
-  size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
+static void note_touched(hp_range *range, size_t top) {
   if (range->block.base && top > range->block.touched) range->block.touched = top;
+}
+
+void hp_range_reset(hp_range *range) {
+  note_touched(range, atomic_load_explicit(&range->top, memory_order_relaxed));
   range->limit = range->size;
   range->parts_bytes = range->in_parts = 0;
   atomic_store_explicit(&range->top, HP_FIRST_OBJECT, memory_order_relaxed);
@@ -67,8 +71,7 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
     if (left < slab) hp_unwind_now(arena->unwind, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
-  /* The growth by an eighth keeps about an eighth of all slabs unused. */
-  if (arena->slab < LARGEST_SLAB) arena->slab += arena->slab / 8 & ~(size_t)63;
+  if (arena->slab < LARGEST_SLAB) arena->slab += arena->slab / SLAB_GROWTH & ~(size_t)63;
   char *object = range->base + start;
   HP_POISON(object, slab);
   if (slab - bytes >= (size_t)(arena->end - arena->at)) { /* keeps the larger rest */
@@ -77,4 +80,14 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
   }
   HP_UNPOISON(object, bytes);
   return object;
+}
+
+void hp_arena_close(hp_arena *arena) {
+  hp_range *range = arena->range;
+  size_t end = (size_t)(arena->end - range->base), at = (size_t)(arena->at - range->base);
+  if (atomic_load_explicit(&range->top, memory_order_relaxed) == end) {
+    note_touched(range, end);
+    atomic_store_explicit(&range->top, at, memory_order_relaxed);
+  }
+  arena->end = arena->at;
 }

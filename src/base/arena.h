@@ -41,6 +41,8 @@ typedef struct hp_block {
   char *base; /* NULL: no memory */
   size_t size;
   size_t touched; /* only bytes before it may have been written to */
+  char *huge;     /* the end of the requested huge pages; NULL: none */
+  size_t kept;    /* bytes of the tree or text outside a parse */
   size_t wanted;  /* requested size */
   bool open;      /* a parse is using the block */
   bool stays;     /* the block keeps `wanted` bytes between parses */
@@ -84,6 +86,9 @@ typedef struct hp_arena {
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);
 void *hp_arena_refill(hp_arena *arena, size_t bytes);
+/* Gives back the rest of the slab if the slab is the range's last one. Requires: no other thread
+ * uses the range. */
+void hp_arena_close(hp_arena *arena);
 
 /* Returns `bytes` of uninitialised memory, aligned to 8. Failure unwinds. */
 static inline void *hp_arena_take(hp_arena *arena, size_t bytes) {

@@ -14,12 +14,14 @@
 
 enum { MAX_INTERVALS = 64, STAYING_FRACTION = 16, SHARES = 2 };
 enum { MAX_WARM_BYTES = 64 << 20, SLACK_BYTES = 1 << 20, PERIOD_SECONDS = 5 };
+enum { HUGE_PAGE_BYTES = 2 << 20, WASTE_FRACTION = 8, MAX_GROWTH = 4 };
 
 /* Mapped addresses that belong to no block. */
 typedef struct interval {
   char *start, *end;
   size_t wanted; /* requested size of its blocks: that of trees, or that of texts */
   size_t dirty;  /* only the bytes before it may have been written to */
+  char *huge;    /* the end of the requested huge pages; NULL: none */
 } interval;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +29,9 @@ static interval intervals[MAX_INTERVALS];
 static unsigned interval_count;
 static size_t limited_bytes; /* size of the last block that a limit reduced; 0: none */
 static size_t page_bytes;
-static _Atomic int64_t may_stay; /* bytes that blocks may still reserve between parses */
+static _Atomic int64_t may_stay;  /* bytes that blocks may still reserve between parses */
+static _Atomic size_t kept_bytes; /* bytes of trees and texts outside parses */
+static _Atomic size_t open_blocks;
 
 /* The bytes of the largest block in this period of time and in the one before. */
 static struct recent_blocks {
@@ -63,6 +67,18 @@ void hp_unmap(void *base, size_t bytes) {
 static size_t page_up(size_t bytes) { return (bytes + page_bytes - 1) & ~(page_bytes - 1); }
 static size_t size_of(const interval *i) { return (size_t)(i->end - i->start); }
 
+static char *huge_page_down(char *at) { return at - ((uintptr_t)at & (HUGE_PAGE_BYTES - 1)); }
+static char *huge_page_up(char *at) { return at + (-(uintptr_t)at & (HUGE_PAGE_BYTES - 1)); }
+static char *later(char *a, char *b) { return a > b ? a : b; }
+
+/* Returns the number of bytes at the start of a memory piece that may be in use. A huge page is in
+ * use as a whole. */
+static size_t used_pages(char *start, size_t bytes, size_t size, char *huge) {
+  char *end = start + bytes;
+  size_t whole = (size_t)((bytes && end < huge ? huge_page_up(end) : end) - start);
+  return whole < size ? whole : size;
+}
+
 /*** the list; requires its lock ***/
 
 /* Returns the minimum size of an interval for a block of `wanted` bytes. */
@@ -87,7 +103,7 @@ static void take_interval(interval *from, hp_block *block) {
   size_t size = size_of(from), shared = SHARES * from->wanted;
   if (size >= shared + from->wanted) size = shared;
   size_t dirty = from->dirty < size ? from->dirty : size;
-  *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .wanted = from->wanted};
+  *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .huge = from->huge, .wanted = from->wanted};
   from->start += size;
   from->dirty -= dirty;
   if (from->start == from->end) *from = intervals[--interval_count];
@@ -99,7 +115,10 @@ static bool take_listed(hp_block *block, size_t wanted) {
   return found;
 }
 
+/* Releases the memory after the first `kept` bytes. If a huge page may contain the boundary, the
+ * interval keeps the whole page, because the kernel frees no part of a huge page. */
 static void cool_interval(interval *i, size_t kept) {
+  if (kept) kept = used_pages(i->start, kept, size_of(i), i->huge);
   if (i->dirty <= kept) return;
   madvise(i->start + kept, i->dirty - kept, MADV_DONTNEED);
   i->dirty = kept;
@@ -145,11 +164,13 @@ static bool join_neighbours(interval more) {
   if (after) {
     if (after->dirty) more.dirty = size_of(&more) + after->dirty;
     more.end = after->end;
+    more.huge = later(more.huge, after->huge);
     *after = more;
   }
   if (before) {
     if (more.dirty) before->dirty = size_of(before) + more.dirty;
     before->end = more.end;
+    before->huge = later(before->huge, more.huge);
     if (after) *after = intervals[--interval_count];
     if (before == &intervals[interval_count]) before = after;
   }
@@ -225,6 +246,7 @@ static bool extend_block(hp_block *block, size_t bytes) {
     hp_block more;
     take_interval(&intervals[i], &more);
     if (more.touched) block->touched = block->size + more.touched;
+    block->huge = later(block->huge, more.huge);
     block->size += more.size;
     extended = true;
   }
@@ -239,6 +261,17 @@ static bool may_keep(size_t bytes) {
   return false;
 }
 
+/* Changes the bytes that the block has outside parses. */
+static void keep_bytes(hp_block *block, size_t bytes) {
+  atomic_fetch_add_explicit(&kept_bytes, bytes - block->kept, memory_order_relaxed);
+  block->kept = bytes;
+}
+
+static void close_block(hp_block *block) {
+  if (block->open) atomic_fetch_sub_explicit(&open_blocks, 1, memory_order_relaxed);
+  block->open = false;
+}
+
 bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
   if (block->open) return true;
   bool again = block->base;
@@ -249,16 +282,28 @@ bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
     *block = made;
   }
   block->open = true;
+  keep_bytes(block, 0);
+  atomic_fetch_add_explicit(&open_blocks, 1, memory_order_relaxed);
   block->stays = again && block->size >= bytes && may_keep(bytes);
   return true;
+}
+
+void hp_block_expect(hp_block *block, size_t bytes) {
+  size_t kept = atomic_load_explicit(&kept_bytes, memory_order_relaxed),
+         open = atomic_load_explicit(&open_blocks, memory_order_relaxed);
+  bool may_waste = kept / open + bytes >= WASTE_FRACTION * HUGE_PAGE_BYTES;
+  size_t reach = may_waste ? MAX_GROWTH * bytes : bytes + HUGE_PAGE_BYTES / 2;
+  char *start = huge_page_up(later(block->base + block->touched, block->huge));
+  char *end = huge_page_down(block->base + (reach < block->size ? reach : block->size));
+  if (end > start && !madvise(start, (size_t)(end - start), MADV_HUGEPAGE)) block->huge = end;
 }
 
 /* Gives back all pages after the first `kept` bytes. `used`: bytes that a parse used. */
 static void shorten_block(hp_block *block, size_t kept, size_t used) {
   if (kept >= block->size) return;
-  interval rest = {block->base + kept, block->base + block->size, block->wanted, 0};
-  if (block->touched > kept) rest.dirty = page_up(block->touched) - kept;
-  if (rest.dirty > size_of(&rest)) rest.dirty = size_of(&rest);
+  interval rest = {block->base + kept, block->base + block->size, block->wanted, 0, block->huge};
+  size_t touched = used_pages(block->base, page_up(block->touched), block->size, block->huge);
+  if (touched > kept) rest.dirty = touched - kept;
   give_interval(rest, used);
   block->size = kept;
   if (block->touched > kept) block->touched = kept;
@@ -266,17 +311,20 @@ static void shorten_block(hp_block *block, size_t kept, size_t used) {
 
 void hp_block_trim(hp_block *block, size_t used) {
   if (!block->open) return;
+  keep_bytes(block, used);
   if (block->stays) {
     shorten_block(block, block->wanted, used);
     return;
   }
   shorten_block(block, page_up(used), used);
-  block->open = false;
+  close_block(block);
   if (!block->size) *block = (hp_block){0};
 }
 
 void hp_block_release(hp_block *block) {
   if (!block->base) return;
+  close_block(block);
+  keep_bytes(block, 0);
   if (block->stays) atomic_fetch_add_explicit(&may_stay, (int64_t)block->wanted, memory_order_relaxed);
   HP_UNPOISON(block->base, block->touched);
   if (HP_ASAN)
@@ -335,6 +383,7 @@ static bool take_block(hp_range *range) {
 hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc) {
   if (!(by_jemalloc ? take_from_jemalloc(range, length) : take_block(range))) return HPAR_ERROR_MEMORY;
   hp_range_reset(range);
+  if (!by_jemalloc) hp_block_expect(&range->block, length);
   return HPAR_OK;
 }
 

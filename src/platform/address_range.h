@@ -25,6 +25,11 @@
  * From the second parse on, the block keeps its reservation between parses. All kept reservations
  * together use at most a sixteenth of the address space. */
 bool hp_block_open(hp_block *block, size_t bytes, size_t least);
+/* Requests huge pages of 2 MB for a tree or text of about `bytes` bytes. At most half a huge page
+ * is beyond these bytes. The request has no such bound if the bytes and the memory of all documents
+ * are 16 MB for each open block. The unused part of the last page is then less than an eighth, and
+ * the next document begins there. Requires: the block is open. */
+void hp_block_expect(hp_block *block, size_t bytes);
 /* Ends the parse: gives back all pages except those of the first `used` bytes. */
 void hp_block_trim(hp_block *block, size_t used);
 void hp_block_release(hp_block *block); /* gives back all pages; may have no memory */

@@ -129,6 +129,8 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   }
   hpar_status status = finish_errors(session, request);
   if (status != HPAR_OK) return status;
+  hp_arena_close(&engine->nodes);
+  hp_arena_close(&engine->bytes);
   hp_result *result = &session->result;
   result->complete = true;
   result->encoding = sniffed->encoding->name;
