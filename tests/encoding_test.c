@@ -149,9 +149,9 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
   hp_buffer target = {0};
   unsigned slices = 0;
   hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-  hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .least = 2};
+  hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = 2};
   bool fine = true;
-  for (executor.most = 1; executor.most < 12 && fine; executor.most++) {
+  for (executor.max_slices = 1; executor.max_slices < 12 && fine; executor.max_slices++) {
     hp_input input = {0};
     hp_buffer_clear(&target);
     if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK)) return false;
@@ -192,19 +192,20 @@ static void test_target_memory(void) {
     hp_buffer target = {0};
     unsigned slices = 0;
     hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-    hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .least = LENGTH / 8};
-    for (executor.most = 2; executor.most < 6; executor.most++) {
+    hp_slice_executor executor = {
+        .buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = LENGTH / 8};
+    for (executor.max_slices = 2; executor.max_slices < 6; executor.max_slices++) {
       hp_input input = {0};
       hp_buffer_clear(&target);
       if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) continue;
-      CHECK_EQ(slices, executor.most);
+      CHECK_EQ(slices, executor.max_slices);
       CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
       for (size_t i = 0; i < input.length; i += 7)
         if (((unsigned char)input.bytes[i] & 0xC0) != 0x80)
           CHECK_EQ(hp_input_offset(&input, i), hp_input_offset(&whole, i));
       size_t before = (size_t)(input.bytes - target.base);
-      if (executor.most == 2 && !kinds[k].overflows) CHECK(before < whole.length / 2);
-      if (executor.most == 2 && kinds[k].overflows) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
+      if (executor.max_slices == 2 && !kinds[k].overflows) CHECK(before < whole.length / 2);
+      if (executor.max_slices == 2 && kinds[k].overflows) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
       hp_input_close(&input);
     }
     hp_buffer_close(&target);

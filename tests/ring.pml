@@ -1,20 +1,26 @@
-/* The token buffer (src/drivers/pipelined/ring.h) with what stages.c and parking.h do on both of its sides, for spin: batches,
- * waiting asleep, rollback, draining. A token is its position in the input, with the rollbacks that its reader knew of.
- * The tree builder takes a token once rolled back, at most ROLLBACKS times; then every token must come once, in order,
- * none of them read before the last rollback, and both sides must come to their ends.
+/* A model of the token buffer of the pipelined parser (src/drivers/pipelined/ring.h), for spin. It
+ * covers both sides of the buffer in stages.c, ahead.c and behind.c, and the event count
+ * (src/platform/event_count.h): batches, sleeping, rollback and draining.
+ *
+ * A token is its position in the input, with the number of rollbacks that the tokenizer had answered
+ * when it read the token. The tree builder rolls back at most ROLLBACKS times. The model checks that
+ * every token arrives once and in order, that no token is older than the last rollback, and that
+ * both processes end.
  *
  *   spin -a -DLENGTH=2 -DBATCH=2 ring.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan -m100000
  *
- * Interleavings are those of a machine on which a store may wait in its processor's buffer while later loads are done
- * (x86): so it is with the stores of shared_tail and shared_head, which are followed by a look at `sleepers`. What in C
- * is sequentially consistent - request, answered, drained, sleepers, the lock - empties the buffer of who does it.
- * BARRIER tells how the store and that look are kept in order:
- *   1  by the sleeper, who with membarrier empties the buffers of all
- *   2  by the look itself, which changes `sleepers` by nothing: where there is no membarrier
- *   0  not at all, which must not work
- * What stands on release and acquire alone - slots between shared_tail and shared_head, the snapshot and `resume` - is
- * each written before, and read after, one of the stores that are modelled, and never in between. A tokenizer that is
- * halted while the tree builder reads by itself is one that has ended, and is asked back later. */
+ * The interleavings are those of x86: a store may wait in the buffer of its processor while the
+ * processor executes later loads. In the model, the stores of shared_tail and shared_head wait so. A
+ * load of `sleepers` follows each of them. Sequentially consistent accesses in C empty the store
+ * buffer of their processor: request, answered, drained, sleepers, the lock. BARRIER selects the
+ * order of the store and that load:
+ *   1  the sleeper calls membarrier, which empties the buffers of all processors
+ *   2  the load is an atomic addition of 0 to `sleepers`, if membarrier is missing
+ *   0  no order; the model must find an error
+ *
+ * Some data relies on release and acquire only: the slots between shared_tail and shared_head, the
+ * snapshot and `resume`. Each access to them precedes or follows one of the modelled stores. While
+ * the tree builder reads tokens itself, the tokenizer has ended, and a rollback starts it again. */
 
 #ifndef LENGTH
 #define LENGTH 2
@@ -34,19 +40,19 @@
 
 byte slot[LENGTH], slot_known[LENGTH];
 byte shared_tail, shared_head, request, answered, resume, drained, restart_at;
-byte late_tail, late_head; /* in the tokenizer's buffer and the tree builder's, while these are late */
+byte late_tail, late_head; /* in the store buffers of both processors */
 bool tail_is_late, head_is_late;
 byte sleepers;
 bool builder_asleep, tokenizer_asleep, stop;
 
-inline let_tail_be_seen() {
+inline commit_tail() {
   if
   :: tail_is_late -> shared_tail = late_tail; tail_is_late = false
   :: else
   fi
 }
 
-inline let_head_be_seen() {
+inline commit_head() {
   if
   :: head_is_late -> shared_head = late_head; head_is_late = false
   :: else
@@ -56,31 +62,32 @@ inline let_head_be_seen() {
 active proctype processors() {
 end:
   do
-  :: atomic { tail_is_late -> let_tail_be_seen() }
-  :: atomic { head_is_late -> let_head_be_seen() }
+  :: atomic { tail_is_late -> commit_tail() }
+  :: atomic { head_is_late -> commit_head() }
   od
 }
 
-/* Under the lock in C: whoever sleeps wakes up and looks again. */
-#define UNPARK(let_be_seen) \
+/* Wakes all sleepers, which test their conditions again. The C code holds the lock here. */
+#define WAKE(commit) \
   atomic { \
     if \
-    :: BARRIER == 2 -> let_be_seen() \
+    :: BARRIER == 2 -> commit() \
     :: else \
     fi \
   }; \
   if \
-  :: sleepers > 0 -> atomic { let_be_seen(); builder_asleep = false; tokenizer_asleep = false } \
+  :: sleepers > 0 -> atomic { commit(); builder_asleep = false; tokenizer_asleep = false } \
   :: else \
   fi
 
-/* Spinning is left out: a sleeper may look at any time before it sleeps. `ready` is looked at once more after the
- * sleeper is counted, and between this look and sleep nobody can unpark, since that takes the lock. */
-#define PARK(asleep, ready, let_be_seen) \
-  atomic { let_be_seen(); sleepers++ }; \
+/* The model omits spinning, because a thread may test the condition at any time before it sleeps.
+ * The thread increments `sleepers` and then tests `ready` again. Between this test and its sleep, no
+ * thread can wake it, because waking takes the lock. */
+#define WAIT(asleep, ready, commit) \
+  atomic { commit(); sleepers++ }; \
   atomic { \
     if \
-    :: BARRIER == 1 -> let_tail_be_seen(); let_head_be_seen() \
+    :: BARRIER == 1 -> commit_tail(); commit_head() \
     :: else \
     fi \
   }; \
@@ -90,11 +97,11 @@ end:
   od; \
   sleepers--
 
-#define SHOW_TAIL atomic { let_tail_be_seen(); tail_shown = tail; late_tail = tail; tail_is_late = true }
-#define SHOW_HEAD atomic { let_head_be_seen(); head_shown = head; late_head = head; head_is_late = true }
+#define PUBLISH_TAIL atomic { commit_tail(); published_tail = tail; late_tail = tail; tail_is_late = true }
+#define PUBLISH_HEAD atomic { commit_head(); published_head = head; late_head = head; head_is_late = true }
 
 active proctype tokenizer() {
-  byte tail, tail_shown, head_seen, known, at;
+  byte tail, published_tail, head_seen, known, at;
   bool ended;
   do
   :: if
@@ -102,10 +109,10 @@ active proctype tokenizer() {
         known = request;
         at = restart_at;
         ended = false;
-        SHOW_TAIL;
+        PUBLISH_TAIL;
         resume = tail;
-        atomic { let_tail_be_seen(); answered = known };
-        UNPARK(let_tail_be_seen)
+        atomic { commit_tail(); answered = known };
+        WAKE(commit_tail)
      :: else
      fi;
      if
@@ -119,23 +126,23 @@ active proctype tokenizer() {
      if
      :: ended || tail - head_seen >= LENGTH ->
         if
-        :: tail != tail_shown -> SHOW_TAIL; UNPARK(let_tail_be_seen)
+        :: tail != published_tail -> PUBLISH_TAIL; WAKE(commit_tail)
         :: else
         fi;
         if
-        :: ended -> PARK(tokenizer_asleep, request != answered || stop, let_tail_be_seen)
-        :: else -> PARK(tokenizer_asleep, request != answered || stop || shared_head != head_seen, let_tail_be_seen)
+        :: ended -> WAIT(tokenizer_asleep, request != answered || stop, commit_tail)
+        :: else -> WAIT(tokenizer_asleep, request != answered || stop || shared_head != head_seen, commit_tail)
         fi
      :: else ->
-        /* Any token may be too long for the window. */
+        /* Any token may exceed the window. */
         if
         :: true
         :: true ->
            if
-           :: tail != tail_shown -> SHOW_TAIL; UNPARK(let_tail_be_seen)
+           :: tail != published_tail -> PUBLISH_TAIL; WAKE(commit_tail)
            :: else
            fi;
-           PARK(tokenizer_asleep, request != answered || stop || drained == tail, let_tail_be_seen);
+           WAIT(tokenizer_asleep, request != answered || stop || drained == tail, commit_tail);
            if
            :: request == answered && !stop -> assert(drained == tail)
            :: else -> goto again
@@ -146,10 +153,10 @@ active proctype tokenizer() {
         at++;
         tail++;
         ended = (at == TOKENS);
-        /* A batch, or fewer tokens that took long to read. */
+        /* A full batch, or a smaller batch after a slow token. */
         if
-        :: tail - tail_shown >= 1 -> SHOW_TAIL; UNPARK(let_tail_be_seen)
-        :: tail - tail_shown < BATCH
+        :: tail - published_tail >= 1 -> PUBLISH_TAIL; WAKE(commit_tail)
+        :: tail - published_tail < BATCH
         fi
      fi;
 again: skip
@@ -157,7 +164,7 @@ again: skip
 }
 
 active proctype builder() {
-  byte head, head_shown, tail_seen, expected, rollbacks;
+  byte head, published_head, tail_seen, expected, rollbacks;
   do
   :: expected == TOKENS -> break
   :: else ->
@@ -168,23 +175,23 @@ active proctype builder() {
      if
      :: head == tail_seen ->
         if
-        :: head != head_shown -> SHOW_HEAD
+        :: head != published_head -> PUBLISH_HEAD
         :: else
         fi;
-        atomic { let_head_be_seen(); drained = head };
-        UNPARK(let_head_be_seen);
-        PARK(builder_asleep, shared_tail != head, let_head_be_seen)
+        atomic { commit_head(); drained = head };
+        WAKE(commit_head);
+        WAIT(builder_asleep, shared_tail != head, commit_head)
      :: else ->
         assert(tail_seen - head <= LENGTH);
         assert(slot[head % LENGTH] == expected && slot_known[head % LENGTH] == rollbacks);
         head++;
         if
-        :: head - head_shown >= BATCH -> SHOW_HEAD; UNPARK(let_head_be_seen)
+        :: head - published_head >= BATCH -> PUBLISH_HEAD; WAKE(commit_head)
         :: else
         fi;
         if
         :: rollbacks < ROLLBACKS ->
-           /* A hazard: the token after this one, or, at "<![CDATA[", this one again. */
+           /* A hazard: restarts after this token, or, at "<![CDATA[", at this token. */
            if
            :: expected++
            :: skip
@@ -195,17 +202,17 @@ active proctype builder() {
            :: expected == TOKENS -> break
            :: else
            fi;
-           atomic { let_head_be_seen(); request = rollbacks };
-           UNPARK(let_head_be_seen);
-           PARK(builder_asleep, request == answered, let_head_be_seen);
+           atomic { commit_head(); request = rollbacks };
+           WAKE(commit_head);
+           WAIT(builder_asleep, request == answered, commit_head);
            head = resume;
            tail_seen = head;
-           SHOW_HEAD;
-           UNPARK(let_head_be_seen)
+           PUBLISH_HEAD;
+           WAKE(commit_head)
         :: expected++
         fi
      fi
   od;
-  atomic { let_head_be_seen(); stop = true };
-  UNPARK(let_head_be_seen)
+  atomic { commit_head(); stop = true };
+  WAKE(commit_head)
 }

@@ -123,13 +123,13 @@ static int take_name(const hp_arguments *arguments, const char *(*name_at)(size_
       return -1;
     }
   }
-  bool asked = !strcmp(arguments->value, "help");
-  FILE *file = asked ? stdout : stderr;
-  if (!asked) hp_complain("--%s: '%s' is not one of these:", option, arguments->value);
+  bool is_help = !strcmp(arguments->value, "help");
+  FILE *file = is_help ? stdout : stderr;
+  if (!is_help) hp_complain("--%s: '%s' is not one of these:", option, arguments->value);
   for (size_t i = 0; (name = name_at(i)); i++) {
     fprintf(file, "  %-12s %s%s\n", name, summary_at(i), i || !first_is_default ? "" : " (the default)");
   }
-  return asked ? hp_finish_output(HP_EXIT_FINE) : HP_EXIT_USAGE;
+  return is_help ? hp_finish_output(HP_EXIT_FINE) : HP_EXIT_USAGE;
 }
 
 const char *hp_value_encoding(const hp_arguments *arguments) {

@@ -28,11 +28,11 @@ static const hp_command command = {
 static const char *const states[] = {"Data state",        "RCDATA state",    "RAWTEXT state",
                                      "Script data state", "PLAINTEXT state", "CDATA section state"};
 
-static const char *find_state(const char *asked) {
-  size_t length = strlen(asked);
+static const char *find_state(const char *name) {
+  size_t length = strlen(name);
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
     size_t brief = strlen(states[i]) - strlen(" state");
-    if (!strcasecmp(asked, states[i]) || (length == brief && !strncasecmp(asked, states[i], brief))) return states[i];
+    if (!strcasecmp(name, states[i]) || (length == brief && !strncasecmp(name, states[i], brief))) return states[i];
   }
   return NULL;
 }

@@ -8,15 +8,15 @@
 #include <unistd.h>
 #endif
 
-static hp_places places;
+static hp_processors processors;
 static cpu_set_t all;
 static bool found_processors;
 
 static void order_by_number(void) {
-  places.how = "processors";
-  places.count = 0;
-  for (int i = 0; i < CPU_SETSIZE && places.count < HPAR_MAX_THREADS; i++)
-    if (CPU_ISSET((size_t)i, &all)) places.processor[places.count++] = (uint16_t)i;
+  processors.how = "processors";
+  processors.count = 0;
+  for (int i = 0; i < CPU_SETSIZE && processors.count < HPAR_MAX_THREADS; i++)
+    if (CPU_ISSET((size_t)i, &all)) processors.processor[processors.count++] = (uint16_t)i;
 }
 
 #if HPAR_HWLOC
@@ -85,9 +85,9 @@ static void order_by_topology(void) {
   unsigned count = found && !hwloc_topology_load(topology) ? list_processors(topology, found) : 0;
   if (count) {
     qsort(found, count, sizeof *found, compare_candidates);
-    places.how = "cores";
-    places.count = count < HPAR_MAX_THREADS ? count : HPAR_MAX_THREADS;
-    for (unsigned i = 0; i < places.count; i++) places.processor[i] = (uint16_t)found[i].number;
+    processors.how = "cores";
+    processors.count = count < HPAR_MAX_THREADS ? count : HPAR_MAX_THREADS;
+    for (unsigned i = 0; i < processors.count; i++) processors.processor[i] = (uint16_t)found[i].number;
   }
   free(found);
   hwloc_topology_destroy(topology);
@@ -97,23 +97,23 @@ static void order_by_topology(void) {
 static void find_processors(void) {
   if (sched_getaffinity(0, sizeof all, &all)) return;
   order_by_number();
-  if (!places.count) return;
+  if (!processors.count) return;
   found_processors = true;
 #if HPAR_HWLOC
   order_by_topology();
 #endif
 }
 
-const hp_places *hp_places_found(void) {
+const hp_processors *hp_allowed_processors(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_processors);
-  return found_processors ? &places : NULL;
+  return found_processors ? &processors : NULL;
 }
 
 static bool bind_to(unsigned number) {
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(places.processor[number % places.count], &one);
+  CPU_SET(processors.processor[number % processors.count], &one);
   return !sched_setaffinity(0, sizeof one, &one);
 }
 
@@ -124,13 +124,13 @@ bool hp_thread_is_bound(void) { return binding != 0; }
 bool hp_bind_thread(bool bind, unsigned number) {
   unsigned target = bind ? number + 1 : 0;
   if (binding == target) return true;
-  if (!hp_places_found() || !(bind ? bind_to(number) : !sched_setaffinity(0, sizeof all, &all))) return false;
+  if (!hp_allowed_processors() || !(bind ? bind_to(number) : !sched_setaffinity(0, sizeof all, &all))) return false;
   binding = target;
   return true;
 }
 
 bool hp_save_affinity(hp_saved_affinity *saved) {
-  saved->changed = hp_places_found() && !sched_getaffinity(0, sizeof saved->mask, &saved->mask) && bind_to(0);
+  saved->changed = hp_allowed_processors() && !sched_getaffinity(0, sizeof saved->mask, &saved->mask) && bind_to(0);
   return saved->changed;
 }
 

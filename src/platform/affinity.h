@@ -3,7 +3,8 @@
 
 /* The processor of each bound thread. The order has three keys: the first hyperthread of each core
  * before the second, fast cores before slow cores (efficiency classes), and near memory (NUMA)
- * before distant memory. The near memory is that of the first thread that calls hp_places_found.
+ * before distant memory. The near memory is that of the first thread that calls
+ * hp_allowed_processors.
  *
  * hwloc supplies the topology. Without hwloc, or if it finds no cores, the order is that of the
  * processor numbers. */
@@ -12,15 +13,15 @@
 #include <sched.h>
 #include <stdbool.h>
 
-typedef struct hp_places {
+typedef struct hp_processors {
   const char *how; /* "cores": by hwloc; "processors": by number */
   unsigned count;  /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
-} hp_places;
+} hp_processors;
 
 /* Returns the processors that the process was allowed to use at the first call. NULL: the system
  * does not report them. */
-const hp_places *hp_places_found(void);
+const hp_processors *hp_allowed_processors(void);
 
 /* Binds the calling thread to the processor of this number, or, if `bind` is false, removes the
  * binding. Makes a system call only if the binding changes. Returns false if the system refuses.

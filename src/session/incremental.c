@@ -155,7 +155,7 @@ static void note_meta(hp_feed *feed) {
   const hp_builder *b = &feed->session->engine.builder;
   if (!feed->open || stream->sniffed.certain || b->tentative || !feed->request.tentative) return;
   bool undeclared = !stream->sniffed.encoding;
-  hp_stream_settle(stream);
+  hp_stream_keep_encoding(stream);
   if (b->declared) stream->sniffed.encoding = b->declared;
   if (b->declared || undeclared) stream->sniffed.source = HP_ENCODING_FROM_LATE_META;
   if (undeclared && !b->declared) feed->agreed = true;
@@ -182,11 +182,11 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
   for (;;) {
     if (timed) feed->decode_ns += hp_now() - begin;
     hp_outcome outcome = HP_OUTCOME_DONE;
-    if (status == HPAR_OK && stream->begun) outcome = parse_some(feed, last, &status);
-    if (outcome != HP_OUTCOME_RESTART && status != HP_STREAM_INVALID) break;
+    if (status == HPAR_OK && stream->begun && !stream->needs_fallback) outcome = parse_some(feed, last, &status);
+    if (outcome != HP_OUTCOME_RESTART && (status != HPAR_OK || !stream->needs_fallback)) break;
     timed = true;
     begin = hp_now();
-    if (status == HP_STREAM_INVALID) {
+    if (stream->needs_fallback) {
       hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
       status = begin_again(feed, fallback, last);
     } else {

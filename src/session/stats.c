@@ -8,7 +8,7 @@
 
 #if HPAR_PARALLEL
 const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused) {
-  const hp_places *found = hp_places_found();
+  const hp_processors *found = hp_allowed_processors();
   for (unsigned i = 0; found && i < threads && i < HPAR_MAX_THREADS; i++)
     processor_per_worker[i] = found->processor[i % found->count];
   return refused || !found ? "refused" : found->how;

@@ -46,7 +46,7 @@ void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
     return;
   }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
-  b->ark_asked[index] = (uint8_t)ours;
+  b->ark_assumed[index] = (uint8_t)ours;
   if (s->formatting_names >> index & 1) return; /* implied by the assumption that there is none */
   b->assumed |= 1u << HPAR_ASSUME_NOAHS_ARK;
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;

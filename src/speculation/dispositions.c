@@ -274,7 +274,7 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
 
 /* Returns the questions whose answers may change after a segment. The worker's open elements then
  * belong to the outer context, and a deferred end tag may expose other elements. */
-uint32_t hp_unsettled(const hp_builder *b, const hp_token *t) {
+uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) {
   uint32_t questions = b->depth ? TOP : 0;
   if (b->last[HP_P]) questions |= P;
   if (b->last[HP_LI]) questions |= LI;

@@ -18,7 +18,7 @@ uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
 hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, that the merger must prepare again after the segment that `token`
  * (or NULL) ends. */
-uint32_t hp_unsettled(const hp_builder *builder, const hp_token *token);
+uint32_t hp_questions_reopened(const hp_builder *builder, const hp_token *token);
 /* Returns the insertion modes of the outer context in which the token, at its level, has the same
  * effect. */
 uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);

@@ -105,13 +105,14 @@ static const unsigned char *slice_end(const hp_encoding *encoding, const unsigne
 
 static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_executor *executor) {
   size_t left = (size_t)(all->end - at),
-         count = executor && executor->run && executor->least ? left / executor->least : 1;
-  if (count > 1 && count > executor->most) count = executor->most;
+         count = executor && executor->run && executor->min_slice_bytes ? left / executor->min_slice_bytes : 1;
+  if (count > 1 && count > executor->max_slices) count = executor->max_slices;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
   if (count < 1 || left > HPAR_MAX_INPUT / 3) count = 1;
   const unsigned char *begin = at;
   for (size_t i = 1; i <= count && (at < all->end || i == 1); i++) {
-    const unsigned char *to = begin + (count == 2 && executor->first ? executor->first : left / count * i);
+    const unsigned char *to =
+        begin + (count == 2 && executor->first_slice_bytes ? executor->first_slice_bytes : left / count * i);
     if (i == count || to >= all->end)
       to = all->end;
     else if (to > at)
@@ -240,7 +241,8 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   hpar_status status = hp_decoder_create(&first, encoding);
   if (status != HPAR_OK) return status;
   hp_decoder_destroy(first);
-  if (executor && executor->run && length / 2 >= executor->least) ascii = 0; /* sliced, too */
+  /* The slices decode the ASCII beginning, too. */
+  if (executor && executor->run && length / 2 >= executor->min_slice_bytes) ascii = 0;
   const unsigned char *source = (const unsigned char *)bytes;
   decoding all = {
       .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};

@@ -113,7 +113,7 @@ static void check_slice(void *job, unsigned i) {
 static const char *first_invalid(const char *at, const char *end, const hp_slice_executor *executor) {
   const hp_scan_kernels *scan = hp_scan();
   size_t length = (size_t)(end - at),
-         count = executor && executor->run && executor->least_checked ? length / executor->least_checked : 1;
+         count = executor && executor->run && executor->min_checked_bytes ? length / executor->min_checked_bytes : 1;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
   if (count < 2) return scan->invalid_utf8(at, end);
   check all;

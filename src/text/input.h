@@ -68,13 +68,12 @@ hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, c
 /* The means to decode in slices. All fields may be zero. */
 typedef struct hp_slice_executor {
   hp_buffer *buffer; /* empty: it receives the text if it has space */
-  /* Where slices of the source can be decoded by themselves, as many as `most`, of `least` bytes
-   * and more, are: `run` calls work(job, i) once for each i < count, on any threads, and returns
-   * when all have returned. */
-  unsigned most;
-  size_t least;
-  size_t first;         /* where there are two: bytes of the first; 0: a half */
-  size_t least_checked; /* of slices that are only validated */
+  unsigned max_slices;
+  size_t min_slice_bytes;
+  size_t first_slice_bytes; /* of two slices; 0: a half */
+  size_t min_checked_bytes; /* of slices that are only validated */
+  /* Calls work(job, i) once for each i < count, on any threads. Returns when all calls have
+   * returned. */
   void (*run)(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job);
   void *context;
 } hp_slice_executor;
@@ -83,7 +82,7 @@ enum { HP_DECODE_SLICES = 32 };
 
 /* The same for what hp_sniff has found; where that is nothing, `sniffed` is completed. */
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
-                                    const hp_slice_executor *aid);
+                                    const hp_slice_executor *executor);
 
 /* Makes the text independent of the caller's bytes; hp_input_offset, too, with `offsets`. On
  * failure it is to be closed. */

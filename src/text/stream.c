@@ -93,7 +93,11 @@ static hpar_status first_invalid(hp_stream *s, unsigned held, const char *at, co
     if (!status) status = hp_buffer_add(s->source, at, (size_t)(end - at));
     s->keep = true;
   }
-  return status == HPAR_OK && !s->sniffed.encoding ? HP_STREAM_INVALID : status;
+  if (status == HPAR_OK && !s->sniffed.encoding) {
+    s->needs_fallback = true;
+    return HPAR_ERROR_UNSUPPORTED; /* ends the call of hp_stream_add, which returns HPAR_OK */
+  }
+  return status;
 }
 
 static hpar_status put_replacement(hp_stream *s, int bytes) {
@@ -224,6 +228,7 @@ hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) 
     status = begin(s, last);
   }
   s->input->length = s->text->length;
+  if (s->needs_fallback) return HPAR_OK;
   if (status == HPAR_OK && last && s->decoder && s->offsets) status = find_offsets(s);
   return status;
 }
@@ -253,7 +258,7 @@ hpar_status hp_stream_again(hp_stream *s, hp_sniffed sniffed, bool last) {
   return status;
 }
 
-void hp_stream_settle(hp_stream *s) {
+void hp_stream_keep_encoding(hp_stream *s) {
   s->sniffed.certain = true;
   if (!s->sniffed.encoding) s->sniffed.encoding = &hp_utf8;
   if (s->begun) s->keep = s->keep && needs_source(s);

@@ -12,9 +12,6 @@
 
 #include <stdbool.h>
 
-/* Beside hpar_status: bytes of which nothing tells the encoding are not UTF-8. */
-#define HP_STREAM_INVALID ((hpar_status)101)
-
 typedef struct hp_stream {
   hp_input *input; /* bytes, length, bom and repairs are kept up to date */
   hp_buffer *text;
@@ -25,6 +22,8 @@ typedef struct hp_stream {
   bool begun;   /* `sniffed` is set; its encoding NULL: UTF-8 so far */
   bool keep;
   bool replaced; /* there is some U+FFFD for invalid UTF-8 */
+  /* The bytes are not UTF-8, and nothing determines another encoding. */
+  bool needs_fallback;
   hp_sniffed sniffed;
   hp_decoder *decoder; /* NULL: UTF-8 */
   uint64_t total;      /* bytes so far */
@@ -47,8 +46,8 @@ hpar_status hp_stream_open(hp_stream *stream, hp_input *input, hp_buffer *text, 
 void hp_stream_close(hp_stream *stream); /* input and buffers stay; again is allowed */
 
 /* With `last` an incomplete sequence is invalid, and the offsets are complete.
- * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED, HP_STREAM_INVALID; all but
- * the last leave nothing to go on with. */
+ * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED. Requires: `needs_fallback` is
+ * false. If the call sets it, the caller continues with hp_stream_again. */
 hpar_status hp_stream_add(hp_stream *stream, const char *bytes, size_t n, bool last);
 
 /* All bytes so far once more, in another encoding: recall them, empty `input` and `text`, and
@@ -57,7 +56,7 @@ hpar_status hp_stream_recall(hp_stream *stream);
 hpar_status hp_stream_again(hp_stream *stream, hp_sniffed sniffed, bool last);
 
 /* Makes the current encoding final. */
-void hp_stream_settle(hp_stream *stream);
+void hp_stream_keep_encoding(hp_stream *stream);
 
 /* Returns the offset in the text up to which hp_input_offset is final. */
 size_t hp_stream_mapped(const hp_stream *stream);

@@ -79,18 +79,18 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
 }
 
 __attribute__((constructor)) static void start(void) {
-  const char *asked = getenv("HPAR_REFUSE");
+  const char *setting = getenv("HPAR_REFUSE");
   dl_iterate_phdr(find_program, NULL);
-  while (asked && *asked) {
-    size_t length = strcspn(asked, ":,");
-    const char *next = asked + strcspn(asked, ",");
+  while (setting && *setting) {
+    size_t length = strcspn(setting, ":,");
+    const char *next = setting + strcspn(setting, ",");
     for (int kind = 0; kind < KINDS; kind++) {
-      if (strlen(names[kind]) != length || strncmp(names[kind], asked, length) != 0) continue;
+      if (strlen(names[kind]) != length || strncmp(names[kind], setting, length) != 0) continue;
       char *after = NULL;
-      kinds[kind].first = asked[length] == ':' ? strtoul(asked + length + 1, &after, 10) : 1;
+      kinds[kind].first = setting[length] == ':' ? strtoul(setting + length + 1, &after, 10) : 1;
       kinds[kind].last = after && *after != '+' ? kinds[kind].first : (unsigned long)-1;
     }
-    asked = *next ? next + 1 : next;
+    setting = *next ? next + 1 : next;
   }
   atomic_store(&ready, true);
 }

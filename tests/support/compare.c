@@ -106,8 +106,8 @@ static void on_signal(int number) {
 static void watch(bool on) {
   static time_t patience;
   if (!patience) {
-    const char *asked = getenv("HPAR_TEST_PATIENCE");
-    patience = asked ? (time_t)strtoul(asked, NULL, 10) : 0;
+    const char *setting = getenv("HPAR_TEST_PATIENCE");
+    patience = setting ? (time_t)strtoul(setting, NULL, 10) : 0;
     if (!patience) patience = 60;
   }
   const struct itimerval end = {.it_value.tv_sec = on ? patience : 0};

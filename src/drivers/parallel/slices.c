@@ -50,11 +50,11 @@ static void run_inline(void *context, unsigned count, void (*work)(void *job, un
 }
 
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor) {
-  executor->first = hp_merger_share(length, 2);
+  executor->first_slice_bytes = hp_merger_share(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
     executor->run = run_inline;
-    executor->most = INLINE_SLICES;
-    executor->least = executor->least_checked = MIN_INLINE_BYTES;
+    executor->max_slices = INLINE_SLICES;
+    executor->min_slice_bytes = executor->min_checked_bytes = MIN_INLINE_BYTES;
     return;
   }
   bool is_callers = from->kind == HPAR_EXECUTOR_CALLER;
@@ -62,7 +62,7 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t lengt
   if (threads < 2) return;
   executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;
-  executor->most = threads;
-  executor->least = MIN_DECODED_BYTES;
-  executor->least_checked = MIN_CHECKED_BYTES;
+  executor->max_slices = threads;
+  executor->min_slice_bytes = MIN_DECODED_BYTES;
+  executor->min_checked_bytes = MIN_CHECKED_BYTES;
 }

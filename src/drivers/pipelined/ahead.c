@@ -12,12 +12,12 @@ enum { MAX_WINDOW_BYTES = 64 << 10, MIN_WINDOW_BYTES = 256 };
 static bool answer_cdata(void *context) {
   hp_stages *s = context;
   bool pending = s->ahead.pending_text;
-  unsigned yes = pending ? HP_NOTE_YES_PENDING : HP_NOTE_YES;
-  unsigned asked = pending ? HP_NOTE_ASKED_PENDING : HP_NOTE_ASKED;
+  unsigned yes = pending ? HP_NOTE_CDATA_PENDING_FOREIGN : HP_NOTE_CDATA_FOREIGN;
+  unsigned question = pending ? HP_NOTE_CDATA_PENDING : HP_NOTE_CDATA;
   uint8_t ns = hp_feedback_namespace(&s->feedback);
   bool foreign = ns == HPAR_NAMESPACE_SVG || ns == HPAR_NAMESPACE_MATHML;
-  if (s->known & asked) foreign = s->known & yes;
-  s->asked |= asked | (foreign ? yes : 0);
+  if (s->known & question) foreign = s->known & yes;
+  s->cdata_notes |= question | (foreign ? yes : 0);
   return foreign;
 }
 
@@ -57,7 +57,7 @@ void hp_stages_roll_back(hp_stages *s) {
   t->searched = NULL;
   s->known = from->notes;
   s->feedback = from->feedback;
-  s->asked = 0;
+  s->cdata_notes = 0;
   s->ended = from->halt;
   s->alone = s->has_held = false;
   s->errors.count = 0;
@@ -66,14 +66,14 @@ void hp_stages_roll_back(hp_stages *s) {
   move_window(s, s->window);
   hp_ring_show_tail(&s->ring); /* keeps the head at or before the tail */
   s->resume = s->ring.tail;
-  s->in_vain = s->bytes_dropped + s->bytes_searched;
+  s->wasted_bytes = s->bytes_dropped + s->bytes_searched;
   atomic_store(&s->answered, request);
-  hp_event_count_wake(&s->parking);
+  hp_event_count_wake(&s->event_count);
 }
 
 static void show(hp_stages *s) {
   hp_ring_show_tail(&s->ring);
-  hp_event_count_wake(&s->parking);
+  hp_event_count_wake(&s->event_count);
 }
 
 static void put(hp_stages *s, hp_packed token) {
@@ -126,7 +126,7 @@ static inline bool is_notable(const hp_token *tag) {
 
 /* Sets the predicted content state, and what the hazard detector must check. */
 static void predict(hp_stages *s, hp_token *token) {
-  unsigned notes = s->asked;
+  unsigned notes = s->cdata_notes;
   if (token->kind == HPAR_TOKEN_START_TAG) {
     if (token->flags & HP_TOKEN_SELF_CLOSING) notes |= HP_NOTE_SELF_CLOSING;
     if ((token->name < HP_KNOWN_ATOMS && notable[token->name]) || s->feedback.depth) {
@@ -140,14 +140,14 @@ static void predict(hp_stages *s, hp_token *token) {
   }
   token->content = (uint8_t)s->ahead.content;
   token->notes = (uint8_t)notes;
-  s->asked = s->known = 0;
+  s->cdata_notes = s->known = 0;
 }
 
 /* Handles a token that does not end in the window. Returns true if a wider window is possible now.
  */
 static bool look_further(hp_stages *s) {
   hp_tokenizer *t = &s->ahead;
-  s->asked = 0;
+  s->cdata_notes = 0;
   s->bytes_ahead += (uint64_t)(t->end - t->at);
   s->bytes_searched += (uint64_t)(t->end - t->at);
   if (s->from == t->at) return false;
@@ -191,7 +191,7 @@ static inline void run_through(hp_stages *s, reading *r) {
       kind = hp_next_token(t, &r->token);
       if (kind == HPAR_TOKEN_START_TAG ? is_notable(&r->token) : kind == HPAR_TOKEN_EOF) goto end;
       if (__builtin_expect(!hp_pack(&packed, &r->token, (unsigned)kind, t->content, from, text, base), 0)) goto end;
-      if (__builtin_expect(s->asked, 0)) goto end;
+      if (__builtin_expect(s->cdata_notes, 0)) goto end;
       slots[tail++ & mask] = packed;
       from = hp_packed_end(packed);
       kind = NOT_READ;
@@ -298,7 +298,7 @@ void hp_stages_serve(hp_stages *s) {
     hp_stuck why = hp_stages_run_ahead(s);
     uint64_t end = hp_stages_note(s, HPAR_EVENT_TOKENIZE, 1, begin, from);
     if (s->stopped) return;
-    hp_event_count_wait(&s->parking, &s->waits, ready[why], s);
+    hp_event_count_wait(&s->event_count, &s->waits, ready[why], s);
     hp_stages_note(s, HPAR_EVENT_WAIT, 1, end, s->ahead.at);
     if (why == HP_STUCK_DRAINING) hp_stages_go_on_alone(s);
   }
@@ -327,7 +327,7 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   s->errors.limit = s->parse_request->max_errors;
   s->errors.count = 0;
   s->errors.seen = 0;
-  s->asked = s->known = 0;
+  s->cdata_notes = s->known = 0;
   s->ended = s->alone = s->has_held = s->stopping = s->stopped = false;
   s->feedback.depth = 0;
   if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&s->feedback, &s->engine->builder);

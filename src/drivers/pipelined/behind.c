@@ -5,7 +5,7 @@
 #include "html/tree/engine_loop.h"
 
 enum { ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 }; /* bytes of credit */
-enum { ASKED = HP_NOTE_ASKED | HP_NOTE_ASKED_PENDING };
+enum { CDATA_QUESTIONS = HP_NOTE_CDATA | HP_NOTE_CDATA_PENDING };
 
 static bool tokens_again(void *context) {
   hp_stages *s = context;
@@ -18,9 +18,9 @@ static void await_tokens(hp_stages *s) {
   if (s->ring.head != s->ring.head_shown) hp_ring_show_head(&s->ring);
   atomic_store(&s->drained, s->ring.head);
   if (!s->taking_turns) {
-    hp_event_count_wake(&s->parking);
+    hp_event_count_wake(&s->event_count);
     uint64_t begin = s->has_events ? hp_now() : 0;
-    hp_event_count_wait(&s->parking, &s->builder_waits, tokens_again, s);
+    hp_event_count_wait(&s->event_count, &s->builder_waits, tokens_again, s);
     hp_stages_note(s, HPAR_EVENT_WAIT, 0, begin, s->engine->tokenizer.at);
     return;
   }
@@ -34,7 +34,7 @@ static void await_tokens(hp_stages *s) {
 }
 
 /* Lets the tokenizer continue from the state of the engine, and drops the tokens in the buffer. */
-static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) {
+static void request_rollback(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) {
   hp_tokenizer *t = &s->engine->tokenizer;
   hp_snapshot *to = &s->snapshot;
   to->at = t->at;
@@ -43,24 +43,24 @@ static void ask_back(hp_stages *s, unsigned known, hpar_pipeline_hazard hazard) 
   to->notes = known;
   to->feedback.depth = 0;
   if (s->predictor == HP_PREDICT_FEEDBACK) hp_feedback_read(&to->feedback, &s->engine->builder);
-  if (s->at > s->paid) s->credit += s->at - s->paid;
-  s->paid = t->at;
+  if (s->at > s->credited) s->credit += s->at - s->credited;
+  s->credited = t->at;
   if (t->at == s->at) s->credit -= ROLLBACK_COST;
   to->halt = s->alone_now = s->credit < 0;
   atomic_fetch_add(&s->request, 1);
-  hp_event_count_wake(&s->parking);
+  hp_event_count_wake(&s->event_count);
   if (s->taking_turns)
     hp_stages_roll_back(s);
   else if (hp_is_asked_back(s))
-    hp_event_count_wait(&s->parking, &s->builder_waits, answered_again, s);
-  s->credit -= (int64_t)(s->in_vain - s->charged);
-  s->charged = s->in_vain;
+    hp_event_count_wait(&s->event_count, &s->builder_waits, answered_again, s);
+  s->credit -= (int64_t)(s->wasted_bytes - s->debited_bytes);
+  s->debited_bytes = s->wasted_bytes;
   s->was_dropped = s->dropped_so_far;
   s->dropped_so_far = s->bytes_dropped;
   s->dropped = s->resume - s->ring.head;
   s->tokens_dropped += s->dropped;
   hp_ring_drop_to(&s->ring, s->resume);
-  if (!s->taking_turns) hp_event_count_wake(&s->parking);
+  if (!s->taking_turns) hp_event_count_wake(&s->event_count);
   s->found = NULL;
   if (s->at) s->rollbacks++;
   if (hazard < HPAR_PIPELINE_HAZARDS) s->rolled_back[hazard]++;
@@ -84,7 +84,7 @@ static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at,
 
 /* Checks the predictions of the last token, and rolls back if one was wrong or the engine has
  * moved. */
-static __attribute__((noinline)) void settle(hp_stages *s) {
+static __attribute__((noinline)) void check_predictions(hp_stages *s) {
   hpar_pipeline_hazard met[2];
   unsigned count = 0;
   const hp_tokenizer *t = &s->engine->tokenizer;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) void settle(hp_stages *s) {
     }
   }
   s->notes = 0;
-  if (back) ask_back(s, 0, hazard);
+  if (back) request_rollback(s, 0, hazard);
   for (unsigned i = 0; i < count; i++) count_hazard(s, met[i], s->start, back && met[i] == hazard);
 }
 
@@ -125,7 +125,7 @@ static __attribute__((noinline)) hp_token *read_alone(hp_stages *s) {
   uint64_t bytes = (uint64_t)((whole ? t->at : t->end) - from);
   s->bytes_alone += bytes;
   s->credit += (int64_t)bytes;
-  s->paid = t->at;
+  s->credited = t->at;
   /* The next token restarts the tokenizer thread. */
   if (s->credit >= ENOUGH_CREDIT) s->alone_now = false;
   return &s->own;
@@ -148,15 +148,15 @@ static __attribute__((noinline)) bool next_slowly(hp_stages *s, hp_packed packed
     } else if (hp_packed_kind(packed) == HP_SLOT_FAILED) {
       hp_unwind_now(&s->engine->unwind, s->unwind.status);
     } else {
-      unsigned asked = hp_packed_notes(packed) & ASKED;
+      unsigned questions = hp_packed_notes(packed) & CDATA_QUESTIONS;
       unpack(s, packed);
-      if (!asked) break;
-      unsigned all = asked | (unsigned)(asked & HP_NOTE_ASKED ? HP_NOTE_YES : 0) |
-                     (unsigned)(asked & HP_NOTE_ASKED_PENDING ? HP_NOTE_YES_PENDING : 0);
-      unsigned right = hp_cdata_notes(&s->engine->tokenizer, ASKED);
+      if (!questions) break;
+      unsigned all = questions | (unsigned)(questions & HP_NOTE_CDATA ? HP_NOTE_CDATA_FOREIGN : 0) |
+                     (unsigned)(questions & HP_NOTE_CDATA_PENDING ? HP_NOTE_CDATA_PENDING_FOREIGN : 0);
+      unsigned right = hp_cdata_notes(&s->engine->tokenizer, CDATA_QUESTIONS);
       bool same = (hp_packed_notes(packed) & all) == (right & all),
-           yes = right & all & (HP_NOTE_YES | HP_NOTE_YES_PENDING);
-      if (!same) ask_back(s, right, HPAR_PIPELINE_CDATA);
+           yes = right & all & (HP_NOTE_CDATA_FOREIGN | HP_NOTE_CDATA_PENDING_FOREIGN);
+      if (!same) request_rollback(s, right, HPAR_PIPELINE_CDATA);
       /* A token that is read again gives the same answer. It counts then, unless the tree builder
        * reads it. */
       if (same == yes || (yes && s->alone_now)) count_hazard(s, HPAR_PIPELINE_CDATA, s->own.start, back || !same);
@@ -174,19 +174,20 @@ static inline hp_token *next(hp_stages *s) {
   hp_token *token = &s->own;
   hp_packed packed = {0};
   if (__builtin_expect(s->notes || t->content != s->content || t->at != s->at, 0)) {
-    if (!s->alone_now) settle(s);
+    if (!s->alone_now) check_predictions(s);
     if (s->alone_now) return read_alone(s);
   }
   bool any = hp_ring_take(&s->ring, &packed);
-  if (__builtin_expect(
-          !any || hp_packed_kind(packed) >= HP_TOKEN_NEED_MORE || hp_packed_notes(packed) & ASKED || s->found, 0)) {
+  if (__builtin_expect(!any || hp_packed_kind(packed) >= HP_TOKEN_NEED_MORE ||
+                           hp_packed_notes(packed) & CDATA_QUESTIONS || s->found,
+                       0)) {
     if (!next_slowly(s, packed, any)) return read_alone(s);
   } else {
     unpack(s, packed);
   }
   if (hp_ring_taken(&s->ring)) {
     hp_ring_show_head(&s->ring);
-    hp_event_count_wake(&s->parking);
+    hp_event_count_wake(&s->event_count);
   }
   if (__builtin_expect(token->kind == HP_TOKEN_NEED_MORE, 0)) return token;
   t->at = s->at = t->base + token->end;
@@ -237,7 +238,7 @@ static inline uint64_t build_through(hp_stages *s) {
   s->name = t->last_start_tag;
   if (hp_ring_taken(r)) {
     hp_ring_show_head(r);
-    hp_event_count_wake(&s->parking);
+    hp_event_count_wake(&s->event_count);
   }
   return built;
 }

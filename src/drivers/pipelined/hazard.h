@@ -10,26 +10,26 @@
 #include <hpar/stats.h>
 
 enum {
-  HP_NOTE_ASKED = 1,         /* at "<![CDATA[": is the adjusted current node foreign? */
-  HP_NOTE_YES = 2,           /* the predicted answer */
-  HP_NOTE_ASKED_PENDING = 4, /* the same with text pending */
-  HP_NOTE_YES_PENDING = 8,
+  HP_NOTE_CDATA = 1,         /* at "<![CDATA[": is the adjusted current node foreign? */
+  HP_NOTE_CDATA_FOREIGN = 2, /* the predicted answer */
+  HP_NOTE_CDATA_PENDING = 4, /* the same with text pending */
+  HP_NOTE_CDATA_PENDING_FOREIGN = 8,
   HP_NOTE_RAW_TEXT = 16,    /* a start tag that in HTML switches the tokenizer's state */
   HP_NOTE_SELF_CLOSING = 32 /* a start tag with the self-closing flag */
 };
 
-/* Returns the correct notes on "<![CDATA[" for the questions in `asked`. Requires: the tree
- * builder has not processed the token. */
-static inline unsigned hp_cdata_notes(hp_tokenizer *engine, unsigned asked) {
+/* Returns the correct notes on "<![CDATA[" for these questions. Requires: the tree builder has not
+ * processed the token. */
+static inline unsigned hp_cdata_notes(hp_tokenizer *engine, unsigned questions) {
   bool pending = engine->pending_text;
   unsigned notes = 0;
-  if (asked & HP_NOTE_ASKED) {
+  if (questions & HP_NOTE_CDATA) {
     engine->pending_text = false;
-    notes |= HP_NOTE_ASKED | (engine->foreign(engine->context) ? HP_NOTE_YES : 0);
+    notes |= HP_NOTE_CDATA | (engine->foreign(engine->context) ? HP_NOTE_CDATA_FOREIGN : 0);
   }
-  if (asked & HP_NOTE_ASKED_PENDING) {
+  if (questions & HP_NOTE_CDATA_PENDING) {
     engine->pending_text = true;
-    notes |= HP_NOTE_ASKED_PENDING | (engine->foreign(engine->context) ? HP_NOTE_YES_PENDING : 0);
+    notes |= HP_NOTE_CDATA_PENDING | (engine->foreign(engine->context) ? HP_NOTE_CDATA_PENDING_FOREIGN : 0);
   }
   engine->pending_text = pending;
   return notes;

@@ -21,7 +21,7 @@ uint64_t hp_stages_note(hp_stages *s, hpar_event_kind kind, unsigned thread, uin
 void hp_stages_stop(hp_stages *s) {
   s->stopping = true;
   atomic_fetch_add(&s->request, 1);
-  hp_event_count_wake(&s->parking);
+  hp_event_count_wake(&s->event_count);
 }
 
 void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, const hp_pipeline_config *config,
@@ -37,13 +37,13 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
   uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
     hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
-  hp_event_count_open(&s->parking);
+  hp_event_count_open(&s->event_count);
   hp_stages_open_ahead(s, part, parts);
   s->waits = s->builder_waits = (hp_waits){0};
   s->bytes_dropped = s->tokens_dropped = s->rollbacks = s->drains = 0;
-  s->bytes_ahead = s->bytes_searched = s->bytes_alone = s->charged = s->in_vain = s->dropped_so_far = s->was_dropped =
-      0;
-  s->began = s->paid = from->at;
+  s->bytes_ahead = s->bytes_searched = s->bytes_alone = s->debited_bytes = s->wasted_bytes = s->dropped_so_far =
+      s->was_dropped = 0;
+  s->began = s->credited = from->at;
   s->credit = FIRST_CREDIT;
   s->alone_now = false;
   s->met = 0;
@@ -83,7 +83,7 @@ void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
 
 void hp_stages_close(hp_stages *s) {
   hp_ring_close(&s->ring);
-  hp_event_count_close(&s->parking);
+  hp_event_count_close(&s->event_count);
   hp_interner_close(&s->interner);
   hp_tokenizer_close(&s->ahead);
   hp_free(s->errors.items);

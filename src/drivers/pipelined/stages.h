@@ -53,7 +53,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   bool has_events;
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
   hp_ring ring;
-  hp_event_count parking;
+  hp_event_count event_count;
 
   /* Written by the tokenizer. */
   hp_unwind unwind;
@@ -63,13 +63,13 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_tokenizer ahead;
   hp_errors errors;
   hp_feedback feedback;
-  unsigned asked; /* notes on the token being read */
-  unsigned known; /* verified notes on the token */
-  uint32_t met;   /* the last request that the tokenizer answered */
-  bool ended;     /* nothing more to read until a rollback */
-  bool stopped;   /* nothing to read after a rollback either */
-  bool alone;     /* all tokens before the next token are built: its length is unlimited */
-  bool has_held;  /* `held` is the next token for the buffer */
+  unsigned cdata_notes; /* on the token being read */
+  unsigned known;       /* verified notes on the token */
+  uint32_t met;         /* the last request that the tokenizer answered */
+  bool ended;           /* nothing more to read until a rollback */
+  bool stopped;         /* nothing to read after a rollback either */
+  bool alone;           /* all tokens before the next token are built: its length is unlimited */
+  bool has_held;        /* `held` is the next token for the buffer */
   hp_packed held;
   size_t window;
   const char *from, *look; /* start of the window, and the position at which it moves on */
@@ -95,9 +95,9 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   uint32_t start;                       /* offset of the current token */
   uint32_t dropped;                     /* tokens that the last rollback dropped */
   uint64_t was_dropped, dropped_so_far; /* dropped bytes before and after the last rollback */
-  const char *paid;                     /* the built bytes before this position are credited */
+  const char *credited;                 /* the position up to which the built bytes are credited */
   int64_t credit;                       /* bytes that the tokenizer may still waste */
-  uint64_t charged;                     /* wasted bytes that are debited */
+  uint64_t debited_bytes;               /* wasted bytes that are debited */
   uint64_t bytes_alone;                 /* bytes that the tree builder read itself */
   bool alone_now;                       /* the tree builder reads tokens itself */
   hp_token own;                         /* the current token */
@@ -107,11 +107,11 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   /* A request to roll back, and its answer. */
   _Atomic uint32_t request; /* incremented after `snapshot` is written */
   char apart_3[HP_APART_BYTES];
-  /* The last answered request. Release: `resume` and `in_vain` are written, `snapshot` has been
-   * read. */
+  /* The last answered request. Release: `resume` and `wasted_bytes` are written, `snapshot` has
+   * been read. */
   _Atomic uint32_t answered;
   uint32_t resume;          /* index of the first new token */
-  uint64_t in_vain;         /* wasted bytes until then */
+  uint64_t wasted_bytes;    /* until then */
   _Atomic uint32_t drained; /* all tokens before this index are built; release */
   char apart_4[HP_APART_BYTES];
   hp_snapshot snapshot;

@@ -193,7 +193,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   uint32_t assumed; /* bit q: assumption q was made since the segment began */
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */
-  uint8_t ark_asked[HP_FORMATTING_NAMES];
+  uint8_t ark_assumed[HP_FORMATTING_NAMES];
 } hp_builder;
 
 /* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps

@@ -29,7 +29,7 @@ void hp_outer_log_ark(hp_builder *builder, hp_atom name, uint32_t ours);
  * outer context. Noah's Ark clause allows three in all. */
 static inline void hp_outer_assume_ark(hp_builder *builder, hp_atom name, uint32_t ours) {
   int index = hp_formatting_index(name);
-  if (index < 0 || ours > builder->ark_asked[index]) hp_outer_log_ark(builder, name, ours);
+  if (index < 0 || ours > builder->ark_assumed[index]) hp_outer_log_ark(builder, name, ours);
 }
 
 /* Reports that the builder would have changed the outer context, or read it without a default

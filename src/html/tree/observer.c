@@ -71,13 +71,14 @@ hpar_status hp_observe(const hp_request *request, const char *fragment, const hp
 
 typedef struct survey {
   const char *text;
-  hp_true_state *states;
+  hp_true_state *states; /* of the places [0, count) */
   const uint32_t *places;
-  uint32_t count, next; /* the states of places before `next` are complete, */
-  uint32_t pending;     /* except `first` from here on */
+  uint32_t count, next; /* the states before `next` are known */
+  uint32_t pending;     /* except `first` of the states from here on */
 } survey;
 
-static void settle(survey *s, uint32_t boundary) {
+/* Sets `first` of the pending states up to a token boundary. */
+static void complete_states(survey *s, uint32_t boundary) {
   for (; s->pending < s->next && s->states[s->pending].place <= boundary; s->pending++)
     s->states[s->pending].first = boundary;
 }
@@ -109,7 +110,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .formatting = list_length(b),
     };
   }
-  if (boundary) settle(s, start);
+  if (boundary) complete_states(s, start);
 }
 
 hpar_status hp_true_states(const hp_request *request, const char *fragment, const uint32_t *places, uint32_t count,

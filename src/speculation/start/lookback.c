@@ -11,7 +11,7 @@
  * look like raw text, and for the namespace. TIMES_TEXT bounds the sum of all searches. */
 enum { FAR = 64 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
 
-/* Bytes that an opener without a result is charged in addition to the scanned ones. */
+/* An opener without a result costs these bytes in addition to the scanned bytes. */
 enum { OPENER_COST = 64 };
 
 /* Bytes of a sample. */

@@ -30,7 +30,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   b->form_known = false;
   b->node_count = 0;
   b->assumed = 0;
-  memset(b->ark_asked, 0, sizeof b->ark_asked);
+  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->outer.base_mode = base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
@@ -93,7 +93,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (ends != HP_ENDS_HAZARD) log_open_state(w, log, ends);
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
-  w->outer.confident &= ~hp_unsettled(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
+  w->outer.confident &= ~hp_questions_reopened(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
 }
@@ -107,7 +107,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->stack[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
-  memset(b->ark_asked, 0, sizeof b->ark_asked);
+  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);

@@ -327,17 +327,17 @@ static hpar_status make_single_byte(const void *key, void *table) {
       entries[byte] = character(byte < 0xA0 ? windows1252_upper[byte - 0x80] : byte);
     return HPAR_OK;
   }
-  char asked[16];
+  char iconv_name[16];
   bool windows = !strncmp(name, "windows-", 8);
   if (windows)
-    snprintf(asked, sizeof asked, "CP%s", name + 8);
+    snprintf(iconv_name, sizeof iconv_name, "CP%s", name + 8);
   else if (!strcmp(name, "x-mac-cyrillic"))
-    strcpy(asked, "MAC-CYRILLIC");
+    strcpy(iconv_name, "MAC-CYRILLIC");
   else if (!strcmp(name, "ISO-8859-8-I"))
-    strcpy(asked, "ISO-8859-8");
+    strcpy(iconv_name, "ISO-8859-8");
   else
-    snprintf(asked, sizeof asked, "%s", name);
-  iconv_t converter = iconv_open("UTF-8", asked);
+    snprintf(iconv_name, sizeof iconv_name, "%s", name);
+  iconv_t converter = iconv_open("UTF-8", iconv_name);
   if (converter == (iconv_t)-1) return HPAR_ERROR_UNSUPPORTED; // NOLINT: nothing was opened
   hpar_status status = ask(converter, single_byte_code, 0x80, 0x100, entries);
   iconv_close(converter);
