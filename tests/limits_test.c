@@ -57,6 +57,7 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .scripting = page->scripting,
                           .fragment = page->fragment, .encoding = page->encoding};
   hpar_stats stats = {HPAR_STATS_INIT}, sequential = {HPAR_STATS_INIT};
+  options.source_offsets = most % 2; /* larger elements: another tree at a limit of memory */
   set(&options, which, most);
   hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, &sequential);
   if (!CHECK(status == HPAR_OK || status == statuses[which])) {

@@ -34,6 +34,7 @@ reports() {
 }
 
 printf '<!DOCTYPE html><ul class=x><li id=a>one <b>two</b><li>three<a href="u&amp;v">l</a></ul>\n' >a.html
+: >empty.html
 mkdir pages
 printf '<p>1<p>2' >pages/1.html
 printf '<p>3<br>' >pages/2.htm
@@ -44,8 +45,11 @@ check 0 'one two\nthreel\n' --print=text li a.html
 check 0 'u&v\n' --print attribute:href '*' a.html
 check 0 '27-36\n50-54\n' --print position li a.html
 check 0 'implied\n' --print position body a.html
-check 0 '{"file":"a.html","selector":"#a","name":"li","attributes":{"id":"a"},"start":27,"end":36,"html":"<li id=\\"a\\">one <b>two</b></li>"}\n' \
+check 0 '{"file":"a.html","selector":"#a","name":"li","attributes":{"id":"a"},"start":27,"end":36,"attribute_positions":{"id":{"name_start":31,"name_end":33,"value_start":34,"value_end":35}},"html":"<li id=\\"a\\">one <b>two</b></li>"}\n' \
   --print json '#a' a.html
+check 0 '{"file":"a.html","selector":"b","name":"b","attributes":{},"start":40,"end":43,"end_tag":{"start":46,"end":50},"html":"<b>two</b>"}\n' \
+  --print json b a.html
+check 0 '{"file":"empty.html","selector":"body","name":"body","attributes":{},"html":"<body></body>"}\n' --print json body empty.html
 check 0 '2\n' --count li a.html
 check 0 '0\n' --count nav a.html
 check 0 '<br>\n' br pages/2.htm

@@ -348,13 +348,15 @@ static void test_source_offsets(void) {
   maker m;
   open_maker(&m);
   hp_ref plain = element(&m, m.document->root, "p");
-  uint32_t *slots = hp_arena_take(&m.arena, 8 + sizeof(hp_node));
-  hp_node *node = (hp_node *)(slots + 2);
+  uint32_t *slots = hp_arena_take(&m.arena, HP_SOURCE_BYTES + sizeof(hp_node));
+  hp_node *node = (hp_node *)(slots + 4);
   memset(node, 0, sizeof *node);
   node->kind = HPAR_NODE_ELEMENT;
   node->flags = HP_FLAG_SOURCE;
   slots[0] = 7;
   slots[1] = 12;
+  slots[2] = 20;
+  slots[3] = 24;
   hp_ref ref = hp_ref_of(base_of(&m), node);
   uint64_t start = 1, end = 2;
   CHECK(!hpar_node_start_tag_range(m.document, plain, &start, &end));
@@ -362,6 +364,9 @@ static void test_source_offsets(void) {
   CHECK(hpar_node_start_tag_range(m.document, ref, &start, &end));
   CHECK_EQ(start, 7);
   CHECK_EQ(end, 12);
+  CHECK(hpar_node_end_tag_range(m.document, ref, &start, &end));
+  CHECK_EQ(start, 20);
+  CHECK_EQ(end, 24);
   slots[0] = slots[1] = 0;
   CHECK(!hpar_node_start_tag_range(m.document, ref, &start, &end));
   close_maker(&m);

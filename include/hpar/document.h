@@ -4,13 +4,13 @@
 /* The tree of a parsed document.
  *
  * A document owns its nodes. A node is a 32-bit handle. The handle is valid for its document until
- * the next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) stands
- * for "no node".
+ * the next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) means
+ * "no node".
  *
- * These rules hold for every function below, unless the function's comment says otherwise:
+ * These rules hold for every function below, unless the function's comment gives another rule:
  * - `document` is not NULL.
- * - For HPAR_NO_NODE, and for a node of another kind, a function returns 0, HPAR_NO_NODE, false, or
- *   an empty string with a pointer that is not NULL.
+ * - For HPAR_NO_NODE, and for a node of another kind, a function returns 0, HPAR_NO_NODE, false or
+ *   an empty string. The pointer of an empty string is not NULL.
  * - The behaviour is undefined for a handle of another document, and for a handle that a later
  *   parse has invalidated. No function detects such a handle.
  * - Strings are UTF-8 without a terminating NUL. They point into the input or the document. Neither
@@ -31,17 +31,17 @@ extern "C" {
 /* A parsed document. */
 typedef struct hpar_document hpar_document;
 
-/* A node of a document: see above. */
+/* A handle of a node in a document: see above. */
 typedef uint32_t hpar_node;
 #define HPAR_NO_NODE 0u
 
-/* Bytes of UTF-8, not terminated. */
+/* UTF-8 bytes without a terminating NUL. */
 typedef struct hpar_string {
   const char *bytes;
   size_t length;
 } hpar_string;
 
-/* What a node is. */
+/* The type of a node. */
 typedef enum hpar_node_type {
   HPAR_NODE_NONE = 0,
   HPAR_NODE_DOCUMENT,
@@ -77,9 +77,9 @@ typedef struct hpar_attribute {
  *
  * Any number of parses may fill the document, one after the other. It keeps its memory from one
  * parse to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
- * unused part back when it ends. The number of live documents therefore depends on their trees only.
- * The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY if no
- * memory is available; `*document` is then unchanged. */
+ * unused part back when it ends. The number of live documents therefore depends on their trees
+ * only. The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY and
+ * leaves `*document` unchanged if no memory is available. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 
 /* Frees the document and all its nodes. The time does not depend on the number of nodes.
@@ -153,13 +153,42 @@ HPAR_API bool hpar_node_attribute_at(const hpar_document *document, hpar_node el
  * not NULL. */
 HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name);
 
-/* Sets `*start` and `*end` to the first byte of an element's start tag in the input, and to the
- * byte after its last.
+/* Sets `*start` to the offset of an element's start tag in the input, and `*end` to the offset
+ * after that tag.
  *
  * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
- * unchanged if it was not set, and for elements without a start tag of their own. */
+ * unchanged if it was not set, and for elements without a start tag of their own. Such elements are
+ * implied elements, and clones of formatting elements and of options. */
 HPAR_API bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start,
                                         uint64_t *end);
+
+/* Sets `*start` to the offset of the end tag that closed an element, and `*end` to the offset after
+ * that tag.
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
+ * unchanged if it was not set, and for elements that closed without an end tag of their own. Their
+ * end is implied, misnested, or the end of the input. The end tag of a heading may have the name of
+ * another heading level. If content follows an end tag of body or html, a later such end tag
+ * replaces it. */
+HPAR_API bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end);
+
+/* The position of an attribute in the input, as offsets in bytes. Each end is the offset after the
+ * last byte. The value is without its quotes. An attribute without an equals sign has both offsets
+ * of the value at `name_end`. */
+typedef struct hpar_attribute_range {
+  uint64_t name_start, name_end, value_start, value_end;
+} hpar_attribute_range;
+
+/* Sets `ranges[0]`, `ranges[1]` and so on to the positions of up to `count` attributes, from the
+ * attribute at index `first` (see hpar_node_attribute_at).
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns the number of positions set.
+ * It is 0 without the option, and for elements without a start tag of their own. It is less than
+ * `count` if the start tag has fewer attributes. A second html or body tag may add attributes to
+ * the element. These come last and have no position. The time is linear in the length of the start
+ * tag. */
+HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
+                                           hpar_attribute_range *ranges);
 
 #ifdef __cplusplus
 }

@@ -181,7 +181,7 @@ typedef struct hpar_options {
   hpar_allocator allocator; /* a document with other memory gives it back and takes new memory */
   bool scripting;           /* the scripting flag; the parser never runs a script */
   bool copy_input;          /* copy the bytes; otherwise they must outlive the document */
-  bool source_offsets;      /* keep where each element's start tag is in the input */
+  bool source_offsets;      /* keep the source positions of tags and attributes */
   uint64_t reserved[4];     /* zero */
   hpar_limits limits;
   hpar_parallel_options parallel;

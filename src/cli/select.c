@@ -114,11 +114,55 @@ static hpar_status write_json_text(const char *bytes, size_t length, void *conte
   return fwrite(bytes, 1, length, context) == length ? HPAR_OK : HPAR_ERROR_IO;
 }
 
-/* Prints one object: file, selector, name, attributes, position and outer HTML. */
+static void add_range(hp_json *json, const char *start_key, uint64_t start, const char *end_key, uint64_t end) {
+  hp_json_key(json, start_key);
+  hp_json_number(json, start);
+  hp_json_key(json, end_key);
+  hp_json_number(json, end);
+}
+
+static void attribute_key(hp_json *json, const hpar_attribute *attribute) {
+  char name[256];
+  snprintf(name, sizeof name, "%.*s%s%.*s", (int)attribute->prefix.length, attribute->prefix.bytes,
+           attribute->prefix.length ? ":" : "", (int)attribute->local_name.length, attribute->local_name.bytes);
+  hp_json_key(json, name);
+}
+
+/* Adds the source positions of the element's tags and of its attributes. */
+static hpar_status add_positions(hp_json *json, const hpar_document *document, hpar_node element) {
+  uint64_t start, end;
+  if (hpar_node_start_tag_range(document, element, &start, &end)) add_range(json, "start", start, "end", end);
+  if (hpar_node_end_tag_range(document, element, &start, &end)) {
+    hp_json_key(json, "end_tag");
+    hp_json_open(json, '{');
+    add_range(json, "start", start, "end", end);
+    hp_json_close(json, '}');
+  }
+  size_t count = hpar_node_attribute_count(document, element);
+  hpar_attribute_range *ranges = calloc(count + 1, sizeof *ranges);
+  if (!ranges) return HPAR_ERROR_MEMORY;
+  count = hpar_node_attribute_ranges(document, element, 0, count, ranges);
+  if (count) {
+    hp_json_key(json, "attribute_positions");
+    hp_json_open(json, '{');
+  }
+  hpar_attribute attribute;
+  for (size_t i = 0; i < count && hpar_node_attribute_at(document, element, i, &attribute); i++) {
+    attribute_key(json, &attribute);
+    hp_json_open(json, '{');
+    add_range(json, "name_start", ranges[i].name_start, "name_end", ranges[i].name_end);
+    add_range(json, "value_start", ranges[i].value_start, "value_end", ranges[i].value_end);
+    hp_json_close(json, '}');
+  }
+  if (count) hp_json_close(json, '}');
+  free(ranges);
+  return HPAR_OK;
+}
+
+/* Prints one object: file, selector, name, attributes, positions and outer HTML. */
 static hpar_status print_json(const request *r, hpar_node element, uint32_t selector) {
   char *html = NULL;
   size_t length = 0;
-  uint64_t start, end;
   FILE *buffer = open_memstream(&html, &length);
   if (!buffer) return HPAR_ERROR_MEMORY;
   hpar_status status = hpar_serialize_html_outer(r->document, element, r->options.scripting, write_json_text, buffer);
@@ -135,19 +179,11 @@ static hpar_status print_json(const request *r, hpar_node element, uint32_t sele
   hp_json_open(&json, '{');
   hpar_attribute attribute;
   for (size_t i = 0; hpar_node_attribute_at(r->document, element, i, &attribute); i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%.*s%s%.*s", (int)attribute.prefix.length, attribute.prefix.bytes,
-             attribute.prefix.length ? ":" : "", (int)attribute.local_name.length, attribute.local_name.bytes);
-    hp_json_key(&json, name);
+    attribute_key(&json, &attribute);
     hp_json_string(&json, attribute.value);
   }
   hp_json_close(&json, '}');
-  if (hpar_node_start_tag_range(r->document, element, &start, &end)) {
-    hp_json_key(&json, "start");
-    hp_json_number(&json, start);
-    hp_json_key(&json, "end");
-    hp_json_number(&json, end);
-  }
+  if (!status) status = add_positions(&json, r->document, element);
   hp_json_key(&json, "html");
   hp_json_string(&json, (hpar_string){html ? html : "", length});
   hp_json_close(&json, '}');

@@ -1,8 +1,9 @@
-/* The public functions that read the tree. Each takes a few loads: a handle is the node's reference,
- * and strings point into the input or the arenas. Only hpar_node_parent may take more than one step:
- * it passes the splice anchors between a node and its parent (node.h). */
+/* The public functions that read the tree. Each takes a few loads: a handle is the node's
+ * reference, and strings point into the input or the arenas. Only hpar_node_parent may take more
+ * than one step: it passes the splice anchors between a node and its parent (node.h). */
 
 #include "html/dom/document.h"
+#include "html/dom/tag_scan.h"
 
 #include <stdatomic.h>
 
@@ -163,11 +164,52 @@ hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node e
   return (hpar_string){NULL, 0};
 }
 
-bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
-  if (!is_element(document, element) || !(at(document, element)->flags & HP_FLAG_SOURCE)) return false;
-  const uint32_t *slot = hp_source_slot(at(document, element));
-  if (slot[1] <= slot[0]) return false; /* no tag is empty: nothing was written here */
-  *start = hp_input_offset(&document->input, slot[0]);
-  *end = hp_input_offset(&document->input, slot[1]);
+/* Returns the offsets of the element's tags in the text (hp_source_slot), or NULL. */
+static const uint32_t *source_of(const hpar_document *document, hpar_node element) {
+  if (!is_element(document, element) || !(at(document, element)->flags & HP_FLAG_SOURCE)) return NULL;
+  return hp_source_slot(at(document, element));
+}
+
+/* Converts the offsets of a tag to offsets of the input. Returns false for a missing tag. */
+static bool tag_range(const hpar_document *document, const uint32_t *tag, uint64_t *start, uint64_t *end) {
+  if (tag[1] <= tag[0]) return false;
+  *start = hp_input_offset(&document->input, tag[0]);
+  *end = hp_input_offset(&document->input, tag[1]);
   return true;
+}
+
+bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
+  const uint32_t *source = source_of(document, element);
+  return source && tag_range(document, source, start, end);
+}
+
+bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end) {
+  const uint32_t *source = source_of(document, element);
+  return source && tag_range(document, source + 2, start, end);
+}
+
+/* Converts the scan's current attribute to offsets of the input. */
+static hpar_attribute_range attribute_range(const hp_input *input, const hp_tag_scan *scan) {
+  const char *text = input->bytes;
+  return (hpar_attribute_range){.name_start = hp_input_offset(input, (uint64_t)(scan->name - text)),
+                                .name_end = hp_input_offset(input, (uint64_t)(scan->name_end - text)),
+                                .value_start = hp_input_offset(input, (uint64_t)(scan->value - text)),
+                                .value_end = hp_input_offset(input, (uint64_t)(scan->value_end - text))};
+}
+
+/* Scans the start tag again. The element's attributes have the order of the tag, and the element
+ * has only the first attribute of each name. */
+size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
+                                  hpar_attribute_range *ranges) {
+  const uint32_t *source = source_of(document, element);
+  if (!source || source[1] <= source[0]) return 0;
+  const char *text = document->input.bytes;
+  hp_tag_scan scan = hp_tag_scan_open(text + source[0], text + source[1]);
+  size_t index = 0, found = 0;
+  hpar_attribute attribute;
+  while (found < count && hpar_node_attribute_at(document, element, index, &attribute) && hp_tag_scan_next(&scan)) {
+    if (!hp_tag_scan_is(&scan, &attribute)) continue;
+    if (index++ >= first) ranges[found++] = attribute_range(&document->input, &scan);
+  }
+  return found;
 }

@@ -1,27 +1,27 @@
 #ifndef HP_HTML_DOM_NODE_H
 #define HP_HTML_DOM_NODE_H
 
-/* A node is 32 bytes, two to a cache line, linked by references into its document's range.
+/* A node has 32 bytes, so a cache line holds two. References into the document's range link nodes.
  *
- *   parent            the parent, or a cell that stands for it (see below); 0 for a root
+ *   parent            the parent, or a splice anchor in its place (see below); 0 for a root
  *   previous, next    siblings; first child's previous and last child's next are 0
- *   first, last       children of a document, fragment, element or cell
+ *   first, last       children of a document, fragment, element or anchor
  *
- * A *cell* is the parent of a run of siblings whose real parent was not known when they were made: the cell's
- * own parent field is set once the run is spliced in, so that moving a run costs O(1). Cells are never
- * children. An HTML template element is followed in memory by the reference of its contents. With source
- * offsets on, every element is preceded by two 32-bit offsets. */
+ * A *splice anchor* is the parent of a run of siblings whose real parent was unknown when they were
+ * made. The merger sets the anchor's own parent when it splices the run in, so moving a run costs
+ * O(1). Anchors are never children. The reference of its contents follows an HTML template element
+ * in memory. With source offsets, four 32-bit offsets precede every element. */
 
 #include "base/arena.h"
 #include "base/atom.h"
 
 #include <hpar/document.h>
 
-enum { HP_NODE_ANCHOR = 32 }; /* beside hpar_node_type */
+enum { HP_NODE_ANCHOR = 32 }; /* a value besides those of hpar_node_type */
 
 enum {
-  HP_FLAG_SOURCE = 1,           /* two offsets stand before the node */
-  HP_FLAG_TEMPLATE = 2,         /* a reference to the contents stands after the node */
+  HP_FLAG_SOURCE = 1,           /* four offsets precede the node */
+  HP_FLAG_TEMPLATE = 2,         /* a reference to the contents follows the node */
   HP_FLAG_HTML_INTEGRATION = 4, /* annotation-xml with an HTML encoding */
   HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
   HP_FLAG_STARTED = 16          /* script: already started */
@@ -35,7 +35,7 @@ typedef struct hp_attribute {
 
 typedef struct hp_attributes {
   uint32_t count;
-  uint32_t capacity; /* of a block that grows: html's and body's, once a later tag has added to them */
+  uint32_t capacity; /* of a block that has grown: a later tag has added to html or body */
   hp_attribute items[];
 } hp_attributes;
 
@@ -57,7 +57,7 @@ typedef struct hp_node {
       const char *data;
       uint32_t length;
       union {
-        uint32_t capacity; /* text: bytes at `data` that are ours to append to; 0: borrowed */
+        uint32_t capacity; /* text: size of the buffer at `data`; 0: borrowed */
         hp_atom target;
       };
     };
@@ -69,19 +69,33 @@ _Static_assert(sizeof(hp_node) == 32, "a node is half a cache line");
 
 static inline hp_node *hp_node_at(const char *base, hp_ref ref) { return (hp_node *)hp_at(base, ref); }
 
-/* The parent with cells looked through; 0 for none. */
+/* Returns the parent, past any splice anchors, or 0. */
 static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {
   hp_ref parent = node->parent;
   while (parent && hp_node_at(base, parent)->kind == HP_NODE_ANCHOR) parent = hp_node_at(base, parent)->parent;
   return parent;
 }
 
+/* Returns the place of the reference to the template's contents. Requires: HP_FLAG_TEMPLATE. */
 static inline hp_ref *hp_template_slot(hp_node *node) { return (hp_ref *)(node + 1); }
-static inline uint32_t *hp_source_slot(hp_node *node) { return (uint32_t *)node - 2; }
 
+enum { HP_SOURCE_BYTES = 16 }; /* of the four offsets */
+
+/* Returns four offsets in the text: start and end of the start tag, start and end of the end tag. A
+ * missing tag has equal offsets. Requires: HP_FLAG_SOURCE. */
+static inline uint32_t *hp_source_slot(hp_node *node) { return (uint32_t *)node - 4; }
+
+/* Appends the node to the children of `parent`. Requires: the node has no parent. */
 void hp_append(char *base, hp_ref parent, hp_ref node);
+
+/* Inserts the node before the child `next`, or appends it if `next` is 0. Requires: the node has no
+ * parent. */
 void hp_insert_before(char *base, hp_ref parent, hp_ref node, hp_ref next);
-void hp_remove(char *base, hp_ref node);                   /* no parent: nothing happens */
-void hp_move_children(char *base, hp_ref from, hp_ref to); /* in order, to the end of `to`; costs their number */
+
+/* Removes the node from its parent. Does nothing without a parent. */
+void hp_remove(char *base, hp_ref node);
+
+/* Appends the children of `from` to those of `to`, in order. The time is linear in their number. */
+void hp_move_children(char *base, hp_ref from, hp_ref to);
 
 #endif

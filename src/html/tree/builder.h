@@ -158,7 +158,8 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
 
   uint8_t mode, original_mode;
   bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
-  bool prepared; /* the merger has run the first half of the next token */
+  bool takes_slowly; /* for errors or source offsets */
+  bool prepared;     /* the merger has run the first half of the next token */
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
   bool selectedcontent_seen; /* some selectedcontent element exists */

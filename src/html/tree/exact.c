@@ -13,7 +13,7 @@ typedef struct fast_run {
 } fast_run;
 
 static inline fast_run begin_fast_run(const hp_builder *b, const char *near) {
-  return (fast_run){near, b->errors || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY};
+  return (fast_run){near, b->takes_slowly || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY};
 }
 
 HP_LOOP bool is_near(const hp_engine *engine, void *context) {

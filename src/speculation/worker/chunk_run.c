@@ -44,7 +44,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .stops = strategy->stops,
       .checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes,
       .fast_path =
-          !strategy->stops && !w->engine.builder.errors && !w->outer.join_count && !w->source.next && !has_limits,
+          !strategy->stops && !w->engine.builder.takes_slowly && !w->outer.join_count && !w->source.next && !has_limits,
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
