@@ -587,8 +587,8 @@ enum {
   HP_KNOWN_ATOMS
 };
 
-/* Below it are the tags that tree construction asks about. */
-enum { HP_ASKED_TAGS = HP_PATH + 1 };
+/* Tree construction tests only tags whose atoms are below HP_TESTED_TAGS. */
+enum { HP_TESTED_TAGS = HP_PATH + 1 };
 
 enum { HP_KNOWN_SLOTS = 2048, HP_KNOWN_SHIFT = 53 };
 #define HP_NAME_K1 UINT64_C(0x4245390c0d89a605)
@@ -598,7 +598,7 @@ enum { HP_KNOWN_SLOTS = 2048, HP_KNOWN_SHIFT = 53 };
 enum { HP_SHORT_SLOTS = 2048, HP_SHORT_SHIFT = 53 };
 #define HP_SHORT_K UINT64_C(0xef5e65f60313689)
 
-/* Lower-case name, name in the tree: what the standard adjusts in SVG. */
+/* Names that the standard adjusts in SVG: lower-case name, name in the tree. */
 #define HP_SVG_TAGS(X)                                    \
   X(HP_ALTGLYPH, HP_ALTGLYPH_MIXED)                       \
   X(HP_ALTGLYPHDEF, HP_ALTGLYPHDEF_MIXED)                 \

@@ -39,12 +39,12 @@ typedef struct hp_end_name {
 } hp_end_name;
 
 /* The entry of a name with more than 7 bytes matches nothing. */
-extern const hp_end_name hp_end_names[HP_ASKED_TAGS];
+extern const hp_end_name hp_end_names[HP_TESTED_TAGS];
 
 /* Returns the length of the name of `tag` if the name and '>' are at `at`; otherwise 0. Finds lower
  * case and frequent names only. Requires: 8 bytes are readable. */
 static inline unsigned hp_end_name_length(const char *at, hp_atom tag) {
-  if (tag >= HP_ASKED_TAGS) return 0;
+  if (tag >= HP_TESTED_TAGS) return 0;
   const hp_end_name *name = &hp_end_names[tag];
   uint64_t bytes;
   memcpy(&bytes, at, 8);

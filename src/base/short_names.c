@@ -324,7 +324,7 @@ _Alignas(64) const struct hp_short_names hp_short_names = {
         [2044] = {UINT64_C(0x74786574), HP_TEXT},
     }};
 
-const hp_end_name hp_end_names[HP_ASKED_TAGS] = {
+const hp_end_name hp_end_names[HP_TESTED_TAGS] = {
     {1, 8, 0},
     {UINT64_C(0x3e6c6d7468000000), 24, 4},
     {UINT64_C(0x3e64616568000000), 24, 4},

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "platform/address_range.h"
 
-/* The document node is the range's first object: it needs no slab and cannot fail. */
+/* Makes the document node the first object of the range. It needs no slab, so this cannot fail. */
 static void make_empty(hpar_document *document) {
   hp_range *range = &document->range;
   hp_range_reset(range);
@@ -16,7 +16,7 @@ static void make_empty(hpar_document *document) {
   document->quirks = HPAR_NO_QUIRKS;
 }
 
-/* Address space is reserved by the first parse, so that documents without a tree cost none. */
+/* Reserves no address space: the first parse does that. Documents without a tree cost none. */
 hpar_status hpar_document_create(hpar_document **document) {
   hpar_document *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;

@@ -15,7 +15,7 @@ struct hpar_document {
   hp_atoms atoms;
   hp_ref root;
   hpar_quirks quirks;
-  _Atomic bool has_base;         /* false: the tree has no base element. Any thread of a parse sets it */
+  _Atomic bool has_base;         /* any thread of a parse sets it when it makes a base element */
   hp_input input;                /* of the last parse: nodes point into its bytes */
   hp_buffer text;                /* decoded or incremental input */
   hp_buffer source;              /* bytes of incremental input that may be decoded again */
@@ -23,15 +23,15 @@ struct hpar_document {
   void *feeder;
 };
 
-/* Drops the tree and makes an empty document node. Detaches a parser that is being fed; `source`
- * keeps its bytes. */
+/* Drops the tree and makes an empty document node. Detaches the parser that is being fed. Keeps the
+ * bytes of `source`. */
 void hp_document_reset(hpar_document *document);
 
 /* Resets the document and makes its range ready for a parse of `length` bytes, with memory from
  * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
 hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
 
-/* Ends a parse: gives back the address space that the tree and the texts do not use. Drops
+/* Gives back the address space that the tree and the texts do not use, after a parse. Drops
  * `source` unless offsets or nodes refer to it. */
 void hp_document_trim(hpar_document *document);
 

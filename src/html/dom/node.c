@@ -12,7 +12,8 @@ void hp_append(char *base, hp_ref parent, hp_ref node) {
   into->last = node;
 }
 
-/* `parent` holds the list: a cell for nodes of a run that is not yet spliced in. */
+/* `parent` is the node that holds the list of siblings. It is a splice anchor for a run that the
+ * merger has not spliced in yet. */
 void hp_insert_before(char *base, hp_ref parent, hp_ref node, hp_ref next) {
   if (!next) {
     hp_append(base, parent, node);

@@ -4,7 +4,7 @@
 
 enum {
   S = HP_TAG_SPECIAL | HP_TAG_LI_BARRIER,
-  P = HP_TAG_SPECIAL, /* special, but the search for an li or dd goes on through it */
+  P = HP_TAG_SPECIAL, /* special, but the search for an open li, dd or dt continues past it */
   C = HP_TAG_SCOPE,
   F = HP_TAG_FORMATTING,
   I = HP_TAG_IMPLIED_END | HP_TAG_IMPLIED_THOROUGH,

@@ -49,7 +49,7 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;
   hp_grow(&b->formatting, &b->formatting_capacity, HP_MAX_UNLINKED, unwind);
-  hp_grow(&b->last, &b->last_capacity, HP_ASKED_TAGS, unwind);
+  hp_grow(&b->last, &b->last_capacity, HP_TESTED_TAGS, unwind);
   memset(b->stack, 0, sizeof *b->stack);
   memset(b->last, 0, b->last_capacity * sizeof *b->last);
   b->frameset_ok = true;
