@@ -3,4 +3,37 @@ if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
 fi
-exec python3 -B "$HPAR_SOURCE_DIR/scripts/check-text"
+python3 -B "$HPAR_SOURCE_DIR/scripts/check-text" || exit 1
+
+# The checker itself, on a small project: exit codes for the project, folders and files.
+dir=$(mktemp -d /tmp/hpar-text.XXXXXX) || exit 1
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/scripts" "$dir/docs" "$dir/src" "$dir/empty"
+cp "$HPAR_SOURCE_DIR/scripts/check-text" "$dir/scripts"
+echo 'The worker parses its chunk.' >"$dir/README.md"
+echo 'Nobody knows.' >"$dir/docs/bad.md"
+echo '/* The parser hurries. */' >"$dir/src/bad.c"
+
+failed=0
+# expect STATUS FINDINGS PATH...: runs the checker, which prints a line for each finding and their sum.
+expect() {
+  wanted=$1 findings=$2
+  shift 2
+  (cd "$dir" && python3 -B scripts/check-text "$@") >"$dir/out" 2>"$dir/err"
+  status=$?
+  if test $status != "$wanted" || test "$(grep -c ': word ' "$dir/out")" != "$findings"; then
+    failed=1
+    echo "failed: check-text $*: status $status, expected $wanted with $findings findings"
+    cat "$dir/out" "$dir/err"
+  fi
+}
+expect 1 3
+expect 1 3 .
+expect 1 2 docs
+expect 1 1 src/
+expect 1 3 docs src/bad.c README.md
+expect 0 0 README.md
+expect 2 0 empty
+expect 2 0 missing.md
+expect 2 0 scripts/check-text
+exit $failed
