@@ -7,6 +7,10 @@
 
 #include "html/tokenizer/states.h"
 
+/* The number of bytes that fast paths may read without a check for the end: white space, a name of
+ * 15 bytes, "=", a quote, and HP_PROBES times 16 bytes of value. */
+enum { HP_PROBES = 3, HP_FAST_REACH = 18 + 16 * HP_PROBES + 6 };
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 

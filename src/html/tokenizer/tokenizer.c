@@ -15,10 +15,6 @@
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
 
-/* The number of bytes that fast paths may read without a check for the end: white space, a name of
- * 15 bytes, "=", a quote, and PROBES times 16 bytes of value. */
-enum { PROBES = 3, FAST_REACH = 18 + 16 * PROBES + 6 };
-
 #define W (HP_BYTE_WHITE | HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP | HP_BYTE_VALUE_STOP)
 #define S (HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP)
 #define U (HP_BYTE_ALPHA | HP_BYTE_ODD_NAME)
@@ -283,16 +279,14 @@ static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t,
   return p;
 }
 
-/* Reads a tag from the end of its name, `p`, to the end of the tag. */
-static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *token, int kind, hp_atom name,
-                                                     const char *start, const char *p) {
+hp_tag_end hp_read_attributes(hp_tokenizer *t, const char *p) {
   const char *end = t->end;
   uint32_t serial = next_serial(t), *seen = t->seen;
   tag_state tag = open_tag(t->nodes, serial);
   hp_attribute *item = tag.item;
 
   for (;;) {
-    if (end - p >= FAST_REACH) {
+    if (end - p >= HP_FAST_REACH) {
       p += *p == ' ';
       unsigned n = probe_attribute_name(p);
       hp_atom atom;
@@ -308,7 +302,7 @@ static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *
         char quote = *++value;
         if (quote == '"' || quote == '\'') {
           stop = ++value;
-          for (unsigned i = 0; i < PROBES; i++) {
+          for (unsigned i = 0; i < HP_PROBES; i++) {
             n = probe_quoted(stop, quote);
             stop += n;
             if (n < 16) goto stopped;
@@ -355,22 +349,47 @@ static __attribute__((noinline)) int read_attributes(hp_tokenizer *t, hp_token *
   }
 
   hp_attributes *attributes = tag.attributes;
-  if (kind == HPAR_TOKEN_START_TAG) {
-    if (item == attributes->items) return emit_tag(t, token, kind, tag.flags, name, 0, start, p + 1);
-    attributes->count = (uint32_t)(item - attributes->items);
-    close_block(t->nodes, &tag, item);
-    return emit_tag(t, token, kind, tag.flags, name, hp_ref_of(t->nodes->range->base, attributes), start, p + 1);
+  if (item == attributes->items) {
+    close_block(t->nodes, &tag, attributes);
+    return (hp_tag_end){p + 1, 0, tag.flags};
   }
-  if (item != attributes->items) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, p);
-  if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, p);
-  close_block(t->nodes, &tag, attributes);
-  return emit_tag(t, token, kind, 0, name, 0, start, p + 1);
+  attributes->count = (uint32_t)(item - attributes->items);
+  close_block(t->nodes, &tag, item);
+  return (hp_tag_end){p + 1, hp_ref_of(t->nodes->range->base, attributes), tag.flags};
 
 end_of_file:
   close_block(t->nodes, &tag, tag.attributes);
+  return (hp_tag_end){NULL, 0, 0};
+}
+
+static int end_in_tag(hp_tokenizer *t, hp_token *token) {
   if (!t->last) return need_more(t);
-  hp_error_at(t, HP_ERROR_EOF_IN_TAG, end);
-  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, end, end);
+  hp_error_at(t, HP_ERROR_EOF_IN_TAG, t->end);
+  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
+}
+
+/* Reads a start tag from the end of its name, `p`, to the end of the tag. */
+static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
+  hp_tag_end tag = hp_read_attributes(t, p);
+  if (!tag.at) return end_in_tag(t, token);
+  return emit_tag(t, token, HPAR_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
+}
+
+/* Reads an end tag, which drops its attributes, from the end of its name, `p`. */
+static int read_end_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
+  hp_arena mark = *t->nodes;
+  hp_tag_end tag = hp_read_attributes(t, p);
+  if (!tag.at) return end_in_tag(t, token);
+  if (tag.attributes) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, tag.at - 1);
+  if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, tag.at - 1);
+  hp_arena_return(t->nodes, &mark);
+  return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, name, 0, start, tag.at);
+}
+
+static int read_rest_of_tag(hp_tokenizer *t, hp_token *token, int kind, hp_atom name, const char *start,
+                            const char *p) {
+  if (kind == HPAR_TOKEN_START_TAG) return read_start_tag(t, token, name, start, p);
+  return read_end_tag(t, token, name, start, p);
 }
 
 //§ tag-name-state
@@ -385,14 +404,10 @@ static int read_tag(hp_tokenizer *t, hp_token *token, int kind, const char *star
       if (!*p) hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p);
     }
   }
-  if (p == end) {
-    if (!t->last) return HP_TOKEN_NEED_MORE;
-    hp_error_at(t, HP_ERROR_EOF_IN_TAG, end);
-    return hp_emit(t, token, HPAR_TOKEN_EOF, 0, end, end);
-  }
+  if (p == end) return end_in_tag(t, token);
   hp_atom tag = any_name(t, name, p, odd);
   if (*p == '>') return emit_tag(t, token, kind, 0, tag, 0, start, p + 1);
-  return read_attributes(t, token, kind, tag, start, p);
+  return read_rest_of_tag(t, token, kind, tag, start, p);
 }
 
 /* Reads the token at `at`, which is the beginning of markup or the end of the input. */
@@ -427,7 +442,7 @@ static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *tok
   unsigned n = probe_tag_name(name);
   hp_atom tag = cached_name(t, name, n);
   if (tag && name[n] == '>') return emit_tag(t, token, kind, 0, tag, 0, at, name + n + 1);
-  if (tag && hp_class(name[n]) & HP_BYTE_TAG_STOP) return read_attributes(t, token, kind, tag, at, name + n);
+  if (tag && hp_class(name[n]) & HP_BYTE_TAG_STOP) return read_rest_of_tag(t, token, kind, tag, at, name + n);
   kind = read_tag(t, token, kind, at, name);
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
@@ -453,7 +468,7 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
     t->error_count = t->errors->count;
     t->errors_seen = t->errors->seen;
   }
-  if (t->content != HP_CONTENT_DATA || end - at < FAST_REACH) return read_token(t, token, at);
+  if (t->content != HP_CONTENT_DATA || end - at < HP_FAST_REACH) return read_token(t, token, at);
   unsigned n;
   hp_atom tag;
   if (*at == '<') {
@@ -472,20 +487,20 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
     if (!(tag = hp_short_name_atom(at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
     if (*stop == '>') return emit_tag(t, token, HPAR_TOKEN_START_TAG, 0, tag, 0, at, stop + 1);
     if (!(hp_class(*stop) & HP_BYTE_TAG_STOP)) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
-    return read_attributes(t, token, HPAR_TOKEN_START_TAG, tag, at, stop);
+    return read_start_tag(t, token, tag, at, stop);
   }
   if (hp_class(*at) & HP_BYTE_WHITE) {
     /* Without its CR the first line break of CR LF is a span. */
     if (*at == '\r' && at[1] == '\n') stop = ++at;
     while ((n = probe_white(stop)) == 16) {
       stop += 16;
-      if (end - stop < FAST_REACH) return read_token(t, token, t->at);
+      if (end - stop < HP_FAST_REACH) return read_token(t, token, t->at);
     }
     stop += n;
     if (*stop == '<') return end_text(t, token, HP_TEXT_WHITE, at, stop);
     if (hp_class(*stop) & HP_BYTE_WHITE) return read_token(t, token, t->at);
   }
-  for (unsigned i = 0; i < PROBES; i++) {
+  for (unsigned i = 0; i < HP_PROBES; i++) {
     n = probe_text(stop);
     stop += n;
     if (n < 16) return end_text(t, token, 0, at, stop);

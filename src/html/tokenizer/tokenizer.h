@@ -60,6 +60,17 @@ static inline int hp_next_token(hp_tokenizer *tokenizer, hp_token *token) {
   return hp_next_token_inside(tokenizer, token, HP_NO_ATOM);
 }
 
+/* The end of a tag. */
+typedef struct hp_tag_end {
+  const char *at;    /* after the tag; NULL: the input ends inside it */
+  hp_ref attributes; /* 0: none */
+  uint32_t flags;    /* HP_TOKEN_SELF_CLOSING, or 0 */
+} hp_tag_end;
+
+/* Reads the attributes of a tag from `at`, the end of its name, to the end of the tag. The position
+ * of the tokenizer stays. */
+hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, const char *at);
+
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */
 void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
