@@ -58,6 +58,7 @@ typedef struct hp_open_element {
   hp_ref node; /* 0: a gap */
   hp_atom name;
   uint8_t ns;
+  bool plain;   /* HTML, but neither a template nor between a table and its cells */
   uint16_t tag; /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;

@@ -7,39 +7,45 @@
 
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
-typedef struct fast_run {
-  const char *near;
-  uint8_t plain_mode; /* in which in_body processes the tokens of HTML elements */
-} fast_run;
-
-static inline fast_run begin_fast_run(const hp_builder *b, const char *near) {
-  return (fast_run){near, b->takes_slowly || b->fragment ? HP_INSERTION_MODES : HP_IN_BODY};
-}
-
-HP_LOOP bool is_near(const hp_engine *engine, void *context) {
-  const fast_run *run = context;
-  return engine->tokenizer.at >= run->near;
-}
-
-HP_LOOP void build_fast(hp_engine *engine, const hp_token *t, void *context) {
-  const fast_run *run = context;
-  hp_builder *b = &engine->builder;
-  bool plain = b->mode == run->plain_mode && current(b)->ns == HPAR_NAMESPACE_HTML && !b->ignore_lf;
+/* Builds a token. In the mode `plain_mode`, in_body processes the tokens of HTML elements. */
+static inline void build_fast(hp_builder *b, const hp_token *t, uint8_t plain_mode) {
+  bool plain = b->mode == plain_mode && current(b)->ns == HPAR_NAMESPACE_HTML && !b->ignore_lf;
   if (__builtin_expect(plain, 1))
     in_body(b, t);
   else
     take_token(b, t);
 }
 
-hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near) {
-  fast_run run = begin_fast_run(&engine->builder, near);
-  hp_loop_parts parts = {.next = hp_loop_next, .build = build_fast, .stops = is_near, .is_complete = true};
-  return hp_loop_run(engine, parts, &run);
+/* Processes the tokens that begin before `near`. `is_complete`: all input is there. */
+HP_LOOP hp_loop_end run_fast(hp_engine *engine, const char *near, bool is_complete) {
+  hp_builder *b = &engine->builder;
+  hp_tokenizer *t = &engine->tokenizer;
+  bool fuses = !b->takes_slowly && !b->fragment;
+  uint8_t plain_mode = fuses ? HP_IN_BODY : HP_INSERTION_MODES;
+  hp_token token;
+  while (t->at < near) {
+    fused_run run = {0, false};
+    if (fuses && may_fuse(b)) {
+      run = run_fused(b, &token, near);
+      engine->tokens += run.tokens;
+      if (!run.has_token && t->at >= near) break;
+    }
+    int kind = run.has_token ? HPAR_TOKEN_START_TAG : hp_next_token_inside(t, &token, b->top->name);
+    if (!is_complete && __builtin_expect(kind == HP_TOKEN_NEED_MORE, 0)) {
+      engine->retry = hp_retry(t);
+      return HP_LOOP_NEEDS_INPUT;
+    }
+    build_fast(b, &token, plain_mode);
+    if (kind == HPAR_TOKEN_EOF) return HP_LOOP_ENDED;
+    engine->tokens++;
+  }
+  return HP_LOOP_STOPPED;
 }
 
+hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near) { return run_fast(engine, near, true); }
+
 hp_loop_end hp_engine_run_available(hp_engine *engine) {
-  fast_run run = begin_fast_run(&engine->builder, NULL);
-  return hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = build_fast}, &run);
+  return hp_engine_awaits_input(engine) ? HP_LOOP_NEEDS_INPUT : run_fast(engine, HP_TO_END, false);
 }
 
 void hp_exact_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }

@@ -44,8 +44,14 @@ hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char 
       break;
     tokens++;
     at = tokenizer->at;
+    fused_run run = {0, false};
+    if (at < b->plain_limit && may_fuse(b)) {
+      run = run_fused(b, t, b->plain_limit);
+      tokens += run.tokens;
+      at = run.has_token ? tokenizer->base + t->start : tokenizer->at;
+    }
     if (at >= b->plain_limit) return (hp_plain_run){tokens, kind, true, at};
-    kind = hp_next_token_inside(tokenizer, t, b->top->name);
+    kind = run.has_token ? HPAR_TOKEN_START_TAG : hp_next_token_inside(tokenizer, t, b->top->name);
   }
   return (hp_plain_run){tokens, kind, false, at};
 }

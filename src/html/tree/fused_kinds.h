@@ -1,0 +1,26 @@
+#ifndef HP_HTML_TREE_FUSED_KINDS_H
+#define HP_HTML_TREE_FUSED_KINDS_H
+
+/* The tags that the fused loop (html/tree/fused.inc) processes, by kind. */
+
+#include "base/atom.h"
+
+/* How the loop processes a tag. The kind of a start tag determines which links of the stack the
+ * element changes. */
+typedef enum hp_fused_kind {
+  HP_FUSED_OTHER, /* the loop leaves the tag to its caller */
+  HP_FUSED_ORDINARY,
+  HP_FUSED_DIV,   /* special: closes a p */
+  HP_FUSED_BLOCK, /* also bounds the search for an open li */
+  HP_FUSED_HEADING,
+  HP_FUSED_ITEM, /* li, dd, dt */
+  HP_FUSED_FORMATTING,
+  HP_FUSED_VOID
+} hp_fused_kind;
+
+/* By name: the kind of the start tag. */
+extern const uint8_t hp_fused_starts[HP_KNOWN_ATOMS];
+/* By the name of the current node: the kind of its end tag. All kinds of pops are ORDINARY. */
+extern const uint8_t hp_fused_ends[HP_TESTED_TAGS];
+
+#endif
