@@ -2,22 +2,16 @@
 
 #include "platform/event_count.h"
 
+#include "base/clock.h"
 #include "platform/pool.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The timer starts after UNTIMED checks, because reading the clock costs as much as a short
  * wait. */
 enum { SPINS = 4000, UNTIMED = 16 };
-
-static uint64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 bool hp_event_count_has_membarrier;
 
@@ -50,10 +44,10 @@ void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(v
   waits->count++;
   for (int i = 0; i < SPINS; i++) {
     if (ready(context)) {
-      if (begin) waits->nanoseconds += now() - begin;
+      if (begin) waits->nanoseconds += hp_now() - begin;
       return;
     }
-    if (i == UNTIMED) begin = now();
+    if (i == UNTIMED) begin = hp_now();
     hp_pause();
   }
   waits->slept++;
@@ -63,7 +57,7 @@ void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(v
   while (!ready(context)) pthread_cond_wait(&event->wake, &event->lock);
   atomic_fetch_sub(&event->sleepers, 1);
   pthread_mutex_unlock(&event->lock);
-  waits->nanoseconds += now() - begin;
+  waits->nanoseconds += hp_now() - begin;
 }
 
 void hp_event_count_wake_waiters(hp_event_count *event) {
