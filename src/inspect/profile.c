@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "html/dom/tag.h"
+#include "html/tree/listing.h"
 #include "html/tree/mode_name.h"
 
 #include <string.h>
@@ -22,6 +23,8 @@ static int index_of(const hp_atom *names, int count, hp_atom name) {
 }
 
 /*** a page ***/
+
+enum { LAST_LENGTH = HP_PROFILE_LENGTHS - 1 };
 
 static hp_profile_row *row_of(hp_profile *p, const hp_cut_key *key) {
   for (uint32_t i = 0; i < p->row_count; i++)
@@ -75,23 +78,33 @@ typedef struct census {
   bool waiting;         /* for the first table tag of the chunk that begins at the cut before */
 } census;
 
+/* Returns the number of entries after the last marker, at most LAST_LENGTH. */
+static uint32_t count_entries(const hp_builder *b, uint32_t marker) {
+  uint32_t entries = 0;
+  for (uint32_t i = b->formatting_count; i > marker && entries < LAST_LENGTH; i--)
+    entries += b->formatting[i - 1].node != HP_FORMATTING_GAP;
+  return entries;
+}
+
+/* Returns the number of markers up to the last marker, at most LAST_LENGTH. */
+static uint32_t count_markers(const hp_builder *b, uint32_t marker) {
+  uint32_t markers = 0;
+  for (; marker > b->linked && markers < LAST_LENGTH; marker--) markers += !b->formatting[marker - 1].node;
+  if (marker > b->marker) marker = b->marker;
+  for (; marker && markers < LAST_LENGTH; marker = b->formatting[marker - 1].previous) markers++;
+  return markers;
+}
+
+/* Counts the list in a bounded number of steps, except for removed entries. */
 static void count_list(hp_profile_lists *lists, const hp_builder *b) {
-  uint32_t entries = 0, markers = 0;
-  bool after = true, unclean = false;
-  for (uint32_t i = b->formatting_count; i > 0; i--) {
-    const hp_formatting *f = &b->formatting[i - 1];
-    if (!f->node) {
-      markers++;
-      after = false;
-    } else if (after && f->node != HP_FORMATTING_GAP) {
-      entries++;
-      unclean |= !(hp_node_at(b->base, f->node)->flags & HP_FLAG_OPEN);
-    }
-  }
+  uint32_t marker = hp_last_marker(b);
   lists->lists++;
-  lists->entries[entries < HP_PROFILE_LENGTHS ? entries : HP_PROFILE_LENGTHS - 1]++;
-  lists->markers[markers < HP_PROFILE_LENGTHS ? markers : HP_PROFILE_LENGTHS - 1]++;
-  lists->unclean += unclean;
+  lists->entries[count_entries(b, marker)]++;
+  lists->markers[count_markers(b, marker)]++;
+  if (marker == b->formatting_count) return;
+  /* The open entries come first, because each new entry follows a reconstruction. */
+  hp_ref last = b->formatting[b->formatting_count - 1].node;
+  lists->unclean += !(hp_node_at(b->base, last)->flags & HP_FLAG_OPEN);
 }
 
 static void finish_chunk(census *c) {
