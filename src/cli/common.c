@@ -137,7 +137,15 @@ int hp_complain_status(const char *path, hpar_status status) {
     case HPAR_ERROR_UNSUPPORTED: /* options that this build lacks have been refused before */
       hp_complain("%s: the iconv of this system lacks the encoding", name);
       return HP_EXIT_FAILED;
-    case HPAR_ERROR_ARGUMENT: hp_complain("%s: an option's value is outside its range", name); return HP_EXIT_USAGE;
-    default: hp_complain("%s: %s", name, hpar_status_text(status)); return HP_EXIT_FAILED;
+    default:
+      hp_complain("%s: %s", name, hpar_status_text(status));
+      return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;
   }
+}
+
+int hp_complain_call(const char *path, const hpar_parser *parser, hpar_status status) {
+  const char *reason = parser && status == HPAR_ERROR_ARGUMENT ? hpar_parser_error(parser) : "";
+  if (!*reason) return hp_complain_status(path, status);
+  hp_complain("%s: %s", path ? hp_shown_name(path) : "hpar", reason);
+  return HP_EXIT_USAGE;
 }

@@ -166,7 +166,7 @@ static int run_file(request *r, const char *path, hpar_parser *parser, hpar_docu
   r->prefix = r->json ? json_prefix(path) : NULL;
   hpar_status status = r->json && !r->prefix ? HPAR_ERROR_MEMORY : HPAR_OK;
   if (!status) status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
-  int code = status ? hp_complain_status(path, status) : r->print(r, path, document);
+  int code = status ? hp_complain_call(path, parser, status) : r->print(r, path, document);
   free(r->prefix);
   free(bytes);
   return code;

@@ -83,7 +83,7 @@ int hp_inspect(hp_inspection *in, bool timeline) {
   if (timeline) status = parse_on_threads(in, &o);
   o.parallel.executor = HPAR_EXECUTOR_INLINE;
   if (!status) status = parse(in, &o, &in->parser, &in->document, &in->stats);
-  if (status) return hp_complain_status(in->path, status);
+  if (status) return hp_complain_call(in->path, in->parser ? in->parser : in->on_threads, status);
   for (size_t i = 0; timeline && i < hpar_event_count(in->on_threads); i++) {
     hpar_event event = hpar_event_at(in->on_threads, i);
     if (event.end_ns > in->timeline_end) in->timeline_end = event.end_ns;

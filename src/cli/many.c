@@ -100,7 +100,7 @@ int hp_parse_many_files(char **operands, size_t count, const hpar_options *optio
   hpar_status status = memory && load(&m, &code) ? hpar_parser_create(&parser) : HPAR_ERROR_MEMORY;
   if (!status) status = hpar_parse_many(parser, options, m.inputs, m.count, serialize, &m, &stats);
   if (status)
-    code = hp_complain_status(NULL, status);
+    code = hp_complain_call(NULL, parser, status);
   else
     code = print_report(&stats, format, report, print_trees(&m, code));
   hpar_parser_destroy(parser);

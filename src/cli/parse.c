@@ -279,7 +279,7 @@ static int run(request *request) {
     if (limit) hp_complain("%s: %s; the tree ends there", hp_shown_name(request->path), hpar_status_text(status));
     if (!status && pieces) code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
     if (status && !limit) {
-      code = hp_complain_status(request->path, status);
+      code = hp_complain_call(request->path, parser, status);
     } else if (code < 0) {
       warn_unless_html(request, in.bytes, in.kept, stats.encoding);
       if (request->options.max_errors)

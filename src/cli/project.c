@@ -328,7 +328,7 @@ static void study_all(study *s) {
     }
     s->bytes = bytes;
     hpar_status status = study_page(s, workers);
-    if (status) s->code = hp_complain_status(s->path, status);
+    if (status) s->code = hp_complain_call(s->path, s->parser, status);
     free(bytes);
   }
   if (s->as_json)

@@ -244,7 +244,7 @@ static int select_in(request *r, hpar_parser *parser, hpar_document *document) {
     printf("%llu\n", (unsigned long long)r->page_matches);
   }
   free(bytes);
-  return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_status(r->path, status);
+  return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_call(r->path, parser, status);
 }
 
 static int select_in_all(request *r, const hp_pages *pages) {

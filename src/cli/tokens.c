@@ -165,7 +165,7 @@ static int run(const char *path, const char *state, const char *last_start_tag, 
   }
   int code = HP_EXIT_FINE;
   if (status) {
-    code = hp_complain_status(path, status);
+    code = hp_complain_call(path, parser, status);
   } else {
     hp_json_break(&json);
     hp_json_close(&json, ']');
