@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 60 };
-/* maximum CPU seconds of one measurement, unless three rounds take longer */
-static const double patience = 4;
+enum { MIN_ROUNDS = 3, MAX_ROUNDS = 60, MAX_PAUSE_MS = 1000 };
+/* maximum CPU seconds of one measurement, unless MIN_ROUNDS take longer */
+static const double max_seconds = 20;
 
 #ifndef HPAR_UNTIMED
 #define HPAR_UNTIMED 0
@@ -35,15 +35,24 @@ double growth_thread_seconds(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* Waits for other processes to end. */
+static void pause_after(int round) {
+  long ms = 50L * (round - MIN_ROUNDS + 2);
+  if (ms > MAX_PAUSE_MS) ms = MAX_PAUSE_MS;
+  struct timespec duration = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&duration, NULL);
+}
+
 bool growth_is_below(double bound, const char *name, growth_run run, void *context) {
   double least[2] = {1e9, 1e9}, start = growth_thread_seconds();
-  for (int round = 0; round < MOST_ROUNDS; round++) {
+  for (int round = 0; round < MAX_ROUNDS; round++) {
     for (int size = 0; size < 2; size++) {
       double seconds = run(context, size);
       if (seconds < least[size]) least[size] = seconds;
     }
-    if (round + 1 < FEWEST_ROUNDS) continue;
-    if (least[1] < bound * least[0] || growth_thread_seconds() - start > patience) break;
+    if (round + 1 < MIN_ROUNDS) continue;
+    if (least[1] < bound * least[0] || growth_thread_seconds() - start > max_seconds) break;
+    pause_after(round);
   }
   bool below = least[1] < bound * least[0];
   if (!below || getenv("HPAR_VERBOSE"))
