@@ -1,6 +1,9 @@
-/* Checks the names: the table of short names against the complete table, and end tags of the
- * current node's name. */
+/* Checks the names: the table of short names against the complete table, end tags of the current
+ * node's name, and the hash tables of a document's names.
+ *
+ *   names_test slots   prints the slots of some names in the hash table of a document */
 
+#include "base/hash.h"
 #include "base/short_name.h"
 #include "check.h"
 #include "support/tokens.h"
@@ -122,11 +125,82 @@ static void test_current_names(tokens *tokens) {
   buffer_free(&out);
 }
 
-int main(void) {
-  test_short_names();
+/* Returns the largest number of adjacent slots that are in use. A search looks at no more slots. */
+static unsigned longest_run(const tokens *tokens) {
+  unsigned longest[2] = {0};
+  for (unsigned table = 0; table < 2; table++) {
+    uint32_t count = table ? tokens->interner.slot_count : tokens->atoms.slot_count;
+    for (uint32_t i = 0, run = 0; i < count; i++) {
+      run = (table ? tokens->interner.slots[i].atom : tokens->atoms.slots[i]) ? run + 1 : 0;
+      if (run > longest[table]) longest[table] = run;
+    }
+  }
+  return longest[0] > longest[1] ? longest[0] : longest[1];
+}
+
+/* Returns the longest run after names that differ only in the number in the format. */
+static unsigned intern_numbered(tokens *tokens, const char *format, unsigned count) {
+  buffer out = {0};
+  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  buffer_free(&out);
+  for (unsigned i = 0; i < count; i++) {
+    char name[PADDED];
+    int length = snprintf(name, sizeof name, format, i);
+    hp_intern(&tokens->interner, name, (size_t)length);
+  }
+  CHECK(tokens->atoms.count >= count);
+  return longest_run(tokens);
+}
+
+/* The number of names is the largest that the test can enter quickly if all names collide. */
+static void test_similar_names(tokens *tokens) {
+  enum { NAMES = 6000, LONG_RUN = 600 };
+  static const char *const formats[] = {"n%u",
+                                        "n%06u",
+                                        "%06uname",
+                                        "prefix-of-a-name-%06u",
+                                        "%06u-and-a-long-suffix",
+                                        "aaaaaaaa%08ubbbbbbbb",
+                                        "aaaaaaaa%07ubbbbbbbb",
+                                        "aaaaaaaa%016xbbbbbbbb",
+                                        "aaaaaaaabbbbbbbb%08xccccccc",
+                                        "aaaaaaaabbbbbbbbccccc%06xdddddddd"};
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (!CHECK(intern_numbered(tokens, formats[i], NAMES) < LONG_RUN)) printf("  %s\n", formats[i]);
+}
+
+static void print_slots(tokens *tokens) {
+  intern_numbered(tokens, "name%u", 100);
+  for (uint32_t i = 0; i < tokens->atoms.slot_count; i++) printf("%u ", (unsigned)tokens->atoms.slots[i]);
+}
+
+/* The slots differ between processes. The author of a page therefore cannot compute names that
+ * collide. */
+static void test_key(const char *program) {
+  char command[1024], slots[2][4096] = {{0}};
+  CHECK(snprintf(command, sizeof command, "'%s' slots", program) < (int)sizeof command);
+  for (unsigned i = 0; i < 2; i++) {
+    FILE *output = popen(command, "r");
+    if (!CHECK(output)) return;
+    CHECK(fread(slots[i], 1, sizeof slots[i] - 1, output) > 200);
+    CHECK_EQ(pclose(output), 0);
+  }
+  CHECK(strcmp(slots[0], slots[1]) != 0);
+  CHECK(hp_hash_key[0] && hp_hash_key[1] & 1);
+}
+
+int main(int count, char **arguments) {
   tokens tokens;
   tokens_open(&tokens);
+  if (check_part(count, arguments, "slots")) {
+    print_slots(&tokens);
+    tokens_close(&tokens);
+    return 0;
+  }
+  test_short_names();
   test_current_names(&tokens);
+  test_similar_names(&tokens);
+  test_key(arguments[0]);
   tokens_close(&tokens);
   return check_report();
 }

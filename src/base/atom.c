@@ -1,6 +1,7 @@
 #include "base/atom.h"
 
 #include "base/fork.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -20,6 +21,7 @@ static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
 }
 
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
+  hp_hash_open();
   memset(atoms, 0, sizeof *atoms);
   atoms->range = range;
   atoms->process = hp_fork_generation();
@@ -69,20 +71,15 @@ hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom) {
   return *slot_of(atoms, atom - HP_KNOWN_ATOMS);
 }
 
-/* Returns the hash of a name. Names longer than 16 bytes can share a key, so the hash includes
- * their middle bytes. */
+/* Returns the hash of all bytes of a name: of the key, and of the bytes between its two words. */
 static uint64_t hash_of(const char *bytes, size_t length, hp_name_key key) {
-  uint64_t hash = hp_name_hash(key, length);
-  for (size_t i = 8; i + 16 < length; i += 8) {
+  uint64_t hash = hp_hash_mix(hp_hash_mix(key.low ^ length) ^ key.high);
+  for (size_t i = 8; i + 8 < length; i += 8) {
     uint64_t word;
     memcpy(&word, bytes + i, 8);
-    hash = (hash ^ word) * HP_NAME_K1;
-    hash ^= hash >> 29;
+    hash = hp_hash_mix(hash ^ word);
   }
-  hash ^= hash >> 32;
-  hash *= HP_NAME_K2;
-  hash ^= hash >> 29;
-  return hash ? hash : 1;
+  return hash;
 }
 
 static bool has_bytes(const hp_atoms *atoms, hp_atom atom, const char *bytes, size_t length) {

@@ -1,5 +1,6 @@
 #include "html/tree/listing.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -50,11 +51,6 @@ bool hp_same_attributes(hp_builder *b, hp_ref left, hp_ref right) {
   return true;
 }
 
-static uint64_t mixed(uint64_t hash) {
-  hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
-  return hash ^ hash >> 29;
-}
-
 /* Returns a hash of the name and the set of attributes. */
 static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
   uint64_t sum = name;
@@ -66,12 +62,12 @@ static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
     for (; at + 8 <= a->length; at += 8) {
       uint64_t word;
       memcpy(&word, a->value + at, 8);
-      hash = mixed(hash ^ word);
+      hash = hp_hash_mix(hash ^ word);
     }
-    for (; at < a->length; at++) hash = mixed(hash ^ (unsigned char)a->value[at]);
-    sum += mixed(hash);
+    for (; at < a->length; at++) hash = hp_hash_mix(hash ^ (unsigned char)a->value[at]);
+    sum += hp_hash_mix(hash);
   }
-  return (uint32_t)(mixed(sum) >> 16);
+  return (uint32_t)(hp_hash_mix(sum) >> 16);
 }
 
 /*** the hash table ***/
