@@ -7,13 +7,15 @@
 #include "session/tokens.h"
 #include "session/whole.h"
 
+#include <stddef.h>
 #include <string.h>
 
 hpar_status hpar_parser_create(hpar_parser **parser) {
   if (!parser) return HPAR_ERROR_ARGUMENT;
-  hpar_parser *made = hp_allocate_zeroed(sizeof *made);
+  hpar_parser *made = hp_allocate(sizeof *made);
   *parser = made;
   if (!made) return HPAR_ERROR_MEMORY;
+  memset(made, 0, offsetof(hpar_parser, session));
   hp_session_open(&made->session);
   return HPAR_OK;
 }

@@ -60,8 +60,8 @@ void hp_atoms_reset(hp_atoms *atoms) {
 
 void hp_atoms_destroy(hp_atoms *atoms) {
   adopt_after_fork(atoms);
-  for (int block = 0; block < HP_NAME_BLOCKS; block++) hp_free(atoms->blocks[block]);
-  for (int block = 0; block < HP_TEXT_BLOCKS; block++) hp_free(atoms->text[block]);
+  for (int block = 0; block < HP_NAME_BLOCKS && atoms->blocks[block]; block++) hp_free(atoms->blocks[block]);
+  for (int block = 0; block < HP_TEXT_BLOCKS && atoms->text[block]; block++) hp_free(atoms->text[block]);
   hp_free(atoms->slots);
   pthread_mutex_destroy(&atoms->lock);
 }

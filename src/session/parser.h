@@ -6,9 +6,9 @@
 #include "session/session.h"
 
 struct hpar_parser {
-  hp_session session;
   hp_feed feed;
   hp_batch batch;
+  hp_session session;
 };
 
 #endif

@@ -2,11 +2,20 @@
 
 #include "session/record.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core,
  * break-even. */
 enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 
-void hp_session_open(hp_session *session) { hp_engine_init(&session->engine); }
+void hp_session_open(hp_session *session) {
+#if HPAR_PARALLEL
+  memset(session, 0, offsetof(hp_session, parallel_counters));
+#else
+  memset(session, 0, sizeof *session);
+#endif
+}
 
 void hp_session_close(hp_session *session) {
 #if HPAR_PARALLEL

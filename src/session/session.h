@@ -32,16 +32,18 @@ typedef struct hp_session {
 #if HPAR_PARALLEL
   hp_team team;
   hp_stages stages;
-  hp_parallel_counters parallel_counters;
-  hp_pipeline_counters pipeline_counters;
 #endif
   hp_record record; /* of the last inspected parse */
   bool inspected;   /* the record is complete */
   hp_result result;
   hp_call_error error;
+#if HPAR_PARALLEL
+  hp_parallel_counters parallel_counters; /* undefined before the first parallel parse */
+  hp_pipeline_counters pipeline_counters; /* undefined before the first pipelined parse */
+#endif
 } hp_session;
 
-void hp_session_open(hp_session *session);
+void hp_session_open(hp_session *session); /* requires no initialised memory */
 /* Frees everything except the documents. Requires: no parse is in progress. */
 void hp_session_close(hp_session *session);
 

@@ -69,6 +69,7 @@ void hp_tokenizer_close(hp_tokenizer *t) {
   hp_free(t->names);
   hp_free(t->seen);
   t->names = NULL;
+  memset(t->document_names, 0, sizeof t->document_names);
   t->seen = NULL;
   t->seen_capacity = t->serial = 0;
 }

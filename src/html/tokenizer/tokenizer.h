@@ -21,6 +21,8 @@ typedef enum hp_content {
   HP_CONTENT_CDATA_SECTION
 } hp_content;
 
+enum { HP_CACHED_NAMES = 256 };
+
 typedef struct hp_tokenizer {
   const char *base; /* the input; never moves; nodes borrow it */
   const char *at, *end;
@@ -41,9 +43,11 @@ typedef struct hp_tokenizer {
   uint32_t *seen; /* by atom: serial of the tag that had this attribute */
   uint32_t seen_capacity, serial;
   const struct hp_scan_kernels *scan;
-  struct hp_cached_name *names; /* atoms of names of up to 15 bytes; NULL: no names, */
+  struct hp_cached_name *names; /* atoms of names of up to 15 bytes; NULL: no names */
   uint64_t names_generation;    /* of the interner's atoms */
-  uint32_t error_count;         /* errors->count and ->seen at the start of the token, for undo */
+  /* The bit of each entry of `names` that belongs to the interner's atoms. */
+  uint64_t document_names[HP_CACHED_NAMES / 64];
+  uint32_t error_count; /* errors->count and ->seen at the start of the token, for undo */
   uint64_t errors_seen;
 } hp_tokenizer;
 

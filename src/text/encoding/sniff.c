@@ -73,6 +73,10 @@ static void add(word *word, char c) {
   if (word->length < sizeof word->bytes) word->bytes[word->length++] = lower(c);
 }
 
+static void add_all(word *word, const char *at, const char *end) {
+  while (at < end) add(word, *at++);
+}
+
 static bool is(const word *word, const char *text) {
   return word->length == strlen(text) && !memcmp(word->bytes, text, word->length);
 }
@@ -82,15 +86,16 @@ static void skip_white(scan *s) {
 }
 
 //§ concept-get-attributes-when-sniffing
-/* False where there is none, or where the bytes have run out. */
+/* Reads an attribute. `name` and `value` are NULL if the caller only skips it. Returns false if the
+ * tag has no more attributes or the bytes end. */
 static bool next_attribute(scan *s, word *name, word *value) {
-  name->length = value->length = 0;
+  if (name) name->length = value->length = 0;
   while (s->at < s->end && (is_white(*s->at) || *s->at == '/')) s->at++;
   if (s->at == s->end || *s->at == '>') return false;
-  for (;; s->at++) {
+  for (const char *begin = s->at;; s->at++) {
     if (s->at == s->end) return false;
     char c = *s->at;
-    if (c == '=' && name->length) break;
+    if (c == '=' && s->at > begin) break;
     if (is_white(c)) {
       skip_white(s);
       if (s->at == s->end) return false;
@@ -98,19 +103,20 @@ static bool next_attribute(scan *s, word *name, word *value) {
       break;
     }
     if (c == '/' || c == '>') return true;
-    add(name, c);
+    if (name) add(name, c);
   }
   s->at++;
   skip_white(s);
   if (s->at == s->end) return false;
   char quote = *s->at;
   if (quote == '"' || quote == '\'') {
-    for (s->at++; s->at < s->end && *s->at != quote; s->at++) add(value, *s->at);
-    if (s->at == s->end) return false;
-    s->at++;
-    return true;
+    const char *begin = s->at + 1, *stop = memchr(begin, quote, (size_t)(s->end - begin));
+    s->at = stop ? stop + 1 : s->end;
+    if (value && stop) add_all(value, begin, stop);
+    return stop;
   }
-  for (; s->at < s->end && !is_white(*s->at) && *s->at != '>'; s->at++) add(value, *s->at);
+  for (; s->at < s->end && !is_white(*s->at) && *s->at != '>'; s->at++)
+    if (value) add(value, *s->at);
   return s->at < s->end;
 }
 
@@ -153,9 +159,8 @@ static void skip_to(scan *s, const char *from, const char *text) {
 }
 
 static void skip_tag(scan *s) {
-  word name, value;
   while (s->at < s->end && !is_white(*s->at) && *s->at != '>') s->at++;
-  while (next_attribute(s, &name, &value)) continue;
+  while (next_attribute(s, NULL, NULL)) continue;
 }
 
 //§ concept-get-xml-encoding-when-sniffing
