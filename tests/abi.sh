@@ -1,7 +1,9 @@
-# abi.sh: this library is compatible with the recorded one, tests/abi/libhpar.abi, as abidiff sees it. New functions and
-# types are compatible. The test builds a library with debug information.
+# Checks with abidiff that this library is compatible with the recorded library,
+# tests/abi/libhpar.abi. New functions and types are compatible. The test builds a library with
+# debug information.
 #
-#   abi.sh --record    writes the record: at a release, or before it if the interface changes on purpose
+#   abi.sh --record    writes the record: at each release, and after an intended change of the
+#                      interface
 command -v abidw >/dev/null && command -v abidiff >/dev/null || {
   echo 'skipped: abidw or abidiff not found (Debian: abigail-tools)'
   exit 77

@@ -1,5 +1,5 @@
-/* The interface's own rules: sizes of structures, error texts, NULL arguments, and the preset of
- * limits. */
+/* Checks the rules of the interface: sizes of structures, error texts, NULL arguments, and the
+ * preset of limits. */
 
 #include "check.h"
 #include "support/buffer.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The program hpar from the user's side: usage, missing files, output that fails, valid JSON, and
-# broken input. The program is the first argument, or $HPAR.
+# Checks the program hpar from the user's side: usage, missing files, output that fails, valid JSON,
+# and broken input. The program is the first argument, or $HPAR.
 
 hpar=${1:-$HPAR}
 if [ -z "$hpar" ]; then

@@ -1,5 +1,6 @@
-# compatibility.sh: programs and libraries of different versions work together. The test makes an older header, without
-# the last group of hpar_options, and a newer one with a field more. It runs tests/abi/client.c
+# Checks that programs and libraries of different versions work together. The test makes an older
+# header, without the last group of hpar_options, and a newer header with an additional field. It
+# runs tests/abi/client.c
 #
 #   - with the older header and this library,
 #   - with this header and a library that was built with the newer one,

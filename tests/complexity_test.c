@@ -1,5 +1,5 @@
-/* Documents of few fragments, each repeated many times. Tree construction took quadratic time on
- * them.
+/* Checks documents of few fragments, each repeated many times. Tree construction took quadratic
+ * time on them.
  *
  *   complexity_test          parallel trees equal the sequential ones; the time limit ends a parse
  *   complexity_test growth   CPU time is proportional to the input */

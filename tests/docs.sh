@@ -1,4 +1,5 @@
-# docs.sh: the C examples of the documentation compile, links lead to files, and the picture of README.md is current.
+# Checks the documentation with docs.py: the C examples compile, the links lead to files, and the
+# picture of README.md is current.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real pages that are not UTF-8: the encoding that hpar chooses, and its tree against that of the same page
-decoded beforehand by Python's codecs.
+"""Checks real pages that are not UTF-8: the encoding that hpar chooses, and the tree. The tree equals that of
+the same page after Python's codecs have decoded it.
 
-usage: encoding_pages.py HPAR [--table]    (--table prints page, encoding, what said so, title)
+usage: encoding_pages.py HPAR [--table]    (--table prints page, encoding, source of the encoding, title)
 """
 
 import codecs

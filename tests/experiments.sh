@@ -1,4 +1,4 @@
-# experiments.sh HPAR: the runner and the report of experiments on recorded runs.
+# Checks the runner and the report of experiments on recorded runs. The argument is the program.
 if ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
   echo "skipped: matplotlib for /usr/bin/python3 not found (Debian: python3-matplotlib)"
   exit 77

@@ -1,5 +1,5 @@
 #!/bin/sh
-# extract.sh HPAR: the commands hpar text and hpar links.
+# Checks the commands hpar text and hpar links. The argument is the program.
 set -u
 
 hpar=$1

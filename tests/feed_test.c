@@ -1,5 +1,5 @@
-/* Incremental input against hpar_parse: every way to split the bytes gives the same tree, parse
- * errors, counters and encoding. The test overwrites the caller's bytes after each call. The
+/* Compares incremental input with hpar_parse: every way to split the bytes gives the same tree,
+ * parse errors, counters and encoding. The test overwrites the caller's bytes after each call. The
  * program has four parts:
  *
  *   feed_test            own documents, all encodings and invalid UTF-8, with every single split

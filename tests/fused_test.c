@@ -1,5 +1,5 @@
-/* The kinds of tags that the fused loop processes agree with the bits of their names, which the
- * general path uses. */
+/* Checks that the kinds of tags that the fused loop processes agree with the bits of their names,
+ * which the general path uses. */
 
 #include "check.h"
 #include "html/dom/tag.h"

@@ -1,5 +1,6 @@
-# The installed program and library are hardened: position-independent code, no executable stack, no
-# late binding, and no function address in writable memory, except jemalloc's.
+# Checks that the installed program and library are hardened. They have position-independent code,
+# no executable stack, no late binding, and no function address in writable memory, except
+# jemalloc's.
 hpar=$1
 library=$HPAR_BUILD_DIR/libhpar.so
 failed=0

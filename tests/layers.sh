@@ -1,5 +1,5 @@
-# layers.sh: checks the order of the modules in src with scripts/check-layers. Checks that the script
-# reports an upward include, an upward declaration, a circle and an unknown module.
+# Checks the order of the modules in src with scripts/check-layers. Checks that the script reports
+# an upward include, an upward declaration, a circle and an unknown module.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77

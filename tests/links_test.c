@@ -1,5 +1,5 @@
-/* hpar_links: elements and attributes, lists of URLs, the base element, options, the end of a walk.
- */
+/* Checks hpar_links: elements and attributes, lists of URLs, the base element, options, the end of
+ * a walk. */
 
 #include "check.h"
 #include "support/buffer.h"

@@ -1,6 +1,6 @@
-/* Trees in Turkish locales: "I" and "i" are not the same letter there for strncasecmp, and other
- * letters have other cases. The test generates the locales with localedef. Without localedef it
- * counts as skipped. */
+/* Checks trees in Turkish locales. There, strncasecmp takes "I" and "i" for different letters, and
+ * other letters have other cases. The test generates the locales with localedef. Without localedef
+ * it counts as skipped. */
 
 #include "check.h"
 #include "support/buffer.h"

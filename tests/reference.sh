@@ -1,4 +1,4 @@
-# Doxygen builds the reference of the public headers (docs/Doxyfile) without a warning.
+# Checks that Doxygen builds the reference of the public headers (docs/Doxyfile) without a warning.
 command -v doxygen >/dev/null || {
   echo 'skipped: doxygen not found'
   exit 77

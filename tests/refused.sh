@@ -1,9 +1,9 @@
 #!/bin/sh
-# The program hpar when the system refuses a service: memory at each allocation, address space,
-# threads, processors for binding, encodings, input, processes. The script preloads refuse/refuse.c,
-# which reports the number of calls. Each time hpar makes the same tree without the service, or
-# reports the problem and exits with 1. It never crashes. For memory, the script refuses the n-th
-# allocation for every n, alone and with all later ones.
+# Checks the program hpar while the system refuses a service: memory at each allocation, address
+# space, threads, processors for binding, encodings, input, processes. The script preloads
+# refuse/refuse.c, which reports the number of calls. Each time hpar makes the same tree without the
+# service, or reports the problem and exits with 1. It never crashes. For memory, the script refuses
+# the n-th allocation for every n, alone and with all later allocations.
 
 hpar=$1
 refuse=$HPAR_BUILD_DIR/tests/librefuse.so

@@ -1,5 +1,6 @@
 #!/bin/sh
-# hpar select: output formats, exit codes, errors; the selector fixtures of LOL HTML, if they exist.
+# Checks hpar select: output formats, exit codes, errors, and the selector fixtures of LOL HTML if
+# they exist.
 hpar=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,6 +1,7 @@
 #!/bin/sh
-# hpar compare --pool spin with more threads than cores: the waiting threads do not slow the sequential runs that the
-# command times. The test compares with --pool sleep. It repeats, because other processes slow runs, too.
+# Runs hpar compare --pool spin with more threads than cores. Checks that the waiting threads do not
+# slow the sequential runs that the command times. The test compares with --pool sleep. It repeats,
+# because other processes slow the runs, too.
 
 hpar=$1
 "$hpar" parse --predictor help >/dev/null 2>&1 || {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A stack that is too small causes a message and exit status 1, not a crash.
+# Checks that a stack that is too small causes a message and exit status 1, not a crash.
 
 hpar=$1
 . "$(dirname "$0")/support/tally.sh"

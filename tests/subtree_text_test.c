@@ -1,5 +1,5 @@
-/* hpar_text: omitted elements, white space, lines, each option, pieces of all sizes, failures of
- * the sink. */
+/* Checks hpar_text: omitted elements, white space, lines, each option, pieces of all sizes,
+ * failures of the sink. */
 
 #include "check.h"
 #include "support/buffer.h"

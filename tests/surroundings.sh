@@ -1,7 +1,8 @@
 #!/bin/sh
-# The program hpar in a difficult environment: little address space, failing thread creation, one
-# processor, no topology, closed or full output, closed input, signals. Either the tree is the usual
-# one, or hpar reports the problem and exits with 1. The program is the first argument, or $HPAR.
+# Checks the program hpar in a difficult environment: little address space, failing thread creation,
+# one processor, no topology, closed or full output, closed input, signals. Either the tree is the
+# usual tree, or hpar reports the problem and exits with 1. The program is the first argument, or
+# $HPAR.
 
 hpar=${1:-$HPAR}
 if [ -z "$hpar" ]; then

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The compiler rejects systems with another pointer size, byte order or kernel, with one sentence.
+# Checks that the compiler rejects systems with another pointer size, byte order or kernel, with one
+# sentence.
 # Predefined macros simulate such systems, so that the test needs no cross compiler.
 
 cc=${CC:-cc}

@@ -1,4 +1,4 @@
-# text.sh: the wording rules of Markdown files, public headers and comments (scripts/check-text).
+# Checks the wording rules of Markdown files, public headers and comments with scripts/check-text.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
@@ -15,7 +15,8 @@ echo 'Nobody knows.' >"$dir/docs/bad.md"
 echo '/* The parser hurries. */' >"$dir/src/bad.c"
 
 failed=0
-# expect STATUS FINDINGS PATH...: runs the checker, which prints a line for each finding and their sum.
+# expect STATUS FINDINGS PATH...: runs the checker, which prints a line for each finding and their
+# sum.
 expect() {
   wanted=$1 findings=$2
   shift 2

@@ -1,5 +1,5 @@
-/* The URL parser on cases of the URL Standard, and the short ways against the parser on random
- * URLs. */
+/* Checks the URL parser on cases of the URL Standard. Compares the fast paths with the parser on
+ * random URLs. */
 
 #include "check.h"
 #include "support/buffer.h"

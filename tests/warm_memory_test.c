@@ -1,5 +1,5 @@
-/* Fresh documents take warm memory. The memory of destroyed documents stays mapped for documents
- * of the same size, within a bound, and is released after a time without use. */
+/* Checks that fresh documents take warm memory. The memory of destroyed documents stays mapped for
+ * documents of the same size, within a bound. The library releases it after a time without use. */
 
 #include <hpar/hpar.h>
 

@@ -1,5 +1,5 @@
-# For test scripts: counts the results of their checks, and shows the files `out` and `err` of a
-# failed check.
+# Counts the results of the checks of a test script. Prints the files `out` and `err` of a failed
+# check.
 
 passed=0
 failed=0
