@@ -4,7 +4,7 @@
 /* The declarations that the files of this module share: byte classes, strings that are rewritten
  * only if necessary, and the transitions between groups of states. */
 
-#include "html/tokenizer/character_reference.h"
+#include "html/references/character_reference.h"
 #include "html/tokenizer/tokenizer.h"
 #include "text/scan/scan.h"
 

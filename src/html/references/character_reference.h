@@ -1,5 +1,5 @@
-#ifndef HP_HTML_TOKENIZER_CHARACTER_REFERENCE_H
-#define HP_HTML_TOKENIZER_CHARACTER_REFERENCE_H
+#ifndef HP_HTML_REFERENCES_CHARACTER_REFERENCE_H
+#define HP_HTML_REFERENCES_CHARACTER_REFERENCE_H
 
 /* Character references. One look-up resolves a reference with a semicolon. The few names that are
  * valid without a semicolon have at most six letters, so the longest match costs at most five more

@@ -1,7 +1,7 @@
-#include "html/tokenizer/character_reference.h"
+#include "html/references/character_reference.h"
 
 #include "base/atom.h"
-#include "html/tokenizer/entities.h"
+#include "html/references/entities.h"
 
 #include <string.h>
 
