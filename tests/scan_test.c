@@ -10,12 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHORT = 300, LONG = 1 << 20, KINDS = 12 };
+enum { SHORT = 300, LONG = 1 << 20, KINDS = 13 };
 
 typedef enum kind {
   TEXT,
   RAW,
   QUOTED,
+  QUOTE,
   COMMENT,
   NOT_WHITE,
   BYTE,
@@ -27,9 +28,9 @@ typedef enum kind {
   INVALID_UTF8
 } kind;
 
-static const char *const kind_names[KINDS] = {"text",        "raw",         "quoted",    "comment",
-                                              "not_white",   "byte",        "control",   "last_marker",
-                                              "next_opener", "last_opener", "in_script", "invalid_utf8"};
+static const char *const kind_names[KINDS] = {"text",        "raw",       "quoted",      "quote",       "comment",
+                                              "not_white",   "byte",      "control",     "last_marker", "next_opener",
+                                              "last_opener", "in_script", "invalid_utf8"};
 
 static uint64_t seed = 0x9E3779B97F4A7C15;
 
@@ -46,6 +47,7 @@ static bool is_in(kind kind, unsigned char c, char extra) {
   switch (kind) {
     case TEXT: return !c || one_of(c, "<&\r");
     case RAW: return !c || one_of(c, "<\r");
+    case QUOTE: return !c || c == '\r' || c == (unsigned char)extra;
     case QUOTED: return !c || one_of(c, "&\r") || c == (unsigned char)extra;
     case COMMENT: return !c || one_of(c, "-<>\r");
     case NOT_WHITE: return !one_of(c, "\t\n\f\r ");
@@ -117,6 +119,7 @@ static const char *found(const hp_scan_kernels *set, kind kind, const char *at, 
   switch (kind) {
     case TEXT: return set->text(at, end);
     case RAW: return set->raw(at, end);
+    case QUOTE: return set->quote(at, end, extra);
     case QUOTED: return set->quoted(at, end, extra);
     case COMMENT: return set->comment(at, end);
     case NOT_WHITE: return set->not_white(at, end);

@@ -14,6 +14,7 @@ typedef enum kernel {
   TEXT,
   RAW,
   QUOTED,
+  QUOTE,
   COMMENT,
   NOT_WHITE,
   BYTE,
@@ -25,14 +26,15 @@ typedef enum kernel {
   KERNELS
 } kernel;
 
-static const char *const names[KERNELS] = {"text",      "raw",          "quoted",      "comment",
-                                           "not_white", "byte",         "last_marker", "next_opener",
-                                           "in_script", "invalid_utf8", "control"};
+static const char *const names[KERNELS] = {"text",        "raw",       "quoted",       "quote",
+                                           "comment",     "not_white", "byte",         "last_marker",
+                                           "next_opener", "in_script", "invalid_utf8", "control"};
 
 static const char *run_kernel(const hp_scan_kernels *set, kernel which, const char *at, const char *end) {
   switch (which) {
     case TEXT: return set->text(at, end);
     case RAW: return set->raw(at, end);
+    case QUOTE: return set->quote(at, end, '"');
     case QUOTED: return set->quoted(at, end, '"');
     case COMMENT: return set->comment(at, end);
     case NOT_WHITE: return set->not_white(at, end);

@@ -13,6 +13,7 @@ typedef struct hp_scan_kernels {
   const char *(*text)(const char *at, const char *end);               /* < & CR NUL */
   const char *(*raw)(const char *at, const char *end);                /* < CR NUL */
   const char *(*quoted)(const char *at, const char *end, char quote); /* quote & CR NUL */
+  const char *(*quote)(const char *at, const char *end, char quote);  /* quote CR NUL */
   const char *(*comment)(const char *at, const char *end);            /* - CR NUL < > */
   const char *(*not_white)(const char *at, const char *end);          /* no white space */
   const char *(*byte)(const char *at, const char *end, char byte);
