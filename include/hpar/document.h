@@ -93,7 +93,10 @@ HPAR_API hpar_node hpar_document_root(const hpar_document *document);
 /* Returns the document's quirks mode. */
 HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
 
-/* Returns the size of the tree in bytes of memory, without the input. */
+/* Returns the size of the tree in bytes of memory, without the input.
+ *
+ * The first access to an attribute value with character references decodes the value, and adds its
+ * bytes to the size. The parse has reserved these bytes, so the access never fails. */
 HPAR_API size_t hpar_document_memory(const hpar_document *document);
 
 /* Returns the type of a node, and HPAR_NODE_NONE for HPAR_NO_NODE. */

@@ -13,12 +13,29 @@ static void note_touched(hp_range *range, size_t top) {
 void hp_range_reset(hp_range *range) {
   note_touched(range, atomic_load_explicit(&range->top, memory_order_relaxed));
   range->limit = range->size;
-  range->parts_bytes = range->in_parts = 0;
+  range->parts_bytes = range->in_parts = range->spare_end = 0;
+  atomic_store_explicit(&range->spare, 0, memory_order_relaxed);
   atomic_store_explicit(&range->top, HP_FIRST_OBJECT, memory_order_relaxed);
 }
 
 size_t hp_range_used(const hp_range *range) {
-  return atomic_load_explicit(&range->top, memory_order_relaxed) - range->parts_bytes + range->in_parts;
+  size_t spare_bytes = range->spare_end - atomic_load_explicit(&range->spare, memory_order_relaxed);
+  return atomic_load_explicit(&range->top, memory_order_relaxed) - range->parts_bytes + range->in_parts - spare_bytes;
+}
+
+bool hp_range_is_limited(const hp_range *range) {
+  if (range->whole) range = range->whole;
+  return range->limit < range->size;
+}
+
+bool hp_range_spare(hp_range *range, size_t bytes) {
+  size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
+  if (top > range->limit || range->limit - top < bytes) return false;
+  atomic_store_explicit(&range->spare, top, memory_order_relaxed);
+  atomic_store_explicit(&range->top, top + bytes, memory_order_relaxed);
+  range->spare_end = top + bytes;
+  HP_UNPOISON(range->base + top, bytes);
+  return true;
 }
 
 bool hp_range_divide(hp_range *whole, unsigned count, size_t length) {

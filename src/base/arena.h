@@ -55,6 +55,8 @@ typedef struct hp_range {
   _Atomic size_t top; /* relaxed: a slab is published together with the objects in it */
   size_t part_size, parts_start, parts_bytes;
   size_t in_parts;        /* bytes that objects use in parts */
+  size_t spare_end;       /* end of the spare bytes; 0: none */
+  _Atomic size_t spare;   /* offset of the first spare byte; relaxed */
   struct hp_range *whole; /* the range that a full part falls back to; NULL: not a part */
   hp_block block;         /* no memory: jemalloc, or before the first parse */
   bool by_jemalloc;
@@ -64,8 +66,13 @@ enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts
 
 /* Drops all objects and the limit. The memory stays. */
 void hp_range_reset(hp_range *range);
-/* Returns the number of bytes that objects and unfinished slabs use. */
+/* Returns the number of bytes that objects and unfinished slabs use, without the spare bytes. */
 size_t hp_range_used(const hp_range *range);
+/* Returns true if objects may not use all of the range. */
+bool hp_range_is_limited(const hp_range *range);
+/* Reserves spare bytes after all objects. Their user moves `spare` towards `spare_end`. Returns
+ * false without a change if the range has less space. Requires: no other thread uses the range. */
+bool hp_range_spare(hp_range *range, size_t bytes);
 
 enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; parts for longer inputs are too large */
 

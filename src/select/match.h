@@ -11,7 +11,7 @@
  *   later   all later children
  * One step costs one AND per word of instructions and one test per candidate. */
 
-#include "html/dom/document.h"
+#include "html/dom/value.h"
 #include "select/program.h"
 
 typedef uint64_t hp_bits;
@@ -59,7 +59,7 @@ typedef struct hp_matcher {
 
 typedef struct hp_language {
   const char *bytes; /* NULL: unknown */
-  uint32_t length;
+  size_t length;
 } hp_language;
 
 typedef struct hp_frame {
@@ -111,9 +111,14 @@ bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_su
 bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, const hp_subject *subject,
                      const hp_frame *parent);
 /* Returns the language of the element, which is `inherited` where it declares none. */
-hp_language hp_language_of(const hp_subject *subject, hp_language inherited);
+hp_language hp_language_of(const hp_matcher *matcher, const hp_subject *subject, hp_language inherited);
 /* Returns true if `index` is a·n + b for an n that is not negative. */
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index);
+
+static inline hpar_string hp_value_of(const hp_matcher *matcher, const hp_subject *subject,
+                                      const hp_attribute *attribute) {
+  return hp_attribute_value(matcher->document, subject->attributes, attribute);
+}
 
 static inline hp_subject hp_subject_of(const char *base, hp_ref ref) {
   const hp_node *node = hp_node_at(base, ref);

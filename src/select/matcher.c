@@ -166,8 +166,8 @@ static void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t row) {
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
 
-static void add_classes(const hp_matcher *m, hp_bits *candidates, const hp_attribute *attribute) {
-  for (const char *at = attribute->value, *end = at + attribute->length; at < end;) {
+static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string value) {
+  for (const char *at = value.bytes, *end = at + value.length; at < end;) {
     while (at < end && is_space(*at)) at++;
     const char *from = at;
     while (at < end && !is_space(*at)) at++;
@@ -183,9 +183,11 @@ static void find_candidates(const hp_matcher *m, hp_bits *candidates, const hp_s
   if (!s->attributes || !(m->ids.is_used || m->classes.is_used || m->attributes.is_used)) return;
   for (uint32_t i = 0; i < s->attributes->count; i++) {
     const hp_attribute *attribute = &s->attributes->items[i];
-    if (attribute->name == HP_CLASS && m->classes.is_used) add_classes(m, candidates, attribute);
-    if (attribute->name == HP_ID && m->ids.is_used)
-      add_row(m, candidates, find_row(&m->ids, hash_of(attribute->value, attribute->length)));
+    if (attribute->name == HP_CLASS && m->classes.is_used) add_classes(m, candidates, hp_value_of(m, s, attribute));
+    if (attribute->name == HP_ID && m->ids.is_used) {
+      hpar_string id = hp_value_of(m, s, attribute);
+      add_row(m, candidates, find_row(&m->ids, hash_of(id.bytes, id.length)));
+    }
     if (m->attributes.is_used) add_row(m, candidates, find_row(&m->attributes, hash_of_atom(attribute->name)));
   }
 }
@@ -263,7 +265,7 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   frame->element = s->ref;
   frame->children = frame->of_type = 0;
   frame->has_legend = false;
-  frame->language = m->set->looks_at_languages ? hp_language_of(s, parent->language) : (hp_language){NULL, 0};
+  frame->language = m->set->looks_at_languages ? hp_language_of(m, s, parent->language) : (hp_language){NULL, 0};
   frame->is_disabled = m->set->looks_at_forms &&
                        disables(parent, above, s, is_legend_of_fieldset(m, parent, s) && parent->last_is_first_legend);
   memset(frame->bits, 0, (4 * words + m->set->counters) * sizeof(hp_bits));

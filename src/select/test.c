@@ -30,9 +30,9 @@ static bool contains(const char *value, size_t length, const char *part, size_t 
   return false;
 }
 
-static bool value_holds(const hp_matcher *m, const hp_test *test, const hp_attribute *attribute, bool ignore_case) {
-  const char *value = attribute->value, *wanted = text_at(m, test->value);
-  size_t length = attribute->length, wanted_length = test->length;
+static bool value_holds(const hp_matcher *m, const hp_test *test, hpar_string read, bool ignore_case) {
+  const char *value = read.bytes, *wanted = text_at(m, test->value);
+  size_t length = read.length, wanted_length = test->length;
   switch ((hp_attribute_operator)test->operator) {
     case HP_ATTRIBUTE_PRESENT: return true;
     case HP_ATTRIBUTE_EQUALS: return length == wanted_length && equal_bytes(value, wanted, length, ignore_case);
@@ -81,7 +81,8 @@ static bool attribute_holds(const hp_matcher *m, const hp_test *test, const hp_s
     if (!is_named(m, test, attribute->name, s->is_html)) continue;
     bool ignore_case =
         test->letter_case == HP_VALUE_CASE_ASCII || (test->letter_case == HP_VALUE_CASE_HTML && s->is_html);
-    if (value_holds(m, test, attribute, ignore_case)) return true;
+    if (test->operator== HP_ATTRIBUTE_PRESENT || value_holds(m, test, hp_value_of(m, s, attribute), ignore_case))
+      return true;
   }
   return false;
 }
@@ -143,15 +144,17 @@ static bool is_empty(const hp_matcher *m, const hp_node *node) {
   return true;
 }
 
-hp_language hp_language_of(const hp_subject *s, hp_language inherited) {
+hp_language hp_language_of(const hp_matcher *m, const hp_subject *s, hp_language inherited) {
   const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
   if (!own) own = find_attribute(s, HP_LANG);
-  return own ? (hp_language){own->value, own->length} : inherited;
+  if (!own) return inherited;
+  hpar_string value = hp_value_of(m, s, own);
+  return (hp_language){value.bytes, value.length};
 }
 
 /* Implements the extended filtering of RFC 4647 for a range without wildcards, and '*' alone. */
 static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
-  hp_language language = hp_language_of(s, parent ? parent->language : (hp_language){NULL, 0});
+  hp_language language = hp_language_of(m, s, parent ? parent->language : (hp_language){NULL, 0});
   const char *range = text_at(m, test->value);
   if (!language.bytes || !language.length || !test->length) return false;
   if (test->length == 1 && *range == '*') return true;
@@ -161,14 +164,16 @@ static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_su
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
   const hp_attribute *id = find_attribute(s, HP_ID);
-  return id && id->length == test->length &&
-         equal_bytes(id->value, text_at(m, test->value), test->length, m->is_quirky);
+  if (!id) return false;
+  hpar_string value = hp_value_of(m, s, id);
+  return value.length == test->length && equal_bytes(value.bytes, text_at(m, test->value), test->length, m->is_quirky);
 }
 
 static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
   const hp_attribute *attribute = find_attribute(s, HP_CLASS);
-  return attribute &&
-         has_word(attribute->value, attribute->length, text_at(m, test->value), test->length, m->is_quirky);
+  if (!attribute) return false;
+  hpar_string value = hp_value_of(m, s, attribute);
+  return has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);
 }
 
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index) {

@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include "html/dom/value.h"
 #include "session/record.h"
 
 #include <stddef.h>
@@ -129,6 +130,19 @@ static hpar_status finish_errors(hp_session *session, const hp_request *request)
   return request->max_errors ? hp_try(&session->engine.unwind, finish_error_list, &list) : HPAR_OK;
 }
 
+/* Reserves memory for the deferred attribute values. The length of the text bounds them: tokenizers
+ * may read a value twice. If the deadline ended a parse with several tokenizers, they have not
+ * added their bytes. */
+static hpar_status reserve_values(const hp_session *session, const hp_request *request) {
+  hpar_document *document = request->document;
+  const hp_tokenizer *t = &session->engine.tokenizer;
+  document->deferred_bytes += t->deferred_bytes;
+  size_t most = hp_decoded_bound(request->length);
+  bool unknown = request->limits.deadline && session->result.driver != HP_DRIVER_SEQUENTIAL;
+  if ((unknown && t->may_defer) || document->deferred_bytes > most) document->deferred_bytes = most;
+  return hp_document_reserve_values(document);
+}
+
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
                              const hp_sniffed *sniffed) {
   hp_engine *engine = &session->engine;
@@ -140,6 +154,8 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   if (status != HPAR_OK) return status;
   hp_arena_close(&engine->nodes);
   hp_arena_close(&engine->bytes);
+  status = reserve_values(session, request);
+  if (status != HPAR_OK) return status;
   hp_result *result = &session->result;
   result->complete = true;
   result->encoding = sniffed->encoding->name;

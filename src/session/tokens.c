@@ -93,6 +93,7 @@ static hpar_status tokenize(void *argument) {
   hp_engine_open(engine, request);
   engine->tokenizer.content = run->content;
   engine->tokenizer.foreign = NULL;
+  engine->tokenizer.may_defer = false;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
   hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = is_declined}, run);

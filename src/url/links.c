@@ -4,7 +4,7 @@
 #include <hpar/links.h>
 
 #include "base/names.h"
-#include "html/dom/document.h"
+#include "html/dom/value.h"
 #include "url/plain.h"
 #include "url/url.h"
 
@@ -132,16 +132,18 @@ static void report_words(walk *w, hpar_link *link, const char *at, const char *e
   }
 }
 
-static void report_attribute(walk *w, hp_ref element, const hp_attribute *attribute, uint16_t bit) {
+static void report_attribute(walk *w, hp_ref element, const hp_attributes *block, const hp_attribute *attribute,
+                             uint16_t bit) {
   hp_name name = hp_atom_name(&w->document->atoms, attribute->name);
   hpar_link link = {.element = element, .attribute = {name.bytes, name.length}};
-  const char *value = attribute->length ? attribute->value : "", *end = value + attribute->length;
+  hpar_string read = hp_attribute_value(w->document, block, attribute);
+  const char *value = read.length ? read.bytes : "", *end = value + read.length;
   if (bit == SRCSET || bit == IMAGESRCSET) {
     report_candidates(w, &link, value, end);
   } else if (bit == PING) {
     report_words(w, &link, value, end);
   } else {
-    link.value = (hpar_string){value, attribute->length};
+    link.value = (hpar_string){value, read.length};
     report(w, &link);
   }
 }
@@ -155,7 +157,7 @@ static void visit(walk *w, hp_ref ref, const hp_node *element) {
   const hp_attributes *block = hp_at(w->memory, element->attributes);
   for (uint32_t i = 0; i < block->count; i++) {
     uint16_t bit = bit_of(w->document, block->items[i].name);
-    if (wanted & bit) report_attribute(w, ref, &block->items[i], bit);
+    if (wanted & bit) report_attribute(w, ref, block, &block->items[i], bit);
   }
 }
 
@@ -174,18 +176,19 @@ static inline hp_ref next_node(const char *memory, hp_ref top, hp_ref ref) {
   return 0;
 }
 
-/* Returns the `href` of the document's first base element that has one, or NULL. */
-static const hp_attribute *base_attribute(const hpar_document *document) {
+/* Returns the `href` of the document's first base element that has one. `bytes` is NULL if no base
+ * element has one. */
+static hpar_string base_url(const hpar_document *document) {
   const char *memory = document->range.base;
-  if (!atomic_load_explicit(&document->has_base, memory_order_relaxed)) return NULL;
+  if (!atomic_load_explicit(&document->has_base, memory_order_relaxed)) return (hpar_string){NULL, 0};
   for (hp_ref ref = document->root; ref; ref = next_node(memory, document->root, ref)) {
     const hp_node *node = hp_node_at(memory, ref);
     if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;
     const hp_attributes *block = node->attributes ? hp_at(memory, node->attributes) : NULL;
     for (uint32_t i = 0; block && i < block->count; i++)
-      if (block->items[i].name == HP_HREF) return &block->items[i];
+      if (block->items[i].name == HP_HREF) return hp_attribute_value(document, block, &block->items[i]);
   }
-  return NULL;
+  return (hpar_string){NULL, 0};
 }
 
 /* Sets the base URL: the base element's, or else the document's. */
@@ -197,9 +200,8 @@ static hpar_status find_base(walk *w, const char *document_url) {
     hp_url_close(&fallback);
     return status;
   }
-  const hp_attribute *href = base_attribute(w->document);
-  bool fine =
-      href && hp_url_parse(&w->base, href->length ? href->value : "", href->length, fallback.length ? &fallback : NULL);
+  hpar_string href = base_url(w->document);
+  bool fine = href.bytes && hp_url_parse(&w->base, href.bytes, href.length, fallback.length ? &fallback : NULL);
   bool failed = w->base.failed;
   if (fine && w->base.scheme == HP_SCHEME_OTHER &&
       ((w->base.scheme_end == 5 && !memcmp(w->base.bytes, "data:", 5)) ||

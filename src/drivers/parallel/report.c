@@ -65,6 +65,7 @@ static void add_worker(hp_job *job, unsigned index) {
   if (job->pipelined) hp_stages_count(job->team->stages[index], &counters->pipeline);
   if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
   if (job->memory_parts && worker->is_open) job->request->document->range.in_parts += hp_range_part_used(&worker->part);
+  if (worker->is_open) job->request->document->deferred_bytes += worker->engine.tokenizer.deferred_bytes;
   counters->predict_ns += worker->predict_nanoseconds;
   if (job->config->merges_as_tree) add_levels(counters, job->team->levels[index], !index);
 }

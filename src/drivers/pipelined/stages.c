@@ -61,6 +61,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
 void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
   counters->predictor = hp_pipeline_predictor_name(s->predictor);
   if (s->part.base) s->parse_request->document->range.in_parts += hp_range_part_used(&s->part);
+  s->parse_request->document->deferred_bytes += s->ahead.deferred_bytes;
   counters->buffer_tokens = s->ring.length;
   counters->batch_tokens = s->ring.batch;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) {

@@ -2,8 +2,8 @@
  * reference, and strings point into the input or the arenas. Only hpar_node_parent may take more
  * than one step: it passes the splice anchors between a node and its parent (node.h). */
 
-#include "html/dom/document.h"
 #include "html/dom/tag_scan.h"
+#include "html/dom/value.h"
 
 #include <stdatomic.h>
 
@@ -125,7 +125,10 @@ size_t hpar_node_attribute_count(const hpar_document *document, hpar_node elemen
   return attributes ? attributes->count : 0;
 }
 
-static hpar_string value_of(const hp_attribute *attribute) { return string_of(attribute->value, attribute->length); }
+static hpar_string value_of(const hpar_document *document, const hp_attributes *block, const hp_attribute *item) {
+  hpar_string value = hp_attribute_value(document, block, item);
+  return string_of(value.bytes, value.length);
+}
 
 bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
   const hp_attributes *attributes = attributes_of(document, element);
@@ -145,7 +148,7 @@ bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, si
       if (item->name == HP_ADJUSTED_XMLNS_XLINK) prefix = (hpar_string){"xmlns", 5};
     }
   }
-  *attribute = (hpar_attribute){ns, prefix, name_string(document, item->name), value_of(item)};
+  *attribute = (hpar_attribute){ns, prefix, name_string(document, item->name), value_of(document, attributes, item)};
   return true;
 }
 
@@ -156,10 +159,10 @@ hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node e
   hp_atom known = hp_known_atom(name, length, hp_name_key_of(name, length));
   for (uint32_t i = 0; i < attributes->count; i++) {
     const hp_attribute *item = &attributes->items[i];
-    if (item->name == known && known) return value_of(item);
+    if (item->name == known && known) return value_of(document, attributes, item);
     if (known || item->name < HP_KNOWN_ATOMS) continue;
     hp_name other = hp_atom_name(&document->atoms, item->name);
-    if (other.length == length && !memcmp(other.bytes, name, length)) return value_of(item);
+    if (other.length == length && !memcmp(other.bytes, name, length)) return value_of(document, attributes, item);
   }
   return (hpar_string){NULL, 0};
 }

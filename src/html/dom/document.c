@@ -57,6 +57,14 @@ void hp_document_reset(hpar_document *document) {
   hp_input_close(&document->input);
   memset(&document->input, 0, sizeof document->input);
   hp_buffer_clear(&document->text);
+  document->deferred_bytes = 0;
+  atomic_store_explicit(&document->values.holder, 0, memory_order_relaxed);
+  atomic_store_explicit(&document->values.block, NULL, memory_order_relaxed);
+}
+
+hpar_status hp_document_reserve_values(hpar_document *document) {
+  size_t bytes = document->deferred_bytes;
+  return !bytes || hp_range_spare(&document->range, bytes) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length) {

@@ -9,6 +9,15 @@
 
 #include <stdatomic.h>
 
+/* The lock of the deferred values (html/dom/value.h), and the change that its thread makes. */
+typedef struct hp_value_lock {
+  _Atomic unsigned holder;        /* hp_fork_generation of the holder + 1; 0: not locked */
+  _Atomic(hp_attributes *) block; /* of the changing attribute; NULL: nothing changes */
+  uint32_t index;
+  hp_attribute item; /* before the change */
+  size_t spare;      /* of the range, before the change */
+} hp_value_lock;
+
 struct hpar_document {
   hp_range range;
   _Alignas(8) char blank[HP_FIRST_OBJECT + sizeof(hp_node)]; /* the range before the first parse */
@@ -21,6 +30,8 @@ struct hpar_document {
   hp_buffer source;              /* bytes of incremental input that may be decoded again */
   void (*abandon)(void *feeder); /* detaches the parser that is being fed; NULL: none is */
   void *feeder;
+  size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
+  hp_value_lock values;
 };
 
 /* Drops the tree and makes an empty document node. Detaches the parser that is being fed. Keeps the
@@ -30,6 +41,10 @@ void hp_document_reset(hpar_document *document);
 /* Resets the document and makes its range ready for a parse of `length` bytes, with memory from
  * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
 hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
+
+/* Reserves the spare bytes for `deferred_bytes`. Returns HPAR_ERROR_MEMORY if the range has less
+ * space. Requires: the tree is complete. */
+hpar_status hp_document_reserve_values(hpar_document *document);
 
 /* Gives back the address space that the tree and the texts do not use, after a parse. Drops
  * `source` unless offsets or nodes refer to it. */

@@ -16,6 +16,7 @@
 #include "base/atom.h"
 
 #include <hpar/document.h>
+#include <stdatomic.h>
 
 enum { HP_NODE_ANCHOR = 32 }; /* a value besides those of hpar_node_type */
 
@@ -27,6 +28,8 @@ enum {
   HP_FLAG_STARTED = 16          /* script: already started */
 };
 
+/* html/dom/value.h reads the value. Code that runs before the end of the parse reads `value` and
+ * `length` only for the tags of hp_reads_values. The tokenizer decodes their values at once. */
 typedef struct hp_attribute {
   hp_atom name;
   uint32_t length;
@@ -35,9 +38,11 @@ typedef struct hp_attribute {
 
 typedef struct hp_attributes {
   uint32_t count;
-  uint32_t capacity; /* of a block that has grown: a later tag has added to html or body */
+  _Atomic uint32_t deferred; /* bit i: the value of items[i] has undecoded character references */
   hp_attribute items[];
 } hp_attributes;
+
+enum { HP_MAX_DEFERRED = 32 }; /* attributes of an element whose values may be deferred */
 
 typedef struct hp_doctype {
   hp_name name, public_id, system_id; /* .bytes NULL: missing */

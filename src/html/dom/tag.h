@@ -32,6 +32,13 @@ extern const uint16_t hp_html_tags[HP_KNOWN_ATOMS];
 /* Returns the bits of an element in the HTML namespace. */
 static inline uint16_t hp_html_tag(hp_atom name) { return name < HP_KNOWN_ATOMS ? hp_html_tags[name] : 0; }
 
+/* Returns true if the tree builder reads attribute values of this tag, or adds attributes to its
+ * element later. */
+static inline bool hp_reads_values(hp_atom name) {
+  return name == HP_HTML || name == HP_BODY || name == HP_META || name == HP_INPUT || name == HP_SELECT ||
+         name == HP_ANNOTATION_XML;
+}
+
 enum { HP_FORMATTING_NAMES = 14 };
 
 extern const uint8_t hp_formatting_indices_and_one[HP_KNOWN_ATOMS];

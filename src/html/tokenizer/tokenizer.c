@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/short_name.h"
 #include "base/vector.h"
+#include "html/tokenizer/attribute_value.h"
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
 
@@ -52,6 +53,8 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->bytes = bytes;
   t->interner = interner;
   t->errors = NULL;
+  t->may_defer = !hp_range_is_limited(nodes->range);
+  t->deferred_bytes = 0;
   t->foreign = NULL;
   t->context = NULL;
   t->pending_text = false;
@@ -95,18 +98,6 @@ static uint32_t next_serial(hp_tokenizer *t) {
   return t->serial;
 }
 
-/* The attributes of a tag while the tokenizer reads it. They are at the end of the nodes' arena,
- * which is updated when the tag is complete. At the end of a slab they move to another one.
- *
- * items <= item <= limit; attributes == nodes->at unless the arena allocated them elsewhere. */
-typedef struct tag_state {
-  hp_attributes *attributes;
-  hp_attribute *item;
-  const char *limit;
-  uint32_t serial;
-  uint8_t flags; /* HP_TOKEN_SELF_CLOSING */
-} tag_state;
-
 /* Returns the limit of a block at the end of the arena: the end of the slab, or less if every byte
  * must be marked as used. */
 static inline const char *block_limit(const hp_arena *nodes, size_t room) {
@@ -115,17 +106,21 @@ static inline const char *block_limit(const hp_arena *nodes, size_t room) {
   return nodes->at + room;
 }
 
-static inline tag_state open_tag(const hp_arena *nodes, uint32_t serial) {
+static inline hp_tag_state open_tag(const hp_arena *nodes, uint32_t serial, hp_atom name) {
   hp_attributes *attributes = (hp_attributes *)(void *)nodes->at;
-  return (tag_state){attributes, attributes->items, block_limit(nodes, 256), serial, 0};
+  return (hp_tag_state){.attributes = attributes,
+                        .item = attributes->items,
+                        .limit = block_limit(nodes, 256),
+                        .serial = serial,
+                        .name = name};
 }
 
-static inline bool is_room(const tag_state *tag) {
+static inline bool is_room(const hp_tag_state *tag) {
   return tag->limit - (char *)tag->item >= (ptrdiff_t)sizeof(hp_attribute);
 }
 
 /* The item of a block is beyond the limit if the block's header does not fit. */
-static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, tag_state *tag) {
+static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, hp_tag_state *tag) {
   size_t used = (size_t)((char *)tag->item - (char *)tag->attributes), room = 2 * used + 8 * sizeof(hp_attribute);
   if ((char *)tag->attributes == nodes->at && (size_t)(nodes->end - nodes->at) >= room) {
     tag->limit = block_limit(nodes, room);
@@ -143,67 +138,21 @@ static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, t
 }
 
 /* Closes the block at `end`: after its last item, or at its beginning. */
-static inline void close_block(hp_arena *nodes, const tag_state *tag, const void *end) {
+static inline void close_block(hp_arena *nodes, const hp_tag_state *tag, const void *end) {
   if ((char *)tag->attributes != nodes->at) return;
   nodes->at += (const char *)end - nodes->at;
   if (tag->limit > nodes->at) HP_POISON(nodes->at, (size_t)(tag->limit - nodes->at));
 }
 
-static void add_attribute(hp_tokenizer *t, tag_state *tag, hp_attribute attribute, const char *name_end) {
+static void add_attribute(hp_tokenizer *t, hp_tag_state *tag, hp_attribute attribute, const char *name_end) {
   if (t->seen[attribute.name] == tag->serial) {
     hp_error_at(t, HP_ERROR_DUPLICATE_ATTRIBUTE, name_end);
+    tag->deferred &= ~hp_next_value_bit(tag);
     return;
   }
   t->seen[attribute.name] = tag->serial;
   if (!is_room(tag)) make_room_for_attribute(t->nodes, tag);
   *tag->item++ = attribute;
-}
-
-//§ attribute-value-(double-quoted)-state
-//§ attribute-value-(single-quoted)-state
-static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop, char quote, hp_attribute *attribute) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
-  const char *end = t->end;
-  for (p = stop; (p = t->scan->quoted(p, end, quote)) < end && *p != quote;) {
-    if (*p == '&') {
-      hp_reference reference = hp_read_reference(p, end, true, t->base, t->errors);
-      if (reference.length) {
-        hp_rewrite_skip(&rewrite, p, reference.end);
-        hp_rewrite_put(&rewrite, reference.bytes, reference.length);
-      }
-      p = reference.end;
-    } else if (*p == '\r') {
-      p = hp_rewrite_newline(&rewrite, p, end);
-    } else {
-      p = hp_rewrite_nul(&rewrite, t, p);
-    }
-  }
-  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
-  return p;
-}
-
-//§ attribute-value-(unquoted)-state
-static const char *read_unquoted(hp_tokenizer *t, const char *p, hp_attribute *attribute) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
-  const char *end = t->end;
-  for (;;) {
-    while (p < end && !(hp_class(*p) & HP_BYTE_VALUE_STOP)) p++;
-    if (p == end || *p == '>' || (hp_class(*p) & HP_BYTE_WHITE)) break;
-    if (*p == '&') {
-      hp_reference reference = hp_read_reference(p, end, true, t->base, t->errors);
-      if (reference.length) {
-        hp_rewrite_skip(&rewrite, p, reference.end);
-        hp_rewrite_put(&rewrite, reference.bytes, reference.length);
-      }
-      p = reference.end;
-    } else if (!*p) {
-      p = hp_rewrite_nul(&rewrite, t, p);
-    } else {
-      hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
-    }
-  }
-  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
-  return p;
 }
 
 static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, hp_atom name, hp_ref attributes,
@@ -221,7 +170,7 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
 //§ before-attribute-name-state
 /* Reads one attribute, white space or '/' at `p` by the standard's states. Returns where the next
  * attribute may begin: at '>' if the tag ends there, or at the end of the input. */
-static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, tag_state *tag, const char *p) {
+static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, hp_tag_state *tag, const char *p) {
   const char *end = t->end, *begin, *name_end;
   while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
   if (p == end || *p == '>') return p;
@@ -265,14 +214,14 @@ static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t,
     while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
     if (p == end) return end;
     if (*p == '"' || *p == '\'') {
-      p = read_quoted(t, p + 1, p + 1, *p, &attribute);
+      p = hp_read_special_value(t, tag, p + 1, t->scan->quoted(p + 1, end, *p), *p, &attribute);
       if (p == end || ++p == end) return end;
       //§ after-attribute-value-(quoted)-state
       if (!(hp_class(*p) & HP_BYTE_TAG_STOP)) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, p);
     } else if (*p == '>') {
       hp_error_at(t, HP_ERROR_MISSING_ATTRIBUTE_VALUE, p);
     } else {
-      p = read_unquoted(t, p, &attribute);
+      p = hp_read_unquoted_value(t, tag, p, &attribute);
       if (p == end) return end;
     }
   }
@@ -280,10 +229,10 @@ static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t,
   return p;
 }
 
-hp_tag_end hp_read_attributes(hp_tokenizer *t, const char *p) {
+hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p) {
   const char *end = t->end;
   uint32_t serial = next_serial(t), *seen = t->seen;
-  tag_state tag = open_tag(t->nodes, serial);
+  hp_tag_state tag = open_tag(t->nodes, serial, name);
   hp_attribute *item = tag.item;
 
   for (;;) {
@@ -313,7 +262,10 @@ hp_tag_end hp_read_attributes(hp_tokenizer *t, const char *p) {
         stopped:
           item->value = value;
           item->length = (uint32_t)(stop - value);
-          if (*stop != quote && (stop = read_quoted(t, value, stop, quote, item)) == end) goto end_of_file;
+          if (*stop != quote) {
+            tag.item = item;
+            if ((stop = hp_read_special_value(t, &tag, value, stop, quote, item)) == end) goto end_of_file;
+          }
           seen[atom] = serial;
           item->name = atom;
           item++;
@@ -355,6 +307,7 @@ hp_tag_end hp_read_attributes(hp_tokenizer *t, const char *p) {
     return (hp_tag_end){p + 1, 0, tag.flags};
   }
   attributes->count = (uint32_t)(item - attributes->items);
+  atomic_store_explicit(&attributes->deferred, tag.deferred, memory_order_relaxed);
   close_block(t->nodes, &tag, item);
   return (hp_tag_end){p + 1, hp_ref_of(t->nodes->range->base, attributes), tag.flags};
 
@@ -371,7 +324,7 @@ static int end_in_tag(hp_tokenizer *t, hp_token *token) {
 
 /* Reads a start tag from the end of its name, `p`, to the end of the tag. */
 static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
-  hp_tag_end tag = hp_read_attributes(t, p);
+  hp_tag_end tag = hp_read_attributes(t, name, p);
   if (!tag.at) return end_in_tag(t, token);
   return emit_tag(t, token, HPAR_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
 }
@@ -379,7 +332,7 @@ static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const 
 /* Reads an end tag, which drops its attributes, from the end of its name, `p`. */
 static int read_end_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
   hp_arena mark = *t->nodes;
-  hp_tag_end tag = hp_read_attributes(t, p);
+  hp_tag_end tag = hp_read_attributes(t, name, p);
   if (!tag.at) return end_in_tag(t, token);
   if (tag.attributes) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, tag.at - 1);
   if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, tag.at - 1);

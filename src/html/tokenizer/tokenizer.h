@@ -33,7 +33,9 @@ typedef struct hp_tokenizer {
   const char *searched;
   hp_arena *nodes, *bytes; /* attribute blocks and doctypes; rewritten strings */
   hp_interner *interner;
-  hp_errors *errors; /* NULL: errors are not requested */
+  hp_errors *errors;     /* NULL: errors are not requested */
+  bool may_defer;        /* values with references may stay undecoded (html/dom/value.h) */
+  size_t deferred_bytes; /* the maximal length of all decoded values that this tokenizer deferred */
   /* Returns true if the adjusted current node is foreign. NULL: false. The tokenizer calls it only
    * at "<![CDATA[". While `pending_text` is set, text before the section is not emitted yet. False
    * then ends that text, and the tokenizer calls the function again. */
@@ -71,9 +73,9 @@ typedef struct hp_tag_end {
   uint32_t flags;    /* HP_TOKEN_SELF_CLOSING, or 0 */
 } hp_tag_end;
 
-/* Reads the attributes of a tag from `at`, the end of its name, to the end of the tag. The position
- * of the tokenizer stays. */
-hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, const char *at);
+/* Reads the attributes of the tag `name` from `at`, the end of the name, to the end of the tag. The
+ * position of the tokenizer stays. */
+hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *at);
 
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */

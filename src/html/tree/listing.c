@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "html/dom/value.h"
 
 /*** attributes ***/
 
@@ -24,7 +25,7 @@ static bool same_in_other_order(hp_builder *b, const hp_attributes *l, const hp_
   for (uint32_t i = from; i < count && same; i++) {
     const hp_attribute *a = &l->items[i];
     uint32_t place = places[a->name]; // NOLINT: as above
-    same = place && r->items[place - 1].length == a->length && !memcmp(r->items[place - 1].value, a->value, a->length);
+    same = place && hp_values_equal(l, i, r, place - 1);
   }
   for (uint32_t i = from; i < count; i++) places[r->items[i].name] = 0; // NOLINT: as above
   return same;
@@ -45,10 +46,38 @@ bool hp_same_attributes(hp_builder *b, hp_ref left, hp_ref right) {
       return same_in_other_order(b, l, r, i);
     else
       while (j < count && r->items[j].name != a->name) j++;
-    if (j == count || r->items[j].length != a->length || memcmp(r->items[j].value, a->value, a->length) != 0)
-      return false;
+    if (j == count || !hp_values_equal(l, i, r, j)) return false;
   }
   return true;
+}
+
+/* Adds a decoded value to the hash: words of 8 bytes, the rest, and the length. */
+static uint64_t hash_value(const hp_attribute *a, uint64_t hash) {
+  uint32_t at = 0;
+  for (; at + 8 <= a->length; at += 8) {
+    uint64_t word;
+    memcpy(&word, a->value + at, 8);
+    hash = hp_hash_mix(hash ^ word);
+  }
+  for (; at < a->length; at++) hash = hp_hash_mix(hash ^ (unsigned char)a->value[at]);
+  return hp_hash_mix(hash ^ a->length);
+}
+
+/* Does the same for a deferred value. */
+static uint64_t hash_deferred_value(const hp_attributes *block, uint32_t index, uint64_t hash) {
+  hp_value_reader reader = hp_value_reader_of(block, index);
+  char bytes[8];
+  uint32_t count = 0, length = 0;
+  for (int byte; (byte = hp_next_value_byte(&reader)) >= 0; length++) {
+    bytes[count++] = (char)byte;
+    if (count < 8) continue;
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    hash = hp_hash_mix(hash ^ word);
+    count = 0;
+  }
+  for (uint32_t at = 0; at < count; at++) hash = hp_hash_mix(hash ^ (unsigned char)bytes[at]);
+  return hp_hash_mix(hash ^ length);
 }
 
 /* Returns a hash of the name and the set of attributes. */
@@ -57,15 +86,7 @@ static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
   const hp_attributes *block = hp_at(b->base, attributes);
   for (uint32_t i = 0; attributes && i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
-    uint64_t hash = (uint64_t)a->name << 32 | a->length;
-    uint32_t at = 0;
-    for (; at + 8 <= a->length; at += 8) {
-      uint64_t word;
-      memcpy(&word, a->value + at, 8);
-      hash = hp_hash_mix(hash ^ word);
-    }
-    for (; at < a->length; at++) hash = hp_hash_mix(hash ^ (unsigned char)a->value[at]);
-    sum += hp_hash_mix(hash);
+    sum += hp_is_deferred(block, i) ? hash_deferred_value(block, i, a->name) : hash_value(a, a->name);
   }
   return (uint32_t)(hp_hash_mix(sum) >> 16);
 }
