@@ -117,6 +117,10 @@ if command -v python3 >/dev/null; then
     check "ours" "grep -q '2 of 2' '$work/out'"
     check "explains how to get lexbor" "grep -q 'without lexbor: .*github.com/lexbor' '$work/out'"
     run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
+    run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 --small --shortest "$HPAR_SOURCE_DIR/README.md"
+    check "small documents" "grep -q '^4000 bytes: 1 pages' '$work/out'"
+    check "a new parser" "grep -Eq '^ +fresh +ours/it +reused +ours/it +new +ours/it' '$work/out'"
+    run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
     check "libxml2 or how to get it" "grep -Eq '^libxml2|without libxml2: .*libxml2-dev' '$work/out'"
   fi
 fi

@@ -1,5 +1,5 @@
-/* lexbor. The adapter keeps the parser. Its second form also keeps the document, cleans it and
- * parses into it again. */
+/* lexbor. The adapter keeps the parser in its first two forms. The second form also keeps the
+ * document, cleans it and parses into it again. */
 
 #include "peer.h"
 
@@ -21,6 +21,15 @@ static void destroy(void *document) { lxb_html_document_destroy(document); }
 static bool parse_again(const char *bytes, size_t length) {
   lxb_html_document_clean(kept);
   return lxb_html_document_parse(kept, (const lxb_char_t *)bytes, length) == LXB_STATUS_OK;
+}
+
+static bool parse_new(const char *bytes, size_t length) {
+  lxb_html_parser_t *own = lxb_html_parser_create();
+  lxb_html_document_t *document = NULL;
+  if (own && !lxb_html_parser_init(own)) document = lxb_html_parse(own, (const lxb_char_t *)bytes, length);
+  if (document) lxb_html_document_destroy(document);
+  lxb_html_parser_destroy(own);
+  return document;
 }
 
 static const char *prefix_of(lxb_ns_id_t ns) {
@@ -118,5 +127,6 @@ int main(int count, char **arguments) {
   parser = lxb_html_parser_create();
   kept = lxb_html_document_create();
   if (!parser || lxb_html_parser_init(parser) || !kept) return 1;
-  return peer_run(&(peer){"lexbor " LEXBOR_VERSION_STRING, parse, destroy, parse_again, dump}, count, arguments);
+  return peer_run(&(peer){"lexbor " LEXBOR_VERSION_STRING, parse, destroy, parse_again, parse_new, dump}, count,
+                  arguments);
 }

@@ -14,6 +14,8 @@ typedef struct peer {
   void (*destroy)(void *document);
   /* Parses into a kept document; NULL: the parser cannot. */
   bool (*parse_again)(const char *bytes, size_t length);
+  /* Parses with a new parser into a new document and destroys both; NULL: the parser cannot. */
+  bool (*parse_new)(const char *bytes, size_t length);
   /* Writes the tree in the format of html5lib-tests; NULL: the parser does not conform. */
   void (*dump)(void *document, FILE *out);
 } peer;
