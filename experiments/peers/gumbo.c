@@ -81,5 +81,5 @@ static void dump(void *output, FILE *out) {
 }
 
 int main(int count, char **arguments) {
-  return peer_run(&(peer){"gumbo " GUMBO_VERSION, parse, destroy, NULL, NULL, dump}, count, arguments);
+  return peer_run(&(peer){"gumbo " GUMBO_VERSION, parse, destroy, NULL, NULL, NULL, dump}, count, arguments);
 }

@@ -16,8 +16,23 @@ static void *parse(const char *bytes, size_t length) {
 
 static void destroy(void *document) { hpar_document_destroy(document); }
 
-static bool parse_again(const char *bytes, size_t length) {
-  return hpar_parse(parser, &options, bytes, length, kept, NULL) == HPAR_OK;
+static void *parse_again(const char *bytes, size_t length) {
+  return hpar_parse(parser, &options, bytes, length, kept, NULL) ? NULL : kept;
+}
+
+static size_t end_of(hpar_string string) {
+  return string.length + (string.length ? (unsigned char)string.bytes[string.length - 1] : 0);
+}
+
+static size_t read(void *document) {
+  size_t sum = 0;
+  hpar_node root = hpar_document_root(document);
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
+    hpar_attribute attribute;
+    for (size_t i = 0; hpar_node_attribute_at(document, node, i, &attribute); i++)
+      sum += end_of(attribute.local_name) + end_of(attribute.value);
+  }
+  return sum;
 }
 
 static bool parse_new(const char *bytes, size_t length) {
@@ -40,5 +55,5 @@ int main(int count, char **arguments) {
   char version[64];
   snprintf(version, sizeof version, "HPar %s, sequential", hpar_version());
   if (hpar_parser_create(&parser) || hpar_document_create(&kept)) return 1;
-  return peer_run(&(peer){version, parse, destroy, parse_again, parse_new, dump}, count, arguments);
+  return peer_run(&(peer){version, parse, destroy, parse_again, parse_new, read, dump}, count, arguments);
 }

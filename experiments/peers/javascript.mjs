@@ -66,7 +66,6 @@ const answers = {
       parse(page);
       return process.hrtime.bigint() - begin;
     }).join(' '),
-  reused: () => 'none',
   memory: () => {
     const before = peak();
     globalThis.kept = pages.map(parse);
@@ -82,5 +81,5 @@ const answers = {
 console.log(`${name} ${version}, Node.js ${process.versions.node}`);
 for await (const line of createInterface({ input: process.stdin })) {
   const [word, ...rest] = line.split(' ');
-  console.log(String(answers[word](...rest)));
+  console.log(String((answers[word] ?? (() => 'none'))(...rest)));
 }

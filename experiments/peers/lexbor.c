@@ -18,9 +18,37 @@ static void *parse(const char *bytes, size_t length) {
 
 static void destroy(void *document) { lxb_html_document_destroy(document); }
 
-static bool parse_again(const char *bytes, size_t length) {
+static void *parse_again(const char *bytes, size_t length) {
   lxb_html_document_clean(kept);
-  return lxb_html_document_parse(kept, (const lxb_char_t *)bytes, length) == LXB_STATUS_OK;
+  return lxb_html_document_parse(kept, (const lxb_char_t *)bytes, length) == LXB_STATUS_OK ? kept : NULL;
+}
+
+static size_t end_of(const lxb_char_t *bytes, size_t length) { return length + (length ? bytes[length - 1] : 0); }
+
+static size_t read_element(lxb_dom_element_t *element) {
+  size_t sum = 0, length;
+  for (lxb_dom_attr_t *a = lxb_dom_element_first_attribute(element); a; a = lxb_dom_element_next_attribute(a)) {
+    const lxb_char_t *name = lxb_dom_attr_local_name(a, &length);
+    sum += end_of(name, length);
+    const lxb_char_t *value = lxb_dom_attr_value(a, &length);
+    sum += end_of(value, value ? length : 0);
+  }
+  return sum;
+}
+
+static size_t read(void *document) {
+  lxb_dom_node_t *root = lxb_dom_interface_node(document), *node = root;
+  size_t sum = 0;
+  for (;;) {
+    if (node->type == LXB_DOM_NODE_TYPE_ELEMENT) sum += read_element(lxb_dom_interface_element(node));
+    if (node->first_child) {
+      node = node->first_child;
+      continue;
+    }
+    while (node != root && !node->next) node = node->parent;
+    if (node == root) return sum;
+    node = node->next;
+  }
 }
 
 static bool parse_new(const char *bytes, size_t length) {
@@ -127,6 +155,6 @@ int main(int count, char **arguments) {
   parser = lxb_html_parser_create();
   kept = lxb_html_document_create();
   if (!parser || lxb_html_parser_init(parser) || !kept) return 1;
-  return peer_run(&(peer){"lexbor " LEXBOR_VERSION_STRING, parse, destroy, parse_again, parse_new, dump}, count,
+  return peer_run(&(peer){"lexbor " LEXBOR_VERSION_STRING, parse, destroy, parse_again, parse_new, read, dump}, count,
                   arguments);
 }

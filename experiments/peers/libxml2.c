@@ -19,5 +19,5 @@ int main(int count, char **arguments) {
   xmlInitParser();
   context = htmlNewParserCtxt();
   if (!context) return 1;
-  return peer_run(&(peer){"libxml2 " LIBXML_DOTTED_VERSION, parse, destroy, NULL, NULL, NULL}, count, arguments);
+  return peer_run(&(peer){"libxml2 " LIBXML_DOTTED_VERSION, parse, destroy, NULL, NULL, NULL, NULL}, count, arguments);
 }

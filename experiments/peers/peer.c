@@ -44,20 +44,27 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-typedef enum form { FRESH, REUSED, NEW } form;
+typedef enum form { FRESH, REUSED, FRESH_READ, REUSED_READ, NEW, FORMS } form;
+
+static const char *const form_names[FORMS] = {"fresh\n", "reused\n", "fresh-read\n", "reused-read\n", "new\n"};
+
+static size_t read_sum; /* of the form that reads */
 
 /* Small pages are parsed several times, because reading the clock takes time, too. */
 enum { BATCH_BYTES = 32 << 10, MAX_BATCH = 32 };
 
 static bool can_parse(const peer *peer, form form) {
-  return form == FRESH || (form == REUSED ? peer->parse_again : peer->parse_new);
+  if (form == NEW) return peer->parse_new;
+  bool reads = form == FRESH_READ || form == REUSED_READ, again = form == REUSED || form == REUSED_READ;
+  return (peer->read || !reads) && (peer->parse_again || !again);
 }
 
 static bool parse_once(const peer *peer, const page *page, form form) {
-  if (form == REUSED) return peer->parse_again(page->bytes, page->length);
   if (form == NEW) return peer->parse_new(page->bytes, page->length);
-  void *document = peer->parse(page->bytes, page->length);
-  if (document) peer->destroy(document);
+  bool reads = form == FRESH_READ || form == REUSED_READ, again = form == REUSED || form == REUSED_READ;
+  void *document = (again ? peer->parse_again : peer->parse)(page->bytes, page->length);
+  if (document && reads) read_sum += peer->read(document);
+  if (document && !again) peer->destroy(document);
   return document;
 }
 
@@ -93,6 +100,22 @@ static unsigned long peak(void) {
   return kilobytes;
 }
 
+/* Prints what the reader returns for all pages. */
+static bool sum_all(const peer *peer) {
+  if (!can_parse(peer, FRESH_READ)) return puts("none") >= 0;
+  read_sum = 0;
+  for (size_t i = 0; i < page_count; i++)
+    if (!parse_once(peer, &pages[i], FRESH_READ)) return false;
+  return printf("%zu\n", read_sum) > 0;
+}
+
+/* Returns the form of a command, or FORMS. */
+static form form_of(const char *line) {
+  form form = FRESH;
+  while (form < FORMS && strcmp(line, form_names[form]) != 0) form++;
+  return form;
+}
+
 /* What it takes to keep all documents. */
 static bool keep_all(const peer *peer) {
   unsigned long before = peak();
@@ -112,12 +135,10 @@ int peer_run(const peer *peer, int count, char **arguments) {
   printf("%s\n", peer->version);
   bool fine = true;
   while (fine && !fflush(stdout) && fgets(line, sizeof line, stdin)) {
-    if (!strcmp(line, "fresh\n"))
-      fine = round_of_all(peer, FRESH);
-    else if (!strcmp(line, "reused\n"))
-      fine = round_of_all(peer, REUSED);
-    else if (!strcmp(line, "new\n"))
-      fine = round_of_all(peer, NEW);
+    if (form_of(line) < FORMS)
+      fine = round_of_all(peer, form_of(line));
+    else if (!strcmp(line, "sum\n"))
+      fine = sum_all(peer);
     else if (!strcmp(line, "memory\n"))
       fine = keep_all(peer);
     else if (sscanf(line, "dump %lu %4095[^\n]", &index, path) == 2)

@@ -12,10 +12,13 @@ typedef struct peer {
   const char *version;
   void *(*parse)(const char *bytes, size_t length); /* a new document; NULL: failed */
   void (*destroy)(void *document);
-  /* Parses into a kept document; NULL: the parser cannot. */
-  bool (*parse_again)(const char *bytes, size_t length);
+  /* Parses into a kept document and returns it. The member is NULL if the parser cannot. */
+  void *(*parse_again)(const char *bytes, size_t length);
   /* Parses with a new parser into a new document and destroys both; NULL: the parser cannot. */
   bool (*parse_new)(const char *bytes, size_t length);
+  /* Reads the name and the value of every attribute in tree order, except in templates. Returns
+   * their lengths and last bytes, added up. NULL: the adapter cannot. */
+  size_t (*read)(void *document);
   /* Writes the tree in the format of html5lib-tests; NULL: the parser does not conform. */
   void (*dump)(void *document, FILE *out);
 } peer;

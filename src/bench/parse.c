@@ -3,12 +3,28 @@
  * - fresh: creates, parses and destroys a document for each page, like a program that reads each
  *   page once; memory comes from the system or from jemalloc
  * - reused: one document for all pages
- * - kept: the same, and the document keeps a copy of the page, as in a feed */
+ * - kept: the same, and the document keeps a copy of the page, as in a feed
+ * - fresh_read, reused_read: the first two with a walk that reads every attribute once, and so
+ *   decodes its character references */
 
 #include "bench/suite.h"
 
 static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
 static const hpar_options keeping = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
+
+/* Reads the name and the value of every attribute. */
+static void read_attributes(const hpar_document *document) {
+  size_t length = 0;
+  hpar_node root = hpar_document_root(document);
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
+    hpar_attribute attribute;
+    for (size_t i = 0; hpar_node_attribute_at(document, node, i, &attribute); i++)
+      length += attribute.local_name.length + attribute.value.length;
+  }
+  hp_bench_keep(&length);
+}
+
+enum { READS = 1 }; /* arguments[1] */
 
 static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
@@ -23,6 +39,7 @@ static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
       hpar_document *document = NULL;
       status = hpar_document_create(&document);
       if (!status) status = hpar_parse(bed.parser, &with, page->bytes, page->length, document, NULL);
+      if (!status && self->arguments[1] == READS) read_attributes(document);
       hpar_document_destroy(document);
     }
   }
@@ -30,7 +47,7 @@ static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
   hp_bench_close_bed(&bed);
 }
 
-static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar_options *with) {
+static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar_options *with, bool reads) {
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, with)) return;
   hpar_status status = HPAR_OK;
@@ -44,6 +61,7 @@ static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar
       hpar_stats stats = {HPAR_STATS_INIT};
       status = hpar_parse(bed.parser, with, page->bytes, page->length, bed.document, &stats);
       if (status) break;
+      if (reads) read_attributes(bed.document);
       nodes += stats.nodes;
       memory += hpar_document_memory(bed.document);
     }
@@ -57,8 +75,9 @@ static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar
   hp_bench_close_bed(&bed);
 }
 
-static void parse_reused(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options); }
-static void parse_kept(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &keeping); }
+static void parse_reused(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options, false); }
+static void parse_and_read(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options, true); }
+static void parse_kept(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &keeping, false); }
 
 void hp_bench_add_parse(void) {
   hp_bench_add_subjects("parse/fresh", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_fresh});
@@ -66,5 +85,8 @@ void hp_bench_add_parse(void) {
     hp_bench_add_subjects("parse/fresh_jemalloc", HP_SETS,
                           &(hp_bench){.function = parse_fresh, .arguments = {HPAR_ALLOCATOR_JEMALLOC}});
   hp_bench_add_subjects("parse/reused", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_reused});
+  hp_bench_add_subjects("parse/fresh_read", HP_SETS | HP_SINGLE_PAGES,
+                        &(hp_bench){.function = parse_fresh, .arguments = {0, READS}});
+  hp_bench_add_subjects("parse/reused_read", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_and_read});
   hp_bench_add_subjects("parse/kept", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_kept});
 }
