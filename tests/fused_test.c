@@ -21,6 +21,8 @@ static unsigned bits_of(hp_fused_kind kind) {
     case HP_FUSED_ITEM: return block | HP_TAG_ITEM;
     case HP_FUSED_FORMATTING: return HP_TAG_FORMATTING;
     case HP_FUSED_VOID: return block | HP_TAG_VOID;
+    case HP_FUSED_CELL: return block | HP_TAG_SCOPE | HP_TAG_TABLE_PART | HP_TAG_OUTWARD;
+    case HP_FUSED_ROW: return block | HP_TAG_TABLE_CONTEXT | HP_TAG_TABLE_PART | HP_TAG_OUTWARD;
     default: return 0;
   }
 }

@@ -58,10 +58,19 @@ typedef struct hp_open_element {
   hp_ref node; /* 0: a gap */
   hp_atom name;
   uint8_t ns;
-  bool plain;   /* HTML, but neither a template nor between a table and its cells */
-  uint16_t tag; /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
+  uint8_t kind;    /* hp_open_kind */
+  uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
+  uint32_t unused; /* an entry has 32 bytes, so that a difference of pointers needs no division */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
+
+/* The kinds of current nodes on which the fused loop (html/tree/fused.inc) can build. */
+typedef enum hp_open_kind {
+  HP_OPEN_OTHER, /* foreign, template, table, or the outer context */
+  HP_OPEN_PLAIN,
+  HP_OPEN_ROW,    /* tr */
+  HP_OPEN_SECTION /* tbody, thead, tfoot */
+} hp_open_kind;
 
 enum { HP_OPEN_ABOVE_GAP = HP_TAG_VOID }; /* void elements are never open */
 

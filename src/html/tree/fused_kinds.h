@@ -15,12 +15,14 @@ typedef enum hp_fused_kind {
   HP_FUSED_HEADING,
   HP_FUSED_ITEM, /* li, dd, dt */
   HP_FUSED_FORMATTING,
-  HP_FUSED_VOID
+  HP_FUSED_VOID,
+  HP_FUSED_CELL, /* td, th */
+  HP_FUSED_ROW   /* tr */
 } hp_fused_kind;
 
 /* By name: the kind of the start tag. */
 extern const uint8_t hp_fused_starts[HP_KNOWN_ATOMS];
-/* By the name of the current node: the kind of its end tag. All kinds of pops are ORDINARY. */
+/* By the name of the current node: the kind of its end tag. Most are ORDINARY. */
 extern const uint8_t hp_fused_ends[HP_TESTED_TAGS];
 
 #endif
