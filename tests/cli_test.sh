@@ -49,6 +49,7 @@ parallel=no
 # Usage.
 run 0 --version
 out_has '^hpar [0-9]*\.[0-9]*\.[0-9]*$'
+out_has '^build: \(no profile\|records a profile\|optimised by a profile\)$'
 for command in "" parse compare tokens; do
   run 0 $command --help
   out_has '^usage: hpar'

@@ -91,7 +91,7 @@ def describe(builds):
         "compiler": compiler,
         "flags": flags,
         "versions": {
-            "hpar": output([os.path.join(builds["hpar"], "hpar"), "--version"]),
+            "hpar": (output([os.path.join(builds["hpar"], "hpar"), "--version"]) or "").replace("\n", "; ") or None,
             "python": platform.python_version(),
             "hwloc": output([lstopo, "--version"]) if lstopo else None,
             "libc": " ".join(platform.libc_ver()),

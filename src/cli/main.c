@@ -52,6 +52,15 @@ static void print_usage(FILE *file) {
         file);
 }
 
+/* Prints the version, and in a second line whether the build of the library used a profile. */
+static void print_version(void) {
+  static const char profile[] = HPAR_PROFILE;
+  const char *state = !*profile                ? "no profile"
+                      : strcmp(profile, "USE") ? "records a profile"
+                                               : "optimised by a profile";
+  printf("hpar %s\nbuild: %s\n", hpar_version(), state);
+}
+
 int main(int count, char **arguments) {
   check_stack(); /* again, because not every C library calls it before */
   signal(SIGPIPE, SIG_IGN);
@@ -71,7 +80,7 @@ int main(int count, char **arguments) {
     return hp_finish_output(HP_EXIT_FINE);
   }
   if (!strcmp(first, "--version")) {
-    printf("hpar %s\n", hpar_version());
+    print_version();
     return hp_finish_output(HP_EXIT_FINE);
   }
   for (size_t i = 0; i < COMMANDS; i++) {
