@@ -33,7 +33,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   splice_run(b, s->anchor);
   uint32_t depth = b->depth;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth);
+  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth);
   for (uint32_t i = 0; i < s->template_count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;

@@ -13,8 +13,9 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   hp_interner_open(&engine->interner, &document->atoms, &engine->unwind);
   hp_tokenizer_open(&engine->tokenizer, &engine->nodes, &engine->bytes, &engine->interner);
   hp_builder_open(&engine->builder, document, &engine->tokenizer, &engine->unwind);
-  engine->tokenizer.base = engine->tokenizer.at = request->text;
-  engine->tokenizer.end = request->text + request->length;
+  const char *text = request->text ? request->text : ""; /* an empty input may have no bytes */
+  engine->tokenizer.base = engine->tokenizer.at = text;
+  engine->tokenizer.end = text + request->length;
   engine->tokenizer.last = !request->more;
   engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
   engine->tokenizer.context = &engine->builder;

@@ -111,7 +111,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
+  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
   hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
   b->template_count = s->template_count;
   if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);
