@@ -472,7 +472,7 @@ static void test_offsets(void) {
     bool fine = text.length % 700 == 0;
     for (size_t n = 0; n <= 700 && fine; n++) fine = hp_input_offset(&input, n * unit_text) == n * lengths[i];
     if (!CHECK(fine)) printf("  %s\n", labels[i]);
-    CHECK_EQ(hp_input_keep(&input, true), HPAR_OK);
+    CHECK_EQ(hp_input_keep(&input, NULL, true), HPAR_OK);
     memset(bytes.bytes, 'x', bytes.length);
     CHECK_EQ(hp_input_offset(&input, 300 * unit_text), 300 * lengths[i]);
     hp_input_close(&input);

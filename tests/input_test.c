@@ -459,6 +459,32 @@ static void test_lines(void) {
   free(one);
 }
 
+/* Long texts that are repaired or copied lie in the buffer, and short ones in the heap. */
+static void test_buffered(void) {
+  enum { LONG = 300000, SHORT = 3000, INVALID_AT = 1000 };
+  char *bytes = malloc(LONG);
+  if (!CHECK(bytes)) return;
+  for (int round = 0; round < 4; round++) {
+    size_t length = round & 1 ? SHORT : LONG;
+    memset(bytes, 'a', length);
+    if (round & 2) bytes[INVALID_AT] = '\xFF';
+    hp_buffer buffer = {0};
+    hp_input expected, input;
+    hp_sniffed sniffed = {.encoding = &hp_utf8};
+    CHECK(!hp_input_open(&expected, bytes, length));
+    CHECK(!hp_input_decode_sniffed(&input, bytes, length, &sniffed, &(hp_slice_executor){.buffer = &buffer}));
+    CHECK(!hp_input_keep(&input, &buffer, false));
+    CHECK_BYTES(input.bytes, input.length, expected.bytes, expected.length);
+    CHECK_EQ(hp_input_offset(&input, length), hp_input_offset(&expected, length));
+    CHECK(length == SHORT ? input.bytes == input.owned : input.bytes == buffer.base && !input.owned);
+    CHECK_EQ(buffer.length, length == SHORT ? 0 : expected.length);
+    hp_input_close(&input);
+    hp_input_close(&expected);
+    hp_buffer_close(&buffer);
+  }
+  free(bytes);
+}
+
 int main(int count, char **arguments) {
   if (check_part(count, arguments, "growth")) {
     if (!growth_can_be_measured()) return CHECK_SKIPPED;
@@ -471,5 +497,6 @@ int main(int count, char **arguments) {
   test_large();
   test_limits();
   test_lines();
+  test_buffered();
   return check_report();
 }

@@ -22,7 +22,8 @@ static hpar_status open_input(hp_session *session, const hp_config *config, cons
 #endif
   hp_input *input = &document->input;
   hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &slices);
-  return status == HPAR_OK && config->copy_input ? hp_input_keep(input, config->source_offsets) : status;
+  return status == HPAR_OK && config->copy_input ? hp_input_keep(input, &document->text, config->source_offsets)
+                                                 : status;
 }
 
 #if HPAR_PARALLEL

@@ -33,6 +33,12 @@ char *hp_buffer_room(hp_buffer *buffer, size_t n) {
   return buffer->base + buffer->length;
 }
 
+char *hp_buffer_room_for(hp_buffer *buffer, size_t n, size_t expected) {
+  if (!buffer->block.open && !reserve(buffer)) return NULL;
+  hp_block_expect(&buffer->block, buffer->length + expected);
+  return hp_buffer_room(buffer, n);
+}
+
 void hp_buffer_take(hp_buffer *buffer, size_t n) { buffer->length += n; }
 
 hpar_status hp_buffer_add(hp_buffer *buffer, const char *bytes, size_t n) {

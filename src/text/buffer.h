@@ -21,6 +21,8 @@ typedef struct hp_buffer {
 /* Returns space for `n` bytes after the text, or NULL if memory or address space is short.
  * hp_buffer_take makes them part of the text. */
 char *hp_buffer_room(hp_buffer *buffer, size_t n);
+/* Returns the same for text that will take about `expected` bytes: requests huge pages for it. */
+char *hp_buffer_room_for(hp_buffer *buffer, size_t n, size_t expected);
 void hp_buffer_take(hp_buffer *buffer, size_t n);
 
 /* Appends bytes. Returns HPAR_ERROR_MEMORY if no space is left. */

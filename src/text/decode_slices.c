@@ -250,7 +250,7 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   uint64_t most = ascii + 3 * (uint64_t)(length - ascii), past = HPAR_MAX_INPUT + 3 * HP_CHECKPOINT_BYTES;
   if (most > past) most = past;
   size_t room = (size_t)most + all.count * HP_DECODER_SLACK;
-  bool in_buffer = executor && executor->buffer && hp_buffer_room(executor->buffer, room);
+  bool in_buffer = executor && executor->buffer && hp_buffer_room_for(executor->buffer, room, length);
   if (!in_buffer) {
     made.owned = hp_allocate(room);
     if (!made.owned) return HPAR_ERROR_MEMORY;

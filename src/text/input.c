@@ -129,6 +129,15 @@ static const char *first_invalid(const char *at, const char *end, const hp_slice
   return end;
 }
 
+/* Returns memory for the text, or NULL: in the buffer if there is one, otherwise `owned`. A short
+ * text is always `owned`, because a buffer takes whole pages. */
+static char *text_memory(hp_input *input, size_t length, hp_buffer *buffer) {
+  enum { MIN_BUFFERED_BYTES = 128 << 10 };
+  char *text = buffer && length >= MIN_BUFFERED_BYTES ? hp_buffer_room_for(buffer, length, length) : NULL;
+  input->kept = text;
+  return text ? text : (input->owned = hp_allocate(length));
+}
+
 //§ utf-8-decode, of the Encoding Standard
 static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, const hp_slice_executor *executor) {
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
@@ -139,19 +148,19 @@ static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, 
     walk walk = start;
     repair(&walk, invalid);
     if (walk.length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
-    made.owned = hp_allocate((size_t)walk.length);
-    if (walk.repair_count) made.repairs = hp_allocate(walk.repair_count * sizeof *made.repairs);
-    if (!made.owned || (walk.repair_count && !made.repairs)) {
+    size_t text_length = (size_t)walk.length, repair_count = walk.repair_count;
+    walk = start;
+    walk.text = text_memory(&made, text_length, executor ? executor->buffer : NULL);
+    if (repair_count) made.repairs = walk.repairs = hp_allocate(repair_count * sizeof *made.repairs);
+    if (!walk.text || (repair_count && !made.repairs)) {
       hp_input_close(&made);
       return HPAR_ERROR_MEMORY;
     }
-    made.bytes = made.owned;
-    made.length = (size_t)walk.length;
-    made.repair_count = walk.repair_count;
-    walk = start;
-    walk.text = made.owned;
-    walk.repairs = made.repairs;
+    made.bytes = walk.text;
+    made.length = text_length;
+    made.repair_count = repair_count;
     repair(&walk, invalid);
+    if (made.kept) hp_buffer_take(executor->buffer, text_length);
   }
   *input = made;
   return HPAR_OK;
@@ -191,11 +200,12 @@ static char *copy_of(const char *bytes, size_t length) {
   return copy;
 }
 
-hpar_status hp_input_keep(hp_input *input, bool offsets) {
+hpar_status hp_input_keep(hp_input *input, hp_buffer *buffer, bool offsets) {
   if (!input->kept && !input->owned && input->length) {
-    input->owned = copy_of(input->bytes, input->length);
-    if (!input->owned) return HPAR_ERROR_MEMORY;
-    input->bytes = input->owned;
+    char *copy = text_memory(input, input->length, buffer);
+    if (!copy) return HPAR_ERROR_MEMORY;
+    input->bytes = memcpy(copy, input->bytes, input->length);
+    if (input->kept) hp_buffer_take(buffer, input->length);
     input->kept = true;
   }
   if (offsets && input->source && !input->owned_source) {

@@ -84,9 +84,10 @@ enum { HP_DECODE_SLICES = 32 };
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,
                                     const hp_slice_executor *executor);
 
-/* Makes the text independent of the caller's bytes; hp_input_offset, too, with `offsets`. On
- * failure it is to be closed. */
-hpar_status hp_input_keep(hp_input *input, bool offsets);
+/* Copies the text unless it is independent of the caller's bytes: into `buffer`, which is empty, or
+ * into `owned` if the text is short or there is no buffer. With `offsets`, hp_input_offset is
+ * independent, too. On failure the caller closes the input. */
+hpar_status hp_input_keep(hp_input *input, hp_buffer *buffer, bool offsets);
 
 void hp_input_close(hp_input *input); /* frees repairs and, if still there, owned */
 
