@@ -2,7 +2,12 @@
 
 #include "html/tree/engine_loop.h"
 #include "html/tree/no_context.h"
+#include "html/tree/nodes.h"
 #include "html/tree/parts.inc"
+
+#include "html/tree/insert.inc"
+
+#include "html/tree/fused.inc"
 #include "html/tree/selectedcontent.inc"
 
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }

@@ -1,7 +1,12 @@
 /* The speculative builder: an outer context is below its own stack. */
 
 #include "html/tree/context.h"
+#include "html/tree/nodes.h"
 #include "html/tree/parts.inc"
+
+#include "html/tree/insert.inc"
+
+#include "html/tree/fused.inc"
 
 static void option_popped(hp_builder *b, hp_ref option) {
   (void)option;

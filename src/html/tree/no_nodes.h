@@ -1,0 +1,18 @@
+#ifndef HP_HTML_TREE_NO_NODES_H
+#define HP_HTML_TREE_NO_NODES_H
+
+/* The hooks of the shadow builder, which makes no tree. A node of it is only a record of an open
+ * element or of an entry of the list of formatting elements: see html/tree/shadow.h. */
+
+#include "html/tree/builder.h"
+
+enum { HP_HAS_NODES = 0 };
+
+/* The element leaves the stack. Its entry in the list of formatting elements may stay. */
+static void hp_note_popped(hp_builder *b, hp_ref node);
+/* The next element that is created is a clone of `origin`. */
+static void hp_note_cloning(hp_builder *b, hp_ref origin);
+/* The element is at `place` of the tree now. */
+static void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node);
+
+#endif

@@ -1,0 +1,103 @@
+#ifndef HP_HTML_TREE_SHADOW_H
+#define HP_HTML_TREE_SHADOW_H
+
+/* The shadow builder: the tree builder's rules without a tree. It has the stack of open elements,
+ * the list of formatting elements, the modes and the pointers. Its memory is proportional to the
+ * open elements and the list.
+ *
+ * A node (hp_node) stands for an open element or for an entry of the list. Its fields have these
+ * meanings:
+ *   kind, ns, name, flags   as in a tree
+ *   parent                  the parent at the moment of insertion
+ *   previous, next          two values of the owner, initially 0
+ *   attributes              of a formatting element: a block that represents its attributes
+ * Nodes are in one array that may move: a reference stays valid, a pointer does not. */
+
+#include "html/tree/builder.h"
+
+enum { HP_SHADOW_SLOT = 32, HP_SHADOW_BLOCK = 3 }; /* bytes; slots of a block of attributes */
+
+/* How an element came into the tree. */
+typedef struct hp_shadow_insertion {
+  hp_ref node;
+  hp_ref parent; /* the document node, or an element. Of template contents: the template */
+  hp_ref before; /* the table before which the element was foster parented; 0: none */
+  hp_ref origin; /* the element of which it is a clone; 0: none */
+  bool from_tag; /* the token is its start tag */
+  bool is_open;  /* it was pushed onto the stack; otherwise `node` is valid during the call only */
+} hp_shadow_insertion;
+
+typedef struct hp_shadow_events {
+  void (*inserted)(void *context, const hp_shadow_insertion *insertion); /* NULL: not requested */
+  void (*popped)(void *context, hp_ref node);
+  void (*freed)(void *context, hp_ref node); /* only for nodes with owner values */
+  void *context;
+} hp_shadow_events;
+
+typedef union hp_shadow_slot {
+  hp_node node;
+  char bytes[HP_SHADOW_SLOT];
+} hp_shadow_slot;
+
+typedef struct hp_shadow {
+  hp_builder builder; /* first */
+  hp_shadow_events events;
+  hpar_document document; /* only its quirks and its base are used */
+  hp_tokenizer tokenizer; /* only its content is used */
+  hp_interner interner;   /* not used; the context of a fragment */
+  hp_shadow_slot *slots;
+  uint8_t *uses; /* by slot: hp_slot_use */
+  uint32_t slot_capacity, use_capacity, slot_count;
+  uint32_t free_nodes, free_blocks; /* slot indices, linked by node.parent; 0: none */
+  uint32_t loose, loose_limit;      /* nodes and blocks that a sweep may free */
+  hp_ref origin;                    /* of the next clone */
+  hp_ref root, unpushed;            /* the document; the node of elements that are not open */
+} hp_shadow;
+
+/* A tag. The values are those that the rules of the standard read. */
+typedef struct hp_shadow_tag {
+  bool is_end, self_closing;
+  bool is_hidden;        /* an input of the type "hidden" */
+  bool breaks_out;       /* a font with color, face or size */
+  bool html_integration; /* an annotation-xml with an HTML encoding */
+  bool has_attributes;   /* of a formatting element; `hash` represents them */
+  hp_atom name;
+  uint32_t hash[4]; /* of the set of attributes */
+} hp_shadow_tag;
+
+/* Prepares the shadow for a document. Keeps the memory of an earlier use. Requires: all fields are
+ * zero before the first use. Unwinds through `unwind`, whose frame the caller has set. */
+void hp_shadow_open(hp_shadow *shadow, const hp_shadow_events *events, bool scripting, hp_unwind *unwind);
+/* Begins a fragment with this context element. */
+void hp_shadow_begin_fragment(hp_shadow *shadow, hp_atom name, uint8_t ns);
+void hp_shadow_close(hp_shadow *shadow);
+
+void hp_shadow_take_tag(hp_shadow *shadow, const hp_shadow_tag *tag);
+
+/* Texts of one kind, in any number of pieces. The kinds of a run come in the order of their first
+ * characters. */
+typedef enum hp_shadow_text {
+  HP_SHADOW_NEWLINE, /* one, at the beginning of a run */
+  HP_SHADOW_WHITE,
+  HP_SHADOW_NUL,
+  HP_SHADOW_OTHER
+} hp_shadow_text;
+void hp_shadow_take_text(hp_shadow *shadow, hp_shadow_text text);
+void hp_shadow_take_comment(hp_shadow *shadow);
+void hp_shadow_take_doctype(hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
+void hp_shadow_take_end(hp_shadow *shadow);
+
+/* Returns true if text here can change the state. */
+bool hp_shadow_text_matters(const hp_shadow *shadow);
+static inline hp_content hp_shadow_content(const hp_shadow *shadow) { return shadow->tokenizer.content; }
+static inline hpar_quirks hp_shadow_quirks(const hp_shadow *shadow) { return shadow->document.quirks; }
+/* Returns true if "<![CDATA[" begins a section here. */
+bool hp_shadow_takes_cdata(hp_shadow *shadow);
+
+static inline hp_node *hp_shadow_node(const hp_shadow *shadow, hp_ref node) {
+  return hp_node_at((const char *)shadow->slots, node);
+}
+/* Returns the bytes of heap memory. */
+size_t hp_shadow_memory(const hp_shadow *shadow);
+
+#endif

@@ -1,0 +1,220 @@
+/* Gives the tokens of documents to the shadow builder. After each token its state must be that of
+ * the exact builder: stack, formatting list, modes, pointers. Documents: those of the project,
+ * generated ones, and with the argument "fixtures" those of html5lib-tests and outside pages. */
+
+#include "base/ascii.h"
+#include "base/unwind.h"
+#include "check.h"
+#include "html/dom/value.h"
+#include "html/tree/observer.h"
+#include "html/tree/shadow.h"
+#include "support/dat.h"
+#include "support/documents.h"
+#include "support/generate.h"
+#include "support/shared.h"
+
+#include <hpar/hpar.h>
+#include <stdlib.h>
+
+typedef struct comparison {
+  hp_shadow shadow;
+  hp_unwind unwind;
+  const hp_token *token;
+  const hp_engine *engine;
+  const char *fragment;
+  uint64_t tokens;
+  uint64_t open; /* elements, by the events */
+  bool began, differs;
+} comparison;
+
+static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
+
+static uint64_t mixed(uint64_t hash) {
+  hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+  return hash ^ hash >> 29;
+}
+
+static void read_attributes(const hp_engine *engine, const hp_token *t, hp_shadow_tag *tag) {
+  if (!t->attributes) return;
+  const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *a = &block->items[i];
+    uint64_t hash = mixed(a->name);
+    hp_value_reader reader = hp_value_reader_of(block, i);
+    for (int byte; (byte = hp_next_value_byte(&reader)) >= 0;) hash = mixed(hash ^ (unsigned)byte);
+    sum += hash;
+    if (t->name == HP_FONT && (a->name == HP_COLOR || a->name == HP_FACE || a->name == HP_SIZE)) tag->breaks_out = true;
+    if (t->name == HP_INPUT && a->name == HP_TYPE)
+      tag->is_hidden = a->length == 6 && hp_ascii_equal(a->value, "hidden", 6);
+    if (t->name == HP_ANNOTATION_XML && a->name == HP_ENCODING)
+      tag->html_integration = (a->length == 9 && hp_ascii_equal(a->value, "text/html", 9)) ||
+                              (a->length == 21 && hp_ascii_equal(a->value, "application/xhtml+xml", 21));
+  }
+  if (!(hp_html_tag(t->name) & HP_TAG_FORMATTING)) return;
+  tag->has_attributes = true;
+  tag->hash[0] = (uint32_t)sum;
+  tag->hash[1] = (uint32_t)(sum >> 32);
+}
+
+static void take_text(hp_shadow *shadow, const hp_token *t) {
+  bool seen[4] = {false};
+  for (uint32_t i = 0; i < t->length && !(seen[HP_SHADOW_OTHER] && seen[HP_SHADOW_WHITE]); i++) {
+    hp_shadow_text kind = !t->data[i] ? HP_SHADOW_NUL : is_white(t->data[i]) ? HP_SHADOW_WHITE : HP_SHADOW_OTHER;
+    if (i == 0 && t->data[0] == '\n') kind = HP_SHADOW_NEWLINE;
+    if (seen[kind]) continue;
+    seen[kind] = true;
+    if (hp_shadow_text_matters(shadow)) hp_shadow_take_text(shadow, kind);
+  }
+}
+
+static hpar_status take_token_of(void *argument) {
+  comparison *c = argument;
+  const hp_token *t = c->token;
+  switch (t->kind) {
+    case HPAR_TOKEN_TEXT: take_text(&c->shadow, t); break;
+    case HPAR_TOKEN_COMMENT:
+    case HPAR_TOKEN_PROCESSING_INSTRUCTION: hp_shadow_take_comment(&c->shadow); break;
+    case HPAR_TOKEN_DOCTYPE: hp_shadow_take_doctype(&c->shadow, t->doctype, t->flags & HP_TOKEN_FORCE_QUIRKS); break;
+    case HPAR_TOKEN_EOF: hp_shadow_take_end(&c->shadow); break;
+    default: {
+      hp_shadow_tag tag = {
+          .is_end = t->kind == HPAR_TOKEN_END_TAG, .self_closing = t->flags & HP_TOKEN_SELF_CLOSING, .name = t->name};
+      if (!tag.is_end) read_attributes(c->engine, t, &tag);
+      hp_shadow_take_tag(&c->shadow, &tag);
+    }
+  }
+  return HPAR_OK;
+}
+
+static bool same_stack(const hp_builder *a, const hp_builder *b) {
+  if (a->depth != b->depth || a->gaps != b->gaps) return false;
+  for (uint32_t i = 1; i <= a->depth; i++) {
+    const hp_open_element *x = &a->stack[i], *y = &b->stack[i];
+    if (!x->node != !y->node) return false;
+    if (x->node && (x->name != y->name || x->ns != y->ns || x->tag != y->tag)) return false;
+  }
+  return true;
+}
+
+static bool same_list(const hp_builder *a, const hp_builder *b) {
+  if (a->formatting_count != b->formatting_count) return false;
+  for (uint32_t i = 0; i < a->formatting_count; i++) {
+    const hp_formatting *x = &a->formatting[i], *y = &b->formatting[i];
+    if ((x->node <= HP_FORMATTING_GAP || y->node <= HP_FORMATTING_GAP) ? x->node != y->node : x->name != y->name)
+      return false;
+  }
+  return true;
+}
+
+static bool same_state(const hp_builder *a, const hp_builder *b) {
+  return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->template_count == b->template_count &&
+         a->frameset_ok == b->frameset_ok && a->ignore_lf == b->ignore_lf && !a->head == !b->head &&
+         !a->form == !b->form && a->document->quirks == b->document->quirks &&
+         a->tokenizer->content == b->tokenizer->content;
+}
+
+static void note_inserted(void *context, const hp_shadow_insertion *insertion) {
+  comparison *c = context;
+  if (insertion->is_open) c->open++;
+}
+
+static void note_popped(void *context, hp_ref node) {
+  comparison *c = context;
+  (void)node;
+  c->open--;
+}
+
+static hpar_status open_shadow(void *argument) {
+  comparison *c = argument;
+  hp_shadow_events events = {.inserted = note_inserted, .popped = note_popped, .context = c};
+  c->open = 0;
+  hp_shadow_open(&c->shadow, &events, c->engine->builder.scripting, &c->unwind);
+  if (c->fragment) {
+    hp_shadow_begin_fragment(&c->shadow, c->engine->builder.context.name, c->engine->builder.context.ns);
+    c->open++;
+  }
+  return HPAR_OK;
+}
+
+static void before_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+                         uint32_t start) {
+  comparison *c = context;
+  (void)content, (void)start;
+  c->engine = engine;
+  c->token = t;
+  if (c->differs) return;
+  if (!c->began) CHECK(hp_try(&c->unwind, open_shadow, c) == HPAR_OK);
+  c->began = true;
+  CHECK(hp_try(&c->unwind, take_token_of, c) == HPAR_OK);
+}
+
+static void after_token(void *context, const hp_engine *engine, const hp_token *t) {
+  comparison *c = context;
+  c->tokens++;
+  if (c->differs) return;
+  const hp_builder *b = &c->shadow.builder;
+  c->differs = !same_state(&engine->builder, b) || c->open != b->depth - b->gaps;
+  if (c->differs)
+    printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
+           t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,
+           (unsigned long long)c->open, b->formatting_count, engine->builder.formatting_count);
+}
+
+static comparison shared;
+
+static void compare_shadow(const char *bytes, size_t length, const char *fragment, bool scripting) {
+  hp_request request = {.text = bytes, .length = length, .scripting = scripting};
+  hp_observer observer = {&shared, before_token, after_token};
+  shared.began = shared.differs = false;
+  shared.fragment = fragment;
+  CHECK(hp_observe(&request, fragment, &observer) == HPAR_OK);
+  if (!CHECK(!shared.differs)) printf("%.*s\n", length < 4000 ? (int)length : 4000, bytes);
+}
+static bool fixtures(void) {
+  char directory[4096];
+  shared_list files;
+  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return false;
+  if (!CHECK(shared_files(directory, ".dat", &files))) return false;
+  for (size_t i = 0; i < files.count; i++) {
+    dat_file file;
+    if (!CHECK(dat_read(files.paths[i], &file))) continue;
+    for (size_t j = 0; j < file.count; j++) {
+      const dat_test *test = &file.tests[j];
+      if (test->scripting != DAT_ON) compare_shadow(test->data, test->data_length, test->fragment, false);
+      if (test->scripting != DAT_OFF) compare_shadow(test->data, test->data_length, test->fragment, true);
+    }
+    dat_free(&file);
+  }
+  shared_list_free(&files);
+  if (!shared_path(directory, sizeof directory, "corpus/pages")) return true;
+  if (!CHECK(shared_files(directory, ".html", &files))) return false;
+  size_t step = compare_full() ? 1 : 1 + files.count / (1 + files.count * compare_scale() / 100);
+  for (size_t i = 0; i < files.count; i += step) {
+    size_t length;
+    char *bytes = shared_read(files.paths[i], &length);
+    if (bytes) compare_shadow(bytes, length, NULL, false);
+    free(bytes);
+  }
+  shared_list_free(&files);
+  return true;
+}
+
+int main(int count, char **arguments) {
+  if (check_part(count, arguments, "fixtures")) {
+    if (!fixtures()) return CHECK_SKIPPED;
+  } else {
+    for (size_t i = 0; i < document_count; i++)
+      compare_shadow(documents[i].bytes, documents[i].length, documents[i].fragment, documents[i].scripting);
+    uint64_t generated_documents = compare_full() ? 1000000 : 200 * (uint64_t)compare_scale();
+    for (uint64_t seed = 0; seed < generated_documents; seed++) {
+      generated made = {0};
+      generate(seed, &made);
+      compare_shadow(made.text.bytes, made.text.length, made.fragment, made.scripting);
+      generate_free(&made);
+    }
+  }
+  hp_shadow_close(&shared.shadow);
+  printf("%llu tokens\n", (unsigned long long)shared.tokens);
+  return check_report();
+}
