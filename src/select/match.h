@@ -100,6 +100,9 @@ void hp_frame_open(const hp_matcher *matcher, hp_frame *frame, const hp_frame *p
  * instructions that match it. Returns true if any accepts. HPAR_ERROR_MEMORY through `status`. */
 bool hp_matcher_step(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject, hpar_status *status);
 
+/* Does the same, except that the caller has set parent->of_type. */
+bool hp_matcher_match(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject);
+
 /* Returns how many children of `parent` with the type of the subject came, it included; 0: no
  * memory. */
 uint32_t hp_matcher_count_type(hp_matcher *matcher, hp_ref parent, const hp_subject *subject);

@@ -292,12 +292,10 @@ static hp_bits test_candidates(hp_matcher *m, hp_frame *parent, const hp_subject
   return accepted;
 }
 
-bool hp_matcher_step(hp_matcher *m, hp_frame *parent, const hp_subject *s, hpar_status *status) {
+bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
   hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
   parent->children++;
-  if (m->set->counts_types && !(parent->of_type = hp_matcher_count_type(m, parent->element, s)))
-    *status = HPAR_ERROR_MEMORY;
   if (m->set->looks_at_forms) {
     bool is_legend = is_legend_of_fieldset(m, parent, s);
     parent->last_is_first_legend = is_legend && !parent->has_legend;
@@ -317,4 +315,10 @@ bool hp_matcher_step(hp_matcher *m, hp_frame *parent, const hp_subject *s, hpar_
     add_successors(m, HP_COMBINATOR_LATER, later);
   }
   return accepted != 0;
+}
+
+bool hp_matcher_step(hp_matcher *m, hp_frame *parent, const hp_subject *s, hpar_status *status) {
+  if (m->set->counts_types && !(parent->of_type = hp_matcher_count_type(m, parent->element, s)))
+    *status = HPAR_ERROR_MEMORY;
+  return hp_matcher_match(m, parent, s);
 }

@@ -16,11 +16,16 @@ typedef struct hp_selector_parser {
   unsigned nesting;     /* of parentheses */
   unsigned ahead_depth; /* inside the arguments of look-ahead tests */
   bool inside_has;
+  bool for_stream; /* tests that need what follows a start tag are refused */
   bool is_refused; /* by a limit of this library: a forgiving list does not forgive it */
 } hp_selector_parser;
 
 /* Appends the whole text. Returns false on an error; the caller then takes the set back. */
 bool hp_selector_parse(hp_selector_parser *parser);
+
+/* Appends one selector to the set, as hpar_selectors_add does. */
+hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
+                             hpar_selector_error *error);
 
 /* Removes what was appended since `before`, a copy of the set. */
 void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before);

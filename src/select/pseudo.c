@@ -25,40 +25,42 @@ typedef struct pseudo {
   pseudo_kind kind;
   hp_test_kind test;
   unsigned flags;
+  const char *not_in_stream; /* why a stream cannot have it; NULL: it can */
 } pseudo;
 
 static const pseudo pseudos[] = {
-    {"root", PSEUDO_TEST, HP_TEST_ROOT, 0},
-    {"scope", PSEUDO_TEST, HP_TEST_SCOPE, 0},
-    {"empty", PSEUDO_TEST, HP_TEST_EMPTY, 0},
-    {"link", PSEUDO_TEST, HP_TEST_LINK, 0},
-    {"any-link", PSEUDO_TEST, HP_TEST_LINK, 0},
-    {"enabled", PSEUDO_TEST, HP_TEST_ENABLED, 0},
-    {"disabled", PSEUDO_TEST, HP_TEST_DISABLED, 0},
-    {"checked", PSEUDO_TEST, HP_TEST_CHECKED, 0},
-    {"first-child", PSEUDO_INDEX, HP_TEST_NTH_CHILD, 0},
-    {"last-child", PSEUDO_INDEX, HP_TEST_AHEAD, FROM_END},
-    {"only-child", PSEUDO_ONLY, HP_TEST_NTH_CHILD, 0},
-    {"first-of-type", PSEUDO_INDEX, HP_TEST_NTH_OF_TYPE, OF_TYPE},
-    {"last-of-type", PSEUDO_INDEX, HP_TEST_AHEAD, OF_TYPE | FROM_END},
-    {"only-of-type", PSEUDO_ONLY, HP_TEST_NTH_OF_TYPE, OF_TYPE},
-    {"nth-child", PSEUDO_NTH, HP_TEST_NTH_CHILD, 0},
-    {"nth-of-type", PSEUDO_NTH, HP_TEST_NTH_OF_TYPE, OF_TYPE},
-    {"nth-last-child", PSEUDO_NTH, HP_TEST_AHEAD, FROM_END},
-    {"nth-last-of-type", PSEUDO_NTH, HP_TEST_AHEAD, OF_TYPE | FROM_END},
-    {"is", PSEUDO_LIST, HP_TEST_LIST, FORGIVING},
-    {"where", PSEUDO_LIST, HP_TEST_LIST, FORGIVING},
-    {"matches", PSEUDO_LIST, HP_TEST_LIST, FORGIVING},
-    {"not", PSEUDO_LIST, HP_TEST_LIST, NEGATED},
-    {"has", PSEUDO_HAS, HP_TEST_AHEAD, 0},
-    {"lang", PSEUDO_LANG, HP_TEST_LANG, 0},
-    {"hover", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"active", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"focus", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"focus-within", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"focus-visible", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"visited", PSEUDO_NEVER, HP_TEST_NEVER, 0},
-    {"target", PSEUDO_NEVER, HP_TEST_NEVER, 0},
+    {"root", PSEUDO_TEST, HP_TEST_ROOT, 0, NULL},
+    {"scope", PSEUDO_TEST, HP_TEST_SCOPE, 0, ":scope has no meaning in a stream"},
+    {"empty", PSEUDO_TEST, HP_TEST_EMPTY, 0, ":empty needs what follows the start tag"},
+    {"link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
+    {"any-link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
+    {"enabled", PSEUDO_TEST, HP_TEST_ENABLED, 0, NULL},
+    {"disabled", PSEUDO_TEST, HP_TEST_DISABLED, 0, NULL},
+    {"checked", PSEUDO_TEST, HP_TEST_CHECKED, 0, NULL},
+    {"first-child", PSEUDO_INDEX, HP_TEST_NTH_CHILD, 0, NULL},
+    {"last-child", PSEUDO_INDEX, HP_TEST_AHEAD, FROM_END, ":last-child needs what follows the start tag"},
+    {"only-child", PSEUDO_ONLY, HP_TEST_NTH_CHILD, 0, ":only-child needs what follows the start tag"},
+    {"first-of-type", PSEUDO_INDEX, HP_TEST_NTH_OF_TYPE, OF_TYPE, NULL},
+    {"last-of-type", PSEUDO_INDEX, HP_TEST_AHEAD, OF_TYPE | FROM_END, ":last-of-type needs what follows the start tag"},
+    {"only-of-type", PSEUDO_ONLY, HP_TEST_NTH_OF_TYPE, OF_TYPE, ":only-of-type needs what follows the start tag"},
+    {"nth-child", PSEUDO_NTH, HP_TEST_NTH_CHILD, 0, NULL},
+    {"nth-of-type", PSEUDO_NTH, HP_TEST_NTH_OF_TYPE, OF_TYPE, NULL},
+    {"nth-last-child", PSEUDO_NTH, HP_TEST_AHEAD, FROM_END, ":nth-last-child() needs what follows the start tag"},
+    {"nth-last-of-type", PSEUDO_NTH, HP_TEST_AHEAD, OF_TYPE | FROM_END,
+     ":nth-last-of-type() needs what follows the start tag"},
+    {"is", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"where", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"matches", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"not", PSEUDO_LIST, HP_TEST_LIST, NEGATED, NULL},
+    {"has", PSEUDO_HAS, HP_TEST_AHEAD, 0, ":has() needs what follows the start tag"},
+    {"lang", PSEUDO_LANG, HP_TEST_LANG, 0, ":lang() is not supported in a stream"},
+    {"hover", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"active", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus-within", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus-visible", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"visited", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"target", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
 };
 
 static const pseudo *find(const char *name, size_t length) {
@@ -400,6 +402,7 @@ bool hp_selector_pseudo(hp_selector_parser *p, uint32_t compound) {
   const pseudo *pseudo = find(p->set->text + place, (size_t)length);
   p->set->text_count = kept;
   if (!pseudo) return hp_selector_fail(p, begin, "this pseudo-class is unknown");
+  if (p->for_stream && pseudo->not_in_stream) return hp_selector_refuse(p, begin, pseudo->not_in_stream);
   bool takes_arguments = pseudo->kind == PSEUDO_NTH || pseudo->kind == PSEUDO_LIST || pseudo->kind == PSEUDO_HAS ||
                          pseudo->kind == PSEUDO_LANG;
   if (at(p, '(') != takes_arguments)

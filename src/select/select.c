@@ -60,12 +60,16 @@ void hpar_selectors_destroy(hpar_selectors *s) {
 
 uint32_t hpar_selectors_count(const hpar_selectors *selectors) { return selectors ? selectors->selectors : 0; }
 
-hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_selector_error *error) {
+hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
+                             hpar_selector_error *error) {
   if (error) *error = (hpar_selector_error){0, ""};
   if (!set || (!text && length)) return HPAR_ERROR_ARGUMENT;
   hpar_selectors before = *set;
-  hp_selector_parser parser = {
-      .set = set, .css = {text, text + length, text}, .status = HPAR_OK, .selector = set->selectors};
+  hp_selector_parser parser = {.set = set,
+                               .css = {text, text + length, text},
+                               .status = HPAR_OK,
+                               .selector = set->selectors,
+                               .for_stream = for_stream};
   if (hp_selector_parse(&parser)) {
     set->selectors++;
     return HPAR_OK;
@@ -74,6 +78,10 @@ hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t len
   if (parser.status) return parser.status;
   if (error) *error = (hpar_selector_error){parser.offset, parser.reason};
   return HPAR_ERROR_ARGUMENT;
+}
+
+hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_selector_error *error) {
+  return hp_selectors_add(set, text, length, false, error);
 }
 
 /* A selection under way. */
