@@ -22,6 +22,7 @@ typedef enum hpar_status {
   HPAR_ERROR_IO,          /* a file cannot be read or written; errno has the reason */
   HPAR_ERROR_TOO_LARGE,   /* the input is longer than HPAR_MAX_INPUT bytes */
   HPAR_ERROR_UNSUPPORTED, /* this build or this system lacks the requested part */
+  HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
 
   /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
    * the parsed part. */

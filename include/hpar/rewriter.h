@@ -1,0 +1,390 @@
+#ifndef HPAR_REWRITER_H
+#define HPAR_REWRITER_H
+
+/* Rewriting HTML while it streams.
+ *
+ * The output is the input byte for byte, except for the edits that rules request. Input leaves as
+ * soon as no rule can edit it. The rewriter tracks the tree construction of the standard without
+ * building a tree. Selectors therefore see the parents, the implied elements and the ends of
+ * hpar_parse.
+ *
+ * Rules are compiled once and are immutable afterwards: any number of threads may use them, each
+ * with its own rewriter. One thread at a time may use a rewriter.
+ *
+ * Selectors are those of select.h, except those that depend on input after the start tag (:has,
+ * :empty, :last-child, :last-of-type, :only-child, :only-of-type, :nth-last-child,
+ * :nth-last-of-type). hpar_rules_add refuses these by name. A selector sees the tree at the moment
+ * when the element is inserted. The contents of a template count as its descendants. Classes and
+ * ids are case-sensitive, unless hpar_rewrite_options.quirks is set and the page is in quirks mode.
+ *
+ * An element ends where the standard pops it from the stack of open elements. There are three
+ * cases:
+ * - The end tag of the element ends it. Content goes before and after this tag.
+ * - Another tag ends it. Content for its inside goes before that tag. Content for after it goes
+ *   there, too, and the rewriter first writes the missing end tag.
+ * - The input ends.
+ * body and html end at the first end tag that the standard accepts for them, or with the input. A
+ * formatting element that the parser opens again in the next block ends with the first block.
+ *
+ * Order of edits. "Before" and "append" content follows earlier content of the same place. "After"
+ * and "prepend" content precedes it. Rules apply in the order of hpar_rules_add, actions of a rule
+ * before its callback. An insertion into a void element, or into an element that ends with "/>" in
+ * svg or math, is ignored. Inside removed content callbacks still run, and their edits are dropped.
+ *
+ * An insertion can change the meaning of the input after it, for example an open "<script>". The
+ * rewriter does not parse inserted content. */
+
+#include <hpar/document.h>
+#include <hpar/select.h>
+#include <hpar/serialize.h>
+#include <hpar/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hpar_rules hpar_rules;
+typedef struct hpar_rewriter hpar_rewriter;
+
+/* What a callback receives. Each is valid during the call only. */
+typedef struct hpar_element hpar_element;
+typedef struct hpar_element_end hpar_element_end;
+typedef struct hpar_text_piece hpar_text_piece;
+typedef struct hpar_comment hpar_comment;
+typedef struct hpar_doctype hpar_doctype;
+typedef struct hpar_document_end hpar_document_end;
+
+/* What happens after a callback. */
+typedef enum hpar_rewrite_result {
+  HPAR_REWRITE_NEXT = 0, /* the rewriter continues */
+  HPAR_REWRITE_RETIRE,   /* the rule matches no further element, text, comment or doctype */
+  HPAR_REWRITE_STOP      /* the callback fails: HPAR_ERROR_CALLBACK */
+} hpar_rewrite_result;
+
+/* Callbacks run on the thread that feeds, in document order, one at a time. A callback must not
+ * use the rewriter: begin, feed, finish and hpar_rewrite return HPAR_ERROR_ARGUMENT, and
+ * hpar_rewriter_destroy takes effect when the running call returns. A callback must not throw an
+ * exception or longjmp. */
+typedef hpar_rewrite_result (*hpar_element_callback)(hpar_element *element, void *context);
+typedef hpar_rewrite_result (*hpar_element_end_callback)(hpar_element_end *end, void *context);
+typedef hpar_rewrite_result (*hpar_text_callback)(hpar_text_piece *text, void *context);
+typedef hpar_rewrite_result (*hpar_comment_callback)(hpar_comment *comment, void *context);
+typedef hpar_rewrite_result (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
+typedef hpar_rewrite_result (*hpar_document_end_callback)(hpar_document_end *end, void *context);
+
+/* How inserted bytes are written. They are UTF-8; the rewriter encodes them for the page. A
+ * character that the page's encoding lacks becomes a numeric character reference. */
+typedef enum hpar_content {
+  HPAR_CONTENT_TEXT = 0, /* "<", ">" and "&" become character references */
+  HPAR_CONTENT_HTML      /* as given */
+} hpar_content;
+
+/* Where content goes, relative to an element, a text, a comment or a doctype. PREPEND and APPEND
+ * are for elements only. */
+typedef enum hpar_where {
+  HPAR_WHERE_BEFORE = 0, /* before the start tag */
+  HPAR_WHERE_AFTER,      /* after the end */
+  HPAR_WHERE_PREPEND,    /* after the start tag */
+  HPAR_WHERE_APPEND      /* before the end */
+} hpar_where;
+
+/*** rules ***/
+
+/* What an action changes. */
+typedef enum hpar_unit {
+  HPAR_UNIT_ELEMENT = 0,
+  HPAR_UNIT_TEXT,        /* each text inside the element */
+  HPAR_UNIT_COMMENT,     /* each comment inside the element */
+  HPAR_UNIT_DOCTYPE,     /* rules for the document only: REMOVE */
+  HPAR_UNIT_DOCUMENT_END /* rules for the document only: APPEND */
+} hpar_unit;
+
+typedef enum hpar_action_kind {
+  HPAR_ACTION_BEFORE = 0, /* inserts `value` */
+  HPAR_ACTION_AFTER,
+  HPAR_ACTION_PREPEND, /* elements only, like APPEND, INNER, UNWRAP and the following */
+  HPAR_ACTION_APPEND,  /* elements and the end of the document */
+  HPAR_ACTION_INNER,   /* replaces the content of the element by `value` */
+  HPAR_ACTION_REPLACE, /* replaces the unit by `value` */
+  HPAR_ACTION_REMOVE,
+  HPAR_ACTION_UNWRAP,           /* removes the tags and keeps the content */
+  HPAR_ACTION_RENAME,           /* to `name` */
+  HPAR_ACTION_SET_ATTRIBUTE,    /* `name` to `value` */
+  HPAR_ACTION_UNSET_ATTRIBUTE,  /* `name` */
+  HPAR_ACTION_PREFIX_ATTRIBUTE, /* `replacement` for `value` at the beginning of attribute `name` */
+  HPAR_ACTION_FIND              /* text only: `replacement` for each `value` in the raw text */
+} hpar_action_kind;
+
+/* A declarative edit. `name` is NUL-terminated. Strings are UTF-8. */
+typedef struct hpar_action {
+  hpar_unit unit;
+  hpar_action_kind kind;
+  hpar_content format; /* of `value`, where it is content; of `replacement` with FIND */
+  const char *name;
+  hpar_string value, replacement;
+} hpar_action;
+
+/* A rule. hpar_rules_add copies it, except what `context` refers to. */
+typedef struct hpar_rule {
+  size_t size; /* HPAR_RULE_INIT sets it */
+  /* NULL: the document, that is all text and comments, the doctype, and the end of the input */
+  const char *selector;
+  const hpar_action *actions;
+  size_t action_count;
+  hpar_element_callback element;
+  hpar_element_end_callback end; /* for each element that matches: exactly once, where it ends */
+  hpar_text_callback text;       /* for each text inside elements that match */
+  hpar_comment_callback comment; /* for each comment inside elements that match */
+  hpar_doctype_callback doctype; /* rules for the document only */
+  hpar_document_end_callback document_end;
+  void *context;
+  uint64_t limit; /* retires the rule after this number of matching elements; 0: never */
+  /* also matches elements without a tag of their own: html, head, body, tbody, tr, colgroup, p and
+   * formatting elements that the parser opens again */
+  bool implied;
+  bool text_pieces;     /* `text` and text actions receive pieces as they arrive, not whole texts */
+  uint64_t reserved[4]; /* zero */
+} hpar_rule;
+
+#define HPAR_RULE_INIT .size = sizeof(hpar_rule)
+
+/* Why a rule is refused. */
+typedef struct hpar_rule_error {
+  size_t offset;      /* in the selector; 0 for other errors */
+  size_t action;      /* index of the action, or SIZE_MAX: the selector or the rule itself */
+  const char *reason; /* a sentence without a full stop, static; "" if memory was short */
+} hpar_rule_error;
+
+/* Makes an empty set of rules. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
+HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
+
+/* Appends a rule. HPAR_ERROR_ARGUMENT: an argument is NULL, the rule is invalid, or the rules are
+ * compiled. `error`, unless NULL, receives the reason. After an error the set is as before. */
+HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_rule_error *error);
+
+/* Makes the rules ready for rewriters. No rule can be added afterwards. HPAR_ERROR_MEMORY: nothing
+ * changes. HPAR_ERROR_ARGUMENT for NULL. A second call does nothing. */
+HPAR_API hpar_status hpar_rules_compile(hpar_rules *rules);
+
+/* Frees the rules. NULL is allowed. No rewriter may be between begin and finish with them. */
+HPAR_API void hpar_rules_destroy(hpar_rules *rules);
+
+/*** rewriting ***/
+
+/* What happens after a failure: a limit, HPAR_REWRITE_STOP, or a lack of memory. */
+typedef enum hpar_on_failure {
+  /* output ends before the input that could not be processed; feed and finish return the status */
+  HPAR_FAIL_STOP = 0,
+  /* the rest of the input is passed on without edits, and feed returns HPAR_OK; finish returns the
+   * status. A filter must not use this: the rest is not filtered */
+  HPAR_FAIL_PASS
+} hpar_on_failure;
+
+/* What happens to input in UTF-16. */
+typedef enum hpar_utf16 {
+  HPAR_UTF16_PASS = 0, /* it is passed on untouched; hpar_rewrite_stats.passed_through is set */
+  HPAR_UTF16_DECODE,   /* it is decoded, and the output is UTF-8 */
+  HPAR_UTF16_REFUSE    /* begin or feed returns HPAR_ERROR_UNSUPPORTED */
+} hpar_utf16;
+
+typedef struct hpar_rewrite_options {
+  size_t size;          /* HPAR_REWRITE_OPTIONS_INIT sets it */
+  const char *encoding; /* the label that the transport gives; NULL: the rewriter sniffs it */
+  const char *fragment; /* the context element, as in hpar_options; NULL: a document */
+  bool scripting;       /* the scripting flag */
+  bool quirks;          /* in quirks mode, classes and ids are compared without ASCII case */
+  hpar_on_failure on_failure;
+  hpar_utf16 utf16;
+  /* Limits; 0: the default. */
+  size_t max_memory;    /* bytes of the rewriter; default: none. HPAR_LIMIT_MEMORY */
+  size_t max_token;     /* bytes of a tag, comment or doctype; default: 1 MB */
+  size_t max_text;      /* bytes of a whole text; a longer one comes in pieces; default: 64 KB */
+  uint32_t max_depth;   /* open elements; default: none. HPAR_LIMIT_DEPTH */
+  uint64_t max_input;   /* bytes; default: none. HPAR_LIMIT_INPUT */
+  uint64_t max_time_ns; /* since begin; default: none. HPAR_LIMIT_TIME */
+  uint64_t reserved[4]; /* zero */
+} hpar_rewrite_options;
+
+#define HPAR_REWRITE_OPTIONS_INIT .size = sizeof(hpar_rewrite_options)
+
+/* Counters of one stream. */
+typedef struct hpar_rewrite_stats {
+  size_t size; /* HPAR_REWRITE_STATS_INIT sets it */
+  uint64_t input_bytes, output_bytes;
+  uint64_t tags;    /* start and end tags that the scanner read */
+  uint64_t matches; /* pairs of an element and a rule */
+  uint64_t edits;
+  uint64_t held_bytes;   /* the most bytes that waited between two feeds */
+  uint64_t memory_bytes; /* the most memory of the rewriter, without the rules */
+  uint64_t depth;        /* the most open elements */
+  uint64_t misplaced;    /* "after" content inside an element that has no end tag */
+  bool passed_through;   /* UTF-16 that was not rewritten */
+  bool retired;          /* all rules had retired before the end of the input */
+  uint64_t failed_at;    /* input offset of the failure; UINT64_MAX: none */
+  const char *encoding;  /* name of the encoding, static; NULL: unknown */
+  uint64_t reserved[4];
+} hpar_rewrite_stats;
+
+#define HPAR_REWRITE_STATS_INIT .size = sizeof(hpar_rewrite_stats)
+
+/* Makes a rewriter. It keeps its memory from one stream to the next. HPAR_ERROR_MEMORY;
+ * HPAR_ERROR_ARGUMENT for NULL. */
+HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
+
+/* Frees the rewriter. A stream that has not finished ends without output. NULL is allowed. */
+HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
+
+/* Returns why the last call failed: a sentence, empty after a success. Never NULL. The text is
+ * valid until the next call on the rewriter. */
+HPAR_API const char *hpar_rewriter_error(const hpar_rewriter *rewriter);
+
+/* Begins a stream. A stream that has not finished is dropped. `options` NULL: the defaults.
+ * `rules` must stay until finish.
+ *
+ * `write` receives the output in order: pieces of at least 4 KB, and the rest at the end of each
+ * feed. Another status than HPAR_OK from `write` ends the stream, and feed and finish return it.
+ * `write` NULL: there is no output, for rules that only read.
+ *
+ * HPAR_ERROR_ARGUMENT: an argument is NULL, `rules` are not compiled, or an option is not accepted.
+ * HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or refused UTF-16.
+ * HPAR_ERROR_MEMORY. */
+HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
+                                         const hpar_rewrite_options *options, hpar_write_fn write, void *context);
+
+/* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
+ * same output. After a failure feed returns its status and ignores the bytes, unless the rest is
+ * passed on. Nothing changes with HPAR_ERROR_ARGUMENT: the rewriter is NULL or has no stream, the
+ * call comes from a callback, or `bytes` is NULL. For a `length` of 0 it may be NULL. */
+HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
+
+/* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
+ * `stats` may be NULL. The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */
+HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_stats *stats);
+
+/* Rewrites a whole input: begin, feed, finish. */
+HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
+                                  const char *bytes, size_t length, hpar_write_fn write, void *context,
+                                  hpar_rewrite_stats *stats);
+
+/*** what callbacks may do ***/
+
+/* Strings are valid during the callback. Each function that edits returns HPAR_OK,
+ * HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT: a pointer is NULL, a name is invalid, or the unit
+ * cannot have this edit. */
+
+/* Returns the name as selectors see it: in lower case, except in svg. */
+HPAR_API hpar_string hpar_element_name(const hpar_element *element);
+HPAR_API hpar_namespace hpar_element_namespace(const hpar_element *element);
+/* Returns the number of attributes in the tag. Duplicates do not count. */
+HPAR_API size_t hpar_element_attribute_count(const hpar_element *element);
+/* Sets `*name` (in lower case) and `*value` (decoded, UTF-8). Returns false past the last. Either
+ * pointer may be NULL. Edits of this element do not show. */
+HPAR_API bool hpar_element_attribute_at(const hpar_element *element, size_t index, hpar_string *name,
+                                        hpar_string *value);
+/* Returns the decoded value in UTF-8; `bytes` is NULL if there is no such attribute. `name` is in
+ * lower case. Edits of this element show. */
+HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const char *name);
+/* Returns the bytes of the value in the input. */
+HPAR_API hpar_string hpar_element_attribute_raw(const hpar_element *element, const char *name);
+/* Returns true if the element has no tag of its own. */
+HPAR_API bool hpar_element_implied(const hpar_element *element);
+/* Returns true if the tag ends with "/>". */
+HPAR_API bool hpar_element_self_closing(const hpar_element *element);
+/* Returns false for void elements, and for "/>" in svg and math. */
+HPAR_API bool hpar_element_has_content(const hpar_element *element);
+/* Returns true if an edit has removed the element, or it is inside a removed element. */
+HPAR_API bool hpar_element_removed(const hpar_element *element);
+/* Returns the number of open elements that are ancestors. */
+HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
+/* Sets the input offsets of the start tag; both are where the element begins if it has no tag. */
+HPAR_API void hpar_element_range(const hpar_element *element, uint64_t *start, uint64_t *end);
+
+/* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
+ * attribute follows the last one. */
+HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
+/* Removes an attribute, if the element has it. */
+HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
+/* Renames the start tag and the end tag. */
+HPAR_API hpar_status hpar_element_rename(hpar_element *element, const char *name);
+HPAR_API hpar_status hpar_element_insert(hpar_element *element, hpar_where where, const char *content, size_t length,
+                                         hpar_content format);
+/* Replaces the content. Earlier PREPEND and APPEND content is dropped. */
+HPAR_API hpar_status hpar_element_set_inner(hpar_element *element, const char *content, size_t length,
+                                            hpar_content format);
+/* Replaces the element with its content. */
+HPAR_API hpar_status hpar_element_replace(hpar_element *element, const char *content, size_t length,
+                                          hpar_content format);
+HPAR_API hpar_status hpar_element_remove(hpar_element *element);
+/* Removes the tags and keeps the content. */
+HPAR_API hpar_status hpar_element_unwrap(hpar_element *element);
+/* Registers a callback for the end of this element, after those registered before. */
+HPAR_API hpar_status hpar_element_on_end(hpar_element *element, hpar_element_end_callback callback, void *context);
+
+/* Returns the name of the element that ends. */
+HPAR_API hpar_string hpar_element_end_name(const hpar_element_end *end);
+/* Returns true if no end tag of the element ends it. */
+HPAR_API bool hpar_element_end_implied(const hpar_element_end *end);
+/* Sets the input offsets of the end tag; of the tag that ends the element, both its beginning; or
+ * the length of the input. */
+HPAR_API void hpar_element_end_range(const hpar_element_end *end, uint64_t *start, uint64_t *stop);
+/* BEFORE: before the end, as APPEND of the element. AFTER: after it. */
+HPAR_API hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content,
+                                             size_t length, hpar_content format);
+/* Removes the end tag, if there is one. */
+HPAR_API hpar_status hpar_element_end_remove(hpar_element_end *end);
+/* Renames the end tag, if there is one. */
+HPAR_API hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name);
+
+typedef enum hpar_text_kind {
+  HPAR_TEXT_DATA = 0, /* character references count */
+  HPAR_TEXT_RCDATA,   /* of title and textarea: character references count */
+  HPAR_TEXT_RAW,      /* of style, xmp, iframe, noembed, noframes, noscript with scripting */
+  HPAR_TEXT_SCRIPT,
+  HPAR_TEXT_PLAIN
+} hpar_text_kind;
+
+/* A text is the input between two tags, comments or other markup. Returns its bytes in the input,
+ * with character references and CDATA brackets. */
+HPAR_API hpar_string hpar_text_piece_raw(const hpar_text_piece *text);
+/* Returns the text in UTF-8, with character references replaced. `bytes` NULL: no memory. */
+HPAR_API hpar_string hpar_text_piece_decoded(const hpar_text_piece *text);
+HPAR_API hpar_text_kind hpar_text_piece_kind(const hpar_text_piece *text);
+/* Returns true for the last piece of a text, which may be empty. */
+HPAR_API bool hpar_text_piece_is_last(const hpar_text_piece *text);
+HPAR_API uint64_t hpar_text_piece_offset(const hpar_text_piece *text);
+/* BEFORE or AFTER. HPAR_CONTENT_TEXT in raw text and scripts is written as given, and refused if it
+ * holds the element's end tag. */
+HPAR_API hpar_status hpar_text_piece_insert(hpar_text_piece *text, hpar_where where, const char *content, size_t length,
+                                            hpar_content format);
+HPAR_API hpar_status hpar_text_piece_replace(hpar_text_piece *text, const char *content, size_t length,
+                                             hpar_content format);
+HPAR_API hpar_status hpar_text_piece_remove(hpar_text_piece *text);
+
+/* Returns the bytes between the comment's delimiters in the input. */
+HPAR_API hpar_string hpar_comment_text(const hpar_comment *comment);
+HPAR_API uint64_t hpar_comment_offset(const hpar_comment *comment);
+/* Replaces the text. HPAR_ERROR_ARGUMENT for a text that would end the comment. */
+HPAR_API hpar_status hpar_comment_set_text(hpar_comment *comment, const char *text, size_t length);
+HPAR_API hpar_status hpar_comment_insert(hpar_comment *comment, hpar_where where, const char *content, size_t length,
+                                         hpar_content format);
+HPAR_API hpar_status hpar_comment_replace(hpar_comment *comment, const char *content, size_t length,
+                                          hpar_content format);
+HPAR_API hpar_status hpar_comment_remove(hpar_comment *comment);
+
+/* Each returns bytes of the input; `bytes` is NULL if the part is missing. */
+HPAR_API hpar_string hpar_doctype_name(const hpar_doctype *doctype);
+HPAR_API hpar_string hpar_doctype_public_id(const hpar_doctype *doctype);
+HPAR_API hpar_string hpar_doctype_system_id(const hpar_doctype *doctype);
+HPAR_API hpar_status hpar_doctype_remove(hpar_doctype *doctype);
+
+/* Appends content after the input. */
+HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length,
+                                              hpar_content format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,193 @@
+#include "rewrite/attributes.h"
+
+#include "base/ascii.h"
+#include "base/vector.h"
+#include "html/references/character_reference.h"
+#include "html/tokenizer/states.h"
+#include "text/encoding/decode.h"
+
+#include <string.h>
+
+static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
+
+/* Returns the attribute that begins at `p`, by the states of the standard. Requires: `p` is
+ * neither white, "/" nor ">". */
+static hp_span read_span(const char *tag, const char *p) {
+  hp_span span = {.name = (uint32_t)(p - tag)};
+  p++;
+  while (!(hp_class(*p) & HP_BYTE_NAME_STOP)) p++;
+  span.name_end = span.end = (uint32_t)(p - tag);
+  while (is_white(*p)) p++;
+  if (*p != '=') return span;
+  p++;
+  while (is_white(*p)) p++;
+  span.has_value = true;
+  span.value = span.value_end = span.end = (uint32_t)(p - tag);
+  if (*p == '>') return span;
+  if (*p == '"' || *p == '\'') {
+    span.quote = *p++;
+    span.value++;
+    while (*p != span.quote) p++;
+    span.value_end = (uint32_t)(p - tag);
+    span.end = span.value_end + 1;
+    return span;
+  }
+  while (!is_white(*p) && *p != '>') p++;
+  span.value_end = span.end = (uint32_t)(p - tag);
+  return span;
+}
+
+static bool same_name(const hp_spans *s, const hp_span *a, const hp_span *b) {
+  uint32_t length = a->name_end - a->name;
+  return b->name_end - b->name == length && hp_ascii_equal(s->tag + a->name, s->tag + b->name, length);
+}
+
+static uint64_t hash_name(const hp_spans *s, const hp_span *a) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (uint32_t i = a->name; i < a->name_end; i++)
+    hash = (hash ^ (unsigned char)hp_ascii_lower(s->tag[i])) * UINT64_C(0x100000001b3);
+  return hash ^ hash >> 31;
+}
+
+/* Marks the duplicates in linear time. */
+static void mark_duplicates(hp_spans *s, hp_scratch *scratch) {
+  enum { FEW = 12 };
+  if (s->count <= FEW) {
+    for (uint32_t i = 1; i < s->count; i++)
+      for (uint32_t j = 0; j < i && !s->items[i].is_duplicate; j++)
+        s->items[i].is_duplicate = same_name(s, &s->items[i], &s->items[j]);
+    return;
+  }
+  size_t slots = 32;
+  while (slots < 2 * (size_t)s->count) slots *= 2;
+  uint32_t *table = hp_scratch_take(scratch, slots * sizeof *table);
+  memset(table, 0, slots * sizeof *table);
+  for (uint32_t i = 0; i < s->count; i++) {
+    size_t slot = hash_name(s, &s->items[i]) & (slots - 1);
+    while (table[slot] && !same_name(s, &s->items[table[slot] - 1], &s->items[i])) slot = (slot + 1) & (slots - 1);
+    s->items[i].is_duplicate = table[slot] != 0;
+    if (!table[slot]) table[slot] = i + 1;
+  }
+}
+
+void hp_spans_read(hp_spans *s, const char *tag, const char *end, uint32_t name_end, hp_scratch *scratch) {
+  const char *p = tag + name_end, *close = end - 1;
+  s->tag = tag;
+  s->count = 0;
+  s->name_end = name_end;
+  s->close = (uint32_t)(close - tag);
+  while (p < close) {
+    if (is_white(*p)) {
+      p++;
+    } else if (*p == '/') {
+      if (p + 1 == close) s->close--;
+      p++;
+    } else {
+      hp_span span = read_span(tag, p);
+      hp_grow(&s->items, &s->capacity, s->count + 1, scratch->unwind);
+      s->items[s->count++] = span;
+      p = tag + span.end;
+    }
+  }
+  mark_duplicates(s, scratch);
+}
+
+hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length) {
+  for (uint32_t i = 0; i < s->count; i++) {
+    const hp_span *a = &s->items[i];
+    if (a->name_end - a->name == length && hp_ascii_equal(s->tag + a->name, name, length)) return &s->items[i];
+  }
+  return NULL;
+}
+
+/*** decoding ***/
+
+typedef struct copier {
+  char *to;
+} copier;
+
+static hpar_status copy_piece(const char *text, size_t length, void *context) {
+  copier *c = context;
+  memcpy(c->to, text, length);
+  c->to += length;
+  return HPAR_OK;
+}
+
+static bool is_ascii(const char *p, size_t length) {
+  unsigned char all = 0;
+  for (size_t i = 0; i < length; i++) all |= (unsigned char)p[i];
+  return all < 0x80;
+}
+
+/* Converts bytes to UTF-8. */
+static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch) {
+  hp_name same = {from, (uint32_t)length};
+  if (is_ascii(from, length)) return same;
+  if (encoding->kind == HP_ENCODING_UTF8 && hp_scan()->invalid_utf8(from, from + length) == from + length) return same;
+  hp_decoder *decoder;
+  hpar_status status = hp_decoder_create(&decoder, encoding);
+  if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
+  char *to = hp_scratch_take(scratch, 3 * length + 8);
+  copier c = {to};
+  /* A byte order mark here is a character. */
+  status = hp_decoder_run(decoder, " ", 1, false, copy_piece, &c);
+  c.to = to;
+  if (status == HPAR_OK) status = hp_decoder_run(decoder, from, length, true, copy_piece, &c);
+  hp_decoder_destroy(decoder);
+  if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
+  size_t shift = to < c.to && *to == ' ' && *from != ' ' ? 1 : 0;
+  return (hp_name){to + shift, (uint32_t)((size_t)(c.to - to) - shift)};
+}
+
+hp_name hp_decode_span(const char *from, size_t length, hp_references references, const hp_encoding *encoding,
+                       hp_scratch *scratch) {
+  hp_name text = to_utf8(from, length, encoding, scratch);
+  const char *p = text.bytes, *end = p + text.length;
+  while (p < end && *p != '&' && *p != '\r' && *p) p++;
+  if (p == end) return text;
+  size_t room = 3 * (size_t)text.length + 8;
+  char *start = hp_scratch_take(scratch, room), *to = start;
+  for (p = text.bytes; p < end;) {
+    if (*p == '&' && references != HP_REFERENCES_NONE) {
+      hp_reference r = hp_read_reference(p, end, references == HP_REFERENCES_ATTRIBUTE, text.bytes, NULL);
+      if (r.length) {
+        memcpy(to, r.bytes, r.length);
+        to += r.length;
+      } else {
+        while (p < r.end) *to++ = *p++;
+      }
+      p = r.end;
+    } else if (*p == '\r') {
+      p += p + 1 < end && p[1] == '\n' ? 2 : 1;
+      *to++ = '\n';
+    } else if (!*p) {
+      memcpy(to, "\xEF\xBF\xBD", 3);
+      to += 3;
+      p++;
+    } else {
+      *to++ = *p++;
+    }
+  }
+  hp_scratch_shrink(scratch, start, room, (size_t)(to - start));
+  return (hp_name){start, (uint32_t)(to - start)};
+}
+
+hp_name hp_lower_name(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch) {
+  size_t i = 0;
+  while (i < length && (unsigned char)from[i] < 0x80 && from[i] && (unsigned char)(from[i] - 'A') >= 26) i++;
+  if (i == length) return (hp_name){from, (uint32_t)length};
+  hp_name text = hp_decode_span(from, length, HP_REFERENCES_NONE, encoding, scratch);
+  char *to = hp_scratch_take(scratch, text.length + 1);
+  for (i = 0; i < text.length; i++) to[i] = hp_ascii_lower(text.bytes[i]);
+  return (hp_name){to, text.length};
+}
+
+hp_name hp_span_name(const hp_spans *s, const hp_span *span, hp_scratch *scratch) {
+  return hp_lower_name(s->tag + span->name, span->name_end - span->name, &hp_utf8, scratch);
+}
+
+hp_name hp_span_value(const hp_spans *s, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch) {
+  if (!span->has_value) return (hp_name){"", 0};
+  return hp_decode_span(s->tag + span->value, span->value_end - span->value, HP_REFERENCES_ATTRIBUTE, encoding,
+                        scratch);
+}

@@ -1,0 +1,48 @@
+#ifndef HP_REWRITE_ATTRIBUTES_H
+#define HP_REWRITE_ATTRIBUTES_H
+
+/* The attributes of a tag as places in its bytes. Selectors and callbacks read them. Edits change
+ * only the bytes that they must. */
+
+#include "html/dom/node.h"
+#include "rewrite/scratch.h"
+#include "text/encoding/encoding.h"
+
+/* All places are offsets from the "<" of the tag. */
+typedef struct hp_span {
+  uint32_t name, name_end;
+  uint32_t value, value_end; /* without quotes; both 0 if there is no "=" */
+  uint32_t end;              /* of the attribute, with its quotes */
+  char quote;                /* 0: none */
+  bool has_value;
+  bool is_duplicate; /* the standard drops it */
+} hp_span;
+
+typedef struct hp_spans {
+  const char *tag; /* its "<" */
+  hp_span *items;
+  uint32_t count, capacity;
+  uint32_t name_end; /* of the tag's name */
+  uint32_t close;    /* of "/>" or ">", at the end of the tag */
+} hp_spans;
+
+/* Reads the attributes of the complete tag [tag, end), whose name ends at `name_end`. */
+void hp_spans_read(hp_spans *spans, const char *tag, const char *end, uint32_t name_end, hp_scratch *scratch);
+
+/* Returns the first attribute of this name in lower case, or NULL. */
+hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length);
+
+/* Returns the name in lower case, with U+FFFD for NUL. */
+hp_name hp_span_name(const hp_spans *spans, const hp_span *span, hp_scratch *scratch);
+/* Returns the value in UTF-8, with character references replaced and newlines normalised. */
+hp_name hp_span_value(const hp_spans *spans, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch);
+
+/* Returns text in UTF-8. `references`: replaces character references, as in an attribute or not. */
+typedef enum hp_references { HP_REFERENCES_NONE, HP_REFERENCES_TEXT, HP_REFERENCES_ATTRIBUTE } hp_references;
+hp_name hp_decode_span(const char *from, size_t length, hp_references references, const hp_encoding *encoding,
+                       hp_scratch *scratch);
+
+/* Returns a copy in lower case, with U+FFFD for NUL; or the bytes themselves. */
+hp_name hp_lower_name(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch);
+
+#endif

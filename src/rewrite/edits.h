@@ -1,0 +1,59 @@
+#ifndef HP_REWRITE_EDITS_H
+#define HP_REWRITE_EDITS_H
+
+/* Edits as data: an ascending list of places in the input, each with inserted text and dropped
+ * bytes. The pieces of input between the edits are the output's other bytes. */
+
+#include "rewrite/scratch.h"
+
+#include <hpar/serialize.h>
+#include <stdbool.h>
+
+typedef struct hp_edit {
+  /* Input in [position, resume) is dropped. UINT64_MAX: input up to the next edit. */
+  uint64_t position, resume;
+  uint32_t length; /* of the inserted text; the texts follow each other */
+} hp_edit;
+
+enum { HP_SINK_BYTES = 4096 };
+
+/* Output, in pieces of HP_SINK_BYTES or more. */
+typedef struct hp_sink {
+  hpar_write_fn write; /* NULL: none */
+  void *context;
+  uint64_t written;
+  hpar_status status; /* of the first write that failed */
+  uint32_t length;
+  char buffer[HP_SINK_BYTES];
+} hp_sink;
+
+typedef struct hp_edits {
+  hp_edit *items;
+  uint32_t count, capacity;
+  hp_bytes text;
+  uint64_t copied; /* input before it is in the output, or dropped */
+  bool is_muted;   /* the last edit drops the input from its position on */
+  uint64_t total;
+} hp_edits;
+
+void hp_sink_open(hp_sink *sink, hpar_write_fn write, void *context);
+void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);
+void hp_sink_flush(hp_sink *sink);
+
+void hp_edits_open(hp_edits *edits);
+void hp_edits_close(hp_edits *edits);
+
+/* Inserts text at a position, which is not before that of the last edit. */
+void hp_edits_insert(hp_edits *edits, uint64_t position, const char *text, size_t length, hp_unwind *unwind);
+/* Drops input. */
+void hp_edits_drop(hp_edits *edits, uint64_t from, uint64_t to, hp_unwind *unwind);
+/* Drops the input from `position` on, up to the position of hp_edits_unmute. No edit may be between
+ * the two calls. */
+void hp_edits_mute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
+void hp_edits_unmute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
+
+/* Writes the output for the input before `upto`. `window` begins at `start` in the input and holds
+ * everything from edits->copied on. */
+void hp_edits_apply(hp_edits *edits, hp_sink *sink, const char *window, uint64_t start, uint64_t upto);
+
+#endif

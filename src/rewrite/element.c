@@ -1,0 +1,333 @@
+/* What callbacks and actions do with an element. The edits are collected, and applied after the
+ * last rule. */
+
+#include "rewrite/state.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+#include <string.h>
+
+static hp_place_kind place_of(hpar_content format) {
+  return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
+}
+
+typedef struct addition {
+  hpar_rewriter *rewriter;
+  hp_bytes *to;
+  bool in_front, is_encoded;
+  const char *content;
+  size_t length;
+  hp_place_kind place;
+} addition;
+
+static hpar_status add_content(void *argument) {
+  addition *a = argument;
+  hpar_rewriter *r = a->rewriter;
+  uint32_t old = a->to->length;
+  a->is_encoded = hp_encode(a->to, a->content, a->length, a->place, hp_rewriter_writes_utf8(r), &r->unwind);
+  uint32_t added = a->to->length - old;
+  if (!a->in_front || !old || !added) return HPAR_OK;
+  char *copy = hp_scratch_take(&r->scratch, added);
+  memcpy(copy, a->to->data + old, added);
+  memmove(a->to->data + added, a->to->data, old);
+  memcpy(a->to->data, copy, added);
+  return HPAR_OK;
+}
+
+hpar_status hp_content_add(hpar_rewriter *r, hp_bytes *to, bool in_front, const char *content, size_t length,
+                           hp_place_kind place) {
+  if (!content && length) return HPAR_ERROR_ARGUMENT;
+  addition a = {r, to, in_front, true, content, length, place};
+  uint32_t old = to->length;
+  hpar_status status = hp_try(&r->unwind, add_content, &a);
+  if (status != HPAR_OK) to->length = old;
+  return status == HPAR_OK && !a.is_encoded ? HPAR_ERROR_ARGUMENT : status;
+}
+
+/*** reading ***/
+
+static const hp_node *node_of(const hpar_element *e) { return hp_shadow_node(&e->rewriter->shadow, e->node); }
+
+static hpar_string string_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
+
+hpar_string hpar_element_name(const hpar_element *e) {
+  if (!e) return (hpar_string){"", 0};
+  return string_of(hp_names_of(&e->rewriter->names, node_of(e)->name));
+}
+
+hpar_namespace hpar_element_namespace(const hpar_element *e) {
+  return e ? (hpar_namespace)node_of(e)->ns : HPAR_NAMESPACE_NONE;
+}
+
+static const hp_spans *spans_of(const hpar_element *e) {
+  return e->has_tag && e->rewriter->has_spans ? &e->rewriter->spans : NULL;
+}
+
+size_t hpar_element_attribute_count(const hpar_element *e) {
+  const hp_spans *spans = e ? spans_of(e) : NULL;
+  size_t count = 0;
+  for (uint32_t i = 0; spans && i < spans->count; i++) count += !spans->items[i].is_duplicate;
+  return count;
+}
+
+typedef struct reading {
+  hpar_rewriter *rewriter;
+  const hp_span *span;
+  hp_name name, value;
+} reading;
+
+static hpar_status read_span(void *argument) {
+  reading *g = argument;
+  hpar_rewriter *r = g->rewriter;
+  g->name = hp_span_name(&r->spans, g->span, &r->scratch);
+  g->value = hp_span_value(&r->spans, g->span, hp_rewriter_encoding(r), &r->scratch);
+  return HPAR_OK;
+}
+
+static bool decode_span(hpar_rewriter *r, const hp_span *span, reading *to) {
+  *to = (reading){.rewriter = r, .span = span};
+  return hp_try(&r->unwind, read_span, to) == HPAR_OK;
+}
+
+bool hpar_element_attribute_at(const hpar_element *e, size_t index, hpar_string *name, hpar_string *value) {
+  const hp_spans *spans = e ? spans_of(e) : NULL;
+  for (uint32_t i = 0; spans && i < spans->count; i++) {
+    if (spans->items[i].is_duplicate || index-- > 0) continue;
+    reading got;
+    if (!decode_span(e->rewriter, &spans->items[i], &got)) return false;
+    if (name) *name = string_of(got.name);
+    if (value) *value = string_of(got.value);
+    return true;
+  }
+  return false;
+}
+
+static hp_attribute_edit *find_edit(const hpar_element *e, const char *name, size_t length) {
+  for (uint32_t i = 0; i < e->edit_count; i++)
+    if (e->edits[i].name_length == length && !memcmp(e->edit_text.data + e->edits[i].name, name, length))
+      return &e->edits[i];
+  return NULL;
+}
+
+hpar_string hpar_element_attribute(const hpar_element *e, const char *name) {
+  if (!e || !name) return (hpar_string){NULL, 0};
+  const hp_attribute_edit *edit = find_edit(e, name, strlen(name));
+  if (edit)
+    return edit->unsets ? (hpar_string){NULL, 0} : (hpar_string){e->edit_text.data + edit->value, edit->value_length};
+  const hp_spans *spans = spans_of(e);
+  const hp_span *span = spans ? hp_spans_find(spans, name, strlen(name)) : NULL;
+  reading got;
+  if (!span || !decode_span(e->rewriter, span, &got)) return (hpar_string){NULL, 0};
+  return string_of(got.value);
+}
+
+hpar_string hpar_element_attribute_raw(const hpar_element *e, const char *name) {
+  const hp_spans *spans = e && name ? spans_of(e) : NULL;
+  const hp_span *span = spans ? hp_spans_find(spans, name, strlen(name)) : NULL;
+  if (!span) return (hpar_string){NULL, 0};
+  return (hpar_string){spans->tag + span->value, span->value_end - span->value};
+}
+
+bool hpar_element_implied(const hpar_element *e) { return e && !e->has_tag; }
+bool hpar_element_self_closing(const hpar_element *e) { return e && e->has_tag && e->rewriter->tag.self_closing; }
+bool hpar_element_has_content(const hpar_element *e) { return e && e->is_open; }
+bool hpar_element_removed(const hpar_element *e) { return e && (e->is_removed || e->is_muted); }
+
+uint32_t hpar_element_depth(const hpar_element *e) {
+  if (!e) return 0;
+  const hp_builder *b = &e->rewriter->shadow.builder;
+  return b->depth - b->gaps - e->is_open;
+}
+
+void hpar_element_range(const hpar_element *e, uint64_t *start, uint64_t *end) {
+  if (start) *start = e ? e->start : 0;
+  if (end) *end = e ? e->end : 0;
+}
+
+/*** edits ***/
+
+static bool is_name(const char *name, bool of_attribute) {
+  if (!name || !*name) return false;
+  if (!of_attribute && (unsigned char)((*name | 0x20) - 'a') >= 26) return false;
+  for (const char *p = name; *p; p++)
+    if ((unsigned char)*p < 0x21 || strchr("/>", *p) || (of_attribute && strchr("\"'<=", *p))) return false;
+  return true;
+}
+
+typedef struct setting {
+  hpar_element *element;
+  const char *name, *value;
+  size_t name_length, length;
+  bool unsets;
+} setting;
+
+static hpar_status note_setting(void *argument) {
+  setting *s = argument;
+  hpar_element *e = s->element;
+  hp_unwind *unwind = &e->rewriter->unwind;
+  hp_attribute_edit *edit = find_edit(e, s->name, s->name_length);
+  if (!edit) {
+    const hp_spans *spans = spans_of(e);
+    const hp_span *span = spans ? hp_spans_find(spans, s->name, s->name_length) : NULL;
+    if (s->unsets && !span) return HPAR_OK;
+    hp_grow(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
+    uint32_t name = e->edit_text.length;
+    hp_bytes_append(&e->edit_text, s->name, s->name_length, unwind);
+    edit = &e->edits[e->edit_count++];
+    *edit = (hp_attribute_edit){.span = span ? (uint32_t)(span - spans->items) : UINT32_MAX,
+                                .unsets = true,
+                                .name = name,
+                                .name_length = (uint32_t)s->name_length};
+  }
+  if (!s->unsets) {
+    uint32_t value = e->edit_text.length;
+    hp_bytes_append(&e->edit_text, s->value, s->length, unwind);
+    edit->value = value;
+    edit->value_length = (uint32_t)s->length;
+  }
+  edit->unsets = s->unsets;
+  return HPAR_OK;
+}
+
+static bool is_ascii(const char *text) {
+  while (*text && (unsigned char)*text < 0x80) text++;
+  return !*text;
+}
+
+hpar_status hpar_element_set(hpar_element *e, const char *name, const char *value, size_t length) {
+  if (!e || (!value && length) || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
+  setting s = {e, name, value, strlen(name), length, false};
+  return hp_try(&e->rewriter->unwind, note_setting, &s);
+}
+
+hpar_status hpar_element_unset(hpar_element *e, const char *name) {
+  if (!e || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  setting s = {e, name, NULL, strlen(name), 0, true};
+  return hp_try(&e->rewriter->unwind, note_setting, &s);
+}
+
+hpar_status hpar_element_rename(hpar_element *e, const char *name) {
+  if (!e || !is_name(name, false) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  hp_bytes name_before = e->rename;
+  e->rename.length = 0;
+  hpar_status status = hp_content_add(e->rewriter, &e->rename, false, name, strlen(name), HP_PLACE_RAW);
+  if (status == HPAR_OK)
+    e->renames = true;
+  else
+    e->rename.length = name_before.length;
+  return status;
+}
+
+hpar_status hpar_element_insert(hpar_element *e, hpar_where where, const char *content, size_t length,
+                                hpar_content format) {
+  if (!e || (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = place_of(format);
+  switch (where) {
+    case HPAR_WHERE_BEFORE: return hp_content_add(e->rewriter, &e->before, false, content, length, place);
+    case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->after, true, content, length, place);
+    case HPAR_WHERE_PREPEND:
+      return e->is_open ? hp_content_add(e->rewriter, &e->prepend, true, content, length, place) : HPAR_OK;
+    case HPAR_WHERE_APPEND:
+      return e->is_open ? hp_content_add(e->rewriter, &e->append, false, content, length, place) : HPAR_OK;
+  }
+  return HPAR_ERROR_ARGUMENT;
+}
+
+/* Drops earlier insertions into the content, which `content` replaces. */
+static hpar_status replace_content(hpar_element *e, hp_bytes *to, uint32_t kept, const char *content, size_t length,
+                                   hpar_content format) {
+  if (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML) return HPAR_ERROR_ARGUMENT;
+  uint32_t old = to->length;
+  hpar_status status = hp_content_add(e->rewriter, to, false, content, length, place_of(format));
+  if (status != HPAR_OK) return status;
+  if (kept < old) {
+    memmove(to->data + kept, to->data + old, to->length - old);
+    to->length -= old - kept;
+  }
+  e->append.length = 0;
+  if (to != &e->prepend) e->prepend.length = 0;
+  return HPAR_OK;
+}
+
+hpar_status hpar_element_set_inner(hpar_element *e, const char *content, size_t length, hpar_content format) {
+  if (!e) return HPAR_ERROR_ARGUMENT;
+  if (!e->is_open) return HPAR_OK;
+  hpar_status status = replace_content(e, &e->prepend, 0, content, length, format);
+  if (status == HPAR_OK && e->muting == HP_MUTES_NOTHING) e->muting = HP_MUTES_CONTENT;
+  return status;
+}
+
+hpar_status hpar_element_replace(hpar_element *e, const char *content, size_t length, hpar_content format) {
+  if (!e) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = replace_content(e, &e->before, e->before.length, content, length, format);
+  if (status != HPAR_OK) return status;
+  e->muting = HP_MUTES_ELEMENT;
+  e->is_removed = true;
+  return HPAR_OK;
+}
+
+hpar_status hpar_element_remove(hpar_element *e) { return hpar_element_replace(e, NULL, 0, HPAR_CONTENT_HTML); }
+
+hpar_status hpar_element_unwrap(hpar_element *e) {
+  if (!e) return HPAR_ERROR_ARGUMENT;
+  e->unwraps = e->is_removed = true;
+  return HPAR_OK;
+}
+
+typedef struct registration {
+  hpar_element *element;
+  hp_end_call call;
+} registration;
+
+static hpar_status register_end(void *argument) {
+  registration *n = argument;
+  hp_end_calls *ends = &n->element->ends;
+  hp_grow(&ends->items, &ends->capacity, ends->count + 1, &n->element->rewriter->unwind);
+  ends->items[ends->count++] = n->call;
+  return HPAR_OK;
+}
+
+hpar_status hpar_element_on_end(hpar_element *e, hpar_element_end_callback callback, void *context) {
+  if (!e || !callback) return HPAR_ERROR_ARGUMENT;
+  registration n = {e, {callback, context, UINT32_MAX}};
+  return hp_try(&e->rewriter->unwind, register_end, &n);
+}
+
+/*** actions ***/
+
+static hpar_status set_prefix(hpar_element *e, const hpar_action *a) {
+  hpar_string value = hpar_element_attribute(e, a->name);
+  size_t length = a->value.length;
+  if (!value.bytes || value.length < length || memcmp(value.bytes, a->value.bytes, length) != 0) return HPAR_OK;
+  size_t rest = value.length - length, whole = a->replacement.length + rest;
+  char *made = hp_scratch_take(&e->rewriter->scratch, whole);
+  if (a->replacement.length) memcpy(made, a->replacement.bytes, a->replacement.length);
+  memcpy(made + a->replacement.length, value.bytes + length, rest);
+  return hpar_element_set(e, a->name, made, whole);
+}
+
+hpar_status hp_element_act(hpar_element *e, const hpar_action *a) {
+  const char *content = a->value.bytes;
+  size_t length = a->value.length;
+  switch (a->kind) {
+    case HPAR_ACTION_BEFORE: return hpar_element_insert(e, HPAR_WHERE_BEFORE, content, length, a->format);
+    case HPAR_ACTION_AFTER: return hpar_element_insert(e, HPAR_WHERE_AFTER, content, length, a->format);
+    case HPAR_ACTION_PREPEND: return hpar_element_insert(e, HPAR_WHERE_PREPEND, content, length, a->format);
+    case HPAR_ACTION_APPEND: return hpar_element_insert(e, HPAR_WHERE_APPEND, content, length, a->format);
+    case HPAR_ACTION_INNER: return hpar_element_set_inner(e, content, length, a->format);
+    case HPAR_ACTION_REPLACE: return hpar_element_replace(e, content, length, a->format);
+    case HPAR_ACTION_REMOVE: return hpar_element_remove(e);
+    case HPAR_ACTION_UNWRAP: return hpar_element_unwrap(e);
+    default: break;
+  }
+  if (!e->has_tag) return HPAR_OK; /* there is no tag to change */
+  switch (a->kind) {
+    case HPAR_ACTION_RENAME: return hpar_element_rename(e, a->name);
+    case HPAR_ACTION_SET_ATTRIBUTE: return hpar_element_set(e, a->name, content, length);
+    case HPAR_ACTION_UNSET_ATTRIBUTE: return hpar_element_unset(e, a->name);
+    case HPAR_ACTION_PREFIX_ATTRIBUTE: return set_prefix(e, a);
+    default: return HPAR_ERROR_ARGUMENT;
+  }
+}

@@ -1,0 +1,265 @@
+/* Insertions: rules, actions and callbacks of an element, and the edits of its start tag. */
+
+#include "base/ascii.h"
+#include "base/vector.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
+  if (r->mute_depth || !text->length) return;
+  if (r->at_end && r->closer) {
+    hp_edits_insert(&r->edits, position, r->closer, strlen(r->closer), &r->unwind);
+    r->closer = NULL;
+  }
+  hp_edits_insert(&r->edits, position, text->data, text->length, &r->unwind);
+}
+
+void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
+  if (!r->mute_depth) hp_edits_drop(&r->edits, from, to, &r->unwind);
+}
+
+/*** the edits of a start tag ***/
+
+static void insert_text(hpar_rewriter *r, uint64_t position, const char *text) {
+  hp_bytes bytes = {(char *)(uintptr_t)text, (uint32_t)strlen(text), 0};
+  hp_rewriter_insert(r, position, &bytes);
+}
+
+static void insert_value(hpar_rewriter *r, uint64_t position, const hpar_element *e, const hp_attribute_edit *edit,
+                         char quote) {
+  hp_bytes value = {0};
+  hp_bytes *to = &r->element.after; /* space after the element's own text */
+  uint32_t old = to->length;
+  hp_place_kind place = quote == '\'' ? HP_PLACE_SINGLE_QUOTED : HP_PLACE_DOUBLE_QUOTED;
+  hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_writes_utf8(r), &r->unwind);
+  value.data = to->data + old;
+  value.length = to->length - old;
+  to->length = old;
+  if (value.length) hp_rewriter_insert(r, position, &value);
+}
+
+static bool may_be_unquoted(const char *value, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)value[i] <= 0x20 || strchr("\"'=<>`", value[i])) return false;
+  return length > 0;
+}
+
+/* Drops the attribute and the white space before it, so that the next attribute stays apart. */
+static void drop_attribute(hpar_rewriter *r, const hp_spans *s, uint32_t index) {
+  const hp_span *span = &s->items[index];
+  uint32_t from = index ? s->items[index - 1].end : s->name_end, to = span->end;
+  bool apart = to >= s->close || strchr(" \t\n\f\r/", s->tag[to]);
+  if (!apart && from < span->name) from++;
+  hp_rewriter_drop(r, r->token_start + from, r->token_start + to);
+}
+
+static void edit_attribute(hpar_rewriter *r, const hpar_element *e, const hp_attribute_edit *edit) {
+  const hp_spans *s = &r->spans;
+  const hp_span *span = &s->items[edit->span];
+  const uint64_t tag = r->token_start;
+  if (edit->unsets) {
+    drop_attribute(r, s, edit->span);
+    return;
+  }
+  if (!span->has_value) {
+    insert_text(r, tag + span->name_end, "=\"");
+    insert_value(r, tag + span->name_end, e, edit, '"');
+    insert_text(r, tag + span->name_end, "\"");
+    return;
+  }
+  bool quotes = !span->quote && !may_be_unquoted(e->edit_text.data + edit->value, edit->value_length);
+  if (quotes) insert_text(r, tag + span->value, "\"");
+  insert_value(r, tag + span->value, e, edit, span->quote);
+  if (quotes) insert_text(r, tag + span->value, "\"");
+  hp_rewriter_drop(r, tag + span->value, tag + span->value_end);
+}
+
+static void add_attribute(hpar_rewriter *r, const hpar_element *e, const hp_attribute_edit *edit, uint64_t position) {
+  hp_bytes name = {e->edit_text.data + edit->name, edit->name_length, 0};
+  insert_text(r, position, " ");
+  hp_rewriter_insert(r, position, &name);
+  insert_text(r, position, "=\"");
+  insert_value(r, position, e, edit, '"');
+  insert_text(r, position, "\"");
+}
+
+/* Applies the edits of attributes in the order of the tag. The list is short. */
+static void edit_attributes(hpar_rewriter *r, hpar_element *e) {
+  const hp_spans *s = &r->spans;
+  for (uint32_t i = 1; i < e->edit_count; i++)
+    for (uint32_t j = i; j > 0 && e->edits[j].span < e->edits[j - 1].span; j--) {
+      hp_attribute_edit swapped = e->edits[j];
+      e->edits[j] = e->edits[j - 1];
+      e->edits[j - 1] = swapped;
+    }
+  uint32_t end = s->count ? s->items[s->count - 1].end : s->name_end;
+  for (uint32_t i = 0; i < e->edit_count; i++) {
+    if (e->edits[i].span != UINT32_MAX)
+      edit_attribute(r, e, &e->edits[i]);
+    else if (!e->edits[i].unsets)
+      add_attribute(r, e, &e->edits[i], r->token_start + end);
+  }
+}
+
+static void edit_tag(hpar_rewriter *r, hpar_element *e) {
+  if (e->unwraps) {
+    hp_rewriter_drop(r, e->start, e->end);
+    return;
+  }
+  if (e->renames) {
+    hp_rewriter_insert(r, e->start + 1, &e->rename);
+    hp_rewriter_drop(r, e->start + 1, e->start + 1 + r->name_length);
+  }
+  if (e->edit_count) edit_attributes(r, e);
+}
+
+static void mute(hpar_rewriter *r, uint64_t position) {
+  if (!r->mute_depth++) hp_edits_mute(&r->edits, position, &r->unwind);
+}
+
+static bool needs_record(const hpar_element *e) {
+  return e->is_open && (e->append.length || e->after.length || e->renames || e->unwraps || e->muting || e->ends.count ||
+                        e->scopes.count);
+}
+
+static void apply_element(hpar_rewriter *r, hpar_element *e) {
+  hp_rewriter_insert(r, e->start, &e->before);
+  if (e->muting == HP_MUTES_ELEMENT) {
+    if (e->is_open)
+      mute(r, e->start);
+    else
+      hp_rewriter_drop(r, e->start, e->end);
+  } else {
+    if (e->has_tag) edit_tag(r, e);
+    hp_rewriter_insert(r, e->end, &e->prepend);
+    if (e->muting) mute(r, e->end);
+  }
+  if (needs_record(e))
+    hp_rewriter_record(r, e);
+  else
+    hp_rewriter_insert(r, e->end, &e->after);
+}
+
+/*** rules ***/
+
+static void open_element(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
+  hpar_element *e = &r->element;
+  e->rewriter = r;
+  e->node = insertion->node;
+  e->has_tag = has_tag;
+  e->is_open = insertion->is_open;
+  e->is_removed = e->unwraps = e->renames = false;
+  e->is_muted = r->mute_depth != 0;
+  e->start = r->token_start;
+  e->end = has_tag ? r->token_end : r->token_start;
+  e->before.length = e->prepend.length = e->append.length = e->after.length = 0;
+  e->rename.length = e->edit_text.length = 0;
+  e->edit_count = e->ends.count = e->scopes.count = 0;
+  e->muting = HP_MUTES_NOTHING;
+}
+
+static void add_scope(hpar_rewriter *r, hpar_element *e, uint32_t rule) {
+  hp_grow(&e->scopes.items, &e->scopes.capacity, e->scopes.count + 1, &r->unwind);
+  e->scopes.items[e->scopes.count++] = rule;
+}
+
+static void add_end(hpar_rewriter *r, hpar_element *e, const hpar_rule *rule, uint32_t index) {
+  hp_grow(&e->ends.items, &e->ends.capacity, e->ends.count + 1, &r->unwind);
+  e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
+}
+
+static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
+  const hp_rule *rule = &r->rules->rules[index];
+  const hpar_rule *given = &rule->given;
+  hp_rule_state *state = &r->rule_states[index];
+  if (state->is_retired || (!e->has_tag && !given->implied)) return;
+  r->stats.matches++;
+  state->matches++;
+  for (size_t i = 0; i < given->action_count; i++) {
+    if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
+    hpar_status status = hp_element_act(e, &rule->actions[i]);
+    if (status == HPAR_ERROR_ARGUMENT)
+      hp_rewriter_fail(r, status, "an action holds a character that the encoding lacks at its place");
+    if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
+  }
+  if (given->end && e->is_open) add_end(r, e, given, index);
+  if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
+  if (given->element) hp_rewriter_take_result(r, given->element(e, given->context), index);
+  if (given->limit && state->matches >= given->limit) hp_rewriter_retire(r, index);
+}
+
+/* Runs the rules that the last step of the matcher found, in their order. */
+static void run_rules(hpar_rewriter *r, hpar_element *e) {
+  const hp_matcher *m = &r->matching.matcher;
+  uint32_t last = HP_SELECT_NONE;
+  for (uint32_t w = 0; w < m->words; w++) {
+    for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
+      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+      if (selector == last) continue;
+      last = selector;
+      run_rule(r, e, r->rules->of_selector[selector]);
+    }
+  }
+}
+
+/* Returns the attributes as the matcher reads them, with decoded values. */
+static const hp_attributes *attributes_for(hpar_rewriter *r, uint8_t ns) {
+  const hp_spans *s = &r->spans;
+  if (!r->has_spans || !s->count) return NULL;
+  hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + s->count * sizeof(hp_attribute));
+  block->count = 0;
+  block->deferred = 0;
+  for (uint32_t i = 0; i < s->count; i++) {
+    if (s->items[i].is_duplicate) continue;
+    hp_name name = hp_span_name(s, &s->items[i], &r->scratch);
+    hp_name value = hp_span_value(s, &s->items[i], hp_rewriter_encoding(r), &r->scratch);
+    hp_atom atom = hp_names_find(&r->names, name.bytes, name.length);
+    if (ns != HPAR_NAMESPACE_HTML) atom = hp_foreign_attribute_name(ns, atom);
+    block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
+  }
+  return block;
+}
+
+//§ changing-the-encoding-while-parsing
+static void read_meta(hpar_rewriter *r) {
+  const hp_encoding *named = NULL;
+  const hp_span *charset = hp_spans_find(&r->spans, "charset", 7);
+  const hp_span *pragma = hp_spans_find(&r->spans, "http-equiv", 10), *content = hp_spans_find(&r->spans, "content", 7);
+  if (charset) {
+    hp_name value = hp_span_value(&r->spans, charset, &hp_utf8, &r->scratch);
+    named = hp_encoding_for_label(value.bytes, value.length);
+  }
+  if (!named && pragma && content) {
+    hp_name value = hp_span_value(&r->spans, pragma, &hp_utf8, &r->scratch);
+    bool is_type = value.length == 12 && hp_ascii_equal(value.bytes, "content-type", 12);
+    value = hp_span_value(&r->spans, content, &hp_utf8, &r->scratch);
+    if (is_type) named = hp_encoding_in_content(value.bytes, value.length);
+  }
+  if (!named) return;
+  named = hp_change_encoding(&hp_windows1252, named);
+  if (named->kind == HP_ENCODING_ISO_2022_JP)
+    hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP, which the rewriter does not read");
+  r->encoding = named;
+  r->is_certain = true;
+  r->scanner.has_wide_trails =
+      named->kind == HP_ENCODING_GB18030 || named->kind == HP_ENCODING_BIG5 || named->kind == HP_ENCODING_SHIFT_JIS;
+}
+
+void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
+  hpar_rewriter *r = context;
+  const hp_shadow_insertion insertion = *given;
+  const hp_node *node = hp_shadow_node(&r->shadow, insertion.node);
+  bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
+  if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
+  if (has_tag && node->name == HP_META && !r->is_certain && r->has_spans) read_meta(r);
+  bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
+  if (!is_read && !r->rules->needs_frames) return;
+  const hp_attributes *attributes = has_tag ? attributes_for(r, node->ns) : NULL;
+  bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
+  if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
+  if (r->in_text && r->token_start > r->text_start) hp_rewriter_end_text(r, r->token_start);
+  open_element(r, &insertion, has_tag);
+  run_rules(r, &r->element);
+  apply_element(r, &r->element);
+}

@@ -1,0 +1,266 @@
+/* Records of open elements, and the edits where they end. */
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+/*** scopes ***/
+
+static void change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
+  const hp_rule *rule = &r->rules->rules[index];
+  hp_rule_state *state = &r->rule_states[index];
+  bool changes = opens ? state->open++ == 0 : --state->open == 0;
+  if (!changes || state->is_retired) return;
+  uint32_t one = opens ? 1 : UINT32_MAX;
+  if (rule->edits_text) r->text_rules += one;
+  if (rule->edits_text && !rule->given.text_pieces) r->whole_text_rules += one;
+  if (rule->edits_comments) r->comment_rules += one;
+}
+
+/* A text that makes the builder open or close elements is two texts. */
+static void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
+  if (r->records[index].scopes.count && r->in_text && r->token_start > r->text_start)
+    hp_rewriter_end_text(r, r->token_start);
+  const hp_record *record = &r->records[index];
+  for (uint32_t i = 0; i < record->scopes.count; i++) change_scope(r, record->scopes.items[i], opens);
+}
+
+/*** records ***/
+
+void hp_record_close(hp_record *record) {
+  hp_bytes_free(&record->append);
+  hp_bytes_free(&record->after);
+  hp_bytes_free(&record->rename);
+  hp_free(record->ends.items);
+  hp_free(record->scopes.items);
+}
+
+static uint32_t new_record(hpar_rewriter *r) {
+  uint32_t index = r->free_record;
+  if (index) {
+    r->free_record = r->records[index].next_free;
+  } else {
+    uint32_t old = r->record_capacity;
+    hp_grow(&r->records, &r->record_capacity, (size_t)r->record_count + 1, &r->unwind);
+    if (r->record_capacity > old) memset(r->records + old, 0, (r->record_capacity - old) * sizeof *r->records);
+    index = r->record_count++;
+  }
+  return index;
+}
+
+/* Copies the bytes, because the element's buffers serve other elements. */
+static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
+  to->length = 0;
+  hp_bytes_append(to, from->data, from->length, &r->unwind);
+}
+
+void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
+  uint32_t index = new_record(r);
+  hp_record *record = &r->records[index];
+  copy_bytes(r, &record->append, &e->append);
+  copy_bytes(r, &record->after, &e->after);
+  copy_bytes(r, &record->rename, &e->rename);
+  record->ends.count = record->scopes.count = 0;
+  hp_grow(&record->ends.items, &record->ends.capacity, e->ends.count, &r->unwind);
+  if (e->ends.count) memcpy(record->ends.items, e->ends.items, e->ends.count * sizeof *e->ends.items);
+  hp_grow(&record->scopes.items, &record->scopes.capacity, e->scopes.count, &r->unwind);
+  if (e->scopes.count) memcpy(record->scopes.items, e->scopes.items, e->scopes.count * sizeof *e->scopes.items);
+  record->ends.count = e->ends.count;
+  record->scopes.count = e->scopes.count;
+  record->muting = e->muting;
+  record->renames = e->renames;
+  record->unwraps = e->unwraps;
+  record->has_tag = e->has_tag;
+  record->has_ended = false;
+  record->users = 1;
+  record->scope_depth = 1;
+  r->open_records++;
+  hp_shadow_node(&r->shadow, e->node)->previous = index;
+  change_scopes(r, index, true);
+}
+
+void hp_rewriter_share_record(hpar_rewriter *r, hp_ref origin, hp_ref clone) {
+  uint32_t index = hp_shadow_node(&r->shadow, origin)->previous;
+  if (!index) return;
+  hp_record *record = &r->records[index];
+  record->users++;
+  record->scope_depth++;
+  hp_shadow_node(&r->shadow, clone)->previous = index;
+  change_scopes(r, index, true);
+}
+
+void hp_rewriter_freed(void *context, hp_ref node) {
+  hpar_rewriter *r = context;
+  hp_node *n = hp_shadow_node(&r->shadow, node);
+  if (n->next) hp_matching_free_frame(&r->matching, n->next);
+  if (n->previous) {
+    hp_record *record = &r->records[n->previous];
+    if (--record->users == 0) {
+      record->next_free = r->free_record;
+      r->free_record = n->previous;
+      r->open_records--;
+    }
+  }
+  n->next = n->previous = 0;
+}
+
+/*** ends ***/
+
+static bool is_heading(hp_atom name) { return name >= HP_H1 && name <= HP_H6; }
+
+/* Returns true if the current token is the element's own end tag. */
+static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
+  if (!r->at_tag || !r->tag.is_end) return false;
+  if (node->name == r->tag.name) return true;
+  if (node->ns == HPAR_NAMESPACE_SVG) return node->name == hp_svg_tag_name(r->tag.name);
+  return node->ns == HPAR_NAMESPACE_HTML && is_heading(node->name) && is_heading(r->tag.name);
+}
+
+/* Returns true if the end tag would close only this element, and not take an entry off the list of
+ * formatting elements. */
+static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
+  const hp_builder *b = &r->shadow.builder;
+  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_PLAINTEXT) return false;
+  if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
+  for (uint32_t i = b->formatting_count; i > 0; i--)
+    if (b->formatting[i - 1].node == ref) return r->at_end;
+  return true;
+}
+
+static void write_end_tag(hpar_rewriter *r, const hp_record *record, hp_ref node, uint64_t position) {
+  hp_name name = hp_names_of(&r->names, hp_shadow_node(&r->shadow, node)->name);
+  if (record->renames) name = (hp_name){record->rename.data, record->rename.length};
+  char *tag = hp_scratch_take(&r->scratch, name.length + 3);
+  memcpy(tag, "</", 2);
+  memcpy(tag + 2, name.bytes, name.length);
+  tag[name.length + 2] = '>';
+  hp_rewriter_insert(r, position, &(hp_bytes){tag, name.length + 3, 0});
+}
+
+static void unmute(hpar_rewriter *r, uint64_t position) {
+  if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, position, &r->unwind);
+}
+
+static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_ref node, hpar_element_end *end) {
+  for (uint32_t i = 0; i < r->records[index].ends.count; i++) {
+    hp_end_call call = r->records[index].ends.items[i];
+    end->record = &r->records[index];
+    hp_rewriter_take_result(r, call.callback(end, call.context), call.rule);
+  }
+  (void)node;
+}
+
+static void edit_own_tag(hpar_rewriter *r, const hp_record *record, bool removes) {
+  if (record->unwraps || removes) {
+    hp_rewriter_drop(r, r->token_start, r->token_end);
+  } else if (record->renames) {
+    hp_rewriter_insert(r, r->token_start + 2, &record->rename);
+    hp_rewriter_drop(r, r->token_start + 2, r->token_start + 2 + r->name_length);
+  }
+}
+
+static void end_at_own_tag(hpar_rewriter *r, const hp_record *record, bool removes) {
+  if (record->muting == HP_MUTES_CONTENT) unmute(r, r->token_start);
+  if (record->muting == HP_MUTES_ELEMENT) {
+    r->unmute_after_tag++;
+  } else {
+    hp_rewriter_insert(r, r->token_start, &record->append);
+    edit_own_tag(r, record, removes);
+  }
+  bool shows = r->mute_depth == (record->muting == HP_MUTES_ELEMENT);
+  if (shows) hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
+}
+
+static void end_elsewhere(hpar_rewriter *r, const hp_record *record, hp_ref node) {
+  uint64_t position = r->token_start;
+  if (record->muting) unmute(r, position);
+  if (record->muting != HP_MUTES_ELEMENT) {
+    hp_rewriter_insert(r, position, &record->append);
+    bool writes = (record->renames && !r->at_end) || (record->after.length && !record->unwraps);
+    if (writes && record->has_tag && (record->renames || may_write_end_tag(r, node)))
+      write_end_tag(r, record, node, position);
+    else if (record->after.length && !record->unwraps)
+      r->stats.misplaced++;
+  }
+  hp_rewriter_insert(r, position, &record->after);
+}
+
+static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_match) {
+  hpar_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
+  if (r->in_text && r->token_start > r->text_start) hp_rewriter_end_text(r, r->token_start);
+  run_end_calls(r, index, node, &end);
+  hp_record *record = &r->records[index];
+  record->has_ended = true;
+  if (is_match)
+    end_at_own_tag(r, record, end.removes_tag);
+  else
+    end_elsewhere(r, record, node);
+}
+
+void hp_rewriter_popped(void *context, hp_ref ref) {
+  hpar_rewriter *r = context;
+  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  uint32_t index = node->previous;
+  if (!index) return;
+  hp_record *record = &r->records[index];
+  bool is_match = is_own_tag(r, node);
+  if (!record->has_ended)
+    end_record(r, index, ref, is_match);
+  else if (is_match && record->muting != HP_MUTES_ELEMENT)
+    edit_own_tag(r, record, false);
+  record = &r->records[index];
+  record->scope_depth--;
+  change_scopes(r, index, false);
+}
+
+void hp_rewriter_end_at_tag(hpar_rewriter *r, hp_ref ref) {
+  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  uint32_t index = node->previous;
+  if (index && !r->records[index].has_ended) end_record(r, index, ref, is_own_tag(r, node));
+}
+
+/*** what callbacks do ***/
+
+hpar_string hpar_element_end_name(const hpar_element_end *end) {
+  if (!end) return (hpar_string){"", 0};
+  hp_name name = hp_names_of(&end->rewriter->names, hp_shadow_node(&end->rewriter->shadow, end->node)->name);
+  return (hpar_string){name.bytes, name.length};
+}
+
+bool hpar_element_end_implied(const hpar_element_end *end) { return end && !end->is_match; }
+
+void hpar_element_end_range(const hpar_element_end *end, uint64_t *start, uint64_t *stop) {
+  if (start) *start = end ? end->rewriter->token_start : 0;
+  if (stop) *stop = !end ? 0 : end->is_match ? end->rewriter->token_end : end->rewriter->token_start;
+}
+
+hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content, size_t length,
+                                    hpar_content format) {
+  if (!end || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
+  if (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML) return HPAR_ERROR_ARGUMENT;
+  bool after = where == HPAR_WHERE_AFTER;
+  return hp_content_add(end->rewriter, after ? &end->record->after : &end->record->append, after, content, length,
+                        format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML);
+}
+
+hpar_status hpar_element_end_remove(hpar_element_end *end) {
+  if (!end) return HPAR_ERROR_ARGUMENT;
+  end->removes_tag = true;
+  return HPAR_OK;
+}
+
+hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name) {
+  if (!end || !name || (unsigned char)((*name | 0x20) - 'a') >= 26 || strpbrk(name, " \t\n\f\r/>"))
+    return HPAR_ERROR_ARGUMENT;
+  hp_bytes *rename = &end->record->rename;
+  uint32_t old = rename->length;
+  hpar_status status = hp_content_add(end->rewriter, rename, false, name, strlen(name), HP_PLACE_RAW);
+  if (status != HPAR_OK) return status;
+  memmove(rename->data, rename->data + old, rename->length - old);
+  rename->length -= old;
+  end->record->renames = true;
+  return HPAR_OK;
+}

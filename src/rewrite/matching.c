@@ -1,0 +1,148 @@
+#include "rewrite/matching.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+static hp_frame *frame_at(const hp_matching *s, uint32_t frame) {
+  return (hp_frame *)(void *)(s->frames + frame * s->frame_size);
+}
+
+static uint32_t new_frame(hp_matching *s) {
+  uint32_t frame = s->free_frame;
+  if (frame) {
+    s->free_frame = s->frame_next[frame];
+  } else {
+    frame = s->frame_count;
+    if (frame >= s->frame_capacity)
+      s->frames = hp_grow_bytes(s->frames, &s->frame_capacity, (size_t)frame + 1, s->frame_size, s->unwind);
+    hp_grow(&s->frame_next, &s->next_capacity, (size_t)frame + 1, s->unwind);
+    hp_grow(&s->first_types, &s->type_capacity, (size_t)frame + 1, s->unwind);
+    s->frame_count++;
+  }
+  s->first_types[frame] = 0;
+  return frame;
+}
+
+void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind) {
+  hp_bits *bits = s->bits;
+  s->rules = rules;
+  s->shadow = shadow;
+  s->unwind = unwind;
+  uint32_t words = rules->matcher.words;
+  hp_grow(&s->bits, &s->bits_capacity, 3 * (size_t)words, unwind);
+  bits = s->bits;
+  s->matcher = rules->matcher;
+  s->matcher.matched = bits;
+  s->matcher.active = bits + words;
+  s->matcher.accepts = bits + 2 * (size_t)words;
+  memcpy(s->matcher.accepts, rules->matcher.accepts, words * sizeof *bits);
+  s->matcher.types = NULL;
+  s->matcher.document = &shadow->document;
+  size_t size = hp_frame_size(&s->matcher);
+  if (size != s->frame_size) {
+    hp_free(s->frames);
+    s->frames = NULL;
+    s->frame_capacity = 0;
+  }
+  s->frame_size = size;
+  s->frame_count = s->free_frame = 0;
+  s->counter_count = 1;
+  s->free_counter = 0;
+  memset(s->chains, 0, sizeof s->chains);
+  hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
+}
+
+void hp_matching_close(hp_matching *s) {
+  hp_free(s->bits);
+  hp_free(s->frames);
+  hp_free(s->frame_next);
+  hp_free(s->first_types);
+  hp_free(s->counters);
+  memset(s, 0, sizeof *s);
+}
+
+/*** counters of types ***/
+
+static uint32_t *chain_of(hp_matching *s, uint32_t frame, uint64_t type) {
+  return &s->chains[(type * HP_NAME_K1 + frame * HP_NAME_K2) >> 57];
+}
+
+static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
+  uint64_t type = (uint64_t)node->ns << 32 | node->name;
+  uint32_t *chain = chain_of(s, frame, type);
+  for (uint32_t i = *chain; i; i = s->counters[i].next)
+    if (s->counters[i].frame == frame && s->counters[i].type == type) return ++s->counters[i].count;
+  uint32_t index = s->free_counter;
+  if (index) {
+    s->free_counter = s->counters[index].next;
+  } else {
+    hp_grow(&s->counters, &s->counter_capacity, (size_t)s->counter_count + 1, s->unwind);
+    index = s->counter_count++;
+  }
+  s->counters[index] = (hp_type_counter){type, frame, 1, *chain, s->first_types[frame]};
+  *chain = s->first_types[frame] = index;
+  return 1;
+}
+
+static void free_counters(hp_matching *s, uint32_t frame) {
+  for (uint32_t i = s->first_types[frame], next; i; i = next) {
+    uint32_t *link = chain_of(s, frame, s->counters[i].type);
+    while (*link != i) link = &s->counters[*link].next;
+    *link = s->counters[i].next;
+    next = s->counters[i].in_frame;
+    s->counters[i].next = s->free_counter;
+    s->free_counter = i;
+  }
+  s->first_types[frame] = 0;
+}
+
+void hp_matching_free_frame(hp_matching *s, uint32_t frame) {
+  free_counters(s, frame);
+  s->frame_next[frame] = s->free_frame;
+  s->free_frame = frame;
+}
+
+/*** matching ***/
+
+static uint32_t frame_of(const hp_matching *s, hp_ref node) { return node ? hp_shadow_node(s->shadow, node)->next : 0; }
+
+/* The state of a parent between its last child before a table and the table. */
+static bool match_in(hp_matching *s, uint32_t frame, const hp_shadow_insertion *insertion,
+                     const hp_attributes *attributes) {
+  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
+  hp_frame *parent = frame_at(s, frame);
+  if (s->matcher.set->counts_types) parent->of_type = count_type(s, frame, node);
+  return hp_matcher_match(&s->matcher, parent, &subject);
+}
+
+static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
+                       const hp_attributes *attributes) {
+  uint32_t frame = new_frame(s);
+  hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
+  uint32_t above = frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
+  hp_frame_open(&s->matcher, frame_at(s, frame), frame_at(s, parent), parent ? frame_at(s, above) : NULL, &subject);
+  node->next = frame;
+}
+
+bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
+  uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
+  bool accepts = match_in(s, parent, insertion, attributes);
+  if (s->rules->needs_frames && insertion->is_open) open_frame(s, parent, insertion, attributes);
+  return accepts;
+}
+
+void hp_matching_retire(hp_matching *s, uint32_t rule) {
+  const hpar_selectors *set = s->matcher.set;
+  for (uint32_t i = 0; i < set->instructions_count; i++) {
+    uint32_t selector = set->instructions[i].selector;
+    if (selector != HP_SELECT_NONE && s->rules->of_selector[selector] == rule)
+      s->matcher.accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
+  }
+}
+
+size_t hp_matching_memory(const hp_matching *s) {
+  return s->frame_capacity * s->frame_size + (s->next_capacity + s->type_capacity) * sizeof(uint32_t) +
+         s->counter_capacity * sizeof *s->counters + s->bits_capacity * sizeof *s->bits;
+}

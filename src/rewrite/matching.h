@@ -1,0 +1,58 @@
+#ifndef HP_REWRITE_MATCHING_H
+#define HP_REWRITE_MATCHING_H
+
+/* Matching selectors while elements are inserted: the compiled selectors of src/select run from
+ * left to right. Each open element has a frame (select/match.h), unless no selector has a
+ * combinator or counts elements. */
+
+#include "html/tree/shadow.h"
+#include "rewrite/rules.h"
+
+/* A counter of the children of one parent with one type. */
+typedef struct hp_type_counter {
+  uint64_t type;
+  uint32_t frame, count;
+  uint32_t next, in_frame; /* in the hash chain; in the list of the frame; 0: none */
+} hp_type_counter;
+
+enum { HP_TYPE_CHAINS = 128 };
+
+typedef struct hp_matching {
+  const hpar_rules *rules;
+  hp_shadow *shadow;
+  hp_matcher matcher; /* a copy with its own scratch sets */
+  hp_bits *bits;      /* matched, active and accepts */
+  uint32_t bits_capacity;
+  char *frames;          /* frame 0 is that of the document */
+  uint32_t *frame_next;  /* of free frames */
+  uint32_t *first_types; /* by frame: the first type counter */
+  uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
+  size_t frame_size;
+  hp_type_counter *counters; /* index 0 is unused */
+  uint32_t counter_count, counter_capacity, free_counter;
+  uint32_t chains[HP_TYPE_CHAINS];
+  hp_unwind *unwind;
+} hp_matching;
+
+void hp_matching_open(hp_matching *matching, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind);
+void hp_matching_close(hp_matching *matching);
+
+/* Finds the instructions that match an element, in matching->matcher.matched. Returns true if one
+ * accepts. Opens a frame for an element that was pushed, in its node's `next`. */
+bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
+/* Frees the frame of a node. */
+void hp_matching_free_frame(hp_matching *matching, uint32_t frame);
+/* No element matches this selector any longer. */
+void hp_matching_retire(hp_matching *matching, uint32_t rule);
+
+/* Returns true if a tag of this name needs its attributes, or its bytes, for matching. */
+static inline bool hp_matching_reads_tag(const hp_matching *s, hp_atom name) {
+  const hp_matcher *m = &s->matcher;
+  if (s->rules->needs_attributes || s->rules->has_universal || s->rules->needs_every_tag) return true;
+  if (name < HP_KNOWN_ATOMS) return m->tag_rows[name] || name == HP_IMAGE || hp_svg_tag_name(name) != name;
+  return m->tags.is_used;
+}
+
+size_t hp_matching_memory(const hp_matching *matching);
+
+#endif

@@ -1,0 +1,101 @@
+#include "rewrite/names.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+
+enum { MIN_LIMIT = 64 };
+
+void hp_names_open(hp_names *n, const hp_atoms *fixed, hp_unwind *unwind) {
+  hp_names_close(n);
+  n->fixed = fixed;
+  n->unwind = unwind;
+  n->limit = MIN_LIMIT;
+}
+
+void hp_names_close(hp_names *n) {
+  for (uint32_t i = 0; i < n->count; i++) hp_free(n->own[i].bytes);
+  hp_free(n->own);
+  *n = (hp_names){0};
+}
+
+static uint32_t first_own(const hp_names *n) { return HP_KNOWN_ATOMS + n->fixed->count; }
+
+static uint32_t *chain_of(const hp_names *n, const char *bytes, size_t length) {
+  uint64_t hash = hp_name_hash(hp_name_key_of(bytes, length), length);
+  return (uint32_t *)&n->chains[hash >> 58];
+}
+
+static hp_atom find_own(const hp_names *n, const char *bytes, size_t length) {
+  if (!n->used) return HP_NO_ATOM;
+  for (uint32_t i = *chain_of(n, bytes, length); i; i = n->own[i - 1].next)
+    if (n->own[i - 1].length == length && !memcmp(n->own[i - 1].bytes, bytes, length)) return first_own(n) + i - 1;
+  return HP_NO_ATOM;
+}
+
+hp_atom hp_names_find(const hp_names *n, const char *bytes, size_t length) {
+  hp_atom atom = hp_known_atom(bytes, length, hp_name_key_of(bytes, length));
+  if (!atom && n->fixed->count) atom = hp_atoms_find(n->fixed, bytes, length);
+  return atom ? atom : find_own(n, bytes, length);
+}
+
+hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
+  hp_atom atom = hp_names_find(n, bytes, length);
+  if (atom) return atom;
+  char *copy = hp_allocate(length);
+  if (!copy) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
+  memcpy(copy, bytes, length);
+  uint32_t index = n->free;
+  if (index) {
+    n->free = n->own[index - 1].next;
+  } else {
+    if (n->count == n->capacity) {
+      uint32_t capacity = n->capacity ? 2 * n->capacity : 16;
+      hp_own_name *moved = hp_reallocate(n->own, capacity * sizeof *moved);
+      if (!moved) {
+        hp_free(copy);
+        hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
+      }
+      n->own = moved;
+      n->capacity = capacity;
+    }
+    index = ++n->count;
+  }
+  uint32_t *chain = chain_of(n, bytes, length);
+  n->own[index - 1] = (hp_own_name){copy, (uint32_t)length, *chain, false};
+  *chain = index;
+  n->used++;
+  n->bytes += length;
+  return first_own(n) + index - 1;
+}
+
+hp_name hp_names_of(const hp_names *n, hp_atom atom) {
+  if (atom < first_own(n)) return hp_atom_name(n->fixed, atom);
+  const hp_own_name *own = &n->own[atom - first_own(n)];
+  return (hp_name){own->bytes, own->length};
+}
+
+void hp_names_mark(hp_names *n, hp_atom atom) {
+  if (atom >= first_own(n)) n->own[atom - first_own(n)].is_used = true;
+}
+
+void hp_names_sweep(hp_names *n) {
+  memset(n->chains, 0, sizeof n->chains);
+  n->used = n->free = 0;
+  n->bytes = 0;
+  for (uint32_t i = 0; i < n->count; i++) {
+    hp_own_name *own = &n->own[i];
+    if (!own->is_used) {
+      hp_free(own->bytes);
+      *own = (hp_own_name){.next = n->free};
+      n->free = i + 1;
+      continue;
+    }
+    uint32_t *chain = chain_of(n, own->bytes, own->length);
+    own->is_used = false;
+    own->next = *chain;
+    *chain = i + 1;
+    n->used++;
+    n->bytes += own->length;
+  }
+  n->limit = 2 * n->used + MIN_LIMIT;
+}

@@ -1,0 +1,384 @@
+/* The interface of the rewriter: its life, options, encodings, the order of the calls. */
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "rewrite/state.h"
+#include "text/encoding/sniff.h"
+
+#include <string.h>
+
+enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20 };
+
+/*** the life of a rewriter ***/
+
+hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
+  if (!rewriter) return HPAR_ERROR_ARGUMENT;
+  hpar_rewriter *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  made->error = "";
+  hp_hash_open();
+  *rewriter = made;
+  return HPAR_OK;
+}
+
+static void free_rewriter(hpar_rewriter *r) {
+  hp_shadow_close(&r->shadow);
+  hp_names_close(&r->names);
+  hp_matching_close(&r->matching);
+  hp_scratch_close(&r->scratch);
+  hp_edits_close(&r->edits);
+  hp_decoder_destroy(r->decoder);
+  hp_free(r->spans.items);
+  hp_bytes_free(&r->held);
+  hp_free(r->rule_states);
+  for (uint32_t i = 0; i < r->record_capacity; i++) hp_record_close(&r->records[i]);
+  hp_free(r->records);
+  hp_bytes *buffers[] = {&r->after_tag,           &r->element.before,    &r->element.prepend,   &r->element.append,
+                         &r->element.after,       &r->element.rename,    &r->element.edit_text, &r->piece.before,
+                         &r->piece.after,         &r->piece.replacement, &r->comment.before,    &r->comment.after,
+                         &r->comment.replacement, &r->comment.text,      &r->find_text};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
+  hp_free(r->element.edits);
+  hp_free(r->element.ends.items);
+  hp_free(r->element.scopes.items);
+  hp_free(r->finds);
+  hp_free(r);
+}
+
+void hpar_rewriter_destroy(hpar_rewriter *r) {
+  if (!r) return;
+  if (r->in_call)
+    r->destroys = true;
+  else
+    free_rewriter(r);
+}
+
+const char *hpar_rewriter_error(const hpar_rewriter *r) { return r ? r->error : "the rewriter is missing"; }
+
+static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *error) {
+  r->error = error;
+  return status;
+}
+
+/* Ends a call from outside. */
+static hpar_status leave(hpar_rewriter *r, hpar_status status) {
+  r->in_call = false;
+  if (status != HPAR_OK && !*r->error) r->error = hpar_status_text(status);
+  if (r->destroys) free_rewriter(r);
+  return status;
+}
+
+/*** begin ***/
+
+static bool all_zero(const uint64_t *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (words[i]) return false;
+  return true;
+}
+
+static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *given) {
+  hpar_rewrite_options *o = &r->options;
+  *o = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT};
+  if (given && (given->size != sizeof *o || !all_zero(given->reserved, 4)))
+    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.size must be set by HPAR_REWRITE_OPTIONS_INIT");
+  if (given) *o = *given;
+  if (!o->max_text) o->max_text = DEFAULT_MAX_TEXT;
+  if (!o->max_token) o->max_token = DEFAULT_MAX_TOKEN;
+  if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
+    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.on_failure or utf16 has an unknown value");
+  return HPAR_OK;
+}
+
+static bool is_utf16(const hp_encoding *e) {
+  return e && (e->kind == HP_ENCODING_UTF16LE || e->kind == HP_ENCODING_UTF16BE);
+}
+
+/* Sets the encoding, or what happens to an encoding that the scanner does not read. */
+static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
+  r->encoding = encoding;
+  r->is_certain = true;
+  r->scanner.has_wide_trails = encoding->kind == HP_ENCODING_GB18030 || encoding->kind == HP_ENCODING_BIG5 ||
+                               encoding->kind == HP_ENCODING_SHIFT_JIS;
+  if (encoding->kind == HP_ENCODING_ISO_2022_JP)
+    return refuse(r, HPAR_ERROR_UNSUPPORTED, "the rewriter does not read ISO-2022-JP");
+  if (encoding->kind == HP_ENCODING_REPLACEMENT)
+    return refuse(r, HPAR_ERROR_UNSUPPORTED, "the encoding has no characters");
+  if (!is_utf16(encoding)) return HPAR_OK;
+  if (r->options.utf16 == HPAR_UTF16_REFUSE) return refuse(r, HPAR_ERROR_UNSUPPORTED, "the input is UTF-16");
+  if (r->options.utf16 == HPAR_UTF16_PASS) {
+    r->phase = HP_PHASE_PASSES;
+    r->stats.passed_through = true;
+    return HPAR_OK;
+  }
+  hpar_status status = hp_decoder_create(&r->decoder, encoding);
+  r->encoding = &hp_utf8;
+  return status;
+}
+
+static void open_rules(hpar_rewriter *r) {
+  const hpar_rules *rules = r->rules;
+  hp_grow(&r->rule_states, &r->rule_capacity, rules->count, &r->unwind);
+  r->active_rules = r->text_rules = r->comment_rules = r->whole_text_rules = r->doctype_rules = r->end_rules = 0;
+  for (uint32_t i = 0; i < rules->count; i++) {
+    const hp_rule *rule = &rules->rules[i];
+    bool ends = rule->given.document_end;
+    for (size_t k = 0; k < rule->given.action_count; k++) ends |= rule->actions[k].unit == HPAR_UNIT_DOCUMENT_END;
+    r->rule_states[i] = (hp_rule_state){0, rule->is_document, false};
+    r->active_rules++;
+    r->end_rules += rule->is_document && ends;
+    if (!rule->is_document) continue;
+    r->text_rules += rule->edits_text;
+    r->whole_text_rules += rule->edits_text && !rule->given.text_pieces;
+    r->comment_rules += rule->edits_comments;
+    r->doctype_rules += rule->edits_doctype;
+    if (!rule->edits_text && !rule->edits_comments && !rule->edits_doctype) r->active_rules--;
+  }
+}
+
+static bool takes_cdata(void *context) { return hp_shadow_takes_cdata(context); }
+
+/* Returns false if the context element is invalid. */
+static bool begin_fragment(hpar_rewriter *r, const char *text) {
+  uint8_t ns = !strncmp(text, "svg ", 4)    ? HPAR_NAMESPACE_SVG
+               : !strncmp(text, "math ", 5) ? HPAR_NAMESPACE_MATHML
+                                            : HPAR_NAMESPACE_HTML;
+  text += ns == HPAR_NAMESPACE_SVG ? 4 : ns == HPAR_NAMESPACE_MATHML ? 5 : 0;
+  if (!*text || strpbrk(text, " \t\n\f\r/>")) return false;
+  hp_atom name = hp_names_add(&r->names, text, strlen(text));
+  if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
+  hp_shadow_begin_fragment(&r->shadow, name, ns);
+  hp_scanner_set_content(&r->scanner, hp_shadow_content(&r->shadow), HP_NO_ATOM);
+  return true;
+}
+
+static hpar_status open_stream(void *argument) {
+  hpar_rewriter *r = argument;
+  hp_shadow_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, r};
+  hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
+  hp_shadow_open(&r->shadow, &events, r->options.scripting, &r->unwind);
+  hp_matching_open(&r->matching, r->rules, &r->shadow, &r->unwind);
+  open_rules(r);
+  r->scanner.takes_cdata = takes_cdata;
+  r->scanner.context = &r->shadow;
+  r->scanner.captures_doctypes = true;
+  r->scanner.captures_comments = r->comment_rules != 0;
+  if (r->options.fragment && !begin_fragment(r, r->options.fragment))
+    hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.fragment is no element");
+  return HPAR_OK;
+}
+
+static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write, void *context) {
+  r->rules = rules;
+  r->status = HPAR_OK;
+  hp_scanner_open(&r->scanner);
+  hp_edits_open(&r->edits);
+  hp_sink_open(&r->sink, write, context);
+  hp_scratch_clear(&r->scratch);
+  hp_decoder_destroy(r->decoder);
+  r->decoder = NULL;
+  r->scratch.unwind = &r->unwind;
+  r->encoding = NULL;
+  r->is_certain = false;
+  r->held.length = 0;
+  r->received = r->safe = r->mark_bytes = 0;
+  if (!r->record_count) r->record_count = 1;
+  for (uint32_t i = 1; i < r->record_capacity; i++) hp_record_close(&r->records[i]);
+  if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
+  r->record_count = 1;
+  r->free_record = r->open_records = r->mute_depth = 0;
+  r->at_tag = r->at_end = r->in_text = false;
+  r->closer = NULL;
+  r->after_tag.length = 0;
+  r->unmute_after_tag = 0;
+  r->element.rewriter = r->piece.rewriter = r->comment.rewriter = r;
+  r->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
+  r->deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
+}
+
+hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
+                                hpar_write_fn write, void *context) {
+  if (!r || r->in_call) return HPAR_ERROR_ARGUMENT;
+  r->error = "";
+  r->phase = HP_PHASE_NONE;
+  if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
+  hpar_status status = read_options(r, options);
+  if (status != HPAR_OK) return status;
+  r->in_call = true;
+  reset(r, rules, write, context);
+  status = hp_try(&r->unwind, open_stream, r);
+  if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->shadow.builder, r->options.max_depth);
+  if (status == HPAR_OK) {
+    r->phase = HP_PHASE_BEGIN;
+    if (r->options.encoding) {
+      const hp_encoding *encoding = hp_encoding_for_label(r->options.encoding, strlen(r->options.encoding));
+      status = encoding ? set_encoding(r, encoding)
+                        : refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.encoding is no label");
+    }
+  }
+  if (status == HPAR_OK && !r->active_rules && r->phase == HP_PHASE_BEGIN && !r->decoder) r->phase = HP_PHASE_PASSES;
+  if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
+  return leave(r, status);
+}
+
+/*** feed ***/
+
+static hpar_status feed_decoded(const char *text, size_t length, void *context) {
+  return hp_window_feed(context, text, length);
+}
+
+/* Looks for a byte order mark. Returns false if more bytes are necessary. */
+static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last, hpar_status *status) {
+  static const char utf8[] = "\xEF\xBB\xBF", le[] = "\xFF\xFE", be[] = "\xFE\xFF";
+  size_t three = length < 3 ? length : 3, two = length < 2 ? length : 2;
+  if (length >= 3 && !memcmp(bytes, utf8, 3)) {
+    *status = set_encoding(r, &hp_utf8);
+    r->mark_bytes = 3;
+  } else if (length >= 2 && !memcmp(bytes, le, 2))
+    *status = set_encoding(r, &hp_utf16le);
+  else if (length >= 2 && !memcmp(bytes, be, 2))
+    *status = set_encoding(r, &hp_utf16be);
+  else if (!last && (!memcmp(bytes, utf8, three) || !memcmp(bytes, le, two) || !memcmp(bytes, be, two)))
+    return false;
+  if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
+  return true;
+}
+
+static hpar_status feed_any(hpar_rewriter *r, const char *bytes, size_t length, bool last) {
+  if (r->decoder) return hp_decoder_run(r->decoder, bytes, length, last, feed_decoded, r);
+  return hp_window_feed(r, bytes, length);
+}
+
+typedef struct beginning {
+  hpar_rewriter *rewriter;
+  const char *bytes;
+  size_t length;
+} beginning;
+
+static hpar_status hold_beginning(void *argument) {
+  beginning *b = argument;
+  hp_bytes_append(&b->rewriter->held, b->bytes, b->length, &b->rewriter->unwind);
+  return HPAR_OK;
+}
+
+/* Feeds the beginning of the input, until the byte order mark is known. */
+static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length, bool last) {
+  hpar_status status = HPAR_OK;
+  beginning b = {r, bytes, length};
+  if (!r->held.length) {
+    if (sniff(r, bytes, length, last, &status)) return status ? status : feed_any(r, bytes, length, false);
+    return hp_try(&r->unwind, hold_beginning, &b);
+  }
+  if ((status = hp_try(&r->unwind, hold_beginning, &b))) return status;
+  if (!sniff(r, r->held.data, r->held.length, last, &status)) return HPAR_OK;
+  hp_bytes whole = r->held;
+  r->held = (hp_bytes){0};
+  if (!status) status = feed_any(r, whole.data, whole.length, false);
+  hp_bytes_free(&whole);
+  return status;
+}
+
+static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
+  if (r->phase == HP_PHASE_FAILED) return r->status;
+  uint64_t most = r->options.max_input, left = most ? most - r->stats.input_bytes : UINT64_MAX;
+  bool exceeds = r->status == HPAR_OK && length > left;
+  if (exceeds) length = (size_t)left;
+  r->stats.input_bytes += length;
+  hpar_status status = HPAR_OK;
+  if (length) {
+    if (r->phase == HP_PHASE_BEGIN)
+      status = feed_first(r, bytes, length, false);
+    else
+      status = feed_any(r, bytes, length, false);
+  }
+  if (status == HPAR_OK && exceeds) status = hp_window_fail(r, HPAR_LIMIT_INPUT);
+  hp_sink_flush(&r->sink);
+  if (status == HPAR_OK && r->sink.status != HPAR_OK) status = hp_window_fail(r, r->sink.status);
+  if (status != HPAR_OK && r->status == HPAR_OK) r->status = status;
+  if (status != HPAR_OK) r->phase = HP_PHASE_FAILED;
+  return status;
+}
+
+hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
+  if (!r || r->in_call || r->phase == HP_PHASE_NONE || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+  if (!length) return r->phase == HP_PHASE_FAILED ? r->status : HPAR_OK;
+  r->error = "";
+  r->in_call = true;
+  return leave(r, feed(r, bytes, length));
+}
+
+/*** finish ***/
+
+static hpar_status run_end(void *argument) {
+  hpar_rewriter *r = argument;
+  if (r->phase == HP_PHASE_RUNS) {
+    r->scanner.last = true;
+    uint64_t position = r->received - r->held.length;
+    hp_window_scan(r, r->held.data ? r->held.data : "", r->held.length, position);
+  }
+  if (r->phase == HP_PHASE_RUNS) {
+    hp_rewriter_end(r);
+    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->received);
+  } else {
+    uint64_t kept = hp_scanner_position(&r->scanner, r->scanner.at), end = r->scanner.position + r->held.length;
+    if (r->held.length && kept < end) hp_sink_put(&r->sink, hp_rewriter_at(r, kept), (size_t)(end - kept));
+    r->token_start = r->token_end = r->edits.copied = r->received;
+    r->at_end = true;
+    r->closer = NULL;
+    r->mute_depth = 0;
+    hp_rewriter_deliver_end(r);
+    hp_edits_apply(&r->edits, &r->sink, "", r->received, r->received);
+  }
+  hp_window_check_memory(r);
+  return HPAR_OK;
+}
+
+static hpar_status finish(hpar_rewriter *r) {
+  hpar_status status = r->status;
+  if (r->phase == HP_PHASE_BEGIN) {
+    if (r->held.length) status = feed_first(r, "", 0, true);
+    if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
+  }
+  if (status == HPAR_OK && r->decoder) status = hp_decoder_run(r->decoder, "", 0, true, feed_decoded, r);
+  if (status == HPAR_OK) status = r->status;
+  if (status == HPAR_OK && r->phase != HP_PHASE_FAILED && !r->stats.passed_through) {
+    status = hp_try(&r->unwind, run_end, r);
+    if (status != HPAR_OK) {
+      hp_window_fail(r, status);
+      status = r->status;
+    }
+  }
+  hp_sink_flush(&r->sink);
+  return status != HPAR_OK ? status : r->sink.status;
+}
+
+static void write_stats(hpar_rewriter *r, hpar_rewrite_stats *stats) {
+  r->stats.output_bytes = r->sink.written;
+  r->stats.edits = r->edits.total;
+  r->stats.encoding = r->encoding ? r->encoding->name : NULL;
+  if (stats) *stats = r->stats;
+}
+
+hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
+  if (!r || r->in_call || r->phase == HP_PHASE_NONE) return HPAR_ERROR_ARGUMENT;
+  if (stats && stats->size != sizeof *stats)
+    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_stats.size must be set by HPAR_REWRITE_STATS_INIT");
+  r->error = "";
+  r->in_call = true;
+  hpar_status status = finish(r);
+  write_stats(r, stats);
+  r->phase = HP_PHASE_NONE;
+  return leave(r, status);
+}
+
+hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
+                         const char *bytes, size_t length, hpar_write_fn write, void *context,
+                         hpar_rewrite_stats *stats) {
+  if (!bytes && length) return HPAR_ERROR_ARGUMENT;
+  if (stats && stats->size != sizeof *stats) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = hpar_rewriter_begin(r, rules, options, write, context);
+  if (status != HPAR_OK) return status;
+  hpar_rewriter_feed(r, bytes, length);
+  return hpar_rewriter_finish(r, stats);
+}

@@ -1,0 +1,242 @@
+#include "rewrite/rules.h"
+
+#include "base/memory.h"
+#include "base/unwind.h"
+#include "select/parse.h"
+
+#include <string.h>
+
+hpar_status hpar_rules_create(hpar_rules **rules) {
+  if (!rules) return HPAR_ERROR_ARGUMENT;
+  hpar_rules *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  hpar_status status = hpar_selectors_create(&made->selectors);
+  if (!status) status = hpar_document_create(&made->document);
+  if (status) {
+    hpar_rules_destroy(made);
+    return status;
+  }
+  *rules = made;
+  return HPAR_OK;
+}
+
+static void free_rule(hp_rule *rule) {
+  for (size_t i = 0; rule->actions && i < rule->given.action_count; i++) {
+    hp_free((char *)(uintptr_t)rule->actions[i].name);
+    hp_free((char *)(uintptr_t)rule->actions[i].value.bytes);
+    hp_free((char *)(uintptr_t)rule->actions[i].replacement.bytes);
+  }
+  hp_free(rule->actions);
+}
+
+void hpar_rules_destroy(hpar_rules *rules) {
+  if (!rules) return;
+  for (uint32_t i = 0; i < rules->count; i++) free_rule(&rules->rules[i]);
+  hp_matcher_close(&rules->matcher);
+  hpar_selectors_destroy(rules->selectors);
+  hpar_document_destroy(rules->document);
+  hp_free(rules->rules);
+  hp_free(rules->of_selector);
+  hp_free(rules);
+}
+
+/*** checks ***/
+
+static bool is_name(const char *name, bool of_attribute) {
+  if (!name || !*name) return false;
+  char first = *name;
+  if (!of_attribute && (unsigned char)((first | 0x20) - 'a') >= 26) return false;
+  for (const char *p = name; *p; p++)
+    if (strchr(" \t\n\f\r/>", *p) || (of_attribute && strchr("\"'<=", *p)) || (unsigned char)*p < 0x20) return false;
+  return true;
+}
+
+/* Returns why the action is invalid, or NULL. */
+static const char *check_action(const hpar_action *a, bool is_document) {
+  if (a->value.length && !a->value.bytes) return "the value is missing";
+  if (a->replacement.length && !a->replacement.bytes) return "the replacement is missing";
+  if (a->format != HPAR_CONTENT_TEXT && a->format != HPAR_CONTENT_HTML) return "the format is unknown";
+  bool around = a->kind == HPAR_ACTION_BEFORE || a->kind == HPAR_ACTION_AFTER;
+  bool common = around || a->kind == HPAR_ACTION_REPLACE || a->kind == HPAR_ACTION_REMOVE;
+  switch (a->unit) {
+    case HPAR_UNIT_ELEMENT: break;
+    case HPAR_UNIT_TEXT:
+      if (a->kind == HPAR_ACTION_FIND) return a->value.length ? NULL : "the text to find is empty";
+      return common ? NULL : "a text does not have this action";
+    case HPAR_UNIT_COMMENT: return common ? NULL : "a comment does not have this action";
+    case HPAR_UNIT_DOCTYPE:
+      return is_document && a->kind == HPAR_ACTION_REMOVE ? NULL : "only a rule for the document removes a doctype";
+    case HPAR_UNIT_DOCUMENT_END:
+      return is_document && a->kind == HPAR_ACTION_APPEND ? NULL : "only a rule for the document appends to its end";
+    default: return "the unit is unknown";
+  }
+  if (is_document) return "a rule for the document has no element";
+  switch (a->kind) {
+    case HPAR_ACTION_RENAME: return is_name(a->name, false) ? NULL : "the name of an element is invalid";
+    case HPAR_ACTION_SET_ATTRIBUTE:
+    case HPAR_ACTION_UNSET_ATTRIBUTE: return is_name(a->name, true) ? NULL : "the name of an attribute is invalid";
+    case HPAR_ACTION_PREFIX_ATTRIBUTE:
+      if (!a->value.length) return "the prefix is empty";
+      return is_name(a->name, true) ? NULL : "the name of an attribute is invalid";
+    case HPAR_ACTION_FIND: return "only a text has this action";
+    default: return (unsigned)a->kind <= HPAR_ACTION_UNWRAP ? NULL : "the action is unknown";
+  }
+}
+
+static bool all_zero(const uint64_t *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (words[i]) return false;
+  return true;
+}
+
+static const char *check_rule(const hpar_rule *rule) {
+  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 4)) return "the size of the rule is unknown";
+  if (rule->action_count && !rule->actions) return "the actions are missing";
+  if (rule->selector && (rule->doctype || rule->document_end))
+    return "only a rule for the document has callbacks for the doctype and the end";
+  if (!rule->selector && (rule->element || rule->end)) return "a rule for the document has no element";
+  return NULL;
+}
+
+/*** copies ***/
+
+static bool copy_string(hpar_string *string) {
+  if (!string->length) {
+    *string = (hpar_string){NULL, 0};
+    return true;
+  }
+  char *copy = hp_allocate(string->length);
+  if (copy) memcpy(copy, string->bytes, string->length);
+  string->bytes = copy;
+  return copy;
+}
+
+static bool copy_action(hpar_action *to, const hpar_action *from) {
+  *to = *from;
+  hpar_string name = {from->name, from->name ? strlen(from->name) + 1 : 0};
+  bool copied = copy_string(&name);
+  to->name = name.bytes;
+  copied = copy_string(&to->value) && copied;
+  return copy_string(&to->replacement) && copied;
+}
+
+static bool copy_rule(hp_rule *to, const hpar_rule *from) {
+  *to = (hp_rule){.given = *from, .is_document = !from->selector};
+  to->given.selector = NULL;
+  to->given.actions = NULL;
+  to->edits_text = from->text;
+  to->edits_comments = from->comment;
+  to->edits_doctype = from->doctype;
+  if (!from->action_count) return true;
+  to->actions = hp_allocate_zeroed(from->action_count * sizeof *to->actions);
+  if (!to->actions) return false;
+  bool copied = true;
+  for (size_t i = 0; i < from->action_count; i++) {
+    copied = copy_action(&to->actions[i], &from->actions[i]) && copied;
+    to->edits_text |= from->actions[i].unit == HPAR_UNIT_TEXT;
+    to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT;
+    to->edits_doctype |= from->actions[i].unit == HPAR_UNIT_DOCTYPE;
+  }
+  return copied;
+}
+
+hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_rule_error *error) {
+  hpar_rule_error ignored;
+  if (!error) error = &ignored;
+  *error = (hpar_rule_error){0, SIZE_MAX, ""};
+  if (!rules || !rule) return HPAR_ERROR_ARGUMENT;
+  if (rules->is_compiled) {
+    error->reason = "the rules are compiled";
+    return HPAR_ERROR_ARGUMENT;
+  }
+  if ((error->reason = check_rule(rule))) return HPAR_ERROR_ARGUMENT;
+  for (size_t i = 0; i < rule->action_count; i++) {
+    error->reason = check_action(&rule->actions[i], !rule->selector);
+    error->action = i;
+    if (error->reason) return HPAR_ERROR_ARGUMENT;
+  }
+  *error = (hpar_rule_error){0, SIZE_MAX, ""};
+  if (!hp_select_grow(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
+      !hp_select_grow(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
+                      sizeof *rules->of_selector))
+    return HPAR_ERROR_MEMORY;
+  hp_rule *made = &rules->rules[rules->count];
+  if (!copy_rule(made, rule)) {
+    free_rule(made);
+    return HPAR_ERROR_MEMORY;
+  }
+  if (rule->selector) {
+    hpar_selector_error wrong;
+    hpar_status status = hp_selectors_add(rules->selectors, rule->selector, strlen(rule->selector), true, &wrong);
+    if (status != HPAR_OK) {
+      free_rule(made);
+      *error = (hpar_rule_error){wrong.offset, SIZE_MAX, wrong.reason};
+      return status;
+    }
+    rules->of_selector[rules->selector_count++] = rules->count;
+  }
+  rules->count++;
+  return HPAR_OK;
+}
+
+/*** compilation ***/
+
+typedef struct interning {
+  hpar_rules *rules;
+  hp_interner interner;
+  hp_unwind unwind;
+} interning;
+
+static hpar_status intern_names(void *argument) {
+  interning *i = argument;
+  const hpar_selectors *set = i->rules->selectors;
+  hp_interner_open(&i->interner, &i->rules->document->atoms, &i->unwind);
+  for (uint32_t k = 0; k < set->names_count; k++) {
+    const hp_selector_name *name = &set->names[k];
+    hp_intern(&i->interner, set->text + name->exact, name->length);
+    hp_intern(&i->interner, set->text + name->lower, name->length);
+  }
+  return HPAR_OK;
+}
+
+static bool is_any(const hp_bits *bits, uint32_t words) {
+  for (uint32_t w = 0; w < words; w++)
+    if (bits[w]) return true;
+  return false;
+}
+
+static void find_needs(hpar_rules *rules) {
+  const hpar_selectors *set = rules->selectors;
+  const hp_matcher *m = &rules->matcher;
+  rules->needs_every_tag = set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->counters;
+  for (uint32_t i = 0; i < set->instructions_count; i++) {
+    uint8_t combinator = set->instructions[i].combinator;
+    if (combinator != HP_COMBINATOR_NONE) rules->needs_frames = true;
+    if (combinator == HP_COMBINATOR_NEXT || combinator == HP_COMBINATOR_LATER) rules->needs_every_tag = true;
+  }
+  rules->needs_frames |= rules->needs_every_tag;
+  rules->needs_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;
+  rules->has_universal = is_any(m->universal, m->words);
+  for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
+}
+
+hpar_status hpar_rules_compile(hpar_rules *rules) {
+  if (!rules) return HPAR_ERROR_ARGUMENT;
+  if (rules->is_compiled) return HPAR_OK;
+  interning i = {.rules = rules};
+  hpar_status status = HPAR_OK;
+  if (rules->selectors->names_count) {
+    status = hp_document_open(rules->document, false, 0);
+    if (!status) status = hp_try(&i.unwind, intern_names, &i);
+    hp_interner_close(&i.interner);
+  }
+  if (!status) status = hp_matcher_open(&rules->matcher, rules->selectors, rules->document, 0);
+  if (status) {
+    hp_matcher_close(&rules->matcher);
+    memset(&rules->matcher, 0, sizeof rules->matcher);
+    return status;
+  }
+  find_needs(rules);
+  rules->is_compiled = true;
+  return HPAR_OK;
+}

@@ -1,0 +1,309 @@
+#include "rewrite/scan.h"
+
+#include "html/tokenizer/states.h"
+
+typedef enum scan_state {
+  IN_TEXT,
+  IN_SECTION, /* CDATA */
+  IN_NAME,
+  IN_TAG,
+  IN_COMMENT,
+  IN_DECLARATION, /* ends at the first ">": doctype, processing instruction, bogus comment */
+  IN_DOCTYPE
+} scan_state;
+
+/* The states of the standard inside a tag. */
+typedef enum tag_state {
+  BEFORE_ATTRIBUTE,
+  IN_ATTRIBUTE,
+  AFTER_ATTRIBUTE,
+  BEFORE_VALUE,
+  IN_DOUBLE_QUOTES,
+  IN_SINGLE_QUOTES,
+  IN_UNQUOTED,
+  AFTER_QUOTES,
+  AFTER_SOLIDUS
+} tag_state;
+
+void hp_scanner_open(hp_scanner *s) {
+  *s = (hp_scanner){.begin = "", .at = "", .end = "", .kernels = hp_scan(), .comment_kind = 0};
+  s->content = HP_CONTENT_DATA;
+}
+
+void hp_scanner_set_content(hp_scanner *s, hp_content content, hp_atom raw_name) {
+  s->content = content;
+  s->raw_name = raw_name;
+  s->script = s->dashes = 0;
+}
+
+uint64_t hp_scanner_retained(const hp_scanner *s) {
+  bool inside = s->state == IN_NAME || (s->state > IN_NAME && s->captures);
+  return inside ? s->token_start : hp_scanner_position(s, s->at);
+}
+
+bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == IN_NAME || s->state == IN_TAG; }
+bool hp_scanner_is_in_section(const hp_scanner *s) { return s->state == IN_SECTION; }
+
+static hp_scan_event emit(hp_scanner *s, hp_scan_event event, const char *from, const char *to) {
+  s->from = from;
+  s->to = s->at = to;
+  return event;
+}
+
+static const char *token_begin(const hp_scanner *s) { return s->begin + (s->token_start - s->position); }
+
+/* Completes the token that ends before `to`. */
+static hp_scan_event end_token(hp_scanner *s, hp_scan_event event, const char *to) {
+  s->state = IN_TEXT;
+  return emit(s, event, s->captures ? token_begin(s) : to, to);
+}
+
+/*** tags ***/
+
+static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
+
+static tag_state after_name(char c) {
+  if (c == '/') return AFTER_SOLIDUS;
+  return c == '=' ? BEFORE_VALUE : AFTER_ATTRIBUTE;
+}
+
+/* Begins an attribute at `c`, which is neither white nor ">". */
+static tag_state begin_attribute(char c) { return c == '/' ? AFTER_SOLIDUS : IN_ATTRIBUTE; }
+
+/* Returns the state after `c`, which does not end the tag. */
+static tag_state next_state(tag_state state, char c) {
+  switch (state) {
+    case BEFORE_ATTRIBUTE:
+    case AFTER_SOLIDUS: return is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
+    case AFTER_QUOTES: return is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
+    case IN_ATTRIBUTE: return hp_class(c) & HP_BYTE_NAME_STOP ? after_name(c) : IN_ATTRIBUTE;
+    case AFTER_ATTRIBUTE:
+      if (is_white(c)) return AFTER_ATTRIBUTE;
+      return c == '=' ? BEFORE_VALUE : begin_attribute(c);
+    case BEFORE_VALUE:
+      if (is_white(c)) return BEFORE_VALUE;
+      if (c == '"') return IN_DOUBLE_QUOTES;
+      return c == '\'' ? IN_SINGLE_QUOTES : IN_UNQUOTED;
+    default: return is_white(c) ? BEFORE_ATTRIBUTE : IN_UNQUOTED;
+  }
+}
+
+static hp_scan_event scan_tag(hp_scanner *s) {
+  const char *at = s->at, *end = s->end;
+  tag_state state = s->tag_state;
+  for (;;) {
+    if (state == IN_DOUBLE_QUOTES || state == IN_SINGLE_QUOTES) {
+      at = s->kernels->byte(at, end, state == IN_DOUBLE_QUOTES ? '"' : '\'');
+      if (at == end) break;
+      at++;
+      state = AFTER_QUOTES;
+    }
+    if (at == end) break;
+    if (state == IN_ATTRIBUTE)
+      while (at < end && !(hp_class(*at) & HP_BYTE_NAME_STOP)) at++;
+    else if (state == IN_UNQUOTED)
+      while (at < end && !is_white(*at) && *at != '>') at++;
+    if (at == end) break;
+    char c = *at++;
+    if (c == '>') {
+      s->self_closing = state == AFTER_SOLIDUS;
+      return end_token(s, HP_SCAN_TAG, at);
+    }
+    state = next_state(state, c);
+  }
+  s->tag_state = (uint8_t)state;
+  s->at = at;
+  return HP_SCAN_NEEDS_INPUT;
+}
+
+static hp_scan_event scan_name(hp_scanner *s) {
+  const char *at = s->at, *end = s->end;
+  while (at < end && !(hp_class(*at) & HP_BYTE_TAG_STOP)) at++;
+  s->at = at;
+  if (at == end) return HP_SCAN_NEEDS_INPUT;
+  s->state = IN_TAG;
+  s->tag_state = BEFORE_ATTRIBUTE;
+  s->captures = false;
+  return emit(s, HP_SCAN_NAME, token_begin(s) + 1 + s->is_end_tag, at);
+}
+
+static hp_scan_event begin_tag(hp_scanner *s, const char *at, bool is_end) {
+  s->state = IN_NAME;
+  s->is_end_tag = is_end;
+  s->token_start = hp_scanner_position(s, at);
+  s->at = at + 1 + is_end;
+  return scan_name(s);
+}
+
+/*** comments and declarations ***/
+
+/* Remembers the last bytes of [from, to). */
+static void note_tail(hp_scanner *s, const char *from, const char *to) {
+  for (const char *p = to - from > 3 ? to - 3 : from; p < to; p++) {
+    if (s->comment_length == 3) memmove(s->comment_tail, s->comment_tail + 1, 2);
+    s->comment_tail[s->comment_length == 3 ? 2 : s->comment_length] = *p;
+    if (s->comment_length < 3) s->comment_length++;
+  }
+}
+
+/* Returns the length of the end before ">", or -1 if the comment continues. */
+static int comment_end(const hp_scanner *s) {
+  const char *tail = s->comment_tail;
+  unsigned n = s->comment_length;
+  if (n >= 2 && tail[n - 1] == '-' && tail[n - 2] == '-') return 2;
+  if (n == 3 && tail[2] == '!' && tail[1] == '-' && tail[0] == '-') return 3;
+  if (n == 0) return 0;
+  return n == 1 && tail[0] == '-' ? 1 : -1;
+}
+
+//§ comment-state
+static hp_scan_event scan_comment(hp_scanner *s) {
+  const char *at = s->at;
+  for (;;) {
+    const char *stop = s->kernels->byte(at, s->end, '>');
+    note_tail(s, at, stop);
+    if (stop == s->end) break;
+    int end = comment_end(s);
+    if (end >= 0) {
+      s->data_to = stop - end;
+      s->data_from = s->captures ? token_begin(s) + 4 : s->data_to;
+      return end_token(s, HP_SCAN_COMMENT, stop + 1);
+    }
+    note_tail(s, stop, stop + 1);
+    at = stop + 1;
+  }
+  s->at = s->end;
+  if (!s->last) return HP_SCAN_NEEDS_INPUT;
+  s->closer = "-->";
+  s->data_to = s->end;
+  s->data_from = s->captures ? token_begin(s) + 4 : s->end;
+  return end_token(s, HP_SCAN_COMMENT, s->end);
+}
+
+static hp_scan_event scan_declaration(hp_scanner *s) {
+  const char *stop = s->kernels->byte(s->at, s->end, '>');
+  s->at = stop;
+  if (stop == s->end && !s->last) return HP_SCAN_NEEDS_INPUT;
+  if (stop == s->end) s->closer = ">";
+  s->data_to = stop;
+  s->data_from = s->captures ? token_begin(s) + s->comment_kind : stop;
+  return end_token(s, s->state == IN_DOCTYPE ? HP_SCAN_DOCTYPE : HP_SCAN_COMMENT, stop + (stop < s->end));
+}
+
+/* Begins a comment or a declaration at `at`, whose data begins `skip` bytes later. */
+static hp_scan_event begin_declaration(hp_scanner *s, const char *at, scan_state state, unsigned skip) {
+  s->state = (uint8_t)state;
+  s->token_start = hp_scanner_position(s, at);
+  s->captures = state == IN_DOCTYPE ? s->captures_doctypes : s->captures_comments;
+  s->comment_length = 0;
+  s->comment_kind = (uint8_t)skip;
+  s->at = at + skip;
+  return state == IN_COMMENT ? scan_comment(s) : scan_declaration(s);
+}
+
+/* Returns how many bytes of the word are at `at`. Letters of the word match in any case. */
+static size_t common(const hp_scanner *s, const char *at, const char *word, size_t length) {
+  size_t n = 0;
+  for (; n < length && at + n < s->end; n++) {
+    bool letter = word[n] >= 'a' && word[n] <= 'z';
+    if ((letter ? at[n] | 0x20 : at[n]) != word[n]) break;
+  }
+  return n;
+}
+
+//§ markup-declaration-open-state
+static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
+  size_t left = (size_t)(s->end - at);
+  if (common(s, at, "<!--", 4) == 4) return begin_declaration(s, at, IN_COMMENT, 4);
+  if (common(s, at, "<!doctype", 9) == 9) return begin_declaration(s, at, IN_DOCTYPE, 9);
+  if (common(s, at, "<![CDATA[", 9) == 9) {
+    if (!s->takes_cdata || !s->takes_cdata(s->context)) return begin_declaration(s, at, IN_DECLARATION, 2);
+    s->state = IN_SECTION;
+    s->after_lead = false;
+    return emit(s, HP_SCAN_MARKER, at, at + 9);
+  }
+  bool undecided = common(s, at, "<!--", 4) == left || common(s, at, "<!doctype", 9) == left ||
+                   common(s, at, "<![CDATA[", 9) == left;
+  if (undecided && !s->last) {
+    s->at = at;
+    return HP_SCAN_NEEDS_INPUT;
+  }
+  return begin_declaration(s, at, IN_DECLARATION, 2);
+}
+
+//§ cdata-section-state
+//§ cdata-section-bracket-state
+/* Keeps brackets at the end of the window: they may belong to the end of the section. */
+static hp_scan_event scan_section(hp_scanner *s) {
+  const char *from = s->at, *at = from;
+  unsigned brackets = 0;
+  for (; at < s->end; at++) {
+    if (s->after_lead) {
+      s->after_lead = false;
+      brackets = 0;
+      if ((unsigned char)*at >= 0x40) continue;
+    }
+    if (*at == ']') {
+      if (brackets < 2) brackets++;
+      continue;
+    }
+    if (*at == '>' && brackets == 2) {
+      if (at - 2 > from) return emit(s, HP_SCAN_TEXT, from, at - 2);
+      s->state = IN_TEXT;
+      return emit(s, HP_SCAN_MARKER, from, at + 1);
+    }
+    brackets = 0;
+    s->after_lead = s->has_wide_trails && (unsigned char)*at > 0x80 && (unsigned char)*at < 0xFF;
+  }
+  if (!s->last) at -= brackets;
+  return at == from ? HP_SCAN_NEEDS_INPUT : emit(s, HP_SCAN_TEXT, from, at);
+}
+
+/*** the data state ***/
+
+/* Reads what begins with the "<" at `at`. Returns HP_SCAN_TEXT if it is a character. */
+//§ tag-open-state
+static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
+  size_t left = (size_t)(s->end - at);
+  s->at = at;
+  if (left > 1) {
+    if (hp_is_alpha(at[1])) return begin_tag(s, at, false);
+    if (at[1] == '!') return begin_markup(s, at);
+    if (at[1] == '?') return begin_declaration(s, at, IN_DECLARATION, 1);
+    if (at[1] != '/') return emit(s, HP_SCAN_TEXT, at, at + 1);
+  }
+  //§ end-tag-open-state
+  if (left > 2) {
+    if (hp_is_alpha(at[2])) return begin_tag(s, at, true);
+    if (at[2] == '>') return emit(s, HP_SCAN_MARKER, at, at + 3);
+    return begin_declaration(s, at, IN_DECLARATION, 2);
+  }
+  return s->last ? emit(s, HP_SCAN_TEXT, at, s->end) : HP_SCAN_NEEDS_INPUT;
+}
+
+static hp_scan_event scan_text(hp_scanner *s) {
+  const char *at = s->at;
+  if (at == s->end) return HP_SCAN_NEEDS_INPUT;
+  if (s->content == HP_CONTENT_PLAINTEXT) return emit(s, HP_SCAN_TEXT, at, s->end);
+  if (s->content != HP_CONTENT_DATA) {
+    hp_scan_event event = hp_scan_raw_text(s);
+    if (event != HP_SCAN_NAME) return event;
+    s->content = HP_CONTENT_DATA;
+    return begin_tag(s, s->at, true);
+  }
+  if (*at == '<') return scan_markup(s, at);
+  return emit(s, HP_SCAN_TEXT, at, s->kernels->byte(at, s->end, '<'));
+}
+
+hp_scan_event hp_scanner_next(hp_scanner *s) {
+  switch ((scan_state)s->state) {
+    case IN_TEXT: return scan_text(s);
+    case IN_SECTION: return scan_section(s);
+    case IN_NAME: return scan_name(s);
+    case IN_TAG: return scan_tag(s);
+    case IN_COMMENT: return scan_comment(s);
+    case IN_DECLARATION:
+    case IN_DOCTYPE: return scan_declaration(s);
+  }
+  return HP_SCAN_NEEDS_INPUT;
+}

@@ -1,0 +1,70 @@
+#ifndef HP_REWRITE_SCAN_H
+#define HP_REWRITE_SCAN_H
+
+/* The tag scanner: finds tags, comments, doctypes and texts in bytes of any ASCII-compatible
+ * encoding. It can stop after any byte. It reads the name of each tag. It leaves the attributes to
+ * rewrite/attributes.h, and skips the other bytes of the tag.
+ *
+ * The owner gives the scanner a window of the input. The scanner returns events until it needs more
+ * input. The owner then moves the window. The new window begins at hp_scanner_retained or before.
+ * Positions are offsets in the input and have 64 bits. */
+
+#include "base/atom.h"
+#include "html/tokenizer/tokenizer.h"
+#include "text/scan/scan.h"
+
+typedef enum hp_scan_event {
+  HP_SCAN_NEEDS_INPUT, /* the window has no further event; at the end of the input: none follows */
+  HP_SCAN_TEXT,        /* [from, to): bytes of a text */
+  HP_SCAN_MARKER,      /* [from, to): bytes of a text that are no characters: "</>", CDATA's ends */
+  HP_SCAN_NAME,        /* [from, to): the name of a tag that begins at token_start */
+  HP_SCAN_TAG,         /* a tag ends at `to`; if it is captured, it begins at `from` */
+  HP_SCAN_COMMENT,     /* a comment or another declaration, likewise; data_from, data_to */
+  HP_SCAN_DOCTYPE      /* likewise */
+} hp_scan_event;
+
+typedef struct hp_scanner {
+  const char *begin, *at, *end; /* the window, and the place in it */
+  uint64_t position;            /* of `begin` in the input */
+  bool last;                    /* the window ends with the input */
+  uint8_t state, tag_state;
+  uint8_t script, dashes; /* of a script's text */
+  bool after_lead;        /* of a two-byte character in a CDATA section */
+  bool has_wide_trails;   /* the second byte of a character may be "]" */
+  bool is_end_tag, self_closing;
+  bool captures; /* the window keeps the current token: the owner may set it after HP_SCAN_NAME */
+  bool captures_comments, captures_doctypes;
+  uint8_t comment_length; /* bytes of data, up to 3 */
+  char comment_tail[3];   /* the last of them */
+  uint8_t comment_kind;   /* 0: "<!--", else the bytes before the data of another declaration */
+  const char *closer;     /* what an incomplete comment at the end lacks; NULL: none */
+  uint64_t token_start;
+  hp_content content;                          /* of the text; the owner sets it after a tag */
+  hp_atom raw_name;                            /* of raw text; HP_NO_ATOM: it has no end tag */
+  const char *from, *to, *data_from, *data_to; /* of the last event */
+  bool (*takes_cdata)(void *context);          /* "<![CDATA[" begins a section here */
+  void *context;
+  const hp_scan_kernels *kernels;
+} hp_scanner;
+
+void hp_scanner_open(hp_scanner *scanner);
+/* Sets the content of the text that begins here. */
+void hp_scanner_set_content(hp_scanner *scanner, hp_content content, hp_atom raw_name);
+hp_scan_event hp_scanner_next(hp_scanner *scanner);
+
+static inline uint64_t hp_scanner_position(const hp_scanner *s, const char *at) {
+  return s->position + (uint64_t)(at - s->begin);
+}
+/* Returns the position from which the next window must have the input. */
+uint64_t hp_scanner_retained(const hp_scanner *scanner);
+
+/* Returns true inside a tag, which no token follows if the input ends. */
+bool hp_scanner_is_in_tag(const hp_scanner *scanner);
+bool hp_scanner_is_in_section(const hp_scanner *scanner);
+
+/* Parts of the scanner that are in files of their own. */
+/* Reads raw text up to its end tag, or to the end of the window. Returns HP_SCAN_TEXT, or
+ * HP_SCAN_NAME if the end tag is at the place: `at` is at its "<" then. */
+hp_scan_event hp_scan_raw_text(hp_scanner *scanner);
+
+#endif

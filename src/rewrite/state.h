@@ -1,0 +1,270 @@
+#ifndef HP_REWRITE_STATE_H
+#define HP_REWRITE_STATE_H
+
+/* The rewriter and the objects that callbacks receive.
+ *
+ *   rewriter.c   the interface: begin, feed, finish, options, encodings
+ *   window.c     the window over the input, failures
+ *   tokens.c     scanner events become tokens of the shadow builder
+ *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
+ *   ends.c       records of open elements, and the edits where they end
+ *   units.c      texts, comments, doctypes, the end of the document
+ *   element.c    what callbacks do with elements */
+
+#include "html/tree/shadow.h"
+#include "rewrite/attributes.h"
+#include "rewrite/edits.h"
+#include "rewrite/encode.h"
+#include "rewrite/matching.h"
+#include "rewrite/names.h"
+#include "rewrite/scan.h"
+#include "text/encoding/decode.h"
+
+typedef struct hp_end_call {
+  hpar_element_end_callback callback;
+  void *context;
+  uint32_t rule; /* to retire; UINT32_MAX: none */
+} hp_end_call;
+
+typedef struct hp_end_calls {
+  hp_end_call *items;
+  uint32_t count, capacity;
+} hp_end_calls;
+
+typedef struct hp_rule_list {
+  uint32_t *items;
+  uint32_t count, capacity;
+} hp_rule_list;
+
+typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } hp_muting;
+
+/* What is to happen at the end of an open element. A node has the index of its record in
+ * `previous`. Clones of a formatting element share its record. */
+typedef struct hp_record {
+  uint32_t users; /* nodes; 0: the record is free */
+  uint32_t next_free;
+  uint32_t scope_depth; /* open nodes whose texts and comments `scopes` receive */
+  hp_bytes append, after, rename;
+  hp_end_calls ends;
+  hp_rule_list scopes; /* rules for the text and the comments inside */
+  uint8_t muting;
+  bool renames, unwraps, has_tag, has_ended;
+} hp_record;
+
+typedef struct hp_attribute_edit {
+  uint32_t span; /* UINT32_MAX: a new attribute */
+  bool unsets;
+  uint32_t name, name_length, value, value_length; /* in `edit_text` */
+} hp_attribute_edit;
+
+/* An element while its rules run. Its buffers serve all elements of the stream. */
+struct hpar_element {
+  hpar_rewriter *rewriter;
+  hp_ref node;
+  bool has_tag, is_open, is_removed, is_muted;
+  uint64_t start, end; /* of the tag, or both the position */
+  hp_bytes before, prepend, append, after, rename, edit_text;
+  hp_attribute_edit *edits;
+  uint32_t edit_count, edit_capacity;
+  hp_end_calls ends;
+  hp_rule_list scopes;
+  uint8_t muting;
+  bool unwraps, renames;
+};
+
+struct hpar_element_end {
+  hpar_rewriter *rewriter;
+  hp_record *record;
+  hp_ref node;
+  bool is_match; /* its own end tag ends it */
+  bool removes_tag;
+};
+
+struct hpar_text_piece {
+  hpar_rewriter *rewriter;
+  hpar_string raw;
+  uint64_t offset;
+  hpar_text_kind kind;
+  bool is_first, is_last, is_removed, in_section;
+  hp_bytes before, after, replacement;
+};
+
+struct hpar_comment {
+  hpar_rewriter *rewriter;
+  uint64_t start, end, data_start, data_end;
+  hpar_string data;
+  bool is_plain; /* begins with "<!--" */
+  bool is_removed, is_changed;
+  hp_bytes before, after, replacement, text;
+};
+
+struct hpar_doctype {
+  hpar_rewriter *rewriter;
+  hp_doctype parts;
+  bool is_removed;
+};
+
+struct hpar_document_end {
+  hpar_rewriter *rewriter;
+};
+
+typedef struct hp_rule_state {
+  uint64_t matches;
+  uint64_t open; /* elements in scope; 1 more for a rule for the document */
+  bool is_retired;
+} hp_rule_state;
+
+typedef enum hp_phase {
+  HP_PHASE_NONE,  /* no stream */
+  HP_PHASE_BEGIN, /* the first bytes may be a byte order mark */
+  HP_PHASE_RUNS,
+  HP_PHASE_PASSES, /* the input is passed on */
+  HP_PHASE_FAILED
+} hp_phase;
+
+typedef struct hp_find {
+  uint64_t from, to;
+  uint32_t text, length; /* in find_text */
+} hp_find;
+
+struct hpar_rewriter {
+  hp_unwind unwind;
+  const hpar_rules *rules;
+  hpar_rewrite_options options;
+  hp_phase phase;
+  hpar_status status; /* of the failure */
+  const char *error;
+  bool in_call, destroys; /* a call runs; the rewriter is to be destroyed when it returns */
+  uint64_t deadline;
+
+  hp_scanner scanner;
+  hp_shadow shadow;
+  hp_names names;
+  hp_matching matching;
+  hp_scratch scratch;
+  hp_spans spans;
+  hp_edits edits;
+  hp_sink sink;
+  const hp_encoding *encoding; /* NULL: unknown */
+  hp_decoder *decoder;         /* of UTF-16 */
+  bool is_certain;
+  uint64_t mark_bytes; /* of a byte order mark, which is no text */
+
+  hp_bytes held; /* input from the previous feeds */
+  uint64_t received;
+  const char *feed; /* the bytes of the running feed that follow the window */
+  size_t feed_left;
+  uint64_t safe;   /* the input and the edits before it are complete */
+  hp_edits marked; /* the list at that position: its counters only */
+
+  hp_rule_state *rule_states;
+  uint32_t rule_capacity;
+  uint32_t active_rules;              /* that are not retired */
+  uint32_t text_rules, comment_rules; /* with open elements */
+  uint32_t whole_text_rules;
+  uint32_t doctype_rules, end_rules;
+
+  hp_record *records; /* index 0 is unused */
+  uint32_t record_count, record_capacity, free_record, open_records;
+  uint32_t mute_depth;
+
+  /* The current token. */
+  uint64_t token_start, token_end;
+  hp_shadow_tag tag;
+  bool at_tag, has_spans, at_end;
+  uint32_t name_length; /* of the tag's name in the input */
+  const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
+  hp_bytes after_tag;   /* goes after the current end tag */
+  uint32_t unmute_after_tag;
+
+  /* The current text. */
+  bool in_text, text_is_first, in_section;
+  uint64_t text_start; /* of the part that is not delivered */
+  bool seen[4];        /* hp_shadow_text */
+  bool after_cr;
+
+  hpar_element element;
+  hpar_text_piece piece;
+  hpar_comment comment;
+  hp_find *finds;
+  uint32_t find_count, find_capacity;
+  hp_bytes find_text;
+
+  hpar_rewrite_stats stats;
+};
+
+/*** window.c ***/
+
+/* Scans a window that begins at `position`. Returns the position from which the input stays. */
+uint64_t hp_window_scan(hpar_rewriter *rewriter, const char *bytes, size_t length, uint64_t position);
+/* Feeds bytes of an encoding that the scanner reads. */
+hpar_status hp_window_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
+/* Writes what is complete and ends the rewriting. With HPAR_FAIL_PASS passes on the rest. */
+hpar_status hp_window_fail(hpar_rewriter *rewriter, hpar_status status);
+void hp_window_check_memory(hpar_rewriter *rewriter);
+
+/* The edits before `position` are complete. A failure drops later ones. */
+static inline void hp_rewriter_mark(hpar_rewriter *r, uint64_t position) {
+  r->safe = position;
+  r->marked.count = r->edits.count;
+  r->marked.text.length = r->edits.text.length;
+}
+/* Ends the stream with a failure. */
+_Noreturn void hp_rewriter_fail(hpar_rewriter *rewriter, hpar_status status, const char *error);
+/* Handles what a callback returns. */
+void hp_rewriter_take_result(hpar_rewriter *rewriter, hpar_rewrite_result result, uint32_t rule);
+void hp_rewriter_retire(hpar_rewriter *rewriter, uint32_t rule);
+/* Returns the input at a position in the window. */
+static inline const char *hp_rewriter_at(const hpar_rewriter *r, uint64_t position) {
+  return r->scanner.begin + (position - r->scanner.position);
+}
+/* Returns the encoding that decodes values. */
+const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
+static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
+  return r->is_certain && r->encoding->kind == HP_ENCODING_UTF8;
+}
+
+/*** tokens.c ***/
+
+/* Processes the events of the window. */
+void hp_rewriter_scan(hpar_rewriter *rewriter);
+/* Ends the input. */
+void hp_rewriter_end(hpar_rewriter *rewriter);
+/* Ends the current text at a position. */
+void hp_rewriter_end_text(hpar_rewriter *rewriter, uint64_t position);
+
+/*** elements.c ***/
+
+void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
+/* Inserts text at a position of the input, unless it is inside removed content. */
+void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
+void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
+
+/*** ends.c ***/
+
+void hp_rewriter_popped(void *context, hp_ref node);
+void hp_rewriter_freed(void *context, hp_ref node);
+/* Ends body or html at an end tag that the standard accepts for it. */
+void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
+/* Makes a record of the element for its end. Takes over lists and buffers of the element. */
+void hp_rewriter_record(hpar_rewriter *rewriter, hpar_element *element);
+/* A clone of a formatting element shares its record. */
+void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
+void hp_record_close(hp_record *record);
+
+/*** units.c ***/
+
+/* Gives the text from text_start to `end` to the rules. */
+void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+void hp_rewriter_deliver_comment(hpar_rewriter *rewriter);
+void hp_rewriter_deliver_doctype(hpar_rewriter *rewriter, const hp_doctype *parts);
+void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
+
+/*** element.c ***/
+
+hpar_status hp_element_act(hpar_element *element, const hpar_action *action);
+/* Appends the content at the end or, with `in_front`, at the beginning. */
+hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
+                           hp_place_kind place);
+
+#endif

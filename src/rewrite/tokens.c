@@ -1,0 +1,414 @@
+/* Scanner events become tokens of the shadow builder. */
+
+#include "base/ascii.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "html/tokenizer/states.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+/*** texts ***/
+
+void hp_rewriter_end_text(hpar_rewriter *r, uint64_t position) {
+  if (!r->in_text) return;
+  if (r->text_rules) hp_rewriter_deliver_text(r, position, true);
+  r->text_start = position;
+  r->text_is_first = true;
+  r->in_text = false;
+}
+
+static void begin_text(hpar_rewriter *r, uint64_t position) {
+  if (r->in_text) return;
+  r->in_text = r->text_is_first = true;
+  r->text_start = position;
+  r->after_cr = false;
+  memset(r->seen, 0, sizeof r->seen);
+}
+
+static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
+  if (r->seen[kind]) return;
+  uint64_t start = r->text_start;
+  bool in_text = r->in_text;
+  r->seen[kind] = true;
+  r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
+  hp_shadow_take_text(&r->shadow, kind);
+  if (in_text && !r->in_text) { /* the text begins another node here */
+    r->in_text = r->text_is_first = true;
+    r->text_start = r->token_start > start ? r->token_start : start;
+  }
+}
+
+typedef enum reference_kind { REFERENCE_OTHER, REFERENCE_WHITE, REFERENCE_NEWLINE, REFERENCE_CUT } reference_kind;
+
+/* Returns the kind of the character of the reference at `at`. Sets its end. */
+static reference_kind classify_reference(const char *at, const char *end, bool last, const char **stop) {
+  static const char *const names[] = {"Tab;", "NewLine;"};
+  const char *p = at + 1;
+  *stop = p;
+  if (p == end) return last ? REFERENCE_OTHER : REFERENCE_CUT;
+  for (int i = 0; i < 2; i++) {
+    size_t length = strlen(names[i]), left = (size_t)(end - p), known = left < length ? left : length;
+    if (memcmp(p, names[i], known) != 0) continue;
+    if (known < length) return last ? REFERENCE_OTHER : REFERENCE_CUT;
+    *stop = p + length;
+    return i ? REFERENCE_NEWLINE : REFERENCE_WHITE;
+  }
+  if (*p++ != '#') return REFERENCE_OTHER;
+  if (p == end) return last ? REFERENCE_OTHER : REFERENCE_CUT;
+  bool hexadecimal = (*p | 0x20) == 'x';
+  p += hexadecimal;
+  uint32_t value = 0;
+  const char *digits = p;
+  for (; p < end; p++) {
+    unsigned digit = (unsigned char)*p - '0';
+    if (digit > 9 && hexadecimal && (unsigned char)((*p | 0x20) - 'a') < 6) digit = (unsigned)(*p | 0x20) - 'a' + 10;
+    if (digit > (hexadecimal ? 15u : 9u)) break;
+    if (value < 0x110000) value = value * (hexadecimal ? 16 : 10) + digit;
+  }
+  if (p == end && !last) return REFERENCE_CUT;
+  if (p == digits) return REFERENCE_OTHER;
+  *stop = p < end && *p == ';' ? p + 1 : p;
+  if (value == '\n') return REFERENCE_NEWLINE;
+  return value == ' ' || value == '\t' || value == '\f' || value == '\r' ? REFERENCE_WHITE : REFERENCE_OTHER;
+}
+
+static bool is_settled(const hpar_rewriter *r) {
+  return (r->seen[HP_SHADOW_OTHER] && r->seen[HP_SHADOW_WHITE]) || !hp_shadow_text_matters(&r->shadow);
+}
+
+/* Gives the kinds of the characters to the shadow, each once, while they matter. Returns where it
+ * stopped: `to`, or an incomplete character reference. */
+static const char *classify(hpar_rewriter *r, const char *from, const char *to) {
+  bool references = r->scanner.content == HP_CONTENT_DATA && !hp_scanner_is_in_section(&r->scanner);
+  bool first = !r->seen[0] && !r->seen[1] && !r->seen[2] && !r->seen[3];
+  for (const char *p = from, *next; p < to && !is_settled(r); p = next, first = false) {
+    hp_shadow_text kind = HP_SHADOW_OTHER;
+    next = p + 1;
+    if (r->after_cr && *p == '\n') {
+      r->after_cr = false;
+      continue;
+    }
+    r->after_cr = false;
+    if (*p == '&' && references) {
+      reference_kind found = classify_reference(p, to, r->scanner.last || to < r->scanner.end, &next);
+      if (found == REFERENCE_CUT) return p;
+      if (found == REFERENCE_NEWLINE) kind = first ? HP_SHADOW_NEWLINE : HP_SHADOW_WHITE;
+      if (found == REFERENCE_WHITE) kind = HP_SHADOW_WHITE;
+    } else if (hp_class(*p) & HP_BYTE_WHITE) {
+      bool newline = *p == '\n' || *p == '\r';
+      kind = newline && first ? HP_SHADOW_NEWLINE : HP_SHADOW_WHITE;
+      r->after_cr = first && *p == '\r';
+    } else if (!*p) {
+      kind = HP_SHADOW_NUL;
+    }
+    take_kind(r, kind, p);
+  }
+  return to;
+}
+
+/* Returns the end of the whole characters and references before `to`. */
+static const char *whole_upto(const hpar_rewriter *r, const char *from, const char *to) {
+  enum { MAX_REFERENCE = 40 };
+  if (hp_rewriter_encoding(r)->kind == HP_ENCODING_UTF8) {
+    const char *p = to;
+    while (p > from && to - p < 4 && ((unsigned char)p[-1] & 0xC0) == 0x80) p--;
+    if (p > from && (unsigned char)p[-1] >= 0xC0) {
+      unsigned char lead = (unsigned char)p[-1];
+      if (to - p < (lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1)) to = p - 1;
+    }
+  }
+  for (const char *p = to; p > from && to - p < MAX_REFERENCE; p--) {
+    if (p[-1] == '&') return p - 1;
+    if (!hp_is_alpha(p[-1]) && !hp_ascii_is_digit(p[-1]) && p[-1] != '#') break;
+  }
+  return to;
+}
+
+/* Delivers what need not wait for the end of the text. */
+static void deliver_parts(hpar_rewriter *r, const char *to) {
+  uint64_t position = hp_scanner_position(&r->scanner, to);
+  while (r->text_rules && position - r->text_start >= r->options.max_text) {
+    const char *from = hp_rewriter_at(r, r->text_start), *part = from + r->options.max_text;
+    const char *whole = whole_upto(r, from, part);
+    hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
+  }
+  if (!r->text_rules || r->whole_text_rules || position == r->text_start) return;
+  const char *whole = whole_upto(r, hp_rewriter_at(r, r->text_start), to);
+  position = hp_scanner_position(&r->scanner, whole);
+  if (position > r->text_start) hp_rewriter_deliver_text(r, position, false);
+}
+
+/* Returns false if the scanner needs more input to continue. */
+static bool take_text(hpar_rewriter *r) {
+  const char *from = r->scanner.from, *to = r->scanner.to;
+  begin_text(r, hp_scanner_position(&r->scanner, from));
+  if (!is_settled(r)) {
+    const char *stop = classify(r, from, to);
+    if (stop < to) {
+      r->scanner.at = to = stop;
+      if (r->text_rules) deliver_parts(r, to);
+      return false;
+    }
+  }
+  if (r->text_rules) deliver_parts(r, to);
+  return true;
+}
+
+/*** tags ***/
+
+/* Returns true if the shadow reads attributes of this start tag. The list of formatting elements
+ * never has two equal entries of `a` after a marker. */
+static bool shadow_reads(const hpar_rewriter *r, hp_atom name) {
+  if (name >= HP_KNOWN_ATOMS) return false;
+  switch (name) {
+    case HP_A: return false;
+    case HP_INPUT:
+    case HP_ANNOTATION_XML: return true;
+    case HP_META: return !r->is_certain;
+    default: return hp_html_tag(name) & HP_TAG_FORMATTING;
+  }
+}
+
+static void take_name(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  hp_rewriter_end_text(r, s->token_start);
+  r->name_length = (uint32_t)(s->to - s->from);
+  hp_name name = hp_lower_name(s->from, r->name_length, hp_rewriter_encoding(r), &r->scratch);
+  hp_atom atom = s->is_end_tag ? hp_names_find(&r->names, name.bytes, name.length)
+                               : hp_names_add(&r->names, name.bytes, name.length);
+  r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
+  r->has_spans = false;
+  bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
+  s->captures = reads || r->open_records || r->end_rules;
+  r->has_spans = reads;
+}
+
+static uint64_t hash_bytes(uint64_t hash, hp_name bytes) {
+  uint32_t i = 0;
+  for (; i + 8 <= bytes.length; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes.bytes + i, 8);
+    hash = hp_hash_mix(hash ^ word) + word;
+  }
+  uint64_t rest = 0;
+  if (i < bytes.length) memcpy(&rest, bytes.bytes + i, bytes.length - i);
+  return hp_hash_mix(hp_hash_mix(hash ^ rest) + bytes.length);
+}
+
+/* Sums two hashes of each attribute, so that their order has no effect. */
+static void hash_attributes(hpar_rewriter *r, hp_shadow_tag *tag) {
+  uint64_t sums[2] = {0, 0};
+  const uint64_t key = UINT64_C(0xD6E8FEB86659FD93);
+  for (uint32_t i = 0; i < r->spans.count; i++) {
+    const hp_span *span = &r->spans.items[i];
+    if (span->is_duplicate) continue;
+    hp_name name = hp_span_name(&r->spans, span, &r->scratch);
+    hp_name value = hp_span_value(&r->spans, span, hp_rewriter_encoding(r), &r->scratch);
+    sums[0] += hash_bytes(hash_bytes(key, name), value);
+    sums[1] += hash_bytes(hash_bytes(~key, value), name);
+    tag->has_attributes = true;
+  }
+  for (int i = 0; i < 4; i++) tag->hash[i] = (uint32_t)(sums[i / 2] >> 32 * (i % 2));
+}
+
+static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
+  const hp_span *span = hp_spans_find(&r->spans, name, strlen(name));
+  if (!span) return false;
+  hp_name value = hp_span_value(&r->spans, span, hp_rewriter_encoding(r), &r->scratch);
+  return value.length == strlen(wanted) && hp_ascii_equal(value.bytes, wanted, value.length);
+}
+
+static void read_attributes(hpar_rewriter *r) {
+  hp_shadow_tag *tag = &r->tag;
+  hp_spans_read(&r->spans, r->scanner.from, r->scanner.to, 1 + r->name_length, &r->scratch);
+  if (!r->spans.count) return;
+  if (tag->name == HP_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
+  if (tag->name == HP_ANNOTATION_XML)
+    tag->html_integration = has_value(r, "encoding", "text/html") || has_value(r, "encoding", "application/xhtml+xml");
+  if (tag->name == HP_FONT)
+    tag->breaks_out = hp_spans_find(&r->spans, "color", 5) || hp_spans_find(&r->spans, "face", 4) ||
+                      hp_spans_find(&r->spans, "size", 4);
+  if (tag->name != HP_A && (hp_html_tag(tag->name) & HP_TAG_FORMATTING)) hash_attributes(r, tag);
+}
+
+/* body and html end at the first end tag that leaves their mode. */
+static void end_body(hpar_rewriter *r, uint8_t mode) {
+  const hp_builder *b = &r->shadow.builder;
+  if (!r->open_records || b->mode == mode || (r->tag.name != HP_BODY && r->tag.name != HP_HTML)) return;
+  bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
+  if (!ends_html && b->mode != HP_AFTER_BODY) return;
+  if (b->depth >= 2 && b->stack[2].node) hp_rewriter_end_at_tag(r, b->stack[2].node);
+  if (ends_html && b->depth >= 1) hp_rewriter_end_at_tag(r, b->stack[1].node);
+}
+
+static void sweep_names(hpar_rewriter *r) {
+  const hp_builder *b = &r->shadow.builder;
+  hp_names_mark(&r->names, b->context.name);
+  for (uint32_t i = 1; i <= b->depth; i++) hp_names_mark(&r->names, b->stack[i].name);
+  for (uint32_t i = 1; i < r->matching.counter_count; i++)
+    hp_names_mark(&r->names, (hp_atom)r->matching.counters[i].type);
+  hp_names_sweep(&r->names);
+}
+
+static void update_content(hpar_rewriter *r) {
+  hp_content content = hp_shadow_content(&r->shadow);
+  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA)
+    hp_scanner_set_content(&r->scanner, content, r->tag.name);
+  r->scanner.captures_comments = r->comment_rules != 0;
+  r->scanner.captures_doctypes = r->doctype_rules || r->shadow.builder.mode == HP_INITIAL;
+}
+
+static void take_tag(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  r->token_start = s->token_start;
+  r->token_end = hp_scanner_position(s, s->to);
+  hp_rewriter_mark(r, r->token_start);
+  r->tag.self_closing = s->self_closing;
+  r->stats.tags++;
+  if (r->has_spans) read_attributes(r);
+  r->matching.matcher.is_quirky = r->options.quirks && hp_shadow_quirks(&r->shadow) == HPAR_QUIRKS;
+  uint8_t mode = r->shadow.builder.mode;
+  r->at_tag = true;
+  hp_shadow_take_tag(&r->shadow, &r->tag);
+  if (r->tag.is_end) end_body(r, mode);
+  r->at_tag = false;
+  for (; r->unmute_after_tag; r->unmute_after_tag--)
+    if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
+  hp_rewriter_insert(r, r->token_end, &r->after_tag);
+  r->after_tag.length = 0;
+  update_content(r);
+  hp_scratch_clear(&r->scratch);
+  if (hp_names_are_many(&r->names)) sweep_names(r);
+  uint32_t depth = r->shadow.builder.depth - r->shadow.builder.gaps;
+  if (depth > r->stats.depth) r->stats.depth = depth;
+  if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+}
+
+/*** comments and doctypes ***/
+
+static void take_comment(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  hp_rewriter_end_text(r, s->token_start);
+  r->token_start = s->token_start;
+  r->token_end = hp_scanner_position(s, s->to);
+  hp_rewriter_mark(r, r->token_start);
+  hp_shadow_take_comment(&r->shadow);
+  if (r->comment_rules && s->captures) hp_rewriter_deliver_comment(r);
+  hp_scratch_clear(&r->scratch);
+}
+
+static const char *skip_white(const char *p, const char *end) {
+  while (p < end && hp_class(*p) & HP_BYTE_WHITE) p++;
+  return p;
+}
+
+/* Reads a quoted identifier. Returns NULL if its quote is missing at the end. */
+static const char *read_identifier(const char *p, const char *end, hp_name *to) {
+  const char *stop = memchr(p + 1, *p, (size_t)(end - p - 1));
+  *to = (hp_name){p + 1, (uint32_t)((stop ? stop : end) - p - 1)};
+  return stop ? stop + 1 : NULL;
+}
+
+static bool is_keyword(const char *p, const char *end, const char *word) {
+  return end - p >= 6 && hp_ascii_equal(p, word, 6);
+}
+
+static bool is_quote(const char *p, const char *end) { return p < end && (*p == '"' || *p == '\''); }
+
+/* Reads a doctype from the end of "<!doctype". Returns whether it forces quirks. */
+//§ doctype-state
+static bool read_doctype(const char *p, const char *end, bool is_closed, hp_doctype *type) {
+  p = skip_white(p, end);
+  if (p == end) return true;
+  const char *name = p;
+  while (p < end && !(hp_class(*p) & HP_BYTE_WHITE)) p++;
+  type->name = (hp_name){name, (uint32_t)(p - name)};
+  p = skip_white(p, end);
+  if (p == end) return !is_closed;
+  bool is_public = is_keyword(p, end, "public");
+  if (!is_public && !is_keyword(p, end, "system")) return true;
+  p = skip_white(p + 6, end);
+  if (!is_quote(p, end)) return true;
+  p = read_identifier(p, end, is_public ? &type->public_id : &type->system_id);
+  if (!p) return true;
+  if (is_public) {
+    p = skip_white(p, end);
+    if (p == end) return !is_closed;
+    if (!is_quote(p, end)) return true;
+    if (!read_identifier(p, end, &type->system_id)) return true;
+  }
+  return !is_closed && skip_white(p, end) == end;
+}
+
+static void take_doctype(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  hp_rewriter_end_text(r, s->token_start);
+  r->token_start = s->token_start;
+  r->token_end = hp_scanner_position(s, s->to);
+  hp_rewriter_mark(r, r->token_start);
+  hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+  bool forces = s->captures && read_doctype(s->data_from, s->data_to, s->data_to < s->to, &type);
+  if (type.name.bytes) {
+    hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
+    hp_doctype lower = type;
+    lower.name = name;
+    hp_shadow_take_doctype(&r->shadow, &lower, forces);
+  } else {
+    hp_shadow_take_doctype(&r->shadow, &type, forces);
+  }
+  if (r->doctype_rules && s->captures) hp_rewriter_deliver_doctype(r, &type);
+  update_content(r);
+  hp_scratch_clear(&r->scratch);
+}
+
+/*** the loop ***/
+
+static bool is_done(const hpar_rewriter *r) {
+  return !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
+}
+
+static void apply_many(hpar_rewriter *r) {
+  enum { MANY = 64 };
+  if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
+  hp_rewriter_mark(r, r->token_end);
+}
+
+void hp_rewriter_scan(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  for (;;) {
+    switch (hp_scanner_next(s)) {
+      case HP_SCAN_NEEDS_INPUT: return;
+      case HP_SCAN_TEXT:
+        if (!take_text(r)) return;
+        break;
+      case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->from)); break;
+      case HP_SCAN_NAME: take_name(r); break;
+      case HP_SCAN_TAG:
+        take_tag(r);
+        apply_many(r);
+        if (is_done(r)) {
+          r->phase = HP_PHASE_PASSES;
+          r->stats.retired = true;
+          return;
+        }
+        break;
+      case HP_SCAN_COMMENT: take_comment(r); break;
+      case HP_SCAN_DOCTYPE: take_doctype(r); break;
+    }
+    if (r->sink.status != HPAR_OK) return;
+  }
+}
+
+void hp_rewriter_end(hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  uint64_t end = hp_scanner_position(s, s->end);
+  if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
+  hp_rewriter_end_text(r, end);
+  r->closer = s->closer;
+  r->token_start = r->token_end = end;
+  r->at_end = true;
+  hp_shadow_take_end(&r->shadow);
+  hp_rewriter_deliver_end(r);
+}

@@ -1,0 +1,325 @@
+/* Texts, comments, doctypes and the end of the document. */
+
+#include "base/ascii.h"
+#include "base/vector.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+static bool is_format(hpar_content format) { return format == HPAR_CONTENT_TEXT || format == HPAR_CONTENT_HTML; }
+
+/*** texts ***/
+
+static hpar_text_kind kind_of(hp_content content) {
+  switch (content) {
+    case HP_CONTENT_RCDATA: return HPAR_TEXT_RCDATA;
+    case HP_CONTENT_RAWTEXT: return HPAR_TEXT_RAW;
+    case HP_CONTENT_SCRIPT_DATA: return HPAR_TEXT_SCRIPT;
+    case HP_CONTENT_PLAINTEXT: return HPAR_TEXT_PLAIN;
+    default: return HPAR_TEXT_DATA;
+  }
+}
+
+/* Returns true if the content has the end tag of the raw text. */
+static bool holds_end_tag(const hpar_rewriter *r, const char *content, size_t length) {
+  hp_name name = hp_atom_name(r->names.fixed, r->scanner.raw_name);
+  for (size_t i = 0; name.length && i + name.length + 2 <= length; i++)
+    if (content[i] == '<' && content[i + 1] == '/' && hp_ascii_equal(content + i + 2, name.bytes, name.length))
+      return true;
+  return false;
+}
+
+static hpar_status add_text(hpar_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
+                            hpar_content format) {
+  if (!is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
+  if (t->kind >= HPAR_TEXT_RAW) {
+    if (holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
+    place = HP_PLACE_RAW;
+  }
+  return hp_content_add(t->rewriter, to, in_front, content, length, place);
+}
+
+static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_action *a) {
+  for (uint32_t i = 0; i < r->find_count; i++)
+    if (from < r->finds[i].to && to > r->finds[i].from) return; /* an earlier action has them */
+  hp_grow(&r->finds, &r->find_capacity, r->find_count + 1, &r->unwind);
+  uint32_t text = r->find_text.length;
+  hp_place_kind place = r->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
+                        : a->format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT
+                                                         : HP_PLACE_HTML;
+  if (!hp_encode(&r->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_writes_utf8(r),
+                 &r->unwind))
+    return;
+  uint32_t at = r->find_count++;
+  for (; at > 0 && r->finds[at - 1].from > from; at--) r->finds[at] = r->finds[at - 1];
+  r->finds[at] = (hp_find){from, to, text, r->find_text.length - text};
+}
+
+static void find_all(hpar_rewriter *r, const hpar_text_piece *t, const hpar_action *a) {
+  const char *at = t->raw.bytes, *end = at + t->raw.length;
+  while ((at = memmem(at, (size_t)(end - at), a->value.bytes, a->value.length))) {
+    uint64_t from = t->offset + (uint64_t)(at - t->raw.bytes);
+    add_find(r, from, from + a->value.length, a);
+    at += a->value.length;
+  }
+}
+
+static hpar_status act_on_text(hpar_text_piece *t, const hpar_action *a) {
+  const char *content = a->value.bytes;
+  size_t length = a->value.length;
+  switch (a->kind) {
+    case HPAR_ACTION_BEFORE: return t->is_first ? add_text(t, &t->before, false, content, length, a->format) : HPAR_OK;
+    case HPAR_ACTION_AFTER: return t->is_last ? add_text(t, &t->after, true, content, length, a->format) : HPAR_OK;
+    case HPAR_ACTION_REPLACE:
+      if (!t->is_first) return hpar_text_piece_remove(t);
+      return hpar_text_piece_replace(t, content, length, a->format);
+    case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(t);
+    default: find_all(t->rewriter, t, a); return HPAR_OK;
+  }
+}
+
+static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
+  uint64_t end = t->offset + t->raw.length;
+  hp_rewriter_insert(r, t->offset, &t->before);
+  if (t->is_removed) {
+    hp_rewriter_insert(r, t->offset, &t->replacement);
+    hp_rewriter_drop(r, t->offset, end);
+  } else {
+    for (uint32_t i = 0; i < r->find_count; i++) {
+      const hp_find *f = &r->finds[i];
+      hp_rewriter_insert(r, f->from, &(hp_bytes){r->find_text.data + f->text, f->length, 0});
+      hp_rewriter_drop(r, f->from, f->to);
+    }
+  }
+  hp_rewriter_insert(r, end, &t->after);
+}
+
+void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+  hpar_text_piece *t = &r->piece;
+  hp_rewriter_mark(r, r->text_start);
+  t->rewriter = r;
+  t->offset = r->text_start;
+  t->raw = (hpar_string){hp_rewriter_at(r, r->text_start), (size_t)(end - r->text_start)};
+  t->kind = kind_of(r->scanner.content);
+  t->is_first = r->text_is_first;
+  t->is_last = is_last;
+  t->is_removed = false;
+  t->before.length = t->after.length = t->replacement.length = 0;
+  r->find_count = r->find_text.length = 0;
+  for (uint32_t i = 0; i < r->rules->count; i++) {
+    const hp_rule *rule = &r->rules->rules[i];
+    if (!rule->edits_text || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
+    for (size_t k = 0; k < rule->given.action_count; k++) {
+      if (rule->actions[k].unit != HPAR_UNIT_TEXT) continue;
+      hpar_status status = act_on_text(t, &rule->actions[k]);
+      if (status != HPAR_OK && status != HPAR_ERROR_ARGUMENT) hp_rewriter_fail(r, status, NULL);
+    }
+    if (rule->given.text) hp_rewriter_take_result(r, rule->given.text(t, rule->given.context), i);
+  }
+  apply_text(r, t);
+  r->text_start = end;
+  r->text_is_first = false;
+}
+
+hpar_string hpar_text_piece_raw(const hpar_text_piece *t) { return t ? t->raw : (hpar_string){"", 0}; }
+hpar_text_kind hpar_text_piece_kind(const hpar_text_piece *t) { return t ? t->kind : HPAR_TEXT_DATA; }
+bool hpar_text_piece_is_last(const hpar_text_piece *t) { return t && t->is_last; }
+uint64_t hpar_text_piece_offset(const hpar_text_piece *t) { return t ? t->offset : 0; }
+
+typedef struct decoding {
+  const hpar_text_piece *text;
+  hp_name decoded;
+} decoding;
+
+static hpar_status decode_text(void *argument) {
+  decoding *d = argument;
+  hpar_rewriter *r = d->text->rewriter;
+  hp_references references = d->text->kind <= HPAR_TEXT_RCDATA ? HP_REFERENCES_TEXT : HP_REFERENCES_NONE;
+  d->decoded =
+      hp_decode_span(d->text->raw.bytes, d->text->raw.length, references, hp_rewriter_encoding(r), &r->scratch);
+  return HPAR_OK;
+}
+
+hpar_string hpar_text_piece_decoded(const hpar_text_piece *t) {
+  decoding d = {.text = t};
+  if (!t || hp_try(&t->rewriter->unwind, decode_text, &d) != HPAR_OK) return (hpar_string){NULL, 0};
+  return (hpar_string){d.decoded.bytes, d.decoded.length};
+}
+
+hpar_status hpar_text_piece_insert(hpar_text_piece *t, hpar_where where, const char *content, size_t length,
+                                   hpar_content format) {
+  if (!t || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
+  bool after = where == HPAR_WHERE_AFTER;
+  return add_text(t, after ? &t->after : &t->before, after, content, length, format);
+}
+
+hpar_status hpar_text_piece_replace(hpar_text_piece *t, const char *content, size_t length, hpar_content format) {
+  if (!t) return HPAR_ERROR_ARGUMENT;
+  uint32_t old = t->replacement.length;
+  hpar_status status = add_text(t, &t->replacement, false, content, length, format);
+  if (status != HPAR_OK) return status;
+  if (old) memmove(t->replacement.data, t->replacement.data + old, t->replacement.length - old);
+  t->replacement.length -= old;
+  t->is_removed = true;
+  return HPAR_OK;
+}
+
+hpar_status hpar_text_piece_remove(hpar_text_piece *t) {
+  if (!t) return HPAR_ERROR_ARGUMENT;
+  t->is_removed = true;
+  t->replacement.length = 0;
+  return HPAR_OK;
+}
+
+/*** comments ***/
+
+static hpar_status act_on_comment(hpar_comment *c, const hpar_action *a) {
+  const char *content = a->value.bytes;
+  size_t length = a->value.length;
+  switch (a->kind) {
+    case HPAR_ACTION_BEFORE: return hpar_comment_insert(c, HPAR_WHERE_BEFORE, content, length, a->format);
+    case HPAR_ACTION_AFTER: return hpar_comment_insert(c, HPAR_WHERE_AFTER, content, length, a->format);
+    case HPAR_ACTION_REPLACE: return hpar_comment_replace(c, content, length, a->format);
+    default: return hpar_comment_remove(c);
+  }
+}
+
+static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
+  hp_rewriter_insert(r, c->start, &c->before);
+  if (c->is_removed) {
+    hp_rewriter_insert(r, c->start, &c->replacement);
+    hp_rewriter_drop(r, c->start, c->end);
+  } else if (c->is_changed) {
+    static char open[] = "<!--", close[] = "-->";
+    uint64_t from = c->is_plain ? c->data_start : c->start, to = c->is_plain ? c->data_end : c->end;
+    if (!c->is_plain) hp_rewriter_insert(r, from, &(hp_bytes){open, 4, 0});
+    hp_rewriter_insert(r, from, &c->text);
+    if (!c->is_plain) hp_rewriter_insert(r, from, &(hp_bytes){close, 3, 0});
+    hp_rewriter_drop(r, from, to);
+  }
+  hp_rewriter_insert(r, c->end, &c->after);
+}
+
+void hp_rewriter_deliver_comment(hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  hpar_comment *c = &r->comment;
+  if (s->comment_kind == 1) return; /* a processing instruction */
+  c->rewriter = r;
+  c->start = r->token_start;
+  c->end = r->token_end;
+  c->data = (hpar_string){s->data_from, (size_t)(s->data_to - s->data_from)};
+  c->data_start = hp_scanner_position(s, s->data_from);
+  c->data_end = hp_scanner_position(s, s->data_to);
+  c->is_plain = s->comment_kind == 4;
+  c->is_removed = c->is_changed = false;
+  c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
+  for (uint32_t i = 0; i < r->rules->count; i++) {
+    const hp_rule *rule = &r->rules->rules[i];
+    if (!rule->edits_comments || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
+    for (size_t k = 0; k < rule->given.action_count; k++) {
+      if (rule->actions[k].unit != HPAR_UNIT_COMMENT) continue;
+      hpar_status status = act_on_comment(c, &rule->actions[k]);
+      if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
+    }
+    if (rule->given.comment) hp_rewriter_take_result(r, rule->given.comment(c, rule->given.context), i);
+  }
+  apply_comment(r, c);
+}
+
+hpar_string hpar_comment_text(const hpar_comment *c) { return c ? c->data : (hpar_string){"", 0}; }
+uint64_t hpar_comment_offset(const hpar_comment *c) { return c ? c->start : 0; }
+
+static bool may_be_in_comment(const char *text, size_t length) {
+  if (memmem(text, length, "-->", 3) || memmem(text, length, "--!>", 4)) return false;
+  if (length && *text == '>') return false;
+  if (length >= 2 && !memcmp(text, "->", 2)) return false;
+  return !(length >= 3 && !memcmp(text + length - 3, "--!", 3)) && !(length && text[length - 1] == '-');
+}
+
+hpar_status hpar_comment_set_text(hpar_comment *c, const char *text, size_t length) {
+  if (!c || (!text && length) || (length && !may_be_in_comment(text, length))) return HPAR_ERROR_ARGUMENT;
+  uint32_t old = c->text.length;
+  hpar_status status = hp_content_add(c->rewriter, &c->text, false, text, length, HP_PLACE_RAW);
+  if (status != HPAR_OK) return status;
+  if (old) memmove(c->text.data, c->text.data + old, c->text.length - old);
+  c->text.length -= old;
+  c->is_changed = true;
+  return HPAR_OK;
+}
+
+static hp_place_kind place_of(hpar_content format) {
+  return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
+}
+
+hpar_status hpar_comment_insert(hpar_comment *c, hpar_where where, const char *content, size_t length,
+                                hpar_content format) {
+  if (!c || !is_format(format) || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
+  bool after = where == HPAR_WHERE_AFTER;
+  return hp_content_add(c->rewriter, after ? &c->after : &c->before, after, content, length, place_of(format));
+}
+
+hpar_status hpar_comment_replace(hpar_comment *c, const char *content, size_t length, hpar_content format) {
+  if (!c || !is_format(format)) return HPAR_ERROR_ARGUMENT;
+  uint32_t old = c->replacement.length;
+  hpar_status status = hp_content_add(c->rewriter, &c->replacement, false, content, length, place_of(format));
+  if (status != HPAR_OK) return status;
+  if (old) memmove(c->replacement.data, c->replacement.data + old, c->replacement.length - old);
+  c->replacement.length -= old;
+  c->is_removed = true;
+  return HPAR_OK;
+}
+
+hpar_status hpar_comment_remove(hpar_comment *c) { return hpar_comment_replace(c, NULL, 0, HPAR_CONTENT_HTML); }
+
+/*** doctypes and the end ***/
+
+void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
+  hpar_doctype d = {r, *parts, false};
+  for (uint32_t i = 0; i < r->rules->count; i++) {
+    const hp_rule *rule = &r->rules->rules[i];
+    if (!rule->edits_doctype || r->rule_states[i].is_retired) continue;
+    for (size_t k = 0; k < rule->given.action_count; k++)
+      if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) hpar_doctype_remove(&d);
+    if (rule->given.doctype) hp_rewriter_take_result(r, rule->given.doctype(&d, rule->given.context), i);
+  }
+  if (d.is_removed) hp_rewriter_drop(r, r->token_start, r->token_end);
+}
+
+static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
+hpar_string hpar_doctype_name(const hpar_doctype *d) { return d ? part_of(d->parts.name) : (hpar_string){NULL, 0}; }
+hpar_string hpar_doctype_public_id(const hpar_doctype *d) {
+  return d ? part_of(d->parts.public_id) : (hpar_string){NULL, 0};
+}
+hpar_string hpar_doctype_system_id(const hpar_doctype *d) {
+  return d ? part_of(d->parts.system_id) : (hpar_string){NULL, 0};
+}
+
+hpar_status hpar_doctype_remove(hpar_doctype *d) {
+  if (!d) return HPAR_ERROR_ARGUMENT;
+  d->is_removed = true;
+  return HPAR_OK;
+}
+
+hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length, hpar_content format) {
+  if (!end || !is_format(format)) return HPAR_ERROR_ARGUMENT;
+  hpar_rewriter *r = end->rewriter;
+  return hp_content_add(r, &r->after_tag, false, content, length, place_of(format));
+}
+
+void hp_rewriter_deliver_end(hpar_rewriter *r) {
+  hpar_document_end end = {r};
+  r->after_tag.length = 0;
+  for (uint32_t i = 0; i < r->rules->count; i++) {
+    const hp_rule *rule = &r->rules->rules[i];
+    if (!rule->is_document || r->rule_states[i].is_retired) continue;
+    for (size_t k = 0; k < rule->given.action_count; k++) {
+      const hpar_action *a = &rule->actions[k];
+      if (a->unit != HPAR_UNIT_DOCUMENT_END) continue;
+      hpar_status status = hpar_document_end_append(&end, a->value.bytes, a->value.length, a->format);
+      if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
+    }
+    if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
+  }
+  hp_rewriter_insert(r, r->token_start, &r->after_tag);
+}

@@ -1,0 +1,166 @@
+/* The window over the input: which bytes wait between two feeds. Failures. */
+
+#include "base/memory.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+enum { SMALL_PART = 256, KEPT_BYTES = 16 << 10 };
+
+/*** failures and results ***/
+
+_Noreturn void hp_rewriter_fail(hpar_rewriter *r, hpar_status status, const char *error) {
+  if (error) r->error = error;
+  hp_unwind_now(&r->unwind, status);
+}
+
+void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
+  const hp_rule *rule = &r->rules->rules[index];
+  hp_rule_state *state = &r->rule_states[index];
+  if (state->is_retired) return;
+  state->is_retired = true;
+  r->active_rules--;
+  if (!rule->is_document) hp_matching_retire(&r->matching, index);
+  if (rule->is_document && rule->edits_doctype) r->doctype_rules--;
+  if (!state->open) return;
+  r->text_rules -= rule->edits_text;
+  r->whole_text_rules -= rule->edits_text && !rule->given.text_pieces;
+  r->comment_rules -= rule->edits_comments;
+}
+
+void hp_rewriter_take_result(hpar_rewriter *r, hpar_rewrite_result result, uint32_t rule) {
+  if (r->destroys) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
+  if (result == HPAR_REWRITE_STOP) hp_rewriter_fail(r, HPAR_ERROR_CALLBACK, "a callback failed");
+  if (result == HPAR_REWRITE_RETIRE && rule != UINT32_MAX) hp_rewriter_retire(r, rule);
+}
+
+const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) { return r->encoding ? r->encoding : &hp_utf8; }
+
+/*** the window ***/
+
+static uint64_t retained(const hpar_rewriter *r) {
+  uint64_t position = hp_scanner_retained(&r->scanner);
+  return r->in_text && r->text_rules && r->text_start < position ? r->text_start : position;
+}
+
+static size_t memory_of(const hpar_rewriter *r) {
+  return sizeof *r + r->held.capacity + hp_shadow_memory(&r->shadow) + hp_matching_memory(&r->matching) +
+         r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity +
+         r->names.capacity * sizeof(hp_own_name) + r->names.bytes + r->record_capacity * sizeof *r->records +
+         r->spans.capacity * sizeof(hp_span);
+}
+
+void hp_window_check_memory(hpar_rewriter *r) {
+  size_t bytes = memory_of(r);
+  if (bytes > r->stats.memory_bytes) r->stats.memory_bytes = bytes;
+  if (r->options.max_memory && bytes > r->options.max_memory) hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, NULL);
+}
+
+uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint64_t position) {
+  hp_scanner *s = &r->scanner;
+  uint64_t at = hp_scanner_position(s, s->at);
+  if (at < r->mark_bytes) at = r->mark_bytes;
+  s->begin = bytes;
+  s->position = position;
+  s->at = bytes + (at - position);
+  s->end = bytes + length;
+  hp_rewriter_mark(r, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
+  hp_rewriter_scan(r);
+  uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
+  hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
+  hp_rewriter_mark(r, kept);
+  return kept;
+}
+
+static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
+  hp_bytes_append(&r->held, bytes, length, &r->unwind);
+  if (r->held.length > r->stats.held_bytes) r->stats.held_bytes = r->held.length;
+  if (r->held.length > r->options.max_token + r->options.max_text)
+    hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
+}
+
+/* Scans the held bytes together with as few new bytes as possible. Returns when the window needs
+ * no held byte, or all bytes are held. */
+static void scan_held(hpar_rewriter *r) {
+  while (r->held.length && r->feed_left && r->phase == HP_PHASE_RUNS) {
+    size_t old = r->held.length, part = old < SMALL_PART ? SMALL_PART : old;
+    if (part > r->feed_left) part = r->feed_left;
+    uint64_t position = r->received - r->feed_left - old;
+    const char *feed = r->feed;
+    hold(r, feed, part);
+    r->feed += part;
+    r->feed_left -= part;
+    uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position) - position;
+    if (kept >= old) { /* the rest of the window is part of the feed */
+      size_t back = r->held.length - (size_t)kept;
+      r->feed -= back;
+      r->feed_left += back;
+      r->held.length = 0;
+    } else {
+      memmove(r->held.data, r->held.data + kept, r->held.length - (size_t)kept);
+      r->held.length -= (uint32_t)kept;
+    }
+  }
+}
+
+static hpar_status run_feed(void *argument) {
+  hpar_rewriter *r = argument;
+  scan_held(r);
+  if (!r->held.length && r->feed_left && r->phase == HP_PHASE_RUNS) {
+    const char *bytes = r->feed;
+    size_t length = r->feed_left;
+    uint64_t position = r->received - length;
+    r->feed += length;
+    r->feed_left = 0;
+    size_t kept = (size_t)(hp_window_scan(r, bytes, length, position) - position);
+    if (r->phase == HP_PHASE_RUNS) {
+      hold(r, bytes + kept, length - kept);
+    } else {
+      r->feed -= length - kept;
+      r->feed_left = length - kept;
+    }
+  }
+  if (r->held.capacity > KEPT_BYTES && r->held.length < KEPT_BYTES / 4) {
+    char *smaller = hp_reallocate(r->held.data, KEPT_BYTES / 2);
+    if (smaller) r->held.data = smaller;
+    if (smaller) r->held.capacity = KEPT_BYTES / 2;
+  }
+  hp_window_check_memory(r);
+  if (r->sink.status != HPAR_OK) hp_rewriter_fail(r, r->sink.status, "the output function failed");
+  return HPAR_OK;
+}
+
+hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
+  hp_scanner *s = &r->scanner;
+  hp_edits *e = &r->edits;
+  bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
+  r->status = status;
+  r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
+  e->count = r->marked.count;
+  e->text.length = r->marked.text.length;
+  if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, r->safe);
+  r->stats.failed_at = r->safe;
+  if (!passes) return status;
+  uint64_t end = hp_scanner_position(s, s->end);
+  if (r->safe < end) hp_sink_put(&r->sink, hp_rewriter_at(r, r->safe), (size_t)(end - r->safe));
+  r->held.length = 0;
+  return HPAR_OK;
+}
+
+hpar_status hp_window_feed(hpar_rewriter *r, const char *bytes, size_t length) {
+  r->received += length;
+  r->feed = bytes;
+  r->feed_left = length;
+  hpar_status status = HPAR_OK;
+  if (r->phase == HP_PHASE_RUNS) {
+    status = hp_try(&r->unwind, run_feed, r);
+    if (status != HPAR_OK) status = hp_window_fail(r, status);
+  }
+  if (r->phase == HP_PHASE_PASSES) {
+    hp_sink_put(&r->sink, r->held.data, r->held.length);
+    hp_sink_put(&r->sink, r->feed, r->feed_left);
+    r->held.length = 0;
+  }
+  r->feed_left = 0;
+  return status;
+}
