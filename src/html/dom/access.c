@@ -130,10 +130,9 @@ static hpar_string value_of(const hpar_document *document, const hp_attributes *
   return string_of(value.bytes, value.length);
 }
 
-bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
-  const hp_attributes *attributes = attributes_of(document, element);
-  if (!attributes || index >= attributes->count) return false;
-  const hp_attribute *item = &attributes->items[index];
+/* Sets `*attribute` to any attribute. Returns true. */
+static __attribute__((noinline)) bool show_any(const hpar_document *document, const hp_attributes *attributes,
+                                               const hp_attribute *item, hpar_attribute *attribute) {
   hpar_namespace ns = HPAR_NAMESPACE_NONE;
   hpar_string prefix = empty;
   if (item->name >= HP_ADJUSTED_XLINK_ACTUATE && item->name < HP_KNOWN_ATOMS) {
@@ -149,6 +148,20 @@ bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, si
     }
   }
   *attribute = (hpar_attribute){ns, prefix, name_string(document, item->name), value_of(document, attributes, item)};
+  return true;
+}
+
+bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
+  const hp_attributes *attributes = attributes_of(document, element);
+  if (!attributes || index >= attributes->count) return false;
+  const hp_attribute *item = &attributes->items[index];
+  if (item->name - 1 >= HP_ADJUSTED_XLINK_ACTUATE - 1 || hp_is_deferred(attributes, (uint32_t)index))
+    return show_any(document, attributes, item, attribute);
+  const hp_known_name *name = &hp_known_names[item->name];
+  attribute->ns = HPAR_NAMESPACE_NONE;
+  attribute->prefix = empty;
+  attribute->local_name = (hpar_string){name->bytes, name->length};
+  attribute->value = string_of(item->value, item->length);
   return true;
 }
 

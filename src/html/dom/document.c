@@ -1,6 +1,7 @@
 #include "html/dom/document.h"
 
 #include "base/memory.h"
+#include "html/dom/value.h"
 #include "platform/address_range.h"
 
 /* Makes the document node the first object of the range. It needs no slab, so this cannot fail. */
@@ -64,7 +65,7 @@ void hp_document_reset(hpar_document *document) {
 
 hpar_status hp_document_reserve_values(hpar_document *document) {
   size_t bytes = document->deferred_bytes;
-  return !bytes || hp_range_spare(&document->range, bytes) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  return !bytes || hp_range_spare(&document->range, bytes + HP_DECODING_SLACK) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length) {

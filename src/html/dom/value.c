@@ -68,13 +68,22 @@ static const char *find_reference(const char *at, const char *end, hp_reference 
   return end;
 }
 
+/* Copies [from, upto) to `to`, and up to HP_DECODING_SLACK bytes more. Most spans between
+ * references are short. */
+static char *copy_span(char *to, const char *from, const char *upto, const char *end) {
+  if (upto - from <= HP_DECODING_SLACK && end - from >= HP_DECODING_SLACK)
+    memcpy(to, from, HP_DECODING_SLACK);
+  else
+    memcpy(to, from, (size_t)(upto - from));
+  return to + (upto - from);
+}
+
 /* Writes the decoded value to `to`. `at` is its first reference. Returns the end of the copy. */
 static char *decode(char *to, const char *from, const char *at, const char *end, hp_reference reference) {
   for (;;) {
-    memcpy(to, from, (size_t)(at - from));
-    to += at - from;
+    to = copy_span(to, from, at, end);
     if (at == end) return to;
-    memcpy(to, reference.bytes, reference.length);
+    memcpy(to, reference.bytes, sizeof reference.bytes);
     to += reference.length;
     from = reference.end;
     at = find_reference(from, end, &reference);

@@ -170,6 +170,6 @@ hp_reference hp_read_reference(const char *at, const char *end, bool in_attribut
     report(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, reference.end, base);
   }
   reference.length = entity->value_length;
-  memcpy(reference.bytes, entity->value, sizeof reference.bytes);
+  memcpy(reference.bytes, entity->value, sizeof entity->value);
   return reference;
 }

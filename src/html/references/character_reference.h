@@ -12,7 +12,7 @@
 typedef struct hp_reference {
   const char *end; /* end of the consumed bytes, always after '&' */
   unsigned length; /* of the replacement; 0: the characters up to `end` stand for themselves */
-  char bytes[6];
+  char bytes[8];   /* at most 6 are used */
 } hp_reference;
 
 /* Reads the reference at `at`, which points to '&'. `end` is the end of the input. Error offsets
