@@ -232,12 +232,11 @@ void hp_exact_begin_fragment(hp_builder *builder);
  * takes over. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* Processes `token` and the tokens after it quickly, as long as each one is plain: content inside
- * the worker's own elements that leaves one of them open. Requires: the builder reports no errors.
- */
+/* Processes the next tokens quickly, as long as each one is plain: content inside the worker's own
+ * elements that leaves one of them open. Requires: the builder takes no token slowly. */
 typedef struct hp_plain_run {
   uint32_t tokens;  /* number of built tokens */
-  int kind;         /* of the first token that is not plain, now in `token`, unless `is_over` */
+  int kind;         /* of the first token that is not plain, now in `token`; unless `is_over` */
   bool is_over;     /* `limit` is reached, or the outer context is poisoned */
   const char *from; /* end of the built input */
 } hp_plain_run;

@@ -32,33 +32,37 @@ static HP_OUT_OF_LINE bool take_part_of_table(hp_builder *b, const hp_token *t) 
   return true;
 }
 
+/* Processes the token if it is plain. Otherwise returns false and leaves the token alone. */
+static inline bool take_plain_token(hp_builder *b, const hp_token *t, int kind) {
+  const hp_open_element *top = current(b);
+  if (top->ns != HPAR_NAMESPACE_HTML || b->depth == 0 || b->ignore_lf || kind == HP_TOKEN_NEED_MORE) return false;
+  if (kind == HPAR_TOKEN_END_TAG && b->depth == 1) return false;
+  if (!(CONTENT_MODES >> b->mode & 1) || !plainly_content(b, t, kind, top)) return take_part_of_table(b, t);
+  in_body(b, t);
+  return true;
+}
+
 hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char *limit) {
   hp_tokenizer *tokenizer = b->tokenizer;
-  const char *at = NULL;
+  const char *at = tokenizer->at;
   uint32_t tokens = 0;
-  int kind = t->kind;
-  if (b->foreign_base) return (hp_plain_run){.kind = kind};
+  int kind = HP_TOKEN_NEED_MORE;
   b->plain_limit = limit;
-  while (!b->ignore_lf) {
-    const hp_open_element *top = current(b);
-    if (top->ns != HPAR_NAMESPACE_HTML || b->depth == 0) break;
-    if (kind == HPAR_TOKEN_END_TAG && b->depth == 1) break;
-    if ((b->mode == HP_IN_BODY || CONTENT_MODES >> b->mode & 1) && plainly_content(b, t, kind, top))
-      in_body(b, t);
-    else if (kind == HP_TOKEN_NEED_MORE || !take_part_of_table(b, t))
-      break;
-    tokens++;
-    at = tokenizer->at;
+  for (;;) {
     fused_run run = {0, false};
-    if (at < b->plain_limit && may_fuse(b)) {
+    if (at < b->plain_limit && !b->foreign_base && may_fuse(b)) {
       run = run_fused(b, t, b->plain_limit);
       tokens += run.tokens;
       at = run.has_token ? tokenizer->base + t->start : tokenizer->at;
+      if (at >= b->plain_limit) break;
     }
-    if (at >= b->plain_limit) return (hp_plain_run){tokens, kind, true, at};
     kind = run.has_token ? HPAR_TOKEN_START_TAG : hp_next_token_inside(tokenizer, t, b->top->name);
+    if (b->foreign_base || !take_plain_token(b, t, kind)) return (hp_plain_run){tokens, kind, false, at};
+    tokens++;
+    at = tokenizer->at;
+    if (at >= b->plain_limit) break;
   }
-  return (hp_plain_run){tokens, kind, false, at};
+  return (hp_plain_run){tokens, kind, true, at};
 }
 
 void hp_speculative_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }

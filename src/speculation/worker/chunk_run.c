@@ -121,8 +121,8 @@ static inline int next_token(hp_worker *w, hp_token *token) {
   return token->kind;
 }
 
-/* Builds the token and the plain tokens after it. Returns false if `*kind` is the kind of a token
- * that is not plain. */
+/* Builds the next plain tokens. Returns false if `*kind` is the kind of a token that is not plain,
+ * or HP_TOKEN_NEED_MORE. */
 static inline bool build_plain_tokens(chunk_run *r, int *kind) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
@@ -307,8 +307,11 @@ static progress step(chunk_run *r) {
   if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && hp_worker_is_at_boundary(w)) join(r);
   r->errors_before = r->chunk->log.errors.count;
   hp_engine_check(&w->engine);
-  int kind = next_token(w, r->token);
-  if (r->fast_path && kind != HP_TOKEN_NEED_MORE && build_plain_tokens(r, &kind)) return CONTINUE;
+  int kind;
+  if (!r->fast_path)
+    kind = next_token(w, r->token);
+  else if (build_plain_tokens(r, &kind))
+    return CONTINUE;
   if (kind == HP_TOKEN_NEED_MORE) return widen_or_stop(r);
   if (b->mode == HP_IN_TEXT) {
     r->may_restart = false; /* the chunk has raw text of its own */
