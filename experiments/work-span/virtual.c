@@ -145,6 +145,9 @@ bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
 bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
 
+bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+
 uint64_t virtual_now(void) {
   stop_count();
   resume_count();
@@ -174,6 +177,11 @@ bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk) {
 bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk) {
   take_turn();
   return __real_hp_chunk_queue_extend(queue, thread, chunk);
+}
+
+bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
+  take_turn();
+  return __real_hp_claim_item(claimed, index);
 }
 
 /*** platform/pool.h ***/

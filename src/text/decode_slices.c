@@ -145,18 +145,22 @@ static bool make_checkpoints(hp_input *input, decoding *all) {
   return true;
 }
 
-/* How long the text of a slice will probably be, and an eighth more: by the bytes beyond ASCII
- * in samples of it, of which each makes the text a byte longer, or two. */
+/* Returns how many of 8 bytes are not ASCII. */
+static unsigned count_beyond_ascii(uint64_t bytes) {
+  return (unsigned)((bytes >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Returns the probable length of the text of a slice, and an eighth more. Samples tell how many
+ * bytes are not ASCII. Each of these makes the text one or two bytes longer. */
 static ptrdiff_t probable_text(const decoding *all, const slice *s) {
-  enum { SAMPLES = 128, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  enum { SAMPLES = 32, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
   const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
   if (step < SAMPLE) return most;
   uint64_t high = 0;
   for (unsigned i = 0; i < SAMPLES; i++) {
     uint64_t part[SAMPLE / 8];
     memcpy(part, s->begin + i * step, sizeof part);
-    for (unsigned k = 0; k < SAMPLE / 8; k++)
-      high += (uint64_t)__builtin_popcountll(part[k] & UINT64_C(0x8080808080808080));
+    for (unsigned k = 0; k < SAMPLE / 8; k++) high += count_beyond_ascii(part[k]);
   }
   ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (SAMPLES * SAMPLE));
   switch (all->encoding->kind) {

@@ -78,7 +78,7 @@ typedef struct hp_slice_executor {
   void *context;
 } hp_slice_executor;
 
-enum { HP_DECODE_SLICES = 32 };
+enum { HP_DECODE_SLICES = 64 };
 
 /* The same for what hp_sniff has found; where that is nothing, `sniffed` is completed. */
 hpar_status hp_input_decode_sniffed(hp_input *input, const char *bytes, size_t length, hp_sniffed *sniffed,

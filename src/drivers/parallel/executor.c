@@ -1,7 +1,5 @@
 #include "drivers/parallel/executor.h"
 
-#include <stdatomic.h>
-
 enum { WORD_BITS = 64 };
 
 typedef struct task_set {
@@ -11,13 +9,16 @@ typedef struct task_set {
   _Atomic uint64_t started[(HPAR_MAX_THREADS + WORD_BITS - 1) / WORD_BITS]; /* bit t: task t */
 } task_set;
 
+bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
+  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  return !(atomic_fetch_or_explicit(&claimed[index / WORD_BITS], bit, memory_order_relaxed) & bit);
+}
+
 /* Runs a task, unless it has been started before. Ignores an index that is no task. */
 static void run_task(void *context, unsigned index) {
   task_set *tasks = context;
   if (index >= tasks->count) return;
-  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
-  if (atomic_fetch_or_explicit(&tasks->started[index / WORD_BITS], bit, memory_order_relaxed) & bit) return;
-  tasks->work(tasks->context, index);
+  if (hp_claim_item(tasks->started, index)) tasks->work(tasks->context, index);
 }
 
 void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work, void *context) {

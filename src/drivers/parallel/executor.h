@@ -10,4 +10,8 @@
  * when all have returned. Requires: `count` is at most HPAR_MAX_THREADS. */
 void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work, void *context);
 
+/* Claims item `index` of a set whose claimed items have their bit set. Returns false if another
+ * thread has claimed it. */
+bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+
 #endif

@@ -2,10 +2,10 @@
 
 #include "drivers/parallel/executor.h"
 
-#include <stdatomic.h>
-
 /* A smaller slice costs more than it saves. */
-enum { MIN_DECODED_BYTES = 16 << 10, MIN_CHECKED_BYTES = 32 << 10 };
+enum { MIN_DECODED_BYTES = 8 << 10, MIN_CHECKED_BYTES = 32 << 10 };
+/* The bytes of some slices take several times longer than those of others. */
+enum { SLICES_PER_THREAD = 4 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
 
@@ -13,7 +13,7 @@ typedef struct slices {
   void (*work)(void *job, unsigned i);
   void *job;
   unsigned count, threads;
-  _Atomic uint32_t claimed; /* bit i: slice i */
+  _Atomic uint64_t claimed; /* bit i: slice i */
 } slices;
 
 /* Runs slices on one thread. Each thread begins with its own part of the slices, in which it will
@@ -22,7 +22,7 @@ static void run_slices(void *context, unsigned thread) {
   slices *s = context;
   for (unsigned k = 0; k < s->count; k++) {
     unsigned i = (s->count * thread / s->threads + k) % s->count;
-    if (!(atomic_fetch_or_explicit(&s->claimed, 1u << i, memory_order_relaxed) >> i & 1)) s->work(s->job, i);
+    if (hp_claim_item(&s->claimed, i)) s->work(s->job, i);
   }
 }
 
@@ -62,7 +62,7 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t lengt
   if (threads < 2) return;
   executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;
-  executor->max_slices = threads;
+  executor->max_slices = threads > 2 ? SLICES_PER_THREAD * threads : threads;
   executor->min_slice_bytes = MIN_DECODED_BYTES;
   executor->min_checked_bytes = MIN_CHECKED_BYTES;
 }
