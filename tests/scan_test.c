@@ -72,11 +72,13 @@ static size_t good_sequence(const char *at, const char *end) {
 }
 
 static bool begins_marker(const char *p, const char *end) {
-  static const char *const names[] = {"sc", "st", "sv", "te", "ti", "ma", "xm", "if", "no"};
+  static const char *const names[] = {"scr", "sty", "svg", "tex", "tit", "mat", "xm", "if", "no"};
   if (end - p >= 2 && !memcmp(p, "!-", 2)) return true;
   if (p < end && *p == '/') p++;
-  for (size_t i = 0; end - p >= 2 && i < sizeof names / sizeof *names; i++)
-    if (!strncasecmp(p, names[i], 2)) return true;
+  for (size_t i = 0; end - p >= 2 && i < sizeof names / sizeof *names; i++) {
+    size_t length = end - p >= 3 ? strlen(names[i]) : 2;
+    if (!strncasecmp(p, names[i], length)) return true;
+  }
   return false;
 }
 
@@ -174,7 +176,7 @@ static bool right_everywhere(kind kind, const char *bytes, size_t length, char e
 /* Returns a byte that is in a set, or that a lookup by half a byte, a sign or a carry could mistake
  * for one. */
 static char adversary(void) {
-  static const char members[] = "<&\r\0\"'->\t\n\f ><!/sStTxXiInNpPmM-\x7F\xC2\xEF\xF0\xF4\x01\x08\x0B\x0E\x1F";
+  static const char members[] = "<&\r\0\"'->\t\n\f ><!/sStTxXiInNpPmMyYgG-\x7F\xC2\xEF\xF0\xF4\x01\x08\x0B\x0E\x1F";
   char c = members[draw(sizeof members)];
   switch (draw(8)) {
     case 0: return (char)(c ^ 0x80);

@@ -128,7 +128,7 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->hypothesis = hypothesis < 0 ? 0 : (uint32_t)hypothesis;
   m->segment = chunk->hypotheses[m->hypothesis].segment + chunk->taken;
   m->skipped = composed ? 0 : chunk->taken;
-  m->is_clean = hypothesis >= 0 && !chunk->cut_short;
+  m->is_clean = hypothesis >= 0 && (!chunk->cut_short || first >= chunk->limit);
   m->is_right = true;
   m->audit = (hp_audit){0};
   m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,

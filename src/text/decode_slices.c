@@ -151,18 +151,20 @@ static unsigned count_beyond_ascii(uint64_t bytes) {
 }
 
 /* Returns the probable length of the text of a slice, and an eighth more. Samples tell how many
- * bytes are not ASCII. Each of these makes the text one or two bytes longer. */
+ * bytes are not ASCII. All slices share the samples. Each of these bytes makes the text one or two
+ * bytes longer. */
 static ptrdiff_t probable_text(const decoding *all, const slice *s) {
-  enum { SAMPLES = 32, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
-  const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end), step = length / SAMPLES;
+  enum { SAMPLES = 256, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end),
+                  samples = SAMPLES / (ptrdiff_t)(all->count < 2 ? 2 : all->count), step = length / samples;
   if (step < SAMPLE) return most;
   uint64_t high = 0;
-  for (unsigned i = 0; i < SAMPLES; i++) {
+  for (ptrdiff_t i = 0; i < samples; i++) {
     uint64_t part[SAMPLE / 8];
     memcpy(part, s->begin + i * step, sizeof part);
     for (unsigned k = 0; k < SAMPLE / 8; k++) high += count_beyond_ascii(part[k]);
   }
-  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (SAMPLES * SAMPLE));
+  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (uint64_t)(samples * SAMPLE));
   switch (all->encoding->kind) {
     case HP_ENCODING_UTF16LE:
     case HP_ENCODING_UTF16BE: longer = length / 2; break;

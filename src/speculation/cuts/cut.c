@@ -8,11 +8,16 @@
 
 static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
-/* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0. */
+/* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0.
+ * Requires: a letter is at at[2]. */
 static size_t raw_text_end(const char *at, size_t left) {
   static const char *const names[] = {"script", "style", "textarea", "title",  "noscript",
                                       "iframe", "xmp",   "noframes", "noembed"};
+  enum { FIRST = 1 << ('s' - 'a') | 1 << ('t' - 'a') | 1 << ('x' - 'a') | 1 << ('i' - 'a') | 1 << ('n' - 'a') };
+  char first = (char)(at[2] | 0x20);
+  if (!(FIRST >> (first - 'a') & 1)) return 0; /* spares most tags the comparisons */
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (*names[i] != first) continue;
     size_t length = strlen(names[i]);
     if (left > length + 2 && hp_ascii_equal(at + 2, names[i], length) && !is_letter(at[2 + length])) return length;
   }

@@ -7,9 +7,11 @@
 
 #include <string.h>
 
-/* Limits of the search before the cut, in bytes: for the tokenizer's state, for it where the bytes
- * look like raw text, and for the namespace. TIMES_TEXT bounds the sum of all searches. */
-enum { FAR = 64 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
+/* Limits of the search before the cut, in bytes: for the tokenizer's state among tags, in a long
+ * document among tags, elsewhere, and for the namespace. TIMES_TEXT bounds the sum of all searches.
+ * A document is long because of its tags and text: its comments and scripts are short. */
+enum { FAR = 64 << 10, FAR_IN_LONG = 16 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
+enum { LONG_DOCUMENT = 3 << 19 };
 
 /* An opener without a result costs these bytes in addition to the scanned bytes. */
 enum { OPENER_COST = 64 };
@@ -190,6 +192,7 @@ static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, 
     state->content = shared->found.state.content;
     state->raw_name = shared->found.state.raw_name;
     state->inside = shared->found.state.inside;
+    state->is_doubtful = shared->found.state.is_doubtful;
   }
   *far = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR;
   pthread_mutex_unlock(&shared->lock);
@@ -220,6 +223,7 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   state->content = HP_CONTENT_DATA;
   state->raw_name = 0;
   state->inside = HP_INSIDE_NOTHING;
+  state->is_doubtful = false;
   return end;
 }
 
@@ -230,7 +234,7 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
   size_t far = FAR;
   uint32_t to = shared ? known(shared, v, &before, &far) : 0;
   bool few_tags = has_few_tags(v);
-  if (far > FAR && !v->like_script && !few_tags) far = FAR;
+  if (!v->like_script && !few_tags) far = (size_t)(v->end - v->text) < LONG_DOCUMENT ? FAR : FAR_IN_LONG;
   const char *least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text, *at = v->cut, *since = NULL;
   if (v->text + to > least) least = v->text + to;
   v->left = far;
@@ -247,6 +251,7 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
     since = least;
   } else if (!since && v->like_script && (few_tags || at >= least)) { /* only strings */
     begins_in(state, hp_raw_text_named("script", true));
+    state->is_doubtful = true;
     since = at < least ? least : at;
   }
   if (shared) make_known(shared, v, since, scanned_bytes, state);

@@ -43,8 +43,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .hypothesis = hypothesis,
       .stops = strategy->stops,
       .checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes,
-      .fast_path =
-          !strategy->stops && !w->engine.builder.takes_slowly && !w->outer.join_count && !w->source.next && !has_limits,
+      .fast_path = !strategy->stops && !w->engine.builder.takes_slowly && !w->source.next && !has_limits,
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
@@ -121,14 +120,20 @@ static inline int next_token(hp_worker *w, hp_token *token) {
   return token->kind;
 }
 
+/* Returns the offset up to which plain tokens may be built in one loop. */
+static uint32_t plain_limit(const chunk_run *r) {
+  const hp_outer_context *outer = &r->worker->outer;
+  uint32_t limit = r->at + HP_CHECK_BYTES < r->chunk->limit ? r->at + HP_CHECK_BYTES : r->chunk->limit;
+  return outer->join < outer->join_count && outer->joins[outer->join] < limit ? outer->joins[outer->join] : limit;
+}
+
 /* Builds the next plain tokens. Returns false if `*kind` is the kind of a token that is not plain,
  * or HP_TOKEN_NEED_MORE. */
 static inline bool build_plain_tokens(chunk_run *r, int *kind) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
-  uint32_t limit = r->at + HP_CHECK_BYTES < r->chunk->limit ? r->at + HP_CHECK_BYTES : r->chunk->limit;
-  hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, text + limit);
+  hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, text + plain_limit(r));
   if (plain.tokens) {
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;

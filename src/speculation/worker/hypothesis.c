@@ -4,18 +4,23 @@
 #include "speculation/worker/chunk_start.h"
 #include "speculation/worker/segment.h"
 
-static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *request, uint32_t from,
-                                             hp_chunk_work *chunk) {
+/* Moves the tokenizer to `from`, in the data state. */
+static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t from) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
-  hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
-  hypothesis->segment = chunk->log.segment_count;
-  hp_clear_own_elements(&w->engine.builder);
   tokenizer->errors = w->engine.builder.errors = NULL;
   tokenizer->at = tokenizer->base + from;
   tokenizer->searched = NULL; /* chunks come in any order */
   tokenizer->end = request->text + request->length;
   tokenizer->last = !request->more;
   tokenizer->content = HP_CONTENT_DATA;
+}
+
+static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *request, uint32_t from,
+                                             hp_chunk_work *chunk) {
+  hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
+  hypothesis->segment = chunk->log.segment_count;
+  hp_clear_own_elements(&w->engine.builder);
+  move_tokenizer(w, request, from);
   return hypothesis;
 }
 
@@ -69,4 +74,18 @@ void hp_worker_speculate_joined(hp_worker *w, const hp_request *request, const h
     chunk->hypotheses[chunk->hypothesis_count++] = (hp_start_hypothesis){places[i], segment, end};
   }
   outer->join_count = 0;
+}
+
+void hp_worker_speculate_doubtfully(hp_worker *w, const hp_request *request, const hp_plan *plan,
+                                    const hp_start_state *state, hp_chunk_work *chunk) {
+  hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  uint32_t places[] = {chunk->cut, UINT32_MAX};
+  move_tokenizer(w, request, chunk->cut);
+  if (hp_find_chunk_start(tokenizer, state, tokenizer->base + chunk->reach, request->scripting))
+    places[1] = hp_worker_offset(w);
+  hp_start_state data = *state;
+  data.content = HP_CONTENT_DATA;
+  data.raw_name = 0;
+  data.inside = HP_INSIDE_NOTHING;
+  hp_worker_speculate_joined(w, request, plan, &data, places, 2, chunk);
 }

@@ -82,8 +82,11 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
 
 static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
   chunk->start = hp_worker_predict(w, request, plan, chunk);
-  hp_worker_speculate(w, request, plan, &chunk->start, plan->predictor->context, chunk);
-  if (plan->prescan && ended_in_html(w, chunk))
+  if (chunk->start.is_doubtful)
+    hp_worker_speculate_doubtfully(w, request, plan, &chunk->start, chunk);
+  else
+    hp_worker_speculate(w, request, plan, &chunk->start, plan->predictor->context, chunk);
+  if (plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
     hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
 

@@ -120,6 +120,11 @@ void hp_worker_speculate_joined(hp_worker *worker, const hp_request *request, co
                                 const hp_start_state *state, const uint32_t *places, uint32_t count,
                                 hp_chunk_work *chunk);
 
+/* Adds two hypotheses: the cut lies in data, and the cut lies in `state`. They share the log from
+ * the first token after `state` on. */
+void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                    const hp_start_state *state, hp_chunk_work *chunk);
+
 /*** composition ***/
 
 /* Removes the last segment from the log and makes it current again: the worker owns its open

@@ -19,7 +19,8 @@ typedef struct hp_scan_kernels {
   const char *(*byte)(const char *at, const char *end, char byte);
   /* Searches backwards for a place that may decide a tokenizer state, and returns its address,
    * or `at - 1`:
-   *   <!-  and <XY or </XY where XY is, in either case, one of sc st sv te ti ma xm if no
+   *   <!-  and <XY or </XY where XY is, in either case, one of scr sty svg tex tit mat xm if no,
+   *        of which the third letter may lie beyond `end`
    *   -->  of which the address is that of the >
    * All of its bytes lie in [at, end). */
   const char *(*last_marker)(const char *at, const char *end);
