@@ -426,6 +426,42 @@ static void any_guess(void) {
   CHECK_EQ(wrong, 0);
 }
 
+/*** doubtful starts ***/
+
+/* Parses `count` times `line` between `before` and `after`. The only cut is before the first "<" of
+ * the last 20 KB. Returns true if the chunk is clean and the tree is the sequential tree. */
+static bool is_clean(const char *before, const char *line, size_t count, const char *after) {
+  size_t length = strlen(before) + count * strlen(line) + strlen(after);
+  char *page = malloc(length + 1);
+  if (!page) exit(1);
+  char *end = stpcpy(page, before);
+  for (size_t i = 0; i < count; i++) end = stpcpy(end, line);
+  stpcpy(end, after);
+  uint64_t cut = (uint64_t)(strchr(end - 20000, '<') - page);
+  compare_case document = {page, length, NULL, false, "utf-8"};
+  compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
+  bool same = compare_expect(&with, &document, 0) && compare_parallel(&with, &how) == COMPARE_SAME;
+  free(page);
+  return same && with.got_stats.chunks_clean == 1 && !with.got_stats.bytes_reparsed;
+}
+
+/* Prose with many brackets looks like a script. Only text beyond the search's limit would show the
+ * state. */
+static void doubtful_starts(void) {
+  enum { LINES = 4000 };
+  static const char prose[] =
+      "<p>f (x, y) := [g (x), {h (y)}] (see the chapter on functions (and on lists [of any length])) and "
+      "block ([a, b], a : 1, b : 2, (a + b)) is a block; the words after it fill the line up to a width that "
+      "leaves few tags within half a kilobyte of text, as manuals of computer algebra have it (and others), "
+      "so that a search for the tags of this line finds one of them or two at most in such a distance.\n";
+  static const char code[] =
+      "f (x, y) = {g: [h (x), {i: (y)}]}; if (x < 1 && (y > 2)) { j (); } \"<b>\" + k (l) + (m [n]) + (o); ";
+  CHECK(sizeof prose * LINES > 1 << 20);
+  CHECK(is_clean("<!doctype html><body>", prose, LINES, "<p>end"));
+  CHECK(is_clean("<!doctype html><body>", prose, LINES, "<p>text<script>'a'</script><p>end"));
+  CHECK(is_clean("<!doctype html><body><script>", code, 12000, "</script><p>end <b>of</b> text"));
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
@@ -440,6 +476,7 @@ int main(void) {
   modes_decide();
   partial_context();
   any_guess();
+  doubtful_starts();
   compare_close(&with);
   return check_report();
 }
