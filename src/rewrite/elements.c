@@ -213,9 +213,12 @@ static const hp_attributes *attributes_for(hpar_rewriter *r, uint8_t ns) {
   for (uint32_t i = 0; i < s->count; i++) {
     if (s->items[i].is_duplicate) continue;
     hp_name name = hp_span_name(s, &s->items[i], &r->scratch);
-    hp_name value = hp_span_value(s, &s->items[i], hp_rewriter_encoding(r), &r->scratch);
     hp_atom atom = hp_names_find(&r->names, name.bytes, name.length);
-    if (ns != HPAR_NAMESPACE_HTML) atom = hp_foreign_attribute_name(ns, atom);
+    if (ns != HPAR_NAMESPACE_HTML)
+      atom = hp_foreign_attribute_name(ns, atom);
+    else if (atom < HP_KNOWN_ATOMS && !r->rules->reads_attribute[atom])
+      continue;
+    hp_name value = hp_span_value(s, &s->items[i], hp_rewriter_encoding(r), &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
   }
   return block;

@@ -1,5 +1,6 @@
 #include "rewrite/matching.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -48,7 +49,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->frame_count = s->free_frame = 0;
   s->counter_count = 1;
   s->free_counter = 0;
-  memset(s->chains, 0, sizeof s->chains);
+  s->counters_used = s->chain_count = 0;
   hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
 }
 
@@ -58,17 +59,35 @@ void hp_matching_close(hp_matching *s) {
   hp_free(s->frame_next);
   hp_free(s->first_types);
   hp_free(s->counters);
+  hp_free(s->chains);
   memset(s, 0, sizeof *s);
 }
 
 /*** counters of types ***/
 
 static uint32_t *chain_of(hp_matching *s, uint32_t frame, uint64_t type) {
-  return &s->chains[(type * HP_NAME_K1 + frame * HP_NAME_K2) >> 57];
+  return &s->chains[hp_hash_mix(type * HP_NAME_K1 + frame) & (s->chain_count - 1)];
+}
+
+/* Doubles the number of chains. */
+static void grow_chains(hp_matching *s) {
+  enum { MIN_CHAINS = 64 };
+  uint32_t count = s->chain_count ? 2 * s->chain_count : MIN_CHAINS;
+  hp_grow(&s->chains, &s->chain_capacity, count, s->unwind);
+  s->chain_count = count;
+  memset(s->chains, 0, count * sizeof *s->chains);
+  for (uint32_t frame = 0; frame < s->frame_count; frame++) {
+    for (uint32_t i = s->first_types[frame]; i; i = s->counters[i].in_frame) {
+      uint32_t *chain = chain_of(s, frame, s->counters[i].type);
+      s->counters[i].next = *chain;
+      *chain = i;
+    }
+  }
 }
 
 static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
   uint64_t type = (uint64_t)node->ns << 32 | node->name;
+  if (s->counters_used >= s->chain_count) grow_chains(s);
   uint32_t *chain = chain_of(s, frame, type);
   for (uint32_t i = *chain; i; i = s->counters[i].next)
     if (s->counters[i].frame == frame && s->counters[i].type == type) return ++s->counters[i].count;
@@ -81,6 +100,7 @@ static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) 
   }
   s->counters[index] = (hp_type_counter){type, frame, 1, *chain, s->first_types[frame]};
   *chain = s->first_types[frame] = index;
+  s->counters_used++;
   return 1;
 }
 
@@ -92,6 +112,7 @@ static void free_counters(hp_matching *s, uint32_t frame) {
     next = s->counters[i].in_frame;
     s->counters[i].next = s->free_counter;
     s->free_counter = i;
+    s->counters_used--;
   }
   s->first_types[frame] = 0;
 }

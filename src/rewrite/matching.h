@@ -15,8 +15,6 @@ typedef struct hp_type_counter {
   uint32_t next, in_frame; /* in the hash chain; in the list of the frame; 0: none */
 } hp_type_counter;
 
-enum { HP_TYPE_CHAINS = 128 };
-
 typedef struct hp_matching {
   const hpar_rules *rules;
   hp_shadow *shadow;
@@ -30,7 +28,9 @@ typedef struct hp_matching {
   size_t frame_size;
   hp_type_counter *counters; /* index 0 is unused */
   uint32_t counter_count, counter_capacity, free_counter;
-  uint32_t chains[HP_TYPE_CHAINS];
+  uint32_t counters_used;
+  uint32_t *chains;                     /* of counters */
+  uint32_t chain_count, chain_capacity; /* a power of two, or 0 */
   hp_unwind *unwind;
 } hp_matching;
 

@@ -1,28 +1,34 @@
 #include "rewrite/names.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
-enum { MIN_LIMIT = 64 };
+enum { MIN_LIMIT = 64, MIN_CHAINS = 64 };
 
 void hp_names_open(hp_names *n, const hp_atoms *fixed, hp_unwind *unwind) {
   hp_names_close(n);
   n->fixed = fixed;
   n->unwind = unwind;
   n->limit = MIN_LIMIT;
+  n->chain_count = MIN_CHAINS;
+  hp_grow(&n->chains, &n->chain_capacity, n->chain_count, unwind);
+  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
 }
 
 void hp_names_close(hp_names *n) {
   for (uint32_t i = 0; i < n->count; i++) hp_free(n->own[i].bytes);
   hp_free(n->own);
+  hp_free(n->chains);
   *n = (hp_names){0};
 }
 
 static uint32_t first_own(const hp_names *n) { return HP_KNOWN_ATOMS + n->fixed->count; }
 
 static uint32_t *chain_of(const hp_names *n, const char *bytes, size_t length) {
-  uint64_t hash = hp_name_hash(hp_name_key_of(bytes, length), length);
-  return (uint32_t *)&n->chains[hash >> 58];
+  uint64_t hash = 0;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+  return &n->chains[hp_hash_mix(hash) & (n->chain_count - 1)];
 }
 
 static hp_atom find_own(const hp_names *n, const char *bytes, size_t length) {
@@ -38,9 +44,26 @@ hp_atom hp_names_find(const hp_names *n, const char *bytes, size_t length) {
   return atom ? atom : find_own(n, bytes, length);
 }
 
+static void enter(hp_names *n, uint32_t index) {
+  hp_own_name *own = &n->own[index - 1];
+  uint32_t *chain = chain_of(n, own->bytes, own->length);
+  own->next = *chain;
+  *chain = index;
+}
+
+/* Doubles the number of chains. */
+static void grow_chains(hp_names *n) {
+  hp_grow(&n->chains, &n->chain_capacity, 2 * (size_t)n->chain_count, n->unwind);
+  n->chain_count *= 2;
+  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
+  for (uint32_t i = 0; i < n->count; i++)
+    if (n->own[i].bytes) enter(n, i + 1);
+}
+
 hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
   hp_atom atom = hp_names_find(n, bytes, length);
   if (atom) return atom;
+  if (n->used >= n->chain_count) grow_chains(n);
   char *copy = hp_allocate(length);
   if (!copy) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
   memcpy(copy, bytes, length);
@@ -60,9 +83,8 @@ hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
     }
     index = ++n->count;
   }
-  uint32_t *chain = chain_of(n, bytes, length);
-  n->own[index - 1] = (hp_own_name){copy, (uint32_t)length, *chain, false};
-  *chain = index;
+  n->own[index - 1] = (hp_own_name){copy, (uint32_t)length, 0, false};
+  enter(n, index);
   n->used++;
   n->bytes += length;
   return first_own(n) + index - 1;
@@ -79,7 +101,7 @@ void hp_names_mark(hp_names *n, hp_atom atom) {
 }
 
 void hp_names_sweep(hp_names *n) {
-  memset(n->chains, 0, sizeof n->chains);
+  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
   n->used = n->free = 0;
   n->bytes = 0;
   for (uint32_t i = 0; i < n->count; i++) {
@@ -90,10 +112,8 @@ void hp_names_sweep(hp_names *n) {
       n->free = i + 1;
       continue;
     }
-    uint32_t *chain = chain_of(n, own->bytes, own->length);
     own->is_used = false;
-    own->next = *chain;
-    *chain = i + 1;
+    enter(n, i + 1);
     n->used++;
     n->bytes += own->length;
   }

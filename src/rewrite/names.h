@@ -14,15 +14,14 @@ typedef struct hp_own_name {
   bool is_used;  /* mark of a sweep */
 } hp_own_name;
 
-enum { HP_NAME_CHAINS = 64 };
-
 typedef struct hp_names {
   const hp_atoms *fixed; /* names of the rules */
   hp_own_name *own;
   uint32_t count, capacity, used, limit;
   uint32_t free;
-  uint32_t chains[HP_NAME_CHAINS];
-  size_t bytes; /* of own names */
+  uint32_t *chains;                     /* the first name of each hash chain, or 0 */
+  uint32_t chain_count, chain_capacity; /* a power of two */
+  size_t bytes;                         /* of own names */
   hp_unwind *unwind;
 } hp_names;
 

@@ -205,6 +205,16 @@ static bool is_any(const hp_bits *bits, uint32_t words) {
   return false;
 }
 
+/* Finds the attributes of HTML elements that some selector reads. */
+static void find_attributes(hpar_rules *rules) {
+  static const hp_atom of_tests[] = {HP_ID, HP_CLASS, HP_HREF, HP_TYPE, HP_SELECTED, HP_CHECKED, HP_DISABLED, HP_LANG};
+  for (size_t i = 0; i < sizeof of_tests / sizeof *of_tests; i++) rules->reads_attribute[of_tests[i]] = true;
+  for (uint32_t i = 0; i < rules->selectors->names_count; i++) {
+    hp_atom atom = rules->matcher.names[i].lower;
+    if (atom < HP_KNOWN_ATOMS) rules->reads_attribute[atom] = true;
+  }
+}
+
 static void find_needs(hpar_rules *rules) {
   const hpar_selectors *set = rules->selectors;
   const hp_matcher *m = &rules->matcher;
@@ -237,6 +247,7 @@ hpar_status hpar_rules_compile(hpar_rules *rules) {
     return status;
   }
   find_needs(rules);
+  find_attributes(rules);
   rules->is_compiled = true;
   return HPAR_OK;
 }

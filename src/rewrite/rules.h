@@ -25,11 +25,12 @@ struct hpar_rules {
   hpar_document *document; /* its atoms are the names of the selectors */
   hp_matcher matcher;      /* bound to them; rewriters copy it */
   bool is_compiled;
-  bool needs_frames;     /* matching needs the open elements */
-  bool needs_every_tag;  /* matching counts elements */
-  bool needs_attributes; /* some compound is found by an attribute alone */
-  bool has_universal;    /* some compound matches any name */
-  bool reads_implied;    /* some rule matches elements without a tag */
+  bool reads_attribute[HP_KNOWN_ATOMS]; /* of HTML elements; the rules read all others by name */
+  bool needs_frames;                    /* matching needs the open elements */
+  bool needs_every_tag;                 /* matching counts elements */
+  bool needs_attributes;                /* some compound is found by an attribute alone */
+  bool has_universal;                   /* some compound matches any name */
+  bool reads_implied;                   /* some rule matches elements without a tag */
 };
 
 #endif

@@ -46,8 +46,8 @@ static void free_blocks(hp_scratch *s, const struct hp_scratch_block *kept) {
 }
 
 void hp_scratch_clear(hp_scratch *s) {
-  struct hp_scratch_block *kept = s->first && s->first->size <= 4 * BLOCK_BYTES ? s->first : NULL;
-  if (!s->first) return;
+  if (!s->first || (!s->first->next && s->at == (char *)(s->first + 1))) return;
+  struct hp_scratch_block *kept = s->first->size <= 4 * BLOCK_BYTES ? s->first : NULL;
   free_blocks(s, kept);
   s->first = kept;
   s->bytes = kept ? kept->size : 0;

@@ -103,6 +103,10 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
       kind = HP_SHADOW_NUL;
     }
     take_kind(r, kind, p);
+    if (kind == HP_SHADOW_OTHER)
+      while (next < to && *next && *next != '&' && !(hp_class(*next) & HP_BYTE_WHITE)) next++;
+    else if (kind == HP_SHADOW_WHITE)
+      while (next < to && hp_class(*next) & HP_BYTE_WHITE) next++;
   }
   return to;
 }
