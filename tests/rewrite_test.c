@@ -143,6 +143,15 @@ static void exactness(void) {
                 "<select><style><b>X</style></select>");
 }
 
+static void implied_elements(void) {
+  hpar_action actions[] = {ACTION(BEFORE, "1"), ACTION(PREPEND, "2"), ACTION(APPEND, "3"), ACTION(AFTER, "4")};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = "body, tbody", .actions = actions, .action_count = 4, .implied = true};
+  hpar_rules *rules = rules_of(&rule, 1);
+  expect_with(rules, NULL, "<p class=x>a", "12<p class=x>a34");
+  expect_with(rules, NULL, "<body><table><tr id=b><td>", "1<body>2<table>12<tr id=b><td>343</body>4");
+  hpar_rules_destroy(rules);
+}
+
 static void ends(void) {
   expect_action("p", ACTION(AFTER, "X"), "<p>a<p>b", "<p>a</p>X<p>b</p>X");
   expect_action("p", ACTION(APPEND, "X"), "<p>a<!-- b", "<p>a<!-- b-->X");
@@ -474,6 +483,7 @@ int main(void) {
   insertions();
   attributes();
   exactness();
+  implied_elements();
   ends();
   units();
   orders();

@@ -184,7 +184,8 @@ static void take_name(hpar_rewriter *r) {
   r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  s->captures = reads || r->open_records || r->end_rules;
+  /* an implied element begins before this tag */
+  s->captures = reads || r->open_records || r->end_rules || r->rules->reads_implied;
   r->has_spans = reads;
 }
 
