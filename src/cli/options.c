@@ -66,6 +66,7 @@ int hp_next_argument(hp_arguments *arguments) {
     return HP_ARGUMENT_HELP;
   }
   if (!strcmp(item, "-o")) item = "--output";
+  if (!strcmp(item, "-s")) item = "--selector";
   if (item[1] != '-') return bad(arguments, "unknown option", item);
   const char *equals = strchr(item, '=');
   size_t length = equals ? (size_t)(equals - item) - 2 : strlen(item) - 2;
@@ -81,6 +82,12 @@ int hp_next_argument(hp_arguments *arguments) {
     return option->id;
   }
   return bad(arguments, "unknown option", item);
+}
+
+const char *hp_next_value(hp_arguments *arguments) {
+  if (arguments->at < arguments->count) return arguments->items[arguments->at++];
+  hp_bad_usage(arguments->command, "--%s needs %s", arguments->option->name, arguments->option->value);
+  return NULL;
 }
 
 bool hp_value_number(const hp_arguments *arguments, uint64_t least, uint64_t most, uint64_t *number) {

@@ -12,7 +12,7 @@
 
 typedef struct hp_option {
   int id;            /* the result of hp_next_argument; 0 ends a table */
-  const char *name;  /* without dashes; "-o" is short for "--output" */
+  const char *name;  /* without dashes; "-o" is short for "--output", "-s" for "--selector" */
   const char *value; /* for --help; NULL: none; in brackets: optional, as --name=value only */
   const char *help;  /* lines after the first are indented by --help */
 } hp_option;
@@ -36,6 +36,9 @@ typedef struct hp_arguments {
 /* Returns the id of the next option or one of the enumeration above. Prints the help, or a message
  * about a bad argument, first. */
 int hp_next_argument(hp_arguments *arguments);
+
+/* Returns the next item as a further value of the current option, or NULL after a message. */
+const char *hp_next_value(hp_arguments *arguments);
 
 void hp_print_help(const hp_command *command);
 

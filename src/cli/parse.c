@@ -245,7 +245,7 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
                                 hpar_stats *stats) {
   *in = (input){.parser = parser, .keep_all = request->options.max_errors};
   hpar_status status = hpar_parser_begin(parser, &request->options, document);
-  if (!status) status = hp_read_pieces(take_piece, in);
+  if (!status) status = hp_read_pieces("-", take_piece, in);
   if (status && status < HPAR_LIMIT_DEPTH) return status;
   return request->options.experiment.cut_count && request->cuts[request->options.experiment.cut_count - 1] > in->length
              ? HPAR_OK

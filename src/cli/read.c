@@ -87,12 +87,17 @@ static hpar_status read_all(int file, uint64_t limit, char **bytes, size_t *leng
   return HPAR_OK;
 }
 
-hpar_status hp_read_file(const char *path, uint64_t limit, char **bytes, size_t *length) {
-  if (!strcmp(path, "-")) return read_all(STDIN_FILENO, limit, bytes, length);
+static int open_file(const char *path) {
   int file;
   do {
     file = open(path, O_RDONLY | O_CLOEXEC);
   } while (file < 0 && errno == EINTR);
+  return file;
+}
+
+hpar_status hp_read_file(const char *path, uint64_t limit, char **bytes, size_t *length) {
+  if (!strcmp(path, "-")) return read_all(STDIN_FILENO, limit, bytes, length);
+  int file = open_file(path);
   if (file < 0) return HPAR_ERROR_IO;
   hpar_status status = read_all(file, limit, bytes, length);
   int number = errno;
@@ -101,17 +106,22 @@ hpar_status hp_read_file(const char *path, uint64_t limit, char **bytes, size_t 
   return status;
 }
 
-hpar_status hp_read_pieces(hpar_status (*take)(const char *bytes, size_t n, void *context), void *context) {
+hpar_status hp_read_pieces(const char *path, hpar_status (*take)(const char *bytes, size_t n, void *context),
+                           void *context) {
+  bool is_input = !strcmp(path, "-");
+  int file = is_input ? STDIN_FILENO : open_file(path);
+  if (file < 0) return HPAR_ERROR_IO;
   char *piece = malloc(PIECE);
   hpar_status status = piece ? HPAR_OK : HPAR_ERROR_MEMORY;
   int number = 0;
   while (status == HPAR_OK) {
-    ssize_t got = read_some(STDIN_FILENO, piece, PIECE);
+    ssize_t got = read_some(file, piece, PIECE);
     if (got == 0) break;
     number = errno;
     status = got < 0 ? HPAR_ERROR_IO : take(piece, (size_t)got, context);
   }
   free(piece);
+  if (!is_input) close(file);
   errno = number;
   return status;
 }

@@ -16,9 +16,10 @@
  * or HPAR_ERROR_TOO_LARGE for more than HPAR_MAX_INPUT bytes. */
 hpar_status hp_read_file(const char *path, uint64_t limit, char **bytes, size_t *length);
 
-/* Reads standard input and passes each piece to `take` when it arrives, until `take` returns a
- * status other than HPAR_OK. Returns that status, HPAR_ERROR_IO with errno, or
- * HPAR_ERROR_MEMORY. */
-hpar_status hp_read_pieces(hpar_status (*take)(const char *bytes, size_t n, void *context), void *context);
+/* Reads `path`, standard input for "-", and passes each piece to `take` when it arrives, until
+ * `take` returns a status other than HPAR_OK. Returns that status, HPAR_ERROR_IO with errno (EISDIR
+ * for a folder), or HPAR_ERROR_MEMORY. */
+hpar_status hp_read_pieces(const char *path, hpar_status (*take)(const char *bytes, size_t n, void *context),
+                           void *context);
 
 #endif
