@@ -20,6 +20,7 @@ int hp_run_text(int count, char **arguments);
 int hp_run_links(int count, char **arguments);
 int hp_run_compare(int count, char **arguments);
 int hp_run_select(int count, char **arguments);
+int hp_run_rewrite(int count, char **arguments);
 int hp_run_tokens(int count, char **arguments);
 int hp_run_explain(int count, char **arguments);
 int hp_run_trace(int count, char **arguments);

@@ -33,6 +33,7 @@ static const struct {
     {"links", hp_run_links, "print the links of pages, resolved"},
     {"compare", hp_run_compare, "parse pages in every mode: equal trees, times, speed-up, accuracy"},
     {"select", hp_run_select, "print the elements that CSS selectors match"},
+    {"rewrite", hp_run_rewrite, "edit pages by rules, while they are read"},
     {"tokens", hp_run_tokens, "print a page's tokens in the html5lib tokenizer-test format"},
     {"explain", hp_run_explain, "print the outcome of each chunk of a parallel parse, with its reason"},
     {"trace", hp_run_trace, "write the timeline of a parallel parse as Chrome trace events"},
@@ -86,8 +87,8 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < COMMANDS; i++) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
-  hp_complain("there is no command '%s': it is parse, text, links, compare, select, tokens, explain, trace, profile, "
-              "project or bench (see 'hpar --help')",
+  hp_complain("there is no command '%s': it is parse, text, links, compare, select, rewrite, tokens, explain, trace, "
+              "profile, project or bench (see 'hpar --help')",
               first);
   return HP_EXIT_USAGE;
 }

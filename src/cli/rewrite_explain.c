@@ -1,0 +1,299 @@
+#include "cli/rewrite_explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* The context of an observer. */
+typedef struct observer {
+  hp_explanation *explanation;
+  const hp_edit_rule *rule;
+} observer;
+
+static bool grow(void *items, size_t *capacity, size_t count, size_t size) {
+  if (count < *capacity) return true;
+  size_t wanted = *capacity ? *capacity * 2 : 16;
+  void *grown = realloc(*(void **)items, wanted * size);
+  if (!grown) return false;
+  *(void **)items = grown;
+  *capacity = wanted;
+  return true;
+}
+
+/*** lines ***/
+
+static void begin_line(const hp_explanation *x) {
+  if (x->path) printf("%s: ", hp_shown_name(x->path));
+}
+
+static void print_rule(const hp_edit_rule *rule) {
+  char name[256];
+  hp_edit_rule_name(rule, name, sizeof name);
+  fputs(name, stdout);
+}
+
+/* Returns why an action changes nothing at the element, or NULL. */
+static const char *obstacle(const hp_explanation *x, const hpar_action *action, const hpar_element *element) {
+  hpar_string value;
+  uint64_t start, end;
+  hpar_element_range(element, &start, &end);
+  bool is_around = action->kind == HPAR_ACTION_BEFORE || action->kind == HPAR_ACTION_AFTER;
+  if (hpar_element_removed(element) && !(is_around && x->removed == start)) return "the element is removed";
+  switch (action->kind) {
+    case HPAR_ACTION_PREPEND:
+    case HPAR_ACTION_APPEND:
+    case HPAR_ACTION_INNER: return hpar_element_has_content(element) ? NULL : "the element has no content";
+    case HPAR_ACTION_RENAME:
+    case HPAR_ACTION_SET_ATTRIBUTE: return hpar_element_implied(element) ? "the element has no tag" : NULL;
+    case HPAR_ACTION_UNSET_ATTRIBUTE:
+      return hpar_element_attribute(element, action->name).bytes ? NULL : "there is no such attribute";
+    case HPAR_ACTION_PREFIX_ATTRIBUTE:
+      value = hpar_element_attribute(element, action->name);
+      if (!value.bytes) return "there is no such attribute";
+      if (value.length >= action->value.length && !memcmp(value.bytes, action->value.bytes, action->value.length))
+        return NULL;
+      return "the value has another beginning";
+    default: return NULL;
+  }
+}
+
+/* Returns true if the action removes the element's tags. */
+static bool removes(const hpar_action *action) {
+  return action->unit == HPAR_UNIT_ELEMENT && action->kind >= HPAR_ACTION_REPLACE && action->kind <= HPAR_ACTION_UNWRAP;
+}
+
+static void print_action(const hp_explanation *x, const hpar_action *action, const hpar_element *element) {
+  printf("%s%s%s", hp_edit_action_name(action->kind), action->name ? " " : "", action->name ? action->name : "");
+  const char *reason = obstacle(x, action, element);
+  if (reason) printf(" is ignored (%s)", reason);
+}
+
+static void print_element(const observer *o, const hpar_element *element) {
+  hpar_string name = hpar_element_name(element);
+  uint64_t start, end;
+  hpar_element_range(element, &start, &end);
+  begin_line(o->explanation);
+  if (hpar_element_implied(element))
+    printf("%llu <%.*s> without a tag: ", (unsigned long long)start, (int)name.length, name.bytes);
+  else
+    printf("%llu-%llu <%.*s>: ", (unsigned long long)start, (unsigned long long)end, (int)name.length, name.bytes);
+  print_rule(o->rule);
+  const char *between = ": ";
+  for (size_t i = 0; i < o->rule->count; i++) {
+    const hpar_action *action = &o->rule->actions[i];
+    fputs(between, stdout);
+    between = ", ";
+    if (action->unit == HPAR_UNIT_ELEMENT)
+      print_action(o->explanation, action, element);
+    else
+      printf("%ss inside", hp_edit_unit_name(action->unit));
+  }
+  putchar('\n');
+  if (hpar_element_removed(element)) return;
+  for (size_t i = 0; i < o->rule->count; i++)
+    if (removes(&o->rule->actions[i])) o->explanation->removed = start;
+}
+
+/*** callbacks ***/
+
+static hpar_rewrite_result see_element(hpar_element *element, void *context) {
+  observer *o = context;
+  hp_explanation *x = o->explanation;
+  if (x->prints) print_element(o, element);
+  if (!x->records || hpar_element_implied(element)) return HPAR_REWRITE_NEXT;
+  if (!grow(&x->seen, &x->seen_capacity, x->seen_count, sizeof *x->seen)) {
+    x->lacks_memory = true;
+    return HPAR_REWRITE_RETIRE;
+  }
+  uint64_t start, end;
+  hpar_element_range(element, &start, &end);
+  x->seen[x->seen_count++] = (hp_seen){o->rule, start, hpar_element_has_content(element)};
+  return HPAR_REWRITE_NEXT;
+}
+
+/* Returns how often a text contains another one. */
+static size_t occurrences(hpar_string text, hpar_string wanted) {
+  size_t count = 0;
+  const char *end = text.bytes + text.length;
+  for (const char *at = text.bytes; (at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)); count++)
+    at += wanted.length;
+  return count;
+}
+
+static hpar_rewrite_result see_text(hpar_text_piece *text, void *context) {
+  const observer *o = context;
+  hpar_string raw = hpar_text_piece_raw(text);
+  bool begun = false;
+  for (size_t i = 0; i < o->rule->count; i++) {
+    const hpar_action *action = &o->rule->actions[i];
+    if (action->unit != HPAR_UNIT_TEXT) continue;
+    size_t count = action->kind == HPAR_ACTION_FIND ? occurrences(raw, action->value) : 1;
+    if (!count) continue;
+    if (!begun) {
+      begin_line(o->explanation);
+      printf("%llu text: ", (unsigned long long)hpar_text_piece_offset(text));
+      print_rule(o->rule);
+    }
+    printf("%s%s", begun ? ", " : ": ", hp_edit_action_name(action->kind));
+    if (action->kind == HPAR_ACTION_FIND)
+      printf(" \"%.*s\" (%zu)", (int)action->value.length, action->value.bytes, count);
+    begun = true;
+  }
+  if (begun) putchar('\n');
+  return HPAR_REWRITE_NEXT;
+}
+
+static hpar_rewrite_result see_comment(hpar_comment *comment, void *context) {
+  const observer *o = context;
+  begin_line(o->explanation);
+  printf("%llu comment: ", (unsigned long long)hpar_comment_offset(comment));
+  print_rule(o->rule);
+  const char *between = ": ";
+  for (size_t i = 0; i < o->rule->count; i++) {
+    if (o->rule->actions[i].unit != HPAR_UNIT_COMMENT) continue;
+    printf("%s%s", between, hp_edit_action_name(o->rule->actions[i].kind));
+    between = ", ";
+  }
+  putchar('\n');
+  return HPAR_REWRITE_NEXT;
+}
+
+static hpar_rewrite_result count_name(hpar_element *element, void *context) {
+  hp_explanation *x = context;
+  hpar_string name = hpar_element_name(element);
+  for (size_t i = 0; i < x->subject_count; i++) {
+    hp_subject *subject = &x->subjects[i];
+    if (subject->length != name.length || strncasecmp(subject->name, name.bytes, name.length) != 0) continue;
+    if (hpar_element_implied(element))
+      subject->implied++;
+    else
+      subject->tags++;
+  }
+  return HPAR_REWRITE_NEXT;
+}
+
+/*** subjects ***/
+
+static bool is_letter(char c) { return (unsigned)((c | 0x20) - 'a') < 26; }
+static bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
+
+/* Adds the name at the beginning of a compound selector, if it has one. */
+static bool add_subject(hp_explanation *x, const hp_edit_rule *rule, const char *compound) {
+  const char *end = compound;
+  while (is_name(*end)) end++;
+  if (*end == '|' || *end == '\\' || !is_letter(*compound)) return true;
+  if (!grow(&x->subjects, &x->subject_capacity, x->subject_count, sizeof *x->subjects)) return false;
+  x->subjects[x->subject_count++] = (hp_subject){rule, compound, (size_t)(end - compound), 0, 0};
+  return true;
+}
+
+/* Adds the last compound selectors of the list. */
+static bool add_subjects(hp_explanation *x, const hp_edit_rule *rule) {
+  const char *at = rule->rule.selector, *compound = at;
+  unsigned depth = 0;
+  for (char quote = 0;; at++) {
+    char c = *at;
+    if (c && quote) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == '[') {
+      depth++;
+    } else if (c == ')' || c == ']') {
+      depth--;
+    } else if (!c || (c == ',' && !depth)) {
+      if (!add_subject(x, rule, compound)) return false;
+      compound = at + 1;
+    } else if (!depth && strchr(" \t\r\n\f>+~", c)) {
+      const char *next = at + strspn(at, " \t\r\n\f>+~");
+      if (*next && *next != ',') compound = next;
+      at = next - 1;
+    }
+    if (c == '\\' && at[1]) at++;
+    if (!c) return true;
+  }
+}
+
+/*** rules ***/
+
+typedef struct compilation {
+  hp_explanation *explanation;
+  hp_edit_rules *rules;
+} compilation;
+
+static bool observe(hp_edit_rule *rule, hpar_rule *made, void *context) {
+  compilation *c = context;
+  observer *o = malloc(sizeof *o);
+  if (!o || !hp_edit_rules_keep(c->rules, (char *)o)) {
+    c->explanation->lacks_memory = true;
+    return false;
+  }
+  *o = (observer){c->explanation, rule};
+  made->context = o;
+  if (rule->rule.selector) made->element = see_element;
+  for (size_t i = 0; c->explanation->prints && i < rule->count; i++) {
+    if (rule->actions[i].unit == HPAR_UNIT_TEXT) made->text = see_text;
+    if (rule->actions[i].unit == HPAR_UNIT_COMMENT) made->comment = see_comment;
+  }
+  if (c->explanation->prints && rule->rule.selector && !add_subjects(c->explanation, rule))
+    c->explanation->lacks_memory = true;
+  return true;
+}
+
+int hp_explanation_compile(hp_explanation *x, hp_edit_rules *rules, const hp_command *command, hpar_rules *to) {
+  compilation c = {x, rules};
+  hpar_rule names = {HPAR_RULE_INIT, .selector = "*", .element = count_name, .context = x, .implied = true};
+  if (x->prints && hpar_rules_add(to, &names, NULL)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  int code = hp_edit_rules_compile(rules, command, observe, &c, to);
+  return code < 0 && x->lacks_memory ? hp_complain_status(NULL, HPAR_ERROR_MEMORY) : code;
+}
+
+void hp_explanation_begin(hp_explanation *x, const char *path) {
+  x->path = path;
+  x->seen_count = 0;
+  x->removed = UINT64_MAX;
+  for (size_t i = 0; i < x->subject_count; i++) x->subjects[i].tags = x->subjects[i].implied = 0;
+}
+
+static void explain_silence(const hp_explanation *x, const hp_edit_rule *rule) {
+  size_t named = 0;
+  for (size_t i = 0; i < x->subject_count; i++) {
+    const hp_subject *s = &x->subjects[i];
+    if (s->rule != rule) continue;
+    begin_line(x);
+    print_rule(rule);
+    printf(" matches nothing: ");
+    if (s->tags)
+      printf("the page has %llu <%.*s>, and the rest of the selector excludes each of them\n",
+             (unsigned long long)s->tags, (int)s->length, s->name);
+    else if (s->implied && !rule->rule.implied)
+      printf("the page has <%.*s> without a tag only, which a rule with --implied matches\n", (int)s->length, s->name);
+    else
+      printf("the page has no <%.*s>\n", (int)s->length, s->name);
+    named++;
+  }
+  if (named) return;
+  begin_line(x);
+  print_rule(rule);
+  puts(" matches nothing: the selector excludes each element of the page");
+}
+
+void hp_explanation_finish(const hp_explanation *x, const hp_edit_rules *rules, const hpar_rewrite_stats *stats) {
+  if (!x->prints) return;
+  for (size_t i = 0; i < rules->count; i++)
+    if (rules->items[i].rule.selector && !rules->items[i].matches) explain_silence(x, &rules->items[i]);
+  if (stats->passed_through) {
+    begin_line(x);
+    puts("no rule applies: the page is in UTF-16 and passes unchanged; see --utf16");
+  }
+  if (stats->misplaced) {
+    begin_line(x);
+    printf("%llu contents of --after are inside their elements, because no end tag can be written there\n",
+           (unsigned long long)stats->misplaced);
+  }
+}
+
+void hp_explanation_free(hp_explanation *x) {
+  free(x->subjects);
+  free(x->seen);
+}

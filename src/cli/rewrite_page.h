@@ -1,0 +1,26 @@
+#ifndef HP_CLI_REWRITE_PAGE_H
+#define HP_CLI_REWRITE_PAGE_H
+
+/* hpar rewrite: the files that it rewrites. */
+
+#include "cli/many.h"
+#include "cli/pages.h"
+#include "cli/rewrite_rules.h"
+
+typedef struct hp_rewriting {
+  const hp_command *command;
+  hp_edit_rules rules;
+  hpar_rules *compiled;
+  hpar_rewrite_options options;
+  hp_pages pages;
+  const char *output;        /* NULL: standard output */
+  const char *backup_suffix; /* empty: no backup */
+  uint64_t feed;             /* bytes; 0: as they arrive */
+  bool in_place, requires_matches, checks, explains;
+  hp_report report;
+} hp_rewriting;
+
+/* Rewrites all pages. Returns the exit code. */
+int hp_rewrite_pages(hp_rewriting *rewriting);
+
+#endif
