@@ -24,6 +24,7 @@
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
 #include <hpar/document.h>
+#include <hpar/options.h>
 #include <hpar/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,12 +68,39 @@ typedef bool (*hpar_match_callback)(void *context, hpar_node element, uint32_t s
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  hpar_match_callback callback, void *context);
 
+/* The threads of hpar_select_parallel. HPAR_SELECT_OPTIONS_INIT initialises it, as with
+ * hpar_options. */
+typedef struct hpar_select_options {
+  size_t size; /* HPAR_SELECT_OPTIONS_INIT sets it */
+  /* including the calling one, up to HPAR_MAX_THREADS; 0: one per usable core */
+  unsigned threads;
+  /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
+   * them before it returns */
+  hpar_run_fn run;
+  void *run_context;
+  uint64_t reserved[4]; /* zero */
+} hpar_select_options;
+
+#define HPAR_SELECT_OPTIONS_INIT .size = sizeof(hpar_select_options)
+
+/* Does the same as hpar_select, with several threads if `top` has 16,384 descendant elements or
+ * more. One thread divides the tree, then all threads match, then the calling thread reports all
+ * matches in the order of hpar_select. Until then each match takes 8 bytes. `options` may be NULL.
+ * The calling thread works alone if a selector has :has(), :nth-last-child(), :last-of-type,
+ * :only-of-type or :nth-last-of-type(). In a library without the parallel parser, it works alone
+ * unless `run` is set. HPAR_ERROR_MEMORY comes before the first report. HPAR_ERROR_ARGUMENT as
+ * hpar_select, and for wrong options. */
+HPAR_API hpar_status hpar_select_parallel(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
+                                          const hpar_select_options *options, hpar_match_callback callback,
+                                          void *context);
+
 #define HPAR_ANY_SELECTOR UINT32_MAX
 
 /* Sets `*matches` to whether the element matches the selector with this number, or any one of
  * the set. :scope is the element. Anything but an element matches nothing. The time grows with
- * the depth of the element and the number of its preceding siblings. With :has(), :last-child,
- * :only-child, :nth-last-child() or their forms of type, the time grows with the document.
+ * the depth of the element and the number of its preceding siblings. With :has(),
+ * :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), the time grows with the
+ * document.
  * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer or a number that the set does not
  * have. */
 HPAR_API hpar_status hpar_matches(const hpar_selectors *selectors, const hpar_document *document, hpar_node element,

@@ -159,6 +159,18 @@ typedef struct hpar_selectors {
   bool counts_types, looks_at_siblings, looks_at_languages, looks_at_forms;
 } hpar_selectors;
 
+/* Returns true for :last-child. The walk tests it at the element itself. */
+static inline bool hp_ahead_is_local(const hp_ahead_test *test) {
+  return test->kind == HP_AHEAD_NTH_LAST_CHILD && test->a == 0 && test->b == 1;
+}
+
+/* Returns true if a test of the set needs the walk in reverse document order. */
+static inline bool hp_selectors_walk_back(const hpar_selectors *set) {
+  for (uint32_t i = 0; i < set->ahead_count; i++)
+    if (!hp_ahead_is_local(&set->ahead[i])) return true;
+  return false;
+}
+
 /* Grows the array to `need` items. Returns false when memory is short. */
 bool hp_select_grow(void *items, uint32_t *capacity, size_t need, size_t item_size);
 

@@ -100,7 +100,7 @@ static hpar_status open_selection(selection *s, const hpar_selectors *set, const
   memset(s, 0, sizeof *s);
   s->top = top;
   hpar_status status = hp_matcher_open(&s->matcher, set, document, scope);
-  if (!status && set->ahead_count) {
+  if (!status && hp_selectors_walk_back(set)) {
     status = hp_ahead_open(&s->ahead, &s->matcher, hp_root_of(document, top));
     s->matcher.ahead = s->ahead.tests;
   }
@@ -112,35 +112,26 @@ static void close_selection(selection *s) {
   hp_matcher_close(&s->matcher);
 }
 
-/* Reports each selector that the element matches once, in ascending order. */
-static bool report(selection *s, hp_ref element) {
+bool hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_callback callback, void *context) {
   uint32_t last = HP_SELECT_NONE;
-  for (uint32_t w = 0; w < s->matcher.words; w++) {
-    for (hp_bits left = s->matcher.matched[w] & s->matcher.accepts[w]; left; left &= left - 1) {
-      uint32_t selector = s->matcher.set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+  for (uint32_t w = 0; w < m->words; w++) {
+    for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
+      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
       if (selector == last) continue;
       last = selector;
-      if (!s->callback(s->context, element, selector)) return false;
+      if (!callback(context, element, selector)) return false;
     }
   }
   return true;
 }
 
+static bool report(const selection *s, hp_ref element) {
+  return hp_report_matches(&s->matcher, element, s->callback, s->context);
+}
+
 static bool visit(void *context, const hp_subject *subject, bool accepts) {
   selection *s = context;
   return !accepts || report(s, subject->ref);
-}
-
-/* Returns the first element in document order that is not below `node`, or 0. */
-static hp_ref element_after(const hpar_document *document, hp_ref node) {
-  const char *base = document->range.base;
-  while (node) {
-    const hp_node *n = hp_node_at(base, node);
-    for (hp_ref next = n->next; next; next = hp_node_at(base, next)->next)
-      if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return next;
-    node = hp_parent_of(base, n);
-  }
-  return 0;
 }
 
 /* Visits the elements of the whole tree, so that their numbers find their look-ahead tests. */
@@ -153,25 +144,21 @@ static bool visit_numbered(void *context, const hp_subject *subject, bool accept
   return !is_reported || report(s, subject->ref);
 }
 
-static bool has_children(const hpar_document *document, hp_ref node) {
-  uint8_t kind = hp_node_at(document->range.base, node)->kind;
-  return kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_FRAGMENT || kind == HPAR_NODE_ELEMENT;
-}
-
 static hpar_status select_below(const hpar_selectors *set, const hpar_document *document, hp_ref top, hp_ref scope,
                                 hpar_match_callback callback, void *context) {
-  if (!top || !has_children(document, top)) return HPAR_OK;
+  if (!top || !hp_can_have_children(document, top)) return HPAR_OK;
   selection s;
   hp_walk walk;
   hpar_status status = open_selection(&s, set, document, top, scope);
-  hp_ref from = set->ahead_count ? hp_root_of(document, top) : top;
-  s.after = element_after(document, top);
+  bool walks_back = hp_selectors_walk_back(set);
+  hp_ref from = walks_back ? hp_root_of(document, top) : top;
+  s.after = hp_element_after(document, top);
   s.is_inside = top == from;
   s.callback = callback;
   s.context = context;
   hp_walk_open(&walk, &s.matcher);
   if (!status) status = hp_walk_enter(&walk, from);
-  if (!status) status = hp_walk_below(&walk, from, set->ahead_count ? visit_numbered : visit, &s);
+  if (!status) status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
   hp_walk_close(&walk);
   close_selection(&s);
   return status;
@@ -202,7 +189,7 @@ hpar_status hpar_matches(const hpar_selectors *set, const hpar_document *documen
   matching m = {element, selector, false};
   hpar_status status = HPAR_OK;
   if (element && hp_node_at(document->range.base, element)->kind == HPAR_NODE_ELEMENT) {
-    if (set->ahead_count) {
+    if (hp_selectors_walk_back(set)) {
       status = select_below(set, document, hp_root_of(document, element), element, note_match, &m);
     } else {
       selection s;

@@ -144,6 +144,14 @@ static bool is_empty(const hp_matcher *m, const hp_node *node) {
   return true;
 }
 
+/* Scans the siblings up to the next element, so that all calls of a walk take linear time. */
+static bool is_last_child(const hp_matcher *m, const hp_node *node) {
+  const char *base = m->document->range.base;
+  for (hp_ref next = node->next; next; next = hp_node_at(base, next)->next)
+    if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return false;
+  return true;
+}
+
 hp_language hp_language_of(const hp_matcher *m, const hp_subject *s, hp_language inherited) {
   const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
   if (!own) own = find_attribute(s, HP_LANG);
@@ -215,7 +223,9 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
     case HP_TEST_LANG: return language_holds(m, test, s, parent);
     case HP_TEST_LIST: return hp_choices_hold(m, test->first, test->count, s, parent);
     case HP_TEST_BIT: return hp_bit_is_set(m->matched, test->first);
-    case HP_TEST_AHEAD: return m->ahead && hp_bit_is_set(m->ahead, test->first);
+    case HP_TEST_AHEAD:
+      if (hp_ahead_is_local(&m->set->ahead[test->first])) return is_last_child(m, s->node);
+      return m->ahead && hp_bit_is_set(m->ahead, test->first);
   }
   return false;
 }

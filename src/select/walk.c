@@ -31,7 +31,7 @@ static hpar_status open_frame(hp_walk *w, const hp_subject *subject) {
   return HPAR_OK;
 }
 
-static hp_ref element_from(const char *base, hp_ref ref) {
+hp_ref hp_element_from(const char *base, hp_ref ref) {
   while (ref && hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) ref = hp_node_at(base, ref)->next;
   return ref;
 }
@@ -40,6 +40,22 @@ hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
   const char *base = document->range.base;
   for (hp_ref parent; (parent = hp_parent_of(base, hp_node_at(base, node)));) node = parent;
   return node;
+}
+
+hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
+  const char *base = document->range.base;
+  while (node) {
+    const hp_node *n = hp_node_at(base, node);
+    for (hp_ref next = n->next; next; next = hp_node_at(base, next)->next)
+      if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return next;
+    node = hp_parent_of(base, n);
+  }
+  return 0;
+}
+
+bool hp_can_have_children(const hpar_document *document, hp_ref node) {
+  uint8_t kind = hp_node_at(document->range.base, node)->kind;
+  return kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_FRAGMENT || kind == HPAR_NODE_ELEMENT;
 }
 
 bool hp_walk_step(hp_walk *w, const hp_subject *subject, hpar_status *status) {
@@ -53,8 +69,8 @@ static hpar_status step_before(hp_walk *w, hp_ref element) {
   if (!w->matcher->set->looks_at_siblings) return HPAR_OK;
   hp_ref first = element;
   while (hp_node_at(base, first)->previous) first = hp_node_at(base, first)->previous;
-  for (hp_ref ref = element_from(base, first); ref != element && !status;
-       ref = element_from(base, hp_node_at(base, ref)->next)) {
+  for (hp_ref ref = hp_element_from(base, first); ref != element && !status;
+       ref = hp_element_from(base, hp_node_at(base, ref)->next)) {
     hp_subject subject = hp_subject_of(base, ref);
     hp_walk_step(w, &subject, &status);
   }
@@ -83,28 +99,43 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
   return status;
 }
 
-hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
+/* Visits the elements from `ref` on until `end`, or until only `floor` frames are left. */
+static hpar_status visit_from(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit, void *context) {
   const char *base = w->matcher->document->range.base;
-  uint32_t start_depth = w->depth;
-  hp_ref ref = element_from(base, hp_node_at(base, top)->first);
-  while (ref) {
+  while (ref && ref != end) {
     hpar_status status = HPAR_OK;
     hp_subject subject = hp_subject_of(base, ref);
     bool accepts = hp_walk_step(w, &subject, &status);
     if (status) return status;
     if (!visit(context, &subject, accepts)) return HPAR_OK;
-    hp_ref below = element_from(base, subject.node->first);
+    hp_ref below = hp_element_from(base, subject.node->first);
     if (below) {
       if ((status = open_frame(w, &subject))) return status;
       ref = below;
       continue;
     }
     hp_ref next;
-    while (!(next = element_from(base, hp_node_at(base, ref)->next)) && w->depth > start_depth) {
+    while (!(next = hp_element_from(base, hp_node_at(base, ref)->next)) && w->depth > floor) {
       ref = innermost(w)->element;
       w->depth--;
     }
     ref = next;
   }
   return HPAR_OK;
+}
+
+hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
+  hp_ref first =
+      hp_element_from(w->matcher->document->range.base, hp_node_at(w->matcher->document->range.base, top)->first);
+  return visit_from(w, first, 0, w->depth, visit, context);
+}
+
+hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context) {
+  const char *base = w->matcher->document->range.base;
+  hp_ref parent = hp_parent_of(base, hp_node_at(base, first));
+  uint32_t between = 0;
+  for (hp_ref ref = parent; ref != top; ref = hp_parent_of(base, hp_node_at(base, ref))) between++;
+  hpar_status status = hp_walk_enter(w, parent);
+  if (!status) status = step_before(w, first);
+  return status ? status : visit_from(w, first, end, w->depth - between, visit, context);
 }

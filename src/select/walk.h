@@ -23,7 +23,19 @@ hpar_status hp_walk_enter(hp_walk *walk, hp_ref top);
 bool hp_walk_step(hp_walk *walk, const hp_subject *subject, hpar_status *status);
 /* Visits all elements below `top`, whose frame is the innermost. */
 hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *context);
+/* Visits the elements below `top` from `first` on, in document order. Ends before `end`; 0: the end
+ * of `top`. Requires: the walk has just been opened. */
+hpar_status hp_walk_range(hp_walk *walk, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context);
 
+/* Returns the first element from `node` on among it and its later siblings, or 0. */
+hp_ref hp_element_from(const char *base, hp_ref node);
+/* Returns the first element in document order that is not below `node`, or 0. */
+hp_ref hp_element_after(const hpar_document *document, hp_ref node);
+/* Returns true for a document, a fragment and an element. */
+bool hp_can_have_children(const hpar_document *document, hp_ref node);
+/* Reports each selector that the element of the last step matches once, in ascending order. Returns
+ * false if the callback did. */
+bool hp_report_matches(const hp_matcher *matcher, hp_ref element, hpar_match_callback callback, void *context);
 /* Returns the document or fragment, or the topmost element, around the node. */
 hp_ref hp_root_of(const hpar_document *document, hp_ref node);
 

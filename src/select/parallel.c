@@ -1,0 +1,191 @@
+/* Selection by several threads. One walk keeps evenly spaced elements. The threads match the ranges
+ * between these elements in any order, each range with the frames of its open ancestors. Then the
+ * calling thread reports the matches of all ranges in order. */
+
+#include "base/memory.h"
+#include "select/walk.h"
+#if HPAR_PARALLEL
+#include "platform/pool.h"
+#endif
+
+#include <hpar/stats.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+  MAX_SAMPLES = 4096,
+  MIN_ELEMENTS = 16384,
+  RANGES_PER_THREAD = 8 /* so that a slow range delays the others little */
+};
+
+typedef struct match {
+  hp_ref element;
+  uint32_t selector;
+} match;
+
+typedef struct range {
+  hp_ref first, end; /* 0: the end of `top` */
+  match *matches;
+  uint32_t count, capacity;
+  hpar_status status;
+} range;
+
+typedef struct job {
+  const hpar_selectors *set;
+  const hpar_document *document;
+  hp_ref top;
+  hp_ref samples[MAX_SAMPLES];
+  uint32_t sample_count, elements; /* below `top` */
+  range *ranges;
+  uint32_t range_count;
+  _Atomic uint32_t next; /* the next range to match */
+} job;
+
+/* Returns the next element in document order below `top`, or 0. */
+static hp_ref next_element(const char *base, hp_ref top, hp_ref ref) {
+  hp_ref next = hp_element_from(base, hp_node_at(base, ref)->first);
+  for (; !next && ref != top; ref = hp_parent_of(base, hp_node_at(base, ref)))
+    next = hp_element_from(base, hp_node_at(base, ref)->next);
+  return next;
+}
+
+/* Keeps every `stride`-th element below `top`. Doubles the stride when the samples are full. */
+static void take_samples(job *j) {
+  const char *base = j->document->range.base;
+  uint32_t stride = 64;
+  for (hp_ref ref = j->top; (ref = next_element(base, j->top, ref));) {
+    if (j->elements++ % stride) continue;
+    if (j->sample_count == MAX_SAMPLES) {
+      for (uint32_t i = 0; i < MAX_SAMPLES / 2; i++) j->samples[i] = j->samples[2 * i];
+      j->sample_count = MAX_SAMPLES / 2;
+      stride *= 2;
+    }
+    j->samples[j->sample_count++] = ref;
+  }
+}
+
+static bool keep_match(void *context, hpar_node element, uint32_t selector) {
+  range *r = context;
+  if (!hp_select_grow(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
+    r->status = HPAR_ERROR_MEMORY;
+    return false;
+  }
+  r->matches[r->count++] = (match){element, selector};
+  return true;
+}
+
+typedef struct visitor {
+  hp_matcher matcher;
+  range *range;
+} visitor;
+
+static bool visit(void *context, const hp_subject *subject, bool accepts) {
+  visitor *v = context;
+  return !accepts || hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
+}
+
+static void match_range(const job *j, range *r) {
+  visitor v = {.range = r};
+  hp_walk walk;
+  hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
+  hp_walk_open(&walk, &v.matcher);
+  if (!status) status = hp_walk_range(&walk, j->top, r->first, r->end, visit, &v);
+  if (status) r->status = status;
+  hp_walk_close(&walk);
+  hp_matcher_close(&v.matcher);
+}
+
+/* Matches ranges until no range is left. */
+static void match_ranges(void *context, unsigned thread) {
+  job *j = context;
+  (void)thread;
+  for (uint32_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->range_count;)
+    match_range(j, &j->ranges[i]);
+}
+
+/* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
+ * siblings before it, so that more ranges than threads cost more than they balance. */
+static bool make_ranges(job *j, unsigned threads) {
+  uint32_t count = j->set->looks_at_siblings ? threads : threads * RANGES_PER_THREAD;
+  if (count > j->sample_count) count = j->sample_count;
+  j->ranges = hp_allocate_zeroed((count + 1) * sizeof *j->ranges);
+  if (!j->ranges) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    j->ranges[i].first = j->samples[(uint64_t)i * j->sample_count / count];
+    if (i) j->ranges[i - 1].end = j->ranges[i].first;
+  }
+  j->range_count = count;
+  return true;
+}
+
+static void run(job *j, unsigned threads, const hpar_select_options *options) {
+  if (options->run) {
+    options->run(options->run_context, threads, match_ranges, j);
+    match_ranges(j, 0);
+    return;
+  }
+#if HPAR_PARALLEL
+  hp_pool *pool = NULL;
+  if (threads > 1 && !hp_pool_create(&pool, threads)) {
+    hp_pool_start(pool, hp_pool_threads(pool), match_ranges, j);
+    match_ranges(j, 0);
+    hp_pool_end(pool);
+    hp_pool_destroy(pool);
+    return;
+  }
+#endif
+  match_ranges(j, 0);
+}
+
+static hpar_status report(const job *j, hpar_match_callback callback, void *context) {
+  for (uint32_t i = 0; i < j->range_count; i++)
+    if (j->ranges[i].status) return j->ranges[i].status;
+  for (uint32_t i = 0; i < j->range_count; i++)
+    for (uint32_t k = 0; k < j->ranges[i].count; k++)
+      if (!callback(context, j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector)) return HPAR_OK;
+  return HPAR_OK;
+}
+
+/* Reads the caller's options. Returns false if they are wrong. */
+static bool read_options(const hpar_select_options *given, hpar_select_options *options) {
+  *options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT};
+  if (given) {
+    if (given->size < sizeof given->size || given->size > sizeof *options) return false;
+    memcpy(options, given, given->size);
+  }
+  for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+    if (options->reserved[i]) return false;
+#if HPAR_PARALLEL
+  if (!options->threads) options->threads = hp_usable_cores();
+#else
+  if (!options->run) options->threads = 1;
+#endif
+  return options->threads <= HPAR_MAX_THREADS;
+}
+
+hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                                 const hpar_select_options *given, hpar_match_callback callback, void *context) {
+  hpar_select_options options;
+  if (!set || !document || !callback || !read_options(given, &options)) return HPAR_ERROR_ARGUMENT;
+  if (options.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top))
+    return hpar_select(set, document, top, callback, context);
+  job *j = hp_allocate_zeroed(sizeof *j);
+  if (!j) return HPAR_ERROR_MEMORY;
+  j->set = set;
+  j->document = document;
+  j->top = top;
+  take_samples(j);
+  hpar_status status = HPAR_OK;
+  if (j->elements < MIN_ELEMENTS) {
+    status = hpar_select(set, document, top, callback, context);
+  } else if (make_ranges(j, options.threads)) {
+    run(j, options.threads, &options);
+    status = report(j, callback, context);
+  } else {
+    status = HPAR_ERROR_MEMORY;
+  }
+  for (uint32_t i = 0; i < j->range_count; i++) hp_free(j->ranges[i].matches);
+  hp_free(j->ranges);
+  hp_free(j);
+  return status;
+}
