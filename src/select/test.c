@@ -96,7 +96,10 @@ static const hp_attribute *find_attribute(const hp_subject *s, hp_atom name) {
 
 static bool is_html_named(const hp_subject *s, hp_atom name) { return s->is_html && s->node->name == name; }
 
+/* SVG 2 makes the SVG element a with href or xlink:href a hyperlink. */
 static bool is_link(const hp_subject *s) {
+  if (s->node->ns == HPAR_NAMESPACE_SVG && s->node->name == HP_A)
+    return find_attribute(s, HP_HREF) || find_attribute(s, HP_ADJUSTED_XLINK_HREF);
   if (!s->is_html || (s->node->name != HP_A && s->node->name != HP_AREA)) return false;
   return find_attribute(s, HP_HREF) != NULL;
 }
