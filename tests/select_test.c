@@ -3,6 +3,7 @@
  * matcher would take hours. */
 
 #include "check.h"
+#include "support/plain_select.h"
 #include "support/random.h"
 
 #include <hpar/hpar.h>
@@ -179,6 +180,7 @@ static void check_contexts(void) {
   check_matches("<!DOCTYPE html><input id=a type=TEXT>", "[type=text]", "a");
   check_matches("<!DOCTYPE html><input id=a type=TEXT>", "[type=text s]", "");
   check_matches("<!DOCTYPE html><a id=a href></a><a id=b></a>", ":link", "a");
+  check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a><a id=b href=u></a><a id=c></a></svg>", ":link", "a b");
   check_matches("<!DOCTYPE html><input id=a type=checkbox checked><input id=b checked><option id=o selected>",
                 ":checked", "a o");
   check_matches("<!DOCTYPE html><fieldset id=f disabled><legend id=l><input id=a></legend><legend><input id=b></legend>"
@@ -252,225 +254,16 @@ static void check_errors(void) {
   hpar_selectors_destroy(set);
 }
 
-/* A selector as a separate tree, and a matcher that follows the definitions from right to left. */
-
-enum { MAX_PARTS = 4, MAX_ARGUMENTS = 2 };
-
-typedef struct plain_selector plain_selector;
-
-typedef struct plain_test {
-  enum {
-    TYPE,
-    CLASS,
-    ID,
-    HAS_ATTRIBUTE,
-    NTH,
-    NTH_LAST,
-    NTH_TYPE,
-    NTH_LAST_TYPE,
-    NTH_OF,
-    NTH_LAST_OF,
-    IS,
-    NOT,
-    HAS,
-    EMPTY
-  } kind;
-  char name[8];
-  int a, b;
-  plain_selector *arguments[MAX_ARGUMENTS];
-  int argument_count;
-} plain_test;
-
-struct plain_selector {
-  plain_test tests[MAX_PARTS][3];
-  int test_count[MAX_PARTS];
-  char combinators[MAX_PARTS]; /* [i]: before part i; [0] for :has() only */
-  int parts;
-};
-
-static hpar_node element_parent(hpar_node element) {
-  hpar_node parent = hpar_node_parent(document, element);
-  return parent && hpar_node_kind(document, parent) == HPAR_NODE_ELEMENT ? parent : HPAR_NO_NODE;
-}
-
-static hpar_node sibling(hpar_node element, bool forward) {
-  do {
-    element = forward ? hpar_node_next(document, element) : hpar_node_previous(document, element);
-  } while (element && hpar_node_kind(document, element) != HPAR_NODE_ELEMENT);
-  return element;
-}
-
-static bool plain_matches(const plain_selector *s, int part, hpar_node element, hpar_node scope);
-
-static bool same_type(hpar_node a, hpar_node b) {
-  hpar_string x = hpar_node_name(document, a), y = hpar_node_name(document, b);
-  return x.length == y.length && !memcmp(x.bytes, y.bytes, x.length);
-}
-
-static bool any_argument(const plain_test *test, hpar_node element) {
-  for (int i = 0; i < test->argument_count; i++)
-    if (plain_matches(test->arguments[i], test->arguments[i]->parts - 1, element, HPAR_NO_NODE)) return true;
-  return false;
-}
-
-static bool plain_nth(const plain_test *test, hpar_node element) {
-  bool forward = test->kind == NTH_LAST || test->kind == NTH_LAST_TYPE || test->kind == NTH_LAST_OF;
-  bool of_type = test->kind == NTH_TYPE || test->kind == NTH_LAST_TYPE;
-  bool of = test->kind == NTH_OF || test->kind == NTH_LAST_OF;
-  if (of && !any_argument(test, element)) return false;
-  int index = 1;
-  for (hpar_node other = element; (other = sibling(other, forward));)
-    index += of_type ? same_type(other, element) : of ? any_argument(test, other) : 1;
-  for (int n = 0; n <= 2000; n++)
-    if (test->a * n + test->b == index) return true;
-  return false;
-}
-
-static bool plain_has(const plain_test *test, hpar_node element) {
-  hpar_node root = hpar_document_root(document);
-  for (hpar_node other = root; (other = hpar_node_walk(document, root, other));) {
-    if (hpar_node_kind(document, other) != HPAR_NODE_ELEMENT) continue;
-    for (int i = 0; i < test->argument_count; i++)
-      if (plain_matches(test->arguments[i], test->arguments[i]->parts - 1, other, element)) return true;
-  }
-  return false;
-}
-
-static bool plain_empty(hpar_node element) {
-  for (hpar_node child = hpar_node_first_child(document, element); child; child = hpar_node_next(document, child)) {
-    hpar_node_type kind = hpar_node_kind(document, child);
-    if (kind == HPAR_NODE_ELEMENT || (kind == HPAR_NODE_TEXT && hpar_node_data(document, child).length)) return false;
-  }
-  return true;
-}
-
-static bool plain_test_holds(const plain_test *test, hpar_node element) {
-  size_t length = strlen(test->name);
-  hpar_string value;
-  switch (test->kind) {
-    case TYPE:
-      value = hpar_node_name(document, element);
-      return value.length == length && !memcmp(value.bytes, test->name, length);
-    case CLASS: {
-      value = hpar_node_attribute_value(document, element, "class");
-      char padded[64], word[16];
-      snprintf(padded, sizeof padded, " %.*s ", (int)value.length, value.bytes ? value.bytes : "");
-      snprintf(word, sizeof word, " %s ", test->name);
-      return strstr(padded, word);
-    }
-    case ID:
-      value = hpar_node_attribute_value(document, element, "id");
-      return value.bytes && value.length == length && !memcmp(value.bytes, test->name, length);
-    case HAS_ATTRIBUTE: return hpar_node_attribute_value(document, element, test->name).bytes;
-    case IS: return any_argument(test, element);
-    case NOT: return !any_argument(test, element);
-    case HAS: return plain_has(test, element);
-    case EMPTY: return plain_empty(element);
-    default: return plain_nth(test, element);
-  }
-}
-
-/* Returns whether the combinator before part `part` leads from `element` to an element that matches
- * the previous part. */
-static bool plain_reaches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
-  char combinator = s->combinators[part];
-  bool up = combinator == ' ' || combinator == '>';
-  for (hpar_node other = element; (other = up ? element_parent(other) : sibling(other, false));) {
-    if (part == 0 ? other == scope : plain_matches(s, part - 1, other, scope)) return true;
-    if (combinator == '>' || combinator == '+') break;
-  }
-  return false;
-}
-
-static bool plain_matches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
-  for (int i = 0; i < s->test_count[part]; i++)
-    if (!plain_test_holds(&s->tests[part][i], element)) return false;
-  return (part == 0 && !scope) || plain_reaches(s, part, element, scope);
-}
-
-static plain_selector pool[4000];
-static int pool_used;
-
 static const char *const types[] = {"b", "i", "u", "div"}, *const words[] = {"x", "y", "z"};
-
-static plain_selector *make_selector(random_state *seed, int depth, bool relative, bool inside_has, bool plain);
-
-static void make_test(random_state *seed, plain_test *test, int depth, bool inside_has, bool plain, bool first) {
-  memset(test, 0, sizeof *test);
-  size_t roll = random_below(seed, depth > 0 ? 16 : 9);
-  static const unsigned kinds[] = {TYPE,     TYPE,  CLASS,    CLASS,         ID,     HAS_ATTRIBUTE, NTH,
-                                   NTH_LAST, EMPTY, NTH_TYPE, NTH_LAST_TYPE, NTH_OF, NTH_LAST_OF,   IS,
-                                   NOT,      HAS};
-  test->kind = kinds[roll];
-  if (test->kind == TYPE && !first) test->kind = CLASS;
-  if ((test->kind == HAS && inside_has) || (test->kind == NTH_OF && plain)) test->kind = NOT;
-  strcpy(test->name, test->kind == TYPE ? types[random_below(seed, 4)] : words[random_below(seed, 3)]);
-  test->a = (int)random_below(seed, 7) - 3;
-  test->b = (int)random_below(seed, 7) - 2;
-  bool takes =
-      test->kind == NTH_OF || test->kind == NTH_LAST_OF || test->kind == IS || test->kind == NOT || test->kind == HAS;
-  if (!takes) return;
-  test->argument_count = 1 + (int)random_below(seed, MAX_ARGUMENTS);
-  bool ahead = test->kind == HAS || test->kind == NTH_LAST_OF;
-  for (int i = 0; i < test->argument_count; i++)
-    test->arguments[i] =
-        make_selector(seed, depth - 1, test->kind == HAS, inside_has || test->kind == HAS, ahead || plain);
-}
-
-/* `plain`: omits the combination that the compiler rejects, look-ahead in a complex selector in
- * look-ahead. */
-static plain_selector *make_selector(random_state *seed, int depth, bool relative, bool inside_has, bool plain) {
-  plain_selector *s = &pool[pool_used++];
-  memset(s, 0, sizeof *s);
-  s->parts = 1 + (int)random_below(seed, plain && !relative ? 1 : 3);
-  for (int part = 0; part < s->parts; part++) {
-    s->combinators[part] = " >+~"[random_below(seed, 4)];
-    s->test_count[part] = 1 + (int)random_below(seed, 2);
-    for (int i = 0; i < s->test_count[part]; i++)
-      make_test(seed, &s->tests[part][i], depth, inside_has || relative, plain, i == 0);
-  }
-  return s;
-}
-
-static void print_selector(const plain_selector *s, bool relative, char *to);
-
-static void print_test(const plain_test *test, char *to) {
-  static const char *const names[] = {"",
-                                      ".",
-                                      "#",
-                                      "",
-                                      ":nth-child(",
-                                      ":nth-last-child(",
-                                      ":nth-of-type(",
-                                      ":nth-last-of-type(",
-                                      ":nth-child(",
-                                      ":nth-last-child(",
-                                      ":is(",
-                                      ":not(",
-                                      ":has(",
-                                      ":empty"};
-  to += strlen(to);
-  to += sprintf(to, "%s", names[test->kind]);
-  if (test->kind == HAS_ATTRIBUTE) to += sprintf(to, "[%s]", test->name);
-  if (test->kind <= ID) to += sprintf(to, "%s", test->name);
-  if (test->kind < NTH || test->kind == EMPTY) return;
-  bool counts = test->kind <= NTH_LAST_OF;
-  if (counts) to += sprintf(to, "%dn%+d", test->a, test->b);
-  if (test->kind == NTH_OF || test->kind == NTH_LAST_OF) to += sprintf(to, " of ");
-  for (int i = 0; i < test->argument_count; i++) {
-    if (i) strcat(to, ", ");
-    print_selector(test->arguments[i], test->kind == HAS, to);
-  }
-  strcat(to, ")");
-}
-
-static void print_selector(const plain_selector *s, bool relative, char *to) {
-  for (int part = 0; part < s->parts; part++) {
-    to += strlen(to);
-    if (part || relative) to += sprintf(to, " %c ", s->combinators[part]);
-    for (int i = 0; i < s->test_count[part]; i++) print_test(&s->tests[part][i], to);
-  }
-}
+static const plain_vocabulary vocabulary = {.types = types,
+                                            .classes = words,
+                                            .ids = words,
+                                            .attributes = words,
+                                            .type_count = 4,
+                                            .class_count = 3,
+                                            .id_count = 3,
+                                            .attribute_count = 3,
+                                            .has = true};
 
 static void make_page(random_state *seed, char *to) {
   to += sprintf(to, "<!DOCTYPE html><body>");
@@ -510,17 +303,17 @@ static void check_generated(uint64_t first, uint64_t count) {
   static char page[8000], text[60000];
   for (uint64_t number = first; number < first + count; number++) {
     random_state state = {number}, *seed = &state;
-    plain_selector *selectors[3];
+    const plain_selector *selectors[3];
     hpar_selectors *set = NULL;
-    pool_used = 0;
+    plain_reset();
     make_page(seed, page);
     if (!parse(page, strlen(page)) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
     hpar_status status = HPAR_OK;
     for (int i = 0; i < 3 && !status; i++) {
       hpar_selector_error error;
-      selectors[i] = make_selector(seed, 2, false, false, false);
+      selectors[i] = plain_make(seed, &vocabulary, 2);
       *text = 0;
-      print_selector(selectors[i], false, text);
+      plain_print(selectors[i], text);
       status = hpar_selectors_add(set, text, strlen(text), &error);
       if (!CHECK_EQ(status, HPAR_OK))
         printf("  %" PRIu64 ": %s\n  %zu: %s\n", number, text, error.offset, error.reason);
@@ -531,13 +324,13 @@ static void check_generated(uint64_t first, uint64_t count) {
     if (!status) CHECK_EQ(hpar_select(set, document, root, add_result, &got), HPAR_OK);
     for (hpar_node node = root; !status && (node = hpar_node_walk(document, root, node));)
       for (uint32_t i = 0; hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && i < 3; i++)
-        if (plain_matches(selectors[i], selectors[i]->parts - 1, node, HPAR_NO_NODE)) add_result(&expected, node, i);
+        if (plain_matches(document, selectors[i], node)) add_result(&expected, node, i);
     bool same = CHECK_EQ(got.count, expected.count) &&
                 CHECK(!memcmp(got.nodes, expected.nodes, got.count * sizeof *got.nodes)) &&
                 CHECK(!memcmp(got.selectors, expected.selectors, got.count * sizeof *got.selectors));
     for (int i = 0; !same && i < 3; i++) {
       *text = 0;
-      print_selector(selectors[i], false, text);
+      plain_print(selectors[i], text);
       printf("  %" PRIu64 ": %s\n", number, text);
     }
     if (!same) printf("  in %s\n", page);
