@@ -1,0 +1,22 @@
+"""The rewriter: its speed by rule, beside a copy and lexbor."""
+from lab.cells import MEETS, MISSES, NOT_YET, Number, Section, Table
+
+AIMS = {"no match: x-none": 2400, "a[href]: set href": 1600}
+SELECTORS = 1.3  # the most that 100 selectors may cost over one
+
+
+def analyse(data):
+    if not data.ran():
+        return Section(NOT_YET, data.why_not())
+    output = data.ran()[-1]["output"]
+    speeds = {name: output["bytes"] * 1000 / time for name, time in output["cases"].items()}
+    growth = output["cases"]["100 selectors"] / output["cases"]["1 selector"]
+    missed = [f"{name}: {speeds[name]:.0f} MB/s, the aim is {aim}" for name, aim in AIMS.items() if speeds[name] < aim]
+    if growth > SELECTORS:
+        missed.append(f"100 selectors cost {growth:.2f} times one, the aim is {SELECTORS}")
+    result = Section(MISSES if missed else MEETS, "; ".join(missed) or "each case reaches its speed")
+    table = result.add(Table("rewriter", "Speed by rule", ["case", "MB/s", "over a copy"],
+                             f"One core, {output['pages']} pages, the shortest of {output['rounds']} rounds. All output is added up."))
+    for name, speed in speeds.items():
+        table.row(name, Number(speed, "", 0), Number(speed / speeds["memcpy"], "", 2))
+    return result
