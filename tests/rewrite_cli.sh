@@ -171,6 +171,11 @@ check 0 '0-3 <p>: rule 1 (p): texts inside
 
 "$hpar" rewrite -s p --set a b --stats=json a.html >out 2>err
 if grep -q '"matches":1,"edits":[1-9].*"rules":\[{"select":"p","matches":1}\]}$' err; then fine; else wrong "$(cat err)"; fi
+# The rest of the page passes after the last edit, although the parser still knows the head.
+printf '<head></head><p>a<p>b' >head.html
+"$hpar" rewrite -s head --append x --limit 1 --stats=json head.html >out 2>err
+is out '<head>x</head><p>a<p>b'
+if grep -q '"retired":true' err; then fine; else wrong "$(cat err)"; fi
 printf '<p>a' | "$hpar" rewrite -s p --rename div - >out
 is out '<div>a'
 printf '\377\376<\000p\000>\000' >wide.html

@@ -74,7 +74,7 @@ void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
   record->renames = e->renames;
   record->unwraps = e->unwraps;
   record->has_tag = e->has_tag;
-  record->has_ended = false;
+  record->has_ended = record->is_inert = false;
   record->users = 1;
   record->scope_depth = 1;
   r->open_records++;
@@ -101,7 +101,7 @@ void hp_rewriter_freed(void *context, hp_ref node) {
     if (--record->users == 0) {
       record->next_free = r->free_record;
       r->free_record = n->previous;
-      r->open_records--;
+      if (!record->is_inert) r->open_records--;
     }
   }
   n->next = n->previous = 0;
@@ -201,6 +201,9 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
     end_at_own_tag(r, record, end.removes_tag);
   else
     end_elsewhere(r, record, node);
+  if (record->renames || record->unwraps || record->scopes.count) return;
+  record->is_inert = true;
+  r->open_records--;
 }
 
 void hp_rewriter_popped(void *context, hp_ref ref) {

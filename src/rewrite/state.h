@@ -49,6 +49,7 @@ typedef struct hp_record {
   hp_rule_list scopes; /* rules for the text and the comments inside */
   uint8_t muting;
   bool renames, unwraps, has_tag, has_ended;
+  bool is_inert; /* it has ended, and clones of the element need no edit */
 } hp_record;
 
 typedef struct hp_attribute_edit {
