@@ -93,6 +93,7 @@ int main(int count, char **arguments) {
   hp_bench_add_input();
   hp_bench_add_tokenize();
   hp_bench_add_serialize();
+  hp_bench_add_select();
   hp_bench_add_document();
   hp_bench_add_parse();
 #if HPAR_PARALLEL

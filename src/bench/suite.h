@@ -14,6 +14,7 @@ void hp_bench_add_input(void);    /* input: open; parse: fed */
 void hp_bench_add_tokenize(void); /* tokenize, build */
 void hp_bench_add_parse(void);    /* parse: fresh, reused, kept */
 void hp_bench_add_serialize(void);
+void hp_bench_add_select(void);
 void hp_bench_add_document(void); /* create, destroy, reset */
 #if HPAR_PARALLEL
 void hp_bench_add_pool(void);
