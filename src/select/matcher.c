@@ -177,7 +177,7 @@ static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string va
 
 /* Writes the instructions that the keys of the element allow. */
 static void find_candidates(const hp_matcher *m, hp_bits *candidates, const hp_subject *s) {
-  memcpy(candidates, m->universal, m->words * sizeof *candidates);
+  for (uint32_t w = 0; w < m->words; w++) candidates[w] = m->universal[w];
   hp_atom name = s->node->name;
   add_row(m, candidates, name < HP_KNOWN_ATOMS ? m->tag_rows[name] : find_row(&m->tags, hash_of_atom(name)));
   if (!s->attributes || !(m->ids.is_used || m->classes.is_used || m->attributes.is_used)) return;
@@ -268,9 +268,9 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   frame->language = m->set->looks_at_languages ? hp_language_of(m, s, parent->language) : (hp_language){NULL, 0};
   frame->is_disabled = m->set->looks_at_forms &&
                        disables(parent, above, s, is_legend_of_fieldset(m, parent, s) && parent->last_is_first_legend);
-  memset(frame->bits, 0, (4 * words + m->set->counters) * sizeof(hp_bits));
+  for (uint32_t i = 0; i < 4 * words + m->set->counters; i++) frame->bits[i] = 0;
   hp_bits *child = frame->bits, *heir = child + words;
-  memcpy(heir, parent->bits + words, words * sizeof *heir);
+  for (uint32_t w = 0; w < words; w++) heir[w] = parent->bits[words + w];
   add_successors(m, HP_COMBINATOR_CHILD, child);
   add_successors(m, HP_COMBINATOR_DESCENDANT, heir);
 }
@@ -308,8 +308,9 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   if (any)
     accepted = test_candidates(m, parent, s);
   else
-    memset(m->matched, 0, words * sizeof *m->matched);
-  memset(next, 0, words * sizeof *next);
+    for (uint32_t w = 0; w < words; w++) m->matched[w] = 0;
+  if (!m->set->looks_at_siblings) return accepted != 0;
+  for (uint32_t w = 0; w < words; w++) next[w] = 0;
   if (any) {
     add_successors(m, HP_COMBINATOR_NEXT, next);
     add_successors(m, HP_COMBINATOR_LATER, later);
