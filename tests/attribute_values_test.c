@@ -150,7 +150,7 @@ static void single_values(void) {
       printf("  input: %s\n", cases[i].html);
     CHECK(first.bytes == again.bytes && first.length == again.length);
   }
-  static const char nul[] = "<p x='&amp;\0&lt;'><p x=&amp;\0&lt;>";
+  static const char nul[] = "<p x='&amp;\0&lt;'><p x=&amp;\0&lt;><p x=a\0&lt;><p x='a\0&lt;'>";
   check_all_ways(NULL, nul, sizeof nul - 1);
 }
 

@@ -74,6 +74,7 @@ const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const cha
       defers = has_reference = false;
       p = value;
     } else if (!*p) {
+      defers = false; /* the raw span has the NUL */
       p = hp_rewrite_nul(&rewrite, t, p);
     } else {
       hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
