@@ -70,9 +70,8 @@ static bool plain_nth(const plain_test *test, hpar_node element) {
   int index = 1;
   for (hpar_node other = element; (other = sibling(other, forward));)
     index += of_type ? same_type(other, element) : of ? any_argument(test, other) : 1;
-  for (int n = 0; n <= 2000; n++)
-    if (test->a * n + test->b == index) return true;
-  return false;
+  int distance = index - test->b;
+  return test->a ? distance % test->a == 0 && distance / test->a >= 0 : distance == 0;
 }
 
 static bool plain_has(const plain_test *test, hpar_node element) {
