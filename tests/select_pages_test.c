@@ -1,8 +1,10 @@
 /* Compares selections on real and generated pages with a plain matcher from right to left. Each
  * page has selectors of its own, made of the names that occur in it. The real pages are below
- * $HPAR_SHARED. HPAR_TEST_SCALE=100 checks 200 selectors a page, the default 10. */
+ * $HPAR_SHARED. The default is 5 selectors a page: HPAR_TEST_SCALE changes it, and HPAR_TEST_FULL
+ * checks 200. */
 
 #include "check.h"
+#include "support/compare.h"
 #include "support/corpus.h"
 #include "support/plain_select.h"
 #include "support/shared.h"
@@ -134,9 +136,8 @@ static void check_shared(const char *below, size_t selectors) {
 }
 
 int main(void) {
-  const char *scale = getenv("HPAR_TEST_SCALE");
-  size_t selectors = scale ? 2 * strtoull(scale, NULL, 10) : 10;
-  if (!selectors) selectors = 2;
+  enum { SELECTORS = 5, ALL_SELECTORS = 200 };
+  size_t selectors = compare_full() ? ALL_SELECTORS : (SELECTORS * compare_scale() + 99) / 100;
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   for (size_t i = 0; i < corpus_page_count; i++) {

@@ -229,6 +229,19 @@ static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t,
   return p;
 }
 
+/* Completes the block of the attributes before `item`. The tag ends at `end`. */
+static inline hp_tag_end close_tag(hp_tokenizer *t, hp_tag_state *tag, hp_attribute *item, const char *end) {
+  hp_attributes *attributes = tag->attributes;
+  if (item == attributes->items) {
+    close_block(t->nodes, tag, attributes);
+    return (hp_tag_end){end, 0, tag->flags};
+  }
+  attributes->count = (uint32_t)(item - attributes->items);
+  atomic_store_explicit(&attributes->deferred, tag->deferred, memory_order_relaxed);
+  close_block(t->nodes, tag, item);
+  return (hp_tag_end){end, hp_ref_of(t->nodes->range->base, attributes), tag->flags};
+}
+
 hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p) {
   const char *end = t->end;
   uint32_t serial = next_serial(t), *seen = t->seen;
@@ -301,15 +314,7 @@ hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p) {
     if (*p == '>') break;
   }
 
-  hp_attributes *attributes = tag.attributes;
-  if (item == attributes->items) {
-    close_block(t->nodes, &tag, attributes);
-    return (hp_tag_end){p + 1, 0, tag.flags};
-  }
-  attributes->count = (uint32_t)(item - attributes->items);
-  atomic_store_explicit(&attributes->deferred, tag.deferred, memory_order_relaxed);
-  close_block(t->nodes, &tag, item);
-  return (hp_tag_end){p + 1, hp_ref_of(t->nodes->range->base, attributes), tag.flags};
+  return close_tag(t, &tag, item, p + 1);
 
 end_of_file:
   close_block(t->nodes, &tag, tag.attributes);
