@@ -4,6 +4,10 @@ if ! command -v valgrind >/dev/null || ! test -x "$program"; then
   echo "skipped: valgrind or hpar-work-span not found (Debian: valgrind)"
   exit 77
 fi
+if valgrind --tool=none "$program" 2>&1 | grep -q 'debuginfo reader'; then
+  echo "skipped: valgrind cannot read the debug information of this compiler"
+  exit 77
+fi
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
