@@ -12,7 +12,7 @@
  * of the measured part. */
 typedef double (*growth_run)(void *context, int size);
 
-enum { GROWTH_FACTOR = 4, GROWTH_BOUND = 8 }; /* Quadratic work grows 16 times. */
+enum { GROWTH_FACTOR = 4, GROWTH_BOUND = 7 }; /* Quadratic work grows 16 times. */
 
 /* Returns whether four times as much work takes less than `bound` times the CPU time. Prints
  * both times if not, or if the environment has HPAR_VERBOSE. */
