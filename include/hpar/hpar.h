@@ -10,6 +10,7 @@
 #include <hpar/options.h>
 #include <hpar/parse.h>
 #include <hpar/predictor.h>
+#include <hpar/resources.h>
 #include <hpar/rewriter.h>
 #include <hpar/select.h>
 #include <hpar/serialize.h>

@@ -1,0 +1,91 @@
+#ifndef HPAR_RESOURCES_H
+#define HPAR_RESOURCES_H
+
+/* The resources that a document refers to and that a browser loads with it or prepares for.
+ *
+ * These elements have resources. The standard is https://html.spec.whatwg.org/.
+ * - script with `src` and a type that browsers run, unless it has `nomodule`. In SVG, script with
+ *   `href` or `xlink:href`.
+ * - link with `href` and one of the types stylesheet, preload, modulepreload, preconnect,
+ *   dns-prefetch, icon and manifest. An alternate or disabled style sheet is left out, and so is a
+ *   link whose `type` is not one that its use can have.
+ * - img with `src` or `srcset`, and the source elements before it in a picture.
+ * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
+ * - style: each @import before the first other rule.
+ * - base with `href`. The first one sets the base URL.
+ * - meta with a content security policy, a referrer policy or a viewport.
+ *
+ * The contents of template elements have no resources, except those of a declarative shadow root.
+ * A resource whose `media` is "not all" is left out. All strings are values as they are in the
+ * document. The caller resolves URLs, chooses among `srcset`, and evaluates `media`. */
+
+#include <hpar/document.h>
+#include <hpar/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hpar_resource_kind {
+  HPAR_RESOURCE_SCRIPT = 0,
+  HPAR_RESOURCE_MODULE, /* a script of type module */
+  HPAR_RESOURCE_STYLE,
+  HPAR_RESOURCE_IMPORT, /* a style sheet that a style element imports */
+  HPAR_RESOURCE_IMAGE,
+  HPAR_RESOURCE_POSTER,
+  HPAR_RESOURCE_PRELOAD,
+  HPAR_RESOURCE_MODULE_PRELOAD,
+  HPAR_RESOURCE_PRECONNECT,
+  HPAR_RESOURCE_DNS_PREFETCH,
+  HPAR_RESOURCE_ICON,
+  HPAR_RESOURCE_MANIFEST,
+  HPAR_RESOURCE_BASE,
+  HPAR_RESOURCE_POLICY,   /* a content security policy, in `content` */
+  HPAR_RESOURCE_REFERRER, /* a referrer policy, in `content` */
+  HPAR_RESOURCE_VIEWPORT, /* in `content` */
+  HPAR_RESOURCE_KINDS
+} hpar_resource_kind;
+
+/* Bits of hpar_resource.flags. */
+enum {
+  HPAR_RESOURCE_ASYNC = 1, /* script: it has the attribute `async` */
+  HPAR_RESOURCE_DEFER = 2, /* script: it has the attribute `defer` */
+  HPAR_RESOURCE_LAZY = 4,  /* image: browsers load it when it comes near the screen */
+  HPAR_RESOURCE_SOURCE = 8 /* image: from a source element of `picture` */
+};
+
+/* A resource. The string of a missing attribute has the `bytes` NULL. Strings are valid as those
+ * of the document are. */
+typedef struct hpar_resource {
+  hpar_resource_kind kind;
+  unsigned flags;
+  hpar_node element;
+  hpar_node picture; /* image: the picture element around it. Its images are alternatives */
+  hpar_string url;
+  hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
+  hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
+  hpar_string content;  /* of meta; import: the layer, supports() and media after the URL */
+  uint64_t reserved[8]; /* zero */
+} hpar_resource;
+
+/* Receives one resource, which is valid during the call. Returns false to end the walk. It may
+ * read the document, but not change it. */
+typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resource);
+
+/* Returns the name of a kind, such as "script" or "dns-prefetch". NULL past the last. */
+HPAR_API const char *hpar_resource_kind_name(size_t kind);
+
+/* Reports the resources of `top` and its descendants, in tree order. The images of a picture come
+ * before the image of its img element, in tree order. The function takes linear time. Any number
+ * of threads may call it for one document at once. HPAR_NO_NODE has no resources.
+ *
+ * Declarative shadow roots nest up to 16 deep; deeper ones have no resources. Returns HPAR_OK also
+ * after the callback has ended the walk. Returns HPAR_ERROR_ARGUMENT if `document` or `callback`
+ * is NULL. */
+HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
+                                    void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

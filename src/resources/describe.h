@@ -1,0 +1,37 @@
+#ifndef HP_RESOURCES_DESCRIBE_H
+#define HP_RESOURCES_DESCRIBE_H
+
+/* The resources that one element refers to (include/hpar/resources.h). */
+
+#include "html/dom/document.h"
+
+#include <hpar/resources.h>
+
+/* Returns true if HTML or SVG elements of this name may have resources. */
+static inline bool hp_may_have_resources(hp_atom name) {
+  switch (name) {
+    case HP_SCRIPT:
+    case HP_LINK:
+    case HP_IMG:
+    case HP_IMAGE:
+    case HP_INPUT:
+    case HP_VIDEO:
+    case HP_STYLE:
+    case HP_BASE:
+    case HP_META: return true;
+    default: return false;
+  }
+}
+
+/* Reports the resources of an element, the images of a picture before the one of its img. The
+ * text of a style element must be complete. Ignores template elements around the element. Returns
+ * false if the callback has returned false. Requires: the values of the element's attributes are
+ * decoded, or the parse has ended. */
+bool hp_describe_resources(const hpar_document *document, hp_ref element, hpar_resource_callback callback,
+                           void *context);
+
+/* Returns true if the contents of the template element become a shadow root of its parent, by the
+ * attribute shadowrootmode. */
+bool hp_is_shadow_root(const hpar_document *document, hp_ref template);
+
+#endif
