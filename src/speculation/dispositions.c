@@ -368,6 +368,18 @@ uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
   return hp_outer_of(b)->base_mode == HP_IN_BODY ? CONTENT_MODES : BIT(hp_outer_of(b)->base_mode);
 }
 
+hp_open_kind hp_outer_kind(const hp_builder *b) {
+  const hp_outer_context *outer = hp_outer_of(b);
+  uint32_t modes = outer->now.modes;
+  if (b->stack[0].ns != HPAR_NAMESPACE_HTML || b->mode != outer->base_mode || outer->fostered) return HP_OPEN_OTHER;
+  switch (outer->base_mode) {
+    case HP_IN_BODY: return modes & ~(uint32_t)CONTENT_MODES ? HP_OPEN_OTHER : HP_OPEN_PLAIN;
+    case HP_IN_TABLE_BODY: return modes & ~(uint32_t)BIT(HP_IN_TABLE_BODY) ? HP_OPEN_OTHER : HP_OPEN_SECTION;
+    case HP_IN_ROW: return modes & ~(uint32_t)BIT(HP_IN_ROW) ? HP_OPEN_OTHER : HP_OPEN_ROW;
+    default: return HP_OPEN_OTHER;
+  }
+}
+
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_START_TAG:

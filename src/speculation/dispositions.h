@@ -25,6 +25,9 @@ uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);
 /* Returns the same for a token inside own elements, with a foreign outer context: HTML in an
  * integration point depends on the outer mode. */
 uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *token);
+/* Returns the kind of the outer current node for the fused loop, by the modes in which the segment
+ * does the same. The loop's tokens do the same in all of them. Requires: no element is open. */
+hp_open_kind hp_outer_kind(const hp_builder *builder);
 /* Returns the mode that the outer context probably has after the token. */
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
 /* Returns the namespace that the outer current node probably has after the token. */

@@ -133,6 +133,7 @@ static inline bool build_plain_tokens(chunk_run *r, int *kind) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
+  if (r->at - outer->now.start >= r->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
   hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, text + plain_limit(r));
   if (plain.tokens) {
     r->at = (uint32_t)(plain.from - text);
@@ -279,10 +280,11 @@ static progress defer_token(chunk_run *r) {
   return STOP;
 }
 
-/* Counts the token, unless it poisons the segment. Ends the segment if that is long enough. */
+/* Counts the token, unless it poisons the segment. Ends the segment if that is long enough.
+ * Otherwise lets the fused loop build the next tokens at the outer level, too. */
 static void count_token(chunk_run *r) {
   hp_worker *w = r->worker;
-  const hp_builder *b = &w->engine.builder;
+  hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
   hp_log *log = &r->chunk->log;
   if (b->depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
@@ -299,6 +301,8 @@ static void count_token(chunk_run *r) {
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);
     hp_begin_segment(w, r->token->end, outer->base_mode, ns);
     if (r->plan->strategy->one_by_one) outer->confident = 0;
+  } else if (b->depth == 0 && r->fast_path) {
+    b->stack[0].kind = (uint8_t)hp_outer_kind(b);
   }
 }
 
