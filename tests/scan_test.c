@@ -102,7 +102,9 @@ static const char *expected(kind kind, const char *at, const char *end, char ext
   }
   if (kind == IN_SCRIPT) {
     for (; end - p > 2; p++)
-      if (!memcmp(p, "<!-", 3) || !strncasecmp(p, "<sc", 3) || !strncasecmp(p, "</s", 3)) return p;
+      if (!memcmp(p, "<!-", 3) || !strncasecmp(p, "<sc", 3) ||
+          (end - p > 3 && (!strncasecmp(p, "</sc", 4) || !strncasecmp(p, "</st", 4))))
+        return p;
     return end;
   }
   if (kind == INVALID_UTF8) {

@@ -1,11 +1,22 @@
 #include "speculation/worker/chunk_start.h"
 
+#include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
 #include "speculation/worker/segment.h"
+#include "text/scan/scan.h"
+
+/* Returns whether the text from `at` on has an end tag of a script. */
+static bool has_script_end(const char *at, const char *limit) {
+  const hp_scan_kernels *scan = hp_scan();
+  for (; (at = scan->in_script(at, limit)) < limit; at++)
+    if (at[1] == '/' && hp_tag_is(at + 2, limit, "script")) return true;
+  return false;
+}
 
 /* Skips the raw text in which the chunk begins. The merger parses that text. Returns false if the
  * text fills the rest of the chunk. */
 static bool skip_raw_text_before(hp_tokenizer *tokenizer, const char *limit) {
+  if (tokenizer->content == HP_CONTENT_SCRIPT_DATA && !has_script_end(tokenizer->at, limit)) return false;
   const char *end = tokenizer->end;
   bool last = tokenizer->last;
   tokenizer->end = limit;

@@ -27,8 +27,8 @@ typedef struct hp_scan_kernels {
   /* Forwards, only those of the kinds <!- and <XY; `end` if there is none. */
   const char *(*next_opener)(const char *at, const char *end);
   const char *(*last_opener)(const char *at, const char *end); /* the same backwards; `at - 1` */
-  /* Forwards, what may matter in a script: <!- and, in either case, <sc and </s; all of it
-   * before `end`. */
+  /* Searches forwards for bytes that may change the state of a script or a style sheet: <!- and,
+   * in either case, <sc, </sc and </st. All of the bytes lie before `end`. */
   const char *(*in_script)(const char *at, const char *end);
   /* The first byte of the first sequence that is not well-formed UTF-8, one that `end` cuts
    * short included. */
