@@ -82,7 +82,14 @@ static hp_ref data_node(maker *maker, int kind, hp_ref parent, const char *targe
 }
 
 static hp_ref text_node(maker *maker, hp_ref parent, const char *data) {
-  return data_node(maker, HPAR_NODE_TEXT, parent, NULL, data);
+  hp_ref ref;
+  size_t length = strlen(data);
+  hp_node *node = make(maker, HPAR_NODE_TEXT, parent, 0, &ref);
+  char *bytes = hp_arena_take(&maker->arena, length + 8);
+  bytes += length & 7; /* texts have any alignment */
+  memcpy(bytes, data, length);
+  hp_set_range_text(node, base_of(maker), bytes, (uint32_t)length, 0);
+  return ref;
 }
 
 static hp_ref template_element(maker *maker, hp_ref parent, hp_ref *contents) {
@@ -424,7 +431,7 @@ static void test_sink(void) {
   size_t total = strlen("<body></body>");
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     hp_ref node = text_node(&m, body, data);
-    hp_node_at(base_of(&m), node)->length = lengths[i];
+    hp_node_at(base_of(&m), node)->text.length = lengths[i];
     total += lengths[i];
   }
   text whole = html_of(&m, m.document->root, false);

@@ -11,7 +11,7 @@ static void splice_run(hp_builder *b, hp_ref cell_ref) {
   hp_ref first = anchor->first;
   hp_node *node = node_at(b, first);
   if (node->kind == HPAR_NODE_TEXT && parent->last && node_at(b, parent->last)->kind == HPAR_NODE_TEXT) {
-    hp_exact_join_text(b, parent->last, node->data, node->length);
+    hp_exact_join_text(b, parent->last, node);
     b->node_count--;
     first = node->next;
     node->parent = 0;

@@ -142,7 +142,7 @@ static bool is_empty(const hp_matcher *m, const hp_node *node) {
   const char *base = m->document->range.base;
   for (hp_ref child = node->first; child; child = hp_node_at(base, child)->next) {
     const hp_node *n = hp_node_at(base, child);
-    if (n->kind == HPAR_NODE_ELEMENT || (n->kind == HPAR_NODE_TEXT && n->length)) return false;
+    if (n->kind == HPAR_NODE_ELEMENT || (n->kind == HPAR_NODE_TEXT && n->text.length)) return false;
   }
   return true;
 }

@@ -63,7 +63,10 @@ hpar_string hpar_node_data(const hpar_document *document, hpar_node node) {
   if (!node) return empty;
   const hp_node *n = at(document, node);
   switch (n->kind) {
-    case HPAR_NODE_TEXT:
+    case HPAR_NODE_TEXT: {
+      hpar_string text = hp_text_of(document->range.base, document->input.bytes, n);
+      return string_of(text.bytes, text.length);
+    }
     case HPAR_NODE_COMMENT:
     case HPAR_NODE_PROCESSING_INSTRUCTION: return string_of(n->data, n->length);
     default: return empty;

@@ -1,7 +1,7 @@
 #ifndef HP_HTML_DOM_NODE_H
 #define HP_HTML_DOM_NODE_H
 
-/* A node has 32 bytes, so a cache line holds two. References into the document's range link nodes.
+/* A node has 32 bytes, a text node 24. References into the document's range link nodes.
  *
  *   parent            the parent, or a splice anchor in its place (see below); 0 for a root
  *   previous, next    siblings; first child's previous and last child's next are 0
@@ -25,7 +25,9 @@ enum {
   HP_FLAG_TEMPLATE = 2,         /* a reference to the contents follows the node */
   HP_FLAG_HTML_INTEGRATION = 4, /* annotation-xml with an HTML encoding */
   HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
-  HP_FLAG_STARTED = 16          /* script: already started */
+  HP_FLAG_STARTED = 16,         /* script: already started */
+  HP_FLAG_IN_RANGE = 32,        /* text: its bytes are in the document's range */
+  HP_FLAG_BUFFER = 64           /* text: the bytes are a buffer, and its capacity precedes them */
 };
 
 /* html/dom/value.h reads the value. Code that runs before the end of the parse reads `value` and
@@ -58,21 +60,56 @@ typedef struct hp_node {
       hp_atom name;
       hp_ref attributes; /* 0: none */
     };
-    struct { /* text, comment, processing instruction */
+    struct { /* hp_text_of reads it, hp_set_text and hp_set_range_text write it */
+      uint32_t place, length;
+    } text;
+    struct { /* comment, processing instruction */
       const char *data;
       uint32_t length;
-      union {
-        uint32_t capacity; /* text: size of the buffer at `data`; 0: borrowed */
-        hp_atom target;
-      };
+      hp_atom target;
     };
     const hp_doctype *doctype;
   };
 } hp_node;
 
-_Static_assert(sizeof(hp_node) == 32, "a node is half a cache line");
+enum { HP_TEXT_NODE_BYTES = offsetof(hp_node, text) + 2 * sizeof(uint32_t) };
+
+_Static_assert(sizeof(hp_node) == 32 && HP_TEXT_NODE_BYTES == 24, "memory for a byte of input");
 
 static inline hp_node *hp_node_at(const char *base, hp_ref ref) { return (hp_node *)hp_at(base, ref); }
+
+/* The bytes of a text node are in the input's text, at the offset `place`. With HP_FLAG_IN_RANGE
+ * they are in the document's range: `place` is a reference, and the flags have the rest of the
+ * address. */
+enum { HP_TEXT_REST_SHIFT = 8 };
+
+/* Returns the bytes of a text node. `base` is the range's base, `text` the input's text. */
+static inline hpar_string hp_text_of(const char *base, const char *text, const hp_node *node) {
+  const char *bytes = text + node->text.place;
+  if (node->flags & HP_FLAG_IN_RANGE)
+    bytes = (const char *)hp_at(base, node->text.place) + (node->flags >> HP_TEXT_REST_SHIFT);
+  return (hpar_string){bytes, node->text.length};
+}
+
+/* Sets the kind and the bytes of a text node. `data` is in the input's text. */
+static inline void hp_set_text(hp_node *node, const char *text, const char *data, uint32_t length) {
+  node->kind = HPAR_NODE_TEXT;
+  node->ns = 0;
+  node->flags = 0;
+  node->text.place = (uint32_t)(data - text);
+  node->text.length = length;
+}
+
+/* The same for bytes in the range of `base`. `flags` is 0 or HP_FLAG_BUFFER. */
+static inline void hp_set_range_text(hp_node *node, const char *base, const char *data, uint32_t length,
+                                     uint16_t flags) {
+  size_t offset = (size_t)(data - base);
+  node->kind = HPAR_NODE_TEXT;
+  node->ns = 0;
+  node->flags = (uint16_t)(HP_FLAG_IN_RANGE | flags | (offset & 7) << HP_TEXT_REST_SHIFT);
+  node->text.place = (uint32_t)(offset >> 3);
+  node->text.length = length;
+}
 
 /* Returns the parent, past any splice anchors, or 0. */
 static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {

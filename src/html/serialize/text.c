@@ -263,7 +263,8 @@ static void write_below(writer *w, const char *base, hp_ref top) {
   while (ref && !w->status) {
     const hp_node *node = hp_node_at(base, ref);
     if (node->kind == HPAR_NODE_TEXT) {
-      write_text(w, node->data, node->length);
+      hpar_string text = hp_text_of(base, w->low, node);
+      write_text(w, text.bytes, text.length);
     } else if (node->kind == HPAR_NODE_ELEMENT) {
       uint8_t class = class_of(node);
       if (enter(w, class)) {
@@ -315,7 +316,11 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   w.keeping = 0;
   const hp_node *top = hp_node_at(document->range.base, node);
   switch (top->kind) {
-    case HPAR_NODE_TEXT: write_text(&w, top->data, top->length); break;
+    case HPAR_NODE_TEXT: {
+      hpar_string text = hp_text_of(document->range.base, w.low, top);
+      write_text(&w, text.bytes, text.length);
+      break;
+    }
     case HPAR_NODE_ELEMENT: {
       uint8_t class = class_of(top);
       w.keeping = class == KEEPS || class == INLINE_KEEPS;

@@ -253,8 +253,8 @@ void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
 /* Pushes an element that a worker left open onto the true stack, for the merger. */
 void hp_exact_push(hp_builder *builder, const hp_open_element *element);
 void hp_exact_push_template_mode(hp_builder *builder, uint8_t mode);
-/* Appends bytes to a text node. */
-void hp_exact_join_text(hp_builder *builder, hp_ref text, const char *data, uint32_t length);
+/* Appends the bytes of the text node `more` to those of `text`. */
+void hp_exact_join_text(hp_builder *builder, hp_ref text, const hp_node *more);
 //§ appropriate-place-for-inserting-a-node
 hp_place hp_exact_appropriate_place(hp_builder *builder);
 /* Removes all elements from the builder's own stack, without the effects of popping them. */

@@ -65,8 +65,9 @@ void hp_exact_push(hp_builder *b, const hp_open_element *e) { push_entry(b, e->n
 
 void hp_exact_push_template_mode(hp_builder *b, uint8_t mode) { push_template_mode(b, mode); }
 
-void hp_exact_join_text(hp_builder *b, hp_ref text, const char *data, uint32_t length) {
-  append_text(b, node_at(b, text), data, length);
+void hp_exact_join_text(hp_builder *b, hp_ref text, const hp_node *more) {
+  hpar_string added = text_of(b, more);
+  append_text(b, node_at(b, text), added.bytes, (uint32_t)added.length);
 }
 
 hp_place hp_exact_appropriate_place(hp_builder *b) { return appropriate_place(b); }

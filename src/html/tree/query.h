@@ -7,6 +7,9 @@
 #include "html/tree/builder.h"
 
 static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node_at(b->base, ref); }
+static inline hpar_string text_of(const hp_builder *b, const hp_node *text) {
+  return hp_text_of(b->base, b->tokenizer->base, text);
+}
 static inline hp_open_element *current(const hp_builder *b) { return b->top; }
 static inline bool is_html(const hp_open_element *e, hp_atom name) {
   return e->name == name && e->ns == HPAR_NAMESPACE_HTML;

@@ -39,8 +39,9 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
   for (hp_ref ref = anchor ? node_at(b, anchor)->first : 0; ref; ref = node_at(b, ref)->next) {
     const hp_node *node = node_at(b, ref);
     if (node->kind == HPAR_NODE_TEXT) {
-      for (uint32_t i = 0; i < node->length; i++)
-        if (!is_white(node->data[i])) return false;
+      hpar_string text = text_of(b, node);
+      for (size_t i = 0; i < text.length; i++)
+        if (!is_white(text.bytes[i])) return false;
     } else if (node->kind == HPAR_NODE_ELEMENT && node->name != HP_SCRIPT && node->name != HP_STYLE &&
                node->name != HP_TEMPLATE) {
       return false;
