@@ -253,12 +253,32 @@ void hp_pool_join(hp_pool *pool) {
 }
 
 /* A thread that has not started skips the batch. */
-void hp_pool_end(hp_pool *pool) {
+unsigned hp_pool_close(hp_pool *pool) {
+  (void)pool;
+  unsigned entered = 0;
   take_turn();
-  for (unsigned i = 1; i < used; i++)
+  for (unsigned i = 1; i < used; i++) {
     if (cores[i].runs && !cores[i].started) cores[i].runs = false;
+    entered += cores[i].started;
+  }
+  return entered;
+}
+
+bool hp_pool_is_idle(const hp_pool *pool) {
+  (void)pool;
+  if (is_in_batch && any_runs()) return false;
+  is_in_batch = false;
+  return true;
+}
+
+void hp_pool_end(hp_pool *pool) {
+  hp_pool_close(pool);
   hp_pool_join(pool);
 }
+
+void hp_pool_wake(hp_pool *pool, unsigned n) { (void)pool, (void)n; }
+
+void hp_pool_widen(hp_pool *pool) { (void)pool; }
 
 void hp_pause(void) {}
 

@@ -28,7 +28,11 @@ void hp_event_count_open(hp_event_count *event) {
   if (event->open) return;
   pthread_once(&once, find_membarrier);
   pthread_mutex_init(&event->lock, NULL);
-  pthread_cond_init(&event->wake, NULL);
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&event->wake, &monotonic);
+  pthread_condattr_destroy(&monotonic);
   event->open = true;
 }
 
@@ -58,6 +62,20 @@ void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(v
   atomic_fetch_sub(&event->sleepers, 1);
   pthread_mutex_unlock(&event->lock);
   waits->nanoseconds += hp_now() - begin;
+}
+
+bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context), void *context) {
+  uint64_t end = hp_now() + nanoseconds;
+  struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
+  bool is_ready;
+  pthread_mutex_lock(&event->lock);
+  atomic_fetch_add(&event->sleepers, 1);
+  fence_all_threads();
+  int failure = 0;
+  while (!(is_ready = ready(context)) && !failure) failure = pthread_cond_timedwait(&event->wake, &event->lock, &until);
+  atomic_fetch_sub(&event->sleepers, 1);
+  pthread_mutex_unlock(&event->lock);
+  return is_ready;
 }
 
 void hp_event_count_wake_waiters(hp_event_count *event) {

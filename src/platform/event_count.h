@@ -34,6 +34,9 @@ void hp_event_count_close(hp_event_count *event);
 /* Waits until `ready(context)` returns true. Requires: `ready` uses acquire loads or stronger
  * ones. */
 void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context);
+/* Sleeps without a spin until `ready(context)` returns true or the time has passed. Returns whether
+ * it is ready. */
+bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context), void *context);
 void hp_event_count_wake_waiters(hp_event_count *event);
 
 extern bool hp_event_count_has_membarrier; /* set once, before the first event count is open */

@@ -28,11 +28,12 @@ typedef struct worker {
   _Alignas(CACHE_LINE) hp_pool *pool;
   pthread_t thread;
   unsigned index;
-  uint32_t last_batch; /* number of the batch that the thread entered last */
-  uint64_t spin;       /* duration of the next adaptive spin */
-  bool idle;           /* the last batch did not request the thread */
-  cpu_set_t narrowed;  /* the affinity that avoid_waker set; empty: none */
-  unsigned avoided;    /* the CPU that avoid_waker removed */
+  uint32_t last_batch;   /* number of the batch that the thread entered last */
+  uint64_t spin;         /* duration of the next adaptive spin */
+  bool idle;             /* the last batch did not request the thread */
+  cpu_set_t narrowed;    /* the affinity that avoid_waker set; empty: none */
+  unsigned avoided;      /* the CPU that avoid_waker removed */
+  _Atomic int kernel_id; /* of a thread with a narrowed affinity; 0: none */
   _Alignas(CACHE_LINE) _Atomic bool asleep;
 } worker;
 
@@ -129,6 +130,16 @@ static void avoid_waker(worker *self) {
   if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
   self->narrowed = others;
   self->avoided = (unsigned)here;
+  atomic_store_explicit(&self->kernel_id, (int)syscall(SYS_gettid), memory_order_release);
+}
+
+/* The thread may narrow its affinity again at the same time. Either result is valid. */
+static void widen_affinity(worker *w) {
+  int id = atomic_exchange_explicit(&w->kernel_id, 0, memory_order_acquire);
+  cpu_set_t set;
+  if (!id || sched_getaffinity(id, sizeof set, &set)) return;
+  CPU_SET(w->avoided, &set);
+  sched_setaffinity(id, sizeof set, &set);
 }
 
 /* Waits until the signal changes. The operations are sequentially consistent: a sleeper sees the
@@ -271,6 +282,16 @@ void hp_pool_destroy(hp_pool *pool) {
 
 unsigned hp_pool_threads(const hp_pool *pool) { return pool->threads; }
 
+void hp_pool_widen(hp_pool *pool) {
+  if (hp_pool_is_lost(pool)) return;
+  for (unsigned i = 1; i < pool->threads; i++) widen_affinity(pool->workers[i]);
+}
+
+void hp_pool_wake(hp_pool *pool, unsigned n) {
+  if (n > pool->threads) n = pool->threads;
+  if (!hp_pool_is_lost(pool) && any_sleeps(pool, n)) signal_threads(pool, n);
+}
+
 void hp_pool_wait_as(hp_pool *pool, hp_pool_wait how) {
   atomic_store_explicit(&pool->wait, (uint8_t)how, memory_order_relaxed);
 }
@@ -317,8 +338,14 @@ void hp_pool_join(hp_pool *pool) {
   hp_pool_end(pool);
 }
 
+unsigned hp_pool_close(hp_pool *pool) {
+  return entered(atomic_fetch_and_explicit(&pool->batch, ~OPEN, memory_order_relaxed));
+}
+
+bool hp_pool_is_idle(const hp_pool *pool) { return hp_pool_is_lost(pool) || has_ended(pool, false); }
+
 void hp_pool_end(hp_pool *pool) {
-  atomic_fetch_and_explicit(&pool->batch, ~OPEN, memory_order_relaxed);
+  hp_pool_close(pool);
   wait_for_end(pool, false);
 }
 

@@ -53,6 +53,17 @@ void hp_pool_join(hp_pool *pool);
  * a batch. */
 void hp_pool_end(hp_pool *pool);
 
+/* Closes the batch, so that no further thread enters it, and does not wait. Returns the number of
+ * threads that have entered. hp_pool_end must follow, unless hp_pool_is_idle returns true. */
+unsigned hp_pool_close(hp_pool *pool);
+/* Returns whether no thread is in the closed batch. Their writes are then visible to the caller. */
+bool hp_pool_is_idle(const hp_pool *pool);
+
+/* Lets the first `n` threads wait for a batch awake. Requires: no batch runs. */
+void hp_pool_wake(hp_pool *pool, unsigned n);
+/* Lets threads that avoid a CPU run there, too: the caller is about to leave its CPU to them. */
+void hp_pool_widen(hp_pool *pool);
+
 /* Pauses for a step of a busy wait. */
 void hp_pause(void);
 
