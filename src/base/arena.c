@@ -30,9 +30,11 @@ bool hp_range_is_limited(const hp_range *range) {
 
 bool hp_range_spare(hp_range *range, size_t bytes) {
   size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
-  if (top > range->limit || range->limit - top < bytes) return false;
+  do { /* a late thread may take a slab */
+    if (top > range->limit || range->limit - top < bytes) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&range->top, &top, top + bytes, memory_order_relaxed,
+                                                  memory_order_relaxed));
   atomic_store_explicit(&range->spare, top, memory_order_relaxed);
-  atomic_store_explicit(&range->top, top + bytes, memory_order_relaxed);
   range->spare_end = top + bytes;
   HP_UNPOISON(range->base + top, bytes);
   return true;

@@ -50,6 +50,7 @@ static void adopt_after_fork(hp_atoms *atoms) {
 void hp_atoms_reset(hp_atoms *atoms) {
   adopt_after_fork(atoms);
   hp_arena_open(&atoms->arena, atoms->range, NULL);
+  atoms->closed = false;
   if (!atoms->spilt && atoms->count <= MAX_KEPT) return;
   memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
   atoms->count = 0;
@@ -64,6 +65,12 @@ void hp_atoms_destroy(hp_atoms *atoms) {
   for (int block = 0; block < HP_TEXT_BLOCKS && atoms->text[block]; block++) hp_free(atoms->text[block]);
   hp_free(atoms->slots);
   pthread_mutex_destroy(&atoms->lock);
+}
+
+void hp_atoms_close(hp_atoms *atoms) {
+  pthread_mutex_lock(&atoms->lock);
+  atoms->closed = true;
+  pthread_mutex_unlock(&atoms->lock);
 }
 
 hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom) {
@@ -153,7 +160,7 @@ static const char *copy_of(hp_atoms *atoms, const char *bytes, size_t length, hp
 /* Returns the atom of a name and enters the name if it is new. Returns 0 on failure; `*status` is
  * the reason if it is not memory. Requires: the caller holds the lock. */
 static hp_atom enter_name(hp_atoms *atoms, const char *bytes, size_t length, uint64_t hash, hpar_status *status) {
-  if (atoms->count * 2 >= atoms->slot_count && !grow_table(atoms)) return 0;
+  if (atoms->closed || (atoms->count * 2 >= atoms->slot_count && !grow_table(atoms))) return 0;
   uint64_t slot = hash;
   for (;; slot++) {
     hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];

@@ -41,13 +41,16 @@ typedef struct hp_atoms {
   uint32_t slot_count;
   char *text[HP_TEXT_BLOCKS]; /* bytes of names that a reset can keep; block k has 1 KB << k */
   uint32_t text_block, text_used;
-  bool spilt; /* the range holds the bytes of some names */
+  bool spilt;  /* the range holds the bytes of some names */
+  bool closed; /* no thread may enter a name */
   hp_arena arena;
 } hp_atoms;
 
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
 void hp_atoms_reset(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
+/* Makes the table constant until the next reset: threads that enter a name unwind. */
+void hp_atoms_close(hp_atoms *atoms);
 
 /* The name cache of one thread. */
 typedef struct hp_interner {
