@@ -3,6 +3,7 @@
 #include "html/dom/tag.h"
 #include "html/tokenizer/content.h"
 #include "speculation/worker/budget.h"
+#include "speculation/worker/progress.h"
 #include "speculation/worker/segment.h"
 
 typedef enum progress {
@@ -28,6 +29,7 @@ typedef struct chunk_run {
   uint32_t checked_segments;    /* hp_log_pays_off has checked these */
   uint32_t begin, names_before; /* offset and number of names at the beginning of the run */
   uint32_t at, errors_before;   /* offset and number of errors before the token */
+  uint32_t note_at;             /* offset of the next hp_worker_note_progress */
   hp_token *token;
 } chunk_run;
 
@@ -312,6 +314,7 @@ static progress step(chunk_run *r) {
   hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
   r->at = hp_worker_offset(w);
+  if (__builtin_expect(r->at >= r->note_at, 0)) r->note_at = hp_worker_note_progress(w, r->at);
   if (is_at_end(r)) return STOP;
   if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && hp_worker_is_at_boundary(w)) join(r);
   r->errors_before = r->chunk->log.errors.count;

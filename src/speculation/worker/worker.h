@@ -31,7 +31,10 @@ typedef struct hp_worker {
   struct hp_chunk_work *work;  /* the last of this parse; NULL: none */
   hp_outer_context outer;
   uint64_t nanoseconds, predict_nanoseconds;
-  void *own; /* of the strategy, during a chunk */
+  void *own;                     /* of the strategy, during a chunk */
+  const _Atomic bool *cancelled; /* the driver's: the results are not needed; NULL: never */
+  _Atomic uint32_t progress;     /* an offset that grows while the worker runs; relaxed */
+  _Atomic bool left;             /* its thread has left the current parse; release */
 } hp_worker;
 
 #define HP_NO_SEGMENT UINT32_MAX

@@ -1,0 +1,24 @@
+#include "speculation/worker/progress.h"
+
+#if HPAR_TEST_HOOKS
+static void (*_Atomic progress_hook)(uint32_t at);
+
+void hp_worker_hook_progress(void (*hook)(uint32_t at)) { atomic_store(&progress_hook, hook); }
+
+static uint32_t next_offset(uint32_t at) {
+  void (*hook)(uint32_t) = atomic_load(&progress_hook);
+  if (!hook) return at + HP_PROGRESS_BYTES;
+  hook(at);
+  return at + 1;
+}
+#else
+static uint32_t next_offset(uint32_t at) { return at + HP_PROGRESS_BYTES; }
+#endif
+
+uint32_t hp_worker_note_progress(hp_worker *w, uint32_t at) {
+  atomic_store_explicit(&w->progress, at, memory_order_relaxed);
+  uint32_t next = next_offset(at);
+  if (w->cancelled && atomic_load_explicit(w->cancelled, memory_order_relaxed))
+    hp_unwind_now(&w->engine.unwind, HPAR_ERROR_MEMORY);
+  return next;
+}

@@ -1,0 +1,17 @@
+#ifndef HP_SPECULATION_WORKER_PROGRESS_H
+#define HP_SPECULATION_WORKER_PROGRESS_H
+
+#include "speculation/worker/worker.h"
+
+enum { HP_PROGRESS_BYTES = 4 << 10 };
+
+/* Publishes the worker's offset. If the driver has cancelled the work, unwinds through the worker's
+ * engine. Returns the offset at which to call the function again. */
+uint32_t hp_worker_note_progress(hp_worker *worker, uint32_t at);
+
+/* Test hook: only the tests link a progress.c that is built with HPAR_TEST_HOOKS. Each call of
+ * hp_worker_note_progress then calls the hook, and the offsets are those of all tokens that no loop
+ * builds together. NULL: no hook. */
+void hp_worker_hook_progress(void (*hook)(uint32_t at));
+
+#endif
