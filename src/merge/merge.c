@@ -54,6 +54,7 @@ void hp_merger_finish(hp_merger *m) { hp_merger_parse_until(m, UINT32_MAX); }
 
 /* Parses a region that a worker has parsed, too. Returns false if more input must come first. */
 static bool reparse_until(hp_merger *m, uint32_t offset) {
+  if (m->is_rescued) return hp_merger_parse_until(m, offset); /* up to the first useful segment */
   uint32_t from = position(m);
   uint64_t begin = m->record ? hp_now() : 0;
   bool is_finished = hp_merger_parse_until(m, offset);
@@ -128,15 +129,17 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->hypothesis = hypothesis < 0 ? 0 : (uint32_t)hypothesis;
   m->segment = chunk->hypotheses[m->hypothesis].segment + chunk->taken;
   m->skipped = composed ? 0 : chunk->taken;
-  m->is_clean = hypothesis >= 0 && (!chunk->cut_short || first >= chunk->limit);
+  m->is_rescued = m->rescued_to > chunk->cut;
+  m->is_clean = (hypothesis >= 0 || m->is_rescued) && (!chunk->cut_short || first >= chunk->limit);
   m->is_right = true;
   m->audit = (hp_audit){0};
-  m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
-                                           m->engine->builder.scripting, &m->audit.raw_name);
+  if (!m->is_rescued)
+    m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
+                                             m->engine->builder.scripting, &m->audit.raw_name);
   counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
   counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
   counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
-  counters->chunks_right_start += hypothesis >= 0;
+  counters->chunks_right_start += hypothesis >= 0 || m->is_rescued;
   counters->levels[0].merges++;
   counters->respeculations += chunk->outcome.respeculations;
   counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
@@ -173,6 +176,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   hp_engine *engine = m->engine;
   bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   const hp_token *token = ends_with_token || s->raw_name ? &log->tokens[s->token] : NULL;
+  m->is_rescued = false;
   if (m->strategy->before_splice) m->strategy->before_splice(engine, chunk, s, &m->audit);
   hp_splice(&engine->builder, log, m->segment);
   engine->builder.prepared = s->prepared;
@@ -192,6 +196,10 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
     const hp_segment *s = &log->segments[m->segment];
+    if (s->start < m->rescued_to) {
+      m->skipped++;
+      continue;
+    }
     if (s->ends == HP_ENDS_HAZARD) {
       count_entries(m, s);
       if (m->record) hp_note_hazard(m, s);

@@ -40,6 +40,10 @@ typedef struct hp_merger {
   hp_audit audit;
   hp_tag_search tag_search;
   uint32_t merged_to; /* end of the last merged segment */
+  /* The merger has parsed a chunk itself up to this offset, because its worker was late. Segments
+   * that begin before it are skipped. */
+  uint32_t rescued_to;
+  bool is_rescued; /* ... the current chunk, and has not spliced a segment of it yet */
 } hp_merger;
 
 /* Parses up to the first token boundary at or after `offset` in the data state. Returns false if

@@ -42,6 +42,7 @@ hp_chunk *hp_chunk_queue_append(hp_chunk_queue *q, uint32_t cut, uint32_t limit)
   hp_chunk *c = hp_chunk_at(q, chunk);
   atomic_store_explicit(&c->done, false, memory_order_relaxed);
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
+  atomic_store_explicit(&c->owner, 0, memory_order_relaxed);
   c->composed = false;
   c->span = 1;
   c->cut = cut;

@@ -20,7 +20,8 @@ enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
  * chunk. A chunk may stand for several adjacent chunks that a thread has joined. */
 typedef struct hp_chunk {
   _Atomic bool done;
-  _Atomic bool arrived; /* see merge_tree.h */
+  _Atomic bool arrived;   /* see merge_tree.h */
+  _Atomic uint16_t owner; /* number of the parsing thread + 1; 0: none, or the chunk is joined */
   bool composed;
   uint32_t span;       /* number of joined chunks, at least 1 */
   uint32_t cut, limit; /* bytes [cut, limit) of the text, of all joined chunks */

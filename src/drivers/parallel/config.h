@@ -40,8 +40,8 @@ typedef struct hp_parallel_counters {
   unsigned threads;
   const char *strategy, *predictor, *mode_predictor, *cut_policy;
   bool merged_as_tree, pipelined;
-  uint64_t chunks, chunks_started_before_end;
-  uint64_t cut_ns, merge_ns, oracle_ns, predict_ns, first_chunk_ns;
+  uint64_t chunks, chunks_started_before_end, chunks_rescued;
+  uint64_t wait_ns, cut_ns, merge_ns, oracle_ns, predict_ns, first_chunk_ns;
   uint64_t parse_ns_per_worker[HPAR_MAX_THREADS];
   hp_pipeline_counters pipeline; /* the sum over all workers, with `pipelined` */
 } hp_parallel_counters;

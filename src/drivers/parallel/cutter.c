@@ -6,11 +6,11 @@
  * available. */
 enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
 
-bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut == HP_CUT_EXACT && !job->config->cuts; }
+bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut == HP_CUT_EXACT && !job->config.cuts; }
 
 void hp_cutter_open(hp_job *job) {
   if (job->plan.predictor->oracle || job->plan.mode_predictor->oracle || hp_cuts_exactly(job))
-    job->cutter.oracle = hp_oracle_open(job->request, job->config->fragment);
+    job->cutter.oracle = hp_oracle_open(&job->request, job->config.fragment);
 }
 
 void hp_cutter_close(hp_cutter *cutter) {
@@ -41,7 +41,7 @@ static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
 /* Returns the first cut at or after `from`, or `available`. */
 static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
   hp_cutter *c = &job->cutter;
-  if (!hp_cuts_exactly(job)) return hp_cut((hp_cut_policy)job->plan.cut, job->request->text, available, from);
+  if (!hp_cuts_exactly(job)) return hp_cut((hp_cut_policy)job->plan.cut, job->request.text, available, from);
   c->next_truth.known = c->oracle && from < available && find_truth(job, from, &c->next_truth.state);
   return c->next_truth.known ? c->next_truth.state.first : available;
 }
@@ -71,7 +71,7 @@ static void publish_chunk(hp_job *job, size_t limit) {
 }
 
 static size_t chunk_bytes(const hp_job *job, size_t length) {
-  return job->config->chunk_size ? job->config->chunk_size : hp_chunk_size(length, job->threads);
+  return job->config.chunk_size ? job->config.chunk_size : hp_chunk_size(length, job->threads);
 }
 
 static void cut_exactly(hp_job *job, size_t length, size_t size) {
@@ -85,14 +85,14 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
  * parses each chunk by itself, before the merge. A merge tree needs all chunks at its start. A
  * strategy with its own `parse` ends at the limit of its chunk. */
 static bool may_join_chunks(const hp_job *job) {
-  const hp_parallel_config *config = job->config;
-  return !config->cuts && !config->chunk_size && !config->chunks && !job->config->merges_as_tree && !job->pipelined &&
+  const hp_parallel_config *config = &job->config;
+  return !config->cuts && !config->chunk_size && !config->chunks && !job->config.merges_as_tree && !job->pipelined &&
          !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 && !job->plan.strategy->parse;
 }
 
 static void cut_by_options(hp_job *job) {
-  const hp_request *request = job->request;
-  const hp_parallel_config *config = job->config;
+  const hp_request *request = &job->request;
+  const hp_parallel_config *config = &job->config;
   for (size_t i = 0; i < config->cut_count; i++) {
     size_t at = text_offset(request, request->length, config->cuts[i]);
     if (at > job->cutter.begin && at < request->length) publish_chunk(job, at);
@@ -100,8 +100,8 @@ static void cut_by_options(hp_job *job) {
 }
 
 static void cut_by_policy(hp_job *job) {
-  const hp_request *request = job->request;
-  const hp_parallel_config *config = job->config;
+  const hp_request *request = &job->request;
+  const hp_parallel_config *config = &job->config;
   hp_cuts *cuts = &job->team->cuts;
   hp_unwind *unwind = &job->merger.engine->unwind;
   hp_cut_policy policy = (hp_cut_policy)job->plan.cut;
@@ -121,19 +121,19 @@ static void cut_by_policy(hp_job *job) {
 
 void hp_cut_text(hp_job *job) {
   job->queue->by_range = may_join_chunks(job);
-  if (job->config->cuts)
+  if (job->config.cuts)
     cut_by_options(job);
   else
     cut_by_policy(job);
-  publish_chunk(job, job->request->length);
+  publish_chunk(job, job->request.length);
 }
 
 /* Returns the next forced cut, or 0 if it lies after the mapped text. */
 static size_t find_forced_cut(hp_job *job, size_t mapped) {
-  const hp_parallel_config *config = job->config;
+  const hp_parallel_config *config = &job->config;
   hp_cutter *c = &job->cutter;
   for (; c->forced < config->cut_count;) {
-    size_t at = text_offset(job->request, mapped, config->cuts[c->forced]);
+    size_t at = text_offset(&job->request, mapped, config->cuts[c->forced]);
     if (at >= mapped) break;
     c->forced++;
     if (at > c->begin) return at;
@@ -145,7 +145,7 @@ static size_t find_forced_cut(hp_job *job, size_t mapped) {
 /* Returns the end of the next chunk, or 0 if it is not known yet. */
 static size_t find_cut(hp_job *job, size_t available, size_t mapped) {
   hp_cutter *c = &job->cutter;
-  if (job->config->cuts) return find_forced_cut(job, mapped);
+  if (job->config.cuts) return find_forced_cut(job, mapped);
   size_t size = chunk_bytes(job, available);
   if (size >= available || c->begin >= available - size) return 0;
   size_t from = c->begin + size > c->searched ? c->begin + size : c->searched;
@@ -170,6 +170,6 @@ void hp_cut_available(hp_job *job, size_t available, size_t mapped, bool all) {
 
 size_t hp_cutter_next_cut(const hp_job *job, size_t available) {
   const hp_cutter *c = &job->cutter;
-  size_t next = c->cut ? c->cut : job->config->cuts ? 0 : chunk_bytes(job, available);
+  size_t next = c->cut ? c->cut : job->config.cuts ? 0 : chunk_bytes(job, available);
   return next < c->searched ? c->searched : next;
 }

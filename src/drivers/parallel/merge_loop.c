@@ -4,18 +4,22 @@
 #include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/report.h"
 
-enum { AWAIT_SPIN_NS = 200000, MIN_SPIN_STEPS = 100 };
+enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, MIN_SPIN_STEPS = 100, RESCUE_BYTES = 4 << 10 };
+
+/* Counts a chunk that the merger parses itself. */
+static void count_exact_chunk(hp_merge_counters *counters) {
+  counters->chunks_exact++;
+  counters->chunks_right_start++;
+  counters->chunks_right++;
+  counters->chunks_clean++;
+}
 
 /* Lets the merger parse its chunk itself, if no worker has claimed the chunk. Returns whether it
  * does. */
 static bool take_over_chunk(hp_job *job) {
   if (job->is_exact || job->threads < 2 || !hp_chunk_queue_claim_chunk(job->queue, job->chunk)) return false;
-  hp_merge_counters *counters = job->merger.counters;
-  counters->chunks_exact++;
-  counters->chunks_right_start++;
-  counters->chunks_right++;
-  counters->chunks_clean++;
-  if (job->config->merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
+  count_exact_chunk(job->merger.counters);
+  if (job->config.merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
   return job->is_exact = true;
 }
 
@@ -62,7 +66,7 @@ static bool merge_chunk(hp_job *job) {
 
 /* Returns whether the merger can merge its chunk now. A merge tree must be complete before. */
 static bool is_ready(const hp_job *job) {
-  if (job->config->merges_as_tree)
+  if (job->config.merges_as_tree)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
   return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
 }
@@ -74,27 +78,105 @@ static void note_wait(const hp_job *job, uint64_t begin) {
   if (record) hp_record_event(record, HPAR_EVENT_WAIT, 0, job->chunk_number, begin, hp_now(), 0, 0);
 }
 
-/* Waits until the merger can merge its chunk. Parses later chunks meanwhile. */
-static void wait_until_ready(hp_job *job) {
-  if (is_ready(job)) return;
-  bool has_record = job->merger.record;
-  uint64_t begin = has_record ? hp_now() : 0;
+/*** late workers ***/
+
+/* The worker of the awaited chunk. */
+typedef struct awaited {
+  unsigned owner; /* its number + 1; 0: the thread that claimed the chunk has not started */
+  uint32_t progress;
+} awaited;
+
+static awaited look_at_worker(const hp_job *job) {
+  awaited found = {.owner = atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->owner, memory_order_relaxed)};
+  if (found.owner)
+    found.progress = atomic_load_explicit(&job->team->workers[found.owner - 1]->progress, memory_order_relaxed);
+  return found;
+}
+
+/* Returns whether the merger may parse the awaited chunk itself. A merge tree needs the logs of all
+ * chunks, and a record states the chunks' joins, which a late worker may still change. */
+static bool can_rescue(const hp_job *job) {
+  return job->threads > 1 && !job->pipelined && !job->config.merges_as_tree && !job->merger.record;
+}
+
+/* Sleeps, so that the kernel can run the awaited thread on this processor. Returns false if the
+ * worker of the chunk is late: it has made no progress. */
+static bool sleep_for_worker(hp_job *job) {
+  awaited before = look_at_worker(job);
+  atomic_store_explicit(&job->wanted, job->chunk, memory_order_relaxed);
+  if (job->pool_runs) hp_pool_widen(job->team->pool);
+  bool is_done = hp_event_count_sleep(&job->team->merger_event, LATE_NS, merger_is_ready, job);
+  atomic_store_explicit(&job->wanted, 0, memory_order_relaxed);
+  awaited after = look_at_worker(job);
+  return is_done || after.owner != before.owner || after.progress != before.progress;
+}
+
+/* Waits until the merger can merge its chunk. Parses later chunks meanwhile. Returns false if the
+ * worker of the chunk is late. */
+static bool wait_until_ready(hp_job *job) {
+  if (is_ready(job)) return true;
+  uint64_t begin = hp_now();
   hp_spin spin = {0};
-  bool spins = true;
-  while (!is_ready(job)) {
+  bool spins = true, is_late = false;
+  while (!is_late && !is_ready(job)) {
     uint32_t other = spins && spin.steps < MIN_SPIN_STEPS ? 0 : hp_chunk_queue_claim(job->queue, 0);
     if (other) {
+      job->wait_ns += hp_now() - begin;
       note_wait(job, begin);
       hp_team_parse_chunk(job, 0, other);
-      begin = has_record ? hp_now() : 0;
+      begin = hp_now();
     } else if (spins) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
-      hp_waits waits = {0};
-      hp_event_count_wait(&job->team->merger_event, &waits, merger_is_ready, job);
+      is_late = !sleep_for_worker(job) && can_rescue(job);
     }
   }
+  job->wait_ns += hp_now() - begin;
   note_wait(job, begin);
+  return !is_late;
+}
+
+static uint32_t merger_position(const hp_merger *m) {
+  return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base);
+}
+
+/* Parses on the true state up to the offset, or until the chunk is done. Returns whether it is
+ * done. */
+static bool parse_until_done(hp_merger *m, const hp_chunk *chunk, uint32_t end) {
+  while (!atomic_load_explicit(&chunk->done, memory_order_acquire)) {
+    uint32_t at = merger_position(m);
+    if (m->done || at >= end) return false;
+    hp_merger_parse_until(m, end - at > RESCUE_BYTES ? at + RESCUE_BYTES : end);
+  }
+  return true;
+}
+
+/* Parses a chunk itself whose worker is late. When the worker is done, the merger takes the rest of
+ * its log. A late worker may have joined further chunks: the merger parses those, too, but stops
+ * at a chunk of another thread, and at one that no thread has claimed. */
+static void rescue_chunk(hp_job *job) {
+  hp_merger *m = &job->merger;
+  uint32_t published = hp_published_chunks(job->queue);
+  uint32_t begin = merger_position(m);
+  const hp_chunk *late = hp_chunk_at(job->queue, job->chunk);
+  job->rescued++;
+  for (uint32_t next = job->chunk + 1;; next++) {
+    uint32_t end = next < published ? hp_chunk_at(job->queue, next)->cut : UINT32_MAX;
+    if (parse_until_done(m, late, end)) {
+      if (merger_position(m) != begin) m->rescued_to = merger_position(m);
+      return;
+    }
+    bool is_others = m->done || next == published ||
+                     atomic_load_explicit(&hp_chunk_at(job->queue, next)->owner, memory_order_relaxed);
+    if (!is_others && !hp_chunk_queue_claim_chunk(job->queue, next)) continue;
+    job->chunk = next;
+    job->chunk_number++;
+    count_exact_chunk(m->counters);
+    if (is_others) return;
+    count_exact_chunk(m->counters);
+    job->is_exact = true;
+    return;
+  }
 }
 
 /* Merges the finished chunks. Returns instead of waiting. */
@@ -102,7 +184,7 @@ static void merge_finished_chunks(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   while (!m->done && job->chunk < published) {
-    if (!job->is_exact && (job->config->merges_as_tree || !is_ready(job))) return;
+    if (!job->is_exact && (job->config.merges_as_tree || !is_ready(job))) return;
     if (!merge_chunk(job)) return;
   }
 }
@@ -122,10 +204,13 @@ void hp_merge_between_feeds(hp_job *job) {
 void hp_merge_all(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
-  bool is_composed = !job->config->merges_as_tree;
+  bool is_composed = !job->config.merges_as_tree;
   while (!m->done && job->chunk < published) {
     if (!job->is_exact && !take_over_chunk(job)) {
-      wait_until_ready(job);
+      if (!wait_until_ready(job)) {
+        rescue_chunk(job);
+        continue;
+      }
       if (!is_composed) hp_merge_tree_finish(job);
       is_composed = true;
     }

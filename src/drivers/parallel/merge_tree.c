@@ -28,7 +28,7 @@ static void compose_range(hp_job *job, hp_composer *composer, hp_node_range node
   uint32_t left = node.middle - 1, right = node.middle;
   while (left > node.low && is_taken(job, left)) left--;
   if (!work_at(job, left) || !work_at(job, right)) return;
-  if (!hp_compose_begin(composer, job->request, work_at(job, left), work_at(job, right))) return;
+  if (!hp_compose_begin(composer, &job->request, work_at(job, left), work_at(job, right))) return;
   while (right < node.high && work_at(job, right) && hp_compose_chunk(composer, work_at(job, right))) right++;
   hp_compose_end(composer);
 }

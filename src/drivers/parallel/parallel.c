@@ -29,7 +29,7 @@ static void run_task(void *context, unsigned index) {
 /* Runs the tasks on the caller's executor. Then unwinds if the merger did. */
 static void run_by_caller(hp_job *job) {
   hp_engine *engine = job->merger.engine;
-  hp_run_on_caller(&job->config->executor, job->threads, run_task, job);
+  hp_run_on_caller(&job->config.executor, job->threads, run_task, job);
   if (job->merge_status != HPAR_OK || engine->builder.restarts) hp_unwind_now(&engine->unwind, job->merge_status);
 }
 
@@ -51,21 +51,22 @@ static void name_choices(const hp_job *job) {
   counters->strategy = plan->strategy->name;
   counters->predictor = plan->custom.name ? plan->custom.name : plan->predictor->name;
   counters->mode_predictor = plan->mode_predictor->name;
-  counters->merged_as_tree = job->config->merges_as_tree;
-  counters->cut_policy = job->config->cuts ? "forced" : hpar_cut_policy_name(plan->cut);
+  counters->merged_as_tree = job->config.merges_as_tree;
+  counters->cut_policy = job->config.cuts ? "forced" : hpar_cut_policy_name(plan->cut);
 }
 
 void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
                        hp_parallel_counters *counters) {
   hp_job *job = &team->job;
+  hp_team_await_late(team);
   hp_cutter_close(&job->cutter);
   hp_chunk_queue_reset(&team->queue);
   hp_event_count_open(&team->merger_event);
   memset(job, 0, sizeof *job);
   job->team = team;
   job->queue = &team->queue;
-  job->request = request;
-  job->config = config;
+  job->request = *request;
+  job->config = *config;
   job->counters = counters;
   *counters = (hp_parallel_counters){0};
   job->plan = config->plan;
@@ -90,7 +91,7 @@ static void assign_chunks(hp_job *job) {
     atomic_store_explicit(&queue->head, published, memory_order_relaxed);
     return;
   }
-  size_t end = hp_merger_share(job->request->length, job->threads);
+  size_t end = hp_merger_share(job->request.length, job->threads);
   uint32_t chunk = 1;
   while (chunk < published && hp_chunk_at(queue, chunk)->cut < end) chunk++;
   hp_chunk_queue_reserve(queue, chunk);
@@ -115,7 +116,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
   } else {
     hp_team_start_pool(job);
     hp_merge_all(job);
-    hp_team_join_pool(job);
+    hp_team_leave_pool(job);
   }
   job->busy_ns = hp_now() - begin;
   hp_report_job(job);
@@ -125,7 +126,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
   hp_job *job = &team->job;
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
-  m->engine->tokenizer.end = job->request->text + available;
+  m->engine->tokenizer.end = job->request.text + available;
   if (!job->is_open) {
     if (!leave_initial_mode(m)) return;
     hp_team_prepare(job);
@@ -148,7 +149,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   hp_job *job = &team->job;
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
-  m->engine->tokenizer.end = job->request->text + length;
+  m->engine->tokenizer.end = job->request.text + length;
   m->engine->tokenizer.last = true;
   job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
   if (job->is_open && !m->done) {
@@ -160,7 +161,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
     hp_chunk_queue_wake(job->queue);
   }
   hp_merge_all(job);
-  hp_team_join_pool(job);
+  hp_team_leave_pool(job);
   job->busy_ns += hp_now() - begin;
   hp_report_job(job);
 }

@@ -62,24 +62,35 @@ static void add_levels(hp_parallel_counters *counters, const hpar_merge_level *l
 static void add_worker(hp_job *job, unsigned index) {
   hp_parallel_counters *counters = job->counters;
   const hp_worker *worker = job->team->workers[index];
+  bool is_late = job->team->has_late_threads && !atomic_load_explicit(&worker->left, memory_order_acquire);
+  if (index && is_late) {
+    /* The number is unknown: hp_close_request takes the largest one. */
+    job->request.document->deferred_bytes = UINT32_MAX;
+    return;
+  }
   if (job->pipelined) hp_stages_count(job->team->stages[index], &counters->pipeline);
   if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
-  if (job->memory_parts && worker->is_open) job->request->document->range.in_parts += hp_range_part_used(&worker->part);
-  if (worker->is_open) job->request->document->deferred_bytes += worker->engine.tokenizer.deferred_bytes;
+  if (job->memory_parts && worker->is_open) job->request.document->range.in_parts += hp_range_part_used(&worker->part);
+  if (worker->is_open) job->request.document->deferred_bytes += worker->engine.tokenizer.deferred_bytes;
   counters->predict_ns += worker->predict_nanoseconds;
-  if (job->config->merges_as_tree) add_levels(counters, job->team->levels[index], !index);
+  if (job->config.merges_as_tree) add_levels(counters, job->team->levels[index], !index);
 }
 
 void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
   uint32_t published = hp_published_chunks(queue);
-  for (uint32_t i = published ? hp_chunk_at(queue, 0)->span : 0; i < published; i += hp_chunk_at(queue, i)->span)
-    counters->chunks++;
+  if (job->team->has_late_threads && queue->by_range) /* a late thread may still join chunks */
+    counters->chunks = job->chunk_number ? job->chunk_number - 1 : 0;
+  else
+    for (uint32_t i = published ? hp_chunk_at(queue, 0)->span : 0; i < published; i += hp_chunk_at(queue, i)->span)
+      counters->chunks++;
   counters->parse_ns_per_worker[0] = job->busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
   uint64_t start = atomic_load_explicit(&job->first_start, memory_order_relaxed);
   counters->first_chunk_ns = start ? start - job->begin_time : 0;
+  counters->wait_ns = job->wait_ns;
+  counters->chunks_rescued = job->rescued;
   counters->pipelined = job->pipelined;
   unsigned workers = hp_is_inline(job) ? 1 : job->threads;
   for (unsigned i = 0; job->is_open && i < workers; i++) add_worker(job, i);

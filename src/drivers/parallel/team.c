@@ -6,8 +6,9 @@
 #include "drivers/parallel/merge_tree.h"
 #include "platform/address_range.h"
 #include "platform/affinity.h"
+#include "speculation/start/frequency.h"
 
-enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10 };
+enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10, LEAVE_SPIN_NS = 50000 };
 
 /*** threads ***/
 
@@ -25,6 +26,7 @@ static bool grow_pool(hp_team *team, unsigned threads) {
 }
 
 unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted) {
+  hp_team_await_late(team);
   if (team->pool && hp_pool_is_lost(team->pool)) {
     hp_pool_destroy(team->pool);
     team->pool = NULL;
@@ -57,8 +59,8 @@ void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, h
  * take as much memory as the tree of the smallest page that is parsed in parallel
  * (experiments/memory). */
 static unsigned useful_threads(const hp_job *job) {
-  size_t length = job->request->length;
-  if (!job->config->fits_threads_to_input || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
+  size_t length = job->request.length;
+  if (!job->config.fits_threads_to_input || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
     return HPAR_MAX_THREADS;
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
@@ -74,19 +76,19 @@ static hpar_status open_guarded(void *argument) {
   const opening *opening = argument;
   const hp_job *job = opening->job;
   hp_worker *worker = opening->worker;
-  const hp_builder *exact = &job->merger.engine->builder;
-  hp_worker_open(worker, job->request, exact->fragment, &exact->context);
+  hp_worker_open(worker, &job->request, job->fragment, &job->context);
+  worker->cancelled = &job->queue->cancelled;
   worker->source = (hp_token_source){0};
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
   if (job->memory_parts) {
-    hp_range_part(&worker->part, &job->request->document->range, index);
+    hp_range_part(&worker->part, &job->request.document->range, index);
     hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
   }
   if (job->pipelined) {
     hp_stages *stages = job->team->stages[index];
-    hp_stages_open(stages, &worker->engine, job->request, &job->config->pipeline, hp_is_inline(job),
+    hp_stages_open(stages, &worker->engine, &job->request, &job->config.pipeline, hp_is_inline(job),
                    job->memory_parts / 2 + index, job->memory_parts);
     stages->ended = true; /* until the worker has a first chunk */
     worker->source = (hp_token_source){next_staged, stages};
@@ -106,7 +108,7 @@ static bool open_worker(const hp_job *job, hp_worker *worker) {
 static unsigned choose_threads(hp_job *job) {
   if (hp_is_inline(job)) return 1;
   if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
-  unsigned threads = hp_team_threads(job->team, job->config->executor.wait, job->threads), useful = useful_threads(job);
+  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads), useful = useful_threads(job);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (threads < 2) job->pipelined = false;
   if (threads > useful) threads = useful;
@@ -153,22 +155,25 @@ static hpar_status allocate_stages(hp_team *team, unsigned count) {
 
 static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
   worker->is_open = worker->saturated = false;
+  atomic_store_explicit(&worker->left, false, memory_order_relaxed);
   worker->done = worker->wasted_bytes = 0;
   worker->work = NULL;
   worker->nanoseconds = worker->predict_nanoseconds = 0;
   /* In these cases other threads use the worker before its own thread does. */
-  if ((job->pipelined || job->config->merges_as_tree) && !open_worker(job, worker)) return worker->engine.unwind.status;
+  if ((job->pipelined || job->config.merges_as_tree) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
 }
 
 void hp_team_prepare(hp_job *job) {
   hp_team *team = job->team;
+  job->fragment = job->merger.engine->builder.fragment;
+  job->context = job->merger.engine->builder.context;
   unsigned workers = choose_threads(job);
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
-  if (status == HPAR_OK && job->config->merges_as_tree) status = allocate_levels(team, workers);
+  if (status == HPAR_OK && job->config.merges_as_tree) status = allocate_levels(team, workers);
   if (status == HPAR_OK && job->pipelined) status = allocate_stages(team, workers);
-  const hp_request *request = job->request;
+  const hp_request *request = &job->request;
   unsigned parts = job->pipelined ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
                     hp_range_divide(&request->document->range, parts, request->length);
@@ -186,15 +191,17 @@ typedef struct claim {
   uint32_t chunk;
 } claim;
 
-/* Raises the limit of the claimed chunk by the next one. */
+/* Raises the limit of the claimed chunk by the next one, unless the merger waits for the chunk. */
 static bool extend_claim(void *context) {
   const claim *c = context;
+  if (atomic_load_explicit(&c->job->wanted, memory_order_relaxed) == c->chunk) return false;
   return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk);
 }
 
 /* Returns the work of a claimed chunk, or NULL if memory is short. */
 static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
   hp_chunk *c = hp_chunk_at(job->queue, claimed->chunk);
+  atomic_store_explicit(&c->owner, (uint16_t)(claimed->thread + 1), memory_order_relaxed);
   if (!c->work) c->work = hp_worker_next_work(job->team->workers[claimed->thread]);
   hp_chunk_work *work = c->work;
   if (!work) return NULL;
@@ -220,7 +227,7 @@ static void note_first_start(hp_job *job) {
 
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_worker *worker = job->team->workers[thread];
-  hp_request request = *job->request;
+  hp_request request = job->request;
   request.more = !atomic_load_explicit(&job->text_is_complete, memory_order_acquire);
   request.length = atomic_load_explicit(&job->available, memory_order_acquire);
   note_first_start(job);
@@ -234,7 +241,7 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
     work->times.prescan = 0;
   }
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
-  if (job->config->merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
+  if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);
 }
 
@@ -250,9 +257,8 @@ static void parse_chunks(hp_job *job, unsigned thread) {
   }
 }
 
-void hp_team_work(void *context, unsigned thread) {
-  hp_job *job = context;
-  if (hp_is_pooled(job) && !hp_bind_thread(job->config->executor.bind, thread)) atomic_store(&job->not_bound, true);
+static void work_to_end(hp_job *job, unsigned thread) {
+  if (hp_is_pooled(job) && !hp_bind_thread(job->config.executor.bind, thread)) atomic_store(&job->not_bound, true);
   if (thread >= job->threads) {
     hp_stages_serve(job->team->stages[thread - job->threads]);
     return;
@@ -261,10 +267,29 @@ void hp_team_work(void *context, unsigned thread) {
   if (job->pipelined) hp_stages_stop(job->team->stages[thread]);
 }
 
+void hp_team_work(void *context, unsigned thread) {
+  hp_job *job = context;
+  hp_late *late = hp_is_pooled(job) ? job->team->late : NULL;
+  work_to_end(job, thread);
+  if (thread < job->threads) atomic_store_explicit(&job->team->workers[thread]->left, true, memory_order_release);
+  if (late) hp_late_leave(late);
+}
+
+/* Prepares the count of the threads. Documents of earlier jobs may keep the old one. */
+static void open_late(hp_team *team) {
+  if (team->late && !hp_late_is_unshared(team->late)) {
+    hp_late_release(team->late);
+    team->late = NULL;
+  }
+  if (!team->late) team->late = hp_late_create();
+  if (team->late) hp_late_reset(team->late);
+}
+
 void hp_team_start_pool(hp_job *job) {
   if (job->pool_runs || (job->threads < 2 && !job->pipelined) || !hp_is_pooled(job)) return;
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
+  open_late(job->team);
   hp_pool_start(job->team->pool, job->pipelined ? 2 * job->threads : job->threads, hp_team_work, job);
 }
 
@@ -281,6 +306,51 @@ void hp_team_join_pool(hp_job *job) {
   job->pool_runs = false;
 }
 
+/* Returns whether the document may return before the threads: they use only their own memory, the
+ * document's, which waits for them, and the team's. The caller's callbacks and tables, and the
+ * record, belong to the parse. */
+static bool may_leave_threads(const hp_job *job) {
+  const hp_plan *plan = &job->plan;
+  return job->team->late && !job->pipelined && !job->config.merges_as_tree && !job->cutter.oracle &&
+         !job->merger.record && !plan->custom.predict &&
+         (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
+}
+
+void hp_team_leave_pool(hp_job *job) {
+  hp_team *team = job->team;
+  if (!job->pool_runs || !may_leave_threads(job)) {
+    hp_team_join_pool(job);
+    return;
+  }
+  atomic_store(&job->queue->closed, true);
+  atomic_store(&job->queue->cancelled, true);
+  hp_chunk_queue_wake(job->queue);
+  unsigned threads = hp_pool_close(team->pool);
+  hp_spin spin = {0};
+  bool is_idle;
+  while (!(is_idle = hp_pool_is_idle(team->pool)) && hp_spin_on(&spin, LEAVE_SPIN_NS)) {
+  }
+  job->pool_runs = false;
+  if (is_idle) return;
+  hp_pool_widen(team->pool);
+  hpar_document *document = job->request.document;
+  hp_late_expect(team->late, threads);
+  document->late = hp_late_hold(team->late);
+  hp_atoms_close(&document->atoms);
+  team->has_late_threads = true;
+}
+
+bool hp_team_is_late(const hp_team *team) { return team->has_late_threads && !hp_pool_is_idle(team->pool); }
+
+void hp_team_await_late(hp_team *team) {
+  if (!team->has_late_threads) return;
+  team->has_late_threads = false;
+  if (hp_pool_is_lost(team->pool))
+    hp_team_forget(team);
+  else
+    hp_pool_end(team->pool);
+}
+
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
 void hp_team_forget(hp_team *team) {
   team->workers = NULL;
@@ -288,11 +358,13 @@ void hp_team_forget(hp_team *team) {
   team->worker_count = team->stages_count = 0;
   team->merger_event = (hp_event_count){0};
   hp_chunk_queue_forget(&team->queue);
-  team->job.pool_runs = team->job.is_open = false;
+  team->job.pool_runs = team->job.is_open = team->has_late_threads = false;
 }
 
 void hp_team_free(hp_team *team) {
+  hp_team_await_late(team);
   hp_pool_destroy(team->pool);
+  hp_late_release(team->late);
   for (unsigned i = 0; i < team->worker_count; i++) {
     hp_worker_close(team->workers[i]);
     hp_free(team->workers[i]);

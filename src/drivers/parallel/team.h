@@ -22,11 +22,13 @@
 typedef struct hp_job {
   struct hp_team *team;
   hp_chunk_queue *queue;
-  const hp_request *request; /* without a length while text arrives: see `available` */
-  const hp_parallel_config *config;
-  hp_parallel_counters *counters;
+  hp_request request; /* without a length while text arrives: see `available` */
+  hp_parallel_config config;
+  hp_parallel_counters *counters; /* of thread 0 */
   hp_merger merger;
   hp_plan plan;
+  bool fragment;           /* the exact builder's, for the workers */
+  hp_open_element context; /* likewise */
   hp_cutter cutter;
   unsigned threads;         /* with the calling thread */
   bool pipelined;           /* thread w + `threads` is the tokenizer of worker w */
@@ -35,10 +37,13 @@ typedef struct hp_job {
   hpar_status merge_status; /* of task 0, with the caller's executor */
   unsigned memory_parts;    /* of the document's range; 0: it is not divided */
   uint64_t begin_time, busy_ns;
+  uint64_t wait_ns;      /* the merger's waits for other threads */
   uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
   uint32_t chunk;        /* the chunk that the merger is in */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
+  uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
   char padding[HP_CACHE_LINE];
+  _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
   _Atomic size_t available;         /* readable bytes of text; release */
   _Atomic bool text_is_complete;    /* release, after the last `available` */
   _Atomic bool not_bound;           /* the system has refused to bind some thread */
@@ -60,6 +65,8 @@ typedef struct hp_team {
   hp_cuts cuts;
   hp_prescan prescan;
   hp_event_count merger_event; /* a chunk is done */
+  hp_late *late;               /* counts the threads in the job; NULL: the job waits for them */
+  bool has_late_threads;       /* the job has ended before some of its threads left it */
   hp_job job;
 } hp_team;
 
@@ -82,6 +89,13 @@ void hp_team_work(void *job, unsigned thread);
 void hp_team_start_pool(hp_job *job);
 /* Closes the queue. Waits until the threads of the pool have returned. */
 void hp_team_join_pool(hp_job *job);
+/* Does the same at the end of a job, but does not wait for a late thread. Then the document waits
+ * for the thread before it changes, and the team before its next job. */
+void hp_team_leave_pool(hp_job *job);
+/* Returns whether a late thread of the last job has not left it. */
+bool hp_team_is_late(const hp_team *team);
+/* Waits for the late threads of the last job. */
+void hp_team_await_late(hp_team *team);
 
 /* Ends the job of a process whose child this process is. */
 void hp_team_forget(hp_team *team);
@@ -89,9 +103,9 @@ void hp_team_forget(hp_team *team);
 void hp_team_free(hp_team *team);
 
 /* Returns whether all chunks are parsed by the calling thread, before the merge. */
-static inline bool hp_is_inline(const hp_job *job) { return job->config->executor.kind == HPAR_EXECUTOR_INLINE; }
+static inline bool hp_is_inline(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_INLINE; }
 
 /* Returns whether threads of the pool parse chunks. */
-static inline bool hp_is_pooled(const hp_job *job) { return job->config->executor.kind == HPAR_EXECUTOR_THREADS; }
+static inline bool hp_is_pooled(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_THREADS; }
 
 #endif

@@ -33,10 +33,17 @@ hpar_status hpar_document_create(hpar_document **document) {
   return HPAR_OK;
 }
 
+/* Makes the caller the only user: detaches a parser that is being fed, and waits for threads of the
+ * last parse. */
 static void take_away(hpar_document *document) {
   void (*abandon)(void *) = document->abandon;
   document->abandon = NULL;
   if (abandon) abandon(document->feeder);
+  if (!document->late) return;
+  hp_late_wait(document->late);
+  hp_late_release(document->late);
+  document->late = NULL;
+  hp_document_trim(document);
 }
 
 void hpar_document_destroy(hpar_document *document) {
@@ -80,6 +87,7 @@ static bool lies_in(const hp_buffer *buffer, const char *bytes) {
 }
 
 void hp_document_trim(hpar_document *document) {
+  if (document->late) return; /* take_away will do it */
   hp_buffer *source = &document->source;
   if (!lies_in(source, document->input.bytes) && !lies_in(source, document->input.source)) hp_buffer_clear(source);
   hp_range_trim(&document->range);

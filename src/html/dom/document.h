@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/atom.h"
 #include "html/dom/node.h"
+#include "platform/late.h"
 #include "text/buffer.h"
 #include "text/input.h"
 
@@ -32,6 +33,7 @@ struct hpar_document {
   void *feeder;
   size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
   hp_value_lock values;
+  hp_late *late; /* threads of the last parse that have not left; NULL: none */
 };
 
 /* Drops the tree and makes an empty document node. Detaches the parser that is being fed. Keeps the
