@@ -27,10 +27,14 @@ extern "C" {
 #define HPAR_MAX_INPUT UINT64_C(0xfffffff0)
 
 typedef enum hpar_mode {
-  /* parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential */
+  /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After parses that
+   * waited long for other threads, sequential for the next 8 to 256 parses. Sequential while a late
+   * thread is still in the parser's last parse. */
   HPAR_MODE_AUTO = 0,
   HPAR_MODE_SEQUENTIAL, /* one thread */
-  HPAR_MODE_PARALLEL,   /* speculative workers and a merger, for any size of input */
+  /* speculative workers and a merger, for any size of input; waits for a late thread of the
+   * parser's last parse */
+  HPAR_MODE_PARALLEL,
   /* a tokenizer thread ahead of the tree builder; sequential with any limit except   that of
    * input */
   HPAR_MODE_PIPELINED

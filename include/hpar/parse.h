@@ -46,9 +46,20 @@ HPAR_API void hpar_parser_destroy(hpar_parser *parser);
  */
 HPAR_API const char *hpar_parser_error(const hpar_parser *parser);
 
+/* Starts the threads that a parse with these options would use, and wakes them: they spin for up to
+ * 2 ms. The next parse then starts without delay. A caller that waits for input calls it when the
+ * first bytes arrive. hpar_parser_begin does not call it, but the first feed does. `options` NULL:
+ * the defaults. Does nothing if such a parse has one thread. HPAR_ERROR_ARGUMENT: the parser is
+ * NULL, or an option is not accepted. HPAR_ERROR_MEMORY. */
+HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options);
+
 /* Parses `length` bytes into `document` and drops its earlier tree. `options` NULL: the defaults.
  * `bytes` may be NULL if `length` is 0. The bytes must outlive the document, unless
  * hpar_options.copy_input is set.
+ *
+ * The parallel parser does not wait for a thread that is late. Such a thread may still read the
+ * bytes and write to its own part of the document's memory. Destroying, parsing into or otherwise
+ * changing the document waits for the thread. So does destroying the parser.
  *
  * `stats` may be NULL. Otherwise its `size` must be set. It is filled if the parse succeeds or ends
  * at a limit. After any other failure it has the defaults.

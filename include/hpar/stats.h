@@ -164,7 +164,8 @@ typedef struct hpar_stats {
     uint64_t predict;     /* in all workers, as part of their parse time */
     uint64_t first_chunk; /* from the beginning until a worker started the first chunk */
     uint64_t input;       /* from the beginning until finish was called; 0 for hpar_parse */
-    uint64_t reserved[8];
+    uint64_t wait;        /* of the merging thread, for other threads */
+    uint64_t reserved[7];
   } ns;
   /* of tokenizers that run ahead of their tree builder; the sum of all pairs */
   struct {
@@ -182,6 +183,8 @@ typedef struct hpar_stats {
     uint64_t builder_waits, builder_slept, builder_wait_ns;
     uint64_t reserved[8];
   } pipeline;
+  /* that the merger parsed itself, because the thread that had claimed them made no progress */
+  uint64_t chunks_rescued;
 } hpar_stats;
 
 /* Initialises `size`. */

@@ -60,6 +60,15 @@ static void write_stats(const hpar_parser *parser, hpar_stats *stats) {
   hp_write_sized(stats, &full, sizeof full);
 }
 
+hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options) {
+  if (!parser) return HPAR_ERROR_ARGUMENT;
+  hp_call_error *error = begin_call(parser);
+  hp_config config;
+  hpar_status status = hp_config_resolve(&config, options, error);
+  if (status == HPAR_OK) status = hp_session_prepare(&parser->session, &config);
+  return hp_explain_status(error, status);
+}
+
 static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                          uint64_t begin, hpar_document *document) {
   hp_call_error *error = &parser->session.error;

@@ -68,6 +68,7 @@ static void report_parallel(FILE *file, const hpar_stats *stats) {
   count(file, "  right start", stats->chunks_right_start);
   count(file, "  right", stats->chunks_right);
   count(file, "  clean", stats->chunks_clean);
+  if (stats->chunks_rescued) count(file, "  of late threads", stats->chunks_rescued);
   if (stats->ns.input) count(file, "  started before the end", stats->chunks_started_before_end);
   count(file, "log entries", stats->log_entries);
   for (int i = 0; i < HPAR_LOG_KINDS; i++) {
@@ -139,6 +140,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
   if (stats->pipeline.predictor) report_pipeline(file, stats);
   milliseconds(file, "decode", stats->ns.decode);
   if (stats->ns.first_chunk) milliseconds(file, "first chunk after", stats->ns.first_chunk);
+  if (stats->ns.wait) milliseconds(file, "merger's waits", stats->ns.wait);
   if (stats->ns.input) milliseconds(file, "end of input after", stats->ns.input);
   milliseconds(file, "total", stats->ns.total);
   if (stats->ns.total)
@@ -189,6 +191,7 @@ static void chunks_json(hp_json *json, const hpar_stats *stats) {
   member(json, "chunks_right", stats->chunks_right);
   member(json, "chunks_clean", stats->chunks_clean);
   member(json, "chunks_started_before_end", stats->chunks_started_before_end);
+  member(json, "chunks_rescued", stats->chunks_rescued);
   member(json, "log_entries", stats->log_entries);
   hp_json_key(json, "log_entries_by_kind");
   hp_json_open(json, '{');
@@ -251,6 +254,7 @@ static void times_json(hp_json *json, const hpar_stats *stats) {
   member(json, "merge", stats->ns.merge);
   member(json, "patch", 0); /* alias for 0.2: no phase patches nodes */
   member(json, "first_chunk", stats->ns.first_chunk);
+  member(json, "wait", stats->ns.wait);
   member(json, "input", stats->ns.input);
   member(json, "total", stats->ns.total);
   hp_json_close(json, '}');

@@ -208,6 +208,7 @@ hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length) {
   if (hp_session_is_lost(feed->session)) return fail_after_fork(feed);
   if (feed->limit) return feed->limit;
   hpar_status status = HPAR_OK;
+  if (!feed->taken && feed->way == HP_FEED_UNDECIDED) hp_session_wake(feed->session, &feed->config);
   uint64_t most = feed->config.limits.input;
   if (most && length > most - feed->taken) {
     length = (size_t)(most - feed->taken);

@@ -83,12 +83,58 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
 #if HPAR_PARALLEL
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
+  if (session->patience.skipped || hp_team_is_late(&session->team)) return false;
   return length >= BREAK_EVEN_ASLEEP || is_awake(session, config);
 #else
   (void)session, (void)length;
   return false;
 #endif
 }
+
+hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
+#if HPAR_PARALLEL
+  const hp_executor *executor = &config->parallel.executor;
+  unsigned threads = config->mode == HPAR_MODE_SEQUENTIAL  ? 1
+                     : config->mode == HPAR_MODE_PIPELINED ? config->pipeline_threads
+                                                           : hp_config_threads(config);
+  if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
+  if (!hp_team_threads(&session->team, executor->wait, threads)) return HPAR_ERROR_MEMORY;
+  hp_pool_wake(session->team.pool, threads);
+#else
+  (void)session, (void)config;
+#endif
+  return HPAR_OK;
+}
+
+void hp_session_wake(hp_session *session, hp_config *config) {
+#if HPAR_PARALLEL
+  hp_team *team = &session->team;
+  if (team->pool && !hp_team_is_late(team)) hp_pool_wake(team->pool, hp_config_threads(config));
+#else
+  (void)session, (void)config;
+#endif
+}
+
+#if HPAR_PARALLEL
+enum { LONG_WAIT_SHARE = 5, WAITS_LOOKED_AT = 4, FIRST_SKIP = 8, LAST_SKIP = 256 };
+
+void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
+  hp_patience *p = &session->patience;
+  if (config->mode != HPAR_MODE_AUTO || length < BREAK_EVEN_AWAKE) return;
+  if (session->result.driver != HP_DRIVER_PARALLEL) {
+    if (p->skipped) p->skipped--;
+    return;
+  }
+  const hp_parallel_counters *counters = &session->parallel_counters;
+  bool waited = counters->wait_ns * LONG_WAIT_SHARE > session->result.total_ns;
+  p->waited = (uint8_t)((p->waited << 1 | waited) & ((1 << WAITS_LOOKED_AT) - 1));
+  if (!p->waited) p->next_skip = 0;
+  if (__builtin_popcount(p->waited) < 2) return;
+  p->skipped = p->next_skip ? p->next_skip : FIRST_SKIP;
+  p->next_skip = p->skipped < LAST_SKIP ? (uint16_t)(2 * p->skipped) : LAST_SKIP;
+  p->waited = 1; /* one more wait is enough */
+}
+#endif
 
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request) {
   hp_engine *engine = &session->engine;

@@ -27,9 +27,20 @@ typedef struct hp_result {
   uint64_t decode_ns, input_ns, total_ns;
 } hp_result;
 
+#if HPAR_PARALLEL
+/* The automatic mode avoids the parallel parser for some parses after the merger has waited long
+ * for other threads: they get no processor. */
+typedef struct hp_patience {
+  uint8_t waited;     /* bit i: the i-th last parallel parse waited */
+  uint16_t skipped;   /* parses until the next parallel one */
+  uint16_t next_skip; /* parses to skip the next time; 0: the first number */
+} hp_patience;
+#endif
+
 typedef struct hp_session {
   hp_engine engine; /* the true state */
 #if HPAR_PARALLEL
+  hp_patience patience;
   hp_team team;
   hp_stages stages;
 #endif
@@ -48,8 +59,19 @@ void hp_session_open(hp_session *session); /* requires no initialised memory */
 void hp_session_close(hp_session *session);
 
 /* Returns true if the parallel parser is the choice for `length` bytes. In the automatic mode the
- * result depends on whether the pool is awake, and may change. */
+ * result depends on whether the pool is awake and on the waits of earlier parses. It may change. */
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length);
+
+#if HPAR_PARALLEL
+/* Notes the waits of a parallel parse that the automatic mode chose, or a sequential parse. */
+void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
+#endif
+
+/* Starts and wakes the threads that a parse would use. */
+hpar_status hp_session_prepare(hp_session *session, hp_config *config);
+
+/* Wakes the threads that the session has. */
+void hp_session_wake(hp_session *session, hp_config *config);
 
 /* Returns true for the statuses HPAR_LIMIT_*. */
 bool hp_is_limit(hpar_status status);

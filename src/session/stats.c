@@ -71,6 +71,8 @@ static void fill_parallel(const hp_parallel_counters *from, hpar_stats *stats) {
   stats->ns.oracle = from->oracle_ns;
   stats->ns.predict = from->predict_ns;
   stats->ns.first_chunk = from->first_chunk_ns;
+  stats->ns.wait = from->wait_ns;
+  stats->chunks_rescued = from->chunks_rescued;
   memcpy(stats->ns.parse_per_worker, from->parse_ns_per_worker, sizeof stats->ns.parse_per_worker);
   fill_merge(&from->merge, stats);
   if (from->pipelined) fill_pipeline(&from->pipeline, stats);

@@ -160,6 +160,9 @@ hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *b
   if (status == HPAR_OK || hp_is_limit(status)) {
     if (config->copy_input) document->input.source = document->input.owned_source;
     session->result.total_ns = hp_now() - begin;
+#if HPAR_PARALLEL
+    hp_session_note_waits(session, config, length);
+#endif
     status = hp_close_record(session, config, document, status);
   }
   hp_document_trim(document);
