@@ -7,17 +7,17 @@
 
 #include <string.h>
 
-/* Limits of the search before the cut, in bytes: for the tokenizer's state among tags, in a long
- * document among tags, elsewhere, and for the namespace. TIMES_TEXT bounds the sum of all searches.
- * A document is long because of its tags and text: its comments and scripts are short. */
-enum { FAR = 64 << 10, FAR_IN_LONG = 16 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
-enum { LONG_DOCUMENT = 3 << 19 };
+/* Limits of the search before the cut, in bytes: for the tokenizer's state among tags, the same
+ * once a search has found a longer comment or raw text in the document, elsewhere, and for the
+ * namespace. TIMES_TEXT bounds the sum of all searches. */
+enum { AMONG_TAGS = 16 << 10, FAR = 64 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
 
 /* An opener without a result costs these bytes in addition to the scanned bytes. */
 enum { OPENER_COST = 64 };
 
 /* Bytes of a sample. */
-enum { SAMPLE_BEFORE = 192, SAMPLE_AFTER = 64, TAG_SAMPLE = 512, FEW_TAGS = 3 };
+enum { SAMPLE_BEFORE = 192, SAMPLE_AFTER = 64 };
+enum { TAG_SAMPLE = 512, FEW_TAGS = 3, LONG_TAG_SAMPLE = 4 << 10, FEW_IN_LONG_SAMPLE = 8 };
 
 typedef struct view {
   const hp_request *request;
@@ -55,11 +55,17 @@ static bool looks_like_script(const view *v) {
   return count >= LEAST;
 }
 
-static bool has_few_tags(const view *v) {
-  const char *at = v->cut - v->text > TAG_SAMPLE ? v->cut - TAG_SAMPLE : v->text;
+/* Returns whether `sample` bytes before the cut have fewer brackets than `least`. */
+static bool has_fewer_tags(const view *v, int sample, int least) {
+  const char *at = v->cut - v->text > sample ? v->cut - sample : v->text;
   int tags = 0;
-  for (; tags < FEW_TAGS && (at = memchr(at, '<', (size_t)(v->cut - at))); at++) tags++;
-  return tags < FEW_TAGS;
+  for (; tags < least && (at = memchr(at, '<', (size_t)(v->cut - at))); at++) tags++;
+  return tags < least;
+}
+
+/* Returns whether few tags precede the cut. The attributes of one tag may fill the short sample. */
+static bool has_few_tags(const view *v) {
+  return has_fewer_tags(v, TAG_SAMPLE, FEW_TAGS) && has_fewer_tags(v, LONG_TAG_SAMPLE, FEW_IN_LONG_SAMPLE);
 }
 
 /* Returns whether a quote or backslash is before, in or after the markup, as in a string. */
@@ -181,20 +187,30 @@ static bool is_in_value(const view *v) {
   return escaped_quote(quote ? quote : from, v->cut);
 }
 
-/* Returns the begin of the last found state, if it is at or before the cut. Sets the limit of the
+/* The limits of a search, in bytes. */
+typedef struct limits {
+  size_t among_tags, elsewhere;
+} limits;
+
+/* Returns the begin of the last found state, if it is at or before the cut. Sets the limits of the
  * search. */
-static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, size_t *far) {
+static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, limits *far) {
   uint32_t cut = (uint32_t)(v->cut - v->text);
+  uint32_t to = 0;
   pthread_mutex_lock(&shared->lock);
-  uint32_t to = shared->found.from < cut ? shared->found.to : 0;
-  if (to > cut) to = cut;
-  if (to) {
-    state->content = shared->found.state.content;
-    state->raw_name = shared->found.state.raw_name;
-    state->inside = shared->found.state.inside;
-    state->is_doubtful = shared->found.state.is_doubtful;
+  const hp_known_state *results[] = {&shared->found, &shared->long_text};
+  for (int i = 0; i < 2; i++) {
+    const hp_known_state *known = results[i];
+    uint32_t end = known->to < cut ? known->to : cut;
+    if (known->from >= cut || !known->to || end < to) continue;
+    to = end;
+    state->content = known->state.content;
+    state->raw_name = known->state.raw_name;
+    state->inside = known->state.inside;
+    state->is_doubtful = known->state.is_doubtful;
   }
-  *far = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR;
+  far->elsewhere = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR;
+  far->among_tags = shared->long_text.to ? FAR : AMONG_TAGS;
   pthread_mutex_unlock(&shared->lock);
   return to;
 }
@@ -206,9 +222,9 @@ static void make_known(hp_prescan *shared, const view *v, const char *from, size
   pthread_mutex_lock(&shared->lock);
   shared->scanned_bytes += scanned_bytes;
   if (from) {
-    shared->found.from = (uint32_t)(from - v->text);
-    shared->found.to = (uint32_t)(v->cut - v->text);
-    shared->found.state = *state;
+    bool is_text = (state->inside || state->raw_name) && !state->is_doubtful;
+    shared->found = (hp_known_state){(uint32_t)(from - v->text), (uint32_t)(v->cut - v->text), *state};
+    if (is_text && v->cut - from > AMONG_TAGS) shared->long_text = shared->found;
   }
   pthread_mutex_unlock(&shared->lock);
 }
@@ -231,10 +247,10 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
 static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state) {
   if (follows_end(v)) return v->cut;
   hp_start_state before = *state;
-  size_t far = FAR;
-  uint32_t to = shared ? known(shared, v, &before, &far) : 0;
+  limits limits = {FAR, FAR};
+  uint32_t to = shared ? known(shared, v, &before, &limits) : 0;
   bool few_tags = has_few_tags(v);
-  if (!v->like_script && !few_tags) far = (size_t)(v->end - v->text) < LONG_DOCUMENT ? FAR : FAR_IN_LONG;
+  size_t far = v->like_script || few_tags ? limits.elsewhere : limits.among_tags;
   const char *least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text, *at = v->cut, *since = NULL;
   if (v->text + to > least) least = v->text + to;
   v->left = far;

@@ -272,7 +272,7 @@ void hp_prescan_begin(hp_prescan *p) {
   if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
   p->has_lock = true;
   p->front = p->head = (hp_prescan_state){0};
-  p->found.from = p->found.to = 0;
+  p->found = p->long_text = (hp_known_state){0};
   p->scanned_bytes = 0;
   p->note_count = 0;
 }

@@ -26,6 +26,12 @@ typedef struct hp_prescan_state {
   uint8_t depth, open[HP_PRESCAN_OPEN]; /* svg, math and integration points in them */
 } hp_prescan_state;
 
+/* The state at any cut in (from, to]. */
+typedef struct hp_known_state {
+  uint32_t from, to; /* to = 0: no state */
+  hp_start_state state;
+} hp_known_state;
+
 /* All zeros before first use. */
 typedef struct hp_prescan {
   pthread_mutex_t lock;
@@ -33,13 +39,10 @@ typedef struct hp_prescan {
   hp_prescan_state front;
   hp_prescan_state *notes; /* [i]: the first state with at >= i * HP_PRESCAN_STEP */
   uint32_t note_count, note_capacity;
-  /* For the predictor lookback: the state at the end of the head at most, the last result, which is
-   * the state at any cut in (from, to], and the number of scanned bytes. */
+  /* For the predictor lookback: the state at the end of the head at most, the last result, the
+   * last one that was a long comment or raw text, and the number of scanned bytes. */
   hp_prescan_state head;
-  struct {
-    uint32_t from, to;
-    hp_start_state state;
-  } found;
+  hp_known_state found, long_text;
   uint64_t scanned_bytes;
 } hp_prescan;
 
