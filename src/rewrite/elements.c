@@ -261,7 +261,7 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   const hp_attributes *attributes = has_tag ? attributes_for(r, node->ns) : NULL;
   bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
-  if (r->in_text && r->token_start > r->text_start) hp_rewriter_end_text(r, r->token_start);
+  hp_rewriter_split_text(r);
   open_element(r, &insertion, has_tag);
   run_rules(r, &r->element);
   apply_element(r, &r->element);

@@ -22,8 +22,7 @@ static void change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
 
 /* A text that makes the builder open or close elements is two texts. */
 static void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
-  if (r->records[index].scopes.count && r->in_text && r->token_start > r->text_start)
-    hp_rewriter_end_text(r, r->token_start);
+  if (r->records[index].scopes.count) hp_rewriter_split_text(r);
   const hp_record *record = &r->records[index];
   for (uint32_t i = 0; i < record->scopes.count; i++) change_scope(r, record->scopes.items[i], opens);
 }
@@ -193,7 +192,7 @@ static void end_elsewhere(hpar_rewriter *r, const hp_record *record, hp_ref node
 
 static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_match) {
   hpar_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
-  if (r->in_text && r->token_start > r->text_start) hp_rewriter_end_text(r, r->token_start);
+  hp_rewriter_split_text(r);
   run_end_calls(r, index, node, &end);
   hp_record *record = &r->records[index];
   record->has_ended = true;

@@ -233,6 +233,11 @@ void hp_rewriter_scan(hpar_rewriter *rewriter);
 void hp_rewriter_end(hpar_rewriter *rewriter);
 /* Ends the current text at a position. */
 void hp_rewriter_end_text(hpar_rewriter *rewriter, uint64_t position);
+/* Ends the part of the current text before the token, if there is one. Pieces of it may already be
+ * delivered: an empty last piece then follows. */
+static inline void hp_rewriter_split_text(hpar_rewriter *r) {
+  if (r->in_text && (r->token_start > r->text_start || !r->text_is_first)) hp_rewriter_end_text(r, r->token_start);
+}
 
 /*** elements.c ***/
 

@@ -10,8 +10,36 @@
 
 /*** texts ***/
 
+/* Returns the end of the whole characters and references before `to`. */
+static const char *whole_upto(const hpar_rewriter *r, const char *from, const char *to) {
+  enum { MAX_REFERENCE = 40 };
+  if (hp_rewriter_encoding(r)->kind == HP_ENCODING_UTF8) {
+    const char *p = to;
+    while (p > from && to - p < 4 && ((unsigned char)p[-1] & 0xC0) == 0x80) p--;
+    if (p > from && (unsigned char)p[-1] >= 0xC0) {
+      unsigned char lead = (unsigned char)p[-1];
+      if (to - p < (lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1)) to = p - 1;
+    }
+  }
+  for (const char *p = to; p > from && to - p < MAX_REFERENCE; p--) {
+    if (p[-1] == '&') return p - 1;
+    if (!hp_is_alpha(p[-1]) && !hp_ascii_is_digit(p[-1]) && p[-1] != '#') break;
+  }
+  return to;
+}
+
+/* Delivers pieces of a text that is longer than max_text. */
+static void deliver_long(hpar_rewriter *r, uint64_t position) {
+  while (r->text_rules && position - r->text_start >= r->options.max_text) {
+    const char *from = hp_rewriter_at(r, r->text_start), *part = from + r->options.max_text;
+    const char *whole = whole_upto(r, from, part);
+    hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
+  }
+}
+
 void hp_rewriter_end_text(hpar_rewriter *r, uint64_t position) {
   if (!r->in_text) return;
+  deliver_long(r, position);
   if (r->text_rules) hp_rewriter_deliver_text(r, position, true);
   r->text_start = position;
   r->text_is_first = true;
@@ -111,32 +139,10 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
   return to;
 }
 
-/* Returns the end of the whole characters and references before `to`. */
-static const char *whole_upto(const hpar_rewriter *r, const char *from, const char *to) {
-  enum { MAX_REFERENCE = 40 };
-  if (hp_rewriter_encoding(r)->kind == HP_ENCODING_UTF8) {
-    const char *p = to;
-    while (p > from && to - p < 4 && ((unsigned char)p[-1] & 0xC0) == 0x80) p--;
-    if (p > from && (unsigned char)p[-1] >= 0xC0) {
-      unsigned char lead = (unsigned char)p[-1];
-      if (to - p < (lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1)) to = p - 1;
-    }
-  }
-  for (const char *p = to; p > from && to - p < MAX_REFERENCE; p--) {
-    if (p[-1] == '&') return p - 1;
-    if (!hp_is_alpha(p[-1]) && !hp_ascii_is_digit(p[-1]) && p[-1] != '#') break;
-  }
-  return to;
-}
-
 /* Delivers what need not wait for the end of the text. */
 static void deliver_parts(hpar_rewriter *r, const char *to) {
   uint64_t position = hp_scanner_position(&r->scanner, to);
-  while (r->text_rules && position - r->text_start >= r->options.max_text) {
-    const char *from = hp_rewriter_at(r, r->text_start), *part = from + r->options.max_text;
-    const char *whole = whole_upto(r, from, part);
-    hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
-  }
+  deliver_long(r, position);
   if (!r->text_rules || r->whole_text_rules || position == r->text_start) return;
   const char *whole = whole_upto(r, hp_rewriter_at(r, r->text_start), to);
   position = hp_scanner_position(&r->scanner, whole);
