@@ -279,11 +279,27 @@ static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length
   return status;
 }
 
+/* The input is longer than max_input: `bytes` are past the limit. */
+static hpar_status exceed_input(hpar_rewriter *r, const char *bytes, size_t length) {
+  hpar_status status = HPAR_OK;
+  if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
+  if (status == HPAR_OK && r->status == HPAR_OK) {
+    if (r->phase == HP_PHASE_PASSES) { /* the input before the limit is in the output */
+      r->status = HPAR_LIMIT_INPUT;
+      r->stats.failed_at = r->stats.input_bytes;
+      if (r->options.on_failure != HPAR_FAIL_PASS) status = HPAR_LIMIT_INPUT;
+    } else {
+      status = hp_window_fail(r, HPAR_LIMIT_INPUT);
+    }
+  }
+  return status == HPAR_OK ? feed_any(r, bytes, length, false) : status;
+}
+
 static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
   if (r->phase == HP_PHASE_FAILED) return r->status;
   uint64_t most = r->options.max_input, left = most ? most - r->stats.input_bytes : UINT64_MAX;
-  bool exceeds = r->status == HPAR_OK && length > left;
-  if (exceeds) length = (size_t)left;
+  size_t rest = r->status == HPAR_OK && length > left ? length - (size_t)left : 0;
+  length -= rest;
   r->stats.input_bytes += length;
   hpar_status status = HPAR_OK;
   if (length) {
@@ -292,7 +308,7 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
     else
       status = feed_any(r, bytes, length, false);
   }
-  if (status == HPAR_OK && exceeds) status = hp_window_fail(r, HPAR_LIMIT_INPUT);
+  if (status == HPAR_OK && rest) status = exceed_input(r, bytes + length, rest);
   hp_sink_flush(&r->sink);
   if (status == HPAR_OK && r->sink.status != HPAR_OK) status = hp_window_fail(r, r->sink.status);
   if (status != HPAR_OK && r->status == HPAR_OK) r->status = status;

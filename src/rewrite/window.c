@@ -72,8 +72,18 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   return kept;
 }
 
-static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
-  hp_bytes_append(&r->held, bytes, length, &r->unwind);
+/* The window becomes the held bytes, which begin at `position`. A failure before the next scan
+ * passes them on. */
+static void show_held(hpar_rewriter *r, uint64_t position) {
+  hp_scanner *s = &r->scanner;
+  uint64_t at = hp_scanner_position(s, s->at);
+  s->begin = r->held.length ? r->held.data : "";
+  s->position = position;
+  s->at = s->begin + (at > position ? at - position : 0);
+  s->end = s->begin + r->held.length;
+}
+
+static void check_held(hpar_rewriter *r) {
   if (r->held.length > r->stats.held_bytes) r->stats.held_bytes = r->held.length;
   if (r->held.length > r->options.max_token + r->options.max_text)
     hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
@@ -86,10 +96,11 @@ static void scan_held(hpar_rewriter *r) {
     size_t old = r->held.length, part = old < SMALL_PART ? SMALL_PART : old;
     if (part > r->feed_left) part = r->feed_left;
     uint64_t position = r->received - r->feed_left - old;
-    const char *feed = r->feed;
-    hold(r, feed, part);
+    hp_bytes_append(&r->held, r->feed, part, &r->unwind);
     r->feed += part;
     r->feed_left -= part;
+    show_held(r, position);
+    check_held(r);
     uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position) - position;
     if (kept >= old) { /* the rest of the window is part of the feed */
       size_t back = r->held.length - (size_t)kept;
@@ -99,6 +110,7 @@ static void scan_held(hpar_rewriter *r) {
     } else {
       memmove(r->held.data, r->held.data + kept, r->held.length - (size_t)kept);
       r->held.length -= (uint32_t)kept;
+      show_held(r, position + kept);
     }
   }
 }
@@ -114,7 +126,9 @@ static hpar_status run_feed(void *argument) {
     r->feed_left = 0;
     size_t kept = (size_t)(hp_window_scan(r, bytes, length, position) - position);
     if (r->phase == HP_PHASE_RUNS) {
-      hold(r, bytes + kept, length - kept);
+      hp_bytes_append(&r->held, bytes + kept, length - kept, &r->unwind);
+      show_held(r, position + kept);
+      check_held(r);
     } else {
       r->feed -= length - kept;
       r->feed_left = length - kept;
@@ -122,8 +136,12 @@ static hpar_status run_feed(void *argument) {
   }
   if (r->held.capacity > KEPT_BYTES && r->held.length < KEPT_BYTES / 4) {
     char *smaller = hp_reallocate(r->held.data, KEPT_BYTES / 2);
-    if (smaller) r->held.data = smaller;
-    if (smaller) r->held.capacity = KEPT_BYTES / 2;
+    if (smaller) {
+      uint64_t position = r->received - r->feed_left - r->held.length;
+      r->held.data = smaller;
+      r->held.capacity = KEPT_BYTES / 2;
+      show_held(r, position);
+    }
   }
   hp_window_check_memory(r);
   if (r->sink.status != HPAR_OK) hp_rewriter_fail(r, r->sink.status, "the output function failed");
