@@ -48,11 +48,12 @@ void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
 /*** the list ***/
 
 void hp_edits_open(hp_edits *e) {
-  e->count = 0;
+  e->count = e->complete = 0;
   e->text.length = 0;
   e->copied = 0;
   e->is_muted = false;
   e->total = 0;
+  e->last_position = e->last_resume = UINT64_MAX;
 }
 
 void hp_edits_close(hp_edits *e) {
@@ -65,13 +66,15 @@ static hp_edit *add(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *
   hp_grow(&e->items, &e->capacity, e->count + 1, unwind);
   hp_edit *edit = &e->items[e->count++];
   *edit = (hp_edit){position, resume, 0};
-  e->total++;
+  if (resume != position || e->last_position != position || e->last_resume != position) e->total++;
+  e->last_position = position;
+  e->last_resume = resume;
   return edit;
 }
 
 void hp_edits_insert(hp_edits *e, uint64_t position, const char *text, size_t length, hp_unwind *unwind) {
   if (!length) return;
-  hp_edit *last = e->count ? &e->items[e->count - 1] : NULL;
+  hp_edit *last = e->count > e->complete ? &e->items[e->count - 1] : NULL;
   hp_bytes_append(&e->text, text, length, unwind);
   if (!last || last->position != position || last->resume != position) {
     uint32_t before = e->text.length - (uint32_t)length;
@@ -114,7 +117,7 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
     text += edit->length;
     if (edit->resume > e->copied) e->copied = edit->resume;
   }
-  e->count = 0;
+  e->count = e->complete = 0;
   e->text.length = 0;
   if (e->copied != UINT64_MAX) copy_upto(e, sink, window, start, upto);
 }

@@ -30,10 +30,12 @@ typedef struct hp_sink {
 typedef struct hp_edits {
   hp_edit *items;
   uint32_t count, capacity;
+  uint32_t complete; /* number of edits that a later insertion does not extend */
   hp_bytes text;
-  uint64_t copied; /* input before it is in the output, or dropped */
-  bool is_muted;   /* the last edit drops the input from its position on */
-  uint64_t total;
+  uint64_t copied;                     /* input before it is in the output, or dropped */
+  bool is_muted;                       /* the last edit drops the input from its position on */
+  uint64_t total;                      /* insertions at one place count once */
+  uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
 } hp_edits;
 
 void hp_sink_open(hp_sink *sink, hpar_write_fn write, void *context);

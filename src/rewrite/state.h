@@ -204,10 +204,12 @@ hpar_status hp_window_feed(hpar_rewriter *rewriter, const char *bytes, size_t le
 hpar_status hp_window_fail(hpar_rewriter *rewriter, hpar_status status);
 void hp_window_check_memory(hpar_rewriter *rewriter);
 
-/* The edits before `position` are complete. A failure drops later ones. */
+/* The edits before `position` are complete. A failure drops later ones. Bytes of a tag that no rule
+ * can edit may be in the output before the tag ends. */
 static inline void hp_rewriter_mark(hpar_rewriter *r, uint64_t position) {
-  r->safe = position;
-  r->marked.count = r->edits.count;
+  uint64_t copied = r->edits.copied;
+  r->safe = copied != UINT64_MAX && copied > position ? copied : position;
+  r->marked.count = r->edits.complete = r->edits.count;
   r->marked.text.length = r->edits.text.length;
 }
 /* Ends the stream with a failure. */

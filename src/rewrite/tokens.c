@@ -60,6 +60,7 @@ static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
   bool in_text = r->in_text;
   r->seen[kind] = true;
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
+  hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
   hp_shadow_take_text(&r->shadow, kind);
   if (in_text && !r->in_text) { /* the text begins another node here */
     r->in_text = r->text_is_first = true;
@@ -190,8 +191,8 @@ static void take_name(hpar_rewriter *r) {
   r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  /* an implied element begins before this tag */
-  s->captures = reads || r->open_records || r->end_rules || r->rules->reads_implied;
+  /* an implied element begins before this tag, and the limit of depth ends the output there */
+  s->captures = reads || r->open_records || r->end_rules || r->rules->reads_implied || r->options.max_depth;
   r->has_spans = reads;
 }
 
@@ -293,6 +294,7 @@ static void take_tag(hpar_rewriter *r) {
   if (hp_names_are_many(&r->names)) sweep_names(r);
   uint32_t depth = r->shadow.builder.depth - r->shadow.builder.gaps;
   if (depth > r->stats.depth) r->stats.depth = depth;
+  hp_rewriter_mark(r, r->token_end);
   if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
 }
 
