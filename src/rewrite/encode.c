@@ -42,6 +42,7 @@ static const char *replacement(const char *p, const char *end, hp_place_kind pla
 }
 
 bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, bool is_utf8, hp_unwind *unwind) {
+  if (!length) return true;
   if (!is_utf8 && place == HP_PLACE_RAW && !is_ascii(text, length)) return false;
   const char *end = text + length, *from = text;
   for (const char *p = text; p < end;) {
