@@ -64,6 +64,7 @@ static void take_text(hp_shadow *shadow, const hp_token *t) {
     if (i == 0 && t->data[0] == '\n') kind = HP_SHADOW_NEWLINE;
     if (seen[kind]) continue;
     seen[kind] = true;
+    if (kind == HP_SHADOW_NUL) seen[HP_SHADOW_WHITE] = false;
     if (hp_shadow_text_matters(shadow)) hp_shadow_take_text(shadow, kind);
   }
 }

@@ -62,6 +62,7 @@ static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
   hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
   hp_shadow_take_text(&r->shadow, kind);
+  if (kind == HP_SHADOW_NUL) r->seen[HP_SHADOW_WHITE] = false;
   if (in_text && !r->in_text) { /* the text begins another node here */
     r->in_text = r->text_is_first = true;
     r->text_start = r->token_start > start ? r->token_start : start;

@@ -328,6 +328,7 @@ const compare_case documents[] = {
     F("caption", "a<b>c</caption><td>d<p>e"),
     F("colgroup", "<col>a<col></colgroup><tr><col>"),
     F("select", "<option>a<option>b<select>c<input>d<hr>e<p>f"),
+    F("table", "<b><col> \0 <rt>x"),
     F("template", "<td>a</td><tr>b<p>c</template>d"),
     F("template", "<p>a</p><td>b<col>c"),
     F("form", "a<form>b</form>c<form>d"),

@@ -75,7 +75,8 @@ void hp_shadow_close(hp_shadow *shadow);
 void hp_shadow_take_tag(hp_shadow *shadow, const hp_shadow_tag *tag);
 
 /* Texts of one kind, in any number of pieces. The kinds of a run come in the order of their first
- * characters. */
+ * characters. A NUL can end the mode, for example "in column group". White space that follows it in
+ * the run therefore comes again. */
 typedef enum hp_shadow_text {
   HP_SHADOW_NEWLINE, /* one, at the beginning of a run */
   HP_SHADOW_WHITE,
