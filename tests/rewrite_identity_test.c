@@ -209,8 +209,7 @@ int main(int count, char **arguments) {
   if (check_part(count, arguments, "fixtures")) {
     skipped = !fixtures();
   } else {
-    for (size_t i = 0; i < document_count; i++)
-      if (!documents[i].encoding) check_document(&documents[i], i);
+    for (size_t i = 0; i < document_count; i++) check_document(&documents[i], i);
     uint64_t generated_documents = compare_full() ? 1000000 : 20 * (uint64_t)compare_scale();
     for (uint64_t seed = 0; seed < generated_documents; seed++) {
       generated made = {0};
