@@ -86,10 +86,10 @@ typedef struct hpar_select_options {
 /* Does the same as hpar_select, with several threads if `top` has 16,384 descendant elements or
  * more. One thread divides the tree, then all threads match, then the calling thread reports all
  * matches in the order of hpar_select. Until then each match takes 8 bytes. `options` may be NULL.
- * The calling thread works alone if a selector has :has(), :nth-last-child(), :last-of-type,
- * :only-of-type or :nth-last-of-type(). In a library without the parallel parser, it works alone
- * unless `run` is set. HPAR_ERROR_MEMORY comes before the first report. HPAR_ERROR_ARGUMENT as
- * hpar_select, and for wrong options. */
+ * The calling thread works alone if a selector has :nth-last-child(), :last-of-type,
+ * :only-of-type or :nth-last-of-type(), or a :has() of more than one child or next sibling. In a
+ * library without the parallel parser, it works alone unless `run` is set. HPAR_ERROR_MEMORY comes
+ * before the first report. HPAR_ERROR_ARGUMENT as hpar_select, and for wrong options. */
 HPAR_API hpar_status hpar_select_parallel(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                           const hpar_select_options *options, hpar_match_callback callback,
                                           void *context);

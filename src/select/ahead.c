@@ -42,6 +42,7 @@ static bool collect(void *context, const hp_subject *subject, bool accepts) {
 static hpar_status walk_forward(reverse *r, hp_ref root) {
   hp_walk walk;
   hp_walk_open(&walk, r->matcher);
+  walk.visits_all = true;
   r->open = UINT32_MAX;
   hpar_status status = hp_walk_enter(&walk, root);
   if (!status) status = hp_walk_below(&walk, root, collect, r);

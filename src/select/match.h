@@ -21,12 +21,18 @@ enum { HP_BITS = 64 };
 static inline bool hp_bit_is_set(const hp_bits *bits, uint32_t i) { return bits[i / HP_BITS] >> (i % HP_BITS) & 1; }
 static inline void hp_set_bit(hp_bits *bits, uint32_t i) { bits[i / HP_BITS] |= (hp_bits)1 << (i % HP_BITS); }
 
-/* A hash table from a hash value to a row of bits. A row may hold instructions of several keys. */
+/* A hash table from the hash of a key to a row of bits. A row may hold instructions of several
+ * keys. */
 typedef struct hp_row_table {
-  uint64_t *keys; /* 0: free */
-  uint32_t *rows;
+  struct hp_row_slot {
+    uint64_t key; /* 0: free */
+    uint32_t row;
+  } * slots;
   uint32_t mask; /* slots - 1 */
   bool is_used;
+  uint32_t key_count;              /* 1: one key, exactly; 2 or more: several */
+  uint32_t text, length, only_row; /* of the only key: a place in the set's text */
+  hp_atom atom;                    /* of the only key */
 } hp_row_table;
 
 typedef struct hp_bound_name {
@@ -41,11 +47,17 @@ typedef struct hp_matcher {
   bool is_quirky; /* ids and classes ignore ASCII case */
   uint32_t words; /* of a set of instructions */
   hp_bound_name *names;
-  hp_bits *rows; /* row 0 is empty; each has `words` words */
+  hp_bits *rows; /* each has `words` words and holds `universal` */
   uint32_t row_count, row_capacity;
   uint32_t tag_rows[HP_KNOWN_ATOMS]; /* of the names with fixed atoms */
   hp_row_table tags, ids, classes, attributes;
+  bool reads_attributes;                  /* a table other than `tags` is used */
+  hp_atom only_name;                      /* the tables have one key, of this attribute; 0: more */
+  uint32_t only_row;                      /* of the key */
+  bool reads_frames;                      /* a combinator or a test needs the frames */
   hp_bits *universal, *entries, *accepts; /* sets of instructions */
+  hp_bits *sure;                          /* each candidate matches without a test */
+  hp_bits *by_attribute;                  /* filed under an id, a class or an attribute */
   hp_bits *by_combinator[5];              /* those that a combinator follows */
   hp_bits *matched;                       /* of the last step */
   hp_bits *active;                        /* scratch of a step */
@@ -64,6 +76,7 @@ typedef struct hp_language {
 
 typedef struct hp_frame {
   hp_ref element;    /* 0: the document */
+  hp_ref next;       /* the sibling after it; only hp_walk sets it */
   uint32_t children; /* elements so far */
   uint32_t of_type;  /* children so far with the type of the last one, it included */
   hp_language language;
@@ -96,6 +109,31 @@ void hp_frame_open_root(const hp_matcher *matcher, hp_frame *frame);
 void hp_frame_open(const hp_matcher *matcher, hp_frame *frame, const hp_frame *parent, const hp_frame *above,
                    const hp_subject *subject);
 
+/* Returns a hash that ignores case; 0 is not among them. */
+static inline uint64_t hp_word_hash(const char *bytes, size_t length) {
+  const uint64_t fold = UINT64_C(0x2020202020202020);
+  hp_name_key key = hp_name_key_of(bytes, length);
+  uint64_t hash = hp_name_hash((hp_name_key){key.low | fold, key.high | fold}, length);
+  return (hash ^ hash >> 29) | 1;
+}
+
+static inline uint64_t hp_atom_hash(hp_atom atom) { return (uint64_t)atom * HP_NAME_K1 | 1; }
+static inline uint32_t hp_row_slot(const hp_row_table *table, uint64_t key) {
+  return (uint32_t)(key >> 20) & table->mask;
+}
+
+/* Returns the row of a name without a fixed atom; 0: none. */
+uint32_t hp_unknown_tag_row(const hp_matcher *matcher, hp_atom name);
+static inline uint32_t hp_tag_row(const hp_matcher *matcher, hp_atom name) {
+  return __builtin_expect(name < HP_KNOWN_ATOMS, 1) ? matcher->tag_rows[name] : hp_unknown_tag_row(matcher, name);
+}
+
+/* Adds the instructions that the attributes allow. */
+void hp_add_attribute_candidates(const hp_matcher *matcher, hp_bits *candidates, const hp_attributes *attributes);
+/* Returns true if the value of the attribute has the only id or class. Requires: `only_name` is id
+ * or class, and the name of `item`. */
+bool hp_only_value_holds(const hp_matcher *matcher, const hp_attributes *attributes, const hp_attribute *item);
+
 /* Takes the next element child of the frame's element. matcher->matched then holds the
  * instructions that match it. Returns true if any accepts. HPAR_ERROR_MEMORY through `status`. */
 bool hp_matcher_step(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject, hpar_status *status);
@@ -103,10 +141,19 @@ bool hp_matcher_step(hp_matcher *matcher, hp_frame *parent, const hp_subject *su
 /* Does the same, except that the caller has set parent->of_type. */
 bool hp_matcher_match(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject);
 
+/* Tests matcher->active in ascending order, so that inner selectors come before their users. Writes
+ * matcher->matched. Returns true if any accepts. */
+bool hp_matcher_test(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject);
+
 /* Returns how many children of `parent` with the type of the subject came, it included; 0: no
  * memory. */
 uint32_t hp_matcher_count_type(hp_matcher *matcher, hp_ref parent, const hp_subject *subject);
 void hp_matcher_forget_types(hp_matcher *matcher);
+
+static inline bool hp_is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
+bool hp_equal_bytes(const char *a, const char *b, size_t length, bool ignore_case);
+/* Returns true if `word` is one of the words of the value. An empty word is in no value. */
+bool hp_has_word(const char *value, size_t length, const char *word, size_t word_length, bool ignore_case);
 
 /* Returns true if the compound holds. `parent` may be NULL in a reverse walk. */
 bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject, const hp_frame *parent);
@@ -117,6 +164,15 @@ bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, 
 hp_language hp_language_of(const hp_matcher *matcher, const hp_subject *subject, hp_language inherited);
 /* Returns true if `index` is a·n + b for an n that is not negative. */
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index);
+
+static inline uint32_t hp_counter(const hp_matcher *matcher, const hp_frame *frame, uint32_t slot) {
+  return (uint32_t)frame->bits[4 * matcher->words + slot];
+}
+
+/* Returns the place of an element's namespace among those of elements. */
+static inline uint32_t hp_namespace_index(const hp_subject *subject) {
+  return (uint32_t)subject->node->ns - HPAR_NAMESPACE_HTML;
+}
 
 static inline hpar_string hp_value_of(const hp_matcher *matcher, const hp_subject *subject,
                                       const hp_attribute *attribute) {

@@ -23,6 +23,8 @@
 
 #define HP_SELECT_NONE UINT32_MAX
 
+enum { HP_ELEMENT_NAMESPACES = HPAR_NAMESPACE_MATHML - HPAR_NAMESPACE_HTML + 1 };
+
 typedef enum hp_combinator {
   HP_COMBINATOR_NONE, /* the chain ends */
   HP_COMBINATOR_DESCENDANT,
@@ -38,6 +40,7 @@ typedef enum hp_test_kind {
   HP_TEST_ATTRIBUTE,
   HP_TEST_NTH_CHILD,    /* a, b */
   HP_TEST_NTH_OF_TYPE,  /* a, b */
+  HP_TEST_NTH_OF_NAME,  /* a, b, slot: the compound has a name */
   HP_TEST_NTH_CHILD_OF, /* a, b, slot: `first` is the counting instruction */
   HP_TEST_ROOT,
   HP_TEST_SCOPE,
@@ -101,10 +104,11 @@ typedef struct hp_compound {
 
 typedef struct hp_instruction {
   uint32_t compound;
-  uint8_t combinator; /* to the next instruction; HP_COMBINATOR_NONE: it accepts */
-  uint32_t selector;  /* what it accepts for the caller; HP_SELECT_NONE: an inner selector */
-  uint32_t slot;      /* of the counter that a match increments, or HP_SELECT_NONE */
-  bool enters;        /* the first of its chain */
+  uint8_t combinator;       /* to the next instruction; HP_COMBINATOR_NONE: it accepts */
+  uint32_t selector;        /* what it accepts for the caller; HP_SELECT_NONE: an inner selector */
+  uint32_t slot;            /* of the counter that a match increments, or HP_SELECT_NONE */
+  bool enters;              /* the first of its chain */
+  bool counts_by_namespace; /* `slot` is the first of HP_ELEMENT_NAMESPACES counters */
 } hp_instruction;
 
 /* One choice of a list: a compound, or an instruction that accepts a complex selector. */
@@ -122,6 +126,7 @@ typedef enum hp_ahead_kind {
 
 typedef struct hp_ahead_test {
   uint8_t kind;
+  bool is_local; /* :last-child, :has(> A), :has(+ A): the walk tests them at the element itself */
   int32_t a, b;
   uint32_t first, count, slot;
 } hp_ahead_test;
@@ -159,15 +164,10 @@ typedef struct hpar_selectors {
   bool counts_types, looks_at_siblings, looks_at_languages, looks_at_forms;
 } hpar_selectors;
 
-/* Returns true for :last-child. The walk tests it at the element itself. */
-static inline bool hp_ahead_is_local(const hp_ahead_test *test) {
-  return test->kind == HP_AHEAD_NTH_LAST_CHILD && test->a == 0 && test->b == 1;
-}
-
 /* Returns true if a test of the set needs the walk in reverse document order. */
 static inline bool hp_selectors_walk_back(const hpar_selectors *set) {
   for (uint32_t i = 0; i < set->ahead_count; i++)
-    if (!hp_ahead_is_local(&set->ahead[i])) return true;
+    if (!set->ahead[i].is_local) return true;
   return false;
 }
 

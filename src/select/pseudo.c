@@ -103,10 +103,51 @@ static bool add_walk_test(hp_selector_parser *p, uint32_t compound, hp_test test
   return true;
 }
 
+static bool is_flat(const hpar_selectors *set, const hp_compound *compound);
+
+/* Returns true if the test reads the element alone, its children and its next sibling. */
+static bool is_flat_test(const hpar_selectors *set, const hp_test *test) {
+  switch ((hp_test_kind)test->kind) {
+    case HP_TEST_NEVER:
+    case HP_TEST_ID:
+    case HP_TEST_CLASS:
+    case HP_TEST_ATTRIBUTE:
+    case HP_TEST_ROOT:
+    case HP_TEST_SCOPE:
+    case HP_TEST_EMPTY:
+    case HP_TEST_LINK:
+    case HP_TEST_CHECKED: return true;
+    case HP_TEST_AHEAD: return set->ahead[test->first].is_local;
+    case HP_TEST_LIST:
+      for (uint32_t i = test->first; i < test->first + test->count; i++)
+        if (set->choices[i].is_complex || !is_flat(set, &set->compounds[set->choices[i].index])) return false;
+      return true;
+    default: return false;
+  }
+}
+
+static bool is_flat(const hpar_selectors *set, const hp_compound *compound) {
+  for (uint32_t t = compound->first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
+    if (!is_flat_test(set, &set->tests[t])) return false;
+  return true;
+}
+
+static bool is_local(const hpar_selectors *set, const hp_ahead_test *test) {
+  if (test->kind == HP_AHEAD_NTH_LAST_CHILD) return test->a == 0 && test->b == 1;
+  if (test->kind != HP_AHEAD_HAS) return false;
+  for (uint32_t i = test->first; i < test->first + test->count; i++) {
+    const hp_relative *relative = &set->relatives[set->starts[i]];
+    if (!relative->is_last || !is_flat(set, &set->compounds[relative->compound])) return false;
+    if (relative->combinator != HP_COMBINATOR_CHILD && relative->combinator != HP_COMBINATOR_NEXT) return false;
+  }
+  return true;
+}
+
 static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test test) {
   hp_ahead_test *made = HP_SELECT_PUSH(p->set, ahead);
   if (!made) return hp_selector_out_of_memory(p);
   *made = test;
+  made->is_local = is_local(p->set, &test);
   hp_test *use = hp_selector_add_test(p, compound, HP_TEST_AHEAD);
   if (!use) return false;
   use->first = p->set->ahead_count - 1;
@@ -209,6 +250,27 @@ static bool count_choices(hp_selector_parser *p, uint32_t first, uint32_t count,
   return true;
 }
 
+/* Makes the instruction that counts the siblings with the name of the compound. Without a name, the
+ * walk counts all types. */
+static bool count_type(hp_selector_parser *p, uint32_t compound, hp_test *nth) {
+  uint32_t name = p->set->compounds[compound].name;
+  if (name == HP_SELECT_NONE) {
+    p->set->counts_types = true;
+    return true;
+  }
+  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+  if (!made) return hp_selector_out_of_memory(p);
+  *made = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
+  uint32_t counting = hp_selector_instruction(p, p->set->compounds_count - 1, HP_SELECT_NONE);
+  if (counting == HP_SELECT_NONE) return false;
+  nth->kind = HP_TEST_NTH_OF_NAME;
+  nth->slot = p->set->counters;
+  p->set->counters += HP_ELEMENT_NAMESPACES;
+  p->set->instructions[counting].slot = nth->slot;
+  p->set->instructions[counting].counts_by_namespace = true;
+  return true;
+}
+
 static bool takes_of(hp_selector_parser *p) {
   hp_css ahead = p->css;
   if (ahead.end - ahead.at < 3 || hp_ascii_lower(ahead.at[0]) != 'o' || hp_ascii_lower(ahead.at[1]) != 'f')
@@ -250,7 +312,7 @@ static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pse
     return add_ahead(p, compound, test);
   }
   hp_test test = {.kind = (uint8_t)pseudo->test, .a = a, .b = b, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
-  if (pseudo->flags & OF_TYPE) p->set->counts_types = true;
+  if ((pseudo->flags & OF_TYPE) && !count_type(p, compound, &test)) return false;
   if (of && !count_choices(p, first, count, &test)) return false;
   return add_walk_test(p, compound, test);
 }
@@ -260,13 +322,12 @@ static bool add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bo
     return add_ahead(
         p, compound,
         (hp_ahead_test){.kind = of_type ? HP_AHEAD_NTH_LAST_OF_TYPE : HP_AHEAD_NTH_LAST_CHILD, .a = 0, .b = 1});
-  p->set->counts_types |= of_type;
-  return add_walk_test(p, compound,
-                       (hp_test){.kind = (uint8_t)(of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD),
-                                 .a = 0,
-                                 .b = 1,
-                                 .next = HP_SELECT_NONE,
-                                 .first = HP_SELECT_NONE});
+  hp_test test = {.kind = (uint8_t)(of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD),
+                  .a = 0,
+                  .b = 1,
+                  .next = HP_SELECT_NONE,
+                  .first = HP_SELECT_NONE};
+  return (!of_type || count_type(p, compound, &test)) && add_walk_test(p, compound, test);
 }
 
 /* Reads one relative selector of :has(). */

@@ -157,6 +157,7 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
   s.callback = callback;
   s.context = context;
   hp_walk_open(&walk, &s.matcher);
+  walk.visits_all = walks_back;
   if (!status) status = hp_walk_enter(&walk, from);
   if (!status) status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
   hp_walk_close(&walk);

@@ -5,21 +5,74 @@
 
 static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
 
-static bool equal_bytes(const char *a, const char *b, size_t length, bool ignore_case) {
+bool hp_equal_bytes(const char *a, const char *b, size_t length, bool ignore_case) {
   return ignore_case ? hp_ascii_equal(a, b, length) : !memcmp(a, b, length);
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
+static uint64_t load8(const char *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
 
-static bool has_word(const char *value, size_t length, const char *word, size_t word_length, bool ignore_case) {
-  if (!word_length) return false;
-  for (const char *at = value, *end = value + length; at < end;) {
-    while (at < end && is_space(*at)) at++;
-    const char *from = at;
-    while (at < end && !is_space(*at)) at++;
-    if ((size_t)(at - from) == word_length && equal_bytes(from, word, word_length, ignore_case)) return true;
+typedef struct word {
+  const char *bytes;
+  size_t length;
+  bool ignore_case;
+} word;
+
+/* Returns true if the word is at `at` and ends there. No word of a value holds white space. */
+static bool is_word_at(const char *value, size_t length, size_t at, const word *w) {
+  size_t end = at + w->length, i = 0;
+  if ((at && !hp_is_space(value[at - 1])) || (end < length && !hp_is_space(value[end])) ||
+      !hp_equal_bytes(value + at, w->bytes, w->length, w->ignore_case))
+    return false;
+  while (i < w->length && !hp_is_space(w->bytes[i])) i++;
+  return i == w->length;
+}
+
+/* Returns `count` bytes, and zeros after them. Requires: 0 < count < 8. */
+static uint64_t load_short(const char *bytes, size_t count) {
+  if (count >= 4) {
+    uint32_t low, high;
+    memcpy(&low, bytes, sizeof low);
+    memcpy(&high, bytes + count - 4, sizeof high);
+    return low | (uint64_t)high << (8 * (count - 4));
   }
-  return false;
+  return (uint64_t)(unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[count / 2] << (8 * (count / 2)) |
+         (uint64_t)(unsigned char)bytes[count - 1] << (8 * (count - 1));
+}
+
+static const uint64_t ones = UINT64_C(0x0101010101010101);
+
+/* Returns the top bits of the zero bytes, and perhaps of bytes above the first zero byte. */
+static uint64_t zero_bytes(uint64_t word) { return (word - ones) & ~word & ones << 7; }
+
+/* Compares the places of eight first bytes at a time with the first byte of the word, and the bytes
+ * where the word would end with its last byte. */
+bool hp_has_word(const char *value, size_t length, const char *bytes, size_t word_length, bool ignore_case) {
+  if (!word_length || word_length > length) return false;
+  const word w = {bytes, word_length, ignore_case};
+  const char *ends = value + word_length - 1;
+  size_t places = length - word_length + 1;
+  uint64_t fold = ignore_case ? ones * 0x20 : 0;
+  uint64_t first = ones * (unsigned char)*bytes | fold, last = ones * (unsigned char)bytes[word_length - 1] | fold;
+  if (places < 8) {
+    uint64_t found =
+        zero_bytes(((load_short(value, places) | fold) ^ first) | ((load_short(ends, places) | fold) ^ last));
+    for (; found; found &= found - 1) {
+      size_t at = (size_t)__builtin_ctzll(found) / 8;
+      if (at < places && is_word_at(value, length, at, &w)) return true;
+    }
+    return false;
+  }
+  for (size_t at = 0;;) {
+    uint64_t found = zero_bytes(((load8(value + at) | fold) ^ first) | ((load8(ends + at) | fold) ^ last));
+    for (; found; found &= found - 1)
+      if (is_word_at(value, length, at + (size_t)__builtin_ctzll(found) / 8, &w)) return true;
+    if (at + 8 == places) return false;
+    at = at + 16 <= places ? at + 8 : places - 8;
+  }
 }
 
 static bool contains(const char *value, size_t length, const char *part, size_t part_length, bool ignore_case) {
@@ -35,19 +88,19 @@ static bool value_holds(const hp_matcher *m, const hp_test *test, hpar_string re
   size_t length = read.length, wanted_length = test->length;
   switch ((hp_attribute_operator)test->operator) {
     case HP_ATTRIBUTE_PRESENT: return true;
-    case HP_ATTRIBUTE_EQUALS: return length == wanted_length && equal_bytes(value, wanted, length, ignore_case);
+    case HP_ATTRIBUTE_EQUALS: return length == wanted_length && hp_equal_bytes(value, wanted, length, ignore_case);
     case HP_ATTRIBUTE_WORD:
       for (size_t i = 0; i < wanted_length; i++)
-        if (is_space(wanted[i])) return false;
-      return has_word(value, length, wanted, wanted_length, ignore_case);
+        if (hp_is_space(wanted[i])) return false;
+      return hp_has_word(value, length, wanted, wanted_length, ignore_case);
     case HP_ATTRIBUTE_DASH:
-      return length >= wanted_length && equal_bytes(value, wanted, wanted_length, ignore_case) &&
+      return length >= wanted_length && hp_equal_bytes(value, wanted, wanted_length, ignore_case) &&
              (length == wanted_length || value[wanted_length] == '-');
     case HP_ATTRIBUTE_PREFIX:
-      return wanted_length && length >= wanted_length && equal_bytes(value, wanted, wanted_length, ignore_case);
+      return wanted_length && length >= wanted_length && hp_equal_bytes(value, wanted, wanted_length, ignore_case);
     case HP_ATTRIBUTE_SUFFIX:
       return wanted_length && length >= wanted_length &&
-             equal_bytes(value + length - wanted_length, wanted, wanted_length, ignore_case);
+             hp_equal_bytes(value + length - wanted_length, wanted, wanted_length, ignore_case);
     case HP_ATTRIBUTE_SUBSTRING: return contains(value, length, wanted, wanted_length, ignore_case);
   }
   return false;
@@ -155,6 +208,24 @@ static bool is_last_child(const hp_matcher *m, const hp_node *node) {
   return true;
 }
 
+/* Tests the children or the next sibling, or the last child. All calls of a walk take linear time,
+ * because each node is the child of one element and the next sibling of one element. */
+static bool local_holds(const hp_matcher *m, const hp_ahead_test *test, const hp_subject *s) {
+  const char *base = m->document->range.base;
+  if (test->kind != HP_AHEAD_HAS) return is_last_child(m, s->node);
+  for (uint32_t i = test->first; i < test->first + test->count; i++) {
+    const hp_relative *relative = &m->set->relatives[m->set->starts[i]];
+    bool is_child = relative->combinator == HP_COMBINATOR_CHILD;
+    for (hp_ref ref = is_child ? s->node->first : s->node->next; ref; ref = hp_node_at(base, ref)->next) {
+      if (hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) continue;
+      hp_subject subject = hp_subject_of(base, ref);
+      if (hp_compound_holds(m, relative->compound, &subject, NULL)) return true;
+      if (!is_child) break;
+    }
+  }
+  return false;
+}
+
 hp_language hp_language_of(const hp_matcher *m, const hp_subject *s, hp_language inherited) {
   const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
   if (!own) own = find_attribute(s, HP_LANG);
@@ -177,14 +248,15 @@ static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject 
   const hp_attribute *id = find_attribute(s, HP_ID);
   if (!id) return false;
   hpar_string value = hp_value_of(m, s, id);
-  return value.length == test->length && equal_bytes(value.bytes, text_at(m, test->value), test->length, m->is_quirky);
+  return value.length == test->length &&
+         hp_equal_bytes(value.bytes, text_at(m, test->value), test->length, m->is_quirky);
 }
 
 static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
   const hp_attribute *attribute = find_attribute(s, HP_CLASS);
   if (!attribute) return false;
   hpar_string value = hp_value_of(m, s, attribute);
-  return has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);
+  return hp_has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);
 }
 
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index) {
@@ -210,9 +282,11 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
     case HP_TEST_ATTRIBUTE: return attribute_holds(m, test, s);
     case HP_TEST_NTH_CHILD: return hp_nth_holds(test->a, test->b, parent->children);
     case HP_TEST_NTH_OF_TYPE: return hp_nth_holds(test->a, test->b, parent->of_type);
+    case HP_TEST_NTH_OF_NAME:
+      return hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot + hp_namespace_index(s)));
     case HP_TEST_NTH_CHILD_OF:
       return hp_bit_is_set(m->matched, test->first) &&
-             hp_nth_holds(test->a, test->b, (uint32_t)parent->bits[4 * m->words + test->slot]);
+             hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot));
     case HP_TEST_ROOT: {
       hp_ref above = hp_parent_of(m->document->range.base, s->node);
       return above && hp_node_at(m->document->range.base, above)->kind == HPAR_NODE_DOCUMENT;
@@ -227,7 +301,7 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
     case HP_TEST_LIST: return hp_choices_hold(m, test->first, test->count, s, parent);
     case HP_TEST_BIT: return hp_bit_is_set(m->matched, test->first);
     case HP_TEST_AHEAD:
-      if (hp_ahead_is_local(&m->set->ahead[test->first])) return is_last_child(m, s->node);
+      if (m->set->ahead[test->first].is_local) return local_holds(m, &m->set->ahead[test->first], s);
       return m->ahead && hp_bit_is_set(m->ahead, test->first);
   }
   return false;

@@ -12,7 +12,7 @@ static hp_frame *frame_at(const hp_walk *w, uint32_t depth) {
   return (hp_frame *)(void *)(w->frames + depth * w->frame_size);
 }
 
-static hp_frame *innermost(const hp_walk *w) { return frame_at(w, w->depth - 1); }
+hp_frame *hp_walk_innermost(const hp_walk *w) { return frame_at(w, w->depth - 1); }
 
 static bool make_room(hp_walk *w) { return hp_select_grow(&w->frames, &w->capacity, w->depth + 1, w->frame_size); }
 
@@ -22,18 +22,21 @@ static hpar_status open_root(hp_walk *w) {
   return HPAR_OK;
 }
 
-static hpar_status open_frame(hp_walk *w, const hp_subject *subject) {
-  if (!make_room(w)) return HPAR_ERROR_MEMORY;
-  hp_frame *parent = innermost(w);
-  const hp_frame *above = w->depth > 1 ? frame_at(w, w->depth - 2) : NULL;
-  hp_frame_open(w->matcher, frame_at(w, w->depth), parent, above, subject);
-  w->depth++;
-  return HPAR_OK;
+hp_frame *hp_walk_push(hp_walk *w, hp_frame *innermost) {
+  if (++w->depth <= w->capacity) return innermost;
+  w->depth--;
+  if (!make_room(w)) return NULL;
+  return frame_at(w, w->depth++ - 1);
 }
 
-hp_ref hp_element_from(const char *base, hp_ref ref) {
-  while (ref && hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) ref = hp_node_at(base, ref)->next;
-  return ref;
+static hpar_status open_frame(hp_walk *w, const hp_subject *subject) {
+  if (!make_room(w)) return HPAR_ERROR_MEMORY;
+  hp_frame *parent = hp_walk_innermost(w);
+  const hp_frame *above = w->depth > 1 ? frame_at(w, w->depth - 2) : NULL;
+  hp_frame_open(w->matcher, frame_at(w, w->depth), parent, above, subject);
+  frame_at(w, w->depth)->next = subject->node->next;
+  w->depth++;
+  return HPAR_OK;
 }
 
 hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
@@ -59,7 +62,7 @@ bool hp_can_have_children(const hpar_document *document, hp_ref node) {
 }
 
 bool hp_walk_step(hp_walk *w, const hp_subject *subject, hpar_status *status) {
-  return hp_matcher_step(w->matcher, innermost(w), subject, status);
+  return hp_matcher_step(w->matcher, hp_walk_innermost(w), subject, status);
 }
 
 /* Steps over the siblings before the element where a selector looks at them. */
@@ -99,15 +102,18 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
   return status;
 }
 
-/* Visits the elements from `ref` on until `end`, or until only `floor` frames are left. */
-static hpar_status visit_from(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit, void *context) {
+/* Visits the elements from `ref` on until `end`, or until only `floor` frames are left, the
+ * innermost of which is that of `top`. */
+static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
+                              void *context) {
+  if (hp_walk_is_narrow(w->matcher)) return hp_walk_narrow(w, top, ref, end, floor, visit, context);
   const char *base = w->matcher->document->range.base;
   while (ref && ref != end) {
     hpar_status status = HPAR_OK;
     hp_subject subject = hp_subject_of(base, ref);
     bool accepts = hp_walk_step(w, &subject, &status);
     if (status) return status;
-    if (!visit(context, &subject, accepts)) return HPAR_OK;
+    if ((accepts || w->visits_all) && !visit(context, &subject, accepts)) return HPAR_OK;
     hp_ref below = hp_element_from(base, subject.node->first);
     if (below) {
       if ((status = open_frame(w, &subject))) return status;
@@ -116,7 +122,7 @@ static hpar_status visit_from(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor
     }
     hp_ref next;
     while (!(next = hp_element_from(base, hp_node_at(base, ref)->next)) && w->depth > floor) {
-      ref = innermost(w)->element;
+      ref = hp_walk_innermost(w)->element;
       w->depth--;
     }
     ref = next;
@@ -127,7 +133,7 @@ static hpar_status visit_from(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor
 hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
   hp_ref first =
       hp_element_from(w->matcher->document->range.base, hp_node_at(w->matcher->document->range.base, top)->first);
-  return visit_from(w, first, 0, w->depth, visit, context);
+  return visit_from(w, top, first, 0, w->depth, visit, context);
 }
 
 hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context) {
@@ -137,5 +143,5 @@ hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_v
   for (hp_ref ref = parent; ref != top; ref = hp_parent_of(base, hp_node_at(base, ref))) between++;
   hpar_status status = hp_walk_enter(w, parent);
   if (!status) status = step_before(w, first);
-  return status ? status : visit_from(w, first, end, w->depth - between, visit, context);
+  return status ? status : visit_from(w, top, first, end, w->depth - between, visit, context);
 }

@@ -10,9 +10,11 @@ typedef struct hp_walk {
   char *frames;
   size_t frame_size;
   uint32_t depth, capacity; /* frames in use, frames that there are */
+  bool visits_all;          /* the visitor is called for each element, not for each match only */
 } hp_walk;
 
-/* Returns false to end the walk. `accepts` is true if a selector of the caller matched. */
+/* Receives an element. Returns false to end the walk. `accepts` is true if a selector of the caller
+ * matched. */
 typedef bool (*hp_visit)(void *context, const hp_subject *subject, bool accepts);
 
 void hp_walk_open(hp_walk *walk, hp_matcher *matcher);
@@ -27,8 +29,24 @@ hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *conte
  * of `top`. Requires: the walk has just been opened. */
 hpar_status hp_walk_range(hp_walk *walk, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context);
 
+hp_frame *hp_walk_innermost(const hp_walk *walk);
+/* Makes space for a frame after the innermost one. Returns that one, which may have moved, or NULL
+ * without memory. */
+hp_frame *hp_walk_push(hp_walk *walk, hp_frame *innermost);
+
+/* Returns true if the set fits the walks of narrow.c. */
+bool hp_walk_is_narrow(const hp_matcher *matcher);
+/* Visits the elements below `top` from `ref` on. Ends before `end` (0: none), or when only `floor`
+ * frames are left. */
+hpar_status hp_walk_narrow(hp_walk *walk, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
+                           void *context);
+
 /* Returns the first element from `node` on among it and its later siblings, or 0. */
-hp_ref hp_element_from(const char *base, hp_ref node);
+static inline hp_ref hp_element_from(const char *base, hp_ref node) {
+  while (node && hp_node_at(base, node)->kind != HPAR_NODE_ELEMENT) node = hp_node_at(base, node)->next;
+  return node;
+}
+
 /* Returns the first element in document order that is not below `node`, or 0. */
 hp_ref hp_element_after(const hpar_document *document, hp_ref node);
 /* Returns true for a document, a fragment and an element. */
