@@ -29,6 +29,7 @@ bool hp_range_is_limited(const hp_range *range) {
 }
 
 bool hp_range_spare(hp_range *range, size_t bytes) {
+  bytes = (bytes + 7) & ~(size_t)7;
   size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
   do { /* a late thread may take a slab */
     if (top > range->limit || range->limit - top < bytes) return false;
@@ -104,9 +105,8 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
 void hp_arena_close(hp_arena *arena) {
   hp_range *range = arena->range;
   size_t end = (size_t)(arena->end - range->base), at = (size_t)(arena->at - range->base);
-  if (atomic_load_explicit(&range->top, memory_order_relaxed) == end) {
-    note_touched(range, end);
-    atomic_store_explicit(&range->top, at, memory_order_relaxed);
-  }
+  note_touched(range, end);
+  /* A late thread may take a slab. */
+  atomic_compare_exchange_strong_explicit(&range->top, &end, at, memory_order_relaxed, memory_order_relaxed);
   arena->end = arena->at;
 }

@@ -71,7 +71,7 @@ size_t hp_range_used(const hp_range *range);
 /* Returns true if objects may not use all of the range. */
 bool hp_range_is_limited(const hp_range *range);
 /* Reserves spare bytes after all objects. Their user moves `spare` towards `spare_end`. Returns
- * false without a change if the range has less space. Requires: no other thread uses the range. */
+ * false without a change if the range has less space. Another thread may take slabs meanwhile. */
 bool hp_range_spare(hp_range *range, size_t bytes);
 
 enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; parts for longer inputs are too large */
@@ -93,8 +93,8 @@ typedef struct hp_arena {
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);
 void *hp_arena_refill(hp_arena *arena, size_t bytes);
-/* Gives back the rest of the slab if the slab is the range's last one. Requires: no other thread
- * uses the range. */
+/* Gives back the rest of the slab if the slab is the range's last one. Another thread may take
+ * slabs meanwhile. */
 void hp_arena_close(hp_arena *arena);
 
 /* Returns `bytes` of uninitialised memory, aligned to 8. Failure unwinds. */
