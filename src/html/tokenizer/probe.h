@@ -47,6 +47,8 @@ static inline unsigned probe_unquoted(const char *at) {
                                _mm_or_si128(equal(bytes, '"'), equal(bytes, '`'))));
 }
 
+static inline unsigned probe_byte(const char *at, char byte) { return first_of(equal(sixteen(at), byte)); }
+
 static inline unsigned probe_quoted(const char *at, char quote) {
   __m128i bytes = sixteen(at);
   return first_of(_mm_or_si128(_mm_or_si128(equal(bytes, quote), equal(bytes, '&')),
@@ -79,6 +81,12 @@ static inline unsigned probe_attribute_name(const char *at) {
 static inline unsigned probe_unquoted(const char *at) {
   unsigned n = 0;
   while (n < 16 && !(hp_class(at[n]) & HP_BYTE_VALUE_STOP)) n++;
+  return n;
+}
+
+static inline unsigned probe_byte(const char *at, char byte) {
+  unsigned n = 0;
+  while (n < 16 && at[n] != byte) n++;
   return n;
 }
 

@@ -12,6 +12,7 @@
 #define TARGET __attribute__((target("avx2,bmi")))
 #define NARROWER hp_scan_sse2
 #define LOOKUP
+#define BLOCKS
 
 enum { WIDTH = 32, BIT_SHIFT = 0 };
 typedef __m256i vec;

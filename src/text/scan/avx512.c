@@ -11,6 +11,7 @@
 #define NAME "avx512"
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi")))
 #define LOOKUP
+#define BLOCKS
 #define PARTIAL
 
 enum { WIDTH = 64, BIT_SHIFT = 0 };

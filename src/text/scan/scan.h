@@ -17,6 +17,9 @@ typedef struct hp_scan_kernels {
   const char *(*comment)(const char *at, const char *end);            /* - CR NUL < > */
   const char *(*not_white)(const char *at, const char *end);          /* no white space */
   const char *(*byte)(const char *at, const char *end, char byte);
+  /* Returns the ">" that ends a tag, whose name ends at `at`. `*self_closing` becomes true if the
+   * "/" before it is not part of a value. */
+  const char *(*tag_end)(const char *at, const char *end, bool *self_closing);
   /* Searches backwards for a place that may decide a tokenizer state, and returns its address,
    * or `at - 1`:
    *   <!-  and <XY or </XY where XY is, in either case, one of scr sty svg tex tit mat xm if no,

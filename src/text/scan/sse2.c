@@ -11,6 +11,7 @@
 #define NAME "sse2"
 #define TARGET
 #define NARROWER hp_scan_plain
+#define BLOCKS
 
 enum { WIDTH = 16, BIT_SHIFT = 0 };
 typedef __m128i vec;
