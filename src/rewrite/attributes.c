@@ -5,6 +5,7 @@
 #include "html/references/character_reference.h"
 #include "html/tokenizer/states.h"
 #include "text/encoding/decode.h"
+#include "text/scan/scan.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
 
 /* Returns the attribute that begins at `p`, by the states of the standard. Requires: `p` is
  * neither white, "/" nor ">". */
-static hp_span read_span(const char *tag, const char *p) {
+static hp_span read_span(const char *tag, const char *p, const char *end) {
   hp_span span = {.name = (uint32_t)(p - tag)};
   p++;
   while (!(hp_class(*p) & HP_BYTE_NAME_STOP)) p++;
@@ -27,7 +28,7 @@ static hp_span read_span(const char *tag, const char *p) {
   if (*p == '"' || *p == '\'') {
     span.quote = *p++;
     span.value++;
-    while (*p != span.quote) p++;
+    p = memchr(p, span.quote, (size_t)(end - p));
     span.value_end = (uint32_t)(p - tag);
     span.end = span.value_end + 1;
     return span;
@@ -83,7 +84,7 @@ void hp_spans_read(hp_spans *s, const char *tag, const char *end, uint32_t name_
       if (p + 1 == close) s->close--;
       p++;
     } else {
-      hp_span span = read_span(tag, p);
+      hp_span span = read_span(tag, p, end);
       hp_grow(&s->items, &s->capacity, s->count + 1, scratch->unwind);
       s->items[s->count++] = span;
       p = tag + span.end;
@@ -114,9 +115,13 @@ static hpar_status copy_piece(const char *text, size_t length, void *context) {
 }
 
 static bool is_ascii(const char *p, size_t length) {
-  unsigned char all = 0;
-  for (size_t i = 0; i < length; i++) all |= (unsigned char)p[i];
-  return all < 0x80;
+  uint64_t all = 0, word;
+  for (; length >= sizeof word; p += sizeof word, length -= sizeof word) {
+    memcpy(&word, p, sizeof word);
+    all |= word;
+  }
+  while (length--) all |= (unsigned char)*p++;
+  return !(all & UINT64_C(0x8080808080808080));
 }
 
 /* Converts bytes to UTF-8. */
@@ -143,8 +148,7 @@ hp_name hp_decode_span(const char *from, size_t length, hp_references references
                        hp_scratch *scratch) {
   hp_name text = to_utf8(from, length, encoding, scratch);
   const char *p = text.bytes, *end = p + text.length;
-  while (p < end && *p != '&' && *p != '\r' && *p) p++;
-  if (p == end) return text;
+  if (hp_scan()->quoted(p, end, '&') == end) return text;
   size_t room = 3 * (size_t)text.length + 8;
   char *start = hp_scratch_take(scratch, room), *to = start;
   for (p = text.bytes; p < end;) {

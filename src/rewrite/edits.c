@@ -86,7 +86,14 @@ void hp_edits_insert(hp_edits *e, uint64_t position, const char *text, size_t le
 }
 
 void hp_edits_drop(hp_edits *e, uint64_t from, uint64_t to, hp_unwind *unwind) {
-  if (from < to) add(e, from, to, unwind);
+  hp_edit *last = e->count > e->complete ? &e->items[e->count - 1] : NULL;
+  if (from >= to) return;
+  if (last && last->position == from && last->resume == from) {
+    last->resume = e->last_resume = to;
+    e->total++;
+  } else {
+    add(e, from, to, unwind);
+  }
 }
 
 void hp_edits_mute(hp_edits *e, uint64_t position, hp_unwind *unwind) {

@@ -162,15 +162,14 @@ typedef struct setting {
   bool unsets;
 } setting;
 
-static hpar_status note_setting(void *argument) {
-  setting *s = argument;
+static void note_setting(const setting *s) {
   hpar_element *e = s->element;
   hp_unwind *unwind = &e->rewriter->unwind;
   hp_attribute_edit *edit = find_edit(e, s->name, s->name_length);
   if (!edit) {
     const hp_spans *spans = spans_of(e);
     const hp_span *span = spans ? hp_spans_find(spans, s->name, s->name_length) : NULL;
-    if (s->unsets && !span) return HPAR_OK;
+    if (s->unsets && !span) return;
     hp_grow(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
     uint32_t name = e->edit_text.length;
     hp_bytes_append(&e->edit_text, s->name, s->name_length, unwind);
@@ -187,6 +186,10 @@ static hpar_status note_setting(void *argument) {
     edit->value_length = (uint32_t)s->length;
   }
   edit->unsets = s->unsets;
+}
+
+static hpar_status try_setting(void *argument) {
+  note_setting(argument);
   return HPAR_OK;
 }
 
@@ -199,13 +202,13 @@ hpar_status hpar_element_set(hpar_element *e, const char *name, const char *valu
   if (!e || (!value && length) || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, value, strlen(name), length, false};
-  return hp_try(&e->rewriter->unwind, note_setting, &s);
+  return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
 hpar_status hpar_element_unset(hpar_element *e, const char *name) {
   if (!e || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, NULL, strlen(name), 0, true};
-  return hp_try(&e->rewriter->unwind, note_setting, &s);
+  return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
 hpar_status hpar_element_rename(hpar_element *e, const char *name) {
@@ -297,6 +300,13 @@ hpar_status hpar_element_on_end(hpar_element *e, hpar_element_end_callback callb
 
 /*** actions ***/
 
+static hpar_status set_attribute(hpar_element *e, const char *name, const char *value, size_t length) {
+  setting s = {e, name, value, strlen(name), length, false};
+  if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
+  note_setting(&s);
+  return HPAR_OK;
+}
+
 static hpar_status set_prefix(hpar_element *e, const hpar_action *a) {
   hpar_string value = hpar_element_attribute(e, a->name);
   size_t length = a->value.length;
@@ -305,7 +315,7 @@ static hpar_status set_prefix(hpar_element *e, const hpar_action *a) {
   char *made = hp_scratch_take(&e->rewriter->scratch, whole);
   if (a->replacement.length) memcpy(made, a->replacement.bytes, a->replacement.length);
   memcpy(made + a->replacement.length, value.bytes + length, rest);
-  return hpar_element_set(e, a->name, made, whole);
+  return set_attribute(e, a->name, made, whole);
 }
 
 hpar_status hp_element_act(hpar_element *e, const hpar_action *a) {
@@ -325,7 +335,7 @@ hpar_status hp_element_act(hpar_element *e, const hpar_action *a) {
   if (!e->has_tag) return HPAR_OK; /* there is no tag to change */
   switch (a->kind) {
     case HPAR_ACTION_RENAME: return hpar_element_rename(e, a->name);
-    case HPAR_ACTION_SET_ATTRIBUTE: return hpar_element_set(e, a->name, content, length);
+    case HPAR_ACTION_SET_ATTRIBUTE: return set_attribute(e, a->name, content, length);
     case HPAR_ACTION_UNSET_ATTRIBUTE: return hpar_element_unset(e, a->name);
     case HPAR_ACTION_PREFIX_ATTRIBUTE: return set_prefix(e, a);
     default: return HPAR_ERROR_ARGUMENT;

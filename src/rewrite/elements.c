@@ -211,14 +211,18 @@ static const hp_attributes *attributes_for(hpar_rewriter *r, uint8_t ns) {
   block->count = 0;
   block->deferred = 0;
   for (uint32_t i = 0; i < s->count; i++) {
-    if (s->items[i].is_duplicate) continue;
-    hp_name name = hp_span_name(s, &s->items[i], &r->scratch);
+    const hp_span *span = &s->items[i];
+    hp_reading reading = HP_READS_VALUE;
+    uint64_t bit = hp_attribute_bit(s->tag + span->name, span->name_end - span->name);
+    if (span->is_duplicate || (ns == HPAR_NAMESPACE_HTML && !(r->rules->attribute_names & bit))) continue;
+    hp_name name = hp_span_name(s, span, &r->scratch), value = {"", 0};
     hp_atom atom = hp_names_find(&r->names, name.bytes, name.length);
     if (ns != HPAR_NAMESPACE_HTML)
       atom = hp_foreign_attribute_name(ns, atom);
-    else if (atom < HP_KNOWN_ATOMS && !r->rules->reads_attribute[atom])
-      continue;
-    hp_name value = hp_span_value(s, &s->items[i], hp_rewriter_encoding(r), &r->scratch);
+    else if (atom < HP_KNOWN_ATOMS)
+      reading = (hp_reading)r->rules->reads_attribute[atom];
+    if (reading == HP_READS_NOTHING) continue;
+    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
   }
   return block;

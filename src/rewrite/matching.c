@@ -50,7 +50,8 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->counter_count = 1;
   s->free_counter = 0;
   s->counters_used = s->chain_count = 0;
-  hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
+  for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++) hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
+  frame_at(s, HP_EMPTY_FRAME)->element = shadow->plain;
 }
 
 void hp_matching_close(hp_matching *s) {
@@ -125,7 +126,11 @@ void hp_matching_free_frame(hp_matching *s, uint32_t frame) {
 
 /*** matching ***/
 
-static uint32_t frame_of(const hp_matching *s, hp_ref node) { return node ? hp_shadow_node(s->shadow, node)->next : 0; }
+static uint32_t frame_of(const hp_matching *s, hp_ref node) {
+  if (!node || node == s->shadow->root) return HP_ROOT_FRAME;
+  uint32_t frame = hp_shadow_node(s->shadow, node)->next;
+  return frame ? frame : HP_EMPTY_FRAME;
+}
 
 /* The state of a parent between its last child before a table and the table. */
 static bool match_in(hp_matching *s, uint32_t frame, const hp_shadow_insertion *insertion,
@@ -135,6 +140,16 @@ static bool match_in(hp_matching *s, uint32_t frame, const hp_shadow_insertion *
   hp_frame *parent = frame_at(s, frame);
   if (s->matcher.set->counts_types) parent->of_type = count_type(s, frame, node);
   return hp_matcher_match(&s->matcher, parent, &subject);
+}
+
+/* Returns true if the frame of the element that the last step was about is empty. */
+static bool is_frame_empty(const hp_matching *s, uint32_t parent) {
+  const hp_matcher *m = &s->matcher;
+  const hp_bits *heir = frame_at(s, parent)->bits + m->words;
+  if (!s->rules->skips_tags) return false;
+  for (uint32_t w = 0; w < m->words; w++)
+    if (m->matched[w] | heir[w]) return false;
+  return true;
 }
 
 static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
@@ -150,7 +165,8 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
   bool accepts = match_in(s, parent, insertion, attributes);
-  if (s->rules->needs_frames && insertion->is_open) open_frame(s, parent, insertion, attributes);
+  bool opens = s->rules->needs_frames && insertion->is_open && !is_frame_empty(s, parent);
+  if (opens) open_frame(s, parent, insertion, attributes);
   return accepts;
 }
 

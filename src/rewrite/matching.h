@@ -2,8 +2,9 @@
 #define HP_REWRITE_MATCHING_H
 
 /* Matching selectors while elements are inserted: the compiled selectors of src/select run from
- * left to right. Each open element has a frame (select/match.h), unless no selector has a
- * combinator or counts elements. */
+ * left to right. If a selector has a combinator or counts elements, open elements have a frame
+ * (select/match.h). All elements whose frame would be empty have the frame HP_EMPTY_FRAME in
+ * common, unless a selector counts elements. */
 
 #include "html/tree/shadow.h"
 #include "rewrite/rules.h"
@@ -15,13 +16,15 @@ typedef struct hp_type_counter {
   uint32_t next, in_frame; /* in the hash chain; in the list of the frame; 0: none */
 } hp_type_counter;
 
+enum { HP_ROOT_FRAME, HP_EMPTY_FRAME };
+
 typedef struct hp_matching {
   const hpar_rules *rules;
   hp_shadow *shadow;
   hp_matcher matcher; /* a copy with its own scratch sets */
   hp_bits *bits;      /* matched, active and accepts */
   uint32_t bits_capacity;
-  char *frames;          /* frame 0 is that of the document */
+  char *frames;
   uint32_t *frame_next;  /* of free frames */
   uint32_t *first_types; /* by frame: the first type counter */
   uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
@@ -38,7 +41,8 @@ void hp_matching_open(hp_matching *matching, const hpar_rules *rules, hp_shadow 
 void hp_matching_close(hp_matching *matching);
 
 /* Finds the instructions that match an element, in matching->matcher.matched. Returns true if one
- * accepts. Opens a frame for an element that was pushed, in its node's `next`. */
+ * accepts. Opens a frame for an element that was pushed, in its node's `next`. 0 there is the empty
+ * frame. */
 bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
 /* Frees the frame of a node. */
 void hp_matching_free_frame(hp_matching *matching, uint32_t frame);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/unwind.h"
+#include "html/tree/fused_kinds.h"
 #include "select/parse.h"
 
 #include <string.h>
@@ -205,14 +206,46 @@ static bool is_any(const hp_bits *bits, uint32_t words) {
   return false;
 }
 
+static void note_reading(hpar_rules *rules, hp_atom attribute, hp_reading reading) {
+  hp_name name = hp_atom_name(&rules->document->atoms, attribute);
+  rules->attribute_names |= hp_attribute_bit(name.bytes, name.length);
+  for (uint32_t i = 0; i < name.length; i++) /* a tag may have the name in another encoding */
+    if ((unsigned char)name.bytes[i] >= 0x80) rules->attribute_names = UINT64_MAX;
+  if (attribute < HP_KNOWN_ATOMS && rules->reads_attribute[attribute] < reading)
+    rules->reads_attribute[attribute] = (uint8_t)reading;
+}
+
 /* Finds the attributes of HTML elements that some selector reads. */
 static void find_attributes(hpar_rules *rules) {
-  static const hp_atom of_tests[] = {HP_ID, HP_CLASS, HP_HREF, HP_TYPE, HP_SELECTED, HP_CHECKED, HP_DISABLED, HP_LANG};
-  for (size_t i = 0; i < sizeof of_tests / sizeof *of_tests; i++) rules->reads_attribute[of_tests[i]] = true;
-  for (uint32_t i = 0; i < rules->selectors->names_count; i++) {
-    hp_atom atom = rules->matcher.names[i].lower;
-    if (atom < HP_KNOWN_ATOMS) rules->reads_attribute[atom] = true;
+  static const hp_atom of_forms[] = {HP_TYPE, HP_SELECTED, HP_CHECKED, HP_DISABLED};
+  const hpar_selectors *set = rules->selectors;
+  for (uint32_t i = 0; i < set->tests_count; i++) {
+    const hp_test *test = &set->tests[i];
+    switch ((hp_test_kind)test->kind) {
+      case HP_TEST_ID: note_reading(rules, HP_ID, HP_READS_VALUE); break;
+      case HP_TEST_CLASS: note_reading(rules, HP_CLASS, HP_READS_VALUE); break;
+      case HP_TEST_LINK: note_reading(rules, HP_HREF, HP_READS_NAME); break;
+      case HP_TEST_LANG: note_reading(rules, HP_LANG, HP_READS_VALUE); break;
+      case HP_TEST_ENABLED:
+      case HP_TEST_DISABLED:
+      case HP_TEST_CHECKED:
+        for (size_t k = 0; k < sizeof of_forms / sizeof *of_forms; k++)
+          note_reading(rules, of_forms[k], HP_READS_VALUE);
+        break;
+      case HP_TEST_ATTRIBUTE:
+        note_reading(rules, rules->matcher.names[test->name].lower,
+                     test->operator== HP_ATTRIBUTE_PRESENT ? HP_READS_NAME : HP_READS_VALUE);
+        break;
+      default: break;
+    }
   }
+}
+
+/* Finds the start tags that the fast loop may process, because no compound can match them. */
+static void find_fast_tags(hpar_rules *rules) {
+  if (rules->needs_attributes || rules->has_universal) return;
+  for (hp_atom name = 0; name < HP_KNOWN_ATOMS; name++)
+    if (!rules->matcher.tag_rows[name]) rules->starts[name] = hp_fused_starts[name];
 }
 
 static void find_needs(hpar_rules *rules) {
@@ -228,6 +261,8 @@ static void find_needs(hpar_rules *rules) {
   rules->needs_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;
   rules->has_universal = is_any(m->universal, m->words);
   for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
+  rules->skips_tags = !rules->needs_every_tag && !set->looks_at_languages;
+  find_fast_tags(rules);
 }
 
 hpar_status hpar_rules_compile(hpar_rules *rules) {

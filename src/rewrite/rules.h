@@ -16,6 +16,14 @@ typedef struct hp_rule {
   bool edits_text, edits_comments, edits_doctype;
 } hp_rule;
 
+/* What selectors read of an attribute. */
+typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;
+
+/* Returns the bit of an attribute's name. */
+static inline uint64_t hp_attribute_bit(const char *name, size_t length) {
+  return (uint64_t)1 << ((((unsigned char)*name | 0x20u) * 5 + length) & 63);
+}
+
 struct hpar_rules {
   hpar_selectors *selectors; /* of the rules that have one, in order */
   hp_rule *rules;
@@ -25,12 +33,15 @@ struct hpar_rules {
   hpar_document *document; /* its atoms are the names of the selectors */
   hp_matcher matcher;      /* bound to them; rewriters copy it */
   bool is_compiled;
-  bool reads_attribute[HP_KNOWN_ATOMS]; /* of HTML elements; the rules read all others by name */
-  bool needs_frames;                    /* matching needs the open elements */
-  bool needs_every_tag;                 /* matching counts elements */
-  bool needs_attributes;                /* some compound is found by an attribute alone */
-  bool has_universal;                   /* some compound matches any name */
-  bool reads_implied;                   /* some rule matches elements without a tag */
+  uint8_t reads_attribute[HP_KNOWN_ATOMS]; /* hp_reading, in HTML elements; they read all others */
+  uint64_t attribute_names;                /* bits of hp_attribute_bit: what HTML elements need */
+  bool needs_frames;                       /* matching needs the open elements */
+  bool needs_every_tag;                    /* matching counts elements */
+  bool needs_attributes;                   /* some compound is found by an attribute alone */
+  bool has_universal;                      /* some compound matches any name */
+  bool reads_implied;                      /* some rule matches elements without a tag */
+  bool skips_tags;                         /* tags that match nothing have no effect on matching */
+  uint8_t starts[HP_KNOWN_ATOMS];          /* for hp_shadow_fast: OTHER for tags that may match */
 };
 
 #endif

@@ -1,6 +1,6 @@
 #include "rewrite/scan.h"
 
-#include "html/tokenizer/states.h"
+#include "html/tokenizer/probe.h"
 
 typedef enum scan_state {
   IN_TEXT,
@@ -43,6 +43,7 @@ uint64_t hp_scanner_retained(const hp_scanner *s) {
 
 bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == IN_NAME || s->state == IN_TAG; }
 bool hp_scanner_is_in_section(const hp_scanner *s) { return s->state == IN_SECTION; }
+bool hp_scanner_is_in_data(const hp_scanner *s) { return s->state == IN_TEXT && s->content == HP_CONTENT_DATA; }
 
 static hp_scan_event emit(hp_scanner *s, hp_scan_event event, const char *from, const char *to) {
   s->from = from;
@@ -91,6 +92,10 @@ static tag_state next_state(tag_state state, char c) {
 static hp_scan_event scan_tag(hp_scanner *s) {
   const char *at = s->at, *end = s->end;
   tag_state state = s->tag_state;
+  if (state == BEFORE_ATTRIBUTE) {
+    const char *close = s->kernels->tag_end(at, end, &s->self_closing);
+    if (close < end) return end_token(s, HP_SCAN_TAG, close + 1);
+  }
   for (;;) {
     if (state == IN_DOUBLE_QUOTES || state == IN_SINGLE_QUOTES) {
       at = s->kernels->byte(at, end, state == IN_DOUBLE_QUOTES ? '"' : '\'');
@@ -118,6 +123,7 @@ static hp_scan_event scan_tag(hp_scanner *s) {
 
 static hp_scan_event scan_name(hp_scanner *s) {
   const char *at = s->at, *end = s->end;
+  if (end - at >= 16) at += probe_tag_name(at);
   while (at < end && !(hp_class(*at) & HP_BYTE_TAG_STOP)) at++;
   s->at = at;
   if (at == end) return HP_SCAN_NEEDS_INPUT;
@@ -133,6 +139,22 @@ static hp_scan_event begin_tag(hp_scanner *s, const char *at, bool is_end) {
   s->token_start = hp_scanner_position(s, at);
   s->at = at + 1 + is_end;
   return scan_name(s);
+}
+
+bool hp_scanner_begin_tag(hp_scanner *s, uint32_t length) {
+  const char *name = s->at + 1, *close = s->kernels->tag_end(name + length, s->end, &s->self_closing);
+  if (close == s->end) return false;
+  s->is_end_tag = s->captures = false;
+  s->token_start = hp_scanner_position(s, s->at);
+  s->from = name;
+  s->to = name + length;
+  s->data_to = close + 1;
+  return true;
+}
+
+void hp_scanner_finish_tag(hp_scanner *s) {
+  s->from = s->at;
+  s->to = s->at = s->data_to;
 }
 
 /*** comments and declarations ***/

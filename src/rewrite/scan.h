@@ -61,6 +61,14 @@ uint64_t hp_scanner_retained(const hp_scanner *scanner);
 /* Returns true inside a tag, which no token follows if the input ends. */
 bool hp_scanner_is_in_tag(const hp_scanner *scanner);
 bool hp_scanner_is_in_section(const hp_scanner *scanner);
+/* Returns true in the data state. */
+bool hp_scanner_is_in_data(const hp_scanner *scanner);
+
+/* Begins the start tag that follows, whose name has `length` bytes. Returns false if the tag is not
+ * complete, and changes nothing then. hp_scanner_finish_tag ends the tag. Requires: the data
+ * state. */
+bool hp_scanner_begin_tag(hp_scanner *scanner, uint32_t length);
+void hp_scanner_finish_tag(hp_scanner *scanner);
 
 /* Parts of the scanner that are in files of their own. */
 /* Reads raw text up to its end tag, or to the end of the window. Returns HP_SCAN_TEXT, or

@@ -270,6 +270,7 @@ void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 
 /*** element.c ***/
 
+/* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
 hpar_status hp_element_act(hpar_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,

@@ -3,7 +3,8 @@
 #include "base/ascii.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "html/tokenizer/states.h"
+#include "base/short_name.h"
+#include "html/tokenizer/probe.h"
 #include "rewrite/state.h"
 
 #include <string.h>
@@ -182,13 +183,27 @@ static bool shadow_reads(const hpar_rewriter *r, hp_atom name) {
   }
 }
 
-static void take_name(hpar_rewriter *r) {
+/* Returns the atom of a common name, or HP_NO_ATOM. */
+static hp_atom find_short_name(const hp_scanner *s) {
+  if (s->end - s->from < 16) return HP_NO_ATOM;
+  unsigned n = probe_tag_name(s->from);
+  return n == s->to - s->from ? hp_short_name_atom(s->from, n) : HP_NO_ATOM;
+}
+
+static hp_atom read_name(hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  size_t length = (size_t)(s->to - s->from);
+  hp_atom atom = find_short_name(s);
+  if (atom) return atom;
+  hp_name name = hp_lower_name(s->from, length, hp_rewriter_encoding(r), &r->scratch);
+  return s->is_end_tag ? hp_names_find(&r->names, name.bytes, name.length)
+                       : hp_names_add(&r->names, name.bytes, name.length);
+}
+
+static void take_name(hpar_rewriter *r, hp_atom atom) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
   r->name_length = (uint32_t)(s->to - s->from);
-  hp_name name = hp_lower_name(s->from, r->name_length, hp_rewriter_encoding(r), &r->scratch);
-  hp_atom atom = s->is_end_tag ? hp_names_find(&r->names, name.bytes, name.length)
-                               : hp_names_add(&r->names, name.bytes, name.length);
   r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
@@ -272,6 +287,23 @@ static void update_content(hpar_rewriter *r) {
   r->scanner.captures_doctypes = r->doctype_rules || r->shadow.builder.mode == HP_INITIAL;
 }
 
+static bool is_done(const hpar_rewriter *r) {
+  return !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
+}
+
+static void apply_many(hpar_rewriter *r) {
+  enum { MANY = 64 };
+  if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
+  hp_rewriter_mark(r, r->token_end);
+}
+
+/* Notes that the stack had entries up to this index. */
+static void note_depth(hpar_rewriter *r, uint32_t highest) {
+  uint32_t depth = highest - r->shadow.builder.gaps;
+  if (depth > r->stats.depth) r->stats.depth = depth;
+}
+
 static void take_tag(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   r->token_start = s->token_start;
@@ -293,10 +325,13 @@ static void take_tag(hpar_rewriter *r) {
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);
-  uint32_t depth = r->shadow.builder.depth - r->shadow.builder.gaps;
-  if (depth > r->stats.depth) r->stats.depth = depth;
+  note_depth(r, r->shadow.builder.depth);
   hp_rewriter_mark(r, r->token_end);
   if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+  apply_many(r);
+  if (!is_done(r)) return;
+  r->phase = HP_PHASE_PASSES;
+  r->stats.retired = true;
 }
 
 /*** comments and doctypes ***/
@@ -378,40 +413,50 @@ static void take_doctype(hpar_rewriter *r) {
 
 /*** the loop ***/
 
-static bool is_done(const hpar_rewriter *r) {
-  return !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
-}
+static bool is_over(const hpar_rewriter *r) { return r->sink.status != HPAR_OK || r->phase != HP_PHASE_RUNS; }
 
-static void apply_many(hpar_rewriter *r) {
-  enum { MANY = 64 };
-  if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
-  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
-  hp_rewriter_mark(r, r->token_end);
+/* Processes text and plain tags that no rule concerns. Returns true if a start tag follows that is
+ * complete and has a common name, and processes it, too. */
+static bool run_fast(hpar_rewriter *r) {
+  enum { DEADLINE_BYTES = 64 << 10 };
+  hp_scanner *s = &r->scanner;
+  const hp_shadow_fast fast = {r->rules->starts, r->rules->needs_frames};
+  const char *end = s->end;
+  if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
+  if (r->deadline && end - s->at > DEADLINE_BYTES) end = s->at + DEADLINE_BYTES;
+  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, end);
+  if (run.at > s->at) {
+    s->at = run.at;
+    r->in_text = false;
+    r->stats.tags += run.tags;
+    if (run.highest > r->stats.depth) note_depth(r, run.highest);
+    hp_rewriter_mark(r, hp_scanner_position(s, s->at));
+    if (r->deadline && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+  }
+  if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
+  take_name(r, run.name);
+  hp_scanner_finish_tag(s);
+  take_tag(r);
+  return true;
 }
 
 void hp_rewriter_scan(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   for (;;) {
+    while (run_fast(r))
+      if (is_over(r)) return;
     switch (hp_scanner_next(s)) {
       case HP_SCAN_NEEDS_INPUT: return;
       case HP_SCAN_TEXT:
         if (!take_text(r)) return;
         break;
       case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->from)); break;
-      case HP_SCAN_NAME: take_name(r); break;
-      case HP_SCAN_TAG:
-        take_tag(r);
-        apply_many(r);
-        if (is_done(r)) {
-          r->phase = HP_PHASE_PASSES;
-          r->stats.retired = true;
-          return;
-        }
-        break;
+      case HP_SCAN_NAME: take_name(r, read_name(r)); break;
+      case HP_SCAN_TAG: take_tag(r); break;
       case HP_SCAN_COMMENT: take_comment(r); break;
       case HP_SCAN_DOCTYPE: take_doctype(r); break;
     }
-    if (r->sink.status != HPAR_OK) return;
+    if (is_over(r)) return;
   }
 }
 

@@ -133,6 +133,10 @@ void hp_stack_close_gaps(hp_builder *b) {
   hp_open_element *stack = b->stack;
   uint32_t count = b->depth, to = 0;
   if (!b->gaps) return;
+  for (; b->followed_top; b->followed_top--) {
+    const hp_followed *e = &b->followed[b->followed_top];
+    if (e->foreign) b->last_foreign[e->name] = e->previous_same;
+  }
   for (uint32_t i = count; i > 0; i--)
     if (stack[i].ns == HPAR_NAMESPACE_HTML) b->last[stack[i].name] = 0;
   for (uint32_t i = 1; i <= count; i++) {

@@ -1,11 +1,15 @@
 /* The shadow builder: the tree builder's rules without a tree. */
 
 #include "html/tree/shadow.h"
+
 #include "html/tree/no_context.h"
 #include "html/tree/no_nodes.h"
 #include "html/tree/parts.inc"
+#include "text/scan/scan.h"
 
 #include "html/tree/shadow_nodes.inc"
+
+#include "html/tree/shadow_fused.inc"
 
 void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting, hp_unwind *unwind) {
   hp_builder *b = &s->builder;
@@ -20,8 +24,9 @@ void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting
   hp_builder_open(b, &s->document, &s->tokenizer, unwind);
   s->root = ref_of_slot(add_slots(s, 1, SLOT_NODE));
   s->unpushed = ref_of_slot(add_slots(s, 1, SLOT_NODE));
+  s->plain = ref_of_slot(add_slots(s, 1, SLOT_NODE));
   *hp_shadow_node(s, s->root) = (hp_node){.kind = HPAR_NODE_DOCUMENT};
-  *hp_shadow_node(s, s->unpushed) = (hp_node){.kind = HPAR_NODE_ELEMENT};
+  *hp_shadow_node(s, s->unpushed) = *hp_shadow_node(s, s->plain) = (hp_node){.kind = HPAR_NODE_ELEMENT};
   s->document.root = s->root;
   b->scripting = scripting;
 }

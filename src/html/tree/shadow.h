@@ -11,9 +11,11 @@
  *   parent                  the parent at the moment of insertion
  *   previous, next          two values of the owner, initially 0
  *   attributes              of a formatting element: a block that represents its attributes
+ * Most elements for which the owner sets no value have one node in common, whose values stay 0.
  * Nodes are in one array that may move: a reference stays valid, a pointer does not. */
 
 #include "html/tree/builder.h"
+#include "html/tree/fused_kinds.h"
 
 enum { HP_SHADOW_SLOT = 32, HP_SHADOW_BLOCK = 3 }; /* bytes; slots of a block of attributes */
 
@@ -52,6 +54,7 @@ typedef struct hp_shadow {
   uint32_t loose, loose_limit;      /* nodes and blocks that a sweep may free */
   hp_ref origin;                    /* of the next clone */
   hp_ref root, unpushed;            /* the document; the node of elements that are not open */
+  hp_ref plain;                     /* the node of all open elements that need none of their own */
 } hp_shadow;
 
 /* A tag. The values are those that the rules of the standard read. */
@@ -87,6 +90,24 @@ void hp_shadow_take_text(hp_shadow *shadow, hp_shadow_text text);
 void hp_shadow_take_comment(hp_shadow *shadow);
 void hp_shadow_take_doctype(hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
 void hp_shadow_take_end(hp_shadow *shadow);
+
+/* What hp_shadow_run_fast may process. */
+typedef struct hp_shadow_fast {
+  const uint8_t *starts; /* by name: hp_fused_kind of the start tag, or OTHER to leave it */
+  bool parents_matter;   /* leaves start tags where `next` of the current node is not 0 */
+} hp_shadow_fast;
+
+typedef struct hp_shadow_run {
+  const char *at; /* where the first token begins that is not processed */
+  uint64_t tags;
+  uint32_t highest; /* index of the highest entry of the stack; 0: nothing was processed */
+  hp_atom name;     /* of the start tag at `at`, whose name has `length` bytes; or HP_NO_ATOM */
+  uint32_t length;
+} hp_shadow_run;
+
+/* Processes text and plain tags in [at, end) without events, up to the first other token. The
+ * tokenizer is in the data state at `at`. */
+hp_shadow_run hp_shadow_run_fast(hp_shadow *shadow, const hp_shadow_fast *fast, const char *at, const char *end);
 
 /* Returns true if text here can change the state. */
 bool hp_shadow_text_matters(const hp_shadow *shadow);
