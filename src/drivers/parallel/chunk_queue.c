@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "platform/pool.h"
 
+#include <string.h>
+
 enum { WAIT_SPIN_NS = 100000 };
 
 void hp_chunk_queue_reset(hp_chunk_queue *q) {
@@ -12,6 +14,7 @@ void hp_chunk_queue_reset(hp_chunk_queue *q) {
     q->has_lock = true;
   }
   q->by_range = false;
+  q->even.text = NULL;
   atomic_store_explicit(&q->head, 1, memory_order_relaxed);
   atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
   atomic_store_explicit(&q->published, 0, memory_order_relaxed);
@@ -32,29 +35,53 @@ void hp_chunk_queue_close(hp_chunk_queue *q) {
   pthread_mutex_destroy(&q->lock);
 }
 
+static size_t block_bytes(unsigned block) { return ((size_t)HP_FIRST_BLOCK << block) * sizeof(hp_chunk); }
+
+static bool allocate_block(hp_chunk_queue *q, unsigned block) {
+  if (!q->blocks[block]) q->blocks[block] = hp_allocate_zeroed(block_bytes(block));
+  return q->blocks[block];
+}
+
 hp_chunk *hp_chunk_queue_append(hp_chunk_queue *q, uint32_t cut, uint32_t limit) {
   uint32_t chunk = hp_published_chunks(q);
-  unsigned block = hp_chunk_block(chunk);
-  if (!q->blocks[block]) {
-    q->blocks[block] = hp_allocate_zeroed(((size_t)HP_FIRST_BLOCK << block) * sizeof(hp_chunk));
-    if (!q->blocks[block]) return NULL;
-  }
+  if (!allocate_block(q, hp_chunk_block(chunk))) return NULL;
   hp_chunk *c = hp_chunk_at(q, chunk);
   atomic_store_explicit(&c->done, false, memory_order_relaxed);
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
   atomic_store_explicit(&c->owner, 0, memory_order_relaxed);
   c->composed = false;
-  c->span = 1;
+  c->joined = 0;
   c->cut = cut;
   c->limit = limit;
   c->work = NULL;
   return c;
 }
 
+bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_even_cuts *cuts) {
+  uint32_t count = hp_even_chunks(cuts);
+  for (unsigned block = 0; block <= hp_chunk_block(count - 1); block++) {
+    if (!allocate_block(q, block)) return false;
+    memset(q->blocks[block], 0, block_bytes(block));
+  }
+  q->even = *cuts;
+  hp_chunk_queue_place(q, 0);
+  atomic_store_explicit(&q->published, count, memory_order_relaxed);
+  return true;
+}
+
 void hp_chunk_queue_publish(hp_chunk_queue *q) { atomic_fetch_add(&q->published, 1); }
 
-void hp_chunk_queue_reserve(hp_chunk_queue *q, uint32_t end) {
-  uint32_t published = hp_published_chunks(q);
+/* Returns the first chunk from 1 on that begins at or after `place`, or the number of chunks. */
+static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
+  uint32_t published = hp_published_chunks(q), chunk = 1;
+  if (q->even.text) chunk = (uint32_t)(place / q->even.distance) + 1;
+  if (q->even.text) return chunk < published ? chunk : published;
+  while (chunk < published && hp_chunk_at(q, chunk)->cut < place) chunk++;
+  return chunk;
+}
+
+void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
+  uint32_t published = hp_published_chunks(q), end = chunk_from(q, place);
   atomic_store_explicit(&q->reserved, hp_range_word(1, end), memory_order_relaxed);
   atomic_store_explicit(&q->head, q->by_range ? published : end, memory_order_relaxed);
   if (q->by_range) hp_work_ranges_divide(&q->ranges, end, published);
@@ -73,8 +100,25 @@ static uint32_t claim_last_reserved(hp_chunk_queue *q) {
   return high - 1;
 }
 
+uint32_t hp_chunk_queue_cut(const hp_chunk_queue *q, uint32_t chunk) {
+  return q->even.text ? hp_even_cut(&q->even, chunk) : hp_chunk_at(q, chunk)->cut;
+}
+
+void hp_chunk_queue_place(hp_chunk_queue *q, uint32_t chunk) {
+  if (!q->even.text) return;
+  hp_chunk *c = hp_chunk_at(q, chunk);
+  c->cut = hp_even_cut(&q->even, chunk);
+  c->limit = hp_even_end(&q->even, chunk, c->cut);
+}
+
+/* Returns the chunk after placing it, if it is one. */
+static uint32_t place_claimed(hp_chunk_queue *q, uint32_t chunk) {
+  if (chunk) hp_chunk_queue_place(q, chunk);
+  return chunk;
+}
+
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
-  if (q->by_range) return hp_work_range_claim(&q->ranges, thread);
+  if (q->by_range) return place_claimed(q, hp_work_range_claim(&q->ranges, thread));
   uint32_t chunk = atomic_load_explicit(&q->head, memory_order_relaxed);
   do {
     if (chunk >= atomic_load_explicit(&q->published, memory_order_acquire)) return claim_last_reserved(q);
@@ -84,7 +128,7 @@ uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
 }
 
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
-  if (q->by_range) return hp_work_range_claim_chunk(&q->ranges, chunk);
+  if (q->by_range) return hp_work_range_claim_chunk(&q->ranges, chunk) && place_claimed(q, chunk);
   uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
   while ((uint32_t)reserved == chunk && chunk < (uint32_t)(reserved >> 32))
     if (atomic_compare_exchange_weak_explicit(&q->reserved, &reserved,
@@ -95,18 +139,28 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
                                                  memory_order_relaxed);
 }
 
-void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t span) {
+void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk) {
   hp_chunk *c = hp_chunk_at(q, chunk);
-  c->span = span;
-  c->limit = hp_chunk_at(q, chunk + span - 1)->limit;
+  uint32_t last = chunk + ++c->joined;
+  c->limit = q->even.text ? hp_even_end(&q->even, last, c->limit) : hp_chunk_at(q, last)->limit;
   if (c->work) c->work->limit = c->limit;
 }
 
 bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
-  uint32_t span = hp_chunk_at(q, chunk)->span;
-  if (hp_is_cancelled(q) || !hp_work_range_extend(&q->ranges, thread, chunk + span)) return false;
-  hp_chunk_queue_join(q, chunk, span + 1);
+  uint32_t next = chunk + hp_chunk_span(hp_chunk_at(q, chunk));
+  if (hp_is_cancelled(q) || !hp_work_range_extend(&q->ranges, thread, next)) return false;
+  hp_chunk_queue_join(q, chunk);
   return true;
+}
+
+uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
+  const hp_even_cuts *even = &q->even;
+  uint32_t limit = hp_chunk_at(q, chunk)->limit;
+  if (!q->by_range) return limit;
+  uint32_t end = hp_work_range_limit(&q->ranges, thread, chunk);
+  if (!even->text) return hp_chunk_at(q, end - 1)->limit;
+  size_t reach = end * even->distance < even->length ? end * even->distance : even->length;
+  return reach < limit ? limit : (uint32_t)reach;
 }
 
 bool hp_chunk_queue_is_finished(hp_chunk_queue *q) {

@@ -2,7 +2,8 @@
 #define HP_DRIVERS_PARALLEL_CHUNK_QUEUE_H
 
 /* The chunk queue holds the chunks of one job in the order of the text. The driver's thread appends
- * chunks, and threads claim them. Chunk 0 belongs to the merger and is never in the queue. A thread
+ * chunks, or it divides the text evenly: then each thread finds the cuts of the chunks that it
+ * claims. Chunk 0 belongs to the merger and is never in the queue. A thread
  * claims a chunk from one of these:
  *   - the head of the queue,
  *   - the reserved range, which the merger claims from the left and other threads, when they have
@@ -10,6 +11,7 @@
  *   - the work ranges (work_range.h), if the chunks are small. */
 
 #include "drivers/parallel/work_range.h"
+#include "speculation/cuts/cut.h"
 #include "speculation/worker/worker.h"
 
 #include <pthread.h>
@@ -17,13 +19,14 @@
 enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
 
 /* A worker publishes its result by `done` (release). Before that, only this worker accesses the
- * chunk. A chunk may stand for several adjacent chunks that a thread has joined. */
+ * chunk. A chunk may stand for several adjacent chunks that a thread has joined. Zeros are a chunk
+ * of evenly divided text that no thread has claimed. */
 typedef struct hp_chunk {
   _Atomic bool done;
   _Atomic bool arrived;   /* see merge_tree.h */
   _Atomic uint16_t owner; /* number of the parsing thread + 1; 0: none, or the chunk is joined */
   bool composed;
-  uint32_t span;       /* number of joined chunks, at least 1 */
+  uint32_t joined;     /* number of further chunks that it stands for */
   uint32_t cut, limit; /* bytes [cut, limit) of the text, of all joined chunks */
   hp_chunk_work *work; /* NULL: no worker has started, or out of memory */
 } hp_chunk;
@@ -32,7 +35,8 @@ typedef struct hp_chunk {
 typedef struct hp_chunk_queue {
   hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* block k has HP_FIRST_BLOCK << k chunks, which never move */
   hp_work_ranges ranges;
-  bool by_range; /* threads claim from the work ranges */
+  bool by_range;     /* threads claim from the work ranges */
+  hp_even_cuts even; /* the text is NULL: each chunk has its cut and its limit */
   bool has_lock;
   pthread_mutex_t lock;
   pthread_cond_t wake;
@@ -54,10 +58,14 @@ void hp_chunk_queue_close(hp_chunk_queue *queue);
 
 /* Returns a new last chunk [cut, limit) that is not published yet, or NULL if memory is short. */
 hp_chunk *hp_chunk_queue_append(hp_chunk_queue *queue, uint32_t cut, uint32_t limit);
+/* Publishes the chunks of a text, and finds the limit of chunk 0. Returns false if memory is short.
+ * Requires: the queue is empty. */
+bool hp_chunk_queue_divide(hp_chunk_queue *queue, const hp_even_cuts *cuts);
 /* Publishes the appended chunk. */
 void hp_chunk_queue_publish(hp_chunk_queue *queue);
-/* Reserves chunks 1 to `end` - 1 for the merger. Requires: all chunks are published. */
-void hp_chunk_queue_reserve(hp_chunk_queue *queue, uint32_t end);
+/* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
+ * published. */
+void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
@@ -66,8 +74,15 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 /* Claims the chunk after `chunk`, which the thread has, and joins both. Returns false if that is
  * impossible. */
 bool hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
-/* Makes `chunk` stand for `span` chunks. */
-void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t span);
+/* Joins the next chunk to `chunk`. Requires: the caller has both. */
+void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk);
+/* Returns the end of the text that the thread parses if no other thread takes a part. Requires: the
+ * thread has just claimed `chunk`. */
+uint32_t hp_chunk_queue_reach(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
+/* Returns the beginning of a chunk, which no thread has to have claimed. */
+uint32_t hp_chunk_queue_cut(const hp_chunk_queue *queue, uint32_t chunk);
+/* Finds the cut and the limit of a chunk of divided text. */
+void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
 
 /* Returns whether no thread will find a further chunk at the head. */
 bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);
@@ -84,6 +99,9 @@ static inline bool hp_is_cancelled(const hp_chunk_queue *queue) {
   return atomic_load_explicit(&queue->cancelled, memory_order_relaxed);
 }
 
+/* Returns the number of chunks that this one stands for, with itself. */
+static inline uint32_t hp_chunk_span(const hp_chunk *chunk) { return chunk->joined + 1; }
+
 /* Returns the block that holds the chunk. */
 static inline unsigned hp_chunk_block(uint32_t chunk) {
   return 31u - (unsigned)__builtin_clz(chunk + HP_FIRST_BLOCK) - (unsigned)__builtin_ctz(HP_FIRST_BLOCK);
@@ -92,6 +110,11 @@ static inline unsigned hp_chunk_block(uint32_t chunk) {
 static inline hp_chunk *hp_chunk_at(const hp_chunk_queue *queue, uint32_t chunk) {
   unsigned block = hp_chunk_block(chunk);
   return &queue->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
+}
+
+/* Returns whether a finished chunk has no text and therefore no result. */
+static inline bool hp_chunk_is_empty(const hp_chunk_queue *queue, const hp_chunk *chunk) {
+  return queue->even.text && chunk->cut == chunk->limit && atomic_load_explicit(&chunk->done, memory_order_relaxed);
 }
 
 #endif

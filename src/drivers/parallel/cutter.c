@@ -119,8 +119,22 @@ static void cut_by_policy(hp_job *job) {
   for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
 }
 
+/* Lets the threads find the cuts. */
+static void divide_evenly(hp_job *job) {
+  const hp_request *request = &job->request;
+  const hp_even_cuts even = {.text = request->text,
+                             .length = request->length,
+                             .distance = hp_shared_size(request->length, job->threads),
+                             .policy = (hp_cut_policy)job->plan.cut};
+  if (!hp_chunk_queue_divide(job->queue, &even)) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
+}
+
 void hp_cut_text(hp_job *job) {
   job->queue->by_range = may_join_chunks(job);
+  if (job->queue->by_range && !job->cutter.oracle) {
+    divide_evenly(job);
+    return;
+  }
   if (job->config.cuts)
     cut_by_options(job);
   else

@@ -4,7 +4,7 @@
 #include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/report.h"
 
-enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, MIN_SPIN_STEPS = 100, RESCUE_BYTES = 4 << 10 };
+enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
 /* Counts a chunk that the merger parses itself. */
 static void count_exact_chunk(hp_merge_counters *counters) {
@@ -14,10 +14,16 @@ static void count_exact_chunk(hp_merge_counters *counters) {
   counters->chunks_clean++;
 }
 
+/* Returns whether a worker has finished the merger's chunk. */
+static bool is_done(const hp_job *job) {
+  return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
+}
+
 /* Lets the merger parse its chunk itself, if no worker has claimed the chunk. Returns whether it
  * does. */
 static bool take_over_chunk(hp_job *job) {
-  if (job->is_exact || job->threads < 2 || !hp_chunk_queue_claim_chunk(job->queue, job->chunk)) return false;
+  if (job->is_exact || job->threads < 2 || is_done(job) || !hp_chunk_queue_claim_chunk(job->queue, job->chunk))
+    return false;
   count_exact_chunk(job->merger.counters);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
   return job->is_exact = true;
@@ -26,10 +32,10 @@ static bool take_over_chunk(hp_job *job) {
 /* Joins the next chunk to the merger's own one, if no worker has claimed it. Returns whether it
  * does. */
 static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
-  uint32_t next = job->chunk + c->span;
+  uint32_t next = job->chunk + hp_chunk_span(c);
   if (!job->queue->by_range || next >= hp_published_chunks(job->queue)) return false;
   if (!hp_chunk_queue_claim_chunk(job->queue, next)) return false;
-  hp_chunk_queue_join(job->queue, job->chunk, c->span + 1);
+  hp_chunk_queue_join(job->queue, job->chunk);
   return true;
 }
 
@@ -57,10 +63,11 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
 /* Merges the next chunk. Returns false if more input must come first. */
 static bool merge_chunk(hp_job *job) {
   const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
-  if (job->is_exact ? !parse_exact_chunk(job, c) : !merge_log(job, c)) return false;
+  if (job->is_exact ? !parse_exact_chunk(job, c) : !hp_chunk_is_empty(job->queue, c) && !merge_log(job, c))
+    return false;
   job->is_exact = false;
-  job->chunk += c->span;
-  job->chunk_number++;
+  job->chunk += hp_chunk_span(c);
+  job->chunk_number += !hp_chunk_is_empty(job->queue, c);
   return true;
 }
 
@@ -68,7 +75,7 @@ static bool merge_chunk(hp_job *job) {
 static bool is_ready(const hp_job *job) {
   if (job->config.merges_as_tree)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
-  return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
+  return is_done(job);
 }
 
 static bool merger_is_ready(void *job) { return is_ready(job); }
@@ -119,7 +126,7 @@ static bool wait_until_ready(hp_job *job) {
   hp_spin spin = {0};
   bool spins = true, is_late = false;
   while (!is_late && !is_ready(job)) {
-    uint32_t other = spins && spin.steps < MIN_SPIN_STEPS ? 0 : hp_chunk_queue_claim(job->queue, 0);
+    uint32_t other = hp_chunk_queue_claim(job->queue, 0);
     if (other) {
       job->wait_ns += hp_now() - begin;
       note_wait(job, begin);
@@ -161,7 +168,7 @@ static void rescue_chunk(hp_job *job) {
   const hp_chunk *late = hp_chunk_at(job->queue, job->chunk);
   job->rescued++;
   for (uint32_t next = job->chunk + 1;; next++) {
-    uint32_t end = next < published ? hp_chunk_at(job->queue, next)->cut : UINT32_MAX;
+    uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     if (parse_until_done(m, late, end)) {
       if (merger_position(m) != begin) m->rescued_to = merger_position(m);
       return;

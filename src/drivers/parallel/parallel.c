@@ -92,9 +92,7 @@ static void assign_chunks(hp_job *job) {
     return;
   }
   size_t end = hp_merger_share(job->request.length, job->threads);
-  uint32_t chunk = 1;
-  while (chunk < published && hp_chunk_at(queue, chunk)->cut < end) chunk++;
-  hp_chunk_queue_reserve(queue, chunk);
+  hp_chunk_queue_reserve(queue, end);
 }
 
 void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,

@@ -39,11 +39,14 @@ static void complete_record(hp_job *job) {
   hp_record_event(record, HPAR_EVENT_CUT, 0, UINT32_MAX, job->begin_time, job->begin_time + job->counters->cut_ns, 0,
                   0);
   uint32_t number = 0;
-  for (uint32_t i = 0, span; i < published; i += span, number++) {
+  for (uint32_t i = 0, span; i < published; i += span) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
-    span = c->span;
+    span = hp_chunk_span(c);
+    if (hp_chunk_is_empty(job->queue, c)) continue;
+    if (!c->limit) hp_chunk_queue_place(job->queue, i);
     if (i >= job->chunk) hp_note_unmerged(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
     if (atomic_load_explicit(&c->done, memory_order_acquire) && c->work) record_work(record, c, number);
+    number++;
   }
 }
 
@@ -76,15 +79,25 @@ static void add_worker(hp_job *job, unsigned index) {
   if (job->config.merges_as_tree) add_levels(counters, job->team->levels[index], !index);
 }
 
+/* Returns the number of chunks after the first one, where joined chunks count as one. */
+static uint64_t count_chunks(const hp_chunk_queue *queue) {
+  uint32_t published = hp_published_chunks(queue);
+  uint64_t count = 0;
+  for (uint32_t i = published ? hp_chunk_span(hp_chunk_at(queue, 0)) : 0; i < published;) {
+    const hp_chunk *c = hp_chunk_at(queue, i);
+    count += !hp_chunk_is_empty(queue, c);
+    i += hp_chunk_span(c);
+  }
+  return count;
+}
+
 void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
-  uint32_t published = hp_published_chunks(queue);
   if (job->team->has_late_threads && queue->by_range) /* a late thread may still join chunks */
     counters->chunks = job->chunk_number ? job->chunk_number - 1 : 0;
   else
-    for (uint32_t i = published ? hp_chunk_at(queue, 0)->span : 0; i < published; i += hp_chunk_at(queue, i)->span)
-      counters->chunks++;
+    counters->chunks = count_chunks(queue);
   counters->parse_ns_per_worker[0] = job->busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
   uint64_t start = atomic_load_explicit(&job->first_start, memory_order_relaxed);

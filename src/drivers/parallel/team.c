@@ -201,19 +201,14 @@ static bool extend_claim(void *context) {
 /* Returns the work of a claimed chunk, or NULL if memory is short. */
 static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
   hp_chunk *c = hp_chunk_at(job->queue, claimed->chunk);
-  atomic_store_explicit(&c->owner, (uint16_t)(claimed->thread + 1), memory_order_relaxed);
   if (!c->work) c->work = hp_worker_next_work(job->team->workers[claimed->thread]);
   hp_chunk_work *work = c->work;
   if (!work) return NULL;
-  bool by_range = job->queue->by_range;
   work->cut = c->cut;
-  work->limit = work->reach = c->limit;
+  work->limit = c->limit;
+  work->reach = hp_chunk_queue_reach(job->queue, claimed->thread, claimed->chunk);
   work->times.worker = claimed->thread;
-  if (by_range) {
-    uint32_t limit = hp_work_range_limit(&job->queue->ranges, claimed->thread, claimed->chunk);
-    work->reach = hp_chunk_at(job->queue, limit - 1)->limit;
-  }
-  work->more = by_range ? extend_claim : NULL;
+  work->more = job->queue->by_range ? extend_claim : NULL;
   work->more_context = claimed;
   return work;
 }
@@ -225,7 +220,8 @@ static void note_first_start(hp_job *job) {
                                             memory_order_relaxed);
 }
 
-void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
+/* Speculates about a chunk that has text. */
+static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_worker *worker = job->team->workers[thread];
   hp_request request = job->request;
   request.more = !atomic_load_explicit(&job->text_is_complete, memory_order_acquire);
@@ -240,6 +236,19 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
     work->times.begin = work->times.end = hp_now();
     work->times.prescan = 0;
   }
+}
+
+/* Joins further chunks to an empty one. Returns false if all of them are empty. */
+static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
+  const hp_chunk *c = hp_chunk_at(job->queue, chunk);
+  while (c->cut == c->limit && job->queue->by_range && hp_chunk_queue_extend(job->queue, thread, chunk)) {
+  }
+  return c->cut < c->limit || !job->queue->by_range;
+}
+
+void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
+  atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->owner, (uint16_t)(thread + 1), memory_order_relaxed);
+  if (has_text(job, thread, chunk)) speculate(job, thread, chunk);
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);

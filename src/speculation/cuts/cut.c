@@ -24,11 +24,10 @@ static size_t raw_text_end(const char *at, size_t left) {
   return 0;
 }
 
-/* After so many "<" that begin no tag, the search would take longer than the parse. */
-static size_t before_tag(const char *text, size_t length, size_t from, bool past_raw_text_ends) {
-  enum { MAX_MISSES = 1000 };
+/* After `max_misses` "<" that begin no tag, the search would take longer than the parse. */
+static size_t before_tag(const char *text, size_t length, size_t from, unsigned max_misses, bool past_raw_text_ends) {
   const char *end = text + length, *at = text + from;
-  for (unsigned misses = 0; misses < MAX_MISSES && at < end; misses++, at++) {
+  for (unsigned misses = 0; misses < max_misses && at < end; misses++, at++) {
     at = memchr(at, '<', (size_t)(end - at));
     if (!at || end - at < 3) break;
     if (is_letter(at[1])) return (size_t)(at - text);
@@ -38,7 +37,7 @@ static size_t before_tag(const char *text, size_t length, size_t from, bool past
   return length;
 }
 
-size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from) {
+static size_t find_cut(hp_cut_policy policy, const char *text, size_t length, size_t from, unsigned max_misses) {
   const char *tag_end;
   switch (policy) {
     case HP_CUT_AFTER_TAG:
@@ -47,8 +46,13 @@ size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from
     case HP_CUT_EVEN:
       while (from < length && ((unsigned char)text[from] & 0xc0) == 0x80) from++;
       return from;
-    default: return before_tag(text, length, from, policy == HP_CUT_SMART);
+    default: return before_tag(text, length, from, max_misses, policy == HP_CUT_SMART);
   }
+}
+
+size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from) {
+  enum { MAX_MISSES = 1000 };
+  return find_cut(policy, text, length, from, MAX_MISSES);
 }
 
 static const struct {
@@ -81,6 +85,23 @@ void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t
     cuts->at[cuts->count++] = (uint32_t)cut;
     from = from + chunk_size > cut ? from + chunk_size : cut + chunk_size;
   }
+}
+
+uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk) {
+  enum { LONGEST_TAG = 16 }; /* a policy reads so many bytes after a cut */
+  enum { MAX_MISSES = 32 };  /* in `distance` bytes */
+  if (!chunk) return 0;
+  for (size_t from = chunk * cuts->distance, end; from < cuts->length; from = end) {
+    end = from + cuts->distance < cuts->length ? from + cuts->distance : cuts->length;
+    size_t readable = end + LONGEST_TAG < cuts->length ? end + LONGEST_TAG : cuts->length;
+    size_t cut = find_cut(cuts->policy, cuts->text, readable, from, MAX_MISSES);
+    if (cut < end) return (uint32_t)cut;
+  }
+  return (uint32_t)cuts->length;
+}
+
+uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin) {
+  return begin >= (chunk + (size_t)1) * cuts->distance ? begin : hp_even_cut(cuts, chunk + 1);
 }
 
 /* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all

@@ -34,6 +34,24 @@ size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from
 void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
                    hp_unwind *unwind);
 
+/* Cuts about `distance` bytes apart. A thread finds each cut without the others. */
+typedef struct hp_even_cuts {
+  const char *text;
+  size_t length, distance;
+  hp_cut_policy policy;
+} hp_even_cuts;
+
+/* Returns the number of chunks, some of which may be empty. */
+static inline uint32_t hp_even_chunks(const hp_even_cuts *cuts) {
+  return cuts->length ? (uint32_t)((cuts->length - 1) / cuts->distance + 1) : 1;
+}
+
+/* Returns the beginning of a chunk: the first cut at or after chunk * distance, or the length. A
+ * chunk without a cut in its bytes is empty and begins at the next cut. */
+uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk);
+/* Returns the end of a chunk, which begins at `begin`. */
+uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin);
+
 /* Adds cuts for so many threads. The merger begins on the left, and the other threads begin after
  * its share. Both find large chunks first and then smaller ones, so that all threads finish at
  * about the same time. */

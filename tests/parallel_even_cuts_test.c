@@ -1,0 +1,91 @@
+/* Checks chunks whose cuts the threads find: the chunks of any text are adjacent, and each begins
+ * at the first cut of its bytes or of later ones. Texts with few tags, or none, have empty chunks.
+ * The parallel parse of such texts has the sequential tree, and counts no empty chunk. */
+
+#include "check.h"
+#include "speculation/cuts/cut.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/random.h"
+
+enum { CUT_TEXTS = 40, CUT_BYTES = 20000, PARSED_TEXTS = 22, PARSED_BYTES = 100000 };
+
+static comparer with;
+
+static const char *const units[] = {
+    "<p>text</p>",
+    "<div><b>x</b>",
+    "a <! b ",
+    "a < b ",
+    "</script>",
+    "<!-- <p> -->",
+    "<script>if (a) b = '<p>';</script>",
+    "x",
+    "<",
+    "é",
+};
+
+/* Returns where the chunk begins, by the definition. */
+static uint32_t first_cut(const hp_even_cuts *cuts, uint32_t chunk) {
+  uint32_t count = hp_even_chunks(cuts);
+  for (uint32_t i = chunk; chunk && i < count; i++) {
+    uint32_t cut = hp_even_cut(cuts, i);
+    if (cut < (i + 1) * cuts->distance) return cut;
+  }
+  return chunk ? (uint32_t)cuts->length : 0;
+}
+
+static void check_cuts(const buffer *text, size_t distance, hp_cut_policy policy) {
+  const hp_even_cuts cuts = {text->bytes, text->length, distance, policy};
+  uint32_t count = hp_even_chunks(&cuts), begin = 0;
+  CHECK(count >= 1);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t end = hp_even_end(&cuts, i, begin);
+    bool fine = hp_even_cut(&cuts, i) == begin && first_cut(&cuts, i) == begin && end == hp_even_cut(&cuts, i + 1);
+    if (!CHECK(fine && end >= begin && (begin == text->length || begin >= i * distance))) return;
+    begin = end;
+  }
+  CHECK_EQ(begin, text->length);
+}
+
+static void check_parse(const buffer *text) {
+  compare_case document = {text->bytes, text->length, NULL, false, "utf-8"};
+  CHECK(compare_expect(&with, &document, 0));
+  for (unsigned threads = 2; threads <= 8; threads *= 2) {
+    compare_how how = {.threads = threads};
+    compare_result result = compare_parallel(&with, &how);
+    if (!CHECK_EQ(result, COMPARE_SAME)) compare_print(&with, &how, result);
+    CHECK(with.got_stats.chunks >= with.got_stats.chunks_clean);
+    CHECK(with.got_stats.chunks >= with.got_stats.chunks_right_start);
+  }
+}
+
+/* Writes regions of one unit each. */
+static void write_regions(random_state *random, size_t bytes, size_t region, buffer *to) {
+  buffer_clear(to);
+  while (to->length < bytes) {
+    const char *unit = RANDOM_OF(random, units);
+    for (size_t end = to->length + 1 + random_below(random, region); to->length < end;) buffer_text(to, unit);
+  }
+}
+
+int main(void) {
+  static const size_t distances[] = {64, 1000, 4096};
+  buffer text = {0};
+  random_state random = {15};
+  for (int i = 0; i < CUT_TEXTS; i++) {
+    write_regions(&random, CUT_BYTES, (size_t)1 << (4 + i % 10), &text);
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++)
+      for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) check_cuts(&text, distances[d], (hp_cut_policy)policy);
+  }
+  if (compare_possible() && CHECK(compare_open(&with))) {
+    compare_watch();
+    for (unsigned i = 0; i < 1 + PARSED_TEXTS * (compare_full() ? 100 : compare_scale()) / 100; i++) {
+      write_regions(&random, PARSED_BYTES, (size_t)1 << (6 + i % 11), &text);
+      check_parse(&text);
+    }
+    compare_close(&with);
+  }
+  buffer_free(&text);
+  return check_report();
+}
