@@ -104,7 +104,7 @@ static void count_entries(hp_merger *m, const hp_segment *s) {
   by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
   by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   by_kind[HPAR_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
-  by_kind[HPAR_LOG_ASSUME] += (uint64_t)__builtin_popcount(s->questions);
+  for (uint32_t questions = s->questions; questions; questions &= questions - 1) by_kind[HPAR_LOG_ASSUME]++;
   by_kind[HPAR_LOG_END_MISSING] += s->open_count;
 }
 
@@ -158,8 +158,7 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   counters->chunks_clean += m->is_clean && counters->bytes_reparsed == m->reparsed_before;
   counters->chunks_misguessed += m->audit.rolled_back || chunk->outcome.respeculations;
   counters->chunks_with_undetected_errors += m->audit.undetected != 0;
-  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
-    counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
+  for (int i = 0; m->audit.undetected >> i; i++) counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
   m->is_in_chunk = false;
   if (m->record) hp_note_merged(m, chunk);
 }
@@ -191,10 +190,40 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   if (m->strategy->after_entry) m->strategy->after_entry(engine, chunk, s, &m->audit);
 }
 
+/* Returns whether the segment is a deferred token and nothing else. */
+static bool is_token_only(const hp_segment *s) {
+  return s->ends == HP_ENDS_DEFER && !(s->tokens | s->questions | s->anchor | s->open_count | s->raw_name) &&
+         !s->prepared;
+}
+
+/* Builds the tokens of the next segments that have nothing else. Most of them are end tags. */
+static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
+  const hp_log *log = &chunk->log;
+  hp_engine *engine = m->engine;
+  uint32_t first = m->segment, end = chunk->hypotheses[m->hypothesis].end;
+  const hp_segment *s = &log->segments[first];
+  for (; m->segment < end && is_token_only(s) && position(m) == s->start && is_at_boundary(m) && !m->done; s++) {
+    engine->builder.prepared = false;
+    replay(m, &log->tokens[s->token]);
+    m->segment++;
+  }
+  uint32_t count = m->segment - first;
+  if (!count) return;
+  m->is_rescued = false;
+  m->counters->log_entries_by_kind[HPAR_LOG_REPLAY] += count;
+  m->counters->levels[0].segments += count;
+  m->counters->levels[0].tokens += count;
+  m->merged_to = position(m);
+}
+
 /* Merges the segments from m->segment on. Returns false if more input must come first. */
 static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
+  /* A segment without nodes may have parse errors. */
+  bool goes_singly = m->strategy->before_splice || m->strategy->after_entry || m->engine->builder.errors;
   for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
+    if (!goes_singly) build_deferred_tokens(m, chunk);
+    if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;
     const hp_segment *s = &log->segments[m->segment];
     if (s->start < m->rescued_to) {
       m->skipped++;
