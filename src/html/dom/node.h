@@ -38,13 +38,17 @@ typedef struct hp_attribute {
   const char *value;
 } hp_attribute;
 
+/* Elements may share a block. Only the element for whose tag the tokenizer has made a block may
+ * change it: before the next token, and without HP_SHARED_BLOCK. All other code changes a copy. */
 typedef struct hp_attributes {
   uint32_t count;
   _Atomic uint32_t deferred; /* bit i: the value of items[i] has undecoded character references */
   hp_attribute items[];
 } hp_attributes;
 
-enum { HP_MAX_DEFERRED = 32 }; /* attributes of an element whose values may be deferred */
+/* In `deferred`: later tags may share the block. */
+#define HP_SHARED_BLOCK (UINT32_C(1) << 31)
+enum { HP_MAX_DEFERRED = 31 }; /* attributes of an element whose values may be deferred */
 
 typedef struct hp_doctype {
   hp_name name, public_id, system_id; /* .bytes NULL: missing */

@@ -57,6 +57,14 @@ static inline unsigned probe_quoted(const char *at, char quote) {
 
 static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
 
+/* The set: the end of a tag. */
+static inline unsigned probe_tag_end(const char *at) { return first_of(equal(sixteen(at), '>')); }
+
+/* Returns the number of equal bytes before the first different byte, or 16. */
+static inline unsigned probe_difference(const char *left, const char *right) {
+  return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen(left), sixteen(right))));
+}
+
 /* The set: space, LF and tab, the common white space. */
 static inline unsigned probe_white(const char *at) {
   __m128i bytes = sixteen(at);
@@ -101,6 +109,19 @@ static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<')
 static inline unsigned probe_white(const char *at) {
   unsigned n = 0;
   while (n < 16 && (at[n] == ' ' || at[n] == '\n' || at[n] == '\t')) n++;
+  return n;
+}
+
+static inline unsigned probe_tag_end(const char *at) {
+  unsigned n = 0;
+  while (n < 16 && at[n] != '>') n++;
+  return n;
+}
+
+static inline unsigned probe_difference(const char *left, const char *right) {
+  unsigned n = 0;
+  if (!memcmp(left, right, 16)) return 16;
+  while (left[n] == right[n]) n++;
   return n;
 }
 

@@ -15,6 +15,7 @@
 #include "html/tokenizer/attribute_value.h"
 #include "html/tokenizer/probe.h"
 #include "html/tokenizer/states.h"
+#include "html/tokenizer/tag_cache.h"
 
 #define W (HP_BYTE_WHITE | HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP | HP_BYTE_VALUE_STOP)
 #define S (HP_BYTE_TAG_STOP | HP_BYTE_NAME_STOP)
@@ -59,6 +60,7 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->context = NULL;
   t->pending_text = false;
   t->scan = hp_scan();
+  hp_tag_cache_open(t);
   if (t->names_generation != interner->generation) forget_names(t);
   t->names_generation = interner->generation;
   if (t->seen_capacity < HP_KNOWN_ATOMS) {
@@ -70,8 +72,10 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
 
 void hp_tokenizer_close(hp_tokenizer *t) {
   hp_free(t->names);
+  hp_free(t->cache_memory);
   hp_free(t->seen);
   t->names = NULL;
+  t->cached_tags = t->cache_memory = NULL;
   memset(t->document_names, 0, sizeof t->document_names);
   t->seen = NULL;
   t->seen_capacity = t->serial = 0;
@@ -106,12 +110,13 @@ static inline const char *block_limit(const hp_arena *nodes, size_t room) {
   return nodes->at + room;
 }
 
-static inline hp_tag_state open_tag(const hp_arena *nodes, uint32_t serial, hp_atom name) {
+static inline hp_tag_state open_tag(const hp_arena *nodes, uint32_t serial, hp_atom name, uint32_t mark) {
   hp_attributes *attributes = (hp_attributes *)(void *)nodes->at;
   return (hp_tag_state){.attributes = attributes,
                         .item = attributes->items,
                         .limit = block_limit(nodes, 256),
                         .serial = serial,
+                        .deferred = mark,
                         .name = name};
 }
 
@@ -242,10 +247,10 @@ static inline hp_tag_end close_tag(hp_tokenizer *t, hp_tag_state *tag, hp_attrib
   return (hp_tag_end){end, hp_ref_of(t->nodes->range->base, attributes), tag->flags};
 }
 
-hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p) {
+hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p, uint32_t mark) {
   const char *end = t->end;
   uint32_t serial = next_serial(t), *seen = t->seen;
-  hp_tag_state tag = open_tag(t->nodes, serial, name);
+  hp_tag_state tag = open_tag(t->nodes, serial, name, mark);
   hp_attribute *item = tag.item;
 
   for (;;) {
@@ -329,7 +334,7 @@ static int end_in_tag(hp_tokenizer *t, hp_token *token) {
 
 /* Reads a start tag from the end of its name, `p`, to the end of the tag. */
 static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
-  hp_tag_end tag = hp_read_attributes(t, name, p);
+  hp_tag_end tag = hp_read_attributes(t, name, p, 0);
   if (!tag.at) return end_in_tag(t, token);
   return emit_tag(t, token, HPAR_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
 }
@@ -337,7 +342,7 @@ static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const 
 /* Reads an end tag, which drops its attributes, from the end of its name, `p`. */
 static int read_end_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
   hp_arena mark = *t->nodes;
-  hp_tag_end tag = hp_read_attributes(t, name, p);
+  hp_tag_end tag = hp_read_attributes(t, name, p, 0);
   if (!tag.at) return end_in_tag(t, token);
   if (tag.attributes) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, tag.at - 1);
   if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, tag.at - 1);

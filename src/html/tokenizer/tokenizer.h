@@ -49,6 +49,9 @@ typedef struct hp_tokenizer {
   uint64_t names_generation;    /* of the interner's atoms */
   /* The bit of each entry of `names` that belongs to the interner's atoms. */
   uint64_t document_names[HP_CACHED_NAMES / 64];
+  struct hp_cached_tag *cached_tags, *cache_memory; /* tag_cache.h; NULL: none */
+  uint32_t cache_generation;
+  size_t cache_from;    /* where the fused loop allocates the cache */
   uint32_t error_count; /* errors->count and ->seen at the start of the token, for undo */
   uint64_t errors_seen;
 } hp_tokenizer;
@@ -74,8 +77,8 @@ typedef struct hp_tag_end {
 } hp_tag_end;
 
 /* Reads the attributes of the tag `name` from `at`, the end of the name, to the end of the tag. The
- * position of the tokenizer stays. */
-hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *at);
+ * position of the tokenizer stays. `mark` is 0 or HP_SHARED_BLOCK, for the block. */
+hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *at, uint32_t mark);
 
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */
