@@ -115,6 +115,8 @@ static void attributes(void) {
   expect_action("a", ATTRIBUTE(UNSET_ATTRIBUTE, "x", ""), page, page);
   expect_action("br", ATTRIBUTE(SET_ATTRIBUTE, "a", "b"), "<br/><br />", "<br a=\"b\"/><br a=\"b\" />");
   expect_action("i", ATTRIBUTE(UNSET_ATTRIBUTE, "a", ""), "<i a=\"1\"b=\"2\">", "<i b=\"2\">");
+  expect_action("i", ATTRIBUTE(UNSET_ATTRIBUTE, "a", ""), "<i a=1 b A=2 a='3'>", "<i b>");
+  expect_action("i", ATTRIBUTE(SET_ATTRIBUTE, "A", "3"), "<i a=1 A=2>", "<i a=3 A=2>");
   hpar_action prefix = ATTRIBUTE(PREFIX_ATTRIBUTE, "href", "http:");
   prefix.replacement = text_of("https:");
   expect_action("a[href^='http:']", prefix, "<a href=http://x/ id=1><a href='http&#58;//y'><a href=ftp:>",
@@ -191,7 +193,6 @@ static void units(void) {
   expect_action(NULL, end, "", "X");
 }
 
-/* Returns the rules of `count` "before" and "after" actions whose text is the selector's number. */
 static void orders(void) {
   hpar_action actions[] = {ACTION(BEFORE, "1"), ACTION(AFTER, "1"), ACTION(PREPEND, "1"), ACTION(APPEND, "1"),
                            ACTION(BEFORE, "2"), ACTION(AFTER, "2"), ACTION(PREPEND, "2"), ACTION(APPEND, "2")};

@@ -3,6 +3,7 @@
 
 #include "rewrite/state.h"
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -162,34 +163,58 @@ typedef struct setting {
   bool unsets;
 } setting;
 
+static hp_attribute_edit *add_edit(hpar_element *e, uint32_t span, const char *name, size_t length) {
+  hp_unwind *unwind = &e->rewriter->unwind;
+  hp_grow(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
+  uint32_t at = e->edit_text.length;
+  hp_bytes_append(&e->edit_text, name, length, unwind);
+  hp_attribute_edit *edit = &e->edits[e->edit_count++];
+  *edit = (hp_attribute_edit){.span = span, .unsets = true, .name = at, .name_length = (uint32_t)length};
+  return edit;
+}
+
+/* Removes the duplicates of a removed attribute: the standard drops them only after it. */
+static void unset_duplicates(hpar_element *e, uint32_t first, const char *name, size_t length) {
+  const hp_spans *spans = spans_of(e);
+  for (uint32_t i = first + 1; i < spans->count; i++) {
+    const hp_span *span = &spans->items[i];
+    if (!span->is_duplicate || span->name_end - span->name != length ||
+        !hp_ascii_equal(spans->tag + span->name, name, length))
+      continue;
+    add_edit(e, i, name, length);
+  }
+}
+
+/* Requires: the name is in lower case. */
 static void note_setting(const setting *s) {
   hpar_element *e = s->element;
-  hp_unwind *unwind = &e->rewriter->unwind;
-  hp_attribute_edit *edit = find_edit(e, s->name, s->name_length);
+  const char *name = s->name;
+  hp_attribute_edit *edit = find_edit(e, name, s->name_length);
   if (!edit) {
     const hp_spans *spans = spans_of(e);
-    const hp_span *span = spans ? hp_spans_find(spans, s->name, s->name_length) : NULL;
+    const hp_span *span = spans ? hp_spans_find(spans, name, s->name_length) : NULL;
     if (s->unsets && !span) return;
-    hp_grow(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
-    uint32_t name = e->edit_text.length;
-    hp_bytes_append(&e->edit_text, s->name, s->name_length, unwind);
-    edit = &e->edits[e->edit_count++];
-    *edit = (hp_attribute_edit){.span = span ? (uint32_t)(span - spans->items) : UINT32_MAX,
-                                .unsets = true,
-                                .name = name,
-                                .name_length = (uint32_t)s->name_length};
+    edit = add_edit(e, span ? (uint32_t)(span - spans->items) : UINT32_MAX, name, s->name_length);
   }
   if (!s->unsets) {
     uint32_t value = e->edit_text.length;
-    hp_bytes_append(&e->edit_text, s->value, s->length, unwind);
+    hp_bytes_append(&e->edit_text, s->value, s->length, &e->rewriter->unwind);
     edit->value = value;
     edit->value_length = (uint32_t)s->length;
   }
   edit->unsets = s->unsets;
+  if (!s->unsets || edit->span == UINT32_MAX || edit->drops_duplicates) return;
+  edit->drops_duplicates = true;
+  unset_duplicates(e, edit->span, name, s->name_length);
 }
 
 static hpar_status try_setting(void *argument) {
-  note_setting(argument);
+  setting s = *(const setting *)argument;
+  char *name = hp_scratch_take(&s.element->rewriter->scratch, s.name_length);
+  for (size_t i = 0; i < s.name_length; i++)
+    name[i] = (char)((unsigned)(s.name[i] - 'A') < 26 ? s.name[i] | 0x20 : s.name[i]);
+  s.name = name;
+  note_setting(&s);
   return HPAR_OK;
 }
 

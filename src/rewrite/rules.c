@@ -112,11 +112,18 @@ static bool copy_string(hpar_string *string) {
   return copy;
 }
 
+static void lower_name(char *name) {
+  for (; *name; name++)
+    if ((unsigned)(*name - 'A') < 26) *name |= 0x20;
+}
+
 static bool copy_action(hpar_action *to, const hpar_action *from) {
   *to = *from;
   hpar_string name = {from->name, from->name ? strlen(from->name) + 1 : 0};
   bool copied = copy_string(&name);
   to->name = name.bytes;
+  bool is_attribute = from->kind >= HPAR_ACTION_SET_ATTRIBUTE && from->kind <= HPAR_ACTION_PREFIX_ATTRIBUTE;
+  if (copied && name.length && is_attribute) lower_name((char *)(uintptr_t)name.bytes);
   copied = copy_string(&to->value) && copied;
   return copy_string(&to->replacement) && copied;
 }

@@ -54,7 +54,7 @@ typedef struct hp_record {
 
 typedef struct hp_attribute_edit {
   uint32_t span; /* UINT32_MAX: a new attribute */
-  bool unsets;
+  bool unsets, drops_duplicates;
   uint32_t name, name_length, value, value_length; /* in `edit_text` */
 } hp_attribute_edit;
 
