@@ -307,9 +307,15 @@ static void free_tag(tag *t) {
   free(t->attributes);
 }
 
-static void write_start(writer *w, hpar_node node, const tag *t, const char *name) {
+static int compare_names(const void *left, const void *right) {
+  return strcasecmp(((const attribute *)left)->name, ((const attribute *)right)->name);
+}
+
+/* The order of attributes is no property of the tree. */
+static void write_start(writer *w, hpar_node node, tag *t, const char *name) {
   static const char *const spaces[] = {"<", "<", "<svg ", "<math "};
   hp_lines *lines = w->lines;
+  if (t->count > 1) qsort(t->attributes, t->count, sizeof *t->attributes, compare_names);
   begin_line(lines, spaces[hpar_node_namespace(w->document, node) & 3]);
   put_lower(lines, name, strlen(name));
   for (size_t i = 0; i < t->count; i++) {
