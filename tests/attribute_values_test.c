@@ -22,8 +22,10 @@ static hpar_document *lazy, *eager;
 
 typedef enum way { SEQUENTIAL, PARALLEL, TREE, PIPELINED, FED, FED_PARALLEL, COPIED, INSPECTED, WAYS } way;
 
+static hpar_value_decoding decoding;
+
 static hpar_status parse(way way, const char *fragment, const char *html, size_t length, hpar_document *into) {
-  hpar_options options = {HPAR_OPTIONS_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .value_decoding = decoding};
   options.fragment = fragment;
   options.mode = HPAR_MODE_SEQUENTIAL;
 #if HPAR_PARALLEL
@@ -357,6 +359,36 @@ static void memory(void) {
   buffer_free(&html);
 }
 
+/* Returns the number of elements with deferred values. */
+static size_t count_deferred(const hpar_document *document) {
+  size_t count = 0;
+  hpar_node root = hpar_document_root(document);
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
+    if (!hpar_node_attribute_count(document, node)) continue;
+    const hp_attributes *block = hp_at(document->range.base, hp_node_at(document->range.base, node)->attributes);
+    for (uint32_t i = 0; i < block->count; i++) count += hp_is_deferred(block, i);
+  }
+  return count;
+}
+
+/* With HPAR_VALUES_AT_ONCE, no value is deferred. */
+static void at_once(void) {
+  buffer html = {0};
+  make_page(&html, 500);
+  CHECK_EQ(parse_eagerly(NULL, html.bytes, html.length), HPAR_OK);
+  for (way way = 0; way < WAYS; way++) {
+    CHECK_EQ(parse(way, NULL, html.bytes, html.length, lazy), HPAR_OK);
+    CHECK_EQ(count_deferred(lazy), 1500);
+    decoding = HPAR_VALUES_AT_ONCE;
+    CHECK_EQ(parse(way, NULL, html.bytes, html.length, lazy), HPAR_OK);
+    decoding = HPAR_VALUES_ON_ACCESS;
+    CHECK_EQ(count_deferred(lazy), 0);
+    CHECK_EQ(lazy->deferred_bytes, 0);
+    CHECK_EQ(count_differences(lazy, eager), 0);
+  }
+  buffer_free(&html);
+}
+
 /* A limit of memory has the same effect as in a parse that decodes at once. */
 static void limited_memory(void) {
   buffer html = {0};
@@ -501,6 +533,7 @@ int main(void) {
   noahs_ark();
   long_equal_values();
   memory();
+  at_once();
   limited_memory();
   limited_tree();
   generated();

@@ -56,10 +56,10 @@ if [ -x "$folder/hpar-bench" ]; then
   "$folder/hpar-bench" --list >"$work/list" 2>&1
   # Each group once: hpar-bench measures everything, and no output reports a failure.
   run 0 "$hpar" bench --quick --out "$work/results/two" --filter \
-    '^(tokenize|build|serialize|document|input/open|parse/((reused|fresh)(_read)?|fed|kept)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:1024/batch:32|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
+    '^(tokenize|build|serialize|document|input/open|parse/((reused|fresh)(_read|_at_once)?|fed|kept)|pipeline/[a-z]*|pool|parallel/threads:2/chunk:auto|many/threads:2|merge(-tree)?/chunks:8|pipeline/hand_over/buffer:1024/batch:32|scan/[a-z_0-9]*/plain)(/(create_destroy|html|tree|destroy|reset|wake|round_trip))?(/(generated|asleep|spinning|64))?(/(note|manual))?(/iterations:1)?(/(manual|real)_time)?$'
   check "a line for each" "[ \$(grep -c . '$work/results/two/repetitions.tsv') -gt 20 ]"
   check "none failed" "! grep -qi 'error_occurred\": *true' '$work/results/two/bench.json'"
-  for group in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept parse/fresh_read parse/reused_read \
+  for group in tokenize build serialize/html document/create_destroy document/reset/generated input/open parse/fed parse/kept parse/fresh_read parse/reused_read parse/fresh_at_once parse/reused_at_once \
     pipeline/builder pipeline/feedback pool/wake parallel/threads:2 many/threads:2 merge/chunks:8 merge-tree/chunks:8; do
     grep -q "^$group" "$work/list" || continue # without the parallel parser
     check "$group was measured" "grep -q '^$group' '$work/results/two/repetitions.tsv'"
@@ -117,7 +117,7 @@ if command -v python3 >/dev/null; then
     check "ours" "grep -q '2 of 2' '$work/out'"
     check "explains how to get lexbor" "grep -q 'without lexbor: .*github.com/lexbor' '$work/out'"
     run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
-    run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 --small --shortest "$HPAR_SOURCE_DIR/README.md"
+    run 0 python3 "$peers" --build "$folder" --only libxml2,hpar-at-once --warm 0 --rounds 1 --small --shortest "$HPAR_SOURCE_DIR/README.md"
     check "small documents" "grep -q '^4000 bytes: 1 pages' '$work/out'"
     check "the forms" "grep -Eq '^ +fresh .* reused .* fresh-read .* reused-read .* new +ours/it' '$work/out'"
     run 0 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"

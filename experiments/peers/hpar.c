@@ -1,12 +1,17 @@
-/* Ours: the sequential parser. */
+/* Ours: the sequential parser. VALUES is its hpar_options.value_decoding. */
 
 #include "peer.h"
 
 #include <hpar/hpar.h>
 
+#ifndef VALUES
+#define VALUES HPAR_VALUES_ON_ACCESS
+#endif
+
 static hpar_parser *parser;
 static hpar_document *kept;
-static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8",
+                                     .value_decoding = VALUES};
 
 static void *parse(const char *bytes, size_t length) {
   hpar_document *document;
@@ -53,7 +58,8 @@ static void dump(void *document, FILE *out) { hpar_serialize_tree(document, hpar
 
 int main(int count, char **arguments) {
   char version[64];
-  snprintf(version, sizeof version, "HPar %s, sequential", hpar_version());
+  snprintf(version, sizeof version, "HPar %s, sequential%s", hpar_version(),
+           VALUES == HPAR_VALUES_AT_ONCE ? ", values at once" : "");
   if (hpar_parser_create(&parser) || hpar_document_create(&kept)) return 1;
   return peer_run(&(peer){version, parse, destroy, parse_again, parse_new, read, dump}, count, arguments);
 }

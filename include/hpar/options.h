@@ -56,6 +56,12 @@ typedef enum hpar_affinity {
   HPAR_AFFINITY_CORES
 } hpar_affinity;
 
+/* When the parser decodes character references in attribute values. */
+typedef enum hpar_value_decoding {
+  HPAR_VALUES_ON_ACCESS = 0, /* at the first access to the value; see hpar_node_attribute_at */
+  HPAR_VALUES_AT_ONCE        /* during the parse; it takes longer, and accesses take less time */
+} hpar_value_decoding;
+
 /* The source of the tree's memory. */
 typedef enum hpar_allocator {
   HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
@@ -187,7 +193,9 @@ typedef struct hpar_options {
   bool scripting;           /* the scripting flag; the parser never runs a script */
   bool copy_input;          /* copy the bytes; otherwise they must outlive the document */
   bool source_offsets;      /* keep the source positions of tags and attributes */
-  uint64_t reserved[4];     /* zero */
+  hpar_value_decoding value_decoding;
+  uint32_t reserved_half; /* zero */
+  uint64_t reserved[3];   /* zero */
   hpar_limits limits;
   hpar_parallel_options parallel;
   hpar_pipeline_options pipeline;

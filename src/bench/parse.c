@@ -5,12 +5,15 @@
  * - reused: one document for all pages
  * - kept: the same, and the document keeps a copy of the page, as in a feed
  * - fresh_read, reused_read: the first two with a walk that reads every attribute once, and so
- *   decodes its character references */
+ *   decodes its character references
+ * - fresh_at_once, reused_at_once: the first two with these references decoded during the parse */
 
 #include "bench/suite.h"
 
 static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
 static const hpar_options keeping = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
+static const hpar_options at_once = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL,
+                                     .value_decoding = HPAR_VALUES_AT_ONCE};
 
 /* Reads the name and the value of every attribute. */
 static void read_attributes(const hpar_document *document) {
@@ -24,11 +27,11 @@ static void read_attributes(const hpar_document *document) {
   hp_bench_keep(&length);
 }
 
-enum { READS = 1 }; /* arguments[1] */
+enum { READS = 1, DECODES = 2 }; /* arguments[1] */
 
 static void parse_fresh(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  hpar_options with = options;
+  hpar_options with = self->arguments[1] == DECODES ? at_once : options;
   with.allocator = (hpar_allocator)self->arguments[0];
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &with)) return;
@@ -77,6 +80,7 @@ static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar
 
 static void parse_reused(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options, false); }
 static void parse_and_read(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &options, true); }
+static void parse_at_once(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &at_once, false); }
 static void parse_kept(hp_bench_run *run, const hp_bench *self) { parse_again(run, self->subject, &keeping, false); }
 
 void hp_bench_add_parse(void) {
@@ -88,5 +92,8 @@ void hp_bench_add_parse(void) {
   hp_bench_add_subjects("parse/fresh_read", HP_SETS | HP_SINGLE_PAGES,
                         &(hp_bench){.function = parse_fresh, .arguments = {0, READS}});
   hp_bench_add_subjects("parse/reused_read", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_and_read});
+  hp_bench_add_subjects("parse/fresh_at_once", HP_SETS | HP_SINGLE_PAGES,
+                        &(hp_bench){.function = parse_fresh, .arguments = {0, DECODES}});
+  hp_bench_add_subjects("parse/reused_at_once", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_at_once});
   hp_bench_add_subjects("parse/kept", HP_SETS | HP_SINGLE_PAGES, &(hp_bench){.function = parse_kept});
 }

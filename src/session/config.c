@@ -29,6 +29,8 @@ static hpar_status check_enumerations(const hpar_options *o, hp_call_error *erro
     return no_constant(error, "parallel.affinity", o->parallel.affinity, "HPAR_AFFINITY_NONE, HPAR_AFFINITY_CORES");
   if (o->allocator > HPAR_ALLOCATOR_JEMALLOC)
     return no_constant(error, "allocator", o->allocator, "HPAR_ALLOCATOR_LIBC, HPAR_ALLOCATOR_JEMALLOC");
+  if (o->value_decoding > HPAR_VALUES_AT_ONCE)
+    return no_constant(error, "value_decoding", o->value_decoding, "HPAR_VALUES_ON_ACCESS, HPAR_VALUES_AT_ONCE");
   if (o->parallel.wait > HPAR_WAIT_SLEEP)
     return no_constant(error, "parallel.wait", o->parallel.wait, "HPAR_WAIT_ADAPTIVE, HPAR_WAIT_SPIN, HPAR_WAIT_SLEEP");
   return HPAR_OK;
@@ -82,6 +84,8 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_c
 #define CHECK_RESERVED(group, words) \
   if (status == HPAR_OK) status = check_reserved(group, words, sizeof(words) / sizeof *(words), error)
   CHECK_RESERVED("", o->reserved);
+  if (status == HPAR_OK && o->reserved_half)
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.reserved_half is not zero; accepted: zero");
   CHECK_RESERVED("limits.", o->limits.reserved);
   CHECK_RESERVED("parallel.", o->parallel.reserved);
   CHECK_RESERVED("pipeline.", o->pipeline.reserved);
@@ -101,6 +105,7 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
                         .scripting = o->scripting,
                         .copy_input = o->copy_input,
                         .source_offsets = o->source_offsets,
+                        .decodes_values = o->value_decoding == HPAR_VALUES_AT_ONCE,
                         .inspect = o->experiment.inspect,
                         .by_jemalloc = o->allocator == HPAR_ALLOCATOR_JEMALLOC,
                         .max_errors = o->max_errors,

@@ -18,7 +18,7 @@ typedef struct hp_config {
   hpar_mode mode;
   const hp_encoding *encoding; /* the encoding that the transport declares; NULL: none */
   const char *fragment;        /* the context element; NULL: a document */
-  bool scripting, copy_input, source_offsets, inspect, by_jemalloc;
+  bool scripting, copy_input, source_offsets, decodes_values, inspect, by_jemalloc;
   bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
   size_t max_errors;

@@ -68,6 +68,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .more = true,
                                .scripting = config->scripting,
                                .source_offsets = config->source_offsets,
+                               .decodes_values = config->decodes_values,
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);

@@ -95,6 +95,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
                         .limits = hp_config_limits(config, length, begin),
                         .scripting = config->scripting,
                         .source_offsets = config->source_offsets,
+                        .decodes_values = config->decodes_values,
                         .max_errors = config->max_errors};
   hp_result *result = &session->result;
   *result = (hp_result){.driver = driver_for(session, config, length)};

@@ -317,6 +317,7 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   hp_tokenizer *t = &s->ahead;
   hp_tokenizer_open(t, &s->nodes, &s->bytes, &s->interner);
   s->nodes.unwind = s->bytes.unwind = s->interner.unwind = s->errors.unwind = &s->unwind;
+  t->may_defer = from->may_defer;
   t->base = from->base;
   t->at = from->at;
   t->content = from->content;

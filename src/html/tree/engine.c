@@ -17,6 +17,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->tokenizer.base = engine->tokenizer.at = text;
   engine->tokenizer.end = text + request->length;
   engine->tokenizer.last = !request->more;
+  if (request->decodes_values) engine->tokenizer.may_defer = false;
   engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
   engine->tokenizer.context = &engine->builder;
   engine->builder.scripting = request->scripting;
