@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20 };
+enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };
 
 /*** the life of a rewriter ***/
 
@@ -156,6 +156,8 @@ static bool begin_fragment(hpar_rewriter *r, const char *text) {
 static hpar_status open_stream(void *argument) {
   hpar_rewriter *r = argument;
   hp_shadow_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, r};
+  hp_bytes_extend(&r->held, FIRST_BYTES, &r->unwind); /* for the beginning of a byte order mark */
+  r->held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
   hp_shadow_open(&r->shadow, &events, r->options.scripting, &r->unwind);
   hp_matching_open(&r->matching, r->rules, &r->shadow, &r->unwind);
@@ -250,33 +252,27 @@ static hpar_status feed_any(hpar_rewriter *r, const char *bytes, size_t length, 
   return hp_window_feed(r, bytes, length);
 }
 
-typedef struct beginning {
-  hpar_rewriter *rewriter;
-  const char *bytes;
-  size_t length;
-} beginning;
-
-static hpar_status hold_beginning(void *argument) {
-  beginning *b = argument;
-  hp_bytes_append(&b->rewriter->held, b->bytes, b->length, &b->rewriter->unwind);
-  return HPAR_OK;
-}
-
-/* Feeds the beginning of the input, until the byte order mark is known. */
+/* Feeds the beginning of the input, until the byte order mark is known. The space for its bytes is
+ * there. */
 static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length, bool last) {
+  enum { MAX_MARK = 3 };
   hpar_status status = HPAR_OK;
-  beginning b = {r, bytes, length};
-  if (!r->held.length) {
-    if (sniff(r, bytes, length, last, &status)) return status ? status : feed_any(r, bytes, length, false);
-    return hp_try(&r->unwind, hold_beginning, &b);
+  char first[MAX_MARK];
+  if (!r->held.length && sniff(r, bytes, length, last, &status))
+    return status ? status : feed_any(r, bytes, length, false);
+  size_t part = MAX_MARK - r->held.length, count = r->held.length;
+  if (part > length) part = length;
+  memcpy(first, r->held.data, count);
+  if (part) memcpy(first + count, bytes, part);
+  count += part;
+  if (!sniff(r, first, count, last, &status)) {
+    memcpy(r->held.data, first, count);
+    r->held.length = (uint32_t)count;
+    return HPAR_OK;
   }
-  if ((status = hp_try(&r->unwind, hold_beginning, &b))) return status;
-  if (!sniff(r, r->held.data, r->held.length, last, &status)) return HPAR_OK;
-  hp_bytes whole = r->held;
-  r->held = (hp_bytes){0};
-  if (!status) status = feed_any(r, whole.data, whole.length, false);
-  hp_bytes_free(&whole);
-  return status;
+  r->held.length = 0;
+  if (!status) status = feed_any(r, first, count, false);
+  return !status && part < length ? feed_any(r, bytes + part, length - part, false) : status;
 }
 
 /* The input is longer than max_input: `bytes` are past the limit. */

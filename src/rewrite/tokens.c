@@ -55,6 +55,12 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
   memset(r->seen, 0, sizeof r->seen);
 }
 
+/* Notes that the stack had entries up to this index. */
+static void note_depth(hpar_rewriter *r, uint32_t highest) {
+  uint32_t depth = highest - r->shadow.builder.gaps;
+  if (depth > r->stats.depth) r->stats.depth = depth;
+}
+
 static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
   if (r->seen[kind]) return;
   uint64_t start = r->text_start;
@@ -63,6 +69,7 @@ static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
   hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
   hp_shadow_take_text(&r->shadow, kind);
+  note_depth(r, r->shadow.builder.depth);
   if (kind == HP_SHADOW_NUL) r->seen[HP_SHADOW_WHITE] = false;
   if (in_text && !r->in_text) { /* the text begins another node here */
     r->in_text = r->text_is_first = true;
@@ -296,12 +303,6 @@ static void apply_many(hpar_rewriter *r) {
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
   hp_rewriter_mark(r, r->token_end);
-}
-
-/* Notes that the stack had entries up to this index. */
-static void note_depth(hpar_rewriter *r, uint32_t highest) {
-  uint32_t depth = highest - r->shadow.builder.gaps;
-  if (depth > r->stats.depth) r->stats.depth = depth;
 }
 
 static void take_tag(hpar_rewriter *r) {

@@ -151,7 +151,7 @@ static hpar_status run_feed(void *argument) {
 hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   hp_scanner *s = &r->scanner;
   hp_edits *e = &r->edits;
-  bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
+  bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK && !r->destroys;
   r->status = status;
   r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
   e->count = r->marked.count;
