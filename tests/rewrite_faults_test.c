@@ -1,0 +1,255 @@
+/* Failures of the rewriter: each allocation, each callback, each call of the output function. The
+ * rewriter returns a status. The output is a beginning of the complete output; with HPAR_FAIL_PASS
+ * the input from stats.failed_at on follows it. Therefore nothing is lost, and nothing comes twice.
+ * A callback, or the output function, re-enters or destroys the rewriter. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/compare.h"
+#include "support/generate.h"
+#include "support/rewriting.h"
+
+#include <stdlib.h>
+
+static const char page[] = "<!doctype html><p class=a title=b>x<b>y</p>z</b><custom-element></custom-element><!--c-->"
+                           "<ul><li>a<li>b</ul><table><td>c<svg><a xlink:href=x></table><select><option>o</select>"
+                           "<template><col><b>d</template><style>e</style><p>f<br>&amp;<i><i><i><i>g<p>h</body>";
+
+/*** the output after a failure ***/
+
+typedef struct outcome {
+  buffer out;
+  hpar_status status;
+  uint64_t failed_at;
+} outcome;
+
+/* Checks the output of an input of which a part may have failed. */
+static bool is_sound(const buffer *whole, const char *input, size_t length, bool passes, const outcome *o) {
+  size_t rest = passes && o->status && o->failed_at < length ? length - (size_t)o->failed_at : 0;
+  if (!o->status) return o->out.length == whole->length && !memcmp(o->out.bytes, whole->bytes, whole->length);
+  if (o->out.length < rest || o->out.length - rest > whole->length) return false;
+  size_t kept = o->out.length - rest;
+  return (!kept || !memcmp(o->out.bytes, whole->bytes, kept)) &&
+         (!rest || !memcmp(o->out.bytes + kept, input + length - rest, rest));
+}
+
+static bool check_outcome(const buffer *whole, const char *input, size_t length, bool passes, const outcome *o) {
+  if (CHECK(is_sound(whole, input, length, passes, o))) return true;
+  buffer shown = {0};
+  buffer_escaped(&shown, o->out.bytes ? o->out.bytes : "", o->out.length);
+  buffer_text(&shown, "\n  complete: ");
+  buffer_escaped(&shown, whole->bytes ? whole->bytes : "", whole->length);
+  buffer_text(&shown, "\n  input:    ");
+  buffer_escaped(&shown, input, length);
+  printf("  status %d, passes %d, failed at %lld\n  output:   %s\n", o->status, passes, (long long)o->failed_at,
+         shown.bytes);
+  buffer_free(&shown);
+  return false;
+}
+
+/*** allocations ***/
+
+/* Each allocation of a stream fails, once alone and once with all later ones. */
+static void fail_allocations(rewriting *rules, const hpar_rewrite_options *given, const char *input, size_t length,
+                             size_t most) {
+  hpar_rewriter *rewriter;
+  hpar_rewrite_options options = *given;
+  buffer whole = {0};
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  CHECK_EQ(rewriting_run(rules, rewriter, &options, input, length, most, 1), HPAR_OK);
+  buffer_add(&whole, rules->out.length ? rules->out.bytes : "", rules->out.length);
+  hpar_rewriter_destroy(rewriter);
+  for (int way = 0; way < 4; way++) {
+    bool ended = false;
+    options.on_failure = way & 1 ? HPAR_FAIL_PASS : HPAR_FAIL_STOP;
+    for (uint64_t n = 0; !ended && n < 5000; n++) {
+      CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+      (way & 2 ? hp_memory_fail_after : hp_memory_fail_once)(n);
+      hpar_status status = rewriting_run(rules, rewriter, &options, input, length, most, 1);
+      ended = hp_memory_left() != UINT64_MAX && status == HPAR_OK;
+      hp_memory_fail_after(UINT64_MAX);
+      CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+      if (status && rules->stats.failed_at == UINT64_MAX) {
+        CHECK_EQ(rules->stats.input_bytes, 0); /* hpar_rewriter_begin failed */
+      } else {
+        outcome o = {rules->out, status, rules->stats.failed_at};
+        ended |= !check_outcome(&whole, input, length, way & 1, &o);
+      }
+      hpar_rewriter_destroy(rewriter);
+    }
+    CHECK(ended);
+  }
+  buffer_free(&whole);
+}
+
+static void allocations(void) {
+  static rewriting rules;
+  generated made = {0};
+  uint64_t count = compare_full() ? 400 : 1 + compare_scale() / 8;
+  for (uint64_t seed = 0; seed < count && !check_failed; seed++) {
+    random_state random = {seed};
+    rewriting_make(&rules, &random, REWRITING_UNITS | REWRITING_IMPLIED | REWRITING_ANY_TEXT);
+    generate(seed, &made);
+    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+    size_t length = made.text.length < 300 ? made.text.length : 300;
+    static const char marked[] = "\xEF\xBB\xBF<p>a<b>c";
+    if (seed % 4 == 1)
+      fail_allocations(&rules, &options, marked, sizeof marked - 1, 1 + random_below(&random, 3));
+    else if (seed % 2)
+      fail_allocations(&rules, &options, page, sizeof page - 1, 1 + random_below(&random, 40));
+    else
+      fail_allocations(&rules, &options, made.text.bytes, length, random_below(&random, 20));
+    hpar_rules_destroy(rules.compiled);
+    rules.compiled = NULL;
+  }
+  generate_free(&made);
+  rewriting_free(&rules);
+}
+
+/*** callbacks ***/
+
+typedef enum deed { EDITS, FAILS, REENTERS, DESTROYS } deed;
+
+typedef struct calls {
+  hpar_rewriter *rewriter;
+  hpar_rules *rules;
+  deed deed;
+  uint64_t left; /* callbacks until the deed */
+  uint64_t count;
+  bool of_output; /* the output function does it */
+  buffer out;
+} calls;
+
+static hpar_status discard(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_OK;
+}
+
+static void reenter(calls *c) {
+  CHECK_EQ(hpar_rewriter_begin(c->rewriter, c->rules, NULL, discard, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_rewriter_feed(c->rewriter, "x", 1), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_rewriter_finish(c->rewriter, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_rewrite(c->rewriter, c->rules, NULL, "x", 1, discard, NULL, NULL), HPAR_ERROR_ARGUMENT);
+}
+
+/* Returns whether it is the turn of the deed. */
+static bool is_turn(calls *c, bool of_output) {
+  if (c->of_output != of_output) return false;
+  c->count++;
+  if (c->left-- != 0) return false;
+  if (c->deed == REENTERS) reenter(c);
+  if (c->deed == DESTROYS) hpar_rewriter_destroy(c->rewriter);
+  return true;
+}
+
+static hpar_rewrite_result result_of(calls *c) {
+  return is_turn(c, false) && c->deed == FAILS ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+static hpar_rewrite_result on_element(hpar_element *e, void *context) {
+  hpar_element_insert(e, HPAR_WHERE_BEFORE, "[", 1, HPAR_CONTENT_HTML);
+  hpar_element_insert(e, HPAR_WHERE_AFTER, "]", 1, HPAR_CONTENT_HTML);
+  hpar_string name = hpar_element_name(e);
+  if (name.length == 1 && !hpar_element_implied(e)) hpar_element_set(e, "n", name.bytes, 1);
+  return result_of(context);
+}
+
+static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
+  hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "/", 1, HPAR_CONTENT_HTML);
+  return result_of(context);
+}
+
+static hpar_rewrite_result on_text(hpar_text_piece *text, void *context) {
+  hpar_text_piece_insert(text, HPAR_WHERE_AFTER, "t", 1, HPAR_CONTENT_HTML);
+  return result_of(context);
+}
+
+static hpar_rewrite_result on_comment(hpar_comment *comment, void *context) {
+  hpar_comment_set_text(comment, "new", 3);
+  return result_of(context);
+}
+
+static hpar_rewrite_result on_doctype(hpar_doctype *doctype, void *context) {
+  hpar_doctype_remove(doctype);
+  return result_of(context);
+}
+
+static hpar_rewrite_result on_document_end(hpar_document_end *end, void *context) {
+  hpar_document_end_append(end, "end", 3, HPAR_CONTENT_HTML);
+  return result_of(context);
+}
+
+static hpar_status write_output(const char *bytes, size_t length, void *context) {
+  calls *c = context;
+  bool fails = is_turn(c, true) && c->deed == FAILS;
+  CHECK(c->deed != FAILS || !c->of_output || c->left + 1 != 0 || fails); /* the last */
+  if (!fails) buffer_add(&c->out, bytes, length);
+  return fails ? HPAR_ERROR_IO : HPAR_OK;
+}
+
+/* Rewrites the page in pieces. Returns what happened. */
+static outcome run_calls(calls *c, deed deed, uint64_t left, bool of_output, bool passes) {
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8",
+                                  .on_failure = passes ? HPAR_FAIL_PASS : HPAR_FAIL_STOP};
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  outcome o = {.failed_at = UINT64_MAX};
+  c->deed = deed;
+  c->left = left;
+  c->of_output = of_output;
+  c->count = 0;
+  buffer_clear(&c->out);
+  CHECK_EQ(hpar_rewriter_create(&c->rewriter), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_begin(c->rewriter, c->rules, &options, write_output, c), HPAR_OK);
+  for (size_t at = 0; at < sizeof page - 1; at += 8) {
+    size_t part = sizeof page - 1 - at < 8 ? sizeof page - 1 - at : 8;
+    o.status = hpar_rewriter_feed(c->rewriter, page + at, part);
+    if (c->deed == DESTROYS && c->count > left) {
+      CHECK(of_output || o.status == HPAR_ERROR_ARGUMENT);
+      return o; /* the rewriter is gone */
+    }
+  }
+  o.status = hpar_rewriter_finish(c->rewriter, &stats);
+  if (c->deed == DESTROYS && c->count > left) return o;
+  o.failed_at = stats.failed_at;
+  o.out = c->out;
+  hpar_rewriter_destroy(c->rewriter);
+  return o;
+}
+
+static void callbacks(void) {
+  static calls c;
+  hpar_rule rules[] = {
+      {HPAR_RULE_INIT, .selector = "*", .element = on_element, .end = on_end, .context = &c, .implied = true},
+      {HPAR_RULE_INIT, .text = on_text, .comment = on_comment, .doctype = on_doctype, .document_end = on_document_end,
+       .context = &c}};
+  CHECK_EQ(hpar_rules_create(&c.rules), HPAR_OK);
+  for (int i = 0; i < 2; i++) CHECK_EQ(hpar_rules_add(c.rules, &rules[i], NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(c.rules), HPAR_OK);
+  for (int of_output = 0; of_output < 2; of_output++) {
+    buffer whole = {0};
+    CHECK_EQ(run_calls(&c, EDITS, UINT64_MAX, of_output, false).status, HPAR_OK);
+    buffer_add(&whole, c.out.bytes, c.out.length);
+    uint64_t count = c.count;
+    CHECK(count > 20);
+    for (uint64_t n = 0; n < count; n++) {
+      for (int passes = 0; passes < 2; passes++) {
+        outcome o = run_calls(&c, FAILS, n, of_output, passes);
+        CHECK_EQ(o.status, of_output ? HPAR_ERROR_IO : HPAR_ERROR_CALLBACK);
+        check_outcome(&whole, page, sizeof page - 1, passes && !of_output, &o);
+      }
+      outcome o = run_calls(&c, REENTERS, n, of_output, false);
+      CHECK_EQ(o.status, HPAR_OK);
+      CHECK_BYTES(o.out.bytes, o.out.length, whole.bytes, whole.length);
+      run_calls(&c, DESTROYS, n, of_output, n & 1);
+    }
+    buffer_free(&whole);
+  }
+  hpar_rules_destroy(c.rules);
+  buffer_free(&c.out);
+}
+
+int main(void) {
+  callbacks();
+  allocations();
+  return check_report();
+}
