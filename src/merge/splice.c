@@ -2,6 +2,7 @@
 
 #include "base/vector.h"
 #include "html/tree/listing.h"
+#include "merge/reconstruct.h"
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
   if (!cell_ref) return;
@@ -29,11 +30,18 @@ static void splice_run(hp_builder *b, hp_ref cell_ref) {
 
 void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   const hp_segment *s = &log->segments[segment];
+  uint32_t clones = 0, pushed = 0;
+  bool reconstructs = hp_must_reconstruct(b, s);
   b->node_count += s->nodes;
-  splice_run(b, s->anchor);
+  if (reconstructs && hp_run_begins_with_reconstruction(b, s)) {
+    hp_exact_reconstruct(b);
+    reconstructs = false;
+  }
   uint32_t depth = b->depth;
-  for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth);
+  splice_run(b, s->anchor);
+  if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, &pushed);
+  for (uint32_t i = pushed; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
+  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth + clones);
   for (uint32_t i = 0; i < s->template_count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;

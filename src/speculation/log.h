@@ -46,6 +46,8 @@ typedef struct hp_segment {
   uint8_t mode;                     /* the worker's mode at the end */
   bool mode_is_base;                /* the mode at the end is that of the outer context */
   bool frameset_not_ok, form_written;
+  /* Some element is not where its tags are: see hp_builder. */
+  bool misnested;
   /* The composer has run the first half of the next token, but the assumptions of the segment with
    * that token do not hold. That segment stays in the log of its chunk. */
   bool prepared;

@@ -202,6 +202,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;
   uint32_t assumed; /* bit q: assumption q was made since the segment began */
+  /* Since then, the builder has foster-parented a node, removed an element from the middle of the
+   * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another. */
+  bool misnested;
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */
   uint8_t ark_assumed[HP_FORMATTING_NAMES];
@@ -253,6 +256,10 @@ void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
 /* Pushes an element that a worker left open onto the true stack, for the merger. */
 void hp_exact_push(hp_builder *builder, const hp_open_element *element);
 void hp_exact_push_template_mode(hp_builder *builder, uint8_t mode);
+//§ reconstruct-the-active-formatting-elements
+void hp_exact_reconstruct(hp_builder *builder);
+/* Pops elements until `depth` elements are open. */
+void hp_exact_pop_to(hp_builder *builder, uint32_t depth);
 /* Appends the bytes of the text node `more` to those of `text`. */
 void hp_exact_join_text(hp_builder *builder, hp_ref text, const hp_node *more);
 //§ appropriate-place-for-inserting-a-node

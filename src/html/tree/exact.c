@@ -63,6 +63,10 @@ void hp_exact_prepare_row(hp_builder *b, const hp_token *t) {
 
 void hp_exact_push(hp_builder *b, const hp_open_element *e) { push_entry(b, e->node, e->name, e->ns, e->tag); }
 
+void hp_exact_reconstruct(hp_builder *b) { reconstruct_formatting(b); }
+
+void hp_exact_pop_to(hp_builder *b, uint32_t depth) { pop_through(b, depth + 1); }
+
 void hp_exact_push_template_mode(hp_builder *b, uint8_t mode) { push_template_mode(b, mode); }
 
 void hp_exact_join_text(hp_builder *b, hp_ref text, const hp_node *more) {

@@ -1,0 +1,214 @@
+#include "merge/reconstruct.h"
+
+#include "html/dom/tag.h"
+#include "html/tree/alike.h"
+#include "html/tree/listing.h"
+
+/* A walk over the elements of a run in which a clone may be inserted. */
+typedef struct run_walk {
+  hp_builder *b;
+  hp_ref anchor;
+  hp_ref at;   /* the next node; 0: none */
+  hp_ref form; /* the outermost form that contains `at`; 0: none */
+  /* The open elements of the segment, which the walk pushes when it enters them. NULL: it pushes
+   * none. */
+  const hp_open_element *open;
+  uint32_t open_count, pushed;
+} run_walk;
+
+/* Returns whether the insertion of the node, in content, reconstructs formatting elements. */
+static bool reconstructs(const hp_builder *b, const hp_node *node) {
+  if (node->kind == HPAR_NODE_TEXT) return true;
+  if (node->kind != HPAR_NODE_ELEMENT) return false;
+  if (node->ns != HPAR_NAMESPACE_HTML) return true;
+  switch (node->name) {
+    case HP_ANY_BLOCK:
+    case HP_ANY_HEADING:
+    case HP_ANY_METADATA:
+    case HP_P:
+    case HP_PRE:
+    case HP_LISTING:
+    case HP_FORM:
+    case HP_LI:
+    case HP_DD:
+    case HP_DT:
+    case HP_PLAINTEXT:
+    case HP_TABLE:
+    case HP_HR:
+    case HP_PARAM:
+    case HP_SOURCE:
+    case HP_TRACK:
+    case HP_TEXTAREA:
+    case HP_IFRAME:
+    case HP_NOEMBED:
+    case HP_RB:
+    case HP_RP:
+    case HP_RT:
+    case HP_RTC: return false;
+    case HP_NOSCRIPT: return !b->scripting;
+    default: return true;
+  }
+}
+
+/* Returns whether content of the node may reconstruct formatting elements of the outer context.
+ * Text of raw text elements and the parts of tables do not, and cells begin with a marker.
+ * Requires: the node itself does not. */
+static bool has_content(const hp_node *node) {
+  if (node->kind != HPAR_NODE_ELEMENT || !node->first) return false;
+  switch (node->name) {
+    case HP_ANY_METADATA:
+    case HP_TABLE:
+    case HP_TEXTAREA:
+    case HP_IFRAME:
+    case HP_NOEMBED:
+    case HP_NOSCRIPT: return false;
+    default: return true;
+  }
+}
+
+/* Continues the walk after the node and its descendants. */
+static void leave(run_walk *w, hp_ref ref) {
+  for (;;) {
+    const hp_node *node = node_at(w->b, ref);
+    if (ref == w->form) w->form = 0;
+    w->at = node->next;
+    if (w->at || node->parent == w->anchor) return;
+    ref = node->parent;
+  }
+}
+
+static void enter(run_walk *w, const hp_node *node) {
+  if (node->name == HP_FORM && !w->form) w->form = w->at;
+  if (w->open && w->pushed < w->open_count && w->open[w->pushed].node == w->at)
+    hp_exact_push(w->b, &w->open[w->pushed++]);
+  w->at = node->first;
+}
+
+/* Moves the walk to the next node that reconstructs. Returns false if there is none. */
+static bool find_site(run_walk *w) {
+  while (w->at) {
+    const hp_node *node = node_at(w->b, w->at);
+    if (reconstructs(w->b, node)) return true;
+    if (has_content(node))
+      enter(w, node);
+    else
+      leave(w, w->at);
+  }
+  return false;
+}
+
+static bool is_content_mode(const hp_builder *b) {
+  return b->mode == HP_IN_BODY || b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION;
+}
+
+/* Returns whether the list has an entry of this name after its last marker. */
+static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed(b, name) != 0; }
+
+// The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
+// scope closes itself. The text of a plaintext element has no end.
+bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
+  if (s->misnested || !s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
+  if (b->selectedcontent_seen || b->selection.select) return false;
+  if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
+  if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_NOBR)) return false;
+  if (current(b)->name == HP_TEMPLATE) return false; /* its contents are not its children */
+  const hp_node *anchor = node_at(b, s->anchor);
+  run_walk w = {.b = (hp_builder *)b, .anchor = s->anchor, .at = anchor->first};
+  while (find_site(&w)) {
+    const hp_node *node = node_at(b, w.at);
+    if (w.form) return false;
+    if (node->parent == s->anchor) return true; /* all later nodes are in the clones */
+    leave(&w, node->parent);
+  }
+  return true;
+}
+
+bool hp_must_reconstruct(const hp_builder *b, const hp_segment *s) {
+  if (!(s->questions >> HPAR_ASSUME_FORMATTING_CLEAN & 1) || !s->anchor || !b->formatting_count) return false;
+  const hp_formatting *last = &b->formatting[b->formatting_count - 1];
+  return last->node && !(node_at(b, last->node)->flags & HP_FLAG_OPEN) && is_content_mode(b);
+}
+
+bool hp_run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {
+  return reconstructs(b, node_at(b, node_at(b, s->anchor)->first));
+}
+
+/* Reconstructs the formatting elements in the current node, before its child `first`. Moves that
+ * child and all later ones into the clones. */
+static void reconstruct_before(hp_builder *b, hp_ref first) {
+  hp_node *parent = node_at(b, current(b)->node), *from = node_at(b, first);
+  hp_ref last = parent->last;
+  parent->last = from->previous;
+  if (from->previous)
+    node_at(b, from->previous)->next = 0;
+  else
+    parent->first = 0;
+  hp_exact_reconstruct(b);
+  hp_ref into = current(b)->node;
+  hp_node *clone = node_at(b, into);
+  clone->first = first;
+  clone->last = last;
+  from->previous = 0;
+  for (hp_ref ref = first; ref; ref = node_at(b, ref)->next) node_at(b, ref)->parent = into;
+}
+
+uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segment *s, uint32_t *pushed) {
+  run_walk w = {.b = b,
+                .anchor = s->anchor,
+                .at = node_at(b, s->anchor)->first,
+                .open = log->open + s->open,
+                .open_count = s->open_count};
+  uint32_t clones = 0;
+  while (!clones && find_site(&w)) {
+    hp_ref site = w.at, parent = node_at(b, site)->parent;
+    const hp_node *node = node_at(b, parent);
+    uint32_t depth = b->depth;
+    if (parent == s->anchor || (w.pushed && w.open[w.pushed - 1].node == parent)) {
+      reconstruct_before(b, site);
+      clones = b->depth - depth;
+      continue;
+    }
+    const hp_open_element closed = {
+        .node = parent, .name = node->name, .ns = HPAR_NAMESPACE_HTML, .tag = hp_html_tag(node->name)};
+    leave(&w, parent);
+    hp_exact_push(b, &closed);
+    reconstruct_before(b, site);
+    hp_exact_pop_to(b, depth);
+  }
+  *pushed = w.pushed;
+  return clones;
+}
+
+/* Returns the number of entries after the last marker that equal the element, or 3 if there may be
+ * more. */
+static uint32_t count_equal(hp_builder *b, const hp_node *element) {
+  enum { MAX_COMPARED = 32 };
+  uint32_t equal = 0, compared = 0;
+  for (uint32_t i = b->formatting_count; i > 0 && b->formatting[i - 1].node; i--) {
+    const hp_formatting *entry = &b->formatting[i - 1];
+    if (compared++ == MAX_COMPARED) return 3;
+    if (entry->node == HP_FORMATTING_GAP || entry->name != element->name) continue;
+    equal += hp_same_attributes(b, entry->attributes, element->attributes);
+  }
+  return equal;
+}
+
+bool hp_has_room_in_ark(hp_builder *b, const hp_segment *s) {
+  run_walk w = {.b = b, .anchor = s->anchor};
+  if (!s->anchor) return false;
+  w.at = node_at(b, s->anchor)->first;
+  while (w.at) {
+    const hp_node *node = node_at(b, w.at);
+    bool is_element = node->kind == HPAR_NODE_ELEMENT;
+    int index = is_element && node->ns == HPAR_NAMESPACE_HTML ? hp_formatting_index(node->name) : -1;
+    if (index >= 0 && s->ark[index]) {
+      uint32_t equal = count_equal(b, node);
+      if (equal && equal + s->ark[index] > 3) return false;
+    }
+    if (is_element && node->first)
+      w.at = node->first;
+    else
+      leave(&w, w.at);
+  }
+  return true;
+}
