@@ -105,7 +105,7 @@ static bool is_content_mode(const hp_builder *b) {
 static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed(b, name) != 0; }
 
 // The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
-// scope closes itself. The text of a plaintext element has no end.
+// scope closes itself.
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (s->misnested || !s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
   if (b->selectedcontent_seen || b->selection.select) return false;

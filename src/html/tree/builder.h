@@ -203,7 +203,8 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   const char *plain_limit;
   uint32_t assumed; /* bit q: assumption q was made since the segment began */
   /* Since then, the builder has foster-parented a node, removed an element from the middle of the
-   * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another. */
+   * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another.
+   */
   bool misnested;
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */

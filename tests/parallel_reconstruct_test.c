@@ -1,0 +1,124 @@
+/* Checks the reconstruction of formatting elements in the runs of workers. Unclosed formatting
+ * elements precede the cuts. The tree is the sequential tree, and where the clones only surround
+ * content, the chunk after the cut is clean. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/random.h"
+
+#include <string.h>
+
+static comparer with;
+
+static void check(const compare_how *how) {
+  compare_result result = compare_parallel(&with, how);
+  if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
+}
+
+/* Pages with their cut at the '|'. */
+static const struct {
+  const char *name, *page;
+  bool clean;
+} pages[] = {
+    {"text in a block", "<!doctype html><div><b></div>|<div>x</div><p>y", true},
+    {"blocks in a block", "<!doctype html><div><b></div>|<div><p>x</p><p>y</p>z<p>w</p></div><p>y", true},
+    {"several elements", "<!doctype html><div><b><i id=1><u></div>|<div><p>x<br></p><ul><li>y<li>z</ul></div>w", true},
+    {"an open block", "<!doctype html><div><b></div>|<div><p>x</p><div><p>y</p>z<p>w", true},
+    {"own elements", "<!doctype html><div><b></div>|<div><i>x<p>y</i>z</p></div><div><i>x</div>y<p>z</i>w", true},
+    {"a deferred end tag", "<!doctype html><section><div><b></div>|<div>x</div></section>y<p>z", true},
+    {"text at the outer level", "<!doctype html><div><b></div>|<hr>x<p>y</p><div>z", true},
+    {"a table", "<!doctype html><div><b></div>|<div><table><tr><td>x</table>y</div><p>z", true},
+    {"raw text", "<!doctype html><div><b></div>|<div><style>x</style><!--y--><textarea>z</textarea>w</div>", true},
+    {"svg", "<!doctype html><div><b></div>|<div><svg><g>x</g><desc>y<p>z</desc></svg></div>", true},
+    {"equal names", "<!doctype html><div><b id=1><b id=2><b id=3></div>|<div><b>x</b></div>", true},
+    {"an ark without room", "<!doctype html><div><b><b><b></div>|<div><b>x</b></div><p>y", false},
+    {"text in a form", "<!doctype html><div><b></div>|<div><form>x</form>y</div>z", false},
+    {"a form below text", "<!doctype html><div><b></div>|<div>x<form>y</form>z</div>w", true},
+    {"headings", "<!doctype html><div><b></div>|<div><h1>x<h2>y</div>z", false},
+    {"nobr", "<!doctype html><div><nobr></div>|<div>x<nobr>y</div>z", false},
+    {"foster parenting", "<!doctype html><div><b></div>|<div><table>x<tr><td>y</table>z</div>", false},
+    {"a template", "<!doctype html><template><div><b></div></template>|<div>x</div>", false},
+    {"plaintext", "<!doctype html><div><b></div>|<div><p>x<plaintext>y", true},
+};
+
+static void known_pages(void) {
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    static buffer page;
+    const char *mark = strchr(pages[i].page, '|');
+    uint64_t cut = (uint64_t)(mark - pages[i].page);
+    buffer_clear(&page);
+    buffer_add(&page, pages[i].page, cut);
+    buffer_text(&page, mark + 1);
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
+    CHECK(compare_expect(&with, &document, 0));
+    check(&how);
+    if (!CHECK_EQ(with.got_stats.chunks_clean, pages[i].clean)) printf("  %s\n", pages[i].name);
+  }
+}
+
+static const char *const formatting[] = {"b", "i", "b id=1", "a href=1", "font color=1", "strong", "nobr", "u"};
+static const char *const others[] = {
+    "div", "p", "ul",   "li",     "dd",       "h1",     "h2",  "form",    "pre", "section", "table",  "tr",   "td",
+    "tr",  "a", "span", "button", "select",   "option", "svg", "caption", "rt",  "object",  "label",  "ruby", "desc",
+    "div", "p", "li",   "br",     "template", "math",   "hr",  "img",     "div", "p",       "address"};
+
+/* Appends nested tags. A few of the end tags are missing. */
+static void append_tags(buffer *page, random_state *draw, size_t count, unsigned leaks) {
+  enum { MAX_OPEN = 64 };
+  const char *open[MAX_OPEN];
+  size_t depth = 0;
+  for (size_t i = 0; i < count; i++) {
+    unsigned kind = (unsigned)random_below(draw, 100);
+    if (kind < 30) {
+      buffer_text(page, kind < 20 ? "x" : " ");
+    } else if ((kind < 66 || !depth) && depth < MAX_OPEN) {
+      open[depth] = random_chance(draw, 35) ? RANDOM_OF(draw, formatting) : RANDOM_OF(draw, others);
+      buffer_format(page, "<%s>", open[depth]);
+      if (!strchr("bih", *open[depth]) || strlen(open[depth]) == 1) depth++;
+    } else {
+      depth--;
+      int length = (int)strcspn(open[depth], " ");
+      if (!random_chance(draw, leaks)) buffer_format(page, "</%.*s>", length, open[depth]);
+    }
+  }
+}
+
+static void random_pages(void) {
+  enum { PAGES = 3000, MAX_CUTS = 5 };
+  random_state draw = {15};
+  size_t count = (size_t)PAGES * compare_scale() / 100;
+  for (size_t i = 0; i < count + 50; i++) {
+    static buffer page;
+    uint64_t cuts[MAX_CUTS], places[512];
+    buffer_clear(&page);
+    buffer_text(&page, random_chance(&draw, 50) ? "<!doctype html><div><b><i></div>" : "<!doctype html><p>");
+    append_tags(&page, &draw, 20 + random_below(&draw, 120), (unsigned)random_below(&draw, 20));
+    size_t found = compare_candidates(page.bytes, page.length, places, 512);
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    CHECK(compare_expect(&with, &document, 0));
+    for (int way = 0; found && way < 4; way++) {
+      size_t cut_count = 0;
+      for (size_t at = random_below(&draw, found); at < found && cut_count < MAX_CUTS;
+           at += 1 + random_below(&draw, found))
+        cuts[cut_count++] = places[at];
+      compare_how how = {.cuts = cuts,
+                         .cut_count = cut_count,
+                         .threads = 2,
+                         .executor = way ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
+                         .merge = way == 3 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN};
+      check(&how);
+    }
+  }
+}
+
+int main(void) {
+  if (!compare_possible()) return CHECK_SKIPPED;
+  if (!compare_open(&with)) return 1;
+  compare_watch();
+  known_pages();
+  random_pages();
+  compare_close(&with);
+  return check_report();
+}
