@@ -162,7 +162,9 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
   }
   const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
   if (hp_is_table_mode(s->base_mode)) {
-    if (!parent || !parent->last || node_at(b, parent->last)->name != t->name) note_error(j, HPAR_UNDETECTED_FOSTER);
+    const hp_node *last = parent && parent->last ? node_at(b, parent->last) : NULL;
+    bool is_inserted = last && last->kind == HPAR_NODE_ELEMENT && last->name == t->name;
+    if (!is_inserted) note_error(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
     note_error(j, HPAR_UNDETECTED_IMPLIED_END);
   } else if (b->depth > j->depth + 1) {
