@@ -2,6 +2,10 @@
 
 #include "support/random.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
 static const char *const nouns[] = {"harbour", "engine",  "window",   "garden",  "signal",  "river",
                                     "market",  "letter",  "bridge",   "season",  "kitchen", "station",
                                     "mirror",  "valley",  "festival", "copper",  "library", "orchard",
@@ -26,16 +30,103 @@ static const char *person(author *by) { return RANDOM_OF(&by->random, people); }
 static unsigned number(author *by, unsigned limit) { return (unsigned)random_below(&by->random, limit); }
 static void text(author *by, const char *bytes) { buffer_text(by->page, bytes); }
 
+/* Strings to draw from. */
+typedef struct list {
+  const char *const *items;
+  size_t count;
+} list;
+
+#define LIST(strings) ((list){strings, sizeof(strings) / sizeof *(strings)})
+
+/* What a conversion of `fill` stands for. */
+typedef struct filling {
+  char kind;
+  const char *text;
+  unsigned base, step, limit;
+  list from;
+} filling;
+
+static filling read_filling(char kind, va_list *arguments) {
+  filling f = {.kind = kind, .step = 1};
+  switch (kind) {
+    case 's': f.text = va_arg(*arguments, const char *); break;
+    case 'u': f.base = va_arg(*arguments, unsigned); break;
+    case 'n': f.from = LIST(nouns); break;
+    case 'a': f.from = LIST(adjectives); break;
+    case 'v': f.from = LIST(verbs); break;
+    case 'p': f.from = LIST(people); break;
+    case 'o': f.from = va_arg(*arguments, list); break;
+    case 'c': f.limit = 26; break;
+    case 'R':
+      f.base = va_arg(*arguments, unsigned);
+      f.step = va_arg(*arguments, unsigned);
+      f.limit = va_arg(*arguments, unsigned);
+      break;
+    case 'r':
+    case '2':
+    case 'x': f.limit = va_arg(*arguments, unsigned); break;
+    default: abort();
+  }
+  return f;
+}
+
+static void draw(author *by, filling *f) {
+  if (f->from.count) f->text = f->from.items[random_below(&by->random, f->from.count)];
+  if (f->limit) f->base += f->step * number(by, f->limit);
+}
+
+static void add_filling(author *by, const filling *f) {
+  switch (f->kind) {
+    case '2': buffer_format(by->page, "%02u", f->base); break;
+    case 'x': buffer_format(by->page, "%06x", f->base); break;
+    case 'c': buffer_byte(by->page, (char)('a' + f->base)); break;
+    case 'u':
+    case 'R':
+    case 'r': buffer_format(by->page, "%u", f->base); break;
+    default: buffer_text(by->page, f->text);
+  }
+}
+
+/* Writes the format with its conversions replaced. All random ones are drawn before the first is
+ * written, from the last to the first: the recorded results depend on this order.
+ *   %n %a %v %p  a noun, an adjective, a verb, a person
+ *   %o           an item of a list
+ *   %r %2 %x     a number below a limit, in decimal, with two digits, with six hexadecimal digits
+ *   %R           base + step * a number below a limit
+ *   %c           a letter
+ *   %s %u %%     as printf */
+static void fill(author *by, const char *format, ...) {
+  enum { MAX_FILLINGS = 8 };
+  filling fillings[MAX_FILLINGS];
+  size_t count = 0;
+  va_list arguments;
+  va_start(arguments, format);
+  for (const char *at = format; (at = strchr(at, '%')); at += 2)
+    if (at[1] != '%') {
+      if (count == MAX_FILLINGS) abort();
+      fillings[count++] = read_filling(at[1], &arguments);
+    }
+  va_end(arguments);
+  for (size_t i = count; i--;) draw(by, &fillings[i]);
+  count = 0;
+  for (const char *at = format; *at; at++) {
+    if (*at != '%')
+      buffer_byte(by->page, *at);
+    else if (*++at == '%')
+      buffer_byte(by->page, '%');
+    else
+      add_filling(by, &fillings[count++]);
+  }
+}
+
 static void words(author *by, size_t count) {
   for (size_t i = 0; i < count; i++)
     buffer_format(by->page, "%s%s", i ? " " : "", random_chance(&by->random, 50) ? noun(by) : adjective(by));
 }
 
 static void sentence(author *by) {
-  buffer_format(by->page, "The %s %s %s the %s %s", adjective(by), noun(by), RANDOM_OF(&by->random, verbs),
-                adjective(by), noun(by));
-  if (random_chance(&by->random, 40))
-    buffer_format(by->page, ", and the %s %s it", noun(by), RANDOM_OF(&by->random, verbs));
+  fill(by, "The %a %n %v the %a %n");
+  if (random_chance(&by->random, 40)) fill(by, ", and the %n %v it");
   text(by, ". ");
 }
 
@@ -47,13 +138,10 @@ static void sentences(author *by, size_t count) {
 static void prose(author *by, size_t count) {
   while (count--) {
     switch (number(by, 9)) {
-      case 0:
-        buffer_format(by->page, "<a href=\"/%s/%u\" title=\"%s\">%s</a> ", noun(by), number(by, 999), noun(by),
-                      noun(by));
-        break;
+      case 0: fill(by, "<a href=\"/%n/%r\" title=\"%n\">%n</a> ", 999u); break;
       case 1: buffer_format(by->page, "<em>%s</em> &mdash; ", adjective(by)); break;
-      case 2: buffer_format(by->page, "<strong>%s %s</strong> ", adjective(by), noun(by)); break;
-      case 3: buffer_format(by->page, "<code>%s_%s()</code> &amp; ", adjective(by), noun(by)); break;
+      case 2: fill(by, "<strong>%a %n</strong> "); break;
+      case 3: fill(by, "<code>%a_%n()</code> &amp; "); break;
       default: break;
     }
     sentence(by);
@@ -70,9 +158,7 @@ static void head(author *by, const char *title) {
 
 static void style(author *by, size_t rules) {
   text(by, "<style>\n");
-  while (rules--)
-    buffer_format(by->page, ".%s-%s > .%s:hover { margin: %upx %uem; color: #%06x }\n", adjective(by), noun(by),
-                  noun(by), number(by, 40), number(by, 5), number(by, 0x1000000));
+  while (rules--) fill(by, ".%a-%n > .%n:hover { margin: %rpx %rem; color: #%x }\n", 40u, 5u, 0x1000000u);
   text(by, "</style>\n");
 }
 
@@ -83,29 +169,20 @@ static void script(author *by, size_t lines) {
       case 0:
         buffer_format(by->page, "  for (var i = 0; i < %u && i<limit; i++) { total += data[i]; }\n", number(by, 900));
         break;
-      case 1:
-        buffer_format(by->page, "  var %s = \"<div class='%s'>\" + name + \"<\\/div>\";\n", noun(by), noun(by));
-        break;
-      case 2:
-        buffer_format(by->page, "  // when the %s %s, a < b and b > c\n", noun(by), RANDOM_OF(&by->random, verbs));
-        break;
-      case 3:
-        buffer_format(by->page, "  document.getElementById('%s').innerHTML = '<b>%s</b>';\n", noun(by), adjective(by));
-        break;
-      default:
-        buffer_format(by->page, "  window.%s = window.%s || { id: %u, tags: [\"%s\"] };\n", noun(by), noun(by),
-                      number(by, 9999), adjective(by));
+      case 1: fill(by, "  var %n = \"<div class='%n'>\" + name + \"<\\/div>\";\n"); break;
+      case 2: fill(by, "  // when the %n %v, a < b and b > c\n"); break;
+      case 3: fill(by, "  document.getElementById('%n').innerHTML = '<b>%a</b>';\n"); break;
+      default: fill(by, "  window.%n = window.%n || { id: %r, tags: [\"%a\"] };\n", 9999u);
     }
   }
   text(by, "</script>\n");
 }
 
 static void icon(author *by) {
-  buffer_format(
-      by->page,
-      "<svg class=\"icon\" viewBox=\"0 0 24 24\" width=\"%u\" xmlns=\"http://www.w3.org/2000/svg\"><title>%s</title>"
-      "<path fill-rule=\"evenodd\" d=\"%s\"/><circle cx=\"12\" cy=\"12\" r=\"%u\"/></svg>",
-      16 + 8 * number(by, 3), noun(by), RANDOM_OF(&by->random, icons), number(by, 12));
+  fill(by,
+       "<svg class=\"icon\" viewBox=\"0 0 24 24\" width=\"%R\" xmlns=\"http://www.w3.org/2000/svg\"><title>%n</title>"
+       "<path fill-rule=\"evenodd\" d=\"%o\"/><circle cx=\"12\" cy=\"12\" r=\"%r\"/></svg>",
+       16u, 8u, 3u, LIST(icons), 12u);
 }
 
 static void note(buffer *page) {
@@ -114,7 +191,7 @@ static void note(buffer *page) {
   text(&by, "</head>\n<body>\n<h1>A note</h1>\n<p>");
   prose(&by, 11);
   text(&by, "</p>\n<ul>\n");
-  for (int i = 0; i < 4; i++) buffer_format(page, "  <li>%s %s</li>\n", adjective(&by), noun(&by));
+  for (int i = 0; i < 4; i++) fill(&by, "  <li>%a %n</li>\n");
   text(&by, "</ul>\n</body>\n</html>\n");
 }
 
@@ -124,17 +201,17 @@ static void article(buffer *page) {
   style(&by, 40);
   script(&by, 25);
   text(&by, "</head>\n<body class=\"article\">\n<header><nav><ul>");
-  for (int i = 0; i < 9; i++) buffer_format(page, "<li><a href=\"/%s\">%s</a></li>", noun(&by), noun(&by));
+  for (int i = 0; i < 9; i++) fill(&by, "<li><a href=\"/%n\">%n</a></li>");
   text(&by, "</ul></nav></header>\n<main><article>\n");
   for (int section = 0; section < 14; section++) {
-    buffer_format(page, "<section id=\"s%d\">\n<h2>%s %s</h2>\n", section, adjective(&by), noun(&by));
+    fill(&by, "<section id=\"s%u\">\n<h2>%a %n</h2>\n", section);
     for (unsigned i = 0, n = 3 + number(&by, 5); i < n; i++) {
       text(&by, "<p>");
       prose(&by, 3 + number(&by, 6));
       text(&by, "</p>\n");
     }
     if (section % 3 == 1) {
-      buffer_format(page, "<figure><img src=\"/i/%u.jpg\" alt=\"%s\"><figcaption>", number(&by, 500), noun(&by));
+      fill(&by, "<figure><img src=\"/i/%r.jpg\" alt=\"%n\"><figcaption>", 500u);
       words(&by, 8);
       text(&by, "</figcaption></figure>\n<blockquote><p>");
       sentences(&by, 2);
@@ -156,18 +233,18 @@ static void portal(buffer *page) {
             "selected>news</select>"
             "<button type=\"submit\">Find</button></form></div></div>\n");
   for (int block = 0; block < 160; block++) {
-    buffer_format(page,
-                  "<div class=\"row r%d\" data-id=\"%u\">\n <div class=\"col\">\n  <div class=\"card\" "
-                  "style=\"width:%u%%;top:%upx\">\n",
-                  block, number(&by, 99999), number(&by, 100), number(&by, 300));
-    buffer_format(page, "   <h3><a href=\"/n/%u?s=%u&amp;t=%u\">", number(&by, 9999), number(&by, 99), number(&by, 99));
+    fill(&by,
+         "<div class=\"row r%u\" data-id=\"%r\">\n <div class=\"col\">\n  <div class=\"card\" "
+         "style=\"width:%r%%;top:%rpx\">\n",
+         block, 99999u, 100u, 300u);
+    fill(&by, "   <h3><a href=\"/n/%r?s=%r&amp;t=%r\">", 9999u, 99u, 99u);
     words(&by, 5);
     text(&by, "</a></h3>\n   ");
     icon(&by);
     text(&by, "\n   <ul class=\"links\">\n");
     for (unsigned i = 0, n = 4 + number(&by, 8); i < n; i++) {
-      buffer_format(page, "    <li class=\"%s\"><span><a href=\"/l/%u\" onclick=\"go('%s', %u)\">",
-                    i % 2 ? "odd" : "even", number(&by, 99999), noun(&by), i);
+      fill(&by, "    <li class=\"%s\"><span><a href=\"/l/%r\" onclick=\"go('%n', %u)\">", i % 2 ? "odd" : "even",
+           99999u, i);
       words(&by, 3);
       text(&by, "</a></span> <i class=\"fa\"></i></li>\n");
     }
@@ -188,10 +265,9 @@ static void table(buffer *page) {
   text(&by, "</head>\n<body>\n<h1>Measurements</h1>\n<table class=\"data\">\n<caption>All stations</caption>\n"
             "<thead><tr><th>Station<th>Day<th>Low<th>High<th>Note</tr></thead>\n<tbody>\n");
   for (unsigned row = 0; row < 15400; row++) {
-    buffer_format(
-        page,
-        "<tr><td><a href=\"#s%u\">%s</a></td><td>%u</td><td class=\"num\">%u.%u</td><td class=\"num\">%u.%u</td><td>",
-        row, noun(&by), row % 365 + 1, number(&by, 30), number(&by, 10), 30 + number(&by, 30), number(&by, 10));
+    fill(&by,
+         "<tr><td><a href=\"#s%u\">%n</a></td><td>%u</td><td class=\"num\">%r.%r</td><td class=\"num\">%R.%r</td><td>",
+         row, row % 365 + 1, 30u, 10u, 30u, 1u, 30u, 10u);
     if (random_chance(&by.random, 15)) buffer_format(page, "<b>%s</b> ", adjective(&by));
     words(&by, number(&by, 4));
     text(&by, "</td></tr>\n");
@@ -206,11 +282,11 @@ static void forum(buffer *page) {
   style(&by, 30);
   text(&by, "</head>\n<body>\n<table width=\"100%\" cellpadding=4 border=0><tr><td>\n");
   for (unsigned post = 0; post < 700; post++) {
-    buffer_format(page,
-                  "<table class=post id=p%u><tr><td width=120 valign=top><b>%s</b><br><font size=1 "
-                  "color=\"#888888\">Posts: %u</font>"
-                  "</td><td><font size=2>",
-                  post, person(&by), number(&by, 5000));
+    fill(&by,
+         "<table class=post id=p%u><tr><td width=120 valign=top><b>%p</b><br><font size=1 "
+         "color=\"#888888\">Posts: %r</font>"
+         "</td><td><font size=2>",
+         post, 5000u);
     if (post && random_chance(&by.random, 45)) {
       buffer_format(page, "<blockquote><b>%s</b> wrote:<br>", person(&by));
       if (random_chance(&by.random, 40)) {
@@ -248,9 +324,7 @@ static void manual(buffer *page) {
     prose(&by, 2 + number(&by, 4));
     text(&by, "\n<p>Returns &minus;1 if <var>a</var> &lt; 0 or <var>b</var> is <code>NULL</code>.\n");
     if (i % 4 == 0)
-      buffer_format(page,
-                    "<pre class=\"example\">\nif (%s_%s (1, \"x\") &lt; 0)\n  return &amp;<b>%s</b>[%u];\n</pre>\n",
-                    noun(&by), adjective(&by), noun(&by), i);
+      fill(&by, "<pre class=\"example\">\nif (%n_%a (1, \"x\") &lt; 0)\n  return &amp;<b>%n</b>[%u];\n</pre>\n", i);
     if (i % 9 == 0) {
       text(&by, "<ul><li>");
       sentence(&by);
@@ -273,8 +347,7 @@ static void products(buffer *page) {
                   "<div class=\"item\" data-sku='{\"id\":%u,\"cat\":\"%s\"}'><a href=\"/p/%u\"><img src=\"/t/%u.jpg\" "
                   "alt=\"\" loading=lazy>",
                   i, noun(&by), i, i);
-    buffer_format(page, "<h4>%s %s</h4></a><span class=\"price\">&euro;%u.%02u</span><del>&euro;%u</del>",
-                  adjective(&by), noun(&by), number(&by, 90), number(&by, 100), 90 + number(&by, 50));
+    fill(&by, "<h4>%a %n</h4></a><span class=\"price\">&euro;%r.%2</span><del>&euro;%R</del>", 90u, 100u, 90u, 1u, 50u);
     text(&by, "<div class=\"stars\">");
     for (unsigned star = 0; star < 5; star++) icon(&by);
     text(&by, "</div><form method=post action=/cart><label>Colour <select name=colour>");
@@ -294,24 +367,16 @@ static void unclosed(buffer *page) {
       case 0:
         text(&by, "<li>");
         sentence(&by);
-        buffer_format(page, "\n<ul><li>%s<li>%s\n</ul>\n", noun(&by), noun(&by));
+        fill(&by, "\n<ul><li>%n<li>%n\n</ul>\n");
         break;
       case 1:
         text(&by, "<p>");
         prose(&by, 3);
         text(&by, "\n");
         break;
-      case 2:
-        buffer_format(page, "<dl><dt>%s<dd>%s %s<dt>%s<dd>%s</dl>\n", noun(&by), adjective(&by), noun(&by), noun(&by),
-                      noun(&by));
-        break;
-      case 3:
-        buffer_format(page, "<table border><tr><td>%s<td>%u<tr><td>%s<td>%u</table>\n", noun(&by), number(&by, 99),
-                      noun(&by), number(&by, 99));
-        break;
-      case 4:
-        buffer_format(page, "<select><option>%s<option>%s<option>%s</select>\n", noun(&by), noun(&by), noun(&by));
-        break;
+      case 2: fill(&by, "<dl><dt>%n<dd>%a %n<dt>%n<dd>%n</dl>\n"); break;
+      case 3: fill(&by, "<table border><tr><td>%n<td>%r<tr><td>%n<td>%r</table>\n", 99u, 99u); break;
+      case 4: fill(&by, "<select><option>%n<option>%n<option>%n</select>\n"); break;
       default: text(&by, "<li>"); sentences(&by, 2);
     }
   }
@@ -327,20 +392,15 @@ static void malformed(buffer *page) {
         sentence(&by);
         text(&by, "</b></i>\n");
         break;
-      case 1: buffer_format(page, "<font color=red><p>%s</font> %s</p>\n", noun(&by), noun(&by)); break;
-      case 2: buffer_format(page, "<a href=%u>%s<a href=%u>%s</a></a>\n", i, noun(&by), i + 1, noun(&by)); break;
-      case 3: buffer_format(page, "<table><tr>%s<td><b>%s<td>%s</table></b>\n", noun(&by), noun(&by), noun(&by)); break;
+      case 1: fill(&by, "<font color=red><p>%n</font> %n</p>\n"); break;
+      case 2: fill(&by, "<a href=%u>%n<a href=%u>%n</a></a>\n", i, i + 1); break;
+      case 3: fill(&by, "<table><tr>%n<td><b>%n<td>%n</table></b>\n"); break;
       case 4: buffer_format(page, "<div><span>%s</div></span></p>\n", noun(&by)); break;
-      case 5: buffer_format(page, "<h2>%s<h3>%s</h2></h3>\n", noun(&by), noun(&by)); break;
-      case 6:
-        buffer_format(page, "<p class=a class=b id=\"x%u>%s</p>\" title='>'>%s\n", i, noun(&by), noun(&by));
-        break;
-      case 7: buffer_format(page, "<svg><path d=%u><p>%s</svg><em>%s</p></em>\n", i, noun(&by), noun(&by)); break;
-      case 8:
-        buffer_format(page, "<form><table><form><tr><td><input name=%s></form></table>%s</form>\n", noun(&by),
-                      noun(&by));
-        break;
-      case 9: buffer_format(page, "</div></b></table><br/>%s & %s &copy\n", noun(&by), noun(&by)); break;
+      case 5: fill(&by, "<h2>%n<h3>%n</h2></h3>\n"); break;
+      case 6: fill(&by, "<p class=a class=b id=\"x%u>%n</p>\" title='>'>%n\n", i); break;
+      case 7: fill(&by, "<svg><path d=%u><p>%n</svg><em>%n</p></em>\n", i); break;
+      case 8: fill(&by, "<form><table><form><tr><td><input name=%n></form></table>%n</form>\n"); break;
+      case 9: fill(&by, "</div></b></table><br/>%n & %n &copy\n"); break;
       default: text(&by, "<p>"); prose(&by, 2);
     }
   }
@@ -350,8 +410,8 @@ static void minified(buffer *page) {
   author by = {page, {10}};
   text(&by, "<!doctype html><meta charset=utf-8><title>x</title><div id=a>");
   for (unsigned i = 0; i < 9000; i++)
-    buffer_format(page, "<div class=c%u><a href=/%u data-k=%u><img src=%u.png><b>%s</b></a><p>%s<p>%s %s</div>", i % 40,
-                  i, number(&by, 99), i, noun(&by), noun(&by), adjective(&by), noun(&by));
+    fill(&by, "<div class=c%u><a href=/%u data-k=%r><img src=%u.png><b>%n</b></a><p>%n<p>%a %n</div>", i % 40, i, 99u,
+         i);
   text(&by, "</div>");
 }
 
@@ -407,10 +467,8 @@ static void international(buffer *page) {
   head(&by, "&Uuml;bersicht");
   text(&by, "</head>\n<body>\n");
   for (unsigned i = 0; i < 5200; i++) {
-    buffer_format(page, "<p lang=\"%c%c\" title=\"%s &amp; %s\">", 'a' + (int)number(&by, 26),
-                  'a' + (int)number(&by, 26), RANDOM_OF(&by.random, greetings), RANDOM_OF(&by.random, greetings));
-    for (unsigned k = 0, n = 3 + number(&by, 6); k < n; k++)
-      buffer_format(page, "%s %s ", RANDOM_OF(&by.random, greetings), RANDOM_OF(&by.random, references));
+    fill(&by, "<p lang=\"%c%c\" title=\"%o &amp; %o\">", LIST(greetings), LIST(greetings));
+    for (unsigned k = 0, n = 3 + number(&by, 6); k < n; k++) fill(&by, "%o %o ", LIST(greetings), LIST(references));
     text(&by, i % 7 ? "</p>\n" : "</p>\r\n");
     if (i % 25 == 3)
       text(&by, "<ruby>\xE6\xBC\xA2<rp>(</rp><rt>\xE3\x81\x8B\xE3\x82\x93</rt><rp>)</rp></ruby> "
