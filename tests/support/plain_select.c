@@ -1,9 +1,8 @@
 #include "support/plain_select.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-static const hpar_document *document;
 
 enum { MAX_PARTS = 4, MAX_ARGUMENTS = 2 };
 
@@ -28,6 +27,7 @@ typedef struct plain_test {
   int a, b;
   plain_selector *arguments[MAX_ARGUMENTS];
   int argument_count;
+  int *indices; /* NTH_OF, NTH_LAST_OF: of each element, -1 before it is known; NULL: none is */
 } plain_test;
 
 struct plain_selector {
@@ -35,52 +35,130 @@ struct plain_selector {
   int test_count[MAX_PARTS];
   char combinators[MAX_PARTS]; /* [i]: before part i; [0] for :has() only */
   int parts;
+  char *known[MAX_PARTS]; /* of each element: 0 unknown, 1 does not match, 2 matches; NULL: unknown */
 };
 
-static hpar_node element_parent(hpar_node element) {
-  hpar_node parent = hpar_node_parent(document, element);
-  return parent && hpar_node_kind(document, parent) == HPAR_NODE_ELEMENT ? parent : HPAR_NO_NODE;
+/*** the tree: elements by their numbers ***/
+
+enum { NO_ELEMENT = -1 };
+
+typedef struct plain_element {
+  hpar_node node;
+  int parent, siblings[2];      /* the previous one, the next one */
+  int indices[2], of_type[2]; /* among the siblings, from the beginning and from the end */
+} plain_element;
+
+static const hpar_document *document;
+static plain_element *elements;
+static int element_count, element_capacity;
+static int *numbers; /* of the elements, by node */
+static size_t number_count;
+
+static void *resize(void *old, size_t bytes) {
+  void *made = realloc(old, bytes);
+  if (!made) abort();
+  return made;
 }
 
-static hpar_node sibling(hpar_node element, bool forward) {
+static int number_of(hpar_node node) { return node && node < number_count ? numbers[node] : NO_ELEMENT; }
+
+static void take_element(hpar_node node) {
+  if (element_count == element_capacity) {
+    element_capacity = 2 * element_capacity + 1000;
+    elements = resize(elements, (size_t)element_capacity * sizeof *elements);
+  }
+  if (node >= number_count) {
+    size_t count = 2 * (size_t)node;
+    numbers = resize(numbers, count * sizeof *numbers);
+    while (number_count < count) numbers[number_count++] = NO_ELEMENT;
+  }
+  numbers[node] = element_count;
+  elements[element_count++] = (plain_element){.node = node};
+}
+
+static int sibling_of(hpar_node node, bool forward) {
   do {
-    element = forward ? hpar_node_next(document, element) : hpar_node_previous(document, element);
-  } while (element && hpar_node_kind(document, element) != HPAR_NODE_ELEMENT);
-  return element;
+    node = forward ? hpar_node_next(document, node) : hpar_node_previous(document, node);
+  } while (node && hpar_node_kind(document, node) != HPAR_NODE_ELEMENT);
+  return number_of(node);
 }
 
-static bool matches_part(const plain_selector *s, int part, hpar_node element, hpar_node scope);
-
-static bool same_type(hpar_node a, hpar_node b) {
-  hpar_string x = hpar_node_name(document, a), y = hpar_node_name(document, b);
-  return x.length == y.length && !memcmp(x.bytes, y.bytes, x.length);
+static bool same_type(int a, int b) {
+  hpar_string x = hpar_node_name(document, elements[a].node), y = hpar_node_name(document, elements[b].node);
+  return x.bytes == y.bytes || (x.length == y.length && !memcmp(x.bytes, y.bytes, x.length));
 }
 
-static bool any_argument(const plain_test *test, hpar_node element) {
+/* Finds the indices from one end. The siblings towards that end come first in `order`. */
+static void find_indices(int e, int end) {
+  int other = elements[e].siblings[end];
+  elements[e].indices[end] = other == NO_ELEMENT ? 1 : elements[other].indices[end] + 1;
+  while (other != NO_ELEMENT && !same_type(e, other)) other = elements[other].siblings[end];
+  elements[e].of_type[end] = other == NO_ELEMENT ? 1 : elements[other].of_type[end] + 1;
+}
+
+void plain_open(const hpar_document *of) {
+  hpar_node root = hpar_document_root(of);
+  document = of;
+  element_count = 0;
+  for (size_t i = 0; i < number_count; i++) numbers[i] = NO_ELEMENT;
+  for (hpar_node node = root; (node = hpar_node_walk(document, root, node));)
+    if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT) take_element(node);
+  for (int e = 0; e < element_count; e++) {
+    hpar_node node = elements[e].node;
+    elements[e].parent = number_of(hpar_node_parent(document, node));
+    for (int end = 0; end < 2; end++) elements[e].siblings[end] = sibling_of(node, end);
+  }
+  for (int e = 0; e < element_count; e++) find_indices(e, 0);
+  for (int e = element_count; e--;) find_indices(e, 1);
+}
+
+/*** matching ***/
+
+static bool matches_part(plain_selector *s, int part, int element, int scope);
+
+static bool any_argument(const plain_test *test, int element) {
   for (int i = 0; i < test->argument_count; i++)
-    if (matches_part(test->arguments[i], test->arguments[i]->parts - 1, element, HPAR_NO_NODE)) return true;
+    if (matches_part(test->arguments[i], test->arguments[i]->parts - 1, element, NO_ELEMENT)) return true;
   return false;
 }
 
-static bool plain_nth(const plain_test *test, hpar_node element) {
-  bool forward = test->kind == NTH_LAST || test->kind == NTH_LAST_TYPE || test->kind == NTH_LAST_OF;
+/* Returns the number of siblings up to the element that match an argument. */
+static int index_of(plain_test *test, int element, int end) {
+  size_t bytes = (size_t)element_count * sizeof *test->indices;
+  if (!test->indices) memset(test->indices = resize(NULL, bytes), -1, bytes);
+  int from = element;
+  while (from != NO_ELEMENT && test->indices[from] < 0) from = elements[from].siblings[end];
+  int index = from == NO_ELEMENT ? 0 : test->indices[from];
+  while (from != element) {
+    int next = element;
+    if (from == NO_ELEMENT) {
+      while (elements[next].siblings[end] != NO_ELEMENT) next = elements[next].siblings[end];
+      from = next;
+    } else {
+      from = elements[from].siblings[!end];
+    }
+    test->indices[from] = index += any_argument(test, from);
+  }
+  return index;
+}
+
+static bool plain_nth(plain_test *test, int element) {
+  int end = test->kind == NTH_LAST || test->kind == NTH_LAST_TYPE || test->kind == NTH_LAST_OF;
   bool of_type = test->kind == NTH_TYPE || test->kind == NTH_LAST_TYPE;
   bool of = test->kind == NTH_OF || test->kind == NTH_LAST_OF;
   if (of && !any_argument(test, element)) return false;
-  int index = 1;
-  for (hpar_node other = element; (other = sibling(other, forward));)
-    index += of_type ? same_type(other, element) : of ? any_argument(test, other) : 1;
+  int index = of        ? index_of(test, element, end)
+              : of_type ? elements[element].of_type[end]
+                        : elements[element].indices[end];
   int distance = index - test->b;
   return test->a ? distance % test->a == 0 && distance / test->a >= 0 : distance == 0;
 }
 
-static bool plain_has(const plain_test *test, hpar_node element) {
-  hpar_node root = hpar_document_root(document);
-  for (hpar_node other = root; (other = hpar_node_walk(document, root, other));) {
-    if (hpar_node_kind(document, other) != HPAR_NODE_ELEMENT) continue;
+/* Returns true if an element of the whole tree is in the relation to the element. */
+static bool plain_has(const plain_test *test, int element) {
+  for (int other = 0; other < element_count; other++)
     for (int i = 0; i < test->argument_count; i++)
       if (matches_part(test->arguments[i], test->arguments[i]->parts - 1, other, element)) return true;
-  }
   return false;
 }
 
@@ -92,15 +170,16 @@ static bool plain_empty(hpar_node element) {
   return true;
 }
 
-static bool plain_test_holds(const plain_test *test, hpar_node element) {
+static bool plain_test_holds(plain_test *test, int element) {
   size_t length = strlen(test->name);
+  hpar_node node = elements[element].node;
   hpar_string value;
   switch (test->kind) {
     case TYPE:
-      value = hpar_node_name(document, element);
+      value = hpar_node_name(document, node);
       return value.length == length && !memcmp(value.bytes, test->name, length);
     case CLASS: {
-      value = hpar_node_attribute_value(document, element, "class");
+      value = hpar_node_attribute_value(document, node, "class");
       for (size_t from = 0, to; from < value.length; from = to + 1) {
         for (to = from; to < value.length && !strchr(" \t\n\f\r", value.bytes[to]);) to++;
         if (to - from == length && !memcmp(value.bytes + from, test->name, length)) return true;
@@ -108,33 +187,41 @@ static bool plain_test_holds(const plain_test *test, hpar_node element) {
       return false;
     }
     case ID:
-      value = hpar_node_attribute_value(document, element, "id");
+      value = hpar_node_attribute_value(document, node, "id");
       return value.bytes && value.length == length && !memcmp(value.bytes, test->name, length);
-    case HAS_ATTRIBUTE: return hpar_node_attribute_value(document, element, test->name).bytes;
+    case HAS_ATTRIBUTE: return hpar_node_attribute_value(document, node, test->name).bytes;
     case IS: return any_argument(test, element);
     case NOT: return !any_argument(test, element);
     case HAS: return plain_has(test, element);
-    case EMPTY: return plain_empty(element);
+    case EMPTY: return plain_empty(node);
     default: return plain_nth(test, element);
   }
 }
 
 /* Returns whether the combinator before part `part` leads from `element` to an element that matches
  * the previous part. */
-static bool plain_reaches(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
+static bool plain_reaches(plain_selector *s, int part, int element, int scope) {
   char combinator = s->combinators[part];
   bool up = combinator == ' ' || combinator == '>';
-  for (hpar_node other = element; (other = up ? element_parent(other) : sibling(other, false));) {
+  for (int other = element; (other = up ? elements[other].parent : elements[other].siblings[0]) != NO_ELEMENT;) {
     if (part == 0 ? other == scope : matches_part(s, part - 1, other, scope)) return true;
     if (combinator == '>' || combinator == '+') break;
   }
   return false;
 }
 
-static bool matches_part(const plain_selector *s, int part, hpar_node element, hpar_node scope) {
+static bool find_part(plain_selector *s, int part, int element, int scope) {
   for (int i = 0; i < s->test_count[part]; i++)
     if (!plain_test_holds(&s->tests[part][i], element)) return false;
-  return (part == 0 && !scope) || plain_reaches(s, part, element, scope);
+  return (part == 0 && scope == NO_ELEMENT) || plain_reaches(s, part, element, scope);
+}
+
+static bool matches_part(plain_selector *s, int part, int element, int scope) {
+  if (scope != NO_ELEMENT) return find_part(s, part, element, scope);
+  char **known = &s->known[part];
+  if (!*known) memset(*known = resize(NULL, (size_t)element_count), 0, (size_t)element_count);
+  if (!(*known)[element]) (*known)[element] = find_part(s, part, element, scope) ? 2 : 1;
+  return (*known)[element] == 2;
 }
 
 static plain_selector pool[4000];
@@ -231,16 +318,35 @@ static void print_selector(const plain_selector *s, bool relative, char *to) {
   }
 }
 
-const plain_selector *plain_make(random_state *seed, const plain_vocabulary *names, int depth) {
+plain_selector *plain_make(random_state *seed, const plain_vocabulary *names, int depth) {
   vocabulary = names;
   return make_selector(seed, depth, false, false, false);
 }
 
-void plain_reset(void) { pool_used = 0; }
+void plain_reset(void) {
+  for (int i = 0; i < pool_used; i++) {
+    for (int part = 0; part < MAX_PARTS; part++) {
+      free(pool[i].known[part]);
+      for (size_t t = 0; t < sizeof pool[i].tests[part] / sizeof *pool[i].tests[part]; t++)
+        free(pool[i].tests[part][t].indices);
+    }
+    memset(&pool[i], 0, sizeof pool[i]);
+  }
+  pool_used = 0;
+}
+
+void plain_close(void) {
+  plain_reset();
+  free(elements);
+  free(numbers);
+  elements = NULL;
+  numbers = NULL;
+  element_capacity = 0;
+  number_count = 0;
+}
 
 void plain_print(const plain_selector *s, char *to) { print_selector(s, false, to); }
 
-bool plain_matches(const hpar_document *in, const plain_selector *s, hpar_node element) {
-  document = in;
-  return matches_part(s, s->parts - 1, element, HPAR_NO_NODE);
+bool plain_matches(plain_selector *s, hpar_node element) {
+  return matches_part(s, s->parts - 1, number_of(element), NO_ELEMENT);
 }

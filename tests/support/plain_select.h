@@ -19,14 +19,19 @@ typedef struct plain_selector plain_selector;
 
 enum { PLAIN_TEXT = 60000 }; /* enough bytes for the text of any generated selector */
 
-/* Makes a selector with lists nested up to `depth` levels. It lives until plain_reset. */
-const plain_selector *plain_make(random_state *seed, const plain_vocabulary *vocabulary, int depth);
+/* Reads the tree that plain_matches is about. It stays until plain_open or plain_close. */
+void plain_open(const hpar_document *document);
+
+/* Makes a selector with lists nested up to `depth` levels. It lives until plain_reset, and it is
+ * about one tree. */
+plain_selector *plain_make(random_state *seed, const plain_vocabulary *vocabulary, int depth);
 void plain_reset(void);
+void plain_close(void);
 
 /* Appends the selector as text. */
 void plain_print(const plain_selector *selector, char *to);
 
 /* Returns true if the element matches the selector. */
-bool plain_matches(const hpar_document *document, const plain_selector *selector, hpar_node element);
+bool plain_matches(plain_selector *selector, hpar_node element);
 
 #endif
