@@ -69,16 +69,6 @@ static ALWAYS_INLINE void push(ring *r, hp_ref next) {
   r->count += r->count < RING;
 }
 
-/* Returns the node after `ref` and its descendants, below `top`, or 0. */
-static hp_ref climb(const char *base, hp_ref ref, hp_ref top) {
-  while (ref != top) {
-    const hp_node *node = hp_node_at(base, ref);
-    if (node->next) return node->next;
-    ref = hp_parent_of(base, node);
-  }
-  return 0;
-}
-
 static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context,
                                      reading reads) {
   hp_matcher *m = w->matcher;
@@ -106,7 +96,7 @@ static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref 
       open.count--;
       ref = open.next[--open.top % RING];
     } else {
-      ref = climb(base, ref, top);
+      ref = hp_node_after(base, ref, top);
     }
   }
 }

@@ -1,6 +1,7 @@
-/* Selection by several threads. One walk keeps evenly spaced elements. The threads match the ranges
- * between these elements in any order, each range with the frames of its open ancestors. Then the
- * calling thread reports the matches of all ranges in order. */
+/* Selection by several threads. A coarse walk keeps elements at about equal distances: it skips the
+ * small subtrees. The threads match the ranges between these elements in any order, each range with
+ * the frames of its open ancestors. Then the calling thread reports the matches of all ranges in
+ * order. */
 
 #include "base/memory.h"
 #include "select/walk.h"
@@ -14,8 +15,10 @@
 
 enum {
   MAX_SAMPLES = 4096,
-  MIN_ELEMENTS = 16384,
-  RANGES_PER_THREAD = 8 /* so that a slow range delays the others little */
+  UNITS = 1024,                /* distances in a whole tree */
+  MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
+  MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
+  RANGES_PER_THREAD = 8        /* so that a slow range delays the others little */
 };
 
 typedef struct match {
@@ -35,32 +38,42 @@ typedef struct job {
   const hpar_document *document;
   hp_ref top;
   hp_ref samples[MAX_SAMPLES];
-  uint32_t sample_count, elements; /* below `top` */
+  uint32_t sample_count;
+  uint64_t extent; /* of the tree below `top`, in units of references */
   range *ranges;
   uint32_t range_count;
   _Atomic uint32_t next; /* the next range to match */
 } job;
 
-/* Returns the next element in document order below `top`, or 0. */
-static hp_ref next_element(const char *base, hp_ref top, hp_ref ref) {
-  hp_ref next = hp_element_from(base, hp_node_at(base, ref)->first);
-  for (; !next && ref != top; ref = hp_parent_of(base, hp_node_at(base, ref)))
-    next = hp_element_from(base, hp_node_at(base, ref)->next);
-  return next;
+static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
+  if (j->sample_count == MAX_SAMPLES) {
+    for (uint32_t i = 0; i < MAX_SAMPLES / 2; i++) j->samples[i] = j->samples[2 * i];
+    j->sample_count = MAX_SAMPLES / 2;
+    *distance *= 2;
+  }
+  j->samples[j->sample_count++] = ref;
 }
 
-/* Keeps every `stride`-th element below `top`. Doubles the stride when the samples are full. */
+/* Keeps elements below `top` at a distance of at least 1/1024 of the tree. The order of nodes in
+ * memory is about that of the document, so the references of a node and of its next sibling give
+ * the size of its subtree. A wrong estimate costs balance only. */
 static void take_samples(job *j) {
   const char *base = j->document->range.base;
-  uint32_t stride = 64;
-  for (hp_ref ref = j->top; (ref = next_element(base, j->top, ref));) {
-    if (j->elements++ % stride) continue;
-    if (j->sample_count == MAX_SAMPLES) {
-      for (uint32_t i = 0; i < MAX_SAMPLES / 2; i++) j->samples[i] = j->samples[2 * i];
-      j->sample_count = MAX_SAMPLES / 2;
-      stride *= 2;
+  uint64_t distance = hp_range_used(&j->document->range) / sizeof(uint64_t) / UNITS, since = UINT64_MAX / 2;
+  hp_ref last = j->top;
+  for (hp_ref ref = hp_node_at(base, j->top)->first; ref;) {
+    const hp_node *node = hp_node_at(base, ref);
+    uint64_t step = ref > last ? ref - last : 1;
+    since += step;
+    j->extent += step;
+    last = ref;
+    bool is_element = node->kind == HPAR_NODE_ELEMENT;
+    if (is_element && since >= distance) {
+      take_sample(j, ref, &distance);
+      since = 0;
     }
-    j->samples[j->sample_count++] = ref;
+    bool is_small = node->next > ref && node->next - ref <= distance;
+    ref = is_element && node->first && !is_small ? node->first : hp_node_after(base, ref, j->top);
   }
 }
 
@@ -85,14 +98,16 @@ static bool visit(void *context, const hp_subject *subject, bool accepts) {
 }
 
 static void match_range(const job *j, range *r) {
-  visitor v = {.range = r};
+  range own = *r; /* another thread writes to the range beside it */
+  visitor v = {.range = &own};
   hp_walk walk;
   hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
   hp_walk_open(&walk, &v.matcher);
   if (!status) status = hp_walk_range(&walk, j->top, r->first, r->end, visit, &v);
-  if (status) r->status = status;
+  if (status) own.status = status;
   hp_walk_close(&walk);
   hp_matcher_close(&v.matcher);
+  *r = own;
 }
 
 /* Matches ranges until no range is left. */
@@ -163,11 +178,20 @@ static bool read_options(const hpar_select_options *given, hpar_select_options *
   return options->threads <= HPAR_MAX_THREADS;
 }
 
+/* Returns the smallest tree that is worth several threads. The walk for more than 64 instructions
+ * takes at least four times as long. */
+static uint64_t min_extent(const hpar_selectors *set, const hpar_select_options *options) {
+  uint64_t bytes = options->run ? MIN_BYTES : MIN_STARTED_BYTES;
+  if (!options->run && set->instructions_count > HP_BITS) bytes /= 4;
+  return bytes / sizeof(uint64_t);
+}
+
 hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document *document, hpar_node top,
                                  const hpar_select_options *given, hpar_match_callback callback, void *context) {
   hpar_select_options options;
   if (!set || !document || !callback || !read_options(given, &options)) return HPAR_ERROR_ARGUMENT;
-  if (options.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top))
+  if (options.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
+      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &options))
     return hpar_select(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
   if (!j) return HPAR_ERROR_MEMORY;
@@ -176,7 +200,7 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
   j->top = top;
   take_samples(j);
   hpar_status status = HPAR_OK;
-  if (j->elements < MIN_ELEMENTS) {
+  if (j->extent < min_extent(set, &options)) {
     status = hpar_select(set, document, top, callback, context);
   } else if (make_ranges(j, options.threads)) {
     run(j, options.threads, &options);

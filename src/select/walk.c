@@ -45,6 +45,15 @@ hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
   return node;
 }
 
+hp_ref hp_node_after(const char *base, hp_ref ref, hp_ref top) {
+  while (ref != top) {
+    const hp_node *node = hp_node_at(base, ref);
+    if (node->next) return node->next;
+    ref = hp_parent_of(base, node);
+  }
+  return 0;
+}
+
 hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
   const char *base = document->range.base;
   while (node) {

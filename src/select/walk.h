@@ -47,6 +47,8 @@ static inline hp_ref hp_element_from(const char *base, hp_ref node) {
   return node;
 }
 
+/* Returns the node after `node` and its descendants, below `top`, or 0. */
+hp_ref hp_node_after(const char *base, hp_ref node, hp_ref top);
 /* Returns the first element in document order that is not below `node`, or 0. */
 hp_ref hp_element_after(const hpar_document *document, hp_ref node);
 /* Returns true for a document, a fragment and an element. */

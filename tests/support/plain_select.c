@@ -35,7 +35,7 @@ struct plain_selector {
   int test_count[MAX_PARTS];
   char combinators[MAX_PARTS]; /* [i]: before part i; [0] for :has() only */
   int parts;
-  char *known[MAX_PARTS]; /* of each element: 0 unknown, 1 does not match, 2 matches; NULL: unknown */
+  char *known[MAX_PARTS]; /* of each element: 0 unknown, 1 no, 2 yes; NULL: all unknown */
 };
 
 /*** the tree: elements by their numbers ***/
@@ -44,7 +44,7 @@ enum { NO_ELEMENT = -1 };
 
 typedef struct plain_element {
   hpar_node node;
-  int parent, siblings[2];      /* the previous one, the next one */
+  int parent, siblings[2];    /* the previous one, the next one */
   int indices[2], of_type[2]; /* among the siblings, from the beginning and from the end */
 } plain_element;
 
