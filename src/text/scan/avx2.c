@@ -9,10 +9,11 @@
 
 #define KERNELS hp_scan_avx2
 #define NAME "avx2"
-#define TARGET __attribute__((target("avx2,bmi")))
+#define TARGET __attribute__((target("avx2,bmi,pclmul")))
 #define NARROWER hp_scan_sse2
 #define LOOKUP
 #define BLOCKS
+#define CARRYLESS
 
 enum { WIDTH = 32, BIT_SHIFT = 0 };
 typedef __m256i vec;

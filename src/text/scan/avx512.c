@@ -9,9 +9,10 @@
 
 #define KERNELS hp_scan_avx512
 #define NAME "avx512"
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi")))
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi,pclmul")))
 #define LOOKUP
 #define BLOCKS
+#define CARRYLESS
 #define PARTIAL
 
 enum { WIDTH = 64, BIT_SHIFT = 0 };

@@ -13,7 +13,7 @@ const hp_scan_kernels *hp_scan_at(size_t index) {
   size_t count = 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  bool bmi = __builtin_cpu_supports("bmi");
+  bool bmi = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("pclmul");
   if (bmi && __builtin_cpu_supports("avx2")) sets[count++] = &hp_scan_avx2;
   if (bmi && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) sets[count++] = &hp_scan_avx512;
   sets[count++] = &hp_scan_sse2;
