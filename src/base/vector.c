@@ -4,13 +4,21 @@
 
 enum { FIRST_BYTES = 256, MANY = 16 }; /* most vectors of a parallel parse stay short */
 
-void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
-  size_t target = *capacity + (size_t)(*capacity < MANY ? *capacity : *capacity >> 1);
-  if (target < FIRST_BYTES / item_size) target = FIRST_BYTES / item_size;
+static void *grow(void *items, uint32_t *capacity, size_t target, size_t need, size_t item_size, hp_unwind *unwind) {
   if (target < need) target = need;
   if (target > UINT32_MAX) target = UINT32_MAX;
   void *grown = need > UINT32_MAX ? NULL : hp_reallocate(items, target * item_size);
   if (!grown) hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
   *capacity = (uint32_t)target;
   return grown;
+}
+
+void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
+  size_t target = *capacity + (size_t)(*capacity < MANY ? *capacity : *capacity >> 1);
+  if (target < FIRST_BYTES / item_size) target = FIRST_BYTES / item_size;
+  return grow(items, capacity, target, need, item_size, unwind);
+}
+
+void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
+  return grow(items, capacity, *capacity + (size_t)(*capacity >> 1), need, item_size, unwind);
 }

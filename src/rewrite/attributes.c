@@ -85,7 +85,7 @@ void hp_spans_read(hp_spans *s, const char *tag, const char *end, uint32_t name_
       p++;
     } else {
       hp_span span = read_span(tag, p, end);
-      hp_grow(&s->items, &s->capacity, s->count + 1, scratch->unwind);
+      hp_grow_tight(&s->items, &s->capacity, s->count + 1, scratch->unwind);
       s->items[s->count++] = span;
       p = tag + span.end;
     }

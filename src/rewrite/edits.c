@@ -21,6 +21,11 @@ static void deliver(hp_sink *s, const char *bytes, size_t length) {
   if (s->write) s->status = s->write(bytes, length, s->context);
 }
 
+void hp_sink_close(hp_sink *s) {
+  hp_free(s->buffer);
+  s->buffer = NULL;
+}
+
 void hp_sink_flush(hp_sink *s) {
   if (s->length) deliver(s, s->buffer, s->length);
   s->length = 0;
@@ -28,6 +33,11 @@ void hp_sink_flush(hp_sink *s) {
 
 void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
   if (!length) return;
+  if (!s->buffer && length < HP_SINK_BYTES) s->buffer = hp_allocate(HP_SINK_BYTES);
+  if (!s->buffer) {
+    deliver(s, bytes, length);
+    return;
+  }
   if (s->length || length < HP_SINK_BYTES) {
     size_t part = HP_SINK_BYTES - s->length;
     if (part > length) part = length;
@@ -63,7 +73,7 @@ void hp_edits_close(hp_edits *e) {
 }
 
 static hp_edit *add(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *unwind) {
-  hp_grow(&e->items, &e->capacity, e->count + 1, unwind);
+  hp_grow_tight(&e->items, &e->capacity, e->count + 1, unwind);
   hp_edit *edit = &e->items[e->count++];
   *edit = (hp_edit){position, resume, 0};
   if (resume != position || e->last_position != position || e->last_resume != position) e->total++;

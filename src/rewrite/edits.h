@@ -15,7 +15,7 @@ typedef struct hp_edit {
   uint32_t length; /* of the inserted text; the texts follow each other */
 } hp_edit;
 
-enum { HP_SINK_BYTES = 4096 };
+enum { HP_SINK_BYTES = 512 };
 
 /* Output, in pieces of HP_SINK_BYTES or more. */
 typedef struct hp_sink {
@@ -24,7 +24,7 @@ typedef struct hp_sink {
   uint64_t written;
   hpar_status status; /* of the first write that failed */
   uint32_t length;
-  char buffer[HP_SINK_BYTES];
+  char *buffer; /* of HP_SINK_BYTES; NULL until a piece is shorter */
 } hp_sink;
 
 typedef struct hp_edits {
@@ -38,7 +38,10 @@ typedef struct hp_edits {
   uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
 } hp_edits;
 
+/* Keeps the buffer of an earlier use. Requires: all fields are zero before the first use. */
 void hp_sink_open(hp_sink *sink, hpar_write_fn write, void *context);
+void hp_sink_close(hp_sink *sink);
+/* Without memory for the buffer, pieces are shorter. */
 void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);
 void hp_sink_flush(hp_sink *sink);
 

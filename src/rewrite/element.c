@@ -165,7 +165,7 @@ typedef struct setting {
 
 static hp_attribute_edit *add_edit(hpar_element *e, uint32_t span, const char *name, size_t length) {
   hp_unwind *unwind = &e->rewriter->unwind;
-  hp_grow(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
+  hp_grow_tight(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
   uint32_t at = e->edit_text.length;
   hp_bytes_append(&e->edit_text, name, length, unwind);
   hp_attribute_edit *edit = &e->edits[e->edit_count++];
@@ -312,7 +312,7 @@ typedef struct registration {
 static hpar_status register_end(void *argument) {
   registration *n = argument;
   hp_end_calls *ends = &n->element->ends;
-  hp_grow(&ends->items, &ends->capacity, ends->count + 1, &n->element->rewriter->unwind);
+  hp_grow_tight(&ends->items, &ends->capacity, ends->count + 1, &n->element->rewriter->unwind);
   ends->items[ends->count++] = n->call;
   return HPAR_OK;
 }

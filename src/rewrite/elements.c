@@ -160,12 +160,12 @@ static void open_element(hpar_rewriter *r, const hp_shadow_insertion *insertion,
 }
 
 static void add_scope(hpar_rewriter *r, hpar_element *e, uint32_t rule) {
-  hp_grow(&e->scopes.items, &e->scopes.capacity, e->scopes.count + 1, &r->unwind);
+  hp_grow_tight(&e->scopes.items, &e->scopes.capacity, e->scopes.count + 1, &r->unwind);
   e->scopes.items[e->scopes.count++] = rule;
 }
 
 static void add_end(hpar_rewriter *r, hpar_element *e, const hpar_rule *rule, uint32_t index) {
-  hp_grow(&e->ends.items, &e->ends.capacity, e->ends.count + 1, &r->unwind);
+  hp_grow_tight(&e->ends.items, &e->ends.capacity, e->ends.count + 1, &r->unwind);
   e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
 }
 

@@ -43,7 +43,7 @@ static uint32_t new_record(hpar_rewriter *r) {
     r->free_record = r->records[index].next_free;
   } else {
     uint32_t old = r->record_capacity;
-    hp_grow(&r->records, &r->record_capacity, (size_t)r->record_count + 1, &r->unwind);
+    hp_grow_tight(&r->records, &r->record_capacity, (size_t)r->record_count + 1, &r->unwind);
     if (r->record_capacity > old) memset(r->records + old, 0, (r->record_capacity - old) * sizeof *r->records);
     index = r->record_count++;
   }
@@ -63,9 +63,9 @@ void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
   copy_bytes(r, &record->after, &e->after);
   copy_bytes(r, &record->rename, &e->rename);
   record->ends.count = record->scopes.count = 0;
-  hp_grow(&record->ends.items, &record->ends.capacity, e->ends.count, &r->unwind);
+  hp_grow_tight(&record->ends.items, &record->ends.capacity, e->ends.count, &r->unwind);
   if (e->ends.count) memcpy(record->ends.items, e->ends.items, e->ends.count * sizeof *e->ends.items);
-  hp_grow(&record->scopes.items, &record->scopes.capacity, e->scopes.count, &r->unwind);
+  hp_grow_tight(&record->scopes.items, &record->scopes.capacity, e->scopes.count, &r->unwind);
   if (e->scopes.count) memcpy(record->scopes.items, e->scopes.items, e->scopes.count * sizeof *e->scopes.items);
   record->ends.count = e->ends.count;
   record->scopes.count = e->scopes.count;

@@ -15,12 +15,13 @@ static uint32_t new_frame(hp_matching *s) {
   } else {
     frame = s->frame_count;
     if (frame >= s->frame_capacity)
-      s->frames = hp_grow_bytes(s->frames, &s->frame_capacity, (size_t)frame + 1, s->frame_size, s->unwind);
-    hp_grow(&s->frame_next, &s->next_capacity, (size_t)frame + 1, s->unwind);
-    hp_grow(&s->first_types, &s->type_capacity, (size_t)frame + 1, s->unwind);
+      s->frames = hp_grow_tight_bytes(s->frames, &s->frame_capacity, (size_t)frame + 1, s->frame_size, s->unwind);
+    hp_grow_tight(&s->frame_next, &s->next_capacity, (size_t)frame + 1, s->unwind);
+    if (s->matcher.set->counts_types) hp_grow_tight(&s->first_types, &s->type_capacity, (size_t)frame + 1, s->unwind);
     s->frame_count++;
   }
-  s->first_types[frame] = 0;
+  s->frame_next[frame] = 0;
+  if (s->matcher.set->counts_types) s->first_types[frame] = 0;
   return frame;
 }
 
@@ -30,7 +31,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->shadow = shadow;
   s->unwind = unwind;
   uint32_t words = rules->matcher.words;
-  hp_grow(&s->bits, &s->bits_capacity, 3 * (size_t)words, unwind);
+  hp_grow_tight(&s->bits, &s->bits_capacity, 3 * (size_t)words, unwind);
   bits = s->bits;
   s->matcher = rules->matcher;
   s->matcher.matched = bits;
@@ -119,7 +120,11 @@ static void free_counters(hp_matching *s, uint32_t frame) {
 }
 
 void hp_matching_free_frame(hp_matching *s, uint32_t frame) {
-  free_counters(s, frame);
+  if (s->frame_next[frame]) {
+    s->frame_next[frame]--;
+    return;
+  }
+  if (s->matcher.set->counts_types) free_counters(s, frame);
   s->frame_next[frame] = s->free_frame;
   s->free_frame = frame;
 }
@@ -152,6 +157,28 @@ static bool is_frame_empty(const hp_matching *s, uint32_t parent) {
   return true;
 }
 
+/* Returns true if that frame equals the one of its parent. */
+static bool inherits_frame(const hp_matching *s, uint32_t parent) {
+  const hp_matcher *m = &s->matcher;
+  const hp_bits *child = frame_at(s, parent)->bits, *heir = child + m->words;
+  if (!s->rules->skips_tags) return false;
+  hp_bits carry = 0;
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits descendants = m->matched[w] & m->by_combinator[HP_COMBINATOR_DESCENDANT][w];
+    if (child[w] | (m->matched[w] & m->by_combinator[HP_COMBINATOR_CHILD][w])) return false;
+    if ((descendants << 1 | carry) & ~heir[w]) return false;
+    carry = descendants >> (HP_BITS - 1);
+  }
+  return true;
+}
+
+static void share_frame(hp_matching *s, hp_ref node, uint32_t frame) {
+  if (frame <= HP_EMPTY_FRAME) return;
+  hp_shadow_node(s->shadow, node)->next = frame;
+  hp_shadow_node(s->shadow, node)->last = true;
+  s->frame_next[frame]++;
+}
+
 static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
                        const hp_attributes *attributes) {
   uint32_t frame = new_frame(s);
@@ -160,13 +187,20 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
   uint32_t above = frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
   hp_frame_open(&s->matcher, frame_at(s, frame), frame_at(s, parent), parent ? frame_at(s, above) : NULL, &subject);
   node->next = frame;
+  node->last = s->rules->skips_tags;
+  for (uint32_t w = 0; w < s->matcher.words; w++)
+    if (frame_at(s, frame)->bits[w]) node->last = false;
 }
 
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
   bool accepts = match_in(s, parent, insertion, attributes);
-  bool opens = s->rules->needs_frames && insertion->is_open && !is_frame_empty(s, parent);
-  if (opens) open_frame(s, parent, insertion, attributes);
+  if (s->rules->needs_frames && insertion->is_open && !is_frame_empty(s, parent)) {
+    if (inherits_frame(s, parent))
+      share_frame(s, insertion->node, parent);
+    else
+      open_frame(s, parent, insertion, attributes);
+  }
   return accepts;
 }
 
@@ -181,5 +215,6 @@ void hp_matching_retire(hp_matching *s, uint32_t rule) {
 
 size_t hp_matching_memory(const hp_matching *s) {
   return s->frame_capacity * s->frame_size + (s->next_capacity + s->type_capacity) * sizeof(uint32_t) +
-         s->counter_capacity * sizeof *s->counters + s->bits_capacity * sizeof *s->bits;
+         s->counter_capacity * sizeof *s->counters + s->bits_capacity * sizeof *s->bits +
+         s->chain_capacity * sizeof *s->chains;
 }

@@ -25,7 +25,7 @@ typedef struct hp_matching {
   hp_bits *bits;      /* matched, active and accepts */
   uint32_t bits_capacity;
   char *frames;
-  uint32_t *frame_next;  /* of free frames */
+  uint32_t *frame_next;  /* of a free frame: the next one; of others: nodes that use it, less 1 */
   uint32_t *first_types; /* by frame: the first type counter */
   uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
   size_t frame_size;
@@ -44,7 +44,7 @@ void hp_matching_close(hp_matching *matching);
  * accepts. Opens a frame for an element that was pushed, in its node's `next`. 0 there is the empty
  * frame. */
 bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
-/* Frees the frame of a node. */
+/* A node does not use its frame any more. */
 void hp_matching_free_frame(hp_matching *matching, uint32_t frame);
 /* No element matches this selector any longer. */
 void hp_matching_retire(hp_matching *matching, uint32_t rule);

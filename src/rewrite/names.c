@@ -4,16 +4,13 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-enum { MIN_LIMIT = 64, MIN_CHAINS = 64 };
+enum { MIN_LIMIT = 64, MIN_CHAINS = 16 };
 
 void hp_names_open(hp_names *n, const hp_atoms *fixed, hp_unwind *unwind) {
   hp_names_close(n);
   n->fixed = fixed;
   n->unwind = unwind;
   n->limit = MIN_LIMIT;
-  n->chain_count = MIN_CHAINS;
-  hp_grow(&n->chains, &n->chain_capacity, n->chain_count, unwind);
-  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
 }
 
 void hp_names_close(hp_names *n) {
@@ -53,8 +50,9 @@ static void enter(hp_names *n, uint32_t index) {
 
 /* Doubles the number of chains. */
 static void grow_chains(hp_names *n) {
-  hp_grow(&n->chains, &n->chain_capacity, 2 * (size_t)n->chain_count, n->unwind);
-  n->chain_count *= 2;
+  uint32_t count = n->chain_count ? 2 * n->chain_count : MIN_CHAINS;
+  hp_grow_tight(&n->chains, &n->chain_capacity, count, n->unwind);
+  n->chain_count = count;
   memset(n->chains, 0, n->chain_count * sizeof *n->chains);
   for (uint32_t i = 0; i < n->count; i++)
     if (n->own[i].bytes) enter(n, i + 1);
@@ -101,7 +99,7 @@ void hp_names_mark(hp_names *n, hp_atom atom) {
 }
 
 void hp_names_sweep(hp_names *n) {
-  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
+  if (n->chain_count) memset(n->chains, 0, n->chain_count * sizeof *n->chains);
   n->used = n->free = 0;
   n->bytes = 0;
   for (uint32_t i = 0; i < n->count; i++) {

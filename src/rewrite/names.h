@@ -34,6 +34,10 @@ hp_atom hp_names_find(const hp_names *names, const char *bytes, size_t length);
 hp_atom hp_names_add(hp_names *names, const char *bytes, size_t length);
 hp_name hp_names_of(const hp_names *names, hp_atom atom);
 
+static inline size_t hp_names_memory(const hp_names *n) {
+  return n->capacity * sizeof *n->own + n->bytes + n->chain_capacity * sizeof *n->chains;
+}
+
 /* Names are to be swept: the owner marks those of all open elements, then calls hp_names_sweep. */
 static inline bool hp_names_are_many(const hp_names *names) { return names->used > names->limit; }
 void hp_names_mark(hp_names *names, hp_atom atom);

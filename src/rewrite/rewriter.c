@@ -29,6 +29,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_matching_close(&r->matching);
   hp_scratch_close(&r->scratch);
   hp_edits_close(&r->edits);
+  hp_sink_close(&r->sink);
   hp_decoder_destroy(r->decoder);
   hp_free(r->spans.items);
   hp_bytes_free(&r->held);
@@ -119,7 +120,7 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
 
 static void open_rules(hpar_rewriter *r) {
   const hpar_rules *rules = r->rules;
-  hp_grow(&r->rule_states, &r->rule_capacity, rules->count, &r->unwind);
+  hp_grow_tight(&r->rule_states, &r->rule_capacity, rules->count, &r->unwind);
   r->active_rules = r->text_rules = r->comment_rules = r->whole_text_rules = r->doctype_rules = r->end_rules = 0;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 1024 };
+enum { BLOCK_BYTES = 512 };
 
 struct hp_scratch_block {
   struct hp_scratch_block *next;
@@ -64,7 +64,7 @@ void hp_scratch_close(hp_scratch *s) {
 char *hp_bytes_extend(hp_bytes *b, size_t length, hp_unwind *unwind) {
   size_t need = b->length + length;
   if (need > UINT32_MAX) hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
-  hp_grow(&b->data, &b->capacity, need, unwind);
+  hp_grow_tight(&b->data, &b->capacity, need, unwind);
   char *at = b->data + b->length;
   b->length = (uint32_t)need;
   return at;

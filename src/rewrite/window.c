@@ -43,11 +43,18 @@ static uint64_t retained(const hpar_rewriter *r) {
   return r->in_text && r->text_rules && r->text_start < position ? r->text_start : position;
 }
 
+static size_t element_memory(const hpar_element *e) {
+  return (size_t)e->before.capacity + e->prepend.capacity + e->append.capacity + e->after.capacity +
+         e->rename.capacity + e->edit_text.capacity + e->edit_capacity * sizeof *e->edits +
+         e->ends.capacity * sizeof *e->ends.items + e->scopes.capacity * sizeof *e->scopes.items;
+}
+
 static size_t memory_of(const hpar_rewriter *r) {
   return sizeof *r + r->held.capacity + hp_shadow_memory(&r->shadow) + hp_matching_memory(&r->matching) +
-         r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity +
-         r->names.capacity * sizeof(hp_own_name) + r->names.bytes + r->record_capacity * sizeof *r->records +
-         r->spans.capacity * sizeof(hp_span);
+         r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
+         r->record_capacity * sizeof *r->records + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
+         r->rule_capacity * sizeof *r->rule_states + r->find_text.capacity + r->find_capacity * sizeof *r->finds +
+         r->after_tag.capacity + (r->sink.buffer ? HP_SINK_BYTES : 0);
 }
 
 void hp_window_check_memory(hpar_rewriter *r) {

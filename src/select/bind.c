@@ -211,7 +211,8 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
   m->is_quirky = document->quirks == HPAR_QUIRKS;
   m->words = (set->instructions_count + HP_BITS - 1) / HP_BITS;
   if (!m->words) m->words = 1;
-  if (!bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
+  m->tag_rows = hp_allocate_zeroed(HP_KNOWN_ATOMS * sizeof *m->tag_rows);
+  if (!m->tag_rows || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
   if (!hp_select_grow(&m->rows, &m->row_capacity, m->words, sizeof *m->rows)) return HPAR_ERROR_MEMORY;
   memset(m->rows, 0, m->words * sizeof *m->rows);
   m->row_count = 1;
@@ -221,6 +222,7 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
 }
 
 void hp_matcher_close(hp_matcher *m) {
+  hp_free(m->tag_rows);
   hp_free(m->names);
   hp_free(m->rows);
   hp_free(m->universal);

@@ -49,7 +49,7 @@ typedef struct hp_matcher {
   hp_bound_name *names;
   hp_bits *rows; /* each has `words` words and holds `universal` */
   uint32_t row_count, row_capacity;
-  uint32_t tag_rows[HP_KNOWN_ATOMS]; /* of the names with fixed atoms */
+  uint32_t *tag_rows; /* HP_KNOWN_ATOMS: of the names with fixed atoms */
   hp_row_table tags, ids, classes, attributes;
   bool reads_attributes;                  /* a table other than `tags` is used */
   hp_atom only_name;                      /* the tables have one key, of this attribute; 0: more */

@@ -19,7 +19,7 @@ void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting
   s->slot_count = 1;
   s->free_nodes = s->free_blocks = 0;
   s->loose = 0;
-  s->loose_limit = 32;
+  s->loose_limit = MIN_LOOSE;
   s->origin = 0;
   hp_builder_open(b, &s->document, &s->tokenizer, unwind);
   s->root = ref_of_slot(add_slots(s, 1, SLOT_NODE));

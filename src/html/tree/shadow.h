@@ -10,8 +10,11 @@
  *   kind, ns, name, flags   as in a tree
  *   parent                  the parent at the moment of insertion
  *   previous, next          two values of the owner, initially 0
+ *   last                    1: children with the same `next` may share the node. The owner sets it
+ *   first                   number of open elements that share the node, less 1
  *   attributes              of a formatting element: a block that represents its attributes
- * Most elements for which the owner sets no value have one node in common, whose values stay 0.
+ * Most elements without owner values have one node in common. An element with the value `next` of
+ * its parent may share the parent's node.
  * Nodes are in one array that may move: a reference stays valid, a pointer does not. */
 
 #include "html/tree/builder.h"
@@ -94,7 +97,7 @@ void hp_shadow_take_end(hp_shadow *shadow);
 /* What hp_shadow_run_fast may process. */
 typedef struct hp_shadow_fast {
   const uint8_t *starts; /* by name: hp_fused_kind of the start tag, or OTHER to leave it */
-  bool parents_matter;   /* leaves start tags where `next` of the current node is not 0 */
+  bool inherits_next;    /* an element shares the node of its parent if that has `next` */
 } hp_shadow_fast;
 
 typedef struct hp_shadow_run {
