@@ -214,6 +214,41 @@ static void test_target_memory(void) {
   free(bytes);
 }
 
+/* Slices find out whether all bytes are ASCII: then the text is the bytes themselves. */
+static void test_ascii_in_slices(void) {
+  enum { LENGTH = 40000 };
+  static const size_t places[] = {LENGTH, 0, 2047, 2048, 9999, 10000, 30000, LENGTH - 1};
+  const hp_encoding *encoding = named("windows-1252");
+  char *bytes = malloc(LENGTH);
+  if (!bytes) exit(1);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    memset(bytes, 'a', LENGTH);
+    if (places[i] < LENGTH) bytes[places[i]] = (char)0xE9;
+    for (size_t checked = 0; checked < LENGTH; checked = checked ? 10 * checked : 1000) {
+      hp_buffer target = {0};
+      unsigned slices = 0;
+      hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
+      hp_slice_executor executor = {.buffer = &target,
+                                    .run = run_backwards,
+                                    .context = &slices,
+                                    .max_slices = 4,
+                                    .min_slice_bytes = 1000,
+                                    .min_checked_bytes = checked};
+      hp_input input = {0}, whole = {0};
+      if (CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK) &&
+          CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) {
+        CHECK_EQ(input.bytes == bytes, places[i] == LENGTH);
+        CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
+        CHECK_EQ(hp_input_offset(&input, input.length), LENGTH);
+      }
+      hp_input_close(&whole);
+      hp_input_close(&input);
+      hp_buffer_close(&target);
+    }
+  }
+  free(bytes);
+}
+
 /* Checks every single split, single bytes, decoding to the final position, slices, and offsets. */
 static bool check_ways(const hp_encoding *encoding, const char *bytes, size_t length, const buffer *whole) {
   buffer text = {0};
@@ -783,6 +818,7 @@ int main(int count, char **arguments) {
   test_indexes();
   test_random();
   test_offsets();
+  test_ascii_in_slices();
   test_target_memory();
   test_sniff();
   if (hpar_parser_create(&parser) || hpar_document_create(&document) || hpar_document_create(&other)) exit(1);

@@ -7,8 +7,11 @@
 #include "text/encoding/decoder.h"
 
 #include <hpar/parse.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+
+enum { NEAR = 2 << 10 };
 
 static const char *skip_ascii(const char *at, const char *end) {
   while (end - at >= 32) {
@@ -226,14 +229,54 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   return HPAR_OK;
 }
 
+typedef struct ascii_check {
+  const char *bytes;
+  size_t length;
+  unsigned count;       /* slices */
+  _Atomic bool is_over; /* some byte is not ASCII */
+} ascii_check;
+
+static void check_slice(void *job, unsigned i) {
+  enum { STEP = 4 << 10 }; /* between two looks at `is_over` */
+  ascii_check *all = job;
+  const char *at = all->bytes + all->length / all->count * i;
+  const char *end = i + 1 == all->count ? all->bytes + all->length : at + all->length / all->count;
+  while (at < end && !atomic_load_explicit(&all->is_over, memory_order_relaxed)) {
+    const char *stop = end - at > STEP ? at + STEP : end;
+    if (skip_ascii(at, stop) < stop) atomic_store_explicit(&all->is_over, true, memory_order_relaxed);
+    at = stop;
+  }
+}
+
+/* Returns whether all bytes are ASCII. The slices of the executor stop at the first other byte. */
+static bool is_ascii(const char *bytes, size_t length, const hp_slice_executor *executor) {
+  size_t count = executor->min_checked_bytes ? length / executor->min_checked_bytes : 1;
+  if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
+  if (count < 1) count = 1;
+  ascii_check all = {bytes, length, (unsigned)count, false};
+  /* Most texts differ from ASCII early. */
+  size_t first = length / count < NEAR ? length / count : NEAR;
+  if (skip_ascii(bytes, bytes + first) < bytes + first) return false;
+  if (count > 1)
+    executor->run(executor->context, (unsigned)count, check_slice, &all);
+  else
+    check_slice(&all, 0);
+  return !atomic_load_explicit(&all.is_over, memory_order_relaxed);
+}
+
 hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
                                 const hp_slice_executor *executor) {
   if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
   if (!length) bytes = "";
   hp_input made = {.bytes = bytes, .length = length, .encoding = encoding, .source = bytes, .source_length = length};
+  /* Slices decode the ASCII beginning, too. */
+  bool in_slices = executor && executor->run && length / 2 >= executor->min_slice_bytes;
   size_t ascii = 0;
   if (hp_encoding_keeps_ascii(encoding)) {
-    ascii = (size_t)(skip_ascii(bytes, bytes + length) - bytes);
+    if (!in_slices)
+      ascii = (size_t)(skip_ascii(bytes, bytes + length) - bytes);
+    else if (is_ascii(bytes, length, executor))
+      ascii = length;
     if (ascii == length) {
       made.source = NULL;
       *input = made;
@@ -247,8 +290,6 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   hpar_status status = hp_decoder_create(&first, encoding);
   if (status != HPAR_OK) return status;
   hp_decoder_destroy(first);
-  /* The slices decode the ASCII beginning, too. */
-  if (executor && executor->run && length / 2 >= executor->min_slice_bytes) ascii = 0;
   const unsigned char *source = (const unsigned char *)bytes;
   decoding all = {
       .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};

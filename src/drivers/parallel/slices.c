@@ -3,7 +3,9 @@
 #include "drivers/parallel/executor.h"
 
 /* A smaller slice costs more than it saves. */
-enum { MIN_DECODED_BYTES = 8 << 10, MIN_CHECKED_BYTES = 32 << 10 };
+enum { MIN_DECODED_BYTES = 4 << 10, MIN_CHECKED_BYTES = 8 << 10 };
+/* Larger slices are not needed. Texts below MIN_LONG_BYTES have no smaller ones. */
+enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES = 128 << 10 };
 /* The bytes of some slices take several times longer than those of others. */
 enum { SLICES_PER_THREAD = 4 };
 /* The inline executor uses small slices, so that tests cover them. */
@@ -49,6 +51,10 @@ static void run_inline(void *context, unsigned count, void (*work)(void *job, un
   while (count--) work(job, count);
 }
 
+static size_t between(size_t bytes, size_t least, size_t most) {
+  return bytes < least ? least : bytes < most ? bytes : most;
+}
+
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor) {
   executor->first_slice_bytes = hp_merger_share(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
@@ -63,6 +69,8 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t lengt
   executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;
   executor->max_slices = threads > 2 ? SLICES_PER_THREAD * threads : threads;
-  executor->min_slice_bytes = MIN_DECODED_BYTES;
-  executor->min_checked_bytes = MIN_CHECKED_BYTES;
+  size_t share = length / ((size_t)SLICES_PER_THREAD * threads);
+  if (length < MIN_LONG_BYTES) share = MAX_CHECKED_BYTES;
+  executor->min_slice_bytes = between(share, MIN_DECODED_BYTES, MAX_DECODED_BYTES);
+  executor->min_checked_bytes = between(share, MIN_CHECKED_BYTES, MAX_CHECKED_BYTES);
 }
