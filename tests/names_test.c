@@ -1,5 +1,5 @@
 /* Checks the names: the table of short names against the complete table, end tags of the current
- * node's name, and the hash tables of a document's names.
+ * node's name, the cache of longer names, and the hash tables of a document's names.
  *
  *   names_test slots   prints the slots of some names in the hash table of a document */
 
@@ -7,6 +7,8 @@
 #include "base/short_name.h"
 #include "check.h"
 #include "support/tokens.h"
+
+#include <hpar/hpar.h>
 
 enum { PADDED = 160 };
 
@@ -189,6 +191,44 @@ static void test_key(const char *program) {
   CHECK(hp_hash_key[0] && hp_hash_key[1] & 1);
 }
 
+/* Returns true if attribute `index` of `element` has this name. */
+static bool has_name(const hpar_document *document, hpar_node element, size_t index, const char *name, size_t length) {
+  hpar_attribute attribute;
+  return hpar_node_attribute_at(document, element, index, &attribute) && attribute.local_name.length == length &&
+         !memcmp(attribute.local_name.bytes, name, length);
+}
+
+/* Names of 8 to 40 bytes that differ in one byte, each in two elements. The third attribute is a
+ * duplicate. The space after the elements is `rest` bytes. */
+static void check_long_names(hpar_parser *parser, hpar_document *document, size_t length, size_t rest) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  for (size_t at = 0; at < length; at++) {
+    char left[64] = {0}, right[64] = {0}, html[1024];
+    memset(left, 'n', length);
+    memset(right, 'n', length);
+    right[at] = 'm';
+    int bytes = snprintf(html, sizeof html, "<body><p %s=1 %s='2' %s=3><p %s=1 %s='2' %s=3>%*s", left, right, left,
+                         left, right, right, (int)rest, "");
+    if (!CHECK(!hpar_parse(parser, &options, html, (size_t)bytes, document, NULL))) return;
+    hpar_node body = hpar_node_last_child(document, hpar_node_first_child(document, hpar_document_root(document)));
+    for (hpar_node p = hpar_node_first_child(document, body); p; p = hpar_node_next(document, p)) {
+      if (hpar_node_kind(document, p) != HPAR_NODE_ELEMENT) continue;
+      CHECK_EQ(hpar_node_attribute_count(document, p), 2);
+      CHECK(has_name(document, p, 0, left, length) && has_name(document, p, 1, right, length));
+    }
+  }
+}
+
+static void test_long_names(void) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  if (CHECK(!hpar_parser_create(&parser)) && CHECK(!hpar_document_create(&document)))
+    for (size_t length = 8; length <= 40; length++)
+      for (size_t rest = 1; rest <= 400; rest += 57) check_long_names(parser, document, length, rest);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+}
+
 int main(int count, char **arguments) {
   tokens tokens;
   tokens_open(&tokens);
@@ -200,6 +240,7 @@ int main(int count, char **arguments) {
   test_short_names();
   test_current_names(&tokens);
   test_similar_names(&tokens);
+  test_long_names();
   test_key(arguments[0]);
   tokens_close(&tokens);
   return check_report();

@@ -72,9 +72,11 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
 
 void hp_tokenizer_close(hp_tokenizer *t) {
   hp_free(t->names);
+  hp_free(t->long_names);
   hp_free(t->cache_memory);
   hp_free(t->seen);
   t->names = NULL;
+  t->long_names = NULL;
   t->cached_tags = t->cache_memory = NULL;
   memset(t->document_names, 0, sizeof t->document_names);
   t->seen = NULL;
@@ -258,11 +260,16 @@ hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p, uint
       p += *p == ' ';
       unsigned n = probe_attribute_name(p);
       hp_atom atom;
-      if (!(atom = hp_short_name_atom(p, n)) && !(atom = cached_name(t, p, n))) {
-        if (*p != '/' || p[1] != '>') goto slowly;
-        tag.flags = HP_TOKEN_SELF_CLOSING;
-        p++;
-        break;
+      if (!(atom = hp_short_name_atom(p, n))) {
+        name_end found = cached_attribute_name(t, p, n);
+        atom = found.atom;
+        n = found.length;
+        if (!atom) {
+          if (*p != '/' || p[1] != '>') goto slowly;
+          tag.flags = HP_TOKEN_SELF_CLOSING;
+          p++;
+          break;
+        }
       }
       if (seen[atom] == serial || tag.limit - (char *)item < (ptrdiff_t)sizeof *item) goto slowly;
       const char *value = p + n, *stop = value;

@@ -21,7 +21,7 @@ typedef enum hp_content {
   HP_CONTENT_CDATA_SECTION
 } hp_content;
 
-enum { HP_CACHED_NAMES = 256 };
+enum { HP_CACHED_NAMES = 256, HP_CACHED_LONG_NAMES = 64 };
 
 typedef struct hp_tokenizer {
   const char *base; /* the input; never moves; nodes borrow it */
@@ -45,8 +45,9 @@ typedef struct hp_tokenizer {
   uint32_t *seen; /* by atom: serial of the tag that had this attribute */
   uint32_t seen_capacity, serial;
   const struct hp_scan_kernels *scan;
-  struct hp_cached_name *names; /* atoms of names of up to 15 bytes; NULL: no names */
-  uint64_t names_generation;    /* of the interner's atoms */
+  struct hp_cached_name *names;           /* atoms of names of up to 15 bytes; NULL: no names */
+  struct hp_cached_long_name *long_names; /* the same for 16 to 31 bytes */
+  uint64_t names_generation;              /* of the interner's atoms */
   /* The bit of each entry of `names` that belongs to the interner's atoms. */
   uint64_t document_names[HP_CACHED_NAMES / 64];
   struct hp_cached_tag *cached_tags, *cache_memory; /* tag_cache.h; NULL: none */
