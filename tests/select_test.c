@@ -165,6 +165,24 @@ static void check_cases(void) {
     if (cases[i][1]) check_matches(LIST, cases[i][0], cases[i][1]);
 }
 
+/* Checks the language that a meta element declares for the document. */
+static void check_default_language(void) {
+  static const char *const cases[][3] = {
+      {"<meta http-equiv=Content-Language content=' en-GB x'><p id=a><p id=b lang=de>", ":lang(en)", "a"},
+      {"<meta http-equiv=content-language content=en><p id=a><p id=b lang=''>", ":lang(en)", "a"},
+      {"<meta http-equiv=content-language content='en,de'><p id=a>", ":lang(en)", ""},
+      {"<meta http-equiv=content-language content=de><p id=a><meta http-equiv=content-language content=en>",
+       ":lang(en)", "a"},
+      {"<meta http-equiv=content-language content=en><meta http-equiv=content-language content=' '><p id=a>",
+       ":lang(en)", "a"},
+      {"<meta name=content-language content=en><p id=a>", ":lang(en)", ""},
+      {"<template><meta http-equiv=content-language content=en></template><p id=a>", ":lang(en)", ""},
+      {"<meta http-equiv=content-language content=&#101;n><div lang=fr><p id=a><p id=b lang=en>", "p:lang(en, fr)",
+       "a b"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_matches(cases[i][0], cases[i][1], cases[i][2]);
+}
+
 static void check_contexts(void) {
   check_matches("<p id=A class=Q>", "#a.q", "A"); /* quirks mode */
   check_matches("<!DOCTYPE html><p id=A class=Q>", "#a.q", "");
@@ -429,6 +447,7 @@ int main(void) {
     return check_report();
   check_cases();
   check_contexts();
+  check_default_language();
   check_errors();
   check_tops();
   check_many();

@@ -18,7 +18,8 @@
  *
  * The pseudo-classes of a user's actions (:hover :active :focus :focus-within :focus-visible
  * :visited :target) match nothing. A pseudo-element, and any other pseudo-class, is an error.
- * :lang() looks at attributes only. The contents of a template element are not among its
+ * :lang() looks at attributes and at the last meta element with http-equiv=content-language. In a
+ * stream it looks at attributes only. The contents of a template element are not among its
  * descendants.
  *
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */

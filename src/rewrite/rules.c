@@ -258,7 +258,8 @@ static void find_fast_tags(hpar_rules *rules) {
 static void find_needs(hpar_rules *rules) {
   const hpar_selectors *set = rules->selectors;
   const hp_matcher *m = &rules->matcher;
-  rules->needs_every_tag = set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->counters;
+  rules->needs_every_tag =
+      set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->counters || set->languages;
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     uint8_t combinator = set->instructions[i].combinator;
     if (combinator != HP_COMBINATOR_NONE) rules->needs_frames = true;
@@ -268,7 +269,7 @@ static void find_needs(hpar_rules *rules) {
   rules->needs_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;
   rules->has_universal = is_any(m->universal, m->words);
   for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
-  rules->skips_tags = !rules->needs_every_tag && !set->looks_at_languages;
+  rules->skips_tags = !rules->needs_every_tag;
   find_fast_tags(rules);
 }
 

@@ -194,7 +194,7 @@ static bool file_all(hp_matcher *m) {
 static void find_needs(hp_matcher *m) {
   const hpar_selectors *set = m->set;
   m->reads_frames =
-      set->counters || set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->looks_at_languages;
+      set->counters || set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->languages;
   for (uint32_t i = 0; i < set->instructions_count; i++)
     m->reads_frames |= set->instructions[i].combinator != HP_COMBINATOR_NONE;
   m->reads_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;

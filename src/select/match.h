@@ -44,8 +44,9 @@ typedef struct hp_matcher {
   const hpar_selectors *set;
   const hpar_document *document;
   hp_ref scope;
-  bool is_quirky; /* ids and classes ignore ASCII case */
-  uint32_t words; /* of a set of instructions */
+  hpar_string language; /* if elements inherit none; the caller sets it */
+  bool is_quirky;       /* ids and classes ignore ASCII case */
+  uint32_t words;       /* of a set of instructions */
   hp_bound_name *names;
   hp_bits *rows; /* each has `words` words and holds `universal` */
   uint32_t row_count, row_capacity;
@@ -69,21 +70,16 @@ typedef struct hp_matcher {
   uint32_t type_mask, type_count;
 } hp_matcher;
 
-typedef struct hp_language {
-  const char *bytes; /* NULL: unknown */
-  size_t length;
-} hp_language;
-
 typedef struct hp_frame {
-  hp_ref element;    /* 0: the document */
-  hp_ref next;       /* the sibling after it; only hp_walk sets it */
-  uint32_t children; /* elements so far */
-  uint32_t of_type;  /* children so far with the type of the last one, it included */
-  hp_language language;
+  hp_ref element;            /* 0: the document */
+  hp_ref next;               /* the sibling after it; only hp_walk sets it */
+  uint32_t children;         /* elements so far */
+  uint32_t of_type;          /* children so far with the type of the last one, it included */
   bool is_disabled;          /* a fieldset around it disables its form controls */
   bool has_legend;           /* a legend child came */
   bool last_is_first_legend; /* it was the last child, and the first legend */
-  hp_bits bits[];            /* child, heir, next, later, then counters, `words` words each */
+  /* child, heir, next, later, `words` words each; counters; HP_TEST_LANG tests that hold */
+  hp_bits bits[];
 } hp_frame;
 
 /* An element as the tests see it. */
@@ -160,13 +156,21 @@ bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_su
 /* Returns true if one of the choices holds. */
 bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, const hp_subject *subject,
                      const hp_frame *parent);
-/* Returns the language of the element, which is `inherited` where it declares none. */
-hp_language hp_language_of(const hp_matcher *matcher, const hp_subject *subject, hp_language inherited);
+/* Writes the language tests that hold for the element in its frame. Those of the parent's frame
+ * remain if the element declares no language. */
+void hp_find_languages(const hp_matcher *matcher, hp_frame *frame, const hp_frame *parent, const hp_subject *subject);
+/* Writes the language tests that hold for a language tag. */
+void hp_find_ranges(const hp_matcher *matcher, hp_frame *frame, hpar_string language);
 /* Returns true if `index` is a·n + b for an n that is not negative. */
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index);
 
 static inline uint32_t hp_counter(const hp_matcher *matcher, const hp_frame *frame, uint32_t slot) {
   return (uint32_t)frame->bits[4 * matcher->words + slot];
+}
+
+/* Returns the language tests that hold for the element of the frame. */
+static inline const hp_bits *hp_languages(const hp_matcher *matcher, const hp_frame *frame) {
+  return frame->bits + 4 * matcher->words + matcher->set->counters;
 }
 
 /* Returns the place of an element's namespace among those of elements. */

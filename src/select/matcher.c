@@ -117,7 +117,8 @@ void hp_matcher_forget_types(hp_matcher *m) {
 }
 
 size_t hp_frame_size(const hp_matcher *m) {
-  return sizeof(hp_frame) + (4 * (size_t)m->words + m->set->counters) * sizeof(hp_bits);
+  size_t languages = (m->set->languages + HP_BITS - 1) / HP_BITS;
+  return sizeof(hp_frame) + (4 * (size_t)m->words + m->set->counters + languages) * sizeof(hp_bits);
 }
 
 void hp_frame_open_root(const hp_matcher *m, hp_frame *frame) { memset(frame, 0, hp_frame_size(m)); }
@@ -155,7 +156,7 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   frame->element = s->ref;
   frame->children = frame->of_type = 0;
   frame->has_legend = false;
-  frame->language = m->set->looks_at_languages ? hp_language_of(m, s, parent->language) : (hp_language){NULL, 0};
+  if (m->set->languages) hp_find_languages(m, frame, parent, s);
   frame->is_disabled = m->set->looks_at_forms &&
                        disables(parent, above, s, is_legend_of_fieldset(m, parent, s) && parent->last_is_first_legend);
   for (uint32_t i = 0; i < 4 * words + m->set->counters; i++) frame->bits[i] = 0;

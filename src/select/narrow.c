@@ -9,7 +9,7 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 bool hp_walk_is_narrow(const hp_matcher *m) {
-  return m->words == 1 && !m->set->counts_types && !m->set->looks_at_forms && !m->set->looks_at_languages;
+  return m->words == 1 && !m->set->counts_types && !m->set->looks_at_forms && !m->set->languages;
 }
 
 /* What a set reads of attributes to find candidates. */

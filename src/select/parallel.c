@@ -37,6 +37,7 @@ typedef struct job {
   const hpar_selectors *set;
   const hpar_document *document;
   hp_ref top;
+  hpar_string language; /* the default of the document */
   hp_ref samples[MAX_SAMPLES];
   uint32_t sample_count;
   uint64_t extent; /* of the tree below `top`, in units of references */
@@ -102,6 +103,7 @@ static void match_range(const job *j, range *r) {
   visitor v = {.range = &own};
   hp_walk walk;
   hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
+  v.matcher.language = j->language;
   hp_walk_open(&walk, &v.matcher);
   if (!status) status = hp_walk_range(&walk, j->top, r->first, r->end, visit, &v);
   if (status) own.status = status;
@@ -198,6 +200,7 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
   j->set = set;
   j->document = document;
   j->top = top;
+  if (set->languages) j->language = hp_default_language(document);
   take_samples(j);
   hpar_status status = HPAR_OK;
   if (j->extent < min_extent(set, &options)) {

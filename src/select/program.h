@@ -92,7 +92,7 @@ typedef struct hp_test {
   uint32_t name; /* of an attribute: an index of `names` */
   uint32_t first, count;
   int32_t a, b;
-  uint32_t slot;          /* of a counter */
+  uint32_t slot;          /* of a counter; HP_TEST_LANG: its number among those tests */
   uint32_t value, length; /* of a name or value: a place in `text` */
 } hp_test;
 
@@ -160,8 +160,9 @@ typedef struct hpar_selectors {
   HP_SELECT_ARRAY(uint32_t, starts); /* of relative selectors: indices of `relatives` */
   uint32_t selectors;                /* added so far */
   uint32_t counters;                 /* slots of :nth-child(of S) */
+  uint32_t languages;                /* tests of a language range */
   uint32_t ahead_counters;           /* slots of :nth-last-child(of S) */
-  bool counts_types, looks_at_siblings, looks_at_languages, looks_at_forms;
+  bool counts_types, looks_at_siblings, looks_at_forms;
 } hpar_selectors;
 
 /* Returns true if a test of the set needs the walk in reverse document order. */

@@ -53,7 +53,7 @@ static const pseudo pseudos[] = {
     {"matches", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
     {"not", PSEUDO_LIST, HP_TEST_LIST, NEGATED, NULL},
     {"has", PSEUDO_HAS, HP_TEST_AHEAD, 0, ":has() needs what follows the start tag"},
-    {"lang", PSEUDO_LANG, HP_TEST_LANG, 0, ":lang() is not supported in a stream"},
+    {"lang", PSEUDO_LANG, HP_TEST_LANG, 0, NULL},
     {"hover", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
     {"active", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
     {"focus", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
@@ -387,7 +387,6 @@ static bool read_lang(hp_selector_parser *p, uint32_t compound) {
   enum { MAX_RANGES = 32 };
   hp_choice choices[MAX_RANGES];
   uint32_t n = 0;
-  p->set->looks_at_languages = true;
   do {
     hp_test test = {.kind = HP_TEST_LANG, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
     hp_css_skip_space(&p->css);
@@ -412,6 +411,7 @@ static bool read_lang(hp_selector_parser *p, uint32_t compound) {
     if (!made) return hp_selector_out_of_memory(p);
     *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
     uint32_t one = p->set->compounds_count - 1;
+    test.slot = p->set->languages++;
     if (!add_walk_test(p, one, test)) return false;
     choices[n++] = (hp_choice){false, one};
     hp_css_skip_space(&p->css);

@@ -32,7 +32,7 @@ void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before) {
   set->ahead_counters = before->ahead_counters;
   set->counts_types = before->counts_types;
   set->looks_at_siblings = before->looks_at_siblings;
-  set->looks_at_languages = before->looks_at_languages;
+  set->languages = before->languages;
   set->looks_at_forms = before->looks_at_forms;
 }
 
@@ -100,6 +100,7 @@ static hpar_status open_selection(selection *s, const hpar_selectors *set, const
   memset(s, 0, sizeof *s);
   s->top = top;
   hpar_status status = hp_matcher_open(&s->matcher, set, document, scope);
+  if (set->languages) s->matcher.language = hp_default_language(document);
   if (!status && hp_selectors_walk_back(set)) {
     status = hp_ahead_open(&s->ahead, &s->matcher, hp_root_of(document, top));
     s->matcher.ahead = s->ahead.tests;

@@ -226,22 +226,44 @@ static bool local_holds(const hp_matcher *m, const hp_ahead_test *test, const hp
   return false;
 }
 
-hp_language hp_language_of(const hp_matcher *m, const hp_subject *s, hp_language inherited) {
-  const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
-  if (!own) own = find_attribute(s, HP_LANG);
-  if (!own) return inherited;
-  hpar_string value = hp_value_of(m, s, own);
-  return (hp_language){value.bytes, value.length};
-}
-
 /* Implements the extended filtering of RFC 4647 for a range without wildcards, and '*' alone. */
-static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
-  hp_language language = hp_language_of(m, s, parent ? parent->language : (hp_language){NULL, 0});
+static bool range_holds(const hp_matcher *m, const hp_test *test, hpar_string language) {
   const char *range = text_at(m, test->value);
-  if (!language.bytes || !language.length || !test->length) return false;
+  if (!language.length || !test->length) return false;
   if (test->length == 1 && *range == '*') return true;
   return language.length >= test->length && hp_ascii_equal(language.bytes, range, test->length) &&
          (language.length == test->length || language.bytes[test->length] == '-');
+}
+
+/* Returns the attribute that declares the language, or NULL. */
+static const hp_attribute *language_of(const hp_subject *s) {
+  const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
+  return own ? own : find_attribute(s, HP_LANG);
+}
+
+void hp_find_ranges(const hp_matcher *m, hp_frame *frame, hpar_string language) {
+  hp_bits *bits = frame->bits + 4 * m->words + m->set->counters;
+  for (uint32_t i = 0; i < m->set->languages; i += HP_BITS) bits[i / HP_BITS] = 0;
+  for (uint32_t t = 0; t < m->set->tests_count; t++) {
+    const hp_test *test = &m->set->tests[t];
+    if (test->kind == HP_TEST_LANG && range_holds(m, test, language)) hp_set_bit(bits, test->slot);
+  }
+}
+
+void hp_find_languages(const hp_matcher *m, hp_frame *frame, const hp_frame *parent, const hp_subject *s) {
+  const hp_attribute *own = language_of(s);
+  hp_bits *bits = frame->bits + 4 * m->words + m->set->counters;
+  if (own) {
+    hp_find_ranges(m, frame, hp_value_of(m, s, own));
+    return;
+  }
+  for (uint32_t i = 0; i < m->set->languages; i += HP_BITS) bits[i / HP_BITS] = hp_languages(m, parent)[i / HP_BITS];
+}
+
+static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+  const hp_attribute *own = language_of(s);
+  if (own) return range_holds(m, test, hp_value_of(m, s, own));
+  return parent && hp_bit_is_set(hp_languages(m, parent), test->slot);
 }
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {

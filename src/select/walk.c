@@ -18,7 +18,9 @@ static bool make_room(hp_walk *w) { return hp_select_grow(&w->frames, &w->capaci
 
 static hpar_status open_root(hp_walk *w) {
   if (!make_room(w)) return HPAR_ERROR_MEMORY;
-  hp_frame_open_root(w->matcher, frame_at(w, w->depth++));
+  hp_frame *root = frame_at(w, w->depth++);
+  hp_frame_open_root(w->matcher, root);
+  if (w->matcher->set->languages) hp_find_ranges(w->matcher, root, w->matcher->language);
   return HPAR_OK;
 }
 

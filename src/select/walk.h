@@ -47,6 +47,9 @@ static inline hp_ref hp_element_from(const char *base, hp_ref node) {
   return node;
 }
 
+/* Returns the language that the last meta element of the document with http-equiv=content-language
+ * declares, or an empty string. */
+hpar_string hp_default_language(const hpar_document *document);
 /* Returns the node after `node` and its descendants, below `top`, or 0. */
 hp_ref hp_node_after(const char *base, hp_ref node, hp_ref top);
 /* Returns the first element in document order that is not below `node`, or 0. */
