@@ -185,7 +185,10 @@ static hpar_status reserve_values(const hp_session *session, const hp_request *r
   document->deferred_bytes += t->deferred_bytes;
   size_t most = hp_decoded_bound(request->length);
   bool unknown = request->limits.deadline && session->result.driver != HP_DRIVER_SEQUENTIAL;
-  if ((unknown && t->may_defer) || document->deferred_bytes > most) document->deferred_bytes = most;
+  if (!t->may_defer)
+    document->deferred_bytes = 0;
+  else if (unknown || document->deferred_bytes > most)
+    document->deferred_bytes = most;
   return hp_document_reserve_values(document);
 }
 

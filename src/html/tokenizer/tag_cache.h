@@ -28,8 +28,8 @@ static inline void hp_tag_cache_need(hp_tokenizer *tokenizer) {
   if ((size_t)(tokenizer->at - tokenizer->base) >= tokenizer->cache_from) hp_tag_cache_make(tokenizer);
 }
 
-/* Returns true for `href` and `id`, whose values are mostly different: 7% of such tags on the pages
- * repeat an earlier tag, and 45% of the others. `at` is before the name of an attribute. */
+/* Returns true for `href` and `id`, whose values are mostly different: 9% of such tags on pages
+ * repeat an earlier tag, and 59% of the others. `at` is before the name of an attribute. */
 static inline bool hp_is_unique_attribute(const char *at) { return (at[1] | 1) == 'i'; }
 
 /* Compares whole blocks. The last block may differ after the first `length` bytes. Requires: a
