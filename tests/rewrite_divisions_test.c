@@ -1,6 +1,6 @@
 /* Rewrites generated documents by generated rules: any division of the input gives the same output,
- * callbacks and counters. HPAR_TEST_DOCUMENTS sets the number of documents, HPAR_TEST_SEED the
- * first. */
+ * callbacks and counters. The documents are read in 36 encodings. HPAR_TEST_DOCUMENTS sets the
+ * number of documents, HPAR_TEST_SEED the first. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -13,14 +13,21 @@ static hpar_rewriter *rewriter;
 static rewriting rules;
 
 static void check_document(uint64_t seed, const generated *made) {
-  static const char *const encodings[] = {"utf-8", "utf-8", NULL, "latin1", "shift_jis", "gb18030", "big5", "euc-kr"};
+  static const char *const encodings[] = {
+      "utf-8",        "ibm866",       "iso-8859-2",   "iso-8859-3",     "iso-8859-4",   "iso-8859-5",
+      "iso-8859-6",   "iso-8859-7",   "iso-8859-8",   "iso-8859-8-i",   "iso-8859-10",  "iso-8859-13",
+      "iso-8859-14",  "iso-8859-15",  "iso-8859-16",  "koi8-r",         "koi8-u",       "macintosh",
+      "windows-874",  "windows-1250", "windows-1251", "windows-1252",   "windows-1253", "windows-1254",
+      "windows-1255", "windows-1256", "windows-1257", "windows-1258",   "gbk",          "gb18030",
+      "big5",         "euc-jp",       "shift_jis",    "x-mac-cyrillic", "euc-kr",       "x-user-defined"};
   random_state random = {seed * 77};
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,
-                                  .encoding = RANDOM_OF(&random, encodings),
+                                  .encoding = encodings[seed % (sizeof encodings / sizeof *encodings)],
                                   .fragment = made->fragment,
                                   .scripting = made->scripting,
                                   .quirks = random_chance(&random, 20),
                                   .on_failure = random_chance(&random, 50) ? HPAR_FAIL_PASS : HPAR_FAIL_STOP};
+  if (random_chance(&random, 10)) options.encoding = NULL;
   if (random_chance(&random, 12)) options.max_text = 1 + random_below(&random, 40);
   if (random_chance(&random, 6)) options.max_depth = 1 + (uint32_t)random_below(&random, 12);
   if (random_chance(&random, 4)) options.max_input = 1 + random_below(&random, made->text.length);
