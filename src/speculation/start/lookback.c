@@ -25,6 +25,7 @@ typedef struct view {
   const char *cut;
   bool like_script;
   size_t left; /* bytes after openers that the search may still scan */
+  size_t scanned_bytes;
 } view;
 
 /* Returns the next such byte before the cut, or NULL. */
@@ -243,6 +244,29 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   return end;
 }
 
+/* Returns the last opener in [least, at), or `least - 1`. Skips the blocks in which another search
+ * has found none. */
+static const char *last_opener(view *v, hp_prescan *shared, const char *least, const char *at) {
+  enum { REST = 3 }; /* bytes of an opener after its first one */
+  while (at > least) {
+    size_t block = (size_t)(at - 1 - v->text) / HP_OPENER_BLOCK;
+    const char *begin = v->text + block * HP_OPENER_BLOCK, *end = begin + HP_OPENER_BLOCK;
+    bool is_shared = shared && block < HP_OPENER_BLOCKS, is_whole = at == end && begin >= least;
+    if (is_shared && is_whole && atomic_load_explicit(&shared->has_no_opener[block], memory_order_relaxed)) {
+      at = begin;
+      continue;
+    }
+    const char *from = begin > least ? begin : least, *to = at == end && v->cut - end > REST ? end + REST : at;
+    const char *found = hp_scan()->last_opener(from, to);
+    v->scanned_bytes += (size_t)(to - (found < from ? from : found));
+    while (found >= end) found = hp_scan()->last_opener(from, found); /* it is in the next block */
+    if (found >= from) return found;
+    if (is_shared && is_whole) atomic_store_explicit(&shared->has_no_opener[block], true, memory_order_relaxed);
+    at = from;
+  }
+  return least - 1;
+}
+
 /* Searches backwards from `at` for a comment that determines the state. Returns the begin of that
  * state, or NULL. A search for one byte costs a fourth of a search for all openers. */
 static const char *find_comment(view *v, const char *least, const char *at, hp_start_state *state) {
@@ -266,12 +290,12 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
   const char *least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text, *at = v->cut, *since = NULL;
   if (v->text + to > least) least = v->text + to;
   v->left = far;
-  const hp_scan_kernels *scan = hp_scan();
-  while (!since && v->left > OPENER_COST && (at = scan->last_opener(least, at)) >= least) {
+  v->scanned_bytes = 0;
+  while (!since && v->left > OPENER_COST && (at = last_opener(v, shared, least, at)) >= least) {
     v->left -= OPENER_COST;
     since = opener_decides(v, at, state);
   }
-  size_t scanned_bytes = (size_t)(v->cut - (at < least ? least : at)) + (far - v->left);
+  size_t scanned_bytes = v->scanned_bytes + (far - v->left);
   if (!since && at < least && far == AMONG_TAGS && least > v->text + to) {
     const char *from = (size_t)(v->cut - v->text) > FAR ? v->cut - FAR : v->text;
     since = find_comment(v, from > v->text + to ? from : v->text + to, least, state);

@@ -11,8 +11,10 @@
 #include "speculation/start/predict.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { HP_PRESCAN_STEP = 4 << 10, HP_PRESCAN_OPEN = 12 };
+enum { HP_OPENER_BLOCK = 16 << 10, HP_OPENER_BLOCKS = 1 << 10 };
 
 typedef struct hp_prescan_state {
   uint32_t at;                          /* the scan has reached this offset */
@@ -44,6 +46,8 @@ typedef struct hp_prescan {
   hp_prescan_state head;
   hp_known_state found, long_text;
   uint64_t scanned_bytes;
+  /* The searches of all threads share these: [i]: no opener begins in this block of the text. */
+  _Atomic bool has_no_opener[HP_OPENER_BLOCKS];
 } hp_prescan;
 
 /* Resets the prescan for another text. */
