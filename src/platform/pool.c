@@ -28,12 +28,13 @@ typedef struct worker {
   _Alignas(CACHE_LINE) hp_pool *pool;
   pthread_t thread;
   unsigned index;
-  uint32_t last_batch;   /* number of the batch that the thread entered last */
-  uint64_t spin;         /* duration of the next adaptive spin */
-  bool idle;             /* the last batch did not request the thread */
-  cpu_set_t narrowed;    /* the affinity that avoid_waker set; empty: none */
-  unsigned avoided;      /* the CPU that avoid_waker removed */
-  _Atomic int kernel_id; /* of a thread with a narrowed affinity; 0: none */
+  uint32_t last_batch; /* number of the batch that the thread entered last */
+  uint64_t spin;       /* duration of the next adaptive spin */
+  bool idle;           /* the last batch did not request the thread */
+  cpu_set_t narrowed;  /* the affinity that avoid_waker set; empty: none */
+  unsigned avoided;    /* the CPU that avoid_waker removed */
+  /* of a thread with a narrowed affinity: the kernel's number << 32 | the avoided CPU; 0: none */
+  _Atomic uint64_t narrowed_thread;
   _Alignas(CACHE_LINE) _Atomic bool asleep;
 } worker;
 
@@ -130,15 +131,17 @@ static void avoid_waker(worker *self) {
   if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
   self->narrowed = others;
   self->avoided = (unsigned)here;
-  atomic_store_explicit(&self->kernel_id, (int)syscall(SYS_gettid), memory_order_release);
+  atomic_store_explicit(&self->narrowed_thread, (uint64_t)syscall(SYS_gettid) << 32 | (unsigned)here,
+                        memory_order_relaxed);
 }
 
 /* The thread may narrow its affinity again at the same time. Either result is valid. */
 static void widen_affinity(worker *w) {
-  int id = atomic_exchange_explicit(&w->kernel_id, 0, memory_order_acquire);
+  uint64_t narrowed = atomic_exchange_explicit(&w->narrowed_thread, 0, memory_order_relaxed);
+  int id = (int)(narrowed >> 32);
   cpu_set_t set;
   if (!id || sched_getaffinity(id, sizeof set, &set)) return;
-  CPU_SET(w->avoided, &set);
+  CPU_SET((uint32_t)narrowed, &set);
   sched_setaffinity(id, sizeof set, &set);
 }
 
