@@ -173,3 +173,20 @@ hp_reference hp_read_reference(const char *at, const char *end, bool in_attribut
   memcpy(reference.bytes, entity->value, sizeof entity->value);
   return reference;
 }
+
+static bool is_hexadecimal(char c) { return (unsigned char)(c - '0') < 10 || (unsigned char)((c | 0x20) - 'a') < 6; }
+
+bool hp_reference_may_continue(const char *at, const char *end) {
+  if (at == end) return true;
+  if (*at == '#') {
+    bool hexadecimal = ++at < end && (*at | 0x20) == 'x';
+    if (hexadecimal) at++;
+    while (at < end && (hexadecimal ? is_hexadecimal(*at) : (unsigned char)(*at - '0') < 10)) at++;
+    return at == end;
+  }
+  size_t length = (size_t)(end - at);
+  if (length > HP_LONGEST_ENTITY) return false;
+  for (unsigned i = 1; i <= HP_ENTITIES; i++)
+    if (hp_entities[i].length >= length && !memcmp(hp_entity_names + hp_entities[i].name, at, length)) return true;
+  return false;
+}

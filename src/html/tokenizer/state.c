@@ -49,8 +49,7 @@ static bool script_name(const char *at, const char *end) {
 }
 
 //§ script-data-escaped-state
-static hp_state in_script(const char *at, const char *end) {
-  hp_state state = HP_STATE_SCRIPT_DATA;
+static hp_state in_script(hp_state state, const char *at, const char *end) {
   unsigned dashes = 0;
   for (; at < end; at++) {
     if (state == HP_STATE_SCRIPT_DATA) {
@@ -149,7 +148,7 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
   const char *at = text + start, *end = text + place;
   if (at == end) return of_content(content);
   if (content != HP_CONTENT_DATA) {
-    if (content == HP_CONTENT_SCRIPT_DATA) return in_script(at, end);
+    if (content == HP_CONTENT_SCRIPT_DATA) return in_script(HP_STATE_SCRIPT_DATA, at, end);
     return content == HP_CONTENT_RCDATA && in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE : of_content(content);
   }
   if (*at != '<') return in_text(at, end);
@@ -166,5 +165,15 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
       if (begins(at, end, "<![CDATA[")) return in_text(at, end);
       return end - at < 9 ? HP_STATE_MARKUP_DECLARATION_OPEN : HP_STATE_BOGUS_COMMENT;
     default: return in_text(at, end);
+  }
+}
+
+hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end) {
+  static const hp_state states_from[] = {HP_STATE_SCRIPT_DATA, HP_STATE_SCRIPT_DATA_ESCAPED,
+                                         HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED};
+  switch (in_script(states_from[from], at, end)) {
+    case HP_STATE_SCRIPT_DATA_ESCAPED: return HP_SCRIPT_ESCAPED;
+    case HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED: return HP_SCRIPT_DOUBLE_ESCAPED;
+    default: return HP_SCRIPT_PLAIN;
   }
 }

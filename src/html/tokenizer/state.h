@@ -45,4 +45,8 @@ const char *hp_state_name(hp_state state);
  * `place`, or begins there, begins at `start`. The tokenizer's content was `content` at `start`. */
 hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint32_t place);
 
+/* Returns the state after the script text [at, end), which begins in the state `from`. Requires:
+ * the text does not end inside of a dash run or of a tag. */
+hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end);
+
 #endif

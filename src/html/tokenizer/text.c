@@ -230,6 +230,11 @@ static const char *read_script_word(const hp_tokenizer *t, const char *p, bool *
 static raw_text find_script_end(hp_tokenizer *t, const char *p) {
   const char *end = t->end, *clean = NULL, *tag = NULL, *dash = NULL;
   bool is_script;
+  if (__builtin_expect(t->escape, 0)) {
+    clean = p;
+    if (t->escape == HP_SCRIPT_ESCAPED) goto escaped;
+    goto double_escaped;
+  }
 plain:
   for (;; p++) {
     p = clean ? t->scan->byte(p, end, '<') : t->scan->raw(p, end);
@@ -330,6 +335,7 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
     default: return read_data(t, token, at, clean, t->content == HP_CONTENT_CDATA_SECTION);
   }
   if (run.stop == end && !t->last) return need_more_raw_text(t, start);
+  t->escape = HP_SCRIPT_PLAIN;
   if (run.stop == start) return HPAR_TOKEN_EOF;
   hp_rewrite rewrite = {.arena = t->bytes, .from = start};
   for (const char *p = run.clean; p < run.stop;) {

@@ -48,6 +48,7 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->base = t->at = t->end = "";
   t->last = false;
   t->content = HP_CONTENT_DATA;
+  t->escape = HP_SCRIPT_PLAIN;
   t->last_start_tag = HP_NO_ATOM;
   t->searched = NULL;
   t->nodes = nodes;

@@ -21,12 +21,17 @@ typedef enum hp_content {
   HP_CONTENT_CDATA_SECTION
 } hp_content;
 
+/* The state of a script's text, between the bytes of markup-like text. */
+typedef enum hp_script_escape { HP_SCRIPT_PLAIN, HP_SCRIPT_ESCAPED, HP_SCRIPT_DOUBLE_ESCAPED } hp_script_escape;
+
 enum { HP_CACHED_NAMES = 256, HP_CACHED_LONG_NAMES = 64 };
 
 typedef struct hp_tokenizer {
   const char *base; /* the input; never moves; nodes borrow it */
   const char *at, *end;
-  bool last;              /* `end` is the end of the input, not only of the available input */
+  bool last; /* `end` is the end of the input, not only of the available input */
+  /* of script text whose beginning was read by hp_flush_text; else HP_SCRIPT_PLAIN */
+  hp_script_escape escape;
   hp_content content;     /* set by the tree builder after a start tag; data after an end tag */
   hp_atom last_start_tag; /* decides which end tag is appropriate */
   /* In an incomplete run of raw text, no appropriate end tag begins before it. NULL: unknown. */
