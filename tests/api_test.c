@@ -52,6 +52,7 @@ static void wrong_values(void) {
   REFUSED("parallel.reserved[3]", "zero", .parallel.reserved = {0, 0, 0, 1});
   REFUSED("pipeline.reserved[0]", "zero", .pipeline.reserved = {1});
   REFUSED("experiment.reserved[2]", "zero", .experiment.reserved = {0, 0, 1});
+  REFUSED("script.reserved[3]", "zero", .script.reserved = {0, 0, 0, 1});
   hpar_options options = {HPAR_OPTIONS_INIT, .experiment = {.cuts = beyond, .cut_count = 2}};
   CHECK_EQ(parse(&options, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser), "experiment.cuts[1] is 5000; accepted: offsets up to 27") != NULL);

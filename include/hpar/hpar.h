@@ -12,6 +12,7 @@
 #include <hpar/predictor.h>
 #include <hpar/resources.h>
 #include <hpar/rewriter.h>
+#include <hpar/script.h>
 #include <hpar/select.h>
 #include <hpar/serialize.h>
 #include <hpar/stats.h>

@@ -15,6 +15,7 @@
  * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */
 
 #include <hpar/predictor.h>
+#include <hpar/script.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -190,7 +191,7 @@ typedef struct hpar_options {
   const char *fragment;
   size_t max_errors;        /* parse errors to keep; 0: the parser does not look for errors */
   hpar_allocator allocator; /* a document with other memory gives it back and takes new memory */
-  bool scripting;           /* the scripting flag; the parser never runs a script */
+  bool scripting;           /* the scripting flag; true if script.callback is set */
   bool copy_input;          /* copy the bytes; otherwise they must outlive the document */
   bool source_offsets;      /* keep the source positions of tags and attributes */
   hpar_value_decoding value_decoding;
@@ -200,6 +201,7 @@ typedef struct hpar_options {
   hpar_parallel_options parallel;
   hpar_pipeline_options pipeline;
   hpar_experiment_options experiment;
+  hpar_script_options script;
 } hpar_options;
 
 /* Initialises `size`. All other fields have their defaults unless the caller sets them. */

@@ -63,6 +63,9 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
   if (o->allocator == HPAR_ALLOCATOR_JEMALLOC && !hp_jemalloc_is_there())
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
                       "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; this library was built without jemalloc");
+  if (o->script.callback && o->experiment.inspect)
+    return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
+                      "hpar_options.experiment.inspect is set; accepted: false, because script.callback is set");
   return check_cuts(o, error);
 }
 
@@ -90,6 +93,7 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_c
   CHECK_RESERVED("parallel.", o->parallel.reserved);
   CHECK_RESERVED("pipeline.", o->pipeline.reserved);
   CHECK_RESERVED("experiment.", o->experiment.reserved);
+  CHECK_RESERVED("script.", o->script.reserved);
 #undef CHECK_RESERVED
   return status;
 }
@@ -102,13 +106,18 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
   if (status != HPAR_OK) return status;
   *config = (hp_config){.mode = o->mode,
                         .fragment = o->fragment,
-                        .scripting = o->scripting,
+                        .scripting = o->scripting || o->script.callback,
                         .copy_input = o->copy_input,
                         .source_offsets = o->source_offsets,
                         .decodes_values = o->value_decoding == HPAR_VALUES_AT_ONCE,
                         .inspect = o->experiment.inspect,
                         .by_jemalloc = o->allocator == HPAR_ALLOCATOR_JEMALLOC,
                         .max_errors = o->max_errors,
+                        .script = {.callback = o->script.callback,
+                                   .context = o->script.context,
+                                   .external = o->script.external,
+                                   .max_write_depth = o->script.max_write_depth,
+                                   .max_written = o->script.max_written},
                         .limits = o->limits,
                         .cuts = o->experiment.cut_count ? o->experiment.cuts : NULL,
                         .cut_count = o->experiment.cut_count};

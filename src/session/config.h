@@ -6,6 +6,7 @@
  * that they declare. */
 
 #include "html/tree/engine.h"
+#include "script/scripts.h"
 #include "session/call_error.h"
 #include "text/encoding/sniff.h"
 #if HPAR_PARALLEL
@@ -22,6 +23,7 @@ typedef struct hp_config {
   bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
   size_t max_errors;
+  hp_script_config script;
   hpar_limits limits;
   const uint64_t *cuts; /* forced cuts, ascending */
   size_t cut_count;
@@ -54,6 +56,11 @@ hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_ca
 /* Returns the engine's limits for an input of `length` bytes and a parse that began at the time
  * `begin`. */
 hp_limits hp_config_limits(const hp_config *config, uint64_t length, uint64_t begin);
+
+/* Returns true if the parse runs scripts. */
+static inline bool hp_config_runs_scripts(const hp_config *config) {
+  return config->script.callback && !config->fragment;
+}
 
 /* Returns true if a limit depends on the input's length, or ends a tree in the middle of a token.
  * The parse then starts when the input is complete. */

@@ -43,7 +43,7 @@ static void hold_document(hp_feed *feed) {
 static hp_feed_way first_way(hp_feed *feed) {
   hp_config *config = &feed->config;
   if (hp_config_needs_length(config)) return HP_FEED_AT_FINISH;
-  if (config->limits.nodes) return HP_FEED_SEQUENTIAL;
+  if (config->limits.nodes || config->script.callback) return HP_FEED_SEQUENTIAL;
   if (config->fed_at_finish) return HP_FEED_AT_FINISH;
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
@@ -130,8 +130,9 @@ static void parse_on(hp_feed *feed, bool last) {
   engine->tokenizer.end = feed->request.text + available;
   if (last) {
     engine->tokenizer.last = true;
-    hp_sequential_finish(engine);
+    hp_finish_sequentially(session, &feed->config);
   } else if (feed->way == HP_FEED_SEQUENTIAL) {
+    if (hp_config_runs_scripts(&feed->config) && !hp_scripts_resume(&session->scripts)) return;
     hp_sequential_continue(engine);
   }
 }
@@ -174,6 +175,13 @@ static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
   return status == HPAR_OK ? hp_stream_again(&feed->stream, sniffed, last) : status;
 }
 
+/* Returns true if the text may be parsed. Scripts wait until the encoding of the page is known. */
+static bool may_parse(const hp_feed *feed, bool last) {
+  const hp_stream *stream = &feed->stream;
+  if (!stream->begun || stream->needs_fallback) return false;
+  return last || !hp_config_runs_scripts(&feed->config) || stream->sniffed.encoding;
+}
+
 /* Takes the bytes and parses the decoded text, in at most three encodings. */
 static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool last) {
   hp_stream *stream = &feed->stream;
@@ -183,7 +191,7 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
   for (;;) {
     if (timed) feed->decode_ns += hp_now() - begin;
     hp_outcome outcome = HP_OUTCOME_DONE;
-    if (status == HPAR_OK && stream->begun && !stream->needs_fallback) outcome = parse_some(feed, last, &status);
+    if (status == HPAR_OK && may_parse(feed, last)) outcome = parse_some(feed, last, &status);
     if (outcome != HP_OUTCOME_RESTART && (status != HPAR_OK || !stream->needs_fallback)) break;
     timed = true;
     begin = hp_now();

@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include "drivers/sequential/sequential.h"
 #include "html/dom/value.h"
 #include "session/record.h"
 
@@ -23,6 +24,7 @@ void hp_session_close(hp_session *session) {
   hp_stages_close(&session->stages);
   hp_parallel_close(&session->team);
 #endif
+  hp_scripts_close(&session->scripts);
   hp_engine_close(&session->engine);
   hp_record_free(&session->record);
 }
@@ -79,6 +81,7 @@ bool hp_session_refused_binding(const hp_session *session) {
 #endif
 
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length) {
+  if (config->script.callback) return false;
   if (config->limits.depth || config->limits.attributes) return false;
 #if HPAR_PARALLEL
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
@@ -140,6 +143,7 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
   hp_engine *engine = &session->engine;
   hp_engine_open(engine, request);
   engine->builder.node_count = 1; /* the document */
+  if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine);
   if (!config->fragment) return;
   if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
     hp_explain(
@@ -149,6 +153,13 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
     hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
   }
   hp_exact_begin_fragment(&engine->builder);
+}
+
+void hp_finish_sequentially(hp_session *session, const hp_config *config) {
+  bool scripts = hp_config_runs_scripts(config);
+  if (scripts) hp_scripts_resume(&session->scripts);
+  hp_sequential_finish(&session->engine);
+  if (scripts) hp_scripts_finish(&session->scripts);
 }
 
 typedef struct error_list {

@@ -39,6 +39,7 @@ typedef struct hp_patience {
 
 typedef struct hp_session {
   hp_engine engine; /* the true state */
+  hp_scripts scripts;
 #if HPAR_PARALLEL
   hp_patience patience;
   hp_team team;
@@ -82,6 +83,9 @@ void hp_limit_memory(hpar_document *document, uint64_t limit);
 /* Opens the engine at the request's beginning, in the fragment's context. A failure unwinds through
  * the engine. */
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request);
+
+/* Parses to the end of the input with the sequential parser, and runs the scripts. */
+void hp_finish_sequentially(hp_session *session, const hp_config *config);
 
 /* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors,
  * the result. */

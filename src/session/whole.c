@@ -1,7 +1,5 @@
 #include "session/whole.h"
 
-#include "drivers/sequential/sequential.h"
-
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 #endif
@@ -45,17 +43,16 @@ static hpar_status parse_whole(void *argument) {
   hp_session *session = whole->session;
   const hp_config *config = whole->config;
   const hp_request *request = whole->request;
-  hp_engine *engine = &session->engine;
   hp_open_request(session, config, request);
 #if HPAR_PARALLEL
   if (session->result.driver == HP_DRIVER_PARALLEL)
-    hp_parse_in_parallel(&session->team, engine, request, &config->parallel, &session->parallel_counters);
+    hp_parse_in_parallel(&session->team, &session->engine, request, &config->parallel, &session->parallel_counters);
   else if (session->result.driver == HP_DRIVER_PIPELINED)
-    hp_parse_pipelined(&session->stages, pool_for_stages(session, config), engine, request, &config->pipeline,
+    hp_parse_pipelined(&session->stages, pool_for_stages(session, config), &session->engine, request, &config->pipeline,
                        &session->pipeline_counters);
   else
 #endif
-    hp_sequential_finish(engine);
+    hp_finish_sequentially(session, config);
   return HPAR_OK;
 }
 
@@ -78,7 +75,7 @@ static bool may_reach_limit(const hp_session *session, const hp_limits *limits, 
 
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
-  return config->mode == HPAR_MODE_PIPELINED ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
+  return config->mode == HPAR_MODE_PIPELINED && !config->script.callback ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
 }
 
 /* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */

@@ -46,6 +46,15 @@ void hp_remove(char *base, hp_ref node) {
   child->parent = child->previous = child->next = 0;
 }
 
+//§ concept-tree-host-including-inclusive-ancestor
+bool hp_contains(const char *base, hp_ref node, hp_ref inside) {
+  while (inside && inside != node) {
+    const hp_node *n = hp_node_at(base, inside);
+    inside = n->kind == HPAR_NODE_FRAGMENT ? hp_host_of(n) : hp_parent_of(base, n);
+  }
+  return inside != 0;
+}
+
 void hp_move_children(char *base, hp_ref from, hp_ref to) {
   hp_node *source = hp_node_at(base, from), *target = hp_node_at(base, to);
   if (!source->first) return;

@@ -17,6 +17,7 @@
 
 #include <hpar/document.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 enum { HP_NODE_ANCHOR = 32 }; /* a value besides those of hpar_node_type */
 
@@ -27,7 +28,8 @@ enum {
   HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
   HP_FLAG_STARTED = 16,         /* script: already started */
   HP_FLAG_IN_RANGE = 32,        /* text: its bytes are in the document's range */
-  HP_FLAG_BUFFER = 64           /* text: the bytes are a buffer, and its capacity precedes them */
+  HP_FLAG_BUFFER = 64,          /* text: the bytes are a buffer, and its capacity precedes them */
+  HP_FLAG_CREATED = 128         /* element: made by a script */
 };
 
 /* html/dom/value.h reads the value. Code that runs before the end of the parse reads `value` and
@@ -122,6 +124,9 @@ static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {
   return parent;
 }
 
+/* Returns the element whose contents are the fragment, or 0. */
+static inline hp_ref hp_host_of(const hp_node *fragment) { return fragment->attributes; }
+
 /* Returns the place of the reference to the template's contents. Requires: HP_FLAG_TEMPLATE. */
 static inline hp_ref *hp_template_slot(hp_node *node) { return (hp_ref *)(node + 1); }
 
@@ -140,6 +145,10 @@ void hp_insert_before(char *base, hp_ref parent, hp_ref node, hp_ref next);
 
 /* Removes the node from its parent. Does nothing without a parent. */
 void hp_remove(char *base, hp_ref node);
+
+/* Returns true if `node` is an inclusive ancestor of `inside`, also across the contents of
+ * templates. */
+bool hp_contains(const char *base, hp_ref node, hp_ref inside);
 
 /* Appends the children of `from` to those of `to`, in order. The time is linear in their number. */
 void hp_move_children(char *base, hp_ref from, hp_ref to);

@@ -196,6 +196,11 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
   /* the text differs in the declared encoding: the parse unwinds and restarts */
   bool restarts;
+  /* Exact builder only. Called after the end tag of a script element, which has left the stack. The
+   * function may process other tokens before it returns. NULL: scripts never run. */
+  void (*script_ended)(void *context, hp_ref script);
+  void *script_context;
+  bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
   /* Speculative builder only: */
   void *outer;       /* of the owner of the outer context, which implements html/tree/context.h */
   bool foreign_base; /* the top of the outer context is assumed to be a foreign element */
@@ -245,6 +250,25 @@ typedef struct hp_plain_run {
   const char *from; /* end of the built input */
 } hp_plain_run;
 hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
+
+/* The way in which the exact builder would process text now. */
+typedef enum hp_text_use {
+  HP_TEXT_BY_CHARACTER,
+  HP_TEXT_WHITE_FIRST, /* white space by character, then the rest as a whole run */
+  HP_TEXT_WHOLE        /* pending table characters: as a whole run */
+} hp_text_use;
+hp_text_use hp_exact_use_of_text(const hp_builder *builder);
+
+/* Nodes that scripts make and change (html/tree/changes.inc). The bytes stay in place. A new node
+ * has no parent. */
+hp_ref hp_exact_create_element(hp_builder *builder, hp_atom name, uint8_t ns);
+hp_ref hp_exact_create_data(hp_builder *builder, hpar_node_type kind, const char *data, uint32_t length);
+void hp_exact_set_data(hp_builder *builder, hp_ref node, const char *data, uint32_t length);
+hp_ref hp_exact_clone(hp_builder *builder, hp_ref node, bool deep);
+/* Returns a document node that is not the document's root. */
+hp_ref hp_exact_create_root(hp_builder *builder);
+/* Sets the context of a fragment parse to an element of the document. */
+void hp_exact_set_context(hp_builder *builder, hp_ref element);
 
 /* Runs the steps of the token "in body" that precede its insertion, for the merger. Sets
  * `prepared`, so that the token then omits them. */

@@ -10,6 +10,8 @@
 #include "html/tree/fused.inc"
 #include "html/tree/selectedcontent.inc"
 
+#include "html/tree/changes.inc"
+
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
 /* Builds a token. In the mode `plain_mode`, in_body processes the tokens of HTML elements. */
@@ -53,6 +55,15 @@ hp_loop_end hp_engine_run_available(hp_engine *engine) {
   return hp_engine_awaits_input(engine) ? HP_LOOP_NEEDS_INPUT : run_fast(engine, HP_TO_END, false);
 }
 
+hp_text_use hp_exact_use_of_text(const hp_builder *b) {
+  const hp_open_element *top = current(b);
+  if (b->depth == 0 || (top->ns != HPAR_NAMESPACE_HTML && !takes_html(top))) return HP_TEXT_BY_CHARACTER;
+  if (b->mode == HP_IN_COLUMN_GROUP && is_html(top, HP_COLGROUP)) return HP_TEXT_WHITE_FIRST;
+  bool in_table = b->mode == HP_IN_TABLE || b->mode == HP_IN_TABLE_BODY || b->mode == HP_IN_ROW;
+  return in_table && ((top->tag & HP_TAG_TABLE_CONTEXT) || is_html(top, HP_TEMPLATE)) ? HP_TEXT_WHOLE
+                                                                                      : HP_TEXT_BY_CHARACTER;
+}
+
 void hp_exact_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }
 
 void hp_exact_prepare_row(hp_builder *b, const hp_token *t) {
@@ -88,7 +99,7 @@ void hp_exact_begin_fragment(hp_builder *b) {
   if (is_html(&b->context, HP_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
   reset_insertion_mode_appropriately(b);
   /* a form that is not on the stack */
-  if (is_html(&b->context, HP_FORM)) b->form = b->document->root;
+  if (is_html(&b->context, HP_FORM) && !b->form) b->form = b->document->root;
   if (b->context.ns != HPAR_NAMESPACE_HTML) return;
   b->tokenizer->content = hp_content_of(b->context.name, b->scripting);
 }

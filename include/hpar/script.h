@@ -1,0 +1,158 @@
+#ifndef HPAR_SCRIPT_H
+#define HPAR_SCRIPT_H
+
+/* Scripts during a parse. The library contains no script engine. It calls the caller's function for
+ * each script that may run, in document order, at the point that the HTML Standard defines. The
+ * function runs the script with an engine of its choice. It may read the document, change it, and
+ * write text into the parser (`document.write`).
+ *
+ * A caller sets hpar_options.script.callback. The tree is then that of the standard with scripts:
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = run, .context = engine}};
+ *
+ * These rules hold for the callback and for every function below:
+ * - The parser calls the callback on the thread that builds the tree. In hpar_parse and in
+ *   hpar_parser_feed, that is the calling thread. In hpar_parse_many, it is any thread, and several
+ *   threads may run callbacks of different documents at once.
+ * - `scripting` is valid until the callback returns. The functions may be called only in a
+ *   callback, with its `scripting`.
+ * - All functions of hpar/document.h, hpar/serialize.h and hpar/select.h may read the document
+ *   during the callback. Strings that they return stay valid until the document changes.
+ * - A handle stays valid until the next parse into the document, even if a script removes the node.
+ * - A function that returns a limit or HPAR_ERROR_MEMORY ends the parse with this status as soon as
+ *   the callback returns. Later calls return the same status without an effect.
+ * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
+ * - The callback must not throw an exception or longjmp past the library's frames. It must not use
+ *   the parser or destroy the document.
+ * - Strings are valid UTF-8. Invalid UTF-8 is HPAR_ERROR_ARGUMENT.
+ *
+ * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
+ * script twice. Fed input without a declared encoding is parsed in finish, because its last byte
+ * may decide its encoding. */
+
+#include <hpar/document.h>
+#include <hpar/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kind of a script, by its `type` and `language`. Data blocks are no scripts. */
+typedef enum hpar_script_type {
+  HPAR_SCRIPT_CLASSIC = 0,
+  HPAR_SCRIPT_MODULE,
+  HPAR_SCRIPT_IMPORT_MAP,
+  HPAR_SCRIPT_SPECULATION_RULES
+} hpar_script_type;
+
+/* The reason for a call of the callback. */
+typedef enum hpar_script_time {
+  HPAR_SCRIPT_NOW = 0,  /* an inline script: run it */
+  HPAR_SCRIPT_BLOCKING, /* a script with `src` that the parser waits for: fetch it and run it */
+  /* the parser has reached the end of the input: run this script with `defer`, or this module.
+   * Writes have no effect */
+  HPAR_SCRIPT_DEFERRED,
+  /* the script runs as soon as it is available, independently of the parser: the callback only
+   * takes note of it. Writes have no effect */
+  HPAR_SCRIPT_ASYNC
+} hpar_script_time;
+
+/* A script that may run. */
+typedef struct hpar_script {
+  hpar_node node; /* a script element of HTML or SVG */
+  hpar_script_type type;
+  hpar_script_time time;
+  bool external; /* the element has `src`; of SVG, `href` */
+  uint64_t reserved[4];
+} hpar_script;
+
+/* The state of one call. */
+typedef struct hpar_scripting hpar_scripting;
+
+/* Runs a script. HPAR_OK continues the parse, even if the script has failed. Any other status ends
+ * the parse with this status. */
+typedef hpar_status (*hpar_script_callback)(void *context, hpar_scripting *scripting, const hpar_script *script);
+
+/* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
+ * script. A parse with a callback uses the sequential parser in every mode. */
+typedef struct hpar_script_options {
+  hpar_script_callback callback; /* NULL: no script runs */
+  void *context;
+  bool external;            /* call the callback for scripts with `src`, too; else they never run */
+  unsigned max_write_depth; /* deeper nested writes have no effect; 0: 21, as in browsers */
+  /* bytes that all scripts of a parse may write; then the parse ends with HPAR_LIMIT_INPUT. 0: up
+   * to HPAR_MAX_INPUT. The other limits of hpar_limits include written text, too */
+  uint64_t max_written;
+  uint64_t reserved[4]; /* zero */
+} hpar_script_options;
+
+/* Returns the document that the parse fills. */
+HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
+
+/* Writes text into the parser, before the next byte of the page: `document.write`.
+ *
+ * The parser processes the text before the function returns, up to an unfinished token. Later
+ * text completes that token. A complete script element in the text runs before the function
+ * returns. If a script with `src` then blocks the parser, the rest waits until the outer script
+ * has ended. HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a
+ * new document). */
+HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *bytes, size_t length);
+
+/*** changes of the document ***/
+
+/* Returns a number that is different after each change of the document, during a parse with
+ * scripts. */
+HPAR_API uint64_t hpar_document_version(const hpar_document *document);
+
+/* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
+ * element is in lower case. A template element has contents. */
+HPAR_API hpar_status hpar_script_create_element(hpar_scripting *scripting, hpar_namespace ns, const char *name,
+                                                size_t length, hpar_node *node);
+
+/* Creates a text without a parent. */
+HPAR_API hpar_status hpar_script_create_text(hpar_scripting *scripting, const char *data, size_t length,
+                                             hpar_node *node);
+
+/* Creates a comment without a parent. */
+HPAR_API hpar_status hpar_script_create_comment(hpar_scripting *scripting, const char *data, size_t length,
+                                                hpar_node *node);
+
+/* Copies a node, with its descendants and template contents if `deep` is true, and without a
+ * parent. A document node cannot be copied. */
+HPAR_API hpar_status hpar_script_clone(hpar_scripting *scripting, hpar_node node, bool deep, hpar_node *copy);
+
+/* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.
+ * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
+ * A script element that hpar_script_create_element has made runs now, before the function returns.
+ *
+ * HPAR_ERROR_ARGUMENT: the standard forbids the insertion ("HierarchyRequestError",
+ * "NotFoundError"). For example, `node` contains `parent`. */
+HPAR_API hpar_status hpar_script_insert(hpar_scripting *scripting, hpar_node parent, hpar_node node, hpar_node before);
+
+/* Removes a node from its parent. A node without a parent stays as it is. The parser still inserts
+ * content into an element that is open. */
+HPAR_API hpar_status hpar_script_remove(hpar_scripting *scripting, hpar_node node);
+
+/* Sets an attribute without a namespace. The name is used as it is. */
+HPAR_API hpar_status hpar_script_set_attribute(hpar_scripting *scripting, hpar_node element, const char *name,
+                                               size_t name_length, const char *value, size_t length);
+
+/* Removes the attribute with this local name and without a namespace, if the element has it. */
+HPAR_API hpar_status hpar_script_remove_attribute(hpar_scripting *scripting, hpar_node element, const char *name,
+                                                  size_t name_length);
+
+/* Replaces the data of a text, a comment or a processing instruction. */
+HPAR_API hpar_status hpar_script_set_data(hpar_scripting *scripting, hpar_node node, const char *data, size_t length);
+
+/* Replaces the children of an element, or the contents of a template, by the nodes of a fragment
+ * parse. Scripts in the text never run. */
+HPAR_API hpar_status hpar_script_set_inner_html(hpar_scripting *scripting, hpar_node element, const char *bytes,
+                                                size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,212 @@
+/* The life of scripts: after their end tag, while others run, and at the end of the input. */
+
+#include "script/scripts.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "html/tree/query.h"
+#include "text/scan/scan.h"
+
+enum { MAX_WRITE_DEPTH = 21 }; /* of browsers */
+
+void hp_script_call(hp_scripts *s, const hpar_script *script) {
+  s->document->version++;
+  s->running++;
+  uint64_t begin = hp_now();
+  hpar_status status = s->config.callback(s->config.context, s, script);
+  if (s->running == 1) s->counters.callbacks_ns += hp_now() - begin;
+  s->counters.scripts++;
+  s->running--;
+  if (s->status == HPAR_OK) s->status = status;
+  if (s->status != HPAR_OK) hp_unwind_now(&s->engine->unwind, s->status);
+}
+
+/* The insertion point of an outer script. */
+typedef struct insertion_point {
+  uint32_t own;
+  bool defined;
+} insertion_point;
+
+/* Sets the insertion point to the position of the next character. */
+static insertion_point begin_writes(hp_scripts *s) {
+  insertion_point old = {s->own, s->defined};
+  hp_written_push(s);
+  s->own = s->piece_count - 1;
+  s->defined = true;
+  s->level++;
+  return old;
+}
+
+static void end_writes(hp_scripts *s, insertion_point old) {
+  s->level--;
+  s->own = old.own;
+  s->defined = old.defined;
+  hp_written_pop(s, s->own);
+}
+
+void hp_script_call_without_writes(hp_scripts *s, const hpar_script *script) {
+  bool defined = s->defined;
+  s->defined = false;
+  s->ignoring++;
+  hp_script_call(s, script);
+  s->ignoring--;
+  s->defined = defined;
+}
+
+//§ scriptEndTag
+/* Runs the scripts that block the parser, one after the other. */
+static void run_blocking(hp_scripts *s) {
+  while (s->pending) {
+    hpar_script script = {.node = s->pending, .time = HPAR_SCRIPT_BLOCKING, .external = true};
+    s->pending = 0;
+    insertion_point old = begin_writes(s);
+    s->defined = true;
+    s->ignoring++;
+    hp_script_call(s, &script);
+    s->ignoring--;
+    end_writes(s, old);
+    s->defined = false;
+    if (!s->level) s->paused = false;
+  }
+}
+
+static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
+  insertion_point old = begin_writes(s);
+  if (svg) s->paused = true;
+  hp_script_call(s, script);
+  end_writes(s, old);
+}
+
+static void defer(hp_scripts *s, hp_ref script) {
+  hp_grow(&s->deferred, &s->deferred_capacity, s->deferred_count + 1, &s->engine->unwind);
+  s->deferred[s->deferred_count++] = script;
+}
+
+/* Parses the written text up to the next byte of the page. */
+static void drain(hp_scripts *s) {
+  hp_tokenizer *t = &s->engine->tokenizer;
+  s->draining = true;
+  hp_written_parse(s, 0);
+  s->draining = false;
+  s->starved = s->piece_count > 1;
+  if (s->starved) t->end = t->at; /* hp_scripts_resume continues */
+}
+
+/* Called by the builder. The element has left the stack. */
+static void script_ended(void *context, hp_ref element) {
+  hp_scripts *s = context;
+  hpar_script script;
+  bool svg = hp_node_at(s->engine->builder.base, element)->ns == HPAR_NAMESPACE_SVG;
+  s->engine->builder.tentative = NULL; /* the encoding is certain */
+  if (hp_script_prepare(s, element, true, &script)) {
+    switch (script.time) {
+      case HPAR_SCRIPT_NOW: run_now(s, &script, svg); break;
+      case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
+      case HPAR_SCRIPT_DEFERRED: defer(s, element); break;
+      case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
+    }
+  }
+  if (s->level) {
+    if (s->pending) s->paused = true;
+    return;
+  }
+  s->paused = false;
+  run_blocking(s);
+  if (!s->draining) drain(s);
+}
+
+void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine) {
+  hp_written *pieces = s->pieces;
+  hp_ref *deferred = s->deferred;
+  uint32_t piece_capacity = s->piece_capacity, deferred_capacity = s->deferred_capacity;
+  hp_engine inner = s->inner;
+  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document};
+  s->pieces = pieces;
+  s->piece_capacity = piece_capacity;
+  s->deferred = deferred;
+  s->deferred_capacity = deferred_capacity;
+  s->inner = inner;
+  if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
+  if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
+  hp_written_push(s);
+  engine->builder.script_ended = script_ended;
+  engine->builder.script_context = s;
+  engine->tokenizer.may_defer = false; /* scripts read values before the end of the parse */
+}
+
+void hp_scripts_close(hp_scripts *s) {
+  hp_free(s->pieces);
+  hp_free(s->deferred);
+  hp_engine_close(&s->inner);
+}
+
+bool hp_scripts_resume(hp_scripts *s) {
+  if (s->starved) drain(s);
+  return !s->starved;
+}
+
+//§ the-end
+void hp_scripts_finish(hp_scripts *s) {
+  for (uint32_t i = 0; i < s->deferred_count; i++) {
+    hpar_script script = {.node = s->deferred[i], .time = HPAR_SCRIPT_DEFERRED};
+    script.external = hpar_node_attribute_value(s->document, script.node, "src").bytes != NULL;
+    script.type = hp_script_type_of(s, script.node);
+    hp_script_call_without_writes(s, &script);
+  }
+}
+
+hpar_document *hpar_script_document(const hpar_scripting *s) { return s->document; }
+
+uint64_t hpar_document_version(const hpar_document *document) { return document->version; }
+
+/*** document.write ***/
+
+typedef struct text_to_write {
+  hp_scripts *scripts;
+  const char *bytes;
+  size_t length;
+} text_to_write;
+
+static hpar_status write_text(void *argument) {
+  const text_to_write *text = argument;
+  hp_scripts *s = text->scripts;
+  if (!text->length) return HPAR_OK;
+  hp_written_add(s, s->own, text->bytes, text->length);
+  if (!s->pending && !s->paused) hp_written_parse(s, s->own);
+  return HPAR_OK;
+}
+
+/* Counts the bytes of a write, also of one without an effect. Returns the limit that is reached. */
+static hpar_status count_written(hp_scripts *s, size_t length) {
+  uint64_t deadline = s->engine->limits.deadline;
+  if (length > s->config.max_written - s->counters.written) return HPAR_LIMIT_INPUT;
+  s->counters.written += length;
+  return deadline && hp_now() >= deadline ? HPAR_LIMIT_TIME : HPAR_OK;
+}
+
+/* Returns true if this call and all calls around it may write. */
+static bool enters_write(hp_scripts *s) {
+  s->writes++;
+  s->too_deep = (s->writes > 1 && s->too_deep) || s->writes > s->config.max_write_depth;
+  return !s->too_deep;
+}
+
+hpar_status hpar_script_write(hpar_scripting *s, const char *bytes, size_t length) {
+  if (!s || !s->running || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+  if (s->status != HPAR_OK) return s->status;
+  const char *end = bytes + length;
+  if (length && hp_scan()->invalid_utf8(bytes, end) != end) return HPAR_ERROR_ARGUMENT;
+  s->status = count_written(s, length);
+  if (s->status != HPAR_OK) return s->status;
+  if (!s->defined) return s->ignoring ? HPAR_OK : HPAR_ERROR_ARGUMENT;
+  if (enters_write(s)) {
+    s->document->version++;
+    text_to_write text = {s, bytes, length};
+    hpar_status status = hp_try(&s->engine->unwind, write_text, &text);
+    if (s->status == HPAR_OK) s->status = status;
+    s->document->version++;
+  }
+  s->writes--;
+  return s->status;
+}

@@ -1,0 +1,98 @@
+#ifndef HP_SCRIPT_SCRIPTS_H
+#define HP_SCRIPT_SCRIPTS_H
+
+/* Scripts during a parse: which scripts run, when they run, and the text that they write.
+ *
+ * The exact builder calls hp_builder.script_ended after the end tag of a script element. This
+ * module then prepares the script, calls the caller's callback, and parses the written text. All
+ * of this happens before the builder processes the next token. The state of the engine is then
+ * that of a parser whose input contains the written text. */
+
+#include "html/tree/engine.h"
+
+#include <hpar/script.h>
+
+typedef struct hp_script_config {
+  hpar_script_callback callback; /* NULL: no script runs */
+  void *context;
+  bool external;
+  unsigned max_write_depth;
+  uint64_t max_written;
+} hp_script_config;
+
+/* A piece of written text. Nodes borrow its bytes before `at`. */
+typedef struct hp_written {
+  char *bytes;
+  size_t at, end, capacity; /* the text [at, end) is not parsed yet */
+  bool waits;               /* the last attempt found an unfinished token at `at` */
+} hp_written;
+
+typedef struct hp_script_counters {
+  uint64_t scripts, callbacks_ns, written;
+} hp_script_counters;
+
+/* The state of the scripts of one parse. */
+typedef struct hpar_scripting {
+  hp_script_config config;
+  hp_engine *engine;
+  hpar_document *document;
+  hpar_status status; /* the failure that ends the parse; HPAR_OK: none */
+
+  /* The input stream is the written text of the last piece, then that of the piece before, and so
+   * on, then the page. Piece 0 has no text: it stands for the page. */
+  hp_written *pieces;
+  uint32_t piece_count, piece_capacity;
+  uint32_t own;      /* the piece of the running script: the insertion point is at its end */
+  bool defined;      /* the insertion point is defined */
+  unsigned level;    /* script nesting level */
+  unsigned running;  /* callbacks */
+  unsigned writes;   /* calls of hpar_script_write */
+  bool too_deep;     /* one of them is nested too deeply */
+  bool paused;       /* parser pause flag */
+  bool draining;     /* a loop parses the written text up to the page */
+  unsigned ignoring; /* ignore-destructive-writes counter */
+  hp_ref pending;    /* pending parsing-blocking script; 0: none */
+  hp_ref *deferred;  /* in order */
+  uint32_t deferred_count, deferred_capacity;
+  bool starved;    /* the page's bytes so far do not complete a token that begins in written text */
+  size_t retry;    /* bytes of the page without which that stays so */
+  hp_engine inner; /* parses inner HTML; a tokenizer and a builder only */
+  hp_script_counters counters;
+} hp_scripts;
+
+/* Prepares the engine of a parse, which is open, for scripts. */
+void hp_scripts_begin(hp_scripts *scripts, const hp_script_config *config, hp_engine *engine);
+void hp_scripts_close(hp_scripts *scripts);
+
+/* Parses written text that waits for more bytes of the page. Returns false if it still waits: the
+ * engine must not parse then. */
+bool hp_scripts_resume(hp_scripts *scripts);
+
+/* Runs the deferred scripts. Requires: the builder has processed the end of the input. */
+void hp_scripts_finish(hp_scripts *scripts);
+
+/* Prepares a script element (script/prepare.c). Returns true and fills `*script` if the script runs
+ * now or later. */
+bool hp_script_prepare(hp_scripts *scripts, hp_ref element, bool parser_inserted, hpar_script *script);
+
+hpar_script_type hp_script_type_of(const hp_scripts *scripts, hp_ref element);
+bool hp_script_is_connected(const hp_scripts *scripts, hp_ref node);
+
+/* Calls the callback. Unwinds if it fails. The second function lets the script write nothing. */
+void hp_script_call(hp_scripts *scripts, const hpar_script *script);
+void hp_script_call_without_writes(hp_scripts *scripts, const hpar_script *script);
+
+/* The text of the scripts (script/written.c). */
+/* Reads the next token before the end of the piece `bottom`; 0: before the page, or a token that
+ * page text completes. Returns HP_TOKEN_NEED_MORE if there is no complete token. */
+int hp_written_next(hp_scripts *scripts, uint32_t bottom, hp_token *token);
+/* Appends a piece without text. */
+void hp_written_push(hp_scripts *scripts);
+/* Removes the parsed pieces at the end of the list down to `bottom`, which stays. */
+void hp_written_pop(hp_scripts *scripts, uint32_t bottom);
+/* Appends text to the piece. */
+void hp_written_add(hp_scripts *scripts, uint32_t piece, const char *bytes, size_t length);
+/* Parses the text before the end of the piece `bottom`. */
+void hp_written_parse(hp_scripts *scripts, uint32_t bottom);
+
+#endif

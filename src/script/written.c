@@ -1,0 +1,232 @@
+/* The text that scripts have written, as an input of the engine's tokenizer.
+ *
+ * A token may begin in one piece and end in a later piece or in the page. The tokenizer then reads
+ * it from a copy of the bytes. The copy grows by factors of two until the token is complete. */
+
+#include "base/vector.h"
+#include "html/tokenizer/flush.h"
+#include "html/tokenizer/states.h"
+#include "script/scripts.h"
+
+#include <string.h>
+
+/* The tokenizer's input, while it reads another one. */
+typedef struct saved_input {
+  const char *base, *at, *end, *searched;
+  bool last;
+  struct hp_cached_tag *cached_tags; /* their offsets are those of `base` */
+  size_t cache_from;
+} saved_input;
+
+static saved_input set_input(hp_tokenizer *t, const char *at, const char *end, bool last) {
+  saved_input saved = {t->base, t->at, t->end, t->searched, t->last, t->cached_tags, t->cache_from};
+  t->cached_tags = NULL;
+  t->cache_from = SIZE_MAX;
+  t->base = t->at = at;
+  t->end = end;
+  t->last = last;
+  t->searched = NULL;
+  return saved;
+}
+
+static void restore_input(hp_tokenizer *t, const saved_input *saved) {
+  t->base = saved->base;
+  t->at = saved->at;
+  t->end = saved->end;
+  t->last = saved->last;
+  t->searched = saved->searched;
+  t->cached_tags = saved->cached_tags;
+  t->cache_from = saved->cache_from;
+}
+
+void hp_written_push(hp_scripts *s) {
+  hp_grow(&s->pieces, &s->piece_capacity, s->piece_count + 1, &s->engine->unwind);
+  s->pieces[s->piece_count++] = (hp_written){.bytes = NULL};
+}
+
+void hp_written_pop(hp_scripts *s, uint32_t bottom) {
+  while (s->piece_count > bottom + 1 && s->pieces[s->piece_count - 1].at == s->pieces[s->piece_count - 1].end)
+    s->piece_count--;
+}
+
+/* Returns true if no later byte of `bytes` can complete the token that begins at `at`. */
+static bool stays_unfinished(const hp_scripts *s, const hp_written *piece, const char *bytes, size_t length) {
+  const char *at = piece->bytes + piece->at;
+  size_t n = piece->end - piece->at;
+  if (!piece->waits || n < 3 || s->engine->tokenizer.content != HP_CONTENT_DATA) return false;
+  bool tag = at[0] == '<' && ((at[1] | 0x20) >= 'a' && (at[1] | 0x20) <= 'z');
+  bool comment = n >= 4 && !memcmp(at, "<!--", 4);
+  return (tag || comment) && !memchr(bytes, '>', length);
+}
+
+void hp_written_add(hp_scripts *s, uint32_t index, const char *bytes, size_t length) {
+  hp_written *piece = &s->pieces[index];
+  bool waits = stays_unfinished(s, piece, bytes, length);
+  if (piece->capacity - piece->end < length) {
+    size_t left = piece->end - piece->at, capacity = left + length;
+    if (left) capacity *= 2;
+    char *moved = hp_arena_take(&s->engine->bytes, capacity);
+    if (left) memcpy(moved, piece->bytes + piece->at, left);
+    *piece = (hp_written){.bytes = moved, .end = left, .capacity = capacity};
+  }
+  memcpy(piece->bytes + piece->end, bytes, length);
+  piece->end += length;
+  piece->waits = waits;
+}
+
+/* Sets the offsets of a token, and of the errors since `count`, to the position in the page. */
+static void place_token(hp_scripts *s, hp_token *token, uint32_t count) {
+  hp_tokenizer *t = &s->engine->tokenizer;
+  uint32_t position = (uint32_t)(t->at - t->base);
+  token->start = token->end = position;
+  for (uint32_t i = count; t->errors && i < t->errors->count; i++) t->errors->items[i].offset = position;
+}
+
+static uint32_t error_count(const hp_scripts *s) {
+  return s->engine->tokenizer.errors ? s->engine->tokenizer.errors->count : 0;
+}
+
+/* Reads a token that ends in the piece. */
+static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
+  hp_tokenizer *t = &s->engine->tokenizer;
+  hp_written *piece = &s->pieces[index];
+  if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
+  uint32_t count = error_count(s);
+  saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
+  int kind = hp_next_token_inside(t, token, s->engine->builder.top->name);
+  piece->at = (size_t)(t->at - piece->bytes);
+  piece->waits = kind == HP_TOKEN_NEED_MORE;
+  restore_input(t, &saved);
+  place_token(s, token, count);
+  return kind;
+}
+
+/* Copies the next `length` bytes of the input stream, down to the piece `bottom`. Returns the
+ * number of copied bytes. */
+static size_t copy_stream(const hp_scripts *s, uint32_t bottom, char *to, size_t length) {
+  size_t copied = 0;
+  for (uint32_t i = s->piece_count; i-- > bottom && copied < length;) {
+    const hp_tokenizer *t = &s->engine->tokenizer;
+    const char *at = i ? s->pieces[i].bytes + s->pieces[i].at : t->at;
+    size_t n = i ? s->pieces[i].end - s->pieces[i].at : (size_t)(t->end - t->at);
+    if (n > length - copied) n = length - copied;
+    if (n) memcpy(to + copied, at, n);
+    copied += n;
+  }
+  return copied;
+}
+
+static size_t stream_length(const hp_scripts *s, uint32_t bottom) {
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  size_t length = bottom ? 0 : (size_t)(t->end - t->at);
+  for (uint32_t i = s->piece_count; i-- > (bottom ? bottom : 1);) length += s->pieces[i].end - s->pieces[i].at;
+  return length;
+}
+
+/* Skips `length` bytes of the input stream. */
+static void skip_stream(hp_scripts *s, uint32_t bottom, size_t length) {
+  for (uint32_t i = s->piece_count; i-- > (bottom ? bottom : 1) && length;) {
+    hp_written *piece = &s->pieces[i];
+    size_t n = piece->end - piece->at < length ? piece->end - piece->at : length;
+    piece->at += n;
+    piece->waits = false;
+    length -= n;
+  }
+  if (!bottom) s->engine->tokenizer.at += length;
+  hp_written_pop(s, bottom);
+}
+
+/* Reads a token from a copy of the next `length` bytes of the stream. */
+static int read_copy(hp_scripts *s, uint32_t bottom, size_t length, bool last, hp_token *token) {
+  hp_tokenizer *t = &s->engine->tokenizer;
+  hp_arena mark = s->engine->bytes;
+  char *copy = hp_arena_take(&s->engine->bytes, length + 1);
+  copy_stream(s, bottom, copy, length);
+  uint32_t count = error_count(s);
+  saved_input saved = set_input(t, copy, copy + length, last);
+  int kind = hp_next_token_inside(t, token, s->engine->builder.top->name);
+  size_t used = (size_t)(t->at - copy);
+  restore_input(t, &saved);
+  place_token(s, token, count);
+  if (kind == HP_TOKEN_NEED_MORE)
+    hp_arena_return(&s->engine->bytes, &mark);
+  else
+    skip_stream(s, bottom, used);
+  return kind;
+}
+
+/* Reads a token that begins in the last piece and ends after it. */
+static int read_across(hp_scripts *s, uint32_t bottom, hp_token *token) {
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  size_t all = stream_length(s, bottom), length = s->pieces[s->piece_count - 1].end - s->pieces[s->piece_count - 1].at;
+  if (!bottom && !t->last && (size_t)(t->end - t->base) < s->retry) return HP_TOKEN_NEED_MORE;
+  for (length += 64;; length *= 2) {
+    if (length > all) length = all;
+    bool last = length == all && !bottom && t->last;
+    int kind = read_copy(s, bottom, length, last, token);
+    if (kind == HPAR_TOKEN_EOF) return HP_TOKEN_NEED_MORE; /* the page reads it, too */
+    if (kind != HP_TOKEN_NEED_MORE) return kind;
+    if (length == all) break;
+  }
+  if (!bottom) s->retry = (size_t)(t->end - t->base) + all / 2 + 16;
+  return HP_TOKEN_NEED_MORE;
+}
+
+/* Makes one piece of the unfinished token, whose bytes are in several pieces. */
+static void join_pieces(hp_scripts *s, uint32_t bottom) {
+  size_t length = stream_length(s, bottom);
+  char *joined = hp_arena_take(&s->engine->bytes, length + 1);
+  copy_stream(s, bottom, joined, length);
+  s->piece_count = bottom + 1;
+  s->pieces[bottom] = (hp_written){.bytes = joined, .end = length, .capacity = length, .waits = true};
+}
+
+int hp_written_next(hp_scripts *s, uint32_t bottom, hp_token *token) {
+  hp_written_pop(s, bottom);
+  uint32_t top = s->piece_count - 1;
+  if (!top) return HP_TOKEN_NEED_MORE;
+  int kind = read_in_piece(s, top, token);
+  if (kind != HP_TOKEN_NEED_MORE || top == bottom) return kind;
+  kind = read_across(s, bottom, token);
+  if (kind == HP_TOKEN_NEED_MORE && bottom) join_pieces(s, bottom);
+  return kind;
+}
+
+static void build(hp_engine *engine, const hp_token *token) {
+  engine->tokens++;
+  if (hp_engine_is_limited(engine))
+    hp_engine_build_limited(engine, token);
+  else
+    hp_exact_token(&engine->builder, token);
+  hp_engine_check(engine);
+}
+
+/* Inserts the text of an unfinished run that a script can see already. */
+static void flush(hp_scripts *s, uint32_t index) {
+  hp_engine *engine = s->engine;
+  hp_tokenizer *t = &engine->tokenizer;
+  hp_written *piece = &s->pieces[index];
+  hp_text_use use = hp_exact_use_of_text(&engine->builder);
+  if (piece->at == piece->end || use == HP_TEXT_WHOLE) return;
+  uint32_t count = error_count(s);
+  saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
+  t->error_count = count;
+  hp_token token;
+  bool read = hp_flush_text(t, &token, use == HP_TEXT_WHITE_FIRST);
+  piece->at = (size_t)(t->at - piece->bytes);
+  restore_input(t, &saved);
+  if (!read) return;
+  place_token(s, &token, count);
+  build(engine, &token);
+}
+
+void hp_written_parse(hp_scripts *s, uint32_t bottom) {
+  hp_token token;
+  while (!s->paused) {
+    if (hp_written_next(s, bottom, &token) == HP_TOKEN_NEED_MORE) {
+      if (bottom) flush(s, bottom);
+      return;
+    }
+    build(s->engine, &token);
+  }
+}
