@@ -36,7 +36,7 @@ static bool complain(const char *path, const reader *from, const char *what) {
 }
 
 /* Reads one test after its "#data" line. The document continues, with blank lines, up to a blank
- * line before the next "#data" or to the end of the file. */
+ * line before the next "#data" or "#description", or to the end of the file. */
 static bool read_test(const char *path, reader *from, dat_test *test) {
   span line;
   test->line = from->line;
@@ -72,7 +72,7 @@ static bool read_test(const char *path, reader *from, dat_test *test) {
   char *after = from->at;
   bool blank = false;
   while (next_line(from, &line)) {
-    if (blank && is(line, "#data")) {
+    if (blank && (is(line, "#data") || is(line, "#description"))) {
       from->at = line.bytes;
       from->line--;
       after = line.bytes - 1; /* without the blank line */
@@ -96,6 +96,10 @@ bool dat_read(const char *path, dat_file *file) {
   reader from = {file->bytes, file->bytes + length, 0};
   for (span line; next_line(&from, &line);) {
     if (!line.length) continue;
+    if (is(line, "#description")) {
+      next_line(&from, &line);
+      if (!next_line(&from, &line)) break;
+    }
     bool fine = is(line, "#data") || complain(path, &from, "#data expected");
     if (fine && file->count == capacity) {
       capacity = capacity ? capacity * 2 : 64;

@@ -1,0 +1,567 @@
+/* Scripts with the toy engine: their order and their preparation, written text, changes of the
+ * tree, limits. Random documents are parsed in every mode and fed in pieces; the trees and the
+ * views of the scripts must be equal. If scripts only write, the tree is that of the page with
+ * the written text in it. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/dat.h"
+#include "support/documents.h"
+#include "support/random.h"
+#include "support/shared.h"
+#include "support/toy.h"
+
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+static buffer dump;
+
+static hpar_options with_toy(toy *of) {
+  return (hpar_options){HPAR_OPTIONS_INIT, .encoding = "utf-8", .script = {.callback = toy_run, .context = of}};
+}
+
+static bool parse_with(const hpar_options *options, const char *bytes, size_t length) {
+  hpar_status status = hpar_parse(parser, options, bytes, length, document, NULL);
+  if (!CHECK_EQ(status, HPAR_OK)) return false;
+  return compare_dump(document, &dump);
+}
+
+/* Parses a page with the toy engine and checks the body. */
+static void check_body(const char *page, const char *expected, int line) {
+  static buffer whole;
+  toy of = {.keeps_views = true};
+  hpar_options options = with_toy(&of);
+  buffer_clear(&whole);
+  buffer_text(&whole, "<!DOCTYPE html><body>");
+  buffer_text(&whole, page);
+  if (!parse_with(&options, whole.bytes, whole.length)) return;
+  const char *body = memmem(dump.bytes, dump.length, "|   <body>\n", 11);
+  if (!check_at(body != NULL, "a body", __FILE__, line)) return;
+  body += 11;
+  check_bytes_at(body, (size_t)(dump.bytes + dump.length - body), expected, strlen(expected), page, __FILE__, line);
+}
+#define BODY(page, expected) check_body(page, expected, __LINE__)
+
+/*** written text ***/
+
+static void writes(void) {
+  BODY("1<script>w 2</script>3", "|     \"1\"\n|     <script>\n|       \"w 2\"\n|     \"23\"\n");
+  BODY("<script>w \\li>x</script>y</i>z",
+       "|     <script>\n|       \"w \\li>x\"\n|     <i>\n|       \"xy\"\n|     \"z\"\n");
+  /* a token from two writes, and from a write and the page */
+  BODY("<script>w \\l\nw i>x</script>y", "|     <script>\n|       \"w \\l\nw i>x\"\n|     <i>\n|       \"xy\"\n");
+  BODY("<script>w \\li cla</script>ss=a>y",
+       "|     <script>\n|       \"w \\li cla\"\n|     <i>\n|       class=\"a\"\n|       \"y\"\n");
+  BODY("<script>w &am</script>p;y", "|     <script>\n|       \"w &am\"\n|     \"&y\"\n");
+  BODY("<script>w \\l!--x</script>-->y", "|     <script>\n|       \"w \\l!--x\"\n|     <!-- x -->\n|     \"y\"\n");
+  /* the end of the page ends the token */
+  BODY("<script>w \\li x</script>", "|     <script>\n|       \"w \\li x\"\n");
+  BODY("<script>w \\l/</script>", "|     <script>\n|       \"w \\l/\"\n|     \"</\"\n");
+  BODY("<script>w \\l!--x</script>", "|     <script>\n|       \"w \\l!--x\"\n|     <!-- x -->\n");
+  /* a CR and a LF are one line break, wherever the CR ends */
+  BODY("<script>w a\\r</script>\nb", "|     <script>\n|       \"w a\\r\"\n|     \"a\nb\"\n");
+  BODY("<script>w a\\r\nw \\nb</script>c", "|     <script>\n|       \"w a\\r\nw \\nb\"\n|     \"a\nbc\"\n");
+  BODY("<script>w a\\r\\r</script>b", "|     <script>\n|       \"w a\\r\\r\"\n|     \"a\n\nb\"\n");
+  /* text of a table is a run that the page continues */
+  BODY("<script>w \\ltable> </script> x</table>",
+       "|     <script>\n|       \"w \\ltable> \"\n|     \"  x\"\n|     <table>\n");
+  BODY("<script>w \\ltextarea>\\n</script>\nx</textarea>",
+       "|     <script>\n|       \"w \\ltextarea>\\n\"\n|     <textarea>\n|       \"\nx\"\n");
+  BODY("<script>w \\lplaintext></script><b>x",
+       "|     <script>\n|       \"w \\lplaintext>\"\n|     <plaintext>\n|       \"<b>x\"\n");
+}
+
+/* The number of elements, texts and bytes that a script sees. */
+static void views(void) {
+  BODY("<script>w ab\ns</script>", "|     <script>\n|       \"w ab\ns\"\n|     \"ab4 2 8\"\n");
+  BODY("<script>w \\lb>a&am\ns</script>;",
+       "|     <script>\n|       \"w \\lb>a&am\ns\"\n|     <b>\n|       \"a&am5 2 13;\"\n");
+  /* pending table characters are not in the tree */
+  BODY("<script>w \\ltable>  \ns</script>",
+       "|     <script>\n|       \"w \\ltable>  \ns\"\n|     \"  5 1 14\"\n|     <table>\n");
+  /* the text of a script that is not complete */
+  BODY("<script>w \\lscript>\\l!-- ab c\ns\nw \\l/script></script>",
+       "|     <script>\n|       \"w \\lscript>\\l!-- ab c\ns\nw \\l/script>\"\n|     <script>\n|       \"<!-- ab c5 2 "
+       "45\"\n");
+}
+
+static void nesting(void) {
+  BODY("<script>w \\lscript>w x\\l/script>y</script>z",
+       "|     <script>\n|       \"w \\lscript>w x\\l/script>y\"\n|     <script>\n|       \"w x\"\n|     \"xyz\"\n");
+  BODY("<script>w \\lscript>w \\bli>x\\l/script>y\\l/i>\nw v</script>z",
+       "|     <script>\n|       \"w \\lscript>w \\bli>x\\l/script>y\\l/i>\nw v\"\n|     <script>\n|       \"w "
+       "\\li>x\"\n|     <i>\n|       \"xy\"\n|     \"vz\"\n");
+  /* the remainder of the inner script is completed by the outer text */
+  BODY("<script>w \\lscript>w \\bli cl\\l/script>ass=y>\n</script>z",
+       "|     <script>\n|       \"w \\lscript>w \\bli cl\\l/script>ass=y>\n\"\n|     <script>\n|       \"w \\li "
+       "cl\"\n|     <i>\n|       class=\"y\"\n|       \"z\"\n");
+}
+
+/*** the order of scripts ***/
+
+typedef struct order {
+  buffer log;
+  const char *write; /* text that each script writes; NULL: none */
+  hpar_status answer;
+} order;
+
+static hpar_status note_script(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  static const char *const times[] = {"now", "blocking", "deferred", "async"};
+  order *of = context;
+  hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
+  buffer_format(&of->log, "%.*s:%s%s ", (int)id.length, id.bytes ? id.bytes : "", times[script->time],
+                script->external ? "+" : "");
+  if (of->write) of->answer = hpar_script_write(scripting, of->write, strlen(of->write));
+  return HPAR_OK;
+}
+
+static void check_order(const char *page, bool external, const char *expected, int line) {
+  order of = {.answer = HPAR_OK};
+  hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = note_script, .context = &of, .external = external}};
+  buffer_text(&of.log, "");
+  if (!CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) return;
+  check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
+  buffer_free(&of.log);
+}
+#define ORDER(page, external, expected) check_order(page, external, expected, __LINE__)
+
+static void preparation(void) {
+  ORDER("<script id=a>x</script><script id=b></script><script id=c>y</script>", false, "a:now c:now ");
+  ORDER("<script id=a type='text/javascript '>x</script><script id=b type=text/template>x</script>"
+        "<script id=c language=JavaScript1.2>x</script><script id=d language=vbscript>x</script>"
+        "<script id=e type>x</script><script id=f type=importmap>x</script>",
+        false, "a:now c:now e:now f:now ");
+  ORDER("<script id=a nomodule>x</script><script id=b nomodule type=module>x</script>", false, "b:deferred ");
+  ORDER("<script id=a for=window event=' onload() '>x</script><script id=b for=q event=onload>x</script>", false,
+        "a:now ");
+  ORDER("<script id=a src=s>x</script><script id=b>x</script>", false, "b:now ");
+  ORDER("<script id=a src=s></script><script id=b src=s defer></script><script id=c src=s async></script>"
+        "<script id=d type=module>x</script><script id=e src>x</script><script id=f>x</script>",
+        true, "a:blocking+ c:async+ f:now b:deferred+ d:deferred ");
+  ORDER("<template><script id=a>x</script></template><svg><script id=b>x</script></svg><script id=c>x", false,
+        "b:now ");
+  ORDER("<textarea><script id=a>x</script></textarea><!--<script id=b>x</script>--><xmp><script id=c>x</script>", false,
+        "");
+}
+
+/* A blocking script that another script has written runs when the outer script has ended. Its text
+ * precedes the rest of the outer script's text. */
+static hpar_status write_by_id(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  buffer *log = context;
+  hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
+  buffer_add(log, id.bytes, id.length);
+  if (id.bytes[0] == 'a') {
+    static const char text[] = "<script id=b src=s></script>2";
+    CHECK_EQ(hpar_script_write(scripting, text, sizeof text - 1), HPAR_OK);
+    buffer_text(log, "(");
+    CHECK_EQ(hpar_script_write(scripting, "3", 1), HPAR_OK);
+    buffer_text(log, ")");
+  } else {
+    CHECK_EQ(hpar_script_write(scripting, "1", 1), HPAR_OK);
+  }
+  return HPAR_OK;
+}
+
+static void blocking(void) {
+  static const char page[] = "<!DOCTYPE html><body><script id=a>x</script>4";
+  buffer log = {0};
+  hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = write_by_id, .context = &log, .external = true}};
+  if (!parse_with(&options, page, sizeof page - 1)) return;
+  CHECK_BYTES(log.bytes, log.length, "a()b", (size_t)4);
+  CHECK(memmem(dump.bytes, dump.length, "\"1234\"", 6) != NULL);
+  buffer_free(&log);
+}
+
+/* Writes without an insertion point, in a deferred and in an asynchronous script, have no
+ * effect. */
+static void ignored_writes(void) {
+  static const char page[] = "<!DOCTYPE html><body><script src=s defer></script><script src=s async></script>";
+  order of = {.write = "x", .answer = HPAR_LIMIT_TIME};
+  hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = note_script, .context = &of, .external = true}};
+  if (!parse_with(&options, page, sizeof page - 1)) return;
+  CHECK_EQ(of.answer, HPAR_OK);
+  CHECK(memmem(dump.bytes, dump.length, "\"x\"", 3) == NULL);
+  buffer_free(&of.log);
+}
+
+/*** limits and hostile scripts ***/
+
+static hpar_status write_forever(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  const char *text = context;
+  (void)script;
+  hpar_status status;
+  do status = hpar_script_write(scripting, text, strlen(text));
+  while (status == HPAR_OK);
+  CHECK_EQ(hpar_script_write(scripting, "x", 1), status);
+  return HPAR_OK;
+}
+
+static hpar_status write_once(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  (void)script;
+  unsigned *count = context;
+  ++*count;
+  return hpar_script_write(scripting, "<script>x</script>", 18);
+}
+
+static hpar_status fail(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  (void)context, (void)scripting, (void)script;
+  return HPAR_ERROR_CALLBACK;
+}
+
+static hpar_status parse_hostile(hpar_options options, hpar_script_callback callback, void *context) {
+  static const char page[] = "<!DOCTYPE html><p>a<script>x</script>b";
+  options.size = sizeof options;
+  options.script.callback = callback;
+  options.script.context = context;
+  return hpar_parse(parser, &options, page, sizeof page - 1, document, NULL);
+}
+
+static void limits(void) {
+  static const char *const texts[] = {"<b>",   "x",          "<table>", "<!--", "<script>x</script>",
+                                      "<a b=", "<textarea>", "&am"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    void *text = (void *)(uintptr_t)texts[i];
+    hpar_options written = {.script.max_written = 5000}, memory = {.limits.memory = 200000};
+    CHECK_EQ(parse_hostile(written, write_forever, text), HPAR_LIMIT_INPUT);
+    /* nested writes that are too deep take no memory */
+    if (texts[i][1] != 's') CHECK_EQ(parse_hostile(memory, write_forever, text), HPAR_LIMIT_MEMORY);
+  }
+  hpar_options nodes = {.limits.nodes = 1000}, depth = {.limits.depth = 100}, time = {.limits.time_ns = 20000000};
+  CHECK_EQ(parse_hostile(nodes, write_forever, "<br>"), HPAR_LIMIT_NODES);
+  CHECK_EQ(parse_hostile(depth, write_forever, "<div>"), HPAR_LIMIT_DEPTH);
+  CHECK_EQ(parse_hostile(time, write_forever, "<br>"), HPAR_LIMIT_TIME);
+  unsigned count = 0;
+  CHECK_EQ(parse_hostile((hpar_options){.size = 0}, write_once, &count), HPAR_OK);
+  CHECK_EQ(count, 22); /* the page's script, and 21 nested writes */
+  count = 0;
+  CHECK_EQ(parse_hostile((hpar_options){.script.max_write_depth = 3}, write_once, &count), HPAR_OK);
+  CHECK_EQ(count, 4);
+  CHECK_EQ(parse_hostile((hpar_options){.size = 0}, fail, NULL), HPAR_ERROR_CALLBACK);
+}
+
+/*** equal trees in every way ***/
+
+static const char *const markup[] = {"<div>",
+                                     "</div>",
+                                     "<p>",
+                                     "</p>",
+                                     "<b>",
+                                     "</b>",
+                                     "<i class=x>",
+                                     "</i>",
+                                     "<a href=u>",
+                                     "</a>",
+                                     "<table>",
+                                     "</table>",
+                                     "<tr>",
+                                     "<td>",
+                                     "</td>",
+                                     "<tbody>",
+                                     "<caption>",
+                                     "<col>",
+                                     "<select>",
+                                     "<option>",
+                                     "</select>",
+                                     "<svg>",
+                                     "</svg>",
+                                     "<math>",
+                                     "<mi>",
+                                     "<desc>",
+                                     "<template>",
+                                     "</template>",
+                                     "<textarea>",
+                                     "</textarea>",
+                                     "<!--",
+                                     "-->",
+                                     "<title>",
+                                     "</title>",
+                                     "<style>",
+                                     "</style>",
+                                     "&amp;",
+                                     "&not",
+                                     "&#6",
+                                     "4;",
+                                     "<",
+                                     "</",
+                                     "<![CDATA[",
+                                     "]]>",
+                                     "<form>",
+                                     "</form>",
+                                     "<li>",
+                                     "<h1>",
+                                     "</h2>",
+                                     "<body a=1>",
+                                     "<html b=2>",
+                                     "<frameset>",
+                                     "<pre>",
+                                     "\n",
+                                     "\r",
+                                     "\r\n",
+                                     "<input type=hidden>",
+                                     "<button>",
+                                     "<nobr>",
+                                     "<font size=1>",
+                                     "<selectedcontent>",
+                                     "<br>",
+                                     "</br>",
+                                     "<ul>",
+                                     "<dd>",
+                                     "<applet>"};
+static const char *const words[] = {"x", " ", "ab ", "é", "1", "&", ";", "-", "]", "/", ">", "=\""};
+
+static void add_pieces(random_state *from, buffer *to, size_t most) {
+  for (size_t n = random_below(from, most + 1); n > 0; n--)
+    buffer_text(to, random_chance(from, 60) ? RANDOM_OF(from, markup) : RANDOM_OF(from, words));
+}
+
+/* Appends a program. `writes_only`: its commands only write text without scripts. */
+static void add_program(random_state *from, buffer *to, bool writes_only, unsigned depth) {
+  static const char changes[] = "rmbntdauhkps";
+  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
+    buffer text = {0};
+    buffer_text(&text, "");
+    bool changing = !writes_only && random_chance(from, 35);
+    char command = changing ? changes[random_below(from, sizeof changes - 1)] : random_chance(from, 80) ? 'w' : 'c';
+    buffer_format(to, "%c ", command);
+    unsigned first = (unsigned)random_below(from, 12), second = (unsigned)random_below(from, 12);
+    switch (command) {
+      case 'r': buffer_format(to, "%u", first); break;
+      case 'm':
+      case 'b':
+      case 'k': buffer_format(to, "%u %u", first, second); break;
+      case 'n': buffer_format(to, "%u %s", first, random_chance(from, 30) ? "template" : "div"); break;
+      case 'a': buffer_format(to, "%u %s v%u", first, random_chance(from, 50) ? "a" : "class", second); break;
+      case 'u': buffer_format(to, "%u %s", first, random_chance(from, 50) ? "b" : "class"); break;
+      case 's': break;
+      case 'p':
+        buffer_format(to, "%u ", first);
+        add_program(from, &text, false, depth + 1);
+        break;
+      default:
+        if (command != 'w' && command != 'c') buffer_format(to, "%u ", first);
+        add_pieces(from, &text, 4);
+        if (!writes_only && depth < 3 && random_chance(from, 25)) {
+          buffer_text(&text, "<script>");
+          add_program(from, &text, false, depth + 1);
+          buffer_text(&text, random_chance(from, 90) ? "</script>" : "</scr");
+          add_pieces(from, &text, 3);
+        }
+    }
+    toy_escape(to, text.bytes, text.length);
+    buffer_byte(to, '\n');
+    buffer_free(&text);
+  }
+}
+
+static void make_page(random_state *from, buffer *page, bool writes_only) {
+  buffer_clear(page);
+  if (random_chance(from, 50)) buffer_text(page, "<!DOCTYPE html>");
+  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
+    add_pieces(from, page, 5);
+    buffer_text(page, random_chance(from, 10) ? "<svg><script>" : "<script>");
+    add_program(from, page, writes_only, 0);
+    buffer_text(page, "</script>");
+  }
+  add_pieces(from, page, 6);
+}
+
+typedef struct outcome {
+  hpar_status status;
+  uint64_t tree, views;
+  size_t scripts;
+} outcome;
+
+static outcome parse_fed(const hpar_options *options, const toy *of, const buffer *page, random_state *from) {
+  hpar_status status = hpar_parser_begin(parser, options, document);
+  for (size_t at = 0, n; at < page->length && status == HPAR_OK; at += n) {
+    n = from ? 1 + random_below(from, 40) : 1;
+    if (n > page->length - at) n = page->length - at;
+    status = hpar_parser_feed(parser, page->bytes + at, n);
+  }
+  hpar_status finished = hpar_parser_finish(parser, NULL);
+  if (status == HPAR_OK) status = finished;
+  return (outcome){status, toy_hash(document), of->views, of->scripts};
+}
+
+/* The ways to parse. */
+enum { SEQUENTIAL, LIMITED, INLINE, INLINE_TREE, THREADS, PIPELINED, BYTES, PIECES, WAYS };
+
+static outcome parse_page(unsigned way, const buffer *page, random_state *from) {
+  toy of = {.keeps_views = true, .max_scripts = 60};
+  hpar_options options = with_toy(&of);
+  options.limits.nodes = 20000;
+  options.script.max_written = 20000;
+  switch (way) {
+    case SEQUENTIAL: options.mode = HPAR_MODE_SEQUENTIAL; break;
+    case LIMITED: options.limits.time_ns = UINT64_MAX / 2; break;
+#if HPAR_PARALLEL
+    case INLINE:
+    case INLINE_TREE:
+    case THREADS:
+      options.limits.nodes = 0;
+      options.mode = HPAR_MODE_PARALLEL;
+      options.threads = 2;
+      options.parallel.chunk_size = 1 + random_below(from, 60);
+      if (way != THREADS) options.parallel.executor = HPAR_EXECUTOR_INLINE;
+      if (way == INLINE_TREE) options.parallel.merge = HPAR_MERGE_TREE;
+      break;
+    case PIPELINED:
+      options.limits.nodes = 0;
+      options.mode = HPAR_MODE_PIPELINED;
+      break;
+#endif
+    case BYTES: return parse_fed(&options, &of, page, NULL);
+    case PIECES: return parse_fed(&options, &of, page, from);
+    default: break;
+  }
+  hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, NULL);
+  return (outcome){status, toy_hash(document), of.views, of.scripts};
+}
+
+static bool is_same(outcome a, outcome b) {
+  return a.status == b.status && a.tree == b.tree && a.views == b.views && a.scripts == b.scripts;
+}
+
+static void show(const char *what, uint64_t seed, const buffer *page) {
+  printf("%s, seed %" PRIu64 "\n%.*s\n", what, seed, (int)page->length, page->bytes);
+}
+
+/* Returns false after a difference. */
+static bool check_ways(uint64_t seed) {
+  static buffer page;
+  random_state from = {seed};
+  make_page(&from, &page, false);
+  outcome expected = parse_page(SEQUENTIAL, &page, &from);
+  uint64_t nodes;
+  const char *problem = compare_links(document, &nodes);
+  bool fine = !problem || !strcmp(problem, "two texts stand side by side");
+  if (!CHECK(fine)) show(problem, seed, &page);
+  for (unsigned way = SEQUENTIAL + 1; way < WAYS && fine; way++) {
+    outcome got = parse_page(way, &page, &from);
+    fine = CHECK(is_same(got, expected));
+    if (fine) continue;
+    printf("way %u: status %d and %d, scripts %zu and %zu, trees %s, views %s\n", way, got.status, expected.status,
+           got.scripts, expected.scripts, got.tree == expected.tree ? "equal" : "differ",
+           got.views == expected.views ? "equal" : "differ");
+    show("ways differ", seed, &page);
+  }
+  return fine;
+}
+
+/* Appends the page with the written text after each script's end tag. */
+static bool flatten(const toy *of, const buffer *page, buffer *flat) {
+  uint64_t at = 0, start, end;
+  buffer_clear(flat);
+  for (size_t i = 0; i < of->log_count; i++) {
+    if (!hpar_node_end_tag_range(document, of->log_nodes[i], &start, &end) || end < at) return false;
+    buffer_add(flat, page->bytes + at, (size_t)(end - at));
+    size_t stop = i + 1 < of->log_count ? of->log_starts[i + 1] : of->log->length;
+    buffer_add(flat, of->log->bytes + of->log_starts[i], stop - of->log_starts[i]);
+    at = end;
+  }
+  buffer_add(flat, page->bytes + at, page->length - (size_t)at);
+  return true;
+}
+
+static bool check_flat(uint64_t seed) {
+  static buffer page, log, flat, expected;
+  random_state from = {seed};
+  make_page(&from, &page, true);
+  buffer_clear(&log);
+  buffer_text(&log, "");
+  toy of = {.log = &log};
+  hpar_options options = with_toy(&of);
+  options.source_offsets = true;
+  if (!parse_with(&options, page.bytes, page.length) || !flatten(&of, &page, &flat)) return true;
+  buffer_clear(&expected);
+  buffer_add(&expected, dump.bytes, dump.length);
+  hpar_options without = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+  if (!parse_with(&without, flat.bytes, flat.length)) return false;
+  bool same = CHECK(expected.length == dump.length && !memcmp(expected.bytes, dump.bytes, dump.length));
+  if (same) return true;
+  show("not as the flat page", seed, &page);
+  printf("flat:\n%.*s\ngot:\n%.*sexpected:\n%.*s\n", (int)flat.length, flat.bytes, (int)expected.length, expected.bytes,
+         (int)dump.length, dump.bytes);
+  return false;
+}
+
+/* $HPAR_TEST_SEED is the first seed, for long runs. */
+static void random_pages(void) {
+  const char *given = getenv("HPAR_TEST_SEED");
+  uint64_t first = given ? strtoull(given, NULL, 10) : 1;
+  size_t count = (size_t)8000 * compare_scale() / 100, failures = 0;
+  for (uint64_t seed = first; seed < first + count && failures < 5; seed++) {
+    failures += !check_ways(seed);
+    failures += !check_flat(seed);
+  }
+}
+
+/*** a script writes each test of html5lib-tests ***/
+
+static void check_written(const char *path, const dat_test *test, const char *before, char command) {
+  static buffer page, expected;
+  toy of = {.only_first = true};
+  hpar_options options = with_toy(&of), without = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+  buffer_clear(&page);
+  buffer_text(&page, before);
+  buffer_format(&page, "<script>%c ", command);
+  toy_escape(&page, test->data, test->data_length);
+  buffer_text(&page, "</script>");
+  if (!parse_with(&options, page.bytes, page.length)) return;
+  buffer_clear(&expected);
+  buffer_add(&expected, dump.bytes, dump.length);
+  buffer_add(&page, test->data, test->data_length);
+  if (!parse_with(&without, page.bytes, page.length)) return;
+  if (check_at(expected.length == dump.length && !memcmp(expected.bytes, dump.bytes, dump.length), path, path,
+               (int)test->line))
+    return;
+  printf("%s%c %.*s\ngot:\n%.*sexpected:\n%.*s\n", before, command, (int)test->data_length, test->data,
+         (int)expected.length, expected.bytes, (int)dump.length, dump.bytes);
+}
+
+static int fixtures(void) {
+  static const char *const places[] = {"", "<!DOCTYPE html><body>", "<table><tr>", "<select><optgroup>", "<svg><desc>"};
+  char directory[4096];
+  if (!shared_path(directory, sizeof directory, "html5lib-tests/tree-construction")) return CHECK_SKIPPED;
+  shared_list files;
+  if (!CHECK(shared_files(directory, ".dat", &files))) return 1;
+  for (size_t i = 0; i < files.count; i++) {
+    dat_file file;
+    if (!CHECK(dat_read(files.paths[i], &file))) continue;
+    for (size_t k = 0; k < file.count; k++) {
+      const dat_test *test = &file.tests[k];
+      if (test->fragment || test->scripting == DAT_OFF) continue;
+      size_t count = compare_scale() < 100 ? 2 : sizeof places / sizeof *places;
+      for (size_t place = 0; place < count; place++) {
+        check_written(files.paths[i], test, places[place], 'w');
+        check_written(files.paths[i], test, places[place], 'c');
+      }
+    }
+    dat_free(&file);
+  }
+  shared_list_free(&files);
+  return check_report();
+}
+
+int main(int count, char **arguments) {
+  if (!CHECK(hpar_parser_create(&parser) == HPAR_OK) || !CHECK(hpar_document_create(&document) == HPAR_OK)) return 1;
+  int status;
+  if (check_part(count, arguments, "fixtures")) {
+    status = fixtures();
+  } else {
+    writes();
+    views();
+    nesting();
+    preparation();
+    blocking();
+    ignored_writes();
+    limits();
+    random_pages();
+    status = check_report();
+  }
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return status;
+}
