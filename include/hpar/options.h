@@ -15,6 +15,7 @@
  * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */
 
 #include <hpar/predictor.h>
+#include <hpar/resources.h>
 #include <hpar/script.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,7 +103,8 @@ typedef struct hpar_parallel_options {
   /* the calling thread is bound during hpar_parse and hpar_parse_many only; the caller's
    * executor is not affected */
   hpar_affinity affinity;
-  /* ignored by strategies that check each cut in its true state (hpar2013) */
+  /* ignored by strategies that check each cut in its true state (hpar2013), and if resources
+   * are requested */
   hpar_merge_order merge;
   hpar_run_fn run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
   void *run_context;
@@ -202,6 +204,7 @@ typedef struct hpar_options {
   hpar_pipeline_options pipeline;
   hpar_experiment_options experiment;
   hpar_script_options script;
+  hpar_resource_options resources; /* not with hpar_parse_many, and not with `script` */
 } hpar_options;
 
 /* Initialises `size`. All other fields have their defaults unless the caller sets them. */

@@ -54,6 +54,13 @@ enum {
   HPAR_RESOURCE_SOURCE = 8 /* image: from a source element of `picture` */
 };
 
+/* What happens to a resource during a parse. */
+typedef enum hpar_resource_event {
+  HPAR_RESOURCE_FOUND = 0, /* a worker has found it under assumptions that may be wrong */
+  HPAR_RESOURCE_CONFIRMED, /* the document has it */
+  HPAR_RESOURCE_CANCELLED  /* it was found, or confirmed, and the document does not have it */
+} hpar_resource_event;
+
 /* A resource. The string of a missing attribute has the `bytes` NULL. Strings are valid as those
  * of the document are. */
 typedef struct hpar_resource {
@@ -64,13 +71,37 @@ typedef struct hpar_resource {
   hpar_string url;
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
-  hpar_string content;  /* of meta; import: the layer, supports() and media after the URL */
+  hpar_string content; /* of meta; import: the layer, supports() and media after the URL */
+  /* Of an event: the start tag in the input, and the thread that found it. Otherwise 0. */
+  uint64_t offset;
+  unsigned thread;
   uint64_t reserved[8]; /* zero */
 } hpar_resource;
 
 /* Receives one resource, which is valid during the call. Returns false to end the walk. It may
  * read the document, but not change it. */
 typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resource);
+
+/* Receives an event of a parse (hpar_options.resources). The resource is valid during the call.
+ *
+ * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
+ * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
+ * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
+ * If the calling thread overtakes a worker, FOUND may follow CONFIRMED.
+ * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
+ * parse begins again, in another encoding or because of a limit. Events may lack if memory runs out
+ * and the parse fails.
+ *
+ * The callback may read the strings only: the document is not complete. It must not call the
+ * library with the parser or the document, and must not longjmp. */
+typedef void (*hpar_resource_event_fn)(void *context, const hpar_resource *resource, hpar_resource_event event);
+
+/* The resources that a parse reports. */
+typedef struct hpar_resource_options {
+  hpar_resource_event_fn callback; /* NULL: the parse reports none, and has no cost for it */
+  void *context;
+  uint64_t reserved[4]; /* zero */
+} hpar_resource_options;
 
 /* Returns the name of a kind, such as "script" or "dns-prefetch". NULL past the last. */
 HPAR_API const char *hpar_resource_kind_name(size_t kind);

@@ -150,6 +150,10 @@ hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hp
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status != HPAR_OK) return status;
+  if (config.resources.callback)
+    return hp_explain(
+        error, HPAR_ERROR_ARGUMENT,
+        "hpar_options.resources.callback is set; accepted: NULL, because hpar_parse_many has many documents");
   hpar_many_stats full = {HPAR_MANY_STATS_INIT};
   hp_batch_request request = {parser, &config, inputs, count, callback, context};
   status = hp_batch_parse(&parser->batch, &request, begin, &full);

@@ -150,6 +150,7 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
     counters->rollbacks += !taken && !chunk->outcome.aborted;
   }
   if (m->record) hp_note_start(m, chunk, hypothesis);
+  if (m->finder) hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
 }
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
@@ -161,12 +162,21 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   for (int i = 0; m->audit.undetected >> i; i++) counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
   m->is_in_chunk = false;
   if (m->record) hp_note_merged(m, chunk);
+  if (m->finder) hp_finder_end_chunk(m->finder);
 }
 
 /* Returns whether the segment's raw text is the merger's, too. */
 static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
   return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && tokenizer->last_start_tag == s->raw_name;
+}
+
+/* Splices a segment in, and confirms its resources. */
+static void splice_found(hp_merger *m, const hp_log *log) {
+  const hp_segment *s = &log->segments[m->segment];
+  bool is_inert = hp_finder_is_inert(m->finder);
+  hp_splice(&m->engine->builder, log, m->segment);
+  hp_finder_confirm(m->finder, m->segment ? s[-1].sightings_end : 0, s->sightings_end, is_inert);
 }
 
 /* Splices a segment in, all of whose assumptions hold, and builds the token that ends it. */
@@ -177,7 +187,10 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   const hp_token *token = ends_with_token || s->raw_name ? &log->tokens[s->token] : NULL;
   m->is_rescued = false;
   if (m->strategy->before_splice) m->strategy->before_splice(engine, chunk, s, &m->audit);
-  hp_splice(&engine->builder, log, m->segment);
+  if (m->finder)
+    splice_found(m, log);
+  else
+    hp_splice(&engine->builder, log, m->segment);
   engine->builder.prepared = s->prepared;
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;

@@ -2,7 +2,6 @@
 
 #include "base/ascii.h"
 #include "resources/css_imports.h"
-#include "resources/values.h"
 
 #include <string.h>
 
@@ -110,7 +109,7 @@ static hpar_string next_word(hpar_string *list) {
 /*** elements ***/
 
 typedef struct description {
-  const hpar_document *document;
+  const hp_tree_view *view;
   hp_ref element;
   hpar_resource_callback callback;
   void *context;
@@ -223,19 +222,19 @@ static bool describe_link(const description *d) {
          (!(rel & REL_MANIFEST) || report_url(d, HPAR_RESOURCE_MANIFEST, url));
 }
 
-static const hp_node *node_of(const hpar_document *document, hp_ref ref) {
-  return hp_node_at(document->range.base, ref);
+static const hp_node *node_of(const hp_tree_view *view, hp_ref ref) {
+  return hp_node_at(view->document->range.base, ref);
 }
 
-static bool is_html(const hpar_document *document, hp_ref ref, hp_atom name) {
+static bool is_html(const hp_tree_view *view, hp_ref ref, hp_atom name) {
   if (!ref) return false;
-  const hp_node *node = node_of(document, ref);
+  const hp_node *node = node_of(view, ref);
   return node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == name;
 }
 
 static bool describe_image_source(const description *img, hp_ref source, hp_ref picture) {
-  description d = {img->document, source, img->callback, img->context, {0}};
-  hp_read_resource_values(d.document, source, &d.values);
+  description d = {img->view, source, img->callback, img->context, {0}};
+  hp_read_resource_values(d.view, source, &d.values);
   hpar_string srcset = get(&d, HP_RESOURCE_SRCSET), type = essence(get(&d, HP_RESOURCE_TYPE));
   if (!srcset.length || (type.length && !begins_with(type, "image/"))) return true;
   if (matches_nothing(get(&d, HP_RESOURCE_MEDIA))) return true;
@@ -253,18 +252,18 @@ static bool describe_image_source(const description *img, hp_ref source, hp_ref 
 /* Reports the source elements between the previous img element of the picture and this one. All
  * img elements of a picture together take linear time. */
 static bool describe_sources(const description *d, hp_ref picture) {
-  hp_ref from = node_of(d->document, d->element)->previous;
-  while (from && !is_html(d->document, from, HP_IMG)) from = node_of(d->document, from)->previous;
-  hp_ref at = from ? node_of(d->document, from)->next : node_of(d->document, picture)->first;
-  for (; at != d->element; at = node_of(d->document, at)->next)
-    if (is_html(d->document, at, HP_SOURCE) && !describe_image_source(d, at, picture)) return false;
+  hp_ref from = node_of(d->view, d->element)->previous;
+  while (from && !is_html(d->view, from, HP_IMG)) from = node_of(d->view, from)->previous;
+  hp_ref at = from ? node_of(d->view, from)->next : node_of(d->view, picture)->first;
+  for (; at != d->element; at = node_of(d->view, at)->next)
+    if (is_html(d->view, at, HP_SOURCE) && !describe_image_source(d, at, picture)) return false;
   return true;
 }
 
 static bool describe_image(const description *d) {
   hpar_resource resource = resource_of(d, HPAR_RESOURCE_IMAGE);
-  hp_ref parent = hp_parent_of(d->document->range.base, node_of(d->document, d->element));
-  if (is_html(d->document, parent, HP_PICTURE)) {
+  hp_ref parent = hp_parent_of(d->view->document->range.base, node_of(d->view, d->element));
+  if (is_html(d->view, parent, HP_PICTURE)) {
     resource.picture = parent;
     if (!describe_sources(d, parent)) return false;
   }
@@ -277,12 +276,14 @@ static bool describe_image(const description *d) {
 }
 
 static bool describe_style(const description *d) {
-  hp_ref child = node_of(d->document, d->element)->first;
+  hp_ref child = node_of(d->view, d->element)->first;
   hpar_string type = get(d, HP_RESOURCE_TYPE);
-  if (!child || (type.length && !is(type, "text/css")) || matches_nothing(get(d, HP_RESOURCE_MEDIA))) return true;
+  if (!child || node_of(d->view, child)->kind != HPAR_NODE_TEXT) return true;
+  if ((type.length && !is(type, "text/css")) || matches_nothing(get(d, HP_RESOURCE_MEDIA))) return true;
+  hpar_string sheet = hp_text_of(d->view->document->range.base, d->view->text, node_of(d->view, child));
   hpar_resource resource = resource_of(d, HPAR_RESOURCE_IMPORT);
   hp_css_import import;
-  for (size_t at = 0; hp_next_css_import(hpar_node_data(d->document, child), &at, &import);) {
+  for (size_t at = 0; hp_next_css_import(sheet, &at, &import);) {
     resource.url = import.url;
     resource.content = import.rest;
     if (!matches_nothing(import.rest) && !report(d, &resource)) return false;
@@ -314,11 +315,10 @@ static bool describe_svg(const description *d, hp_atom name) {
   }
 }
 
-bool hp_describe_resources(const hpar_document *document, hp_ref element, hpar_resource_callback callback,
-                           void *context) {
-  const hp_node *node = node_of(document, element);
-  description d = {document, element, callback, context, {0}};
-  hp_read_resource_values(document, element, &d.values);
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hpar_resource_callback callback, void *context) {
+  const hp_node *node = node_of(view, element);
+  description d = {view, element, callback, context, {0}};
+  hp_read_resource_values(view, element, &d.values);
   if (node->ns == HPAR_NAMESPACE_SVG) return describe_svg(&d, node->name);
   if (node->ns != HPAR_NAMESPACE_HTML) return true;
   switch (node->name) {
@@ -336,9 +336,8 @@ bool hp_describe_resources(const hpar_document *document, hp_ref element, hpar_r
 }
 
 //§ valid-shadow-host-name
-static bool is_shadow_host(const hpar_document *document, hp_ref ref) {
-  if (!ref) return false;
-  const hp_node *node = node_of(document, ref);
+static bool is_shadow_host(const hp_tree_view *view, hp_ref ref) {
+  const hp_node *node = node_of(view, ref);
   if (node->kind != HPAR_NODE_ELEMENT || node->ns != HPAR_NAMESPACE_HTML) return false;
   switch (node->name) {
     case HP_ARTICLE:
@@ -361,15 +360,17 @@ static bool is_shadow_host(const hpar_document *document, hp_ref ref) {
     case HP_SPAN: return true;
     default: break;
   }
-  hp_name name = hp_atom_name(&document->atoms, node->name);
+  hp_name name = hp_atom_name(&view->document->atoms, node->name);
   return node->name >= HP_KNOWN_ATOMS && memchr(name.bytes, '-', name.length);
 }
 
 //§ parsing-main-inhead
-bool hp_is_shadow_root(const hpar_document *document, hp_ref template) {
+hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template) {
   hp_resource_values values;
-  hp_read_resource_values(document, template, &values);
+  hp_read_resource_values(view, template, &values);
   hpar_string mode = hp_value_of(&values, HP_RESOURCE_SHADOWROOTMODE);
-  return (is(mode, "open") || is(mode, "closed")) &&
-         is_shadow_host(document, hp_parent_of(document->range.base, node_of(document, template)));
+  hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, template));
+  if (!is(mode, "open") && !is(mode, "closed")) return HP_SHADOW_NO;
+  if (!parent) return HP_SHADOW_UNSURE;
+  return is_shadow_host(view, parent) ? HP_SHADOW_YES : HP_SHADOW_NO;
 }

@@ -3,7 +3,7 @@
 
 /* The resources that one element refers to (include/hpar/resources.h). */
 
-#include "html/dom/document.h"
+#include "resources/values.h"
 
 #include <hpar/resources.h>
 
@@ -25,13 +25,19 @@ static inline bool hp_may_have_resources(hp_atom name) {
 
 /* Reports the resources of an element, the images of a picture before the one of its img. The
  * text of a style element must be complete. Ignores template elements around the element. Returns
- * false if the callback has returned false. Requires: the values of the element's attributes are
- * decoded, or the parse has ended. */
-bool hp_describe_resources(const hpar_document *document, hp_ref element, hpar_resource_callback callback,
-                           void *context);
+ * false if the callback has returned false. */
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hpar_resource_callback callback, void *context);
 
-/* Returns true if the contents of the template element become a shadow root of its parent, by the
+typedef enum hp_shadow_root {
+  HP_SHADOW_NO,
+  HP_SHADOW_YES,
+  HP_SHADOW_UNSURE /* the template has no parent, so the merger will give it one */
+} hp_shadow_root;
+
+/* Returns whether the contents of the template element become a shadow root of its parent, by the
  * attribute shadowrootmode. */
-bool hp_is_shadow_root(const hpar_document *document, hp_ref template);
+hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template);
+
+enum { HP_MAX_SHADOW_DEPTH = 16 };
 
 #endif

@@ -4,32 +4,30 @@
 
 #include <string.h>
 
-enum { MAX_SHADOW_DEPTH = 16 };
-
 typedef struct walk {
-  const hpar_document *document;
+  hp_tree_view view;
   hpar_resource_callback callback;
   void *context;
   /* The subtrees that the walk is in. Those above [0] are contents of templates. */
-  hp_ref tops[MAX_SHADOW_DEPTH + 1], templates[MAX_SHADOW_DEPTH + 1];
+  hp_ref tops[HP_MAX_SHADOW_DEPTH + 1], templates[HP_MAX_SHADOW_DEPTH + 1];
   unsigned depth;
 } walk;
 
 /* Returns the node after `node`. Returns from the contents of a template to its next sibling. */
 static hp_ref next_node(walk *w, hp_ref node) {
-  hp_ref next = hpar_node_walk(w->document, w->tops[w->depth], node);
+  hp_ref next = hpar_node_walk(w->view.document, w->tops[w->depth], node);
   while (!next && w->depth) {
     hp_ref template = w->templates[w->depth--];
-    next = hpar_node_walk(w->document, w->tops[w->depth], template);
+    next = hpar_node_walk(w->view.document, w->tops[w->depth], template);
   }
   return next;
 }
 
 /* Enters the contents of a template that are a shadow root. Returns their first node, or 0. */
 static hp_ref enter_shadow_root(walk *w, hp_ref template) {
-  hp_ref contents = hpar_node_template_contents(w->document, template);
-  hp_ref first = hpar_node_first_child(w->document, contents);
-  if (!first || w->depth == MAX_SHADOW_DEPTH || !hp_is_shadow_root(w->document, template)) return 0;
+  hp_ref contents = hpar_node_template_contents(w->view.document, template);
+  hp_ref first = hpar_node_first_child(w->view.document, contents);
+  if (!first || w->depth == HP_MAX_SHADOW_DEPTH || hp_is_shadow_root(&w->view, template) != HP_SHADOW_YES) return 0;
   w->depth++;
   w->tops[w->depth] = contents;
   w->templates[w->depth] = template;
@@ -39,14 +37,14 @@ static hp_ref enter_shadow_root(walk *w, hp_ref template) {
 hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                            void *context) {
   if (!document || !callback) return HPAR_ERROR_ARGUMENT;
-  walk w = {.document = document, .callback = callback, .context = context, .tops = {top}};
+  walk w = {.view = {document, document->input.bytes, NULL}, .callback = callback, .context = context, .tops = {top}};
   for (hp_ref at = top; at;) {
     const hp_node *node = hp_node_at(document->range.base, at);
     hp_ref inside = 0;
     if (node->kind == HPAR_NODE_ELEMENT) {
       if (node->flags & HP_FLAG_TEMPLATE)
         inside = enter_shadow_root(&w, at);
-      else if (hp_may_have_resources(node->name) && !hp_describe_resources(document, at, callback, context))
+      else if (hp_may_have_resources(node->name) && !hp_describe_resources(&w.view, at, callback, context))
         break;
     }
     at = inside ? inside : next_node(&w, at);

@@ -52,7 +52,8 @@ static hp_resource_attribute find(const hpar_document *document, hp_atom name) {
   }
 }
 
-void hp_read_resource_values(const hpar_document *document, hp_ref element, hp_resource_values *values) {
+void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values) {
+  const hpar_document *document = view->document;
   const char *memory = document->range.base;
   const hp_node *node = hp_node_at(memory, element);
   values->present = 0;
@@ -62,6 +63,7 @@ void hp_read_resource_values(const hpar_document *document, hp_ref element, hp_r
     hp_resource_attribute attribute = find(document, block->items[i].name);
     if (attribute == OTHER) continue;
     values->present |= UINT32_C(1) << attribute;
-    values->of[attribute] = hp_attribute_value(document, block, &block->items[i]);
+    values->of[attribute] =
+        view->bytes ? hp_read_value(block, i, view->bytes) : hp_attribute_value(document, block, &block->items[i]);
   }
 }

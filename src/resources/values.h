@@ -5,6 +5,13 @@
 
 #include "html/dom/document.h"
 
+/* A tree to read, also while a parse builds it. */
+typedef struct hp_tree_view {
+  const hpar_document *document;
+  const char *text; /* of the input */
+  hp_arena *bytes;  /* for decoded attribute values; NULL: the parse has ended */
+} hp_tree_view;
+
 typedef enum hp_resource_attribute {
   HP_RESOURCE_AS,
   HP_RESOURCE_ASYNC,
@@ -45,7 +52,7 @@ typedef struct hp_resource_values {
 } hp_resource_values;
 
 /* Reads the attributes of an element. */
-void hp_read_resource_values(const hpar_document *document, hp_ref element, hp_resource_values *values);
+void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values);
 
 static inline bool hp_has_value(const hp_resource_values *values, hp_resource_attribute attribute) {
   return values->present >> attribute & 1;

@@ -66,6 +66,10 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
   if (o->script.callback && o->experiment.inspect)
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
                       "hpar_options.experiment.inspect is set; accepted: false, because script.callback is set");
+  if (o->resources.callback && o->script.callback)
+    return hp_explain(
+        error, HPAR_ERROR_UNSUPPORTED,
+        "hpar_options.resources.callback and hpar_options.script.callback are set; accepted: one of them");
   return check_cuts(o, error);
 }
 
@@ -94,6 +98,7 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_c
   CHECK_RESERVED("pipeline.", o->pipeline.reserved);
   CHECK_RESERVED("experiment.", o->experiment.reserved);
   CHECK_RESERVED("script.", o->script.reserved);
+  CHECK_RESERVED("resources.", o->resources.reserved);
 #undef CHECK_RESERVED
   return status;
 }
@@ -119,6 +124,7 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
                                    .max_write_depth = o->script.max_write_depth,
                                    .max_written = o->script.max_written},
                         .limits = o->limits,
+                        .resources = o->resources,
                         .cuts = o->experiment.cut_count ? o->experiment.cuts : NULL,
                         .cut_count = o->experiment.cut_count};
   if (o->encoding) {

@@ -25,6 +25,7 @@ typedef struct hp_config {
   size_t max_errors;
   hp_script_config script;
   hpar_limits limits;
+  hpar_resource_options resources;
   const uint64_t *cuts; /* forced cuts, ascending */
   size_t cut_count;
 #if HPAR_PARALLEL

@@ -90,7 +90,8 @@ hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o,
   p->fragment = o->fragment;
   p->fits_threads_to_input = o->mode == HPAR_MODE_AUTO;
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
-  p->merges_as_tree = o->parallel.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary;
+  p->merges_as_tree =
+      o->parallel.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback;
   /* Composing logs uses the workers' engines, and so do their tokenizers. */
   p->pipelined_workers = o->experiment.pipelined_workers && o->parallel.executor != HPAR_EXECUTOR_CALLER &&
                          o->parallel.merge != HPAR_MERGE_TREE;

@@ -71,6 +71,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .decodes_values = config->decodes_values,
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
+  hp_session_find_resources(session, &feed->config, NULL, &feed->request);
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
   bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;
   if (status == HPAR_OK)
@@ -165,6 +166,7 @@ static void note_meta(hp_feed *feed) {
 
 static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
   hp_session_stop(feed->session);
+  hp_session_restart_resources(feed->session, &feed->request);
   hpar_status status = hp_stream_recall(&feed->stream);
   feed->document->abandon = NULL;
   if (status == HPAR_OK) hp_document_reset(feed->document);

@@ -25,6 +25,7 @@ void hp_session_close(hp_session *session) {
   hp_parallel_close(&session->team);
 #endif
   hp_scripts_close(&session->scripts);
+  hp_finder_close(&session->finder);
   hp_engine_close(&session->engine);
   hp_record_free(&session->record);
 }
@@ -139,6 +140,33 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
 }
 #endif
 
+void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request) {
+  const hpar_resource_options *options = &config->resources;
+  request->watch = NULL;
+  if (options->callback) {
+    session->resources = (hp_resource_report){options->callback, options->context, request->document, input};
+    hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
+    request->watch = &session->finder.watch;
+  }
+#if HPAR_PARALLEL
+  config->parallel.finder = options->callback ? &session->finder : NULL;
+#endif
+}
+
+static hpar_status restart_resources(void *finder) {
+  hp_finder_restart(finder);
+  return HPAR_OK;
+}
+
+void hp_session_restart_resources(hp_session *session, const hp_request *request) {
+  if (request->watch) hp_try(&session->engine.unwind, restart_resources, &session->finder);
+}
+
+static hpar_status finish_resources(void *finder) {
+  hp_finder_finish(finder);
+  return HPAR_OK;
+}
+
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request) {
   hp_engine *engine = &session->engine;
   hp_engine_open(engine, request);
@@ -211,6 +239,7 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
     engine->builder.node_count--;
   }
   hpar_status status = finish_errors(session, request);
+  if (status == HPAR_OK && request->watch) status = hp_try(&engine->unwind, finish_resources, &session->finder);
   if (status != HPAR_OK) return status;
   hp_arena_close(&engine->nodes);
   hp_arena_close(&engine->bytes);

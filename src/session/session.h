@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "html/tree/engine.h"
+#include "resources/finder.h"
 #include "session/config.h"
 #include "trace/record.h"
 #if HPAR_PARALLEL
@@ -40,6 +41,8 @@ typedef struct hp_patience {
 typedef struct hp_session {
   hp_engine engine; /* the true state */
   hp_scripts scripts;
+  hp_finder finder; /* of its builder, if resources are requested */
+  hp_resource_report resources;
 #if HPAR_PARALLEL
   hp_patience patience;
   hp_team team;
@@ -79,6 +82,13 @@ bool hp_is_limit(hpar_status status);
 
 /* Limits the tree's memory to `limit` bytes until the document is reset; 0: does nothing. */
 void hp_limit_memory(hpar_document *document, uint64_t limit);
+
+/* Prepares the report of resources, if the configuration requests it. `input` converts offsets;
+ * NULL: they stay those of the text. Sets the request's watch. */
+void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request);
+
+/* Cancels the resources that the parse has confirmed, because it begins again. */
+void hp_session_restart_resources(hp_session *session, const hp_request *request);
 
 /* Opens the engine at the request's beginning, in the fragment's context. A failure unwinds through
  * the engine. */

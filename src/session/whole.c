@@ -100,7 +100,9 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   uint64_t decode_ns = 0;
   hpar_status status;
   /* A second round follows a meta element beyond the prescan that declares another encoding. */
+  hp_session_find_resources(session, config, &document->input, &request);
   for (bool again = true; again;) {
+    hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();
     request.record = hp_begin_record(session, config, decoding);
     status = hp_document_open(document, config->by_jemalloc, length);

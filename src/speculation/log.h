@@ -11,6 +11,7 @@
  * assumptions may be wrong. The merger checks all of them before it changes the tree. */
 
 #include "html/tree/builder.h"
+#include "resources/finder.h"
 
 #include <hpar/inspect.h>
 
@@ -55,7 +56,7 @@ typedef struct hp_segment {
   uint32_t open, open_count; /* in the log's arrays */
   uint32_t formatting, formatting_count;
   uint32_t template_modes, template_count;
-  uint32_t errors_end;
+  uint32_t errors_end, sightings_end;
   uint32_t token;
   hp_atom raw_name; /* element whose raw text contains the token; 0: none */
   uint32_t tokens;  /* in the run, without the deferred one */
@@ -74,6 +75,7 @@ typedef struct hp_log {
   hp_token *tokens;
   uint32_t token_count, token_capacity;
   hp_errors errors;
+  hp_sightings sightings;
 } hp_log;
 
 /* Empties the log. Keeps its memory. */

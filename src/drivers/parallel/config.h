@@ -30,6 +30,7 @@ typedef struct hp_parallel_config {
   bool pipelined_workers; /* each worker is a tokenizer thread and a builder thread */
   size_t chunk_size;      /* bytes; 0: by the input and the threads */
   size_t chunks;          /* about; 0: by chunk_size */
+  hp_finder *finder;      /* of the exact builder; NULL: resources are not requested */
   const uint64_t *cuts;   /* forced cuts, ascending; NULL: by plan.cut */
   size_t cut_count;
 } hp_parallel_config;

@@ -101,9 +101,11 @@ static awaited look_at_worker(const hp_job *job) {
 }
 
 /* Returns whether the merger may parse the awaited chunk itself. A merge tree needs the logs of all
- * chunks, and a record states the chunks' joins, which a late worker may still change. */
+ * chunks, and a record states the chunks' joins, which a late worker may still change. So it may
+ * the resources that it has found. */
 static bool can_rescue(const hp_job *job) {
-  return job->threads > 1 && !job->pipelined && !job->config.merges_as_tree && !job->merger.record;
+  return job->threads > 1 && !job->pipelined && !job->config.merges_as_tree && !job->merger.record &&
+         !job->config.finder;
 }
 
 /* Sleeps, so that the kernel can run the awaited thread on this processor. Returns false if the

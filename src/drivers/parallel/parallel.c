@@ -33,6 +33,28 @@ static void run_by_caller(hp_job *job) {
   if (job->merge_status != HPAR_OK || engine->builder.restarts) hp_unwind_now(&engine->unwind, job->merge_status);
 }
 
+/*** resources ***/
+
+/* Cancels the resources that the workers have found and the merger has not taken. Requires: no
+ * thread works for the job. */
+static void end_resources(hp_job *job) {
+  hp_finder *finder = job->merger.finder;
+  if (!finder) return;
+  hp_finder_end_chunk(finder);
+  for (uint32_t i = job->chunk + job->merger.is_in_chunk; i < hp_published_chunks(job->queue); i++) {
+    const hp_chunk *chunk = hp_chunk_at(job->queue, i);
+    if (!chunk->work || !chunk->done) continue;
+    hp_finder_begin_chunk(finder, &chunk->work->log.sightings);
+    hp_finder_end_chunk(finder);
+  }
+  job->merger.finder = NULL;
+}
+
+static hpar_status end_guarded(void *job) {
+  end_resources(job);
+  return HPAR_OK;
+}
+
 /*** one parse ***/
 
 /* Leaves the initial mode. Afterwards quirks mode is constant, and workers may read it. Returns
@@ -72,8 +94,12 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->plan = config->plan;
   hp_prescan_begin(&team->prescan);
   job->plan.prescan = &team->prescan;
-  job->merger = (hp_merger){
-      .engine = engine, .counters = &counters->merge, .strategy = job->plan.strategy, .record = request->record};
+  job->merger = (hp_merger){.engine = engine,
+                            .counters = &counters->merge,
+                            .strategy = job->plan.strategy,
+                            .record = request->record,
+                            .finder = config->finder};
+  job->request.watch = NULL; /* the workers have their own */
   job->threads = config->executor.threads;
   job->begin_time = hp_now();
   hp_cutter_open(job);
@@ -116,6 +142,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
     hp_merge_all(job);
     hp_team_leave_pool(job);
   }
+  end_resources(job);
   job->busy_ns = hp_now() - begin;
   hp_report_job(job);
 }
@@ -160,16 +187,21 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   }
   hp_merge_all(job);
   hp_team_leave_pool(job);
+  end_resources(job);
   job->busy_ns += hp_now() - begin;
   hp_report_job(job);
 }
 
 void hp_parallel_abandon(hp_team *team) {
   atomic_store(&team->queue.cancelled, true);
-  if (hp_parallel_is_lost(team))
+  if (hp_parallel_is_lost(team)) {
     hp_team_forget(team);
-  else if (team->job.pool_runs)
+    team->job.merger.finder = NULL;
+  } else if (team->job.pool_runs) {
     hp_team_join_pool(&team->job);
+  }
+  if (team->job.merger.finder) hp_try(&team->job.merger.engine->unwind, end_guarded, &team->job);
+  team->job.merger.finder = NULL;
 }
 
 bool hp_parallel_is_lost(const hp_team *team) { return team->job.pool_runs && hp_pool_is_lost(team->pool); }

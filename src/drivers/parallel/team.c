@@ -81,6 +81,7 @@ static hpar_status open_guarded(void *argument) {
   worker->source = (hp_token_source){0};
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
+  if (job->config.finder) hp_worker_find_resources(worker, job->config.finder->report, index);
   if (job->memory_parts) {
     hp_range_part(&worker->part, &job->request.document->range, index);
     hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
@@ -321,7 +322,7 @@ void hp_team_join_pool(hp_job *job) {
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
   return job->team->late && !job->pipelined && !job->config.merges_as_tree && !job->cutter.oracle &&
-         !job->merger.record && !plan->custom.predict &&
+         !job->merger.record && !job->config.finder && !plan->custom.predict &&
          (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
 }
 

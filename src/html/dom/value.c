@@ -117,6 +117,16 @@ hpar_string hp_decode_value(const hpar_document *document, const hp_attributes *
   return (hpar_string){block->items[index].value, block->items[index].length};
 }
 
+hpar_string hp_read_value(const hp_attributes *block, uint32_t index, hp_arena *bytes) {
+  const hp_attribute *item = &block->items[index];
+  const char *end = item->value + item->length;
+  hp_reference reference;
+  const char *at = hp_is_deferred(block, index) ? find_reference(item->value, end, &reference) : end;
+  if (at == end) return (hpar_string){item->value, item->length};
+  char *to = hp_arena_take(bytes, hp_decoded_bound(item->length) + HP_DECODING_SLACK);
+  return (hpar_string){to, (size_t)(decode(to, item->value, at, end, reference) - to)};
+}
+
 /*** comparison ***/
 
 hp_value_reader hp_value_reader_of(const hp_attributes *block, uint32_t index) {

@@ -31,6 +31,10 @@ static inline hpar_string hp_attribute_value(const hpar_document *document, cons
   return (hpar_string){item->value, item->length};
 }
 
+/* Returns the value of attribute `index` during a parse. Decodes a deferred value into the arena.
+ * Does not change the block, which other threads may read. */
+hpar_string hp_read_value(const hp_attributes *block, uint32_t index, hp_arena *bytes);
+
 /* Returns true if the values of the two attributes are equal. Decodes only the bytes up to the
  * first difference. */
 bool hp_values_equal(const hp_attributes *left, uint32_t i, const hp_attributes *right, uint32_t j);

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
+#include "html/tree/fused_kinds.h"
 #include "html/tree/listing.h"
 
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
@@ -55,6 +56,13 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->frameset_ok = true;
   b->form_known = true;
   b->mode = HP_INITIAL;
+  hp_builder_watch(b, NULL);
+}
+
+void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
+  b->watch = watch;
+  b->inserts_slowly = b->source_offsets || watch;
+  b->fused_starts = watch ? watch->fused_starts : hp_fused_starts;
 }
 
 void hp_builder_close(hp_builder *b) {

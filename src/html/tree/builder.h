@@ -131,6 +131,13 @@ typedef struct hp_higher {
   uint32_t same;
 } hp_higher;
 
+/* Sees start tags that make elements, each before its element has a parent. It sees all tags that
+ * the general path builds. The fused loop leaves to it the tags with a zero in `fused_starts`. */
+typedef struct hp_tag_watch {
+  void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
+  uint8_t fused_starts[HP_KNOWN_ATOMS]; /* by atom: hp_fused_kind */
+} hp_tag_watch;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
@@ -168,8 +175,11 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
 
   uint8_t mode, original_mode;
   bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
-  bool takes_slowly; /* for errors or source offsets */
-  bool prepared;     /* the merger has run the first half of the next token */
+  bool takes_slowly;           /* for errors or source offsets */
+  bool inserts_slowly;         /* for source offsets or `watch` */
+  hp_tag_watch *watch;         /* NULL: none */
+  const uint8_t *fused_starts; /* by atom: hp_fused_kind; of the watch, if there is one */
+  bool prepared;               /* the merger has run the first half of the next token */
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
   bool selectedcontent_seen; /* some selectedcontent element exists */
@@ -225,6 +235,8 @@ static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   uint64_t room = (uint64_t)depth + b->gaps + 1;
   b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
 }
+/* Sets the watch of the start tags; NULL: none. */
+void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);
 void hp_builder_close(hp_builder *builder);
 
 /* Returns the encoding that a meta start tag declares, or NULL. */

@@ -40,6 +40,7 @@ typedef struct hp_request {
   bool decodes_values;          /* at once, instead of on access */
   uint64_t max_errors;          /* 0: errors are not requested */
   hp_record *record;            /* NULL: no record */
+  hp_tag_watch *watch;          /* of the exact builder; NULL: none */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
 } hp_request;

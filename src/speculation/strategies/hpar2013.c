@@ -255,7 +255,7 @@ static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *p
     else
       hp_worker_read(w, request, plan, g->from, g->mode, g->ns, chunk);
     if (!now.found) return true;
-    hp_log_cut(&chunk->log, segment);
+    hp_worker_cut_log(w, &chunk->log, segment);
     chunk->hypothesis_count = hypothesis;
     if (!correct_guesses(g, &now, chunk)) return false;
     chunk->outcome.respeculations++;
@@ -263,8 +263,8 @@ static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *p
   }
 }
 
-static void abort_chunk(hp_chunk_work *chunk) {
-  hp_log_cut(&chunk->log, 0);
+static void abort_chunk(hp_worker *w, hp_chunk_work *chunk) {
+  hp_worker_cut_log(w, &chunk->log, 0);
   chunk->hypothesis_count = 0;
   chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->outcome.aborted = true;
@@ -279,7 +279,7 @@ void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *p
   chunk->guess.top = last_tag(request->text, chunk->cut);
   guesses plain = {.from = chunk->cut, .mode = start->mode, .ns = start->ns, .plain = true};
   if (!read_chunk(w, request, plan, &plain, chunk)) {
-    abort_chunk(chunk);
+    abort_chunk(w, chunk);
     return;
   }
   guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};

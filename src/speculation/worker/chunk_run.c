@@ -186,7 +186,7 @@ static bool ends_raw_text(const hp_token *t, bool scripting) {
 static void restart(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_chunk_work *chunk = r->chunk;
-  hp_log_cut(&chunk->log, r->hypothesis->segment);
+  hp_worker_cut_log(w, &chunk->log, r->hypothesis->segment);
   r->checked_segments = r->hypothesis->segment;
   hp_clear_own_elements(&w->engine.builder);
   r->hypothesis->first = r->token->end;

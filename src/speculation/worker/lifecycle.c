@@ -12,7 +12,13 @@ void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, cons
   b->fragment = fragment;
   b->context = *context;
   w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
+  hp_builder_watch(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;
+}
+
+void hp_worker_find_resources(hp_worker *w, const hp_resource_report *report, unsigned thread) {
+  hp_finder_open(&w->finder, report, &w->engine.builder, thread, false);
+  hp_builder_watch(&w->engine.builder, &w->finder.watch);
 }
 
 void hp_worker_close(hp_worker *w) {
@@ -21,6 +27,7 @@ void hp_worker_close(hp_worker *w) {
     hp_log_free(&work->log);
     hp_free(work);
   }
+  hp_finder_close(&w->finder);
   hp_engine_close(&w->engine);
 }
 
@@ -31,11 +38,13 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
   w->work = *next;
   w->work->hypothesis_count = w->work->taken = 0;
   w->work->truth_known = false;
+  w->work->log.sightings.count = 0; /* also if the parse of the chunk fails early */
   return w->work;
 }
 
 void hp_worker_clear(hp_worker *w, const hp_request *request, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
+  if (w->engine.builder.watch) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
   chunk->log.errors.limit = request->max_errors;
   chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
@@ -102,6 +111,7 @@ static hpar_status parse_as_planned(void *argument) {
   const hp_strategy *strategy = p->plan->strategy;
   hp_worker_clear(p->worker, p->request, p->chunk);
   (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
+  if (p->worker->engine.builder.watch) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;
 }
 

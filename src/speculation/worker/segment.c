@@ -87,6 +87,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
   s->errors_end = log->errors.count;
+  s->sightings_end = log->sightings.count;
   s->questions = b->assumed;
   s->misnested = b->misnested;
   s->open = log->open_count;
@@ -98,6 +99,11 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   w->outer.confident &= ~hp_questions_reopened(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
+}
+
+void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
+  if (w->engine.builder.watch) hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].sightings_end : 0);
+  hp_log_cut(log, segments);
 }
 
 void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {

@@ -30,6 +30,7 @@ typedef struct hp_worker {
   struct hp_chunk_work *works; /* of all parses, each with the next */
   struct hp_chunk_work *work;  /* the last of this parse; NULL: none */
   hp_outer_context outer;
+  hp_finder finder; /* of the builder, if resources are requested */
   uint64_t nanoseconds, predict_nanoseconds;
   void *own;                     /* of the strategy, during a chunk */
   const _Atomic bool *cancelled; /* the driver's: the results are not needed; NULL: never */
@@ -94,6 +95,8 @@ static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more &
 /* Opens a worker for a parse. Requires: the worker is zeroed, or was open before. A failure unwinds
  * through the engine. */
 void hp_worker_open(hp_worker *worker, const hp_request *request, bool fragment, const hp_open_element *context);
+/* Reports the resources that the open worker finds, as the thread with this number. */
+void hp_worker_find_resources(hp_worker *worker, const hp_resource_report *report, unsigned thread);
 void hp_worker_close(hp_worker *worker);
 /* Returns the worker's next chunk in this parse, without a hypothesis; NULL: out of memory. Uses
  * the memory of an earlier parse. */
@@ -137,5 +140,7 @@ void hp_worker_resume(hp_worker *worker, const hp_request *request, hp_log *log)
 /* Logs worker->outer.now and the open elements, and removes them from the builder. Requires: `end`
  * is set; and worker->outer.token, if a token ends the segment. */
 void hp_worker_end_segment(hp_worker *worker, hp_log *log, hp_segment_end ends);
+/* Removes the segments from the number `segments` on from the log. Cancels their resources. */
+void hp_worker_cut_log(hp_worker *worker, hp_log *log, uint32_t segments);
 
 #endif

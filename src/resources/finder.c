@@ -1,0 +1,281 @@
+#include "resources/finder.h"
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "html/tree/fused_kinds.h"
+#include "resources/describe.h"
+
+#include <string.h>
+
+/* An element with more resources, a picture, is found and confirmed anew. */
+enum { COMPARED_RESOURCES = 8 };
+
+void hp_sightings_free(hp_sightings *sightings) {
+  hp_free(sightings->items);
+  *sightings = (hp_sightings){0};
+}
+
+static hp_tree_view view_of(const hp_finder *f) {
+  return (hp_tree_view){f->report->document, f->builder->tokenizer->base, f->builder->bytes};
+}
+
+/*** events ***/
+
+typedef struct event_source {
+  const hp_finder *finder;
+  uint64_t offset;
+  hpar_resource_event event;
+  uint32_t skipped, reported;
+} event_source;
+
+static bool report_event(void *context, const hpar_resource *described) {
+  event_source *source = context;
+  const hp_resource_report *to = source->finder->report;
+  hpar_resource resource = *described;
+  if (source->skipped) {
+    source->skipped--;
+    return true;
+  }
+  source->reported++;
+  resource.offset = source->offset;
+  resource.thread = source->finder->thread;
+  to->callback(to->context, &resource, source->event);
+  return true;
+}
+
+/* Reports the resources of a sighting except the first `skipped`. Returns their number. */
+static uint32_t report(const hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
+  const hp_input *input = f->report->input;
+  uint64_t offset = input ? hp_input_offset(input, sighting->start) : sighting->start;
+  event_source source = {f, offset, event, skipped, 0};
+  hp_tree_view view = view_of(f);
+  hp_describe_resources(&view, sighting->element, report_event, &source);
+  return source.reported;
+}
+
+static bool count_resource(void *context, const hpar_resource *resource) {
+  (void)resource;
+  ++*(uint32_t *)context;
+  return true;
+}
+
+/* Cancels the resources of a found sighting. A segment that was spliced in may have more source
+ * elements before the img of a picture than the worker has found. */
+static void cancel(const hp_finder *f, const hp_sighting *sighting) {
+  hp_tree_view view = view_of(f);
+  uint32_t count = 0;
+  if (!sighting->found) return;
+  hp_describe_resources(&view, sighting->element, count_resource, &count);
+  report(f, sighting, HPAR_RESOURCE_CANCELLED, count - sighting->found);
+}
+
+/* Cancels the found sightings of the chunk before the number `end`. */
+static void cancel_expected(hp_finder *f, uint32_t end) {
+  for (; f->expected_at < end; f->expected_at++) cancel(f, &f->expected->items[f->expected_at]);
+}
+
+typedef struct resource_list {
+  hpar_resource items[COMPARED_RESOURCES];
+  size_t count;
+} resource_list;
+
+static bool list_resource(void *context, const hpar_resource *resource) {
+  resource_list *list = context;
+  if (list->count < COMPARED_RESOURCES) list->items[list->count] = *resource;
+  list->count++;
+  return true;
+}
+
+static bool equal_strings(hpar_string a, hpar_string b) {
+  return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+/* Returns whether the elements of one tag have the same resources. The builders may have put them
+ * into different namespaces and pictures. */
+static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
+  hp_tree_view view = view_of(f);
+  resource_list a = {.count = 0}, b = {.count = 0};
+  if (found->element == confirmed) return true;
+  hp_describe_resources(&view, found->element, list_resource, &a);
+  hp_describe_resources(&view, confirmed, list_resource, &b);
+  if (a.count != found->found || a.count != b.count || a.count > COMPARED_RESOURCES) return false;
+  for (size_t i = 0; i < a.count; i++)
+    if (a.items[i].kind != b.items[i].kind || !equal_strings(a.items[i].url, b.items[i].url) ||
+        !equal_strings(a.items[i].srcset, b.items[i].srcset))
+      return false;
+  return true;
+}
+
+/* Passes the found sighting of the chunk that the confirmed one repeats. Cancels those before it,
+ * and one with other resources. The found sightings are in ascending order. */
+static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
+  uint32_t start = confirmed->start;
+  if (!f->expected) return;
+  const hp_sighting *items = f->expected->items;
+  uint32_t at = f->expected_at, count = f->expected->count;
+  while (at < count && (!items[at].found || items[at].start < start)) at++;
+  cancel_expected(f, at);
+  if (at == count || items[at].start != start) return;
+  if (have_same_resources(f, &items[at], confirmed->element))
+    f->expected_at++;
+  else
+    cancel_expected(f, at + 1);
+}
+
+static void settle_exactly(hp_finder *f, const hp_sighting *s) {
+  if (s->is_inert) return;
+  match_expected(f, s);
+  report(f, s, HPAR_RESOURCE_CONFIRMED, 0);
+}
+
+/* Another start hypothesis may have found the same tag. */
+static void settle_speculatively(hp_finder *f, hp_sighting *s) {
+  if (s->is_inert || s->start < f->found_to) return;
+  f->found_to = s->start + 1;
+  s->found = report(f, s, HPAR_RESOURCE_FOUND, 0);
+}
+
+/* Reports a sighting for which all is known. */
+static void settle(hp_finder *f, hp_sighting *s) {
+  if (f->is_exact)
+    settle_exactly(f, s);
+  else
+    settle_speculatively(f, s);
+}
+
+/* Reports all sightings before the number `end`. */
+static void settle_until(hp_finder *f, uint32_t end) {
+  while (f->reported < end) settle(f, &f->sightings->items[f->reported++]);
+}
+
+/*** sightings ***/
+
+/* Returns true if an open template element makes resources inert. Sets `*unsure` to the template
+ * that may do so. */
+static bool is_inert(const hp_finder *f, hp_ref *unsure) {
+  const hp_builder *b = f->builder;
+  hp_tree_view view = view_of(f);
+  unsigned depth = 0;
+  for (uint32_t i = b->last[HP_TEMPLATE]; i; i = b->stack[i].previous_same) {
+    hp_ref template = b->stack[i].node;
+    hp_shadow_root is_root = hp_is_shadow_root(&view, template);
+    if (++depth > HP_MAX_SHADOW_DEPTH || is_root == HP_SHADOW_NO) return true;
+    if (is_root == HP_SHADOW_UNSURE) *unsure = template;
+  }
+  return false;
+}
+
+bool hp_finder_is_inert(const hp_finder *f) {
+  hp_ref unsure = 0;
+  return is_inert(f, &unsure) || unsure;
+}
+
+static void add(hp_finder *f, hp_sighting sighting) {
+  hp_sightings *to = f->sightings;
+  hp_grow(&to->items, &to->capacity, to->count + 1, f->builder->unwind);
+  to->items[to->count++] = sighting;
+}
+
+static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_builder *b = f->builder;
+  if (!hp_may_have_resources(hp_node_at(b->base, element)->name)) return;
+  settle_until(f, f->sightings->count);
+  hp_sighting sighting = {.start = start, .element = element};
+  sighting.is_inert = b->last[HP_TEMPLATE] && is_inert(f, &sighting.unsure);
+  add(f, sighting);
+}
+
+void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *builder, unsigned thread, bool is_exact) {
+  hp_sightings own = f->own;
+  own.count = 0;
+  *f = (hp_finder){
+      .watch = {.see = see}, .report = to, .builder = builder, .thread = thread, .is_exact = is_exact, .own = own};
+  f->sightings = &f->own;
+  memcpy(f->watch.fused_starts, hp_fused_starts, sizeof f->watch.fused_starts);
+  for (hp_atom name = 0; name < HP_KNOWN_ATOMS; name++)
+    if (hp_may_have_resources(name)) f->watch.fused_starts[name] = HP_FUSED_OTHER;
+}
+
+void hp_finder_close(hp_finder *f) { hp_sightings_free(&f->own); }
+
+void hp_finder_begin_log(hp_finder *f, hp_sightings *sightings) {
+  sightings->count = 0;
+  f->sightings = sightings;
+  f->reported = f->found_to = 0;
+}
+
+void hp_finder_cut_log(hp_finder *f, uint32_t count) {
+  for (uint32_t i = count; i < f->sightings->count; i++) cancel(f, &f->sightings->items[i]);
+  f->sightings->count = count;
+  if (f->reported > count) f->reported = count;
+  f->found_to = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (f->sightings->items[i].found) f->found_to = f->sightings->items[i].start + 1;
+}
+
+void hp_finder_flush(hp_finder *f) {
+  uint32_t count = f->sightings->count;
+  if (f->reported == count) return;
+  const hp_sighting *last = &f->sightings->items[count - 1];
+  settle_until(f, f->builder->top->node == last->element ? count - 1 : count);
+}
+
+/*** the exact builder ***/
+
+/* Returns whether the resources of the found tag have been confirmed. The finder's own sightings
+ * are in ascending order. */
+static bool is_confirmed(const hp_finder *f, const hp_sighting *found) {
+  uint32_t low = 0, high = f->reported;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (f->own.items[middle].start < found->start)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == f->reported) return false;
+  const hp_sighting *own = &f->own.items[low];
+  return own->start == found->start && !own->is_inert && have_same_resources(f, found, own->element);
+}
+
+/* A token that began in an earlier chunk may end in this one, so the first tags may be confirmed.
+ */
+void hp_finder_begin_chunk(hp_finder *f, const hp_sightings *found) {
+  uint32_t passed = f->reported ? f->own.items[f->reported - 1].start + 1 : 0;
+  f->expected = found;
+  f->expected_at = 0;
+  for (uint32_t at = 0; at < found->count; at++) {
+    const hp_sighting *s = &found->items[at];
+    if (!s->found) continue;
+    if (s->start >= passed) break;
+    cancel_expected(f, at);
+    if (is_confirmed(f, s)) f->expected_at = at + 1;
+  }
+}
+
+void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
+  hp_tree_view view = view_of(f);
+  for (uint32_t i = from; i < to; i++) {
+    hp_sighting sighting = f->expected->items[i];
+    settle_until(f, f->sightings->count);
+    if (sighting.unsure && hp_is_shadow_root(&view, sighting.unsure) != HP_SHADOW_YES) sighting.is_inert = true;
+    if (outer_is_inert) sighting.is_inert = true;
+    add(f, sighting);
+  }
+}
+
+void hp_finder_finish(hp_finder *f) { settle_until(f, f->sightings->count); }
+
+void hp_finder_end_chunk(hp_finder *f) {
+  if (!f->expected) return;
+  hp_finder_flush(f);
+  cancel_expected(f, f->expected->count);
+  f->expected = NULL;
+}
+
+void hp_finder_restart(hp_finder *f) {
+  for (uint32_t i = 0; i < f->reported; i++)
+    if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED, 0);
+  f->own.count = f->reported = 0;
+}

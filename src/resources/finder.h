@@ -1,0 +1,87 @@
+#ifndef HP_RESOURCES_FINDER_H
+#define HP_RESOURCES_FINDER_H
+
+/* Resources during a parse. A builder shows the start tags that may have resources to its finder. A
+ * worker's finder puts them into the chunk's log as sightings and reports their resources as FOUND.
+ * The finder of the exact builder reports CONFIRMED: what its builder sees, and the sightings of
+ * the segments that the merger splices in. It reports CANCELLED for the found sightings of a chunk
+ * that the parse did not confirm.
+ *
+ * A finder reports the resources of a tag when it sees the next tag, or when the chunk ends: then
+ * the element has a parent, and a style element has its text. */
+
+#include "html/tree/builder.h"
+#include "text/input.h"
+
+#include <hpar/resources.h>
+
+typedef struct hp_sighting {
+  uint32_t start; /* offset of the tag in the text */
+  hp_ref element;
+  hp_ref unsure;  /* a template of its own around the tag may be a shadow root; 0: none */
+  bool is_inert;  /* in a template of the finder's own builder that is no shadow root */
+  uint32_t found; /* number of its resources that are reported as FOUND */
+} hp_sighting;
+
+typedef struct hp_sightings {
+  hp_sighting *items;
+  uint32_t count, capacity;
+} hp_sightings;
+
+void hp_sightings_free(hp_sightings *sightings);
+
+/* Receives the resources of one parse. */
+typedef struct hp_resource_report {
+  hpar_resource_event_fn callback; /* NULL: nothing is reported */
+  void *context;
+  const hpar_document *document;
+  const hp_input *input; /* NULL: offsets stay those of the text */
+} hp_resource_report;
+
+typedef struct hp_finder {
+  hp_tag_watch watch; /* first: the builder passes it */
+  const hp_resource_report *report;
+  hp_builder *builder;
+  unsigned thread;
+  bool is_exact;
+  hp_sightings *sightings; /* worker: of the chunk's log; exact: `own` */
+  uint32_t reported;       /* the sightings before this one have been reported */
+  /* worker: the offset after the last found tag. FOUND comes in ascending order */
+  uint32_t found_to;
+  hp_sightings own;
+  /* Exact: the sightings of the chunk that is being merged, NULL between chunks. Those before
+   * `expected_at` are confirmed, cancelled, or were not found. */
+  const hp_sightings *expected;
+  uint32_t expected_at;
+} hp_finder;
+
+/* Makes the finder of an exact builder ready for a parse, or of a worker. `builder` need not be
+ * open yet. */
+void hp_finder_open(hp_finder *finder, const hp_resource_report *report, hp_builder *builder, unsigned thread,
+                    bool is_exact);
+void hp_finder_close(hp_finder *finder);
+
+/* Begins a chunk of a worker: sightings go to `sightings`, which is emptied. */
+void hp_finder_begin_log(hp_finder *finder, hp_sightings *sightings);
+/* Removes the sightings of a log from the number `count` on. Cancels the found ones. */
+void hp_finder_cut_log(hp_finder *finder, uint32_t count);
+/* Reports the last sighting, unless it is a style element whose text is not complete. */
+void hp_finder_flush(hp_finder *finder);
+
+/* Reports all sightings: the input has ended. */
+void hp_finder_finish(hp_finder *finder);
+
+/*** of the exact builder ***/
+
+/* Returns true if an open template element makes the resources at this place inert. */
+bool hp_finder_is_inert(const hp_finder *finder);
+void hp_finder_begin_chunk(hp_finder *finder, const hp_sightings *found);
+/* Confirms the sightings [from, to) of the chunk, whose segment was spliced in. `is_inert`: at the
+ * beginning of that segment. */
+void hp_finder_confirm(hp_finder *finder, uint32_t from, uint32_t to, bool is_inert);
+/* Cancels the found sightings of the chunk that are not confirmed. Does nothing between chunks. */
+void hp_finder_end_chunk(hp_finder *finder);
+/* Cancels all confirmed resources, because the parse begins again. */
+void hp_finder_restart(hp_finder *finder);
+
+#endif

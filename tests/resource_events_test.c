@@ -1,0 +1,399 @@
+/* Checks the resources that a parse reports: the confirmed ones are the same in each mode, for each
+ * cut and each way to feed; a found one is confirmed or cancelled once; a restart cancels all.
+ *
+ *   HPAR_TEST_SCALE=P   percent of the 60 documents (100) */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/random.h"
+#include "support/shared.h"
+
+#include <hpar/hpar.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+
+/* Keys of resources. */
+typedef struct keys {
+  uint64_t *items;
+  size_t count, capacity;
+} keys;
+
+/* The events of one parse. */
+typedef struct events {
+  pthread_mutex_t lock;
+  buffer confirmed; /* a line for each resource that is confirmed and not cancelled */
+  keys closed;      /* the confirmed ones */
+  keys open;        /* those that are found, and neither confirmed nor cancelled */
+  unsigned found, confirmations, cancelled, errors;
+} events;
+
+static uint64_t key_of(const hpar_resource *r) {
+  uint64_t key = r->offset * 31 + (uint64_t)r->kind;
+  for (size_t i = 0; i < r->url.length; i++) key = key * 1099511628211u + (unsigned char)r->url.bytes[i];
+  for (size_t i = 0; i < r->srcset.length; i++) key = key * 1099511628211u + (unsigned char)r->srcset.bytes[i];
+  return key;
+}
+
+static void add_key(keys *to, uint64_t key) {
+  if (to->count == to->capacity) {
+    to->capacity = to->capacity * 2 + 16;
+    to->items = realloc(to->items, to->capacity * sizeof *to->items);
+    if (!to->items) abort();
+  }
+  to->items[to->count++] = key;
+}
+
+static size_t find_key(const keys *in, uint64_t key) {
+  size_t i = 0;
+  while (i < in->count && in->items[i] != key) i++;
+  return i;
+}
+
+/* Returns whether the key was there. */
+static bool remove_key(keys *from, uint64_t key) {
+  size_t i = find_key(from, key);
+  if (i == from->count) return false;
+  from->items[i] = from->items[--from->count];
+  return true;
+}
+
+static void format(buffer *to, const hpar_resource *r) {
+  buffer_format(to, "%u %s %.*s %.*s %.*s %u\n", (unsigned)r->offset, hpar_resource_kind_name(r->kind),
+                (int)r->url.length, r->url.length ? r->url.bytes : "", (int)r->srcset.length,
+                r->srcset.length ? r->srcset.bytes : "", (int)r->content.length,
+                r->content.length ? r->content.bytes : "", r->flags);
+}
+
+static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
+  events *e = context;
+  pthread_mutex_lock(&e->lock);
+  uint64_t key = key_of(r);
+  if (event == HPAR_RESOURCE_FOUND) {
+    e->found++;
+    if (find_key(&e->closed, key) == e->closed.count) add_key(&e->open, key);
+  } else if (event == HPAR_RESOURCE_CONFIRMED) {
+    e->confirmations++;
+    remove_key(&e->open, key);
+    add_key(&e->closed, key);
+    format(&e->confirmed, r);
+  } else {
+    e->cancelled++;
+    if (remove_key(&e->closed, key)) /* the parse begins again */
+      buffer_clear(&e->confirmed);
+    else if (!remove_key(&e->open, key))
+      e->errors++;
+  }
+  pthread_mutex_unlock(&e->lock);
+}
+
+static void reset(events *e) {
+  buffer_clear(&e->confirmed);
+  e->open.count = e->closed.count = 0;
+  e->found = e->confirmations = e->cancelled = e->errors = 0;
+}
+
+static void end(events *e) {
+  buffer_free(&e->confirmed);
+  free(e->open.items);
+  free(e->closed.items);
+  pthread_mutex_destroy(&e->lock);
+}
+
+static hpar_options options_of(events *e, hpar_mode mode) {
+  return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode, .threads = 3,
+                        .resources = {.callback = receive, .context = e}};
+}
+
+static void parse(events *e, const hpar_options *options, const buffer *html) {
+  reset(e);
+  CHECK_EQ(hpar_parse(parser, options, html->bytes, html->length, document, NULL), HPAR_OK);
+}
+
+/* Feeds pieces of up to `most` bytes. */
+static void feed(events *e, const hpar_options *options, const buffer *html, size_t most, random_state *random) {
+  reset(e);
+  CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
+  for (size_t at = 0, n; at < html->length; at += n) {
+    n = 1 + random_below(random, most);
+    if (n > html->length - at) n = html->length - at;
+    CHECK_EQ(hpar_parser_feed(parser, html->bytes + at, n), HPAR_OK);
+  }
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+}
+
+/* Compares the events with the sequential list. */
+static void check_events(const events *e, const buffer *expected, const buffer *html, const char *what, size_t cut) {
+  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length) &
+              CHECK_EQ(e->open.count, 0) & CHECK_EQ(e->errors, 0);
+  if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
+}
+
+static const char *const pieces[] = {"<img src=%u>",
+                                     "<img src=%u>",
+                                     "<img src='a&amp;%u' loading=lazy>",
+                                     "<picture><source srcset=%u>",
+                                     "</picture>",
+                                     "<template>",
+                                     "</template>",
+                                     "<div><template shadowrootmode=open>",
+                                     "<div>",
+                                     "</div>",
+                                     "<table>",
+                                     "<tr>",
+                                     "<td>",
+                                     "</td>",
+                                     "</table>",
+                                     "<b>",
+                                     "</b>",
+                                     "<svg>",
+                                     "</svg>",
+                                     "<style>@import '%u';",
+                                     "</style>",
+                                     "<style>@import url(%u)</style>",
+                                     "<script src=%u></script>",
+                                     "<script src=%u>",
+                                     "</script>",
+                                     "<script>",
+                                     "<!--",
+                                     "-->",
+                                     "<link rel=stylesheet href=%u>",
+                                     "<p>",
+                                     "</p>",
+                                     " text &amp; ",
+                                     "<textarea>",
+                                     "</textarea>",
+                                     "<select>",
+                                     "<option>",
+                                     "</select>",
+                                     "<input type=image src=%u>",
+                                     "<video poster=%u>",
+                                     "<meta name=viewport content=%u>",
+                                     "<base href='%u'>",
+                                     "<math>",
+                                     "</math>",
+                                     "<image xlink:href=%u>",
+                                     "<a title=\"",
+                                     "\">",
+                                     "<noscript>",
+                                     "</noscript>",
+                                     "<li>",
+                                     "</body>"};
+
+static void generate_page(random_state *random, buffer *html) {
+  buffer_clear(html);
+  if (random_chance(random, 50)) buffer_text(html, "<!doctype html><head>");
+  for (unsigned i = 0; i < 40; i++) {
+    const char *piece = RANDOM_OF(random, pieces);
+    const char *number = strstr(piece, "%u");
+    if (number)
+      buffer_format(html, "%.*s%u%s", (int)(number - piece), piece, i, number + 2);
+    else
+      buffer_text(html, piece);
+  }
+}
+
+static void check_page(events *e, const buffer *html, random_state *random) {
+  static const size_t sizes[] = {1, 7, 100};
+  buffer expected = {0};
+  hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
+  parse(e, &options, html);
+  buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+  CHECK_EQ(e->found + e->cancelled, 0);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    feed(e, &options, html, sizes[i], random);
+    check_events(e, &expected, html, "fed", sizes[i]);
+  }
+  options.source_offsets = true;
+  parse(e, &options, html);
+  check_events(e, &expected, html, "with source offsets", 0);
+#if HPAR_PARALLEL
+  options = options_of(e, HPAR_MODE_PIPELINED);
+  parse(e, &options, html);
+  check_events(e, &expected, html, "pipelined", 0);
+  options = options_of(e, HPAR_MODE_PARALLEL);
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  for (uint64_t cut = 1; cut < html->length; cut++) {
+    options.experiment.cuts = &cut;
+    options.experiment.cut_count = 1;
+    options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
+    options.parallel.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
+    parse(e, &options, html);
+    check_events(e, &expected, html, "inline", cut);
+  }
+  options = options_of(e, HPAR_MODE_PARALLEL);
+  options.parallel.chunk_size = 40;
+  for (size_t i = 0; hpar_strategy_name(i); i++) {
+    options.experiment.strategy = hpar_strategy_name(i);
+    parse(e, &options, html);
+    check_events(e, &expected, html, options.experiment.strategy, 0);
+  }
+  options.experiment.strategy = NULL;
+  feed(e, &options, html, 50, random);
+  check_events(e, &expected, html, "fed in parallel", 0);
+#endif
+  buffer_free(&expected);
+}
+
+static void generated(events *e) {
+  const char *scale = getenv("HPAR_TEST_SCALE");
+  unsigned count = 60 * (scale ? (unsigned)strtoul(scale, NULL, 10) : 100) / 100 + 1;
+  random_state random = {1};
+  buffer html = {0};
+  for (unsigned i = 0; i < count && !check_failed; i++) {
+    generate_page(&random, &html);
+    check_page(e, &html, &random);
+  }
+  buffer_free(&html);
+}
+
+static void receive_line(void *context, const hpar_resource *r, hpar_resource_event event) {
+  static const char *const names[] = {"found", "confirmed", "cancelled"};
+  buffer_format(context, "%s %s %.*s at %u\n", names[event], hpar_resource_kind_name(r->kind), (int)r->url.length,
+                r->url.bytes, (unsigned)r->offset);
+}
+
+static void check_lines(const hpar_options *options, const char *html, const char *expected) {
+  buffer lines = {0};
+  hpar_options own = *options;
+  own.resources.callback = receive_line;
+  own.resources.context = &lines;
+  hpar_parse(parser, &own, html, strlen(html), document, NULL);
+  CHECK_BYTES(lines.bytes, lines.length, expected, strlen(expected));
+  buffer_free(&lines);
+}
+
+/* The order of events, offsets and restarts. */
+static void sequences(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  check_lines(&options, "\xef\xbb\xbf<p><img src=1><style>@import '2'</style>x<img src=3>",
+              "confirmed image 1 at 6\nconfirmed import 2 at 17\nconfirmed image 3 at 44\n");
+  check_lines(&options, "<template><img src=1></template><style>@import '2'", "confirmed import 2 at 32\n");
+  buffer late = {0};
+  buffer_text(&late, "<img src=1>");
+  for (int i = 0; i < 400; i++) buffer_text(&late, "<p>x</p>");
+  buffer_text(&late, "\xe9<meta charset=koi8-r><img src=2>");
+  buffer expected = {0};
+  size_t second = late.length - strlen("<img src=2>");
+  buffer_format(&expected,
+                "confirmed image 1 at 0\ncancelled image 1 at 0\nconfirmed image 1 at 0\nconfirmed image 2 at %zu\n",
+                second);
+  check_lines(&options, late.bytes, expected.bytes);
+  buffer_free(&late);
+  buffer_free(&expected);
+#if HPAR_PARALLEL
+  uint64_t cut = 18;
+  options.mode = HPAR_MODE_PARALLEL;
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  options.experiment.cuts = &cut;
+  options.experiment.cut_count = 1;
+  check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
+              "found image 2 at 21\nfound image 3 at 36\nconfirmed image 1 at 3\nconfirmed image 2 at 21\n"
+              "confirmed image 3 at 36\n");
+  check_lines(&options, "<template>xxxxx<p><img src=1></p><img src=3>",
+              "found image 1 at 18\nfound image 3 at 33\ncancelled image 1 at 18\ncancelled image 3 at 33\n");
+#endif
+}
+
+static hpar_status run_nothing(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  (void)context, (void)scripting, (void)script;
+  return HPAR_OK;
+}
+
+static void refusals(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = receive_line}};
+  hpar_input input = {.bytes = "x", .length = 1};
+  CHECK_EQ(hpar_parse_many(parser, &options, &input, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
+  options.script.callback = run_nothing;
+  CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_UNSUPPORTED);
+  options.script.callback = NULL;
+  options.resources.callback = NULL;
+  options.resources.reserved[0] = 1;
+  CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_ARGUMENT);
+}
+
+/* Limits: what was reported before the end of the parse stays confirmed. */
+static void limits(events *e) {
+  buffer html = {0};
+  for (int i = 0; i < 3000; i++) buffer_format(&html, "<p><img src=%d>text</p>", i);
+  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  buffer expected = {0};
+  for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
+    hpar_options options = options_of(e, modes[i]);
+    options.limits.nodes = 4000;
+    reset(e);
+    CHECK_EQ(hpar_parse(parser, &options, html.bytes, html.length, document, NULL), HPAR_LIMIT_NODES);
+    if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+    check_events(e, &expected, &expected, "limited", i);
+  }
+  CHECK(expected.length > 10000);
+  buffer_free(&expected);
+  buffer_free(&html);
+}
+
+/* Real pages: threads, and the list of the finished tree. */
+static bool count_resource(void *context, const hpar_resource *r) {
+  (void)r;
+  ++*(unsigned *)context;
+  return true;
+}
+
+static int pages(events *e) {
+  char directory[4096];
+  shared_list list;
+  if (!shared_path(directory, sizeof directory, "corpus/paper")) return CHECK_SKIPPED;
+  if (!CHECK(shared_files(directory, ".html", &list))) return check_report();
+  random_state random = {1};
+  for (size_t i = 0; i < list.count; i++) {
+    buffer html = {0}, expected = {0};
+    size_t length;
+    char *bytes = shared_read(list.paths[i], &length);
+    if (!CHECK(bytes)) break;
+    buffer_add(&html, bytes, length);
+    free(bytes);
+    hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
+    parse(e, &options, &html);
+    buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+    unsigned walked = 0;
+    CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &walked), HPAR_OK);
+    CHECK_EQ(e->confirmations - e->cancelled, walked);
+#if HPAR_PARALLEL
+    static const size_t sizes[] = {0, 2000, 16000};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      options = options_of(e, HPAR_MODE_PARALLEL);
+      options.parallel.chunk_size = sizes[k];
+      parse(e, &options, &html);
+      check_events(e, &expected, &expected, list.paths[i], sizes[k]);
+    }
+#endif
+    buffer_free(&html);
+    buffer_free(&expected);
+  }
+  (void)random;
+  shared_list_free(&list);
+  return check_report();
+}
+
+int main(int count, char **arguments) {
+  int status;
+  events e = {.found = 0};
+  pthread_mutex_init(&e.lock, NULL);
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    return check_report();
+  if (check_part(count, arguments, "pages")) {
+    status = pages(&e);
+  } else {
+    sequences();
+    refusals();
+    limits(&e);
+    generated(&e);
+    status = check_report();
+  }
+  end(&e);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return status;
+}
