@@ -241,7 +241,7 @@ bool compare_expect(comparer *with, const compare_case *document, size_t max_err
   char *copy = malloc(document->length ? document->length : 1);
   if (!copy) return false;
   if (document->length) memcpy(copy, document->bytes, document->length);
-  free(with->copy);
+  char *last = with->copy; /* the document refers to it until the next parse */
   with->copy = copy;
   with->of = *document;
   with->of.bytes = copy;
@@ -259,6 +259,7 @@ bool compare_expect(comparer *with, const compare_case *document, size_t max_err
   with->status =
       hpar_parse(with->parser, &options, with->of.bytes, with->of.length, with->document, &with->expected_stats);
   watch(false);
+  free(last);
   current = NULL;
   if (with->status) return false;
   with->quirks = hpar_document_quirks(with->document);
