@@ -35,7 +35,7 @@ static const kind_case kinds[] = {
      * elements around foreign content. */
     WRONG(NO_LI, "<li><svg><desc>|<li></li></svg><li>"),
     WRONG(NO_DD_DT, "<dd><svg><desc>|<dd></dd></svg><dd>"),
-    WRONG(FORMATTING_CLEAN, "<p><b>|<p>x"),
+    WRONG(FORMATTING_CLEAN, "<p><b>|<form>x"),
     WRONG(NOAHS_ARK, "<b><b><b>|<b>"),
     WRONG(NO_FORMATTING, "<a>|<g><a>"),
     WRONG(NO_TEMPLATE, "<template><g>|<form>"),
