@@ -126,8 +126,9 @@ static void feed(events *e, const hpar_options *options, const buffer *html, siz
 
 /* Compares the events with the sequential list. */
 static void check_events(const events *e, const buffer *expected, const buffer *html, const char *what, size_t cut) {
-  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length) &
-              CHECK_EQ(e->open.count, 0) & CHECK_EQ(e->errors, 0);
+  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length);
+  fine = CHECK_EQ(e->open.count, 0) && fine;
+  fine = CHECK_EQ(e->errors, 0) && fine;
   if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
 }
 
