@@ -238,6 +238,30 @@ static void check_page(events *e, const buffer *html, random_state *random) {
   buffer_free(&expected);
 }
 
+/* Resources together with other options: each mode has the list of the sequential parse. */
+static void check_combinations(events *e, const buffer *html, random_state *random) {
+  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  static const char *const fragments[] = {NULL, "div", "template", "svg path", "table"};
+  hpar_options with = options_of(e, HPAR_MODE_SEQUENTIAL);
+  with.fragment = RANDOM_OF(random, fragments);
+  with.encoding = random_chance(random, 30) ? "gbk" : NULL;
+  with.scripting = random_chance(random, 50);
+  with.copy_input = random_chance(random, 50);
+  with.source_offsets = random_chance(random, 30);
+  with.max_errors = random_chance(random, 30) ? 100 : 0;
+  with.value_decoding = random_chance(random, 30) ? HPAR_VALUES_AT_ONCE : HPAR_VALUES_ON_ACCESS;
+  with.experiment.inspect = random_chance(random, 30);
+  buffer expected = {0};
+  for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
+    with.mode = modes[i];
+    with.parallel.chunk_size = 1 + random_below(random, 200);
+    parse(e, &with, html);
+    if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+    check_events(e, &expected, html, with.fragment ? with.fragment : "document", with.parallel.chunk_size);
+  }
+  buffer_free(&expected);
+}
+
 static void generated(events *e) {
   const char *scale = getenv("HPAR_TEST_SCALE");
   unsigned count = 60 * (scale ? (unsigned)strtoul(scale, NULL, 10) : 100) / 100 + 1;
@@ -246,6 +270,7 @@ static void generated(events *e) {
   for (unsigned i = 0; i < count && !check_failed; i++) {
     generate_page(&random, &html);
     check_page(e, &html, &random);
+    for (int k = 0; k < 10; k++) check_combinations(e, &html, &random);
   }
   buffer_free(&html);
 }
