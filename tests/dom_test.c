@@ -372,6 +372,28 @@ static void a_new_document_is_empty(void) {
   hpar_document_destroy(fresh);
 }
 
+static void clearing(void) {
+  hpar_options copying = {HPAR_OPTIONS_INIT, .copy_input = true};
+  for (int round = 0; round < 4; round++) {
+    char *bytes = strdup("<!doctype html><p id='a&amp;b'>text");
+    const hpar_options *options = round % 2 ? &copying : NULL;
+    CHECK_EQ(hpar_parse(parser, options, bytes, strlen(bytes), document, NULL), HPAR_OK);
+    CHECK(hpar_node_first_child(document, hpar_document_root(document)) != HPAR_NO_NODE);
+    hpar_document_clear(document);
+    free(bytes);
+    CHECK_EQ(hpar_node_kind(document, hpar_document_root(document)), HPAR_NODE_DOCUMENT);
+    CHECK_EQ(hpar_node_first_child(document, hpar_document_root(document)), HPAR_NO_NODE);
+    CHECK_EQ(hpar_document_quirks(document), HPAR_NO_QUIRKS);
+  }
+  CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, "<p>", 3), HPAR_OK);
+  hpar_document_clear(document);
+  CHECK_EQ(hpar_parser_feed(parser, "<p>", 3), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_document_clear(document);
+  hpar_document_clear(NULL);
+}
+
 static void texts(void) {
   for (int i = 0; i <= HPAR_ERROR_UNSUPPORTED; i++) {
     const char *text_of = hpar_status_text((hpar_status)i);
@@ -398,6 +420,7 @@ int main(void) {
   fragments();
   serialising();
   reuse();
+  clearing();
   texts();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

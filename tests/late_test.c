@@ -75,7 +75,14 @@ static const late_case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* What the caller does after the parse. */
-typedef enum follow_up { DESTROY_DOCUMENT, PARSE_INTO_DOCUMENT, PARSE_OTHER, DESTROY_PARSER, FOLLOW_UPS } follow_up;
+typedef enum follow_up {
+  DESTROY_DOCUMENT,
+  PARSE_INTO_DOCUMENT,
+  CLEAR_DOCUMENT,
+  PARSE_OTHER,
+  DESTROY_PARSER,
+  FOLLOW_UPS
+} follow_up;
 
 static buffer page, expected, got;
 static hpar_document *sequential;
@@ -127,6 +134,10 @@ static void follow(follow_up what, const late_case *c, hpar_parser **parser, hpa
   hpar_document *other;
   CHECK_EQ(hpar_document_create(&other), HPAR_OK);
   switch (what) {
+    case CLEAR_DOCUMENT: /* waits, so that the next parse may use other bytes */
+      hpar_document_clear(*document);
+      CHECK_EQ(hpar_node_first_child(*document, hpar_document_root(*document)), HPAR_NO_NODE);
+      break;
     case PARSE_INTO_DOCUMENT:
       CHECK_EQ(parse_as(c, *parser, *document, NULL), HPAR_OK);
       is_expected(*document);

@@ -102,6 +102,7 @@ int main(int count, char **arguments) {
       fprintf(stderr, "hpar-break-even: %s could not be measured\n", arguments[i]);
       return 1;
     }
+    for (int mode = 0; mode < MODES; mode++) hpar_document_clear(documents[mode]);
     free(bytes);
   }
   puts("\n]}");

@@ -86,6 +86,12 @@ HPAR_API hpar_status hpar_document_create(hpar_document **document);
  * NULL is allowed. If a parser is being fed for this document, its input is dropped. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 
+/* Drops the tree. The document is as hpar_document_create makes it, but keeps memory for the next
+ * parse. Waits for late threads of its last parse (see hpar_parse), so that the caller may free the
+ * bytes of the input. If a parser is being fed for this document, its input is dropped. NULL is
+ * allowed. */
+HPAR_API void hpar_document_clear(hpar_document *document);
+
 /* Returns the document node. In a document from a fragment parse its children are the fragment's
  * nodes. The result is never HPAR_NO_NODE. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);

@@ -58,8 +58,9 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
  * hpar_options.copy_input is set.
  *
  * The parallel parser does not wait for a thread that is late. Such a thread may still read the
- * bytes and write to its own part of the document's memory. Destroying, parsing into or otherwise
- * changing the document waits for the thread. So does destroying the parser.
+ * bytes and write to its own part of the document's memory. Destroying, clearing, parsing into or
+ * otherwise changing the document waits for the thread. So does destroying the parser. A caller
+ * that frees the bytes and keeps the document calls hpar_document_clear before.
  *
  * `stats` may be NULL. Otherwise its `size` must be set. It is filled if the parse succeeds or ends
  * at a limit. After any other failure it has the defaults.

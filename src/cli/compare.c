@@ -143,6 +143,11 @@ static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char 
   return HPAR_OK;
 }
 
+/* Ends the use of the page by all documents. */
+static void clear_documents(hp_comparison *c) {
+  for (size_t i = 0; i < c->mode_count; i++) hpar_document_clear(c->modes[i].document);
+}
+
 static void compare_page(hp_comparison *c, const char *path) {
   hp_compared_page page = {.path = path, .equal = true};
   char *bytes = hp_load(path, 0, &page.bytes);
@@ -161,6 +166,7 @@ static void compare_page(hp_comparison *c, const char *path) {
     hp_comparison_add(c, &page);
     hp_comparison_page(c, &page);
   }
+  clear_documents(c);
   free(bytes);
 }
 

@@ -167,6 +167,7 @@ static int run_file(request *r, const char *path, hpar_parser *parser, hpar_docu
   hpar_status status = r->json && !r->prefix ? HPAR_ERROR_MEMORY : HPAR_OK;
   if (!status) status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
   int code = status ? hp_complain_call(path, parser, status) : r->print(r, path, document);
+  hpar_document_clear(document);
   free(r->prefix);
   free(bytes);
   return code;

@@ -58,6 +58,7 @@ static outcome profile_file(survey *s, hp_profile *profile, hpar_parser *parser,
   hpar_status status = hp_read_file(path, 0, &bytes, &length);
   outcome o = {status, errno};
   if (status == HPAR_OK) o.status = hp_profile_page(profile, parser, document, bytes, length, &s->options);
+  hpar_document_clear(document);
   free(bytes);
   return o;
 }

@@ -329,6 +329,7 @@ static void study_all(study *s) {
     s->bytes = bytes;
     hpar_status status = study_page(s, workers);
     if (status) s->code = hp_complain_call(s->path, s->parser, status);
+    hpar_document_clear(s->document);
     free(bytes);
   }
   if (s->as_json)

@@ -243,6 +243,7 @@ static int select_in(request *r, hpar_parser *parser, hpar_document *document) {
     if (r->names_files) printf("%s: ", hp_shown_name(r->path));
     printf("%llu\n", (unsigned long long)r->page_matches);
   }
+  hpar_document_clear(document);
   free(bytes);
   return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_call(r->path, parser, status);
 }

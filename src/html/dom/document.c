@@ -70,6 +70,12 @@ void hp_document_reset(hpar_document *document) {
   atomic_store_explicit(&document->values.block, NULL, memory_order_relaxed);
 }
 
+void hpar_document_clear(hpar_document *document) {
+  if (!document) return;
+  hp_document_reset(document);
+  hp_document_trim(document);
+}
+
 hpar_status hp_document_reserve_values(hpar_document *document) {
   size_t bytes = document->deferred_bytes;
   return !bytes || hp_range_spare(&document->range, bytes + HP_DECODING_SLACK) ? HPAR_OK : HPAR_ERROR_MEMORY;
