@@ -11,6 +11,7 @@ struct tag_reader {
   tag_scanner scanner;
   tag_list parsed;
   buffer text;
+  uint64_t stops; /* compared states at the ends of pieces */
   char message[200];
 };
 
@@ -106,7 +107,38 @@ static const char *compare_tags(tag_reader *reader, bool of_bytes) {
   return reader->message;
 }
 
-/* Scans with both sets of rules. */
+/* Compares the states where a piece ends with a tag. */
+static const char *compare_stops(tag_reader *reader) {
+  const tag_list *parsed = &reader->parsed;
+  for (size_t i = 0; i < reader->scanner.stop_count; i++) {
+    const tag_stop *stop = &reader->scanner.stops[i];
+    if (stop->tags > parsed->count) return "the rewriter counts too many tags";
+    const tag *last = stop->tags ? &parsed->items[stop->tags - 1] : NULL;
+    if (!last || last->end != stop->end) continue;
+    reader->stops++;
+    if (last->state == stop->state && last->content == stop->content) continue;
+    snprintf(reader->message, sizeof reader->message, "a piece ends at %llu: another state of the builder",
+             (unsigned long long)stop->end);
+    return reader->message;
+  }
+  return NULL;
+}
+
+/* Scans in pieces of many tags, which the rewriter mostly skips. */
+static const char *compare_pieces(tag_reader *reader, const compare_case *document, bool of_bytes) {
+  const char *difference = NULL;
+  for (unsigned rules = 0; rules < TAG_RULES && !difference; rules++) {
+    uint64_t tags;
+    bool same;
+    if (tag_scan_pieces(&reader->scanner, rules, document, &tags, &same)) return "the rewriter fails";
+    if (!same) return "the output is not the input";
+    if (tags != reader->parsed.count) return "the rewriter counts other tags than the parser";
+    if (!of_bytes) difference = compare_stops(reader);
+  }
+  return difference;
+}
+
+/* Scans with the first two sets of rules tag by tag, and with all sets in pieces. */
 static const char *scan_and_compare(tag_reader *reader, const compare_case *document, bool each_byte, bool of_bytes) {
   const char *difference = NULL;
   for (unsigned rules = 0; rules < 2 && !difference; rules++) {
@@ -114,7 +146,7 @@ static const char *scan_and_compare(tag_reader *reader, const compare_case *docu
     if (tag_scan(&reader->scanner, rules, document, each_byte)) return "the rewriter fails, or counts wrong tags";
     difference = compare_tags(reader, of_bytes);
   }
-  return difference;
+  return difference ? difference : compare_pieces(reader, document, of_bytes);
 }
 
 static hpar_status add_text(const char *bytes, size_t length, void *context) {
@@ -147,6 +179,8 @@ const char *tag_difference(tag_reader *reader, const compare_case *document, boo
   if (difference || is_same || is_utf16(document)) return difference;
   return scan_and_compare(reader, document, each_byte, true);
 }
+
+uint64_t tag_reader_stops(const tag_reader *reader) { return reader->stops; }
 
 tag_reader *tag_reader_create(void) {
   tag_reader *reader = calloc(1, sizeof *reader);

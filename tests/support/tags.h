@@ -26,8 +26,11 @@ tag_reader *tag_reader_create(void);
 void tag_reader_destroy(tag_reader *reader);
 
 /* Compares the tags of the document, and the states after them. `each_byte` feeds the rewriter
- * single bytes instead of pieces that end at each ">". Returns NULL, or the difference: a sentence
- * that is valid until the next call. Adds the number of tags to `*tags`. */
+ * single bytes instead of pieces that end at each ">". Then feeds pieces of many tags, and compares
+ * the states at their ends and the output. Returns NULL, or the difference: a sentence that is
+ * valid until the next call. Adds the number of tags to `*tags`. */
 const char *tag_difference(tag_reader *reader, const compare_case *document, bool each_byte, uint64_t *tags);
+/* Returns the number of states that were compared at the ends of pieces. */
+uint64_t tag_reader_stops(const tag_reader *reader);
 
 #endif

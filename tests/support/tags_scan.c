@@ -1,4 +1,5 @@
 #include "rewrite/state.h"
+#include "support/random.h"
 #include "support/tags_state.h"
 
 #include <stdlib.h>
@@ -47,10 +48,65 @@ hpar_status tag_scan(tag_scanner *scanner, unsigned rules, const compare_case *d
   return status ? status : finished;
 }
 
+static void note_stop(tag_scanner *scanner, uint64_t end) {
+  const hpar_rewriter *r = scanner->rewriter;
+  if (scanner->stop_count == scanner->stop_capacity) {
+    scanner->stop_capacity = scanner->stop_capacity ? 2 * scanner->stop_capacity : 64;
+    scanner->stops = realloc(scanner->stops, scanner->stop_capacity * sizeof *scanner->stops);
+    if (!scanner->stops) abort();
+  }
+  scanner->stops[scanner->stop_count++] =
+      (tag_stop){.tags = r->stats.tags,
+                 .end = end,
+                 .state = tag_hash_state(&r->shadow.builder, name_of_rewriter, &r->names),
+                 .content = (uint8_t)r->scanner.content};
+}
+
+typedef struct expected {
+  const compare_case *document;
+  size_t at;
+  bool same;
+} expected;
+
+static hpar_status compare_output(const char *bytes, size_t length, void *context) {
+  expected *e = context;
+  e->same = e->same && length <= e->document->length - e->at && !memcmp(bytes, e->document->bytes + e->at, length);
+  e->at += length;
+  return HPAR_OK;
+}
+
+hpar_status tag_scan_pieces(tag_scanner *scanner, unsigned rules, const compare_case *document, uint64_t *tags,
+                            bool *same) {
+  hpar_rewriter *r = scanner->rewriter;
+  random_state random = {document->length * UINT64_C(0x9E3779B97F4A7C15) + rules};
+  size_t most = (size_t)16 << random_below(&random, 8);
+  expected output = {document, 0, true};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .fragment = document->fragment,
+                                  .scripting = document->scripting};
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  hpar_status status = hpar_rewriter_begin(r, scanner->rules[rules], &options, compare_output, &output);
+  scanner->stop_count = 0;
+  for (size_t at = 0, next; !status && at < document->length; at = next) {
+    size_t left = document->length - at, part = 1 + random_below(&random, most);
+    const char *stop = part < left ? memchr(document->bytes + at + part - 1, '>', left - part + 1) : NULL;
+    next = stop ? (size_t)(stop - document->bytes) + 1 : document->length;
+    status = hpar_rewriter_feed(r, document->bytes + at, next - at);
+    if (stop) note_stop(scanner, next);
+  }
+  hpar_status finished = hpar_rewriter_finish(r, &stats);
+  *tags = stats.tags;
+  *same = output.same && output.at == document->length;
+  return status ? status : finished;
+}
+
+static hpar_rewrite_result ignore(hpar_element *element, void *context) {
+  (void)element, (void)context;
+  return HPAR_REWRITE_NEXT;
+}
+
 static hpar_rules *rules_of(const char *selector) {
   hpar_rules *rules;
-  hpar_action action = {.kind = HPAR_ACTION_REMOVE};
-  hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = 1};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .element = ignore};
   if (hpar_rules_create(&rules) || hpar_rules_add(rules, &rule, NULL) || hpar_rules_compile(rules)) abort();
   return rules;
 }
@@ -59,10 +115,12 @@ void tag_scanner_open(tag_scanner *scanner) {
   if (hpar_rewriter_create(&scanner->rewriter)) abort();
   scanner->rules[0] = rules_of("x-none");
   scanner->rules[1] = rules_of("x-none:nth-of-type(2) :nth-child(3)");
+  scanner->rules[2] = rules_of("div b, li > a, p i, table span, .x dd");
 }
 
 void tag_scanner_close(tag_scanner *scanner) {
   hpar_rewriter_destroy(scanner->rewriter);
-  for (int i = 0; i < 2; i++) hpar_rules_destroy(scanner->rules[i]);
+  for (int i = 0; i < TAG_RULES; i++) hpar_rules_destroy(scanner->rules[i]);
   free(scanner->tags.items);
+  free(scanner->stops);
 }
