@@ -23,13 +23,13 @@ static void change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
 /* A text that makes the builder open or close elements is two texts. */
 static void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
   if (r->records[index].scopes.count) hp_rewriter_split_text(r);
-  const hp_record *record = &r->records[index];
+  const hp_end_record *record = &r->records[index];
   for (uint32_t i = 0; i < record->scopes.count; i++) change_scope(r, record->scopes.items[i], opens);
 }
 
 /*** records ***/
 
-void hp_record_close(hp_record *record) {
+void hp_end_record_close(hp_end_record *record) {
   hp_bytes_free(&record->append);
   hp_bytes_free(&record->after);
   hp_bytes_free(&record->rename);
@@ -58,7 +58,7 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
 
 void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
   uint32_t index = new_record(r);
-  hp_record *record = &r->records[index];
+  hp_end_record *record = &r->records[index];
   copy_bytes(r, &record->append, &e->append);
   copy_bytes(r, &record->after, &e->after);
   copy_bytes(r, &record->rename, &e->rename);
@@ -84,7 +84,7 @@ void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
 void hp_rewriter_share_record(hpar_rewriter *r, hp_ref origin, hp_ref clone) {
   uint32_t index = hp_shadow_node(&r->shadow, origin)->previous;
   if (!index) return;
-  hp_record *record = &r->records[index];
+  hp_end_record *record = &r->records[index];
   record->users++;
   record->scope_depth++;
   hp_shadow_node(&r->shadow, clone)->previous = index;
@@ -96,7 +96,7 @@ void hp_rewriter_freed(void *context, hp_ref node) {
   hp_node *n = hp_shadow_node(&r->shadow, node);
   if (n->next) hp_matching_free_frame(&r->matching, n->next);
   if (n->previous) {
-    hp_record *record = &r->records[n->previous];
+    hp_end_record *record = &r->records[n->previous];
     if (--record->users == 0) {
       record->next_free = r->free_record;
       r->free_record = n->previous;
@@ -132,7 +132,7 @@ static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
   return true;
 }
 
-static void write_end_tag(hpar_rewriter *r, const hp_record *record, hp_ref node, uint64_t position) {
+static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {
   hp_name name = hp_names_of(&r->names, hp_shadow_node(&r->shadow, node)->name);
   if (record->renames) name = (hp_name){record->rename.data, record->rename.length};
   char *tag = hp_scratch_take(&r->scratch, name.length + 3);
@@ -155,7 +155,7 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_ref node, hpar_el
   (void)node;
 }
 
-static void edit_own_tag(hpar_rewriter *r, const hp_record *record, bool removes) {
+static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
   if (record->unwraps || removes) {
     hp_rewriter_drop(r, r->token_start, r->token_end);
   } else if (record->renames) {
@@ -164,7 +164,7 @@ static void edit_own_tag(hpar_rewriter *r, const hp_record *record, bool removes
   }
 }
 
-static void end_at_own_tag(hpar_rewriter *r, const hp_record *record, bool removes) {
+static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
   if (record->muting == HP_MUTES_CONTENT) unmute(r, r->token_start);
   if (record->muting == HP_MUTES_ELEMENT) {
     r->unmute_after_tag++;
@@ -176,7 +176,7 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_record *record, bool remov
   if (shows) hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
 }
 
-static void end_elsewhere(hpar_rewriter *r, const hp_record *record, hp_ref node) {
+static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {
   uint64_t position = r->token_start;
   if (record->muting) unmute(r, position);
   if (record->muting != HP_MUTES_ELEMENT) {
@@ -194,7 +194,7 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
   hpar_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
   hp_rewriter_split_text(r);
   run_end_calls(r, index, node, &end);
-  hp_record *record = &r->records[index];
+  hp_end_record *record = &r->records[index];
   record->has_ended = true;
   if (is_match)
     end_at_own_tag(r, record, end.removes_tag);
@@ -210,7 +210,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   const hp_node *node = hp_shadow_node(&r->shadow, ref);
   uint32_t index = node->previous;
   if (!index) return;
-  hp_record *record = &r->records[index];
+  hp_end_record *record = &r->records[index];
   bool is_match = is_own_tag(r, node);
   if (!record->has_ended)
     end_record(r, index, ref, is_match);

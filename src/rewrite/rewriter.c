@@ -34,7 +34,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->spans.items);
   hp_bytes_free(&r->held);
   hp_free(r->rule_states);
-  for (uint32_t i = 0; i < r->record_capacity; i++) hp_record_close(&r->records[i]);
+  for (uint32_t i = 0; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
   hp_free(r->records);
   hp_bytes *buffers[] = {&r->after_tag,           &r->element.before,    &r->element.prepend,   &r->element.append,
                          &r->element.after,       &r->element.rename,    &r->element.edit_text, &r->piece.before,
@@ -187,7 +187,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   r->held.length = 0;
   r->received = r->safe = r->mark_bytes = 0;
   if (!r->record_count) r->record_count = 1;
-  for (uint32_t i = 1; i < r->record_capacity; i++) hp_record_close(&r->records[i]);
+  for (uint32_t i = 1; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
   if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
   r->record_count = 1;
   r->free_record = r->open_records = r->mute_depth = 0;

@@ -40,7 +40,7 @@ typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } 
 
 /* What is to happen at the end of an open element. A node has the index of its record in
  * `previous`. Clones of a formatting element share its record. */
-typedef struct hp_record {
+typedef struct hp_end_record {
   uint32_t users; /* nodes; 0: the record is free */
   uint32_t next_free;
   uint32_t scope_depth; /* open nodes whose texts and comments `scopes` receive */
@@ -50,7 +50,7 @@ typedef struct hp_record {
   uint8_t muting;
   bool renames, unwraps, has_tag, has_ended;
   bool is_inert; /* it has ended, and clones of the element need no edit */
-} hp_record;
+} hp_end_record;
 
 typedef struct hp_attribute_edit {
   uint32_t span; /* UINT32_MAX: a new attribute */
@@ -75,7 +75,7 @@ struct hpar_element {
 
 struct hpar_element_end {
   hpar_rewriter *rewriter;
-  hp_record *record;
+  hp_end_record *record;
   hp_ref node;
   bool is_match; /* its own end tag ends it */
   bool removes_tag;
@@ -165,7 +165,7 @@ struct hpar_rewriter {
   uint32_t whole_text_rules;
   uint32_t doctype_rules, end_rules;
 
-  hp_record *records; /* index 0 is unused */
+  hp_end_record *records; /* index 0 is unused */
   uint32_t record_count, record_capacity, free_record, open_records;
   uint32_t mute_depth;
 
@@ -258,7 +258,7 @@ void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
 void hp_rewriter_record(hpar_rewriter *rewriter, hpar_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
-void hp_record_close(hp_record *record);
+void hp_end_record_close(hp_end_record *record);
 
 /*** units.c ***/
 
