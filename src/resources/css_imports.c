@@ -4,12 +4,10 @@
 
 #include <string.h>
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
 /* Returns the position after white space, comments, and the brackets of HTML comments. */
 static const char *skip_blank(const char *at, const char *end) {
   for (;;) {
-    while (at < end && is_white(*at)) at++;
+    while (at < end && hp_ascii_is_white(*at)) at++;
     if (end - at >= 2 && !memcmp(at, "/*", 2)) {
       at += 2;
       while (at < end && (*at != '*' || end - at < 2 || at[1] != '/')) at++;
@@ -36,12 +34,12 @@ static const char *read_string(const char *at, const char *end, hpar_string *con
 /* Returns the position after `url(...)`, and sets the URL. */
 static const char *read_url(const char *at, const char *end, hpar_string *url) {
   at += 4;
-  while (at < end && is_white(*at)) at++;
+  while (at < end && hp_ascii_is_white(*at)) at++;
   if (at < end && (*at == '"' || *at == '\'')) {
     at = read_string(at, end, url);
   } else {
     const char *begin = at;
-    while (at < end && *at != ')' && !is_white(*at)) at += *at == '\\' && end - at >= 2 ? 2 : 1;
+    while (at < end && *at != ')' && !hp_ascii_is_white(*at)) at += *at == '\\' && end - at >= 2 ? 2 : 1;
     *url = (hpar_string){begin, (size_t)(at - begin)};
   }
   while (at < end && *at != ')') at++;
@@ -77,7 +75,7 @@ static bool is_rule(const char *at, const char *end, const char *name) {
 
 static hpar_string trim(const char *at, const char *end) {
   at = skip_blank(at, end);
-  while (end > at && is_white(end[-1])) end--;
+  while (end > at && hp_ascii_is_white(end[-1])) end--;
   return (hpar_string){at, (size_t)(end - at)};
 }
 

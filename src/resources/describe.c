@@ -5,11 +5,9 @@
 
 #include <string.h>
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
 static hpar_string trim(hpar_string s) {
-  while (s.length && is_white(*s.bytes)) s.bytes++, s.length--;
-  while (s.length && is_white(s.bytes[s.length - 1])) s.length--;
+  while (s.length && hp_ascii_is_white(*s.bytes)) s.bytes++, s.length--;
+  while (s.length && hp_ascii_is_white(s.bytes[s.length - 1])) s.length--;
   return s;
 }
 
@@ -92,7 +90,7 @@ static bool matches_nothing(hpar_string media) {
     const char *from = media.bytes + at, *comma = memchr(from, ',', media.length - at);
     hpar_string query = trim((hpar_string){from, comma ? (size_t)(comma - from) : media.length - at});
     at += (comma ? (size_t)(comma - from) : media.length - at) + 1;
-    if (!begins_with(query, "not") || query.length < 7 || !is_white(query.bytes[3])) return false;
+    if (!begins_with(query, "not") || query.length < 7 || !hp_ascii_is_white(query.bytes[3])) return false;
     if (!is(trim((hpar_string){query.bytes + 3, query.length - 3}), all)) return false;
   }
   return true;
@@ -100,9 +98,9 @@ static bool matches_nothing(hpar_string media) {
 
 /* Returns the next word of a list with white space between words. `bytes` is NULL at its end. */
 static hpar_string next_word(hpar_string *list) {
-  while (list->length && is_white(*list->bytes)) list->bytes++, list->length--;
+  while (list->length && hp_ascii_is_white(*list->bytes)) list->bytes++, list->length--;
   hpar_string word = {list->length ? list->bytes : NULL, 0};
-  while (list->length && !is_white(*list->bytes)) list->bytes++, list->length--, word.length++;
+  while (list->length && !hp_ascii_is_white(*list->bytes)) list->bytes++, list->length--, word.length++;
   return word;
 }
 

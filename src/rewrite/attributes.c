@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
-
 /* Returns the attribute that begins at `p`, by the states of the standard. Requires: `p` is
  * neither white, "/" nor ">". */
 static hp_span read_span(const char *tag, const char *p, const char *end) {
@@ -18,10 +16,10 @@ static hp_span read_span(const char *tag, const char *p, const char *end) {
   p++;
   while (!(hp_class(*p) & HP_BYTE_NAME_STOP)) p++;
   span.name_end = span.end = (uint32_t)(p - tag);
-  while (is_white(*p)) p++;
+  while (hp_ascii_is_white(*p)) p++;
   if (*p != '=') return span;
   p++;
-  while (is_white(*p)) p++;
+  while (hp_ascii_is_white(*p)) p++;
   span.has_value = true;
   span.value = span.value_end = span.end = (uint32_t)(p - tag);
   if (*p == '>') return span;
@@ -33,7 +31,7 @@ static hp_span read_span(const char *tag, const char *p, const char *end) {
     span.end = span.value_end + 1;
     return span;
   }
-  while (!is_white(*p) && *p != '>') p++;
+  while (!hp_ascii_is_white(*p) && *p != '>') p++;
   span.value_end = span.end = (uint32_t)(p - tag);
   return span;
 }
@@ -78,7 +76,7 @@ void hp_spans_read(hp_spans *s, const char *tag, const char *end, uint32_t name_
   s->name_end = name_end;
   s->close = (uint32_t)(close - tag);
   while (p < close) {
-    if (is_white(*p)) {
+    if (hp_ascii_is_white(*p)) {
       p++;
     } else if (*p == '/') {
       if (p + 1 == close) s->close--;

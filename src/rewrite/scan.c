@@ -1,5 +1,6 @@
 #include "rewrite/scan.h"
 
+#include "base/ascii.h"
 #include "html/tokenizer/probe.h"
 
 typedef enum scan_state {
@@ -61,8 +62,6 @@ static hp_scan_event end_token(hp_scanner *s, hp_scan_event event, const char *t
 
 /*** tags ***/
 
-static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
-
 static tag_state after_name(char c) {
   if (c == '/') return AFTER_SOLIDUS;
   return c == '=' ? BEFORE_VALUE : AFTER_ATTRIBUTE;
@@ -75,17 +74,17 @@ static tag_state begin_attribute(char c) { return c == '/' ? AFTER_SOLIDUS : IN_
 static tag_state next_state(tag_state state, char c) {
   switch (state) {
     case BEFORE_ATTRIBUTE:
-    case AFTER_SOLIDUS: return is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
-    case AFTER_QUOTES: return is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
+    case AFTER_SOLIDUS: return hp_ascii_is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
+    case AFTER_QUOTES: return hp_ascii_is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
     case IN_ATTRIBUTE: return hp_class(c) & HP_BYTE_NAME_STOP ? after_name(c) : IN_ATTRIBUTE;
     case AFTER_ATTRIBUTE:
-      if (is_white(c)) return AFTER_ATTRIBUTE;
+      if (hp_ascii_is_white(c)) return AFTER_ATTRIBUTE;
       return c == '=' ? BEFORE_VALUE : begin_attribute(c);
     case BEFORE_VALUE:
-      if (is_white(c)) return BEFORE_VALUE;
+      if (hp_ascii_is_white(c)) return BEFORE_VALUE;
       if (c == '"') return IN_DOUBLE_QUOTES;
       return c == '\'' ? IN_SINGLE_QUOTES : IN_UNQUOTED;
-    default: return is_white(c) ? BEFORE_ATTRIBUTE : IN_UNQUOTED;
+    default: return hp_ascii_is_white(c) ? BEFORE_ATTRIBUTE : IN_UNQUOTED;
   }
 }
 
@@ -107,7 +106,7 @@ static hp_scan_event scan_tag(hp_scanner *s) {
     if (state == IN_ATTRIBUTE)
       while (at < end && !(hp_class(*at) & HP_BYTE_NAME_STOP)) at++;
     else if (state == IN_UNQUOTED)
-      while (at < end && !is_white(*at) && *at != '>') at++;
+      while (at < end && !hp_ascii_is_white(*at) && *at != '>') at++;
     if (at == end) break;
     char c = *at++;
     if (c == '>') {

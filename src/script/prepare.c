@@ -15,8 +15,8 @@ static bool equals(hpar_string string, const char *text) {
 }
 
 static hpar_string trimmed(hpar_string string) {
-  while (string.length && is_white(string.bytes[0])) string.bytes++, string.length--;
-  while (string.length && is_white(string.bytes[string.length - 1])) string.length--;
+  while (string.length && hp_ascii_is_white(string.bytes[0])) string.bytes++, string.length--;
+  while (string.length && hp_ascii_is_white(string.bytes[string.length - 1])) string.length--;
   return string;
 }
 

@@ -1,8 +1,9 @@
 #include "select/css.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 static bool is_name_start(char c) { return is_letter(c) || c == '_' || (unsigned char)c >= 0x80 || !c; }
@@ -25,7 +26,7 @@ bool hp_css_skip_space(hp_css *css) {
   bool found = false;
   for (;;) {
     hp_css_skip_comments(css);
-    if (css->at == css->end || !is_space(*css->at)) return found;
+    if (css->at == css->end || !hp_ascii_is_white(*css->at)) return found;
     css->at++;
     found = true;
   }
@@ -72,7 +73,7 @@ static char *put_escape(hp_css *css, char *to) {
   for (int i = 0; i < 6 && css->at < css->end && (digit = hex_value(*css->at)) >= 0; i++, css->at++)
     code = code * 16 + (uint32_t)digit;
   if (css->end - css->at >= 2 && css->at[0] == '\r' && css->at[1] == '\n') css->at++;
-  if (css->at < css->end && is_space(*css->at)) css->at++;
+  if (css->at < css->end && hp_ascii_is_white(*css->at)) css->at++;
   return put_code_point(to, code);
 }
 

@@ -20,8 +20,8 @@ static void read_pragma(const hpar_document *document, const hp_subject *s, hpar
   if (name.length != sizeof pragma - 1 || !hp_ascii_equal(name.bytes, pragma, name.length)) return;
   if (!value.length || memchr(value.bytes, ',', value.length)) return;
   size_t from = 0, to;
-  while (from < value.length && hp_is_space(value.bytes[from])) from++;
-  for (to = from; to < value.length && !hp_is_space(value.bytes[to]);) to++;
+  while (from < value.length && hp_ascii_is_white(value.bytes[from])) from++;
+  for (to = from; to < value.length && !hp_ascii_is_white(value.bytes[to]);) to++;
   if (to > from) *language = (hpar_string){value.bytes + from, to - from};
 }
 

@@ -11,6 +11,7 @@
  *   later   all later children
  * One step costs one AND per word of instructions and one test per candidate. */
 
+#include "base/ascii.h"
 #include "html/dom/value.h"
 #include "select/program.h"
 
@@ -146,7 +147,6 @@ bool hp_matcher_test(hp_matcher *matcher, hp_frame *parent, const hp_subject *su
 uint32_t hp_matcher_count_type(hp_matcher *matcher, hp_ref parent, const hp_subject *subject);
 void hp_matcher_forget_types(hp_matcher *matcher);
 
-static inline bool hp_is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
 bool hp_equal_bytes(const char *a, const char *b, size_t length, bool ignore_case);
 /* Returns true if `word` is one of the words of the value. An empty word is in no value. */
 bool hp_has_word(const char *value, size_t length, const char *word, size_t word_length, bool ignore_case);

@@ -45,9 +45,9 @@ static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string va
     return;
   }
   for (const char *at = value.bytes, *end = at + value.length; at < end;) {
-    while (at < end && hp_is_space(*at)) at++;
+    while (at < end && hp_ascii_is_white(*at)) at++;
     const char *from = at;
-    while (at < end && !hp_is_space(*at)) at++;
+    while (at < end && !hp_ascii_is_white(*at)) at++;
     if (at > from) add_row(m, candidates, find_row(table, hp_word_hash(from, (size_t)(at - from))));
   }
 }

@@ -24,10 +24,10 @@ typedef struct word {
 /* Returns true if the word is at `at` and ends there. No word of a value holds white space. */
 static bool is_word_at(const char *value, size_t length, size_t at, const word *w) {
   size_t end = at + w->length, i = 0;
-  if ((at && !hp_is_space(value[at - 1])) || (end < length && !hp_is_space(value[end])) ||
+  if ((at && !hp_ascii_is_white(value[at - 1])) || (end < length && !hp_ascii_is_white(value[end])) ||
       !hp_equal_bytes(value + at, w->bytes, w->length, w->ignore_case))
     return false;
-  while (i < w->length && !hp_is_space(w->bytes[i])) i++;
+  while (i < w->length && !hp_ascii_is_white(w->bytes[i])) i++;
   return i == w->length;
 }
 
@@ -91,7 +91,7 @@ static bool value_holds(const hp_matcher *m, const hp_test *test, hpar_string re
     case HP_ATTRIBUTE_EQUALS: return length == wanted_length && hp_equal_bytes(value, wanted, length, ignore_case);
     case HP_ATTRIBUTE_WORD:
       for (size_t i = 0; i < wanted_length; i++)
-        if (hp_is_space(wanted[i])) return false;
+        if (hp_ascii_is_white(wanted[i])) return false;
       return hp_has_word(value, length, wanted, wanted_length, ignore_case);
     case HP_ATTRIBUTE_DASH:
       return length >= wanted_length && hp_equal_bytes(value, wanted, wanted_length, ignore_case) &&

@@ -3,6 +3,7 @@
 
 #include <hpar/links.h>
 
+#include "base/ascii.h"
 #include "base/names.h"
 #include "html/dom/value.h"
 #include "url/plain.h"
@@ -99,16 +100,14 @@ static void report(walk *w, hpar_link *link) {
   w->ended = w->url.failed || !w->callback(w->context, link);
 }
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
 /* Reports the URLs of image candidates. */
 //§ parse-a-srcset-attribute
 static void report_candidates(walk *w, hpar_link *link, const char *at, const char *end) {
   for (;;) {
-    while (at < end && (is_white(*at) || *at == ',')) at++;
+    while (at < end && (hp_ascii_is_white(*at) || *at == ',')) at++;
     if (at == end) return;
     const char *begin = at;
-    while (at < end && !is_white(*at)) at++;
+    while (at < end && !hp_ascii_is_white(*at)) at++;
     const char *stop = at;
     while (stop > begin && stop[-1] == ',') stop--;
     link->value = (hpar_string){begin, (size_t)(stop - begin)};
@@ -123,10 +122,10 @@ static void report_candidates(walk *w, hpar_link *link, const char *at, const ch
 
 static void report_words(walk *w, hpar_link *link, const char *at, const char *end) {
   for (;;) {
-    while (at < end && is_white(*at)) at++;
+    while (at < end && hp_ascii_is_white(*at)) at++;
     if (at == end) return;
     const char *begin = at;
-    while (at < end && !is_white(*at)) at++;
+    while (at < end && !hp_ascii_is_white(*at)) at++;
     link->value = (hpar_string){begin, (size_t)(at - begin)};
     report(w, link);
   }

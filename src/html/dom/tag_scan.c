@@ -4,12 +4,10 @@
 
 #include <string.h>
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
-static bool ends_name(char c) { return is_white(c) || c == '/' || c == '>'; }
+static bool ends_name(char c) { return hp_ascii_is_white(c) || c == '/' || c == '>'; }
 
 static const char *skip_white(const char *at, const char *end) {
-  while (at < end && is_white(*at)) at++;
+  while (at < end && hp_ascii_is_white(*at)) at++;
   return at;
 }
 
@@ -34,13 +32,13 @@ static void take_value(hp_tag_scan *s) {
     s->value_end = quote ? quote : s->end;
     s->at = quote ? quote + 1 : s->end;
   } else {
-    while (at < s->end && !is_white(*at) && *at != '>') at++;
+    while (at < s->end && !hp_ascii_is_white(*at) && *at != '>') at++;
     s->at = s->value_end = at;
   }
 }
 
 bool hp_tag_scan_next(hp_tag_scan *s) {
-  while (s->at < s->end && (is_white(*s->at) || *s->at == '/')) s->at++;
+  while (s->at < s->end && (hp_ascii_is_white(*s->at) || *s->at == '/')) s->at++;
   if (s->at == s->end || *s->at == '>') return false;
   s->name = s->at++; /* an equals sign may begin a name */
   while (s->at < s->end && !ends_name(*s->at) && *s->at != '=') s->at++;

@@ -2,6 +2,7 @@
 
 #include <hpar/text.h>
 
+#include "base/ascii.h"
 #include "base/names.h"
 #include "html/dom/document.h"
 
@@ -99,11 +100,6 @@ static void require(writer *w, separator due) {
   if (w->due < due) w->due = due;
 }
 
-static inline bool is_white(char c) {
-  const uint64_t white = 1 << '\t' | 1 << '\n' | 1 << '\f' | 1 << '\r' | UINT64_C(1) << ' ';
-  return (unsigned char)c <= ' ' && white >> c & 1;
-}
-
 /* Masks of a block of WIDTH bytes. Byte i is the bit i * STRIDE + STRIDE - 1. */
 #if defined(__SSE2__)
 enum { WIDTH = 16, STRIDE = 1 };
@@ -179,7 +175,7 @@ static inline void collapse_piece(writer *w, const char *at, const char *end) {
     if (plain) last = space >> (plain * STRIDE - STRIDE) & first;
     to += plain;
     at += plain;
-    if (!is_white(*at)) {
+    if (!hp_ascii_is_white(*at)) {
       *to++ = *at++;
       last = 0;
       continue;
@@ -187,7 +183,7 @@ static inline void collapse_piece(writer *w, const char *at, const char *end) {
     if (!last) *to++ = ' ';
     last = first;
     do at++;
-    while (at < end && is_white(*at));
+    while (at < end && hp_ascii_is_white(*at));
   }
   if (last) {
     to--;
@@ -198,9 +194,9 @@ static inline void collapse_piece(writer *w, const char *at, const char *end) {
 
 static inline void write_collapsed(writer *w, const char *at, const char *end) {
   while (at < end) {
-    if (is_white(*at)) {
+    if (hp_ascii_is_white(*at)) {
       do at++;
-      while (at < end && is_white(*at));
+      while (at < end && hp_ascii_is_white(*at));
       require(w, SPACE);
       continue;
     }

@@ -1,13 +1,13 @@
 /* Comments, doctypes and processing instructions. The search for the end of a comment checks the
  * dashes before each '>'. The result equals that of the standard's states. */
 
+#include "base/ascii.h"
 #include "html/tokenizer/states.h"
 
 static int end_of_input(hp_tokenizer *t, hp_token *token) {
   return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
 }
 
-static bool is_white(char c) { return hp_class(c) & HP_BYTE_WHITE; }
 static bool is_quote(char c) { return c == '"' || c == '\''; }
 
 /* Returns true if the input at `at` continues with this word, given in lower case. */
@@ -107,7 +107,7 @@ static const char *read_identifier(hp_tokenizer *t, const char *p, char quote, h
 /* Reads a name that begins at `p`. Returns its end. */
 static const char *read_doctype_name(hp_tokenizer *t, const char *p, hp_name *name) {
   hp_rewrite rewrite = {.arena = t->bytes, .from = p};
-  for (; p < t->end && *p != '>' && !is_white(*p);) {
+  for (; p < t->end && *p != '>' && !hp_ascii_is_white(*p);) {
     if (!*p) {
       p = hp_rewrite_nul(&rewrite, t, p);
     } else if (*p >= 'A' && *p <= 'Z') {
@@ -147,7 +147,7 @@ static doctype_rest doctype_error(hp_tokenizer *t, doctype_parts *parts, hp_erro
 /* Skips white space. Returns true if there was any. */
 static bool skip_white(const hp_tokenizer *t, doctype_parts *parts) {
   const char *from = parts->at;
-  while (parts->at < t->end && is_white(*parts->at)) parts->at++;
+  while (parts->at < t->end && hp_ascii_is_white(*parts->at)) parts->at++;
   return parts->at > from;
 }
 
@@ -211,7 +211,7 @@ static doctype_rest read_system_identifier(hp_tokenizer *t, doctype_parts *parts
 
 /* Reads the name and the keyword after it. */
 static doctype_rest read_name_part(hp_tokenizer *t, doctype_parts *parts) {
-  if (parts->at < t->end && !is_white(*parts->at) && *parts->at != '>')
+  if (parts->at < t->end && !hp_ascii_is_white(*parts->at) && *parts->at != '>')
     hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BEFORE_DOCTYPE_NAME, parts->at);
   //§ before-doctype-name-state
   skip_white(t, parts);
@@ -279,7 +279,7 @@ int hp_read_processing_instruction(hp_tokenizer *t, hp_token *token, const char 
   while (p < end && ((hp_class(*p) & (HP_BYTE_ALPHA | HP_BYTE_DIGIT)) || *p == '-' || *p == '_')) p++;
   if (p == end) goto end_of_file;
   size_t length = (size_t)(p - target);
-  if (!is_white(*p) && *p != '?' && *p != '>') {
+  if (!hp_ascii_is_white(*p) && *p != '?' && *p != '>') {
     hp_error_at(t, HP_ERROR_INVALID_PI_TARGET, p);
     return hp_read_bogus_comment(t, token, at, at + 1);
   }

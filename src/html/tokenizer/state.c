@@ -35,7 +35,6 @@ static const char *const states[HP_STATES] = {
 
 const char *hp_state_name(hp_state state) { return (unsigned)state < HP_STATES ? states[state] : "unknown"; }
 
-static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
 static bool is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
 static bool begins(const char *at, const char *end, const char *with) {
@@ -45,7 +44,7 @@ static bool begins(const char *at, const char *end, const char *with) {
 
 /* Returns whether the name "script" and a delimiter are at `at`. */
 static bool script_name(const char *at, const char *end) {
-  return begins(at, end, "script") && end - at > 6 && (is_white(at[6]) || at[6] == '/' || at[6] == '>');
+  return begins(at, end, "script") && end - at > 6 && (hp_ascii_is_white(at[6]) || at[6] == '/' || at[6] == '>');
 }
 
 //§ script-data-escaped-state
@@ -86,10 +85,10 @@ static hp_state in_tag(const char *at, const char *end) {
         if (c == '\'') state = HP_STATE_AFTER_QUOTED;
         continue;
       case HP_STATE_UNQUOTED:
-        if (is_white(c)) state = HP_STATE_BEFORE_ATTRIBUTE_NAME;
+        if (hp_ascii_is_white(c)) state = HP_STATE_BEFORE_ATTRIBUTE_NAME;
         continue;
       case HP_STATE_BEFORE_ATTRIBUTE_VALUE:
-        if (!is_white(c))
+        if (!hp_ascii_is_white(c))
           state = c == '"' ? HP_STATE_DOUBLE_QUOTED : c == '\'' ? HP_STATE_SINGLE_QUOTED : HP_STATE_UNQUOTED;
         continue;
       default: break;
@@ -97,7 +96,7 @@ static hp_state in_tag(const char *at, const char *end) {
     bool name = state == HP_STATE_ATTRIBUTE_NAME;
     if (c == '/')
       state = HP_STATE_SELF_CLOSING;
-    else if (is_white(c))
+    else if (hp_ascii_is_white(c))
       state = name || state == HP_STATE_AFTER_ATTRIBUTE_NAME ? HP_STATE_AFTER_ATTRIBUTE_NAME
                                                              : HP_STATE_BEFORE_ATTRIBUTE_NAME;
     else if (c == '=' && (name || state == HP_STATE_AFTER_ATTRIBUTE_NAME))

@@ -4,6 +4,7 @@
 /* Questions about a builder's own stack and about tokens. The answers are the same in both
  * builders. */
 
+#include "base/ascii.h"
 #include "html/tree/builder.h"
 
 static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node_at(b->base, ref); }
@@ -31,11 +32,10 @@ static inline bool is_start(const hp_token *t, hp_atom name) {
 static inline bool is_end(const hp_token *t, hp_atom name) { return t->kind == HPAR_TOKEN_END_TAG && t->name == name; }
 
 /* The token's leading white space, and what is left of it. */
-static inline bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
 static inline uint32_t leading_white(const hp_token *t) {
   if (t->flags & HP_TEXT_WHITE) return t->length;
   uint32_t n = 0;
-  while (n < t->length && is_white(t->data[n])) n++;
+  while (n < t->length && hp_ascii_is_white(t->data[n])) n++;
   return n;
 }
 static inline hp_token rest_of(const hp_token *t, uint32_t skip) {

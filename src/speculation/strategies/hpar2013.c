@@ -2,6 +2,7 @@
 
 #include "speculation/strategies/hpar2013.h"
 
+#include "base/ascii.h"
 #include "html/tree/alike.h"
 #include "html/tree/foreign.h"
 #include "speculation/worker/worker.h"
@@ -63,7 +64,7 @@ static hp_atom last_tag(const char *text, uint32_t cut) {
     if (at + 1 < end && at[1] == '/') return 0;
     if (at + 1 >= end || (unsigned char)((at[1] | 0x20) - 'a') >= 26) continue;
     if (!memchr(at, '>', (size_t)(end - at))) return 0;
-    for (at++; length < sizeof name && *at != '>' && *at != '/' && !is_white(*at); at++)
+    for (at++; length < sizeof name && *at != '>' && *at != '/' && !hp_ascii_is_white(*at); at++)
       name[length++] = (char)(*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at);
     if (length == sizeof name) return 0;
     hp_atom atom = hp_known_atom(name, length, hp_name_key_of(name, length));

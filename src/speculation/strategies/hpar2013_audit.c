@@ -2,6 +2,7 @@
  * scheme itself does not examine again. It examines each decision on the true state, as if all
  * earlier ones were right. A rejected segment counts by its first wrong assumption. */
 
+#include "base/ascii.h"
 #include "speculation/strategies/hpar2013.h"
 
 #include "html/tree/foreign.h"
@@ -41,7 +42,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
     if (node->kind == HPAR_NODE_TEXT) {
       hpar_string text = text_of(b, node);
       for (size_t i = 0; i < text.length; i++)
-        if (!is_white(text.bytes[i])) return false;
+        if (!hp_ascii_is_white(text.bytes[i])) return false;
     } else if (node->kind == HPAR_NODE_ELEMENT && node->name != HP_SCRIPT && node->name != HP_STYLE &&
                node->name != HP_TEMPLATE) {
       return false;

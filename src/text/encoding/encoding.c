@@ -1,5 +1,7 @@
 #include "text/encoding/encoding.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 const hp_encoding hp_utf8 = {"UTF-8", HP_ENCODING_UTF8};
@@ -77,14 +79,12 @@ static const struct {
 
 enum { COUNT = sizeof encodings / sizeof *encodings, LONGEST = 32 };
 
-static bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
-
 const hp_encoding *hp_encoding_for_label(const char *label, size_t length) {
-  while (length && is_white(*label)) {
+  while (length && hp_ascii_is_white(*label)) {
     label++;
     length--;
   }
-  while (length && is_white(label[length - 1])) length--;
+  while (length && hp_ascii_is_white(label[length - 1])) length--;
   char word[LONGEST + 3];
   if (!length || length > LONGEST) return NULL;
   word[0] = ' ';

@@ -16,7 +16,6 @@ const char *hp_encoding_source_name(hp_encoding_source source) {
   return "unknown";
 }
 
-static bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 static bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
@@ -35,11 +34,11 @@ const hp_encoding *hp_encoding_in_content(const char *content, size_t length) {
     while ((size_t)(end - at) >= word_length && !hp_ascii_equal(at, word, word_length)) at++;
     if ((size_t)(end - at) < word_length) return NULL;
     at += word_length;
-    while (at < end && is_white(*at)) at++;
+    while (at < end && hp_ascii_is_white(*at)) at++;
     if (at < end && *at == '=') break;
   }
   at++;
-  while (at < end && is_white(*at)) at++;
+  while (at < end && hp_ascii_is_white(*at)) at++;
   if (at == end) return NULL;
   const char *stop;
   if (*at == '"' || *at == '\'') {
@@ -47,7 +46,7 @@ const hp_encoding *hp_encoding_in_content(const char *content, size_t length) {
     if (!stop) return NULL;
     at++;
   } else {
-    for (stop = at; stop < end && !is_white(*stop) && *stop != ';'; stop++) continue;
+    for (stop = at; stop < end && !hp_ascii_is_white(*stop) && *stop != ';'; stop++) continue;
   }
   return hp_encoding_for_label(at, (size_t)(stop - at));
 }
@@ -82,7 +81,7 @@ static bool is(const word *word, const char *text) {
 }
 
 static void skip_white(scan *s) {
-  while (s->at < s->end && is_white(*s->at)) s->at++;
+  while (s->at < s->end && hp_ascii_is_white(*s->at)) s->at++;
 }
 
 //§ concept-get-attributes-when-sniffing
@@ -90,13 +89,13 @@ static void skip_white(scan *s) {
  * tag has no more attributes or the bytes end. */
 static bool next_attribute(scan *s, word *name, word *value) {
   if (name) name->length = value->length = 0;
-  while (s->at < s->end && (is_white(*s->at) || *s->at == '/')) s->at++;
+  while (s->at < s->end && (hp_ascii_is_white(*s->at) || *s->at == '/')) s->at++;
   if (s->at == s->end || *s->at == '>') return false;
   for (const char *begin = s->at;; s->at++) {
     if (s->at == s->end) return false;
     char c = *s->at;
     if (c == '=' && s->at > begin) break;
-    if (is_white(c)) {
+    if (hp_ascii_is_white(c)) {
       skip_white(s);
       if (s->at == s->end) return false;
       if (*s->at != '=') return true;
@@ -115,7 +114,7 @@ static bool next_attribute(scan *s, word *name, word *value) {
     if (value && stop) add_all(value, begin, stop);
     return stop;
   }
-  for (; s->at < s->end && !is_white(*s->at) && *s->at != '>'; s->at++)
+  for (; s->at < s->end && !hp_ascii_is_white(*s->at) && *s->at != '>'; s->at++)
     if (value) add(value, *s->at);
   return s->at < s->end;
 }
@@ -159,7 +158,7 @@ static void skip_to(scan *s, const char *from, const char *text) {
 }
 
 static void skip_tag(scan *s) {
-  while (s->at < s->end && !is_white(*s->at) && *s->at != '>') s->at++;
+  while (s->at < s->end && !hp_ascii_is_white(*s->at) && *s->at != '>') s->at++;
   while (next_attribute(s, NULL, NULL)) continue;
 }
 
@@ -192,7 +191,7 @@ static const hp_encoding *prescan(const char *bytes, size_t length) {
     if (!s.at) break;
     if (starts(&s, "<!--")) {
       skip_to(&s, s.at + 2, "-->");
-    } else if (starts(&s, "<meta") && s.end - s.at > 5 && (is_white(s.at[5]) || s.at[5] == '/')) {
+    } else if (starts(&s, "<meta") && s.end - s.at > 5 && (hp_ascii_is_white(s.at[5]) || s.at[5] == '/')) {
       s.at += 5;
       const hp_encoding *found = meta(&s);
       if (found) return found;

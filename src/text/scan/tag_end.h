@@ -3,20 +3,20 @@
 
 /* The end of a tag by the tokenizer states of the standard, byte by byte. */
 
+#include "base/ascii.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-static inline bool hp_tag_end_is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
-
 static inline const char *hp_tag_end_skip_white(const char *at, const char *end) {
-  while (at < end && hp_tag_end_is_white(*at)) at++;
+  while (at < end && hp_ascii_is_white(*at)) at++;
   return at;
 }
 
 /* Returns the end of the attribute name that begins at `at`. */
 static inline const char *hp_tag_end_skip_name(const char *at, const char *end) {
   for (at++; at < end; at++)
-    if (hp_tag_end_is_white(*at) || *at == '/' || *at == '>' || *at == '=') break;
+    if (hp_ascii_is_white(*at) || *at == '/' || *at == '>' || *at == '=') break;
   return at;
 }
 
@@ -26,7 +26,7 @@ static inline const char *hp_tag_end_skip_value(const char *at, const char *end)
     const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
     return close ? close + 1 : NULL;
   }
-  while (at < end && !hp_tag_end_is_white(*at) && *at != '>') at++;
+  while (at < end && !hp_ascii_is_white(*at) && *at != '>') at++;
   return at;
 }
 
@@ -35,7 +35,7 @@ static inline const char *hp_tag_end_by_states(const char *at, const char *end, 
   bool after_solidus = false;
   *self_closing = false;
   while (at < end) {
-    if (*at == '/' || hp_tag_end_is_white(*at)) {
+    if (*at == '/' || hp_ascii_is_white(*at)) {
       after_solidus = *at++ == '/';
       continue;
     }
