@@ -186,6 +186,38 @@ static void ignored_writes(void) {
   buffer_free(&of.log);
 }
 
+/*** statistics ***/
+
+static hpar_stats count_scripts(const char *page) {
+  toy of = {.max_scripts = 100};
+  hpar_options options = with_toy(&of);
+  hpar_stats stats = {HPAR_STATS_INIT};
+  CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, &stats), HPAR_OK);
+  CHECK_EQ(stats.script.runs, of.scripts);
+  return stats;
+}
+
+static void statistics(void) {
+  CHECK_EQ(count_scripts("<p>a").script.runs, 0);
+  CHECK_EQ(count_scripts("<p>a<script>w \\li>\\l/i>\n</script>b").script.bytes_written, 7);
+  static const char *const balanced[] = {"<p><script>r 9</script>b", "<p>a<script>w x\\li>y\\l/i>\n</script>b",
+                                         "<p>a<script>w \\lscript>w z\\l/script>\n</script>b",
+                                         "<table><script>w \\ltr>\\l/tr>\\l/tbody>\n</script>"};
+  static const char *const unbalanced[] = {
+      "<p><script>w \\li>\n</script>b",        "<p><script>w \\l/p>\n</script>b",
+      "<p><script>w \\l\n</script>b",          "<b><p><i><script>w \\l/b>\n</script>b",
+      "<p><script>w \\ltextarea>\n</script>b", "<p><script>w \\lpre>\n</script>b"};
+  for (size_t i = 0; i < sizeof balanced / sizeof *balanced; i++) {
+    hpar_stats stats = count_scripts(balanced[i]);
+    CHECK(!stats.script.state_changes);
+    CHECK(!stats.script.bytes_after_change);
+  }
+  for (size_t i = 0; i < sizeof unbalanced / sizeof *unbalanced; i++) {
+    CHECK_EQ(count_scripts(unbalanced[i]).script.state_changes, 1);
+  }
+  CHECK_EQ(count_scripts(unbalanced[0]).script.bytes_after_change, 1);
+}
+
 /*** limits and hostile scripts ***/
 
 static hpar_status write_forever(void *context, hpar_scripting *scripting, const hpar_script *script) {
@@ -557,6 +589,7 @@ int main(int count, char **arguments) {
     preparation();
     blocking();
     ignored_writes();
+    statistics();
     limits();
     random_pages();
     status = check_report();

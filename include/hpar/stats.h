@@ -165,7 +165,8 @@ typedef struct hpar_stats {
     uint64_t first_chunk; /* from the beginning until a worker started the first chunk */
     uint64_t input;       /* from the beginning until finish was called; 0 for hpar_parse */
     uint64_t wait;        /* of the merging thread, for other threads */
-    uint64_t reserved[7];
+    uint64_t scripts;     /* in hpar_options.script.callback, with the parse of written text */
+    uint64_t reserved[6];
   } ns;
   /* of tokenizers that run ahead of their tree builder; the sum of all pairs */
   struct {
@@ -185,6 +186,19 @@ typedef struct hpar_stats {
   } pipeline;
   /* that the merger parsed itself, because the thread that had claimed them made no progress */
   uint64_t chunks_rescued;
+  struct {                  /* with hpar_options.script */
+    uint64_t runs;          /* calls of the callback */
+    uint64_t bytes_written; /* by hpar_script_write, also without an effect */
+    /* scripts of the page whose written text left another state of the parser */
+    uint64_t state_changes;
+    /* Of the workers, after the first such script: segments that the merger rejected, and bytes
+     * that it parsed again. Some of them would be lost without scripts, too. */
+    uint64_t segments_lost, bytes_lost;
+    /* after the first such script. A parser that keeps its speculation only if the state is equal
+     * loses these bytes */
+    uint64_t bytes_after_change;
+    uint64_t reserved[8];
+  } script;
 } hpar_stats;
 
 /* Initialises `size`. */

@@ -92,6 +92,16 @@ static void report_parallel(FILE *file, const hpar_stats *stats) {
   }
 }
 
+static void report_scripts(FILE *file, const hpar_stats *stats) {
+  count(file, "scripts", stats->script.runs);
+  milliseconds(file, "  for", stats->ns.scripts);
+  count(file, "  bytes written", stats->script.bytes_written);
+  count(file, "  state changes", stats->script.state_changes);
+  count(file, "  segments lost", stats->script.segments_lost);
+  count(file, "  bytes lost", stats->script.bytes_lost);
+  count(file, "  bytes after a change", stats->script.bytes_after_change);
+}
+
 static void report_pipeline(FILE *file, const hpar_stats *stats) {
   text(file, "pipeline predictor", stats->pipeline.predictor);
   count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
@@ -138,6 +148,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
   count(file, "parse errors", stats->parse_errors);
   if (stats->strategy) report_parallel(file, stats);
   if (stats->pipeline.predictor) report_pipeline(file, stats);
+  if (stats->script.runs) report_scripts(file, stats);
   milliseconds(file, "decode", stats->ns.decode);
   if (stats->ns.first_chunk) milliseconds(file, "first chunk after", stats->ns.first_chunk);
   if (stats->ns.wait) milliseconds(file, "merger's waits", stats->ns.wait);
@@ -181,6 +192,18 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   member(json, "builder_waits", stats->pipeline.builder_waits);
   member(json, "builder_slept", stats->pipeline.builder_slept);
   member(json, "builder_wait_ns", stats->pipeline.builder_wait_ns);
+  hp_json_close(json, '}');
+}
+
+static void scripts_json(hp_json *json, const hpar_stats *stats) {
+  hp_json_key(json, "script");
+  hp_json_open(json, '{');
+  member(json, "runs", stats->script.runs);
+  member(json, "bytes_written", stats->script.bytes_written);
+  member(json, "state_changes", stats->script.state_changes);
+  member(json, "segments_lost", stats->script.segments_lost);
+  member(json, "bytes_lost", stats->script.bytes_lost);
+  member(json, "bytes_after_change", stats->script.bytes_after_change);
   hp_json_close(json, '}');
 }
 
@@ -255,6 +278,7 @@ static void times_json(hp_json *json, const hpar_stats *stats) {
   member(json, "patch", 0); /* alias for 0.2: no phase patches nodes */
   member(json, "first_chunk", stats->ns.first_chunk);
   member(json, "wait", stats->ns.wait);
+  member(json, "scripts", stats->ns.scripts);
   member(json, "input", stats->ns.input);
   member(json, "total", stats->ns.total);
   hp_json_close(json, '}');
@@ -290,6 +314,7 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   merge_levels_json(json, stats);
   times_json(json, stats);
   if (stats->pipeline.predictor) pipeline_json(json, stats);
+  if (stats->script.runs) scripts_json(json, stats);
   hp_json_close(json, '}');
 }
 

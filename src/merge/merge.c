@@ -59,6 +59,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
   uint64_t begin = m->record ? hp_now() : 0;
   bool is_finished = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
+  if (m->engine->builder.text_written) m->counters->bytes_lost_to_writes += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);
   return is_finished;
 }
@@ -66,6 +67,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
 /* Counts a wrong assumption. Returns false. */
 static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
+  m->counters->segments_lost_to_writes += m->engine->builder.text_written;
   m->is_right = false;
   if (m->record) hp_note_wrong_assumption(m, s, assumption);
   if (m->strategy->at_wrong_assumption) m->strategy->at_wrong_assumption(m->engine, chunk, s, assumption, &m->audit);

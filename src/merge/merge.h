@@ -17,6 +17,7 @@ typedef struct hp_merge_counters {
   uint64_t chunks_in_comment, chunks_in_raw_text, chunks_in_markup;
   uint64_t chunks_misguessed, chunks_with_undetected_errors;
   uint64_t bytes_reparsed, respeculations, bytes_respeculated, aborts, rollbacks;
+  uint64_t segments_lost_to_writes, bytes_lost_to_writes;
   uint64_t log_entries_by_kind[HPAR_LOG_KINDS];
   uint64_t wrong_assumptions_by_kind[HPAR_ASSUMPTIONS];
   uint64_t undetected_errors_by_kind[HPAR_UNDETECTED_ERRORS];

@@ -3,6 +3,7 @@
 #include "script/scripts.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "html/tree/query.h"
@@ -16,7 +17,7 @@ void hp_script_call(hp_scripts *s, const hpar_script *script) {
   uint64_t begin = hp_now();
   hpar_status status = s->config.callback(s->config.context, s, script);
   if (s->running == 1) s->counters.callbacks_ns += hp_now() - begin;
-  s->counters.scripts++;
+  s->counters.runs++;
   s->running--;
   if (s->status == HPAR_OK) s->status = status;
   if (s->status != HPAR_OK) hp_unwind_now(&s->engine->unwind, s->status);
@@ -93,6 +94,45 @@ static void drain(hp_scripts *s) {
   if (s->starved) t->end = t->at; /* hp_scripts_resume continues */
 }
 
+/*** changes of the state ***/
+
+static uint64_t mix(uint64_t hash, uint64_t value) { return hp_hash_mix(hash ^ value); }
+
+/* Returns a hash of the state in which the engine reads the page: of the position, the modes and
+ * pointers, and the 64 last entries of the stack and of the list. */
+static uint64_t hash_state(const hp_engine *engine) {
+  enum { MAX_ENTRIES = 64 };
+  const hp_builder *b = &engine->builder;
+  uint64_t hash = mix(0, (uintptr_t)engine->tokenizer.at);
+  hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode << 16 | b->frameset_ok << 1 | b->ignore_lf);
+  hash = mix(hash, (uint64_t)b->form << 32 | b->head);
+  hash = mix(hash, (uint64_t)b->depth << 32 | b->gaps);
+  hash = mix(hash, (uint64_t)b->formatting_count << 32 | b->template_count);
+  for (uint32_t i = 0; i < b->depth && i < MAX_ENTRIES; i++) hash = mix(hash, b->stack[b->depth - i].node);
+  for (uint32_t i = 1; i <= b->formatting_count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->formatting[b->formatting_count - i].node);
+  for (uint32_t i = 1; i <= b->template_count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->template_modes[b->template_count - i]);
+  return hash;
+}
+
+/* Notes the state before the first write of a script of the page. */
+static void note_state(hp_scripts *s) {
+  if (s->has_written) return;
+  s->has_written = true;
+  s->state_before = hash_state(s->engine);
+}
+
+/* Counts the script of the page if the state is another one after its writes. */
+static void compare_state(hp_scripts *s) {
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  if (!s->has_written) return;
+  s->has_written = false;
+  if (!s->starved && hash_state(s->engine) == s->state_before) return;
+  s->engine->builder.text_written = true;
+  if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
+}
+
 /* Called by the builder. The element has left the stack. */
 static void script_ended(void *context, hp_ref element) {
   hp_scripts *s = context;
@@ -113,7 +153,9 @@ static void script_ended(void *context, hp_ref element) {
   }
   s->paused = false;
   run_blocking(s);
-  if (!s->draining) drain(s);
+  if (s->draining) return;
+  drain(s);
+  compare_state(s);
 }
 
 void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine) {
@@ -201,6 +243,7 @@ hpar_status hpar_script_write(hpar_scripting *s, const char *bytes, size_t lengt
   if (s->status != HPAR_OK) return s->status;
   if (!s->defined) return s->ignoring ? HPAR_OK : HPAR_ERROR_ARGUMENT;
   if (enters_write(s)) {
+    note_state(s);
     s->document->version++;
     text_to_write text = {s, bytes, length};
     hpar_status status = hp_try(&s->engine->unwind, write_text, &text);

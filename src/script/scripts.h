@@ -28,7 +28,9 @@ typedef struct hp_written {
 } hp_written;
 
 typedef struct hp_script_counters {
-  uint64_t scripts, callbacks_ns, written;
+  uint64_t runs, callbacks_ns, written;
+  uint64_t state_changes;
+  uint64_t first_change; /* offset in the page of the first one */
 } hp_script_counters;
 
 /* The state of the scripts of one parse. */
@@ -54,9 +56,12 @@ typedef struct hpar_scripting {
   hp_ref pending;    /* pending parsing-blocking script; 0: none */
   hp_ref *deferred;  /* in order */
   uint32_t deferred_count, deferred_capacity;
-  bool starved;    /* the page's bytes so far do not complete a token that begins in written text */
-  size_t retry;    /* bytes of the page without which that stays so */
-  hp_engine inner; /* parses inner HTML; a tokenizer and a builder only */
+  /* the page's bytes so far do not complete a token that begins in written text */
+  bool starved;
+  size_t retry;          /* bytes of the page without which that stays so */
+  hp_engine inner;       /* parses inner HTML; a tokenizer and a builder only */
+  bool has_written;      /* the current script of the page, or one inside it */
+  uint64_t state_before; /* hash of the engine's state before its first write */
   hp_script_counters counters;
 } hp_scripts;
 

@@ -247,6 +247,7 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   if (status != HPAR_OK) return status;
   hp_result *result = &session->result;
   result->complete = true;
+  result->runs_scripts = hp_config_runs_scripts(config);
   result->encoding = sniffed->encoding->name;
   result->encoding_source = hp_encoding_source_name(sniffed->source);
   result->bytes = request->length;

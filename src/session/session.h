@@ -21,6 +21,7 @@ typedef enum hp_driver { HP_DRIVER_SEQUENTIAL, HP_DRIVER_PARALLEL, HP_DRIVER_PIP
 typedef struct hp_result {
   hp_driver driver; /* the last driver */
   bool complete;    /* the fields below are set */
+  bool runs_scripts;
   const char *encoding, *encoding_source;
   uint64_t bytes, tokens, nodes, parse_errors;
   bool by_jemalloc;

@@ -25,6 +25,8 @@ static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
   stats->chunks_misguessed = from->chunks_misguessed;
   stats->chunks_with_undetected_errors = from->chunks_with_undetected_errors;
   stats->bytes_reparsed = from->bytes_reparsed;
+  stats->script.segments_lost = from->segments_lost_to_writes;
+  stats->script.bytes_lost = from->bytes_lost_to_writes;
   stats->respeculations = from->respeculations;
   stats->bytes_respeculated = from->bytes_respeculated;
   stats->aborts = from->aborts;
@@ -95,6 +97,15 @@ const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads,
 static void fill_driver(const hp_session *session, hpar_stats *stats) { (void)session, (void)stats; }
 #endif
 
+static void fill_scripts(const hp_session *session, hpar_stats *stats) {
+  const hp_script_counters *from = &session->scripts.counters;
+  stats->script.runs = from->runs;
+  stats->script.bytes_written = from->written;
+  stats->script.state_changes = from->state_changes;
+  if (from->state_changes) stats->script.bytes_after_change = session->result.bytes - from->first_change;
+  stats->ns.scripts = from->callbacks_ns;
+}
+
 void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
   const hp_result *result = &session->result;
   *stats = (hpar_stats){HPAR_STATS_INIT};
@@ -104,6 +115,7 @@ void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
   stats->allocator = hpar_allocator_name(result->complete && result->by_jemalloc);
   if (!result->complete) return;
   fill_driver(session, stats);
+  if (result->runs_scripts) fill_scripts(session, stats);
   stats->encoding = result->encoding;
   stats->encoding_source = result->encoding_source;
   stats->bytes = result->bytes;

@@ -211,6 +211,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   void (*script_ended)(void *context, hp_ref script);
   void *script_context;
   bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
+  bool text_written; /* the text of a script has left another state than the script found */
   /* Speculative builder only: */
   void *outer;       /* of the owner of the outer context, which implements html/tree/context.h */
   bool foreign_base; /* the top of the outer context is assumed to be a foreign element */
