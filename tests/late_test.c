@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,17 +89,28 @@ static buffer page, expected, got;
 static hpar_document *sequential;
 static hpar_parser *sequential_parser;
 
+/* Returns whether the text makes the rest of a page text. */
+static bool ends_content(const buffer *text) {
+  static const char name[] = "<plaintext";
+  for (size_t i = 0; i + sizeof name - 1 <= text->length; i++)
+    if (!strncasecmp(text->bytes + i, name, sizeof name - 1)) return true;
+  return false;
+}
+
+/* Fills the page with generated documents. Each ends with the end of all kinds of tokens and raw
+ * text, so that every chunk has elements. */
 static void fill_page(uint64_t seed) {
   generated made = {0};
   buffer_clear(&page);
   buffer_format(&page, "<!doctype html><title>%llu</title><body>", (unsigned long long)seed);
   for (uint64_t part = 0; page.length < 200000; part++) {
     generate(seed * 1000 + part, &made);
-    if (made.fragment) continue;
+    if (made.fragment || ends_content(&made.text)) continue;
     buffer_format(&page, "<div id=d%llu class='a b'>text &amp; more<b>bold</b><custom-%llu x%llu=y>",
                   (unsigned long long)part, (unsigned long long)part, (unsigned long long)part);
     if (part % 4 == 0) buffer_add(&page, made.text.bytes, made.text.length);
-    buffer_format(&page, "</table></select></script></div><p>line<ul><li>one<li>two</ul>\n");
+    buffer_format(&page, "\"'>-->]]></script></script></title></textarea></style></xmp></iframe></noframes></noembed>");
+    buffer_format(&page, "</noscript></svg></math></table></select></div><p>line<ul><li>one<li>two</ul>\n");
   }
   generate_free(&made);
 }
@@ -195,6 +207,37 @@ static void every_case(unsigned places) {
   hpar_document_destroy(document);
 }
 
+/* The automatic mode uses one thread for 16 parses after a rescue, and then the pool again. */
+static void automatic_mode(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  random_state random = {11};
+  hpar_document *document;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  fill_page(1);
+  for (unsigned try = 0; try < ALL_PLACES && !stats.chunks_rescued; try++) {
+    hpar_parser *parser;
+    CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+    options.mode = HPAR_MODE_PARALLEL; /* starts the threads */
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    hpar_document_clear(document);
+    options.mode = HPAR_MODE_AUTO;
+    atomic_store(&calls_before_stop, (long)random_below(&random, 500));
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    if (atomic_exchange(&calls_before_stop, LONG_MIN / 2) < 0) sem_post(&release);
+    hpar_document_clear(document);
+    for (unsigned i = 0; stats.chunks_rescued && i <= 16; i++) {
+      hpar_stats next = {HPAR_STATS_INIT};
+      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
+      CHECK_STRING(next.mode, i < 16 ? "sequential" : "parallel");
+    }
+    hpar_document_clear(document);
+    hpar_parser_destroy(parser);
+  }
+  CHECK(stats.chunks_rescued > 0);
+  hpar_document_destroy(document);
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   main_thread = pthread_self();
@@ -207,6 +250,7 @@ int main(void) {
   every_case(places < LEAST_PLACES ? LEAST_PLACES : places);
   printf("%lu threads stopped, %lu chunks rescued\n", stops, rescues);
   CHECK(stops > 0);
+  automatic_mode();
   CHECK_EQ(atomic_load(&timeouts), 0);
   hpar_document_destroy(sequential);
   hpar_parser_destroy(sequential_parser);

@@ -29,9 +29,9 @@ extern "C" {
 #define HPAR_MAX_INPUT UINT64_C(0xfffffff0)
 
 typedef enum hpar_mode {
-  /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After parses that
-   * waited long for other threads, sequential for the next 8 to 256 parses. Sequential while a late
-   * thread is still in the parser's last parse. */
+  /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After a parse
+   * that had no processor for long, sequential for the next 16 to 256 parses. Sequential while a
+   * late thread is still in the parser's last parse. */
   HPAR_MODE_AUTO = 0,
   HPAR_MODE_SEQUENTIAL, /* one thread */
   /* speculative workers and a merger, for any size of input; waits for a late thread of the

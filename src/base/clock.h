@@ -11,4 +11,11 @@ static inline uint64_t hp_now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Returns the nanoseconds for which the calling thread has had a processor. A system call. */
+static inline uint64_t hp_thread_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 #endif

@@ -120,7 +120,29 @@ void hp_session_wake(hp_session *session, hp_config *config) {
 }
 
 #if HPAR_PARALLEL
-enum { LONG_WAIT_SHARE = 5, WAITS_LOOKED_AT = 4, FIRST_SKIP = 8, LAST_SKIP = 256 };
+enum {
+  LONG_WAIT_SHARE = 5,
+  WAITS_LOOKED_AT = 4,
+  FIRST_SKIP = 16,
+  LAST_SKIP = 256,
+  CALM_PARSES = 64,
+  LONG_PARSE = 512 * 1024 /* bytes whose parse costs 100 times as much as hp_thread_now */
+};
+
+void hp_session_begin_waits(hp_session *session, const hp_config *config, size_t length) {
+  bool noted = config->mode == HPAR_MODE_AUTO && session->result.driver == HP_DRIVER_PARALLEL && length >= LONG_PARSE;
+  session->patience.thread_begin = noted ? hp_thread_now() : 0;
+}
+
+/* Returns the time of the last parse without progress: the merger's waits, and the time for which
+ * its thread had no processor, if that was measured. */
+static uint64_t lost_time(const hp_session *session) {
+  uint64_t waited = session->parallel_counters.wait_ns, total = session->result.total_ns;
+  if (!session->patience.thread_begin) return waited;
+  uint64_t run = hp_thread_now() - session->patience.thread_begin;
+  uint64_t withheld = total > run ? total - run : 0;
+  return withheld > waited ? withheld : waited;
+}
 
 void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
   hp_patience *p = &session->patience;
@@ -129,11 +151,13 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
     if (p->skipped) p->skipped--;
     return;
   }
-  const hp_parallel_counters *counters = &session->parallel_counters;
-  bool waited = counters->wait_ns * LONG_WAIT_SHARE > session->result.total_ns;
+  uint64_t lost = lost_time(session), total = session->result.total_ns;
+  bool stopped = session->parallel_counters.chunks_rescued || lost * 2 > total;
+  bool waited = stopped || lost * LONG_WAIT_SHARE > total;
   p->waited = (uint8_t)((p->waited << 1 | waited) & ((1 << WAITS_LOOKED_AT) - 1));
-  if (!p->waited) p->next_skip = 0;
-  if (__builtin_popcount(p->waited) < 2) return;
+  p->calm = waited ? 0 : p->calm < CALM_PARSES ? p->calm + 1 : CALM_PARSES;
+  if (p->calm == CALM_PARSES) p->next_skip = 0;
+  if (!stopped && __builtin_popcount(p->waited) < 2) return;
   p->skipped = p->next_skip ? p->next_skip : FIRST_SKIP;
   p->next_skip = p->skipped < LAST_SKIP ? (uint16_t)(2 * p->skipped) : LAST_SKIP;
   p->waited = 1; /* one more wait is enough */

@@ -30,12 +30,14 @@ typedef struct hp_result {
 } hp_result;
 
 #if HPAR_PARALLEL
-/* The automatic mode avoids the parallel parser for some parses after the merger has waited long
- * for other threads: they get no processor. */
+/* The automatic mode avoids the parallel parser for some parses after one that had no processor for
+ * long: the merger waited for other threads, or the system withheld its own processor. */
 typedef struct hp_patience {
-  uint8_t waited;     /* bit i: the i-th last parallel parse waited */
-  uint16_t skipped;   /* parses until the next parallel one */
-  uint16_t next_skip; /* parses to skip the next time; 0: the first number */
+  uint64_t thread_begin; /* hp_thread_now at the begin of a long parallel parse; 0: not read */
+  uint8_t waited;        /* bit i: the i-th last parallel parse waited */
+  uint8_t calm;          /* successive parallel parses without a wait, at most CALM_PARSES */
+  uint16_t skipped;      /* parses until the next parallel one */
+  uint16_t next_skip;    /* parses to skip the next time; 0: the first number */
 } hp_patience;
 #endif
 
@@ -68,6 +70,9 @@ void hp_session_close(hp_session *session);
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length);
 
 #if HPAR_PARALLEL
+/* Begins to note the waits of a parse for the automatic mode, by the driver of session->result. */
+void hp_session_begin_waits(hp_session *session, const hp_config *config, size_t length);
+
 /* Notes the waits of a parallel parse that the automatic mode chose, or a sequential parse. */
 void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
 #endif

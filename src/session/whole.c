@@ -96,6 +96,9 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
                         .max_errors = config->max_errors};
   hp_result *result = &session->result;
   *result = (hp_result){.driver = driver_for(session, config, length)};
+#if HPAR_PARALLEL
+  hp_session_begin_waits(session, config, length);
+#endif
   hp_sniffed sniffed = hp_sniff(bytes, length, config->encoding, !config->fragment);
   uint64_t decode_ns = 0;
   hpar_status status;
