@@ -122,12 +122,6 @@ for n in 1 2; do
   : >in
 done
 
-# An encoding that the system does not know.
-refused iconv parse --encoding shift_jis pages/b.html
-check 'no iconv' '[ $status -eq 1 ] && [ "$times" -gt 0 ] && grep -q "b.html: .*encoding" err'
-refused iconv parse --encoding windows-1252 pages/b.html
-check 'windows-1252 without iconv' '[ $status -eq 0 ] && grep -q "caf$(printf "\\303\\251")" out'
-
 # hpar itself does not use huge pages or NUMA. If other code in the process does, the tree does not
 # depend on it.
 "$hpar" parse --mode sequential pages/a.html >expected

@@ -73,7 +73,7 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
  * it.
  *
  * HPAR_ERROR_ARGUMENT: an argument is NULL, or an option is not accepted. HPAR_ERROR_UNSUPPORTED:
- * this build or the system's iconv lacks the requested part. HPAR_ERROR_TOO_LARGE,
+ * this build lacks the requested part. HPAR_ERROR_TOO_LARGE,
  * HPAR_ERROR_MEMORY. The document is empty after a failure, except at a limit. If the parser or the
  * document is NULL, nothing changes. */
 HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,

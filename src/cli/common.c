@@ -134,9 +134,6 @@ int hp_complain_status(const char *path, hpar_status status) {
     case HPAR_ERROR_TOO_LARGE:
       hp_complain("%s: is too large: at most %llu bytes can be parsed", name, (unsigned long long)HPAR_MAX_INPUT);
       return HP_EXIT_FAILED;
-    case HPAR_ERROR_UNSUPPORTED: /* options that this build lacks have been refused before */
-      hp_complain("%s: the iconv of this system lacks the encoding", name);
-      return HP_EXIT_FAILED;
     default:
       hp_complain("%s: %s", name, hpar_status_text(status));
       return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;

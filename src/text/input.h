@@ -62,7 +62,7 @@ typedef struct hp_input {
  * NULL if there are none. On failure `input` is as it was. */
 hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 
-/* The same for any encoding. HPAR_ERROR_UNSUPPORTED where the system's iconv lacks it. */
+/* The same for any encoding. */
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
 
 /* The means to decode in slices. All fields may be zero. */

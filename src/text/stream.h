@@ -46,7 +46,7 @@ hpar_status hp_stream_open(hp_stream *stream, hp_input *input, hp_buffer *text, 
 void hp_stream_close(hp_stream *stream); /* input and buffers stay; again is allowed */
 
 /* With `last` an incomplete sequence is invalid, and the offsets are complete.
- * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY, HPAR_ERROR_UNSUPPORTED. Requires: `needs_fallback` is
+ * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY. Requires: `needs_fallback` is
  * false. If the call sets it, the caller continues with hp_stream_again. */
 hpar_status hp_stream_add(hp_stream *stream, const char *bytes, size_t n, bool last);
 

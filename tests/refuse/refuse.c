@@ -5,8 +5,8 @@
  *   map        mmap
  *   policy     madvise, mbind, set_mempolicy, huge pages by mmap
  *   affinity   sched_setaffinity                 processors sched_getaffinity
- *   iconv      iconv_open                        read       read
- *   fork       fork                              pipe       pipe
+ *   read       read                              fork       fork
+ *   pipe       pipe
  *
  * `name` refuses each call, `name:N` only the N-th call (from 1), `name:N+` the N-th call and
  * all later ones. The library counts and refuses only calls from the program's code, except for
@@ -15,7 +15,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <iconv.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,9 +33,9 @@ void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 
-enum { MEMORY, THREADS, MAP, POLICY, AFFINITY, PROCESSORS, ICONV, READ, FORK, PIPE, KINDS };
+enum { MEMORY, THREADS, MAP, POLICY, AFFINITY, PROCESSORS, READ, FORK, PIPE, KINDS };
 static const char *const names[KINDS] = {"memory",     "threads", "map",  "policy", "affinity",
-                                         "processors", "iconv",   "read", "fork",   "pipe"};
+                                         "processors", "read",    "fork", "pipe"};
 
 /* The library refuses the calls first .. last. The first call has the number 1. */
 static struct {
@@ -164,12 +163,6 @@ int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
   if (!REFUSES(PROCESSORS)) return NEXT(sched_getaffinity)(process, size, set);
   errno = EPERM;
   return -1;
-}
-
-iconv_t iconv_open(const char *to, const char *from) {
-  if (!REFUSES(ICONV)) return NEXT(iconv_open)(to, from);
-  errno = EINVAL;
-  return (iconv_t)-1;
 }
 
 ssize_t read(int file, void *bytes, size_t most) {

@@ -15,7 +15,7 @@ typedef struct hp_decoder hp_decoder;
  * the call. A status other than HPAR_OK stops the decoder, which returns it. */
 typedef hpar_status (*hp_decoder_sink)(const char *text, size_t length, void *context);
 
-/* HPAR_ERROR_MEMORY; HPAR_ERROR_UNSUPPORTED where the system's iconv lacks the encoding. */
+/* HPAR_ERROR_MEMORY. */
 hpar_status hp_decoder_create(hp_decoder **decoder, const hp_encoding *encoding);
 void hp_decoder_destroy(hp_decoder *decoder); /* NULL is allowed */
 

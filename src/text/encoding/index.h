@@ -1,10 +1,8 @@
 #ifndef HP_TEXT_ENCODING_INDEX_H
 #define HP_TEXT_ENCODING_INDEX_H
 
-/* The indexes of the Encoding Standard, as tables from pointers to UTF-8. The system's iconv
- * supplies the character of each code. This module has the few codes for which the standard
- * differs. The process makes each table once, at its first use (32 to 160 KB, at most a
- * millisecond), and keeps it. */
+/* The indexes of the Encoding Standard, as tables from pointers to UTF-8. The
+ * process unpacks each table once, at its first use (1 to 96 KB), and keeps it. */
 
 #include "text/encoding/encoding.h"
 
@@ -35,13 +33,14 @@ enum {
 
 /* Returns the number of pointers of the index. */
 uint32_t hp_index_size(hp_index index);
+/* HPAR_ERROR_MEMORY. */
 hpar_status hp_index_open(hp_index index, const hp_character **table);
 
 /* The characters of the four-byte codes of GB18030 below HP_GB18030_FOUR_BYTES. */
 hpar_status hp_gb18030_ranges_open(const uint16_t **table);
 
-/* Sets `*table` to the characters of all 256 bytes. A byte without a character has U+FFFD. For
- * windows-1252 it fails only without memory. */
+/* Sets `*table` to the characters of all 256 bytes. A byte without a character has U+FFFD.
+ * HPAR_ERROR_MEMORY. */
 hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table);
 
 static inline char *hp_put_code_point(char *out, uint32_t c) {
