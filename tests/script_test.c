@@ -50,6 +50,13 @@ static void writes(void) {
   BODY("1<script>w 2</script>3", "|     \"1\"\n|     <script>\n|       \"w 2\"\n|     \"23\"\n");
   BODY("<script>w \\li>x</script>y</i>z",
        "|     <script>\n|       \"w \\li>x\"\n|     <i>\n|       \"xy\"\n|     \"z\"\n");
+  /* "</>" is no token, and markup after it is no text */
+  BODY("<script>w \\l/>\\l!--a</script>b-->c",
+       "|     <script>\n|       \"w \\l/>\\l!--a\"\n|     <!-- ab -->\n|     \"c\"\n");
+  BODY("<script>w \\l/>\\l/>\\l![CDATA[a</script>b>c",
+       "|     <script>\n|       \"w \\l/>\\l/>\\l![CDATA[a\"\n|     <!-- [CDATA[ab -->\n|     \"c\"\n");
+  BODY("<script>w \\l/>a\\l</script>i>c",
+       "|     <script>\n|       \"w \\l/>a\\l\"\n|     \"a\"\n|     <i>\n|       \"c\"\n");
   /* a token from two writes, and from a write and the page */
   BODY("<script>w \\l\nw i>x</script>y", "|     <script>\n|       \"w \\l\nw i>x\"\n|     <i>\n|       \"xy\"\n");
   BODY("<script>w \\li cla</script>ss=a>y",

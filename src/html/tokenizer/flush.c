@@ -91,13 +91,14 @@ static const char *safe_end(const hp_tokenizer *t, const char *at, const char *e
   }
 }
 
-/* Returns true if the input begins with markup, not with text. */
+/* Returns true if the input begins with markup, not with text. "</>" is neither of them. */
 static bool begins_with_markup(const hp_tokenizer *t) {
   const char *at = t->at;
+  while (t->content == HP_CONTENT_DATA && t->end - at >= 3 && !memcmp(at, "</>", 3)) at += 3;
   size_t n = (size_t)(t->end - at);
   if (n < 2 || *at != '<' || t->content == HP_CONTENT_PLAINTEXT || t->content == HP_CONTENT_CDATA_SECTION) return false;
   if (t->content != HP_CONTENT_DATA) return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
-  if (at[1] == '/') return n > 2 && at[2] != '>';
+  if (at[1] == '/') return n > 2;
   if (at[1] != '!') return hp_is_alpha(at[1]) || at[1] == '?';
   return n < LONGEST_OPENING || memcmp(at, "<![CDATA[", LONGEST_OPENING) || !t->foreign || !t->foreign(t->context);
 }
