@@ -2,7 +2,7 @@
  * pieces and by single bytes. */
 
 #include "check.h"
-#include "duktape/engine.h"
+#include "javascript/javascript.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/dat.h"
@@ -45,11 +45,11 @@ static hpar_status parse(unsigned way, const hpar_options *given, const char *da
 
 /* Parses with scripts and dumps the tree. */
 static bool run(unsigned way, const char *data, size_t length, bool external, buffer *dump) {
-  script_engine *engine = script_engine_create("test", quiet);
+  hp_javascript *engine = hp_javascript_create(NULL);
   hpar_options options = {HPAR_OPTIONS_INIT,
-                          .script = {.callback = script_engine_run, .context = engine, .external = external}};
+                          .script = {.callback = hp_javascript_run, .context = engine, .external = external}};
   hpar_status status = parse(way, &options, data, length);
-  script_engine_destroy(engine);
+  hp_javascript_destroy(engine);
   const char *problem = NULL;
   uint64_t nodes;
   if (status == HPAR_OK) problem = compare_links(document, &nodes);

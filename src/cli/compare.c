@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 enum { REPEAT = 1, JSON, MODE, MANY };
@@ -23,6 +24,7 @@ static const hp_option options[] = {
     {MANY, "many", NULL,
      "also parse a copy of FILE on each thread side by side, sequentially:\nthe most that splitting FILE can reach"},
     {JSON, "json", NULL, "print one JSON object instead of the table"},
+    HP_SCRIPT_OPTIONS,
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
@@ -57,14 +59,22 @@ static hpar_status run_side_by_side(const hp_comparison *c, hp_compared_mode *mo
   return status;
 }
 
-static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, const char *bytes, size_t length,
+/* Parses the page with a new script engine, so that each parse runs the same scripts. */
+static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, hp_compared_page *page, const char *bytes,
                             uint64_t *ns, hpar_stats *stats) {
-  if (mode->copies) return run_side_by_side(c, mode, bytes, length, ns);
+  if (mode->copies) return run_side_by_side(c, mode, bytes, page->bytes, ns);
   hpar_options options = c->options;
   options.mode = mode->mode;
+  if (c->scripts.run) {
+    hpar_status status = hp_script_run_open(&page->scripts, &c->scripts, &options);
+    if (status) return status;
+    options.source_offsets = !page->scripts.quiet; /* for the lines of errors */
+  }
   uint64_t start = now();
-  hpar_status status = hpar_parse(mode->parser, &options, bytes, length, mode->document, stats);
+  hpar_status status = hpar_parse(mode->parser, &options, bytes, page->bytes, mode->document, stats);
   *ns = now() - start - stats->ns.oracle;
+  hp_script_run_close(&page->scripts);
+  page->scripts.quiet = true; /* later parses have the same errors */
   return status;
 }
 
@@ -88,13 +98,12 @@ static size_t repeats_for(const hp_comparison *c, uint64_t ns) {
 }
 
 /* Times the modes from `first` to `end`, exclusive. They take turns, in alternating order. */
-static hpar_status time_modes(hp_comparison *c, const hp_compared_page *page, const char *bytes, size_t first,
-                              size_t end) {
+static hpar_status time_modes(hp_comparison *c, hp_compared_page *page, const char *bytes, size_t first, size_t end) {
   hpar_stats stats = {HPAR_STATS_INIT};
   for (size_t run = 0; run < page->repeats; run++) {
     for (size_t turn = first; turn < end; turn++) {
       hp_compared_mode *mode = &c->modes[run & 1 ? end - 1 - (turn - first) : turn];
-      hpar_status status = run_once(c, mode, bytes, page->bytes, &mode->times[run], &stats);
+      hpar_status status = run_once(c, mode, page, bytes, &mode->times[run], &stats);
       if (status) return status;
       if (!mode->copies && (!run || stats.ns.total < mode->stats.ns.total)) mode->stats = stats;
     }
@@ -123,7 +132,7 @@ static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char 
   uint64_t ns = 0, sum = 0;
   hpar_stats stats = {HPAR_STATS_INIT};
   for (size_t i = 0; i < c->mode_count; i++) {
-    hpar_status status = run_once(c, &c->modes[i], bytes, page->bytes, &ns, &stats);
+    hpar_status status = run_once(c, &c->modes[i], page, bytes, &ns, &stats);
     if (status) return status;
     sum += ns;
   }
@@ -133,7 +142,7 @@ static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char 
     hpar_status status = stop_spinning(c);
     if (!status) status = time_modes(c, page, bytes, 0, 1);
     /* wakes the threads */
-    if (!status) status = run_once(c, &c->modes[HP_COMPARE_PARALLEL], bytes, page->bytes, &ns, &stats);
+    if (!status) status = run_once(c, &c->modes[HP_COMPARE_PARALLEL], page, bytes, &ns, &stats);
     if (status) return status;
   }
   hpar_status status = time_modes(c, page, bytes, c->apart ? 1 : 0, c->mode_count);
@@ -149,8 +158,10 @@ static void clear_documents(hp_comparison *c) {
 }
 
 static void compare_page(hp_comparison *c, const char *path) {
-  hp_compared_page page = {.path = path, .equal = true};
+  hp_compared_page page = {.path = path, .equal = true, .scripts.path = path};
   char *bytes = hp_load(path, 0, &page.bytes);
+  page.scripts.bytes = bytes;
+  page.scripts.length = page.bytes;
   if (!bytes) {
     c->totals.not_parsed++;
     c->code = HP_EXIT_FAILED;
@@ -184,7 +195,7 @@ static hpar_status open_copies(hp_comparison *c) {
   return status;
 }
 
-static hpar_status open_modes(hp_comparison *c) {
+static void choose_modes(hp_comparison *c) {
   c->modes[HP_COMPARE_SEQUENTIAL] = (hp_compared_mode){.name = "sequential", .mode = HPAR_MODE_SEQUENTIAL};
   const char *name = c->other == HPAR_MODE_PIPELINED ? "pipelined" : "parallel";
   c->modes[HP_COMPARE_PARALLEL] = (hp_compared_mode){.name = name, .mode = c->other};
@@ -192,6 +203,10 @@ static hpar_status open_modes(hp_comparison *c) {
   unsigned threads = c->options.threads ? c->options.threads : 1;
   c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
   c->mode_count = !hpar_predictor_name(0) ? HP_COMPARE_PARALLEL : c->many ? HP_COMPARE_MODES : HP_COMPARE_SIDE_BY_SIDE;
+}
+
+/* Creates the parsers and documents. */
+static hpar_status open_modes(hp_comparison *c) {
   hpar_status status = HPAR_OK;
   for (size_t i = 0; i < c->mode_count && !status; i++) {
     hp_compared_mode *mode = &c->modes[i];
@@ -218,6 +233,49 @@ static void close_modes(hp_comparison *c) {
   }
 }
 
+/* The results that a child process hands to its parent. */
+typedef struct child_results {
+  hp_compare_totals totals;
+  hp_json json;
+  int code;
+  bool done;
+} child_results;
+
+typedef struct child_task {
+  hp_comparison *c;
+  const char *path;
+  child_results *results;
+} child_task;
+
+static int compare_in_child(void *argument) {
+  child_task *task = argument;
+  hp_comparison *c = task->c;
+  hpar_status status = open_modes(c);
+  if (status)
+    c->code = hp_complain_status(task->path, status);
+  else
+    compare_page(c, task->path);
+  *task->results = (child_results){c->totals, c->json, c->code, status == HPAR_OK};
+  return HP_EXIT_FINE;
+}
+
+/* Compares a page whose scripts run, in a child process. */
+static void compare_limited(hp_comparison *c, const char *path) {
+  child_results *results = mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  child_task task = {c, path, results};
+  bool ran = results != MAP_FAILED && hp_run_in_child(path, &c->scripts, compare_in_child, &task) == HP_EXIT_FINE;
+  if (results == MAP_FAILED) hp_complain_status(path, HPAR_ERROR_MEMORY);
+  if (ran && results->done) {
+    c->totals = results->totals;
+    c->json = results->json;
+    c->code = results->code;
+  } else {
+    c->totals.not_parsed++;
+    c->code = HP_EXIT_FAILED;
+  }
+  if (results != MAP_FAILED) munmap(results, sizeof *results);
+}
+
 static void compare_all(hp_comparison *c) {
   c->name_width = 4;
   for (size_t i = 0; i < c->pages.count; i++) {
@@ -227,7 +285,10 @@ static void compare_all(hp_comparison *c) {
   hp_comparison_begin(c);
   for (size_t i = 0; i < c->pages.count && !ferror(stdout); i++) {
     hp_show_progress("%zu of %zu: %.60s", i + 1, c->pages.count, c->pages.paths[i]);
-    compare_page(c, c->pages.paths[i]);
+    if (c->scripts.run)
+      compare_limited(c, c->pages.paths[i]);
+    else
+      compare_page(c, c->pages.paths[i]);
   }
   hp_clear_progress();
   hp_comparison_end(c);
@@ -253,20 +314,26 @@ static int take(const hp_arguments *arguments, int id, hp_comparison *c) {
       return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
-    default: return hp_take_common(arguments, id, &c->options);
+    default:
+      return id >= HP_OPTION_SCRIPTS ? hp_take_scripts(arguments, id, &c->scripts)
+                                     : hp_take_common(arguments, id, &c->options);
   }
 }
 
 int hp_run_compare(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_comparison c = {.options = {HPAR_OPTIONS_INIT}, .other = HPAR_MODE_PARALLEL};
+  hp_comparison c = {.options = {HPAR_OPTIONS_INIT}, .other = HPAR_MODE_PARALLEL, .scripts = {HP_SCRIPT_SETTINGS_INIT}};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &c);
   if (code < 0 && !c.pages.count && !c.pages.failures) code = hp_bad_usage(&command, "name a FILE or a folder");
+  if (code < 0 && c.scripts.run && c.many) code = hp_bad_usage(&command, "--many excludes --scripts run");
+  if (code < 0 && c.scripts.run) code = hp_enter_script_program(command.name, count, items);
   if (code < 0) {
     if (c.pages.failures) c.code = HP_EXIT_FAILED;
     c.totals.not_parsed = c.pages.failures;
-    hpar_status status = open_modes(&c);
+    /* a child process has a parser of its own, because threads do not survive a fork */
+    choose_modes(&c);
+    hpar_status status = c.scripts.run ? HPAR_OK : open_modes(&c);
     if (status)
       c.code = hp_complain_status(NULL, status);
     else

@@ -7,6 +7,7 @@
 #include "cli/json.h"
 #include "cli/mean.h"
 #include "cli/pages.h"
+#include "cli/scripts.h"
 
 enum { HP_COMPARE_SEQUENTIAL, HP_COMPARE_PARALLEL, HP_COMPARE_SIDE_BY_SIDE, HP_COMPARE_MODES };
 
@@ -37,6 +38,7 @@ typedef struct hp_comparison {
   size_t mode_count;
   hpar_mode other; /* the mode at HP_COMPARE_PARALLEL */
   hp_compared_mode modes[HP_COMPARE_MODES];
+  hp_script_settings scripts;
   hp_pages pages;
   int name_width;
   hp_compare_totals totals;
@@ -48,6 +50,7 @@ typedef struct hp_compared_page {
   const char *path;
   size_t bytes, repeats;
   bool equal;
+  hp_script_run scripts; /* of one parse */
 } hp_compared_page;
 
 /* Adds a measured page to the totals. */

@@ -159,6 +159,8 @@ static void open_json(hp_comparison *c) {
   }
   hp_json_key(json, "scripting");
   hp_json_bool(json, c->options.scripting);
+  hp_json_key(json, "scripts");
+  hp_json_text(json, c->scripts.run ? "run" : "off");
   hp_json_key(json, "encoding");
   hp_json_text(json, c->options.encoding);
   hp_json_key(json, "bind");
@@ -182,6 +184,10 @@ static void page_json(hp_comparison *c, const hp_compared_page *page) {
   hp_json_key(json, "equal");
   hp_json_bool(json, page->equal);
   number_member(json, "runs", page->repeats);
+  if (c->scripts.run) {
+    number_member(json, "scripts", page->scripts.scripts);
+    number_member(json, "script_errors", page->scripts.failed);
+  }
   hp_json_key(json, "modes");
   hp_json_open(json, '{');
   for (size_t i = 0; i < c->mode_count; i++) {

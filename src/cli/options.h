@@ -88,7 +88,7 @@ enum {
       {HP_OPTION_CUT, "cut", "NAME", "the cut policy, in place of the strategy's; \"help\" lists them"},            \
       {HP_OPTION_MERGE, "merge", "chain|tree", "merge log after log (chain), or compose neighbours first"},         \
       {HP_OPTION_POOL, "pool", "adaptive|spin|sleep", "the wait policy of threads between parses (adaptive)"},      \
-      {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); hpar runs no script"},                \
+      {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); scripts run with --scripts only"},    \
       {HP_OPTION_ENCODING, "encoding", "LABEL",                                                                     \
        "the declared encoding of FILE, such as utf-8 or latin1\n(default: found in FILE)"},                         \
       {HP_OPTION_BUFFER_TOKENS, "buffer-tokens", "N",                                                               \

@@ -2,6 +2,7 @@
 #include "cli/many.h"
 #include "cli/read.h"
 #include "cli/report.h"
+#include "cli/scripts.h"
 #include "text/decoded_line.h"
 #include "text/line.h"
 
@@ -48,6 +49,7 @@ static const hp_option options[] = {
     {MAX_ATTRIBUTES, "max-attributes", "N", "stop at an element with more attributes"},
     {MAX_TIME, "max-time", "MS", "stop after this number of milliseconds"},
     {MAX_INPUT, "max-input", "BYTES", "read and parse at most this number of bytes of FILE"},
+    HP_SCRIPT_OPTIONS,
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
@@ -64,6 +66,7 @@ typedef struct request {
   size_t operand_count;
   hp_format format;
   hp_report report;
+  hp_script_settings scripts;
 } request;
 
 static int take_report(const hp_arguments *arguments, request *request) {
@@ -111,6 +114,7 @@ static int take(const hp_arguments *arguments, int id, request *request) {
   static const char *const formats[] = {"tree", "html", "none", NULL};
   size_t index = 0;
   if (id >= MAX_DEPTH && id <= MAX_INPUT) return take_limit(arguments, id, &request->options);
+  if (id >= HP_OPTION_SCRIPTS) return hp_take_scripts(arguments, id, &request->scripts);
   switch (id) {
     case HP_ARGUMENT_OPERAND:
       if (!request->path) request->path = arguments->value;
@@ -144,6 +148,7 @@ static int check_many(const request *request) {
   const char *other = o->max_errors                    ? "errors"
                       : o->experiment.cut_count        ? "cuts"
                       : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
+                      : request->scripts.run           ? "scripts run"
                                                        : NULL;
   if (!other) return -1;
   return hp_bad_usage(&command, "--many excludes --%s: it parses each FILE on one thread with the sequential parser",
@@ -220,6 +225,7 @@ typedef struct input {
   char *bytes;
   size_t kept, length, capacity;
   bool keep_all; /* else the beginning */
+  hp_script_run scripts;
 } input;
 
 enum { KEPT = 4096 };
@@ -237,13 +243,16 @@ static hpar_status take_piece(const char *bytes, size_t n, void *context) {
   if (keep) memcpy(in->bytes + in->kept, bytes, keep);
   in->kept += keep;
   in->length += n;
+  in->scripts.bytes = in->bytes;
+  in->scripts.length = in->kept;
   return hpar_parser_feed(in->parser, bytes, n);
 }
 
 /* Standard input is parsed as it comes. */
 static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpar_document *document, input *in,
                                 hpar_stats *stats) {
-  *in = (input){.parser = parser, .keep_all = request->options.max_errors};
+  in->parser = parser;
+  in->keep_all = request->options.max_errors || request->scripts.run;
   hpar_status status = hpar_parser_begin(parser, &request->options, document);
   if (!status) status = hp_read_pieces("-", take_piece, in);
   if (status && status < HPAR_LIMIT_DEPTH) return status;
@@ -252,19 +261,37 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
              : hpar_parser_finish(parser, stats);
 }
 
-static int run(request *request) {
-  int code = check(request);
+/* Prints the results of a parse. Returns the exit code. */
+static int print_parse(const request *request, const hpar_parser *parser, const hpar_document *document,
+                       const input *in, const hpar_stats *stats, hpar_status status) {
+  const char *name = hp_shown_name(request->path);
+  bool limit = status >= HPAR_LIMIT_DEPTH, pieces = !strcmp(request->path, "-");
+  int code = -1;
+  if (limit) hp_complain("%s: %s; the tree ends there", name, hpar_status_text(status));
+  if (!status && pieces) code = hp_check_cuts_fit(&command, &request->options, request->path, in->length);
+  if (status && !limit) return hp_complain_call(request->path, parser, status);
   if (code >= 0) return code;
-  if (request->many)
-    return hp_parse_many_files(request->operands, request->operand_count, &request->options, request->format,
-                               request->report);
-  bool pieces = !strcmp(request->path, "-"); // NOLINT: check() has found it
-  input in = {0};
+  warn_unless_html(request, in->bytes, in->kept, stats->encoding);
+  if (request->options.max_errors)
+    code =
+        list_errors(parser, name, in->bytes, in->kept, hp_encoding_for_label(stats->encoding, strlen(stats->encoding)));
+  if (code < 0) code = print_results(request, document, stats);
+  return limit && code == HP_EXIT_FINE ? HP_EXIT_FAILED : code;
+}
+
+/* Parses the page and prints the results. */
+static int parse_page(void *argument) {
+  request *request = argument;
+  bool pieces = !strcmp(request->path, "-");
+  input in = {.scripts.path = request->path};
+  int code = -1;
   if (!pieces) {
     in.bytes = hp_load(request->path, request->options.limits.input, &in.length);
     in.kept = in.length;
     if (!in.bytes) return HP_EXIT_FAILED;
     code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
+    in.scripts.bytes = in.bytes;
+    in.scripts.length = in.length;
   }
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
@@ -272,22 +299,12 @@ static int run(request *request) {
     hpar_stats stats = {HPAR_STATS_INIT, .encoding = "utf-8"};
     hpar_status status = hpar_parser_create(&parser);
     if (!status) status = hpar_document_create(&document);
+    if (!status && request->scripts.run) status = hp_script_run_open(&in.scripts, &request->scripts, &request->options);
     if (!status)
       status = pieces ? parse_pieces(request, parser, document, &in, &stats)
                       : hpar_parse(parser, &request->options, in.bytes, in.length, document, &stats);
-    bool limit = status >= HPAR_LIMIT_DEPTH;
-    if (limit) hp_complain("%s: %s; the tree ends there", hp_shown_name(request->path), hpar_status_text(status));
-    if (!status && pieces) code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
-    if (status && !limit) {
-      code = hp_complain_call(request->path, parser, status);
-    } else if (code < 0) {
-      warn_unless_html(request, in.bytes, in.kept, stats.encoding);
-      if (request->options.max_errors)
-        code = list_errors(parser, hp_shown_name(request->path), in.bytes, in.length,
-                           hp_encoding_for_label(stats.encoding, strlen(stats.encoding)));
-      if (code < 0) code = print_results(request, document, &stats);
-      if (limit && code == HP_EXIT_FINE) code = HP_EXIT_FAILED;
-    }
+    hp_script_run_close(&in.scripts);
+    code = print_parse(request, parser, document, &in, &stats, status);
   }
   hpar_parser_destroy(parser);
   hpar_document_destroy(document);
@@ -295,14 +312,28 @@ static int run(request *request) {
   return code;
 }
 
+static int run(request *request) {
+  int code = check(request);
+  if (code >= 0) return code;
+  if (request->many)
+    return hp_parse_many_files(request->operands, request->operand_count, &request->options, request->format,
+                               request->report);
+  if (!request->scripts.run) return parse_page(request);
+  request->options.source_offsets = true; /* for the lines of errors */
+  return hp_run_in_child(request->path, &request->scripts, parse_page, request);
+}
+
 int hp_run_parse(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request request = {
-      .options = {HPAR_OPTIONS_INIT}, .format = HP_FORMAT_TREE, .operands = calloc((size_t)count + 1, sizeof(char *))};
+  request request = {.options = {HPAR_OPTIONS_INIT},
+                     .format = HP_FORMAT_TREE,
+                     .operands = calloc((size_t)count + 1, sizeof(char *)),
+                     .scripts = {HP_SCRIPT_SETTINGS_INIT}};
   int code = request.operands ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
     code = take(&arguments, id, &request);
   }
+  if (code < 0 && request.scripts.run) code = hp_enter_script_program(command.name, count, items);
   if (code < 0) code = run(&request);
   free(request.cuts);
   free(request.operands);
