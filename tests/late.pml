@@ -111,7 +111,8 @@ active proctype worker() {
         USES_JOB;
         if
         :: wanted == chunk || end == TOKENS -> break
-        :: else ->
+        :: wanted != chunk && end < TOKENS -> break /* it is published early */
+        :: wanted != chunk && end < TOKENS ->
            atomic {
              if
              :: claimed[end / LENGTH] == NOBODY -> claimed[end / LENGTH] = WORKER

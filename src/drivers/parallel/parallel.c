@@ -89,6 +89,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->queue = &team->queue;
   job->request = *request;
   job->config = *config;
+  job->publishes_early = team->jobs_to_publish > 0;
   job->counters = counters;
   *counters = (hp_parallel_counters){0};
   job->plan = config->plan;

@@ -91,6 +91,16 @@ static uint64_t count_chunks(const hp_chunk_queue *queue) {
   return count;
 }
 
+/* After a job with a late thread, the workers of the next jobs publish their chunks early. */
+static void note_late_threads(const hp_job *job) {
+  enum { JOBS_TO_PUBLISH = 16 };
+  hp_team *team = job->team;
+  if (job->rescued || team->has_late_threads)
+    team->jobs_to_publish = JOBS_TO_PUBLISH;
+  else if (team->jobs_to_publish)
+    team->jobs_to_publish--;
+}
+
 void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
@@ -104,6 +114,7 @@ void hp_report_job(hp_job *job) {
   counters->first_chunk_ns = start ? start - job->begin_time : 0;
   counters->wait_ns = job->wait_ns;
   counters->chunks_rescued = job->rescued;
+  note_late_threads(job);
   counters->pipelined = job->pipelined;
   unsigned workers = hp_is_inline(job) ? 1 : job->threads;
   for (unsigned i = 0; job->is_open && i < workers; i++) add_worker(job, i);

@@ -8,7 +8,7 @@
 #include "platform/affinity.h"
 #include "speculation/start/frequency.h"
 
-enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10, LEAVE_SPIN_NS = 50000 };
+enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10, LEAVE_SPIN_NS = 50000, PUBLISH_BYTES = 64 << 10 };
 
 /*** threads ***/
 
@@ -192,10 +192,13 @@ typedef struct claim {
   uint32_t chunk;
 } claim;
 
-/* Raises the limit of the claimed chunk by the next one, unless the merger waits for the chunk. */
+/* Raises the limit of the claimed chunk by the next one, unless the merger waits for the chunk or
+ * the chunk is long enough to be published. */
 static bool extend_claim(void *context) {
   const claim *c = context;
   if (atomic_load_explicit(&c->job->wanted, memory_order_relaxed) == c->chunk) return false;
+  const hp_chunk *chunk = hp_chunk_at(c->job->queue, c->chunk);
+  if (c->job->publishes_early && chunk->limit - chunk->cut >= PUBLISH_BYTES) return false;
   return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk);
 }
 

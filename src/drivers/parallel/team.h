@@ -34,6 +34,7 @@ typedef struct hp_job {
   bool pipelined;           /* thread w + `threads` is the tokenizer of worker w */
   bool is_open;             /* the merger has left the initial mode, and the workers are ready */
   bool pool_runs;           /* threads of the pool work for the job */
+  bool publishes_early;     /* workers end their chunks early: some thread was late recently */
   hpar_status merge_status; /* of task 0, with the caller's executor */
   unsigned memory_parts;    /* of the document's range; 0: it is not divided */
   uint64_t begin_time, busy_ns;
@@ -67,6 +68,7 @@ typedef struct hp_team {
   hp_event_count merger_event; /* a chunk is done */
   hp_late *late;               /* counts the threads in the job; NULL: the job waits for them */
   bool has_late_threads;       /* the job has ended before some of its threads left it */
+  unsigned jobs_to_publish;    /* jobs that still publish early, after one with a late thread */
   hp_job job;
 } hp_team;
 
