@@ -139,9 +139,54 @@ static bool same(const buffer *a, const buffer *b) {
   return a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length));
 }
 
-static void run_backwards(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
-  *(unsigned *)context = count;
-  while (count--) work(job, count);
+static bool run_backwards(void *context, hp_slice_batch *batch) {
+  _Atomic uint32_t steps = 0;
+  *(unsigned *)context = batch->count;
+  for (unsigned i = batch->count; i--;) batch->work(batch->job, i, &steps);
+  return true;
+}
+
+/* Batches whose middle slice belongs to a late thread. */
+typedef struct late_batches {
+  hp_slice_batch of[4];
+  unsigned count;
+} late_batches;
+
+static bool run_with_late_thread(void *context, hp_slice_batch *batch) {
+  late_batches *late = context;
+  _Atomic uint32_t steps = 0;
+  bool is_late = late->count < 4;
+  for (unsigned i = 0; i < batch->count; i++)
+    if (!is_late || i != batch->count / 2) batch->work(batch->job, i, &steps);
+  if (!is_late) return true;
+  batch->late = UINT64_C(1) << batch->count / 2;
+  late->of[late->count++] = *batch;
+  return false;
+}
+
+/* Decodes or validates while a thread is late. The thread finishes its slice when the input is
+ * complete: it must not change the text. */
+static bool check_late_slice(const hp_encoding *encoding, const char *bytes, size_t length, const hp_input *whole) {
+  hp_buffer target = {0};
+  hp_input input = {0};
+  late_batches late = {.count = 0};
+  hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
+  hp_slice_executor executor = {.buffer = &target,
+                                .run = run_with_late_thread,
+                                .context = &late,
+                                .max_slices = 3,
+                                .min_slice_bytes = 2,
+                                .min_checked_bytes = 8};
+  bool fine = CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK);
+  _Atomic uint32_t steps = 0;
+  for (unsigned i = 0; i < late.count; i++) {
+    late.of[i].work(late.of[i].job, late.of[i].count / 2, &steps);
+    late.of[i].drop(late.of[i].job);
+  }
+  fine = fine && input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
+  hp_input_close(&input);
+  hp_buffer_close(&target);
+  return fine;
 }
 
 /* Decodes slices of minimum length into a buffer. */
@@ -162,6 +207,7 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
     hp_input_close(&input);
   }
   if (length > 40 && encoding->kind == HP_ENCODING_SINGLE_BYTE && slices) CHECK(slices > 2);
+  fine = fine && CHECK(check_late_slice(encoding, bytes, length, whole));
   hp_buffer_close(&target);
   return fine;
 }

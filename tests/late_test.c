@@ -6,7 +6,8 @@
  *
  *   HPAR_VERBOSE=1  prints the longest time by which a parse exceeds the sequential one
  *
- * The hook is called at each token, so that a chosen number of calls is a place in the text. */
+ * The hook is called at each token, and at each slice of decoding or validation. A number of calls
+ * is therefore a place in the text. */
 
 #include "check.h"
 #include "speculation/worker/progress.h"
@@ -33,14 +34,15 @@ static pthread_t main_thread;
 static sem_t release;
 static _Atomic long calls_before_stop; /* negative: a thread has stopped, or none is to stop */
 static _Atomic unsigned timeouts;
-static bool only_sleeps; /* the stopped thread goes on by itself */
+static _Atomic bool only_sleeps;  /* the stopped thread goes on by itself */
+static _Atomic bool stops_slices; /* also stops a thread in a slice */
 static unsigned long stops, rescues;
 static long long longest_delay; /* ns after the time of the sequential parse */
 
 /* The hook: stops the thread that makes the chosen call. */
 static void stop_here(uint32_t at) {
-  (void)at;
   if (pthread_equal(pthread_self(), main_thread)) return;
+  if (at >= HP_PROGRESS_OF_SLICES && !stops_slices) return;
   if (atomic_fetch_sub(&calls_before_stop, 1) != 0) return;
   if (only_sleeps) {
     usleep(NAP_US);
@@ -66,8 +68,9 @@ static void *release_soon(void *context) {
 typedef struct late_case {
   const char *name;
   hpar_options options;
-  size_t feed; /* bytes of a feed; 0: hpar_parse */
-  bool waits;  /* the parse waits for all threads */
+  size_t feed;  /* bytes of a feed; 0: hpar_parse */
+  bool waits;   /* the parse waits for all threads */
+  bool chooses; /* the automatic mode */
 } late_case;
 
 static const late_case cases[] = {
@@ -83,6 +86,9 @@ static const late_case cases[] = {
     {"fed fragment",
      {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 3, .parallel.chunk_size = 8 << 10, .fragment = "td"},
      .feed = 9000},
+    {"automatic", {HPAR_OPTIONS_INIT, .threads = 2}, .chooses = true},
+    {"automatic, windows-1252", {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "windows-1252"}, .chooses = true},
+    {"automatic, no encoding", {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS}, .chooses = true},
     {"hpar2013", {HPAR_OPTIONS_INIT, .threads = 2, .experiment.strategy = "hpar2013"}, .feed = 0},
     {"a limit that no token reaches", {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 1000000}, .feed = 0},
     {"a limit of nodes", {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 3000}, .waits = true},
@@ -127,7 +133,7 @@ static void fill_page(uint64_t seed) {
   generated made = {0};
   buffer_clear(&page);
   buffer_format(&page, "<!doctype html><title>%llu</title><body>", (unsigned long long)seed);
-  for (uint64_t part = 0; page.length < 200000; part++) {
+  for (uint64_t part = 0; page.length < 300000; part++) {
     generate(seed * 1000 + part, &made);
     if (made.fragment || ends_content(&made.text)) continue;
     buffer_format(&page, "<div id=d%llu class='a b'>text &amp; more<b>bold</b><custom-%llu x%llu=y>",
@@ -169,7 +175,7 @@ static outcome expect(const late_case *c) {
 
 static hpar_status parse_as(const late_case *c, hpar_parser *parser, hpar_document *document, hpar_stats *stats) {
   hpar_options options = c->options;
-  options.mode = HPAR_MODE_PARALLEL;
+  options.mode = c->chooses ? HPAR_MODE_AUTO : HPAR_MODE_PARALLEL;
   if (!c->feed) return hpar_parse(parser, &options, page.bytes, page.length, document, stats);
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   for (size_t at = 0; at < page.length; at += c->feed) {
@@ -220,6 +226,7 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
                             hpar_document **document) {
   hpar_stats stats = {HPAR_STATS_INIT};
   only_sleeps = c->waits;
+  stops_slices = c->chooses;
   atomic_store(&calls_before_stop, calls);
   long long begin = now();
   bool fine = CHECK_EQ(parse_as(c, *parser, *document, &stats), right.status);
@@ -248,7 +255,7 @@ static void every_case(unsigned places) {
     fill_page(i + 1);
     outcome right = expect(&cases[i]);
     for (unsigned k = 0; k < places; k++)
-      parse_with_stop(&cases[i], (long)random_below(&random, 1u << random_below(&random, 10)),
+      parse_with_stop(&cases[i], (long)random_below(&random, 1u << random_below(&random, cases[i].chooses ? 3 : 10)),
                       (follow_up)(k % FOLLOW_UPS), right, &parser, &document);
   }
   hpar_parser_destroy(parser);

@@ -271,6 +271,12 @@ bool hp_pool_is_idle(const hp_pool *pool) {
   return true;
 }
 
+bool hp_pool_sleep(hp_pool *pool, uint64_t nanoseconds) {
+  (void)nanoseconds;
+  hp_pool_join(pool);
+  return true;
+}
+
 void hp_pool_end(hp_pool *pool) {
   hp_pool_close(pool);
   hp_pool_join(pool);

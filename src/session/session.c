@@ -147,12 +147,13 @@ static uint64_t lost_time(const hp_session *session) {
 void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
   hp_patience *p = &session->patience;
   if (config->mode != HPAR_MODE_AUTO || length < BREAK_EVEN_AWAKE) return;
-  if (session->result.driver != HP_DRIVER_PARALLEL) {
+  const hp_result *result = &session->result;
+  if (result->driver != HP_DRIVER_PARALLEL && !result->late_slice) {
     if (p->skipped) p->skipped--;
     return;
   }
-  uint64_t lost = lost_time(session), total = session->result.total_ns;
-  bool stopped = session->parallel_counters.chunks_rescued || lost * 2 > total;
+  uint64_t lost = result->late_slice ? 0 : lost_time(session), total = result->total_ns;
+  bool stopped = result->late_slice || session->parallel_counters.chunks_rescued || lost * 2 > total;
   bool waited = stopped || lost * LONG_WAIT_SHARE > total;
   p->waited = (uint8_t)((p->waited << 1 | waited) & ((1 << WAITS_LOOKED_AT) - 1));
   p->calm = waited ? 0 : p->calm < CALM_PARSES ? p->calm + 1 : CALM_PARSES;

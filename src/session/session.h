@@ -27,6 +27,7 @@ typedef struct hp_result {
   bool by_jemalloc;
   bool bound, binding_refused;
   uint64_t decode_ns, input_ns, total_ns;
+  bool late_slice; /* a thread was late in a slice of decoding or validation */
 } hp_result;
 
 #if HPAR_PARALLEL

@@ -5,7 +5,7 @@
 #endif
 
 /* Decodes the bytes in the encoding of `sniffed`, on the threads of the coming parse, and
- * completes `sniffed`. */
+ * completes `sniffed`. If a thread is late, the sequential parser takes over. */
 static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
                               hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
@@ -15,11 +15,21 @@ static hpar_status open_input(hp_session *session, const hp_config *config, cons
   if (pipelined) executor.threads = config->pipeline_threads;
   if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
     hp_team_slice_executor(&session->team, &executor, length, &slices);
+  /* With a copy, the caller may free the bytes. A record needs the threads. */
+  session->team.leaves_slices = session->result.driver == HP_DRIVER_PARALLEL && config->mode == HPAR_MODE_AUTO &&
+                                !config->copy_input && !config->inspect;
 #else
   (void)session;
 #endif
   hp_input *input = &document->input;
   hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &slices);
+#if HPAR_PARALLEL
+  /* The pool is not free while one of its threads is late. */
+  if (session->team.leaves_slices && hp_team_lend_document(&session->team, document)) {
+    session->result.driver = HP_DRIVER_SEQUENTIAL;
+    session->result.late_slice = true;
+  }
+#endif
   return status == HPAR_OK && config->copy_input ? hp_input_keep(input, &document->text, config->source_offsets)
                                                  : status;
 }

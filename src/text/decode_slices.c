@@ -51,7 +51,17 @@ typedef struct decoding {
   ptrdiff_t most; /* bytes of text */
   unsigned count;
   slice slices[HP_DECODE_SLICES];
+  /* for drop_decoding */
+  char *owned;
+  hp_checkpoints *checkpoints;
 } decoding;
+
+static void drop_decoding(void *job) {
+  decoding *all = job;
+  hp_free(all->owned);
+  hp_free(all->checkpoints);
+  hp_free(all);
+}
 
 static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end) {
   return 3 * (end - begin) + HP_DECODER_SLACK;
@@ -59,7 +69,7 @@ static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end)
 
 /* What belongs to other slices, and to the caller, is touched at the begin and the end only: it
  * is other threads'. */
-static void decode_slice(void *job, unsigned i) {
+static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   decoding *all = job;
   slice s = all->slices[i];
   const unsigned char *const source = all->source, *at = s.begin;
@@ -76,6 +86,7 @@ static void decode_slice(void *job, unsigned i) {
     at = d.decode(&d, at, stop, stop == s.end, &out);
     if (out - s.text > most) s.status = HPAR_ERROR_TOO_LARGE;
     if (at == s.end) break;
+    if (steps) hp_note_step(steps);
   }
   s.length = (size_t)(out - s.text);
   if (s.before) s.text = memmove(s.before - s.length, s.text, s.length);
@@ -196,8 +207,10 @@ static bool any_is_saturated(const decoding *all) {
   return false;
 }
 
-/* What follows the ASCII that `input` begins with, in slices, which are then moved together. */
-static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor) {
+/* What follows the ASCII that `input` begins with, in slices, which are then moved together. Sets
+ * `*is_late` if a thread is late: then the executor owns `all` and the memory of `input`. */
+static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor,
+                               bool *is_late) {
   if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
   char *text = input->owned ? input->owned : executor->buffer->base;
   if (ascii) memcpy(text, input->source, ascii);
@@ -207,10 +220,14 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
     if (moves_first) all->slices[0].before = all->slices[1].text;
+    hp_slice_batch batch = {.work = decode_slice, .job = all, .drop = drop_decoding, .count = all->count};
+    all->owned = input->owned;
+    all->checkpoints = input->checkpoints;
     if (all->count > 1)
-      executor->run(executor->context, all->count, decode_slice, all); // NOLINT
+      *is_late = !executor->run(executor->context, &batch); // NOLINT
     else
-      decode_slice(all, 0);
+      decode_slice(all, 0, NULL);
+    if (*is_late) return HPAR_OK;
     if (surely || !any_is_saturated(all)) break;
   }
   uint64_t length = ascii;
@@ -236,7 +253,7 @@ typedef struct ascii_check {
   _Atomic bool is_over; /* some byte is not ASCII */
 } ascii_check;
 
-static void check_slice(void *job, unsigned i) {
+static void check_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   enum { STEP = 4 << 10 }; /* between two looks at `is_over` */
   ascii_check *all = job;
   const char *at = all->bytes + all->length / all->count * i;
@@ -244,24 +261,33 @@ static void check_slice(void *job, unsigned i) {
   while (at < end && !atomic_load_explicit(&all->is_over, memory_order_relaxed)) {
     const char *stop = end - at > STEP ? at + STEP : end;
     if (skip_ascii(at, stop) < stop) atomic_store_explicit(&all->is_over, true, memory_order_relaxed);
+    if (steps) hp_note_step(steps);
     at = stop;
   }
+}
+
+/* Returns whether all bytes are ASCII. Runs the slices of late threads here. */
+static bool is_ascii_in_slices(ascii_check *all, const hp_slice_executor *executor) {
+  hp_slice_batch batch = {.work = check_slice, .job = all, .drop = hp_free, .count = all->count};
+  bool is_complete = executor->run(executor->context, &batch);
+  for (unsigned i = 0; !is_complete && i < all->count; i++)
+    if (batch.late >> i & 1) check_slice(all, i, NULL);
+  bool is_ascii = !atomic_load_explicit(&all->is_over, memory_order_relaxed);
+  if (is_complete) hp_free(all);
+  return is_ascii;
 }
 
 /* Returns whether all bytes are ASCII. The slices of the executor stop at the first other byte. */
 static bool is_ascii(const char *bytes, size_t length, const hp_slice_executor *executor) {
   size_t count = executor->min_checked_bytes ? length / executor->min_checked_bytes : 1;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
-  if (count < 1) count = 1;
-  ascii_check all = {bytes, length, (unsigned)count, false};
   /* Most texts differ from ASCII early. */
-  size_t first = length / count < NEAR ? length / count : NEAR;
+  size_t first = length < NEAR ? length : NEAR;
   if (skip_ascii(bytes, bytes + first) < bytes + first) return false;
-  if (count > 1)
-    executor->run(executor->context, (unsigned)count, check_slice, &all);
-  else
-    check_slice(&all, 0);
-  return !atomic_load_explicit(&all.is_over, memory_order_relaxed);
+  ascii_check *all = count < 2 ? NULL : hp_allocate_zeroed(sizeof *all);
+  if (!all) return skip_ascii(bytes, bytes + length) == bytes + length;
+  *all = (ascii_check){.bytes = bytes, .length = length, .count = (unsigned)count};
+  return is_ascii_in_slices(all, executor);
 }
 
 hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
@@ -291,18 +317,29 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   if (status != HPAR_OK) return status;
   hp_decoder_destroy(first);
   const unsigned char *source = (const unsigned char *)bytes;
-  decoding all = {
-      .encoding = encoding, .source = source, .end = source + length, .most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii)};
-  cut_slices(&all, source + ascii + made.bom, executor);
+  decoding *all = hp_allocate_zeroed(sizeof *all);
+  if (!all) return HPAR_ERROR_MEMORY;
+  all->encoding = encoding;
+  all->source = source;
+  all->end = source + length;
+  all->most = (ptrdiff_t)(HPAR_MAX_INPUT - ascii);
+  cut_slices(all, source + ascii + made.bom, executor);
   uint64_t most = ascii + 3 * (uint64_t)(length - ascii), past = HPAR_MAX_INPUT + 3 * HP_CHECKPOINT_BYTES;
   if (most > past) most = past;
-  size_t room = (size_t)most + all.count * HP_DECODER_SLACK;
+  size_t room = (size_t)most + all->count * HP_DECODER_SLACK;
   bool in_buffer = executor && executor->buffer && hp_buffer_room_for(executor->buffer, room, length);
   if (!in_buffer) {
     made.owned = hp_allocate(room);
-    if (!made.owned) return HPAR_ERROR_MEMORY;
+    if (!made.owned) {
+      hp_free(all);
+      return HPAR_ERROR_MEMORY;
+    }
   }
-  status = decode_rest(&made, &all, ascii, executor);
+  bool is_late = false;
+  status = decode_rest(&made, all, ascii, executor, &is_late);
+  /* The late thread may write to the text, so that the calling thread needs other memory. */
+  if (is_late) return hp_decode_in_slices(input, bytes, length, encoding, NULL);
+  hp_free(all);
   if (status != HPAR_OK) {
     hp_input_close(&made);
     return status;

@@ -103,10 +103,39 @@ typedef struct check {
   bool valid[HP_DECODE_SLICES];
 } check;
 
-static void check_slice(void *job, unsigned i) {
+/* Returns the first place from `at` on that is no continuation of a valid character. */
+static const char *skip_continuation(const char *at) {
+  for (int k = 0; k < 3 && ((unsigned char)*at & 0xC0) == 0x80; k++) at++;
+  return at;
+}
+
+static bool is_valid(const char *at, const char *end, _Atomic uint32_t *steps) {
+  enum { STEP_BYTES = 64 << 10 };
+  while (at != end) {
+    const char *to = end - at > STEP_BYTES ? skip_continuation(at + STEP_BYTES - 3) : end;
+    if (hp_scan()->invalid_utf8(at, to) != to) return false;
+    if (steps) hp_note_step(steps);
+    at = to;
+  }
+  return true;
+}
+
+static void check_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   check *all = job;
-  const char *end = all->places[i + 1];
-  all->valid[i] = hp_scan()->invalid_utf8(all->places[i], end) == end;
+  all->valid[i] = is_valid(all->places[i], all->places[i + 1], steps);
+}
+
+/* Runs the check, and the slices of late threads here. Returns the index of the first slice that is
+ * not valid, or `count`. Drops the job. */
+static unsigned first_invalid_slice(check *all, unsigned count, const hp_slice_executor *executor) {
+  hp_slice_batch batch = {.work = check_slice, .job = all, .drop = hp_free, .count = count};
+  const char *places[HP_DECODE_SLICES + 1];
+  memcpy(places, all->places, sizeof places);
+  bool is_complete = executor->run(executor->context, &batch);
+  unsigned i = 0;
+  while (i < count && (batch.late >> i & 1 ? is_valid(places[i], places[i + 1], NULL) : all->valid[i])) i++;
+  if (is_complete) hp_free(all);
+  return i;
 }
 
 /* The first invalid sequence, or `end`; looked for in slices where that may be. */
@@ -115,18 +144,16 @@ static const char *first_invalid(const char *at, const char *end, const hp_slice
   size_t length = (size_t)(end - at),
          count = executor && executor->run && executor->min_checked_bytes ? length / executor->min_checked_bytes : 1;
   if (count > HP_DECODE_SLICES) count = HP_DECODE_SLICES;
-  if (count < 2) return scan->invalid_utf8(at, end);
-  check all;
+  check *all = count < 2 ? NULL : hp_allocate_zeroed(sizeof *all);
+  if (!all) return scan->invalid_utf8(at, end);
+  const char *places[HP_DECODE_SLICES + 1];
   for (size_t i = 0; i <= count; i++) {
     const char *place = at + length / count * i;
-    for (int k = 0; i && i < count && k < 3 && ((unsigned char)*place & 0xC0) == 0x80; k++) place++;
-    all.places[i] = i < count ? place : end;
+    places[i] = all->places[i] = i == count ? end : i ? skip_continuation(place) : place;
   }
-  executor->run(executor->context, (unsigned)count, check_slice, &all);
-  /* What precedes the first slice that is not valid ends with a whole character. */
-  for (size_t i = 0; i < count; i++)
-    if (!all.valid[i]) return scan->invalid_utf8(all.places[i], end);
-  return end;
+  /* The bytes before the first slice that is not valid end with a whole character. */
+  unsigned first = first_invalid_slice(all, (unsigned)count, executor);
+  return first < count ? scan->invalid_utf8(places[first], end) : end;
 }
 
 /* Returns memory for the text, or NULL: in the buffer if there is one, otherwise `owned`. A short

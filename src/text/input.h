@@ -7,6 +7,8 @@
 #include "text/encoding/sniff.h"
 
 #include <hpar/status.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +67,21 @@ hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 /* The same for any encoding. */
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
 
+/* Slices to run once each: work(job, i, steps) for i < count. The work increments `*steps` while it
+ * makes progress. */
+typedef struct hp_slice_batch {
+  void (*work)(void *job, unsigned i, _Atomic uint32_t *steps);
+  void *job;
+  void (*drop)(void *job); /* frees the job */
+  unsigned count;
+  uint64_t late; /* bit i: a late thread has not finished slice i */
+} hp_slice_batch;
+
+/* Notes progress within a slice. */
+static inline void hp_note_step(_Atomic uint32_t *steps) {
+  atomic_store_explicit(steps, atomic_load_explicit(steps, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
 /* The means to decode in slices. All fields may be zero. */
 typedef struct hp_slice_executor {
   hp_buffer *buffer; /* empty: it receives the text if it has space */
@@ -72,9 +89,10 @@ typedef struct hp_slice_executor {
   size_t min_slice_bytes;
   size_t first_slice_bytes; /* of two slices; 0: a half */
   size_t min_checked_bytes; /* of slices that are only validated */
-  /* Calls work(job, i) once for each i < count, on any threads. Returns when all calls have
-   * returned. */
-  void (*run)(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job);
+  /* Runs the slices on any threads. Returns true if all have returned. Returns false if a thread is
+   * late: batch->late then has its slices, and the executor drops the job when the thread has
+   * left. */
+  bool (*run)(void *context, hp_slice_batch *batch);
   void *context;
 } hp_slice_executor;
 

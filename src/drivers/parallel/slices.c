@@ -1,6 +1,7 @@
 #include "drivers/parallel/slices.h"
 
 #include "drivers/parallel/executor.h"
+#include "speculation/worker/progress.h"
 
 /* A smaller slice costs more than it saves. */
 enum { MIN_DECODED_BYTES = 4 << 10, MIN_CHECKED_BYTES = 8 << 10 };
@@ -10,45 +11,113 @@ enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES
 enum { SLICES_PER_THREAD = 4 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
+enum { SLICE_SPIN_NS = 50000, LATE_SLICE_NS = 100000 };
 
-typedef struct slices {
-  void (*work)(void *job, unsigned i);
-  void *job;
-  unsigned count, threads;
-  _Atomic uint64_t claimed; /* bit i: slice i */
-} slices;
+#if HPAR_TEST_HOOKS
+static void begin_slice(unsigned i) { hp_worker_call_progress_hook(HP_PROGRESS_OF_SLICES + i); }
+#else
+static void begin_slice(unsigned i) { (void)i; }
+#endif
+
+static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned threads) {
+  s->batch = *batch;
+  s->batch.drop = NULL; /* the caller drops the job, unless a thread is late */
+  s->threads = threads;
+  atomic_store_explicit(&s->claimed, 0, memory_order_relaxed);
+  atomic_store_explicit(&s->done, 0, memory_order_relaxed);
+}
 
 /* Runs slices on one thread. Each thread begins with its own part of the slices, in which it will
  * also parse. Writing a cache line that another core has read since costs 1, 7 or 27 ns. */
 static void run_slices(void *context, unsigned thread) {
-  slices *s = context;
-  for (unsigned k = 0; k < s->count; k++) {
-    unsigned i = (s->count * thread / s->threads + k) % s->count;
-    if (hp_claim_item(&s->claimed, i)) s->work(s->job, i);
+  hp_slices *s = context;
+  unsigned count = s->batch.count;
+  for (unsigned k = 0; k < count; k++) {
+    unsigned i = (count * thread / s->threads + k) % count;
+    if (!hp_claim_item(&s->claimed, i)) continue;
+    begin_slice(i);
+    s->batch.work(s->batch.job, i, &s->steps[i].count);
+    atomic_fetch_or_explicit(&s->done, UINT64_C(1) << i, memory_order_release);
   }
 }
 
-static void run_on_pool(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
+static void run_on_late_pool(void *context, unsigned thread) {
   hp_team *team = context;
-  unsigned threads = team->pool ? hp_pool_threads(team->pool) : 1;
-  if (threads > count) threads = count;
-  slices s = {work, job, count, threads, 0};
-  if (threads > 1) hp_pool_start(team->pool, threads, run_slices, &s);
+  hp_late *late = team->late;
+  run_slices(&team->slices, thread);
+  if (late) hp_late_leave(late);
+}
+
+static uint64_t all_steps(const hp_slices *s) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < s->batch.count; i++) sum += atomic_load_explicit(&s->steps[i].count, memory_order_relaxed);
+  return sum;
+}
+
+/* Waits for the threads of the closed batch while they make progress. Returns whether all have
+ * left. */
+static bool wait_for_slices(hp_team *team) {
+  hp_spin spin = {0};
+  do {
+    if (hp_pool_is_idle(team->pool)) return true;
+  } while (hp_spin_on(&spin, SLICE_SPIN_NS));
+  hp_pool_widen(team->pool);
+  for (;;) {
+    uint64_t steps = all_steps(&team->slices);
+    if (hp_pool_sleep(team->pool, LATE_SLICE_NS)) return true;
+    if (all_steps(&team->slices) == steps) return false;
+  }
+}
+
+/* Runs all slices on the calling thread. */
+static bool run_alone(const hp_slice_batch *batch) {
+  hp_slices s = {0};
+  open_slices(&s, batch, 1);
   run_slices(&s, 0);
-  if (threads > 1) hp_pool_end(team->pool);
+  return true;
+}
+
+static bool run_on_pool(void *context, hp_slice_batch *batch) {
+  hp_team *team = context;
+  hp_slices *s = &team->slices;
+  if (team->has_late_threads) return run_alone(batch);
+  unsigned threads = team->pool ? hp_pool_threads(team->pool) : 1;
+  if (threads > batch->count) threads = batch->count;
+  open_slices(s, batch, threads);
+  if (threads > 1) {
+    hp_team_open_late(team);
+    hp_pool_start(team->pool, threads, run_on_late_pool, team);
+  }
+  run_slices(s, 0);
+  if (threads < 2) return true;
+  if (!team->leaves_slices || !team->late) {
+    hp_pool_end(team->pool);
+    return true;
+  }
+  unsigned entered = hp_pool_close(team->pool);
+  if (wait_for_slices(team)) return true;
+  hp_team_expect_late(team, entered);
+  s->batch.drop = batch->drop;
+  batch->late = ~atomic_load_explicit(&s->done, memory_order_acquire);
+  if (batch->count < 64) batch->late &= (UINT64_C(1) << batch->count) - 1;
+  return false;
 }
 
 /* Each task runs slices until none is left, so that there are at most as many tasks as threads. */
-static void run_by_caller(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
+static bool run_by_caller(void *context, hp_slice_batch *batch) {
   const hp_executor *executor = context;
-  unsigned threads = executor->threads < count ? executor->threads : count;
-  slices s = {work, job, count, threads, 0};
+  unsigned threads = executor->threads < batch->count ? executor->threads : batch->count;
+  hp_slices s = {0};
+  open_slices(&s, batch, threads);
   hp_run_on_caller(executor, threads, run_slices, &s);
+  return true;
 }
 
-static void run_inline(void *context, unsigned count, void (*work)(void *job, unsigned i), void *job) {
+static bool run_inline(void *context, hp_slice_batch *batch) {
   (void)context;
-  while (count--) work(job, count);
+  _Atomic uint32_t steps = 0;
+  for (unsigned i = batch->count; i--;) batch->work(batch->job, i, &steps);
+  return true;
 }
 
 static size_t between(size_t bytes, size_t least, size_t most) {
@@ -56,6 +125,7 @@ static size_t between(size_t bytes, size_t least, size_t most) {
 }
 
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor) {
+  hp_team_await_late(team);
   executor->first_slice_bytes = hp_merger_share(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
     executor->run = run_inline;

@@ -8,7 +8,12 @@
 #include "platform/affinity.h"
 #include "speculation/start/frequency.h"
 
-enum { STACK_ADDRESS_SPACE = 32 << 20, MIN_BYTES_PER_THREAD = 64 << 10, LEAVE_SPIN_NS = 50000, PUBLISH_BYTES = 64 << 10 };
+enum {
+  STACK_ADDRESS_SPACE = 32 << 20,
+  MIN_BYTES_PER_THREAD = 64 << 10,
+  LEAVE_SPIN_NS = 50000,
+  PUBLISH_BYTES = 64 << 10
+};
 
 /*** threads ***/
 
@@ -288,8 +293,8 @@ void hp_team_work(void *context, unsigned thread) {
   if (late) hp_late_leave(late);
 }
 
-/* Prepares the count of the threads. Documents of earlier jobs may keep the old one. */
-static void open_late(hp_team *team) {
+/* Documents of earlier batches may keep the old count. */
+void hp_team_open_late(hp_team *team) {
   if (team->late && !hp_late_is_unshared(team->late)) {
     hp_late_release(team->late);
     team->late = NULL;
@@ -302,7 +307,7 @@ void hp_team_start_pool(hp_job *job) {
   if (job->pool_runs || (job->threads < 2 && !job->pipelined) || !hp_is_pooled(job)) return;
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
-  open_late(job->team);
+  hp_team_open_late(job->team);
   hp_pool_start(job->team->pool, job->pipelined ? 2 * job->threads : job->threads, hp_team_work, job);
 }
 
@@ -346,11 +351,20 @@ void hp_team_leave_pool(hp_job *job) {
   job->pool_runs = false;
   if (is_idle) return;
   hp_pool_widen(team->pool);
-  hpar_document *document = job->request.document;
-  hp_late_expect(team->late, threads);
-  document->late = hp_late_hold(team->late);
-  hp_atoms_close(&document->atoms);
+  hp_team_expect_late(team, threads);
+  hp_team_lend_document(team, job->request.document);
+  hp_atoms_close(&job->request.document->atoms);
+}
+
+void hp_team_expect_late(hp_team *team, unsigned entered) {
+  hp_late_expect(team->late, entered);
   team->has_late_threads = true;
+}
+
+bool hp_team_lend_document(hp_team *team, hpar_document *document) {
+  if (!team->has_late_threads) return false;
+  document->late = hp_late_hold(team->late);
+  return true;
 }
 
 bool hp_team_is_late(const hp_team *team) { return team->has_late_threads && !hp_pool_is_idle(team->pool); }
@@ -358,10 +372,14 @@ bool hp_team_is_late(const hp_team *team) { return team->has_late_threads && !hp
 void hp_team_await_late(hp_team *team) {
   if (!team->has_late_threads) return;
   team->has_late_threads = false;
-  if (hp_pool_is_lost(team->pool))
+  if (hp_pool_is_lost(team->pool)) {
     hp_team_forget(team);
-  else
-    hp_pool_end(team->pool);
+    return;
+  }
+  hp_pool_end(team->pool);
+  hp_slice_batch *batch = &team->slices.batch;
+  if (batch->drop) batch->drop(batch->job);
+  batch->drop = NULL;
 }
 
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */

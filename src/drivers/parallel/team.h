@@ -52,6 +52,18 @@ typedef struct hp_job {
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
 } hp_job;
 
+/* A batch of slices that are decoded or validated. */
+typedef struct hp_slices {
+  hp_slice_batch batch;
+  unsigned threads;
+  _Atomic uint64_t claimed; /* bit i: slice i */
+  _Atomic uint64_t done;    /* bit i: slice i; release */
+  struct {
+    _Atomic uint32_t count;
+    char padding[HP_CACHE_LINE - sizeof(uint32_t)];
+  } steps[HP_DECODE_SLICES]; /* progress within each slice */
+} hp_slices;
+
 /* Zeros are a team without memory. */
 typedef struct hp_team {
   hp_pool *pool;
@@ -68,6 +80,8 @@ typedef struct hp_team {
   hp_event_count merger_event; /* a chunk is done */
   hp_late *late;               /* counts the threads in the job; NULL: the job waits for them */
   bool has_late_threads;       /* the job has ended before some of its threads left it */
+  bool leaves_slices;          /* the parse does not wait for a thread that is late in a slice */
+  hp_slices slices;            /* the batch that precedes the job */
   unsigned jobs_to_publish;    /* jobs that still publish early, after one with a late thread */
   hp_job job;
 } hp_team;
@@ -94,6 +108,13 @@ void hp_team_join_pool(hp_job *job);
 /* Does the same at the end of a job, but does not wait for a late thread. Then the document waits
  * for the thread before it changes, and the team before its next job. */
 void hp_team_leave_pool(hp_job *job);
+/* Prepares the count of the threads of the next batch. */
+void hp_team_open_late(hp_team *team);
+/* Lets the team wait for the threads that have entered the closed batch, before its next one. The
+ * caller lets the document wait, too: hp_team_lend_document. */
+void hp_team_expect_late(hp_team *team, unsigned entered);
+/* Lets the document wait for late threads before it changes. Returns whether there are any. */
+bool hp_team_lend_document(hp_team *team, hpar_document *document);
 /* Returns whether a late thread of the last job has not left it. */
 bool hp_team_is_late(const hp_team *team);
 /* Waits for the late threads of the last job. */

@@ -5,10 +5,14 @@ static void (*_Atomic progress_hook)(uint32_t at);
 
 void hp_worker_hook_progress(void (*hook)(uint32_t at)) { atomic_store(&progress_hook, hook); }
 
-static uint32_t next_offset(uint32_t at) {
+void hp_worker_call_progress_hook(uint32_t at) {
   void (*hook)(uint32_t) = atomic_load(&progress_hook);
-  if (!hook) return at + HP_PROGRESS_BYTES;
-  hook(at);
+  if (hook) hook(at);
+}
+
+static uint32_t next_offset(uint32_t at) {
+  if (!atomic_load(&progress_hook)) return at + HP_PROGRESS_BYTES;
+  hp_worker_call_progress_hook(at);
   return at + 1;
 }
 #else

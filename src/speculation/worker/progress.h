@@ -9,9 +9,14 @@ enum { HP_PROGRESS_BYTES = 4 << 10 };
  * engine. Returns the offset at which to call the function again. */
 uint32_t hp_worker_note_progress(hp_worker *worker, uint32_t at);
 
+#define HP_PROGRESS_OF_SLICES UINT32_C(0xffffff00)
+
 /* Test hook: only the tests link a progress.c that is built with HPAR_TEST_HOOKS. Each call of
  * hp_worker_note_progress then calls the hook, and the offsets are those of all tokens that no loop
  * builds together. NULL: no hook. */
 void hp_worker_hook_progress(void (*hook)(uint32_t at));
+/* Calls the hook. At the beginning of slice i of decoding or validation, `at` is
+ * HP_PROGRESS_OF_SLICES + i. */
+void hp_worker_call_progress_hook(uint32_t at);
 
 #endif
