@@ -3,6 +3,7 @@
 #include "html/dom/tag.h"
 #include "html/tree/alike.h"
 #include "html/tree/listing.h"
+#include "merge/ark.h"
 
 /* A walk over the elements of a run in which a clone may be inserted. */
 typedef struct run_walk {
@@ -123,10 +124,15 @@ bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   return true;
 }
 
-bool hp_must_reconstruct(const hp_builder *b, const hp_segment *s) {
-  if (!(s->questions >> HPAR_ASSUME_FORMATTING_CLEAN & 1) || !s->anchor || !b->formatting_count) return false;
+/* Returns whether the last entry of the list is closed. */
+static bool is_unclean(const hp_builder *b) {
+  if (!b->formatting_count) return false;
   const hp_formatting *last = &b->formatting[b->formatting_count - 1];
-  return last->node && !(node_at(b, last->node)->flags & HP_FLAG_OPEN) && is_content_mode(b);
+  return last->node && !(node_at(b, last->node)->flags & HP_FLAG_OPEN);
+}
+
+bool hp_must_reconstruct(const hp_builder *b, const hp_segment *s) {
+  return s->questions >> HPAR_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
 }
 
 bool hp_run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {
@@ -152,20 +158,22 @@ static void reconstruct_before(hp_builder *b, hp_ref first) {
   for (hp_ref ref = first; ref; ref = node_at(b, ref)->next) node_at(b, ref)->parent = into;
 }
 
-uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segment *s, uint32_t *pushed) {
+uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segment *s, uint32_t names,
+                               uint32_t *pushed) {
   run_walk w = {.b = b,
                 .anchor = s->anchor,
                 .at = node_at(b, s->anchor)->first,
                 .open = log->open + s->open,
                 .open_count = s->open_count};
   uint32_t clones = 0;
-  while (!clones && find_site(&w)) {
+  while (!clones && is_unclean(b) && find_site(&w)) {
     hp_ref site = w.at, parent = node_at(b, site)->parent;
     const hp_node *node = node_at(b, parent);
     uint32_t depth = b->depth;
     if (parent == s->anchor || (w.pushed && w.open[w.pushed - 1].node == parent)) {
       reconstruct_before(b, site);
       clones = b->depth - depth;
+      if (names) hp_apply_ark(b, site, node_at(b, site)->parent, names);
       continue;
     }
     const hp_open_element closed = {
@@ -173,42 +181,11 @@ uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segmen
     leave(&w, parent);
     hp_exact_push(b, &closed);
     reconstruct_before(b, site);
+    if (names) hp_apply_ark(b, site, node_at(b, site)->parent, names);
     hp_exact_pop_to(b, depth);
   }
+  /* Noah's Ark clause has removed all closed entries. */
+  if (!clones && names && w.at) hp_apply_ark(b, w.at, s->anchor, names);
   *pushed = w.pushed;
   return clones;
-}
-
-/* Returns the number of entries after the last marker that equal the element, or 3 if there may be
- * more. */
-static uint32_t count_equal(hp_builder *b, const hp_node *element) {
-  enum { MAX_COMPARED = 32 };
-  uint32_t equal = 0, compared = 0;
-  for (uint32_t i = b->formatting_count; i > 0 && b->formatting[i - 1].node; i--) {
-    const hp_formatting *entry = &b->formatting[i - 1];
-    if (compared++ == MAX_COMPARED) return 3;
-    if (entry->node == HP_FORMATTING_GAP || entry->name != element->name) continue;
-    equal += hp_same_attributes(b, entry->attributes, element->attributes);
-  }
-  return equal;
-}
-
-bool hp_has_room_in_ark(hp_builder *b, const hp_segment *s) {
-  run_walk w = {.b = b, .anchor = s->anchor};
-  if (!s->anchor) return false;
-  w.at = node_at(b, s->anchor)->first;
-  while (w.at) {
-    const hp_node *node = node_at(b, w.at);
-    bool is_element = node->kind == HPAR_NODE_ELEMENT;
-    int index = is_element && node->ns == HPAR_NAMESPACE_HTML ? hp_formatting_index(node->name) : -1;
-    if (index >= 0 && s->ark[index]) {
-      uint32_t equal = count_equal(b, node);
-      if (equal && equal + s->ark[index] > 3) return false;
-    }
-    if (is_element && node->first)
-      w.at = node->first;
-    else
-      leave(&w, w.at);
-  }
-  return true;
 }

@@ -15,9 +15,6 @@
 /* Returns whether hp_splice can reconstruct the formatting elements in the run of the segment.
  * Requires: an exact builder. */
 bool hp_can_reconstruct(const hp_builder *builder, const hp_segment *segment);
-/* Returns whether Noah's Ark clause removes no entry of the list for the formatting elements of the
- * segment. Compares their attributes. Requires: an exact builder. */
-bool hp_has_room_in_ark(hp_builder *builder, const hp_segment *segment);
 
 /* Returns whether the run of the segment reconstructs formatting elements here. */
 bool hp_must_reconstruct(const hp_builder *builder, const hp_segment *segment);
@@ -25,7 +22,9 @@ bool hp_must_reconstruct(const hp_builder *builder, const hp_segment *segment);
 bool hp_run_begins_with_reconstruction(const hp_builder *builder, const hp_segment *segment);
 /* Reconstructs them in the run, which is spliced in. Pushes the first `*pushed` open elements of
  * the segment. Returns the number of clones that stay open above them. Requires:
- * hp_can_reconstruct. */
-uint32_t hp_reconstruct_in_run(hp_builder *builder, const hp_log *log, const hp_segment *segment, uint32_t *pushed);
+ * hp_can_reconstruct. Applies Noah's Ark clause for `names` (see merge/ark.h) from the first such
+ * insertion on. */
+uint32_t hp_reconstruct_in_run(hp_builder *builder, const hp_log *log, const hp_segment *segment, uint32_t names,
+                               uint32_t *pushed);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/vector.h"
 #include "html/tree/listing.h"
+#include "merge/ark.h"
 #include "merge/reconstruct.h"
 
 static void splice_run(hp_builder *b, hp_ref cell_ref) {
@@ -32,14 +33,16 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   const hp_segment *s = &log->segments[segment];
   uint32_t clones = 0, pushed = 0;
   bool reconstructs = hp_must_reconstruct(b, s);
+  uint32_t names = hp_names_beyond_ark(b, s);
   b->node_count += s->nodes;
   if (reconstructs && hp_run_begins_with_reconstruction(b, s)) {
     hp_exact_reconstruct(b);
     reconstructs = false;
   }
   uint32_t depth = b->depth;
+  if (names && !reconstructs) hp_apply_ark(b, node_at(b, s->anchor)->first, s->anchor, names);
   splice_run(b, s->anchor);
-  if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, &pushed);
+  if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, names, &pushed);
   for (uint32_t i = pushed; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth + clones);
   for (uint32_t i = 0; i < s->template_count; i++)

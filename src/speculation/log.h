@@ -49,6 +49,8 @@ typedef struct hp_segment {
   bool frameset_not_ok, form_written;
   /* Some element is not where its tags are: see hp_builder. */
   bool misnested;
+  /* Noah's Ark clause can read the flags of the elements of the run: see merge/ark.h. */
+  bool ark_known;
   /* The composer has run the first half of the next token, but the assumptions of the segment with
    * that token do not hold. That segment stays in the log of its chunk. */
   bool prepared;

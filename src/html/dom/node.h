@@ -78,6 +78,10 @@ typedef struct hp_node {
   };
 } hp_node;
 
+/* Bits of the flags of a formatting element that a worker has made: how many entries of its list
+ * equalled this one after the push, if more than one and no marker of its own preceded them. */
+enum { HP_EQUAL_SHIFT = 8, HP_MAX_EQUAL = 3 };
+
 enum { HP_TEXT_NODE_BYTES = offsetof(hp_node, text) + 2 * sizeof(uint32_t) };
 
 _Static_assert(sizeof(hp_node) == 32 && HP_TEXT_NODE_BYTES == 24, "memory for a byte of input");

@@ -23,6 +23,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   s->modes = ~0u;
   s->base_mode = base_mode;
   s->ns = ns;
+  s->ark_known = true;
   b->stack[0] = (hp_open_element){.node = anchor, .ns = ns};
   b->mode = base_mode;
   b->frameset_ok = true;
@@ -46,6 +47,28 @@ void hp_clear_own_elements(hp_builder *b) {
   b->prepared = false;
 }
 
+static bool begins_list(const hp_open_element *e) {
+  if (e->ns != HPAR_NAMESPACE_HTML) return false;
+  switch (e->name) {
+    case HP_TD:
+    case HP_TH:
+    case HP_CAPTION:
+    case HP_TEMPLATE:
+    case HP_APPLET:
+    case HP_MARQUEE:
+    case HP_OBJECT: return true;
+    default: return false;
+  }
+}
+
+/* Returns whether each marker of the list belongs to an open element. */
+static bool has_no_leaked_marker(const hp_builder *b) {
+  uint32_t markers = 0;
+  for (uint32_t i = 0; i < b->formatting_count; i++) markers += !b->formatting[i].node;
+  for (uint32_t i = 1; markers && i <= b->depth; i++) markers -= begins_list(&b->stack[i]);
+  return !markers;
+}
+
 /* Copies the builder's open elements, formatting entries and template modes to the log. */
 static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
@@ -53,6 +76,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_segment *s = &w->outer.now;
   hp_stack_close_gaps(b);
   hp_listing_close_all_gaps(b);
+  s->ark_known = s->ark_known && has_no_leaked_marker(b);
   s->mode = b->mode;
   s->mode_is_base = b->mode == s->base_mode && !b->last[HP_TEMPLATE];
   s->frameset_not_ok = !b->frameset_ok;
@@ -116,6 +140,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
   b->misnested = true; /* a composed segment has runs of other workers */
+  s->ark_known = false;
   memset(b->ark_assumed, 0, sizeof b->ark_assumed);
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
