@@ -234,6 +234,7 @@ hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length) {
     status = hp_buffer_add(&feed->document->source, bytes, length);
   if (hp_is_limit(status)) {
     hp_session_stop(feed->session);
+    feed->ended = true;
     return feed->limit = status;
   }
   return status == HPAR_OK ? feed->limit : fail(feed, status);
@@ -249,7 +250,7 @@ static hpar_status finish(hp_feed *feed) {
   hp_session *session = feed->session;
   hp_stream *stream = &feed->stream;
   hpar_status status = feed->limit ? feed->limit : check_cuts(feed, stream->total);
-  if (status == HPAR_OK || status == HPAR_LIMIT_INPUT) {
+  if (!feed->ended && (status == HPAR_OK || status == HPAR_LIMIT_INPUT)) {
     status = go_on(feed, NULL, 0, true);
     if (hp_is_limit(status)) hp_session_stop(session);
     if (status == HPAR_OK) status = feed->limit;

@@ -21,6 +21,7 @@ typedef struct hp_feed {
   bool active;             /* between begin and finish */
   hpar_status failed;      /* the status of later calls, which return no document */
   hpar_status limit;       /* the limit that was reached; the feed then takes no more bytes */
+  bool ended;              /* the parse has reached it; else only the input ends there */
   uint64_t taken;          /* bytes */
   hpar_document *document; /* NULL: the caller took it away, or a call failed */
   hp_config config;
