@@ -41,7 +41,8 @@ static void restore_input(hp_tokenizer *t, const saved_input *saved) {
 
 void hp_written_push(hp_scripts *s) {
   hp_grow(&s->pieces, &s->piece_capacity, s->piece_count + 1, &s->engine->unwind);
-  s->pieces[s->piece_count++] = (hp_written){.bytes = NULL};
+  static char no_text[1];
+  s->pieces[s->piece_count++] = (hp_written){.bytes = no_text};
 }
 
 void hp_written_pop(hp_scripts *s, uint32_t bottom) {

@@ -61,7 +61,7 @@ void hp_buffer_trim(hp_buffer *buffer) {
   buffer->base = buffer->block.base;
   buffer->size = buffer->block.size;
   if (buffer->reached > buffer->size) buffer->reached = buffer->size;
-  HP_POISON(buffer->base + buffer->length, buffer->reached - buffer->length);
+  if (buffer->base) HP_POISON(buffer->base + buffer->length, buffer->reached - buffer->length);
 }
 
 void hp_buffer_close(hp_buffer *buffer) {
