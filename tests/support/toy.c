@@ -255,6 +255,7 @@ hpar_status toy_run(void *context, hpar_scripting *scripting, const hpar_script 
   if (of->depth > 40) return HPAR_OK;
   buffer program = {0};
   hpar_status status = HPAR_OK;
+  buffer_text(&program, "");
   read_program(r.document, script->node, &program);
   of->depth++;
   if (of->log && of->depth == 1 && of->log_count < TOY_MAX_LOG) {
