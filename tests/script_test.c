@@ -9,6 +9,7 @@
 #include "support/dat.h"
 #include "support/documents.h"
 #include "support/random.h"
+#include "support/scripted.h"
 #include "support/shared.h"
 #include "support/toy.h"
 
@@ -63,6 +64,9 @@ static void writes(void) {
        "|     <script>\n|       \"w \\li cla\"\n|     <i>\n|       class=\"a\"\n|       \"y\"\n");
   BODY("<script>w &am</script>p;y", "|     <script>\n|       \"w &am\"\n|     \"&y\"\n");
   BODY("<script>w \\l!--x</script>-->y", "|     <script>\n|       \"w \\l!--x\"\n|     <!-- x -->\n|     \"y\"\n");
+  /* "</>" has no token */
+  BODY("<script>w \\l/>\\l!--\nw x--></script>y",
+       "|     <script>\n|       \"w \\l/>\\l!--\nw x-->\"\n|     <!-- x -->\n|     \"y\"\n");
   /* the end of the page ends the token */
   BODY("<script>w \\li x</script>", "|     <script>\n|       \"w \\li x\"\n");
   BODY("<script>w \\l/</script>", "|     <script>\n|       \"w \\l/\"\n|     \"</\"\n");
@@ -282,130 +286,6 @@ static void limits(void) {
 
 /*** equal trees in every way ***/
 
-static const char *const markup[] = {"<div>",
-                                     "</div>",
-                                     "<p>",
-                                     "</p>",
-                                     "<b>",
-                                     "</b>",
-                                     "<i class=x>",
-                                     "</i>",
-                                     "<a href=u>",
-                                     "</a>",
-                                     "<table>",
-                                     "</table>",
-                                     "<tr>",
-                                     "<td>",
-                                     "</td>",
-                                     "<tbody>",
-                                     "<caption>",
-                                     "<col>",
-                                     "<select>",
-                                     "<option>",
-                                     "</select>",
-                                     "<svg>",
-                                     "</svg>",
-                                     "<math>",
-                                     "<mi>",
-                                     "<desc>",
-                                     "<template>",
-                                     "</template>",
-                                     "<textarea>",
-                                     "</textarea>",
-                                     "<!--",
-                                     "-->",
-                                     "<title>",
-                                     "</title>",
-                                     "<style>",
-                                     "</style>",
-                                     "&amp;",
-                                     "&not",
-                                     "&#6",
-                                     "4;",
-                                     "<",
-                                     "</",
-                                     "<![CDATA[",
-                                     "]]>",
-                                     "<form>",
-                                     "</form>",
-                                     "<li>",
-                                     "<h1>",
-                                     "</h2>",
-                                     "<body a=1>",
-                                     "<html b=2>",
-                                     "<frameset>",
-                                     "<pre>",
-                                     "\n",
-                                     "\r",
-                                     "\r\n",
-                                     "<input type=hidden>",
-                                     "<button>",
-                                     "<nobr>",
-                                     "<font size=1>",
-                                     "<selectedcontent>",
-                                     "<br>",
-                                     "</br>",
-                                     "<ul>",
-                                     "<dd>",
-                                     "<applet>"};
-static const char *const words[] = {"x", " ", "ab ", "é", "1", "&", ";", "-", "]", "/", ">", "=\""};
-
-static void add_pieces(random_state *from, buffer *to, size_t most) {
-  for (size_t n = random_below(from, most + 1); n > 0; n--)
-    buffer_text(to, random_chance(from, 60) ? RANDOM_OF(from, markup) : RANDOM_OF(from, words));
-}
-
-/* Appends a program. `writes_only`: its commands only write text without scripts. */
-static void add_program(random_state *from, buffer *to, bool writes_only, unsigned depth) {
-  static const char changes[] = "rmbntdauhkps";
-  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
-    buffer text = {0};
-    buffer_text(&text, "");
-    bool changing = !writes_only && random_chance(from, 35);
-    char command = changing ? changes[random_below(from, sizeof changes - 1)] : random_chance(from, 80) ? 'w' : 'c';
-    buffer_format(to, "%c ", command);
-    unsigned first = (unsigned)random_below(from, 12), second = (unsigned)random_below(from, 12);
-    switch (command) {
-      case 'r': buffer_format(to, "%u", first); break;
-      case 'm':
-      case 'b':
-      case 'k': buffer_format(to, "%u %u", first, second); break;
-      case 'n': buffer_format(to, "%u %s", first, random_chance(from, 30) ? "template" : "div"); break;
-      case 'a': buffer_format(to, "%u %s v%u", first, random_chance(from, 50) ? "a" : "class", second); break;
-      case 'u': buffer_format(to, "%u %s", first, random_chance(from, 50) ? "b" : "class"); break;
-      case 's': break;
-      case 'p':
-        buffer_format(to, "%u ", first);
-        add_program(from, &text, false, depth + 1);
-        break;
-      default:
-        if (command != 'w' && command != 'c') buffer_format(to, "%u ", first);
-        add_pieces(from, &text, 4);
-        if (!writes_only && depth < 3 && random_chance(from, 25)) {
-          buffer_text(&text, "<script>");
-          add_program(from, &text, false, depth + 1);
-          buffer_text(&text, random_chance(from, 90) ? "</script>" : "</scr");
-          add_pieces(from, &text, 3);
-        }
-    }
-    toy_escape(to, text.bytes, text.length);
-    buffer_byte(to, '\n');
-    buffer_free(&text);
-  }
-}
-
-static void make_page(random_state *from, buffer *page, bool writes_only) {
-  buffer_clear(page);
-  if (random_chance(from, 50)) buffer_text(page, "<!DOCTYPE html>");
-  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
-    add_pieces(from, page, 5);
-    buffer_text(page, random_chance(from, 10) ? "<svg><script>" : "<script>");
-    add_program(from, page, writes_only, 0);
-    buffer_text(page, "</script>");
-  }
-  add_pieces(from, page, 6);
-}
-
 typedef struct outcome {
   hpar_status status;
   uint64_t tree, views;
@@ -471,7 +351,7 @@ static void show(const char *what, uint64_t seed, const buffer *page) {
 static bool check_ways(uint64_t seed) {
   static buffer page;
   random_state from = {seed};
-  make_page(&from, &page, false);
+  scripted_page(&from, &page, SCRIPTED_CHANGES);
   outcome expected = parse_page(SEQUENTIAL, &page, &from);
   uint64_t nodes;
   const char *problem = compare_links(document, &nodes);
@@ -507,7 +387,7 @@ static bool flatten(const toy *of, const buffer *page, buffer *flat) {
 static bool check_flat(uint64_t seed) {
   static buffer page, log, flat, expected;
   random_state from = {seed};
-  make_page(&from, &page, true);
+  scripted_page(&from, &page, SCRIPTED_WRITES);
   buffer_clear(&log);
   buffer_text(&log, "");
   toy of = {.log = &log};
