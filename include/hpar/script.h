@@ -12,8 +12,9 @@
  *
  * These rules hold for the callback and for every function below:
  * - The parser calls the callback on the thread that builds the tree. In hpar_parse and in
- *   hpar_parser_feed, that is the calling thread. In hpar_parse_many, it is any thread, and several
- *   threads may run callbacks of different documents at once.
+ *   hpar_parser_feed, that is the calling thread; with HPAR_EXECUTOR_CALLER, that of task 0. In
+ *   hpar_parse_many, it is any thread, and several threads may run callbacks of different documents
+ *   at once.
  * - `scripting` is valid until the callback returns. The functions may be called only in a
  *   callback, with its `scripting`.
  * - All functions of hpar/document.h, hpar/serialize.h and hpar/select.h may read the document
@@ -77,7 +78,9 @@ typedef struct hpar_scripting hpar_scripting;
 typedef hpar_status (*hpar_script_callback)(void *context, hpar_scripting *scripting, const hpar_script *script);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
- * script. A parse with a callback uses the sequential parser in every mode. */
+ * script. In the parallel parser, other threads parse the rest of the page while a script runs.
+ * These parses are sequential: fed input, the pipelined mode, and limits of nodes, memory, depth or
+ * attributes. */
 typedef struct hpar_script_options {
   hpar_script_callback callback; /* NULL: no script runs */
   void *context;

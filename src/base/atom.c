@@ -50,7 +50,7 @@ static void adopt_after_fork(hp_atoms *atoms) {
 void hp_atoms_reset(hp_atoms *atoms) {
   adopt_after_fork(atoms);
   hp_arena_open(&atoms->arena, atoms->range, NULL);
-  atoms->closed = false;
+  atoms->closed = atoms->shared = false;
   if (!atoms->spilt && atoms->count <= MAX_KEPT) return;
   memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
   atoms->count = 0;
@@ -94,12 +94,21 @@ static bool has_bytes(const hp_atoms *atoms, hp_atom atom, const char *bytes, si
   return name.length == length && !memcmp(name.bytes, bytes, length);
 }
 
-hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length) {
+static hp_atom find_name(const hp_atoms *atoms, const char *bytes, size_t length) {
   if (!atoms->slot_count) return HP_NO_ATOM;
   for (uint64_t slot = hash_of(bytes, length, hp_name_key_of(bytes, length));; slot++) {
     hp_atom atom = atoms->slots[slot & (atoms->slot_count - 1)];
     if (!atom || has_bytes(atoms, atom, bytes, length)) return atom;
   }
+}
+
+hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length) {
+  if (!atoms->shared || atoms->process != hp_fork_generation()) return find_name(atoms, bytes, length);
+  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&atoms->lock;
+  pthread_mutex_lock(lock);
+  hp_atom atom = find_name(atoms, bytes, length);
+  pthread_mutex_unlock(lock);
+  return atom;
 }
 
 static bool grow_table(hp_atoms *atoms) {

@@ -43,6 +43,7 @@ typedef struct hp_atoms {
   uint32_t text_block, text_used;
   bool spilt;  /* the range holds the bytes of some names */
   bool closed; /* no thread may enter a name */
+  bool shared; /* other threads may enter names while this one finds a name */
   hp_arena arena;
 } hp_atoms;
 
@@ -127,7 +128,7 @@ static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t
 }
 
 /* Returns the atom of a name in the document's table, or HP_NO_ATOM. Any number of threads may call
- * the function while no thread enters names. */
+ * the function while no thread enters names, or `shared` is set. */
 hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length);
 
 /* Returns the name of an atom. Requires: the name was interned before the call. */

@@ -13,7 +13,8 @@ static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->toke
 
 /* Returns whether the merger is between two tokens of the data state. */
 static bool is_at_boundary(const hp_merger *m) {
-  return m->engine->tokenizer.content == HP_CONTENT_DATA && m->engine->builder.mode != HP_IN_TEXT;
+  const hp_builder *b = &m->engine->builder;
+  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !b->page_is_used_up;
 }
 
 typedef struct target {
@@ -80,11 +81,12 @@ static bool check_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_seg
   return failed == HPAR_ASSUMPTIONS || reject_segment(m, chunk, s, failed);
 }
 
-/* Builds a deferred token of the log. The worker's memory holds its attributes. */
+/* Builds a deferred token of the log. The worker's memory holds its attributes. The tokenizer is
+ * after the token before, because the token may run a script. */
 static void replay(hp_merger *m, const hp_token *token) {
-  hp_exact_token(&m->engine->builder, token);
   m->engine->tokenizer.at = m->engine->tokenizer.base + token->end;
   if (token->kind == HPAR_TOKEN_START_TAG) m->engine->tokenizer.last_start_tag = token->name;
+  hp_exact_token(&m->engine->builder, token);
   if (token->kind == HPAR_TOKEN_EOF)
     m->done = true;
   else
@@ -170,7 +172,8 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 /* Returns whether the segment's raw text is the merger's, too. */
 static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
-  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && tokenizer->last_start_tag == s->raw_name;
+  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && !tokenizer->escape &&
+         tokenizer->last_start_tag == s->raw_name && !m->engine->builder.page_is_used_up;
 }
 
 /* Splices a segment in, and confirms its resources. */
@@ -197,8 +200,8 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
   m->counters->levels[0].segments++;
-  if (s->ends == HP_ENDS_DEFER) replay(m, token);
   if (s->raw_name && token->kind == HPAR_TOKEN_END_TAG) engine->tokenizer.content = HP_CONTENT_DATA;
+  if (s->ends == HP_ENDS_DEFER) replay(m, token);
   if (s->ends == HP_ENDS_SPLIT) run_first_half(m, token);
   m->merged_to = position(m);
   m->counters->levels[0].tokens += ends_with_token;

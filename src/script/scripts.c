@@ -90,7 +90,7 @@ static void drain(hp_scripts *s) {
   s->draining = true;
   hp_written_parse(s, 0);
   s->draining = false;
-  s->starved = s->piece_count > 1;
+  s->starved = s->engine->builder.page_is_used_up = s->piece_count > 1;
   if (s->starved) t->end = t->at; /* hp_scripts_resume continues */
 }
 
@@ -121,6 +121,7 @@ static void note_state(hp_scripts *s) {
   if (s->has_written) return;
   s->has_written = true;
   s->state_before = hash_state(s->engine);
+  s->at_before = s->engine->tokenizer.at;
 }
 
 /* Counts the script of the page if the state is another one after its writes. */
@@ -128,6 +129,7 @@ static void compare_state(hp_scripts *s) {
   const hp_tokenizer *t = &s->engine->tokenizer;
   if (!s->has_written) return;
   s->has_written = false;
+  s->counters.joined += (uint64_t)(t->at - s->at_before);
   if (!s->starved && hash_state(s->engine) == s->state_before) return;
   s->engine->builder.text_written = true;
   if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
@@ -138,8 +140,8 @@ static void script_ended(void *context, hp_ref element) {
   hp_scripts *s = context;
   hpar_script script;
   bool svg = hp_node_at(s->engine->builder.base, element)->ns == HPAR_NAMESPACE_SVG;
-  s->engine->builder.tentative = NULL; /* the encoding is certain */
   if (hp_script_prepare(s, element, true, &script)) {
+    s->engine->builder.tentative = NULL; /* the encoding is certain */
     switch (script.time) {
       case HPAR_SCRIPT_NOW: run_now(s, &script, svg); break;
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;

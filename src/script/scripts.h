@@ -31,6 +31,7 @@ typedef struct hp_script_counters {
   uint64_t runs, callbacks_ns, written;
   uint64_t state_changes;
   uint64_t first_change; /* offset in the page of the first one */
+  uint64_t joined;       /* bytes of the page in tokens that begin in written text */
 } hp_script_counters;
 
 /* The state of the scripts of one parse. */
@@ -62,6 +63,7 @@ typedef struct hpar_scripting {
   hp_engine inner;       /* parses inner HTML; a tokenizer and a builder only */
   bool has_written;      /* the current script of the page, or one inside it */
   uint64_t state_before; /* hash of the engine's state before its first write */
+  const char *at_before; /* position in the page before its first write */
   hp_script_counters counters;
 } hp_scripts;
 

@@ -43,7 +43,7 @@ static void hold_document(hp_feed *feed) {
 static hp_feed_way first_way(hp_feed *feed) {
   hp_config *config = &feed->config;
   if (hp_config_needs_length(config)) return HP_FEED_AT_FINISH;
-  if (config->limits.nodes || config->script.callback) return HP_FEED_SEQUENTIAL;
+  if (config->limits.nodes || hp_config_runs_scripts(config)) return HP_FEED_SEQUENTIAL;
   if (config->fed_at_finish) return HP_FEED_AT_FINISH;
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
@@ -72,6 +72,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
   hp_session_find_resources(session, &feed->config, NULL, &feed->request);
+  hp_session_run_scripts(session, &feed->config, &feed->request);
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
   bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;
   if (status == HPAR_OK)

@@ -81,9 +81,15 @@ bool hp_session_refused_binding(const hp_session *session) {
 }
 #endif
 
+/* Returns true if the limits may end the tree of the parallel parser elsewhere, so that the
+ * sequential parser would repeat the parse. Scripts run once. */
+static bool may_repeat(const hpar_limits *limits) {
+  return limits->nodes || limits->nodes_per_byte || limits->memory || limits->memory_per_byte;
+}
+
 bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, size_t length) {
-  if (config->script.callback) return false;
   if (config->limits.depth || config->limits.attributes) return false;
+  if (hp_config_runs_scripts(config) && may_repeat(&config->limits)) return false;
 #if HPAR_PARALLEL
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
@@ -175,6 +181,17 @@ void hp_session_find_resources(hp_session *session, hp_config *config, const hp_
   }
 #if HPAR_PARALLEL
   config->parallel.finder = options->callback ? &session->finder : NULL;
+#endif
+}
+
+void hp_session_run_scripts(hp_session *session, hp_config *config, hp_request *request) {
+  request->runs_scripts = hp_config_runs_scripts(config);
+  /* Scripts read values before the end of the parse. */
+  if (request->runs_scripts) request->decodes_values = true;
+#if HPAR_PARALLEL
+  config->parallel.scripts = request->runs_scripts ? &session->scripts : NULL;
+#else
+  (void)session;
 #endif
 }
 

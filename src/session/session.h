@@ -94,6 +94,9 @@ void hp_limit_memory(hpar_document *document, uint64_t limit);
  * NULL: they stay those of the text. Sets the request's watch. */
 void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request);
 
+/* Prepares the request and the drivers for scripts, if the configuration requests it. */
+void hp_session_run_scripts(hp_session *session, hp_config *config, hp_request *request);
+
 /* Cancels the resources that the parse has confirmed, because it begins again. */
 void hp_session_restart_resources(hp_session *session, const hp_request *request);
 

@@ -102,6 +102,7 @@ static void fill_scripts(const hp_session *session, hpar_stats *stats) {
   stats->script.runs = from->runs;
   stats->script.bytes_written = from->written;
   stats->script.state_changes = from->state_changes;
+  if (session->result.driver == HP_DRIVER_PARALLEL) stats->script.bytes_lost += from->joined;
   if (from->state_changes) stats->script.bytes_after_change = session->result.bytes - from->first_change;
   stats->ns.scripts = from->callbacks_ns;
 }

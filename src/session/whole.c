@@ -85,7 +85,8 @@ static bool may_reach_limit(const hp_session *session, const hp_limits *limits, 
 
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
-  return config->mode == HPAR_MODE_PIPELINED && !config->script.callback ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
+  return config->mode == HPAR_MODE_PIPELINED && !hp_config_runs_scripts(config) ? HP_DRIVER_PIPELINED
+                                                                                : HP_DRIVER_SEQUENTIAL;
 }
 
 /* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */
@@ -114,6 +115,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   hpar_status status;
   /* A second round follows a meta element beyond the prescan that declares another encoding. */
   hp_session_find_resources(session, config, &document->input, &request);
+  hp_session_run_scripts(session, config, &request);
   for (bool again = true; again;) {
     hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();

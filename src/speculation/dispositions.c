@@ -112,7 +112,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
     case HP_BODY:
     case HP_FRAMESET:
     case HP_SELECTEDCONTENT: return true;
-    case HP_SCRIPT:
+    case HP_SCRIPT: return b->defers_scripts;
     case HP_STYLE:
     case HP_TEMPLATE: return false;
     case HP_CAPTION:
@@ -190,9 +190,16 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   }
 }
 
+/* Returns whether the end tag may run a script of SVG. Scripts in a template of the worker never
+ * run. */
+static bool may_run_script(const hp_builder *b, const hp_token *t) {
+  return b->defers_scripts && t->name == HP_SCRIPT && current(b)->name == HP_SCRIPT && !b->last[HP_TEMPLATE];
+}
+
 /* Returns whether the worker defers the token. Requires: the current node is the worker's and
  * foreign. */
 static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
+  if (t->kind == HPAR_TOKEN_END_TAG && may_run_script(b, t)) return true;
   if (t->kind == HPAR_TOKEN_START_TAG) {
     if (html_rules(current(b), t)) return defers_start_tag(b, t);
     if (!breaks_out(b, t)) return false;
@@ -465,7 +472,8 @@ bool hp_is_fostered(uint8_t mode, const hp_token *t) {
     case HP_INPUT:
     case HP_BR:
     case HP_IMG:
-    case HP_HR: return false;
+    case HP_HR:
+    case HP_SCRIPT: return false;
     default: return true;
   }
 }

@@ -6,6 +6,7 @@
 #include "drivers/pipelined/config.h"
 #include "merge/merge.h"
 #include "platform/pool.h"
+#include "script/scripts.h"
 #include "speculation/worker/strategy.h"
 
 #include <hpar/parse.h>
@@ -31,6 +32,7 @@ typedef struct hp_parallel_config {
   size_t chunk_size;      /* bytes; 0: by the input and the threads */
   size_t chunks;          /* about; 0: by chunk_size */
   hp_finder *finder;      /* of the exact builder; NULL: resources are not requested */
+  hp_scripts *scripts;    /* of the exact engine; NULL: no script runs */
   const uint64_t *cuts;   /* forced cuts, ascending; NULL: by plan.cut */
   size_t cut_count;
 } hp_parallel_config;

@@ -226,4 +226,5 @@ void hp_merge_all(hp_job *job) {
     merge_chunk(job);
   }
   hp_merger_finish(m);
+  if (job->config.scripts) hp_scripts_finish(job->config.scripts);
 }

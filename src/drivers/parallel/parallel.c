@@ -100,7 +100,8 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
                             .strategy = job->plan.strategy,
                             .record = request->record,
                             .finder = config->finder};
-  job->request.watch = NULL; /* the workers have their own */
+  job->request.watch = NULL;                         /* the workers have their own */
+  request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
   job->threads = config->executor.threads;
   job->begin_time = hp_now();
   hp_cutter_open(job);
@@ -143,6 +144,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
     hp_merge_all(job);
     hp_team_leave_pool(job);
   }
+  request->document->atoms.shared = false;
   end_resources(job);
   job->busy_ns = hp_now() - begin;
   hp_report_job(job);

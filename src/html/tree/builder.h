@@ -212,9 +212,13 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   void *script_context;
   bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
   bool text_written; /* the text of a script has left another state than the script found */
+  /* The rest of the page that is there belongs to a token that begins in written text. That token
+   * is incomplete, so the tokenizer's end is at its position. */
+  bool page_is_used_up;
   /* Speculative builder only: */
-  void *outer;       /* of the owner of the outer context, which implements html/tree/context.h */
-  bool foreign_base; /* the top of the outer context is assumed to be a foreign element */
+  bool defers_scripts; /* the exact builder runs scripts */
+  void *outer;         /* of the owner of the outer context, which implements html/tree/context.h */
+  bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;
   uint32_t assumed; /* bit q: assumption q was made since the segment began */

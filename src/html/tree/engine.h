@@ -37,6 +37,7 @@ typedef struct hp_request {
   size_t length;
   bool more; /* the input does not end with the text */
   bool scripting, source_offsets;
+  bool runs_scripts;            /* the exact builder runs scripts */
   bool decodes_values;          /* at once, instead of on access */
   uint64_t max_errors;          /* 0: errors are not requested */
   hp_record *record;            /* NULL: no record */

@@ -8,11 +8,12 @@
 
 #include "html/tree/fused.inc"
 
+/* After changes by scripts, the exact builder finds the select of an option in the tree. */
 static void option_popped(hp_builder *b, hp_ref option) {
   (void)option;
   if (b->selectedcontent_seen)
     hp_outer_poison(b);
-  else if (!b->last[HP_SELECT])
+  else if (!b->last[HP_SELECT] || b->defers_scripts)
     hp_outer_assume(b, HPAR_ASSUME_NO_SELECTEDCONTENT, HP_SELECTEDCONTENT);
 }
 

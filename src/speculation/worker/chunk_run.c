@@ -270,7 +270,9 @@ static progress defer_token(chunk_run *r) {
   bool start = t->kind == HPAR_TOKEN_START_TAG;
   tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
   if (r->plan->strategy->stops) hp_skip_raw_text(tokenizer);
-  if (!hp_log_raw_text(w, log, t->name)) return STOP;
+  do
+    if (!hp_log_raw_text(w, log, t->name)) return STOP;
+  while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && hp_widen_input(tokenizer, r->request, r->chunk));
   hp_begin_segment(w, hp_worker_offset(w), mode, ns);
   outer->disposition = HP_DISPOSITION_LOCAL;
   if (!outer->minimise_log || tokenizer->content != HP_CONTENT_DATA) return CONTINUE;

@@ -11,6 +11,7 @@ void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, cons
   b->outer = &w->outer;
   b->fragment = fragment;
   b->context = *context;
+  b->defers_scripts = request->runs_scripts;
   w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
   hp_builder_watch(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;

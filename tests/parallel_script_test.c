@@ -1,0 +1,245 @@
+/* Scripts with the toy engine during a parallel parse. Pages are cut at every byte, and at random
+ * places with every strategy and predictor, inline and on threads, in both shapes of the merge. The
+ * tree, the view of each script, the parse errors, the tag ranges and the counters of scripts equal
+ * those of the sequential parser. Balanced writes lose no segment.
+ *
+ *   HPAR_TEST_SEED=N    first seed (1)
+ *   HPAR_TEST_SCALE=P   percent of the usual number of pages (100) */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/scripted.h"
+#include "support/toy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 3000, CUT_EVERYWHERE = 40, WAYS_A_PAGE = 6, MAX_CUTS = 64, ERRORS = 200 };
+
+static hpar_parser *parser;
+static hpar_document *document;
+static unsigned long parses;
+static uint64_t chunks, segments, rejected;
+
+typedef struct outcome {
+  hpar_status status;
+  uint64_t tree, views, errors, written, changes;
+  size_t scripts;
+} outcome;
+
+static uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15) + 1; }
+
+/* Returns the hash of the tag ranges below the node. */
+static uint64_t hash_ranges(hpar_node top, uint64_t hash) {
+  for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
+    uint64_t start = 1, end = 1;
+    hpar_node contents = hpar_node_template_contents(document, node);
+    hpar_node_start_tag_range(document, node, &start, &end);
+    hash = mix(mix(hash, start), end);
+    if (contents) hash = hash_ranges(contents, hash);
+  }
+  return hash;
+}
+
+static uint64_t hash_errors(void) {
+  uint64_t hash = hpar_parse_error_count(parser);
+  for (size_t i = 0; i < hpar_parse_error_count(parser); i++) {
+    hpar_parse_error error = hpar_parse_error_at(parser, i);
+    hash = mix(hash, error.offset);
+    for (const char *at = error.code; *at; at++) hash = mix(hash, (unsigned char)*at);
+  }
+  return hash;
+}
+
+static outcome run(hpar_options options, const buffer *page) {
+  toy of = {.keeps_views = true, .max_scripts = 60};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  options.script = (hpar_script_options){.callback = toy_run, .context = &of, .max_written = 20000};
+  hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, &stats);
+  parses++;
+  chunks += stats.chunks;
+  segments += stats.merge_levels[0].segments;
+  for (int i = 0; i < HPAR_ASSUMPTIONS; i++) rejected += stats.wrong_assumptions_by_kind[i];
+  outcome got = {.status = status, .tree = toy_hash(document), .views = of.views, .scripts = of.scripts};
+  if (status != HPAR_OK) return got;
+  got.errors = hash_errors();
+  got.written = stats.script.bytes_written;
+  got.changes = mix(stats.script.state_changes, stats.script.bytes_after_change);
+  if (options.source_offsets) got.tree = hash_ranges(hpar_document_root(document), got.tree);
+  return got;
+}
+
+static bool is_same(const outcome *a, const outcome *b) {
+  return a->status == b->status && a->tree == b->tree && a->views == b->views && a->scripts == b->scripts &&
+         a->errors == b->errors && a->written == b->written && a->changes == b->changes;
+}
+
+static bool compare(const outcome *got, const outcome *expected, const hpar_options *options, uint64_t seed,
+                    const buffer *page) {
+  if (CHECK(is_same(got, expected))) return true;
+  printf("seed %" PRIu64 ", strategy %s, predictor %s, checkpoint %zu, merge %d, chunk size %zu, cuts", seed,
+         options->experiment.strategy ? options->experiment.strategy : "default",
+         options->experiment.predictor ? options->experiment.predictor : "default",
+         options->experiment.checkpoint_bytes, options->parallel.merge, options->parallel.chunk_size);
+  for (size_t i = 0; i < options->experiment.cut_count; i++) printf(" %" PRIu64, options->experiment.cuts[i]);
+  printf("\nstatus %d and %d, scripts %zu and %zu, trees %d, views %d, errors %d, written %d, changes %d\n%.*s\n",
+         got->status, expected->status, got->scripts, expected->scripts, got->tree == expected->tree,
+         got->views == expected->views, got->errors == expected->errors, got->written == expected->written,
+         got->changes == expected->changes, (int)page->length, page->bytes);
+  return false;
+}
+
+/*** ways to parse ***/
+
+/* The options that the sequential and the parallel parse share. */
+static hpar_options common(random_state *from) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = random_chance(from, 70) ? "utf-8" : NULL};
+  options.source_offsets = random_chance(from, 20);
+  if (random_chance(from, 20)) options.max_errors = ERRORS;
+  if (random_chance(from, 10)) options.limits.time_ns = UINT64_MAX / 2;
+  options.mode = HPAR_MODE_SEQUENTIAL;
+  return options;
+}
+
+static const char *name_of(random_state *from, const char *(*name_at)(size_t)) {
+  size_t count = 0;
+  while (name_at(count)) count++;
+  return name_at(random_below(from, count + 1));
+}
+
+static void make_parallel(hpar_options *options) {
+  options->mode = HPAR_MODE_PARALLEL;
+  options->threads = 2;
+  options->parallel.executor = HPAR_EXECUTOR_INLINE;
+}
+
+/* Sets options of the parallel parser. */
+static void choose_way(random_state *from, hpar_options *options, const buffer *page, uint64_t *cuts) {
+  static const size_t checkpoints[] = {1, 64, 0};
+  make_parallel(options);
+  options->experiment.checkpoint_bytes = RANDOM_OF(from, checkpoints);
+  if (random_chance(from, 30)) options->parallel.merge = HPAR_MERGE_TREE;
+  if (random_chance(from, 20)) options->experiment.strategy = name_of(from, hpar_strategy_name);
+  if (random_chance(from, 20)) options->experiment.predictor = name_of(from, hpar_predictor_name);
+  if (random_chance(from, 20)) options->experiment.mode_predictor = name_of(from, hpar_mode_predictor_name);
+  if (random_chance(from, 10)) {
+    options->parallel.executor = HPAR_EXECUTOR_THREADS;
+    options->threads = 2 + (unsigned)random_below(from, 2);
+  }
+  if (random_chance(from, 30)) {
+    options->parallel.chunk_size = 1 + random_below(from, 80);
+    return;
+  }
+  size_t count = 0;
+  for (uint64_t at = 0; count < 1 + random_below(from, MAX_CUTS - 1);) {
+    at += 1 + random_below(from, page->length / 3 + 2);
+    if (at >= page->length) break;
+    cuts[count++] = at;
+  }
+  options->experiment.cuts = count ? cuts : NULL;
+  options->experiment.cut_count = count;
+}
+
+/* Cuts the page at each byte. */
+static bool cut_everywhere(hpar_options options, const outcome *expected, uint64_t seed, const buffer *page) {
+  bool fine = true;
+  make_parallel(&options);
+  for (uint64_t cut = 1; cut < page->length && fine; cut++) {
+    options.experiment.cuts = &cut;
+    options.experiment.cut_count = 1;
+    options.parallel.merge = cut % 4 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
+    outcome got = run(options, page);
+    fine = compare(&got, expected, &options, seed, page);
+  }
+  return fine;
+}
+
+static bool check_page(uint64_t seed) {
+  static buffer page;
+  static uint64_t cuts[MAX_CUTS];
+  static const scripted_kind kinds[] = {SCRIPTED_CHANGES, SCRIPTED_LONG, SCRIPTED_WRITES};
+  random_state from = {seed};
+  scripted_page(&from, &page, RANDOM_OF(&from, kinds));
+  const hpar_options options = common(&from);
+  outcome expected = run(options, &page);
+  bool fine = true;
+  for (int i = 0; i < WAYS_A_PAGE && fine; i++) {
+    hpar_options way = options;
+    choose_way(&from, &way, &page, cuts);
+    outcome got = run(way, &page);
+    fine = compare(&got, &expected, &way, seed, &page);
+  }
+  return seed % CUT_EVERYWHERE || !fine ? fine : cut_everywhere(options, &expected, seed, &page);
+}
+
+static void random_pages(void) {
+  const char *given = getenv("HPAR_TEST_SEED");
+  uint64_t first = given ? strtoull(given, NULL, 10) : 1;
+  uint64_t count = (uint64_t)PAGES * compare_scale() / 100;
+  for (uint64_t seed = first, failures = 0; seed < first + count && failures < 5; seed++) failures += !check_page(seed);
+  printf("%lu parses, %" PRIu64 " chunks, %" PRIu64 " segments adopted, %" PRIu64 " rejected\n", parses, chunks,
+         segments, rejected);
+  CHECK(segments > rejected);
+}
+
+/*** lost segments ***/
+
+/* Returns the statistics of a page of many paragraphs, each with the script. */
+static hpar_stats count_losses(const char *script, size_t runs) {
+  static buffer page;
+  toy of = {.max_scripts = 0};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .parallel.chunk_size = 500};
+  make_parallel(&options);
+  options.script = (hpar_script_options){.callback = toy_run, .context = &of};
+  buffer_clear(&page);
+  buffer_text(&page, "<!DOCTYPE html><title>t</title><body><div>");
+  for (int i = 0; i < 100; i++) {
+    buffer_format(&page, "<p>Paragraph %d with <b>some</b> <a href=x>text</a></p><ul><li>1<li>2</ul>", i);
+    if (i % 5 == 4) buffer_format(&page, "<script>%s</script>", script);
+    buffer_text(&page, "<table><tr><td>x<td>y</table>\n");
+  }
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+  CHECK_EQ(stats.script.runs, runs);
+  return stats;
+}
+
+static void losses(void) {
+  static const char *const balanced[] = {"s",
+                                         "w x",
+                                         "w \\li>y\\l/i>",
+                                         "w \\lp>a\\l/p>\\lul>\\lli>a\\l/ul>",
+                                         "w \\ltable>\\ltr>\\ltd>x\\l/table>",
+                                         "r 90\na 3 class v\nt 4 text"};
+  static const char *const unbalanced[] = {"w \\ldiv>", "w \\lspan>", "w \\lsection>\\lp>"};
+  uint64_t again = count_losses("z", 20).bytes_reparsed;
+  for (size_t i = 0; i < sizeof balanced / sizeof *balanced; i++) {
+    hpar_stats stats = count_losses(balanced[i], 20);
+    CHECK_EQ(stats.script.state_changes, 0);
+    CHECK_EQ(stats.script.segments_lost, 0);
+    CHECK_EQ(stats.script.bytes_lost, 0);
+    CHECK_EQ(stats.bytes_reparsed, again);
+  }
+  for (size_t i = 0; i < sizeof unbalanced / sizeof *unbalanced; i++) {
+    hpar_stats stats = count_losses(unbalanced[i], 20);
+    CHECK_EQ(stats.script.state_changes, 20);
+    CHECK(stats.script.bytes_lost * 10 < stats.script.bytes_after_change);
+    if (stats.script.bytes_lost * 10 >= stats.script.bytes_after_change)
+      printf("%s: %" PRIu64 " of %" PRIu64 "\n", unbalanced[i], stats.script.bytes_lost,
+             stats.script.bytes_after_change);
+  }
+  CHECK(count_losses("w \\ltextarea>", 1).script.bytes_lost > 0);
+}
+
+int main(void) {
+  if (!compare_possible()) return CHECK_SKIPPED;
+  if (!CHECK(hpar_parser_create(&parser) == HPAR_OK) || !CHECK(hpar_document_create(&document) == HPAR_OK)) return 1;
+  losses();
+  random_pages();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}
