@@ -3,9 +3,9 @@
 #include "platform/event_count.h"
 
 #include "base/clock.h"
+#include "platform/kernel.h"
 #include "platform/pool.h"
 
-#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

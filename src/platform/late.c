@@ -2,9 +2,9 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "platform/kernel.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>

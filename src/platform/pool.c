@@ -4,9 +4,9 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "platform/affinity.h"
+#include "platform/kernel.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -115,7 +115,7 @@ typedef struct description {
 } description;
 
 static hpar_string get(const description *d, hp_resource_attribute attribute) {
-  return hp_value_of(&d->values, attribute);
+  return hp_resource_value(&d->values, attribute);
 }
 
 /* Returns a resource of this kind with all attributes of the element that are equal for all
@@ -366,7 +366,7 @@ static bool is_shadow_host(const hp_tree_view *view, hp_ref ref) {
 hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template) {
   hp_resource_values values;
   hp_read_resource_values(view, template, &values);
-  hpar_string mode = hp_value_of(&values, HP_RESOURCE_SHADOWROOTMODE);
+  hpar_string mode = hp_resource_value(&values, HP_RESOURCE_SHADOWROOTMODE);
   hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, template));
   if (!is(mode, "open") && !is(mode, "closed")) return HP_SHADOW_NO;
   if (!parent) return HP_SHADOW_UNSURE;

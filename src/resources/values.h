@@ -59,7 +59,7 @@ static inline bool hp_has_value(const hp_resource_values *values, hp_resource_at
 }
 
 /* Returns the value. `bytes` is NULL if the attribute is missing. */
-static inline hpar_string hp_value_of(const hp_resource_values *values, hp_resource_attribute attribute) {
+static inline hpar_string hp_resource_value(const hp_resource_values *values, hp_resource_attribute attribute) {
   return hp_has_value(values, attribute) ? values->of[attribute] : (hpar_string){NULL, 0};
 }
 

@@ -21,26 +21,26 @@ typedef __m256i hits;
 typedef uint32_t bits;
 #define ALL UINT32_MAX
 
-INLINE vec load(const char *at) { return _mm256_loadu_si256((const void *)at); }
-INLINE vec splat(char c) { return _mm256_set1_epi8(c); }
-INLINE hits eq(vec a, vec b) { return _mm256_cmpeq_epi8(a, b); }
-INLINE hits at_most(vec a, int c) { return eq(_mm256_min_epu8(a, splat((char)c)), a); }
-INLINE hits at_least(vec a, int c) { return eq(_mm256_max_epu8(a, splat((char)c)), a); }
-INLINE hits either(hits a, hits b) { return _mm256_or_si256(a, b); }
-INLINE hits both(hits a, hits b) { return _mm256_and_si256(a, b); }
-INLINE hits unless(hits a, hits b) { return _mm256_andnot_si256(b, a); }
-INLINE hits high(vec a) { return a; }
-INLINE bits to_bits(hits a) { return (bits)_mm256_movemask_epi8(a); }
-INLINE bool any(hits a) { return _mm256_movemask_epi8(a) != 0; }
-INLINE vec or_(vec a, vec b) { return _mm256_or_si256(a, b); }
-INLINE vec and_(vec a, vec b) { return _mm256_and_si256(a, b); }
-INLINE vec xor_(vec a, vec b) { return _mm256_xor_si256(a, b); }
-INLINE vec subs(vec a, vec b) { return _mm256_subs_epu8(a, b); }
-INLINE vec shr4(vec a) { return and_(_mm256_srli_epi16(a, 4), splat(15)); }
-INLINE vec table(const uint8_t t[16]) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)t)); }
-INLINE vec lookup(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }
-INLINE vec entry(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }
-INLINE bool any_bit(vec a) { return !_mm256_testz_si256(a, a); }
+HP_SCAN_INLINE vec load(const char *at) { return _mm256_loadu_si256((const void *)at); }
+HP_SCAN_INLINE vec splat(char c) { return _mm256_set1_epi8(c); }
+HP_SCAN_INLINE hits eq(vec a, vec b) { return _mm256_cmpeq_epi8(a, b); }
+HP_SCAN_INLINE hits at_most(vec a, int c) { return eq(_mm256_min_epu8(a, splat((char)c)), a); }
+HP_SCAN_INLINE hits at_least(vec a, int c) { return eq(_mm256_max_epu8(a, splat((char)c)), a); }
+HP_SCAN_INLINE hits either(hits a, hits b) { return _mm256_or_si256(a, b); }
+HP_SCAN_INLINE hits both(hits a, hits b) { return _mm256_and_si256(a, b); }
+HP_SCAN_INLINE hits unless(hits a, hits b) { return _mm256_andnot_si256(b, a); }
+HP_SCAN_INLINE hits high(vec a) { return a; }
+HP_SCAN_INLINE bits to_bits(hits a) { return (bits)_mm256_movemask_epi8(a); }
+HP_SCAN_INLINE bool any(hits a) { return _mm256_movemask_epi8(a) != 0; }
+HP_SCAN_INLINE vec or_(vec a, vec b) { return _mm256_or_si256(a, b); }
+HP_SCAN_INLINE vec and_(vec a, vec b) { return _mm256_and_si256(a, b); }
+HP_SCAN_INLINE vec xor_(vec a, vec b) { return _mm256_xor_si256(a, b); }
+HP_SCAN_INLINE vec subs(vec a, vec b) { return _mm256_subs_epu8(a, b); }
+HP_SCAN_INLINE vec shr4(vec a) { return and_(_mm256_srli_epi16(a, 4), splat(15)); }
+HP_SCAN_INLINE vec table(const uint8_t t[16]) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)t)); }
+HP_SCAN_INLINE vec lookup(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }
+HP_SCAN_INLINE vec entry(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }
+HP_SCAN_INLINE bool any_bit(vec a) { return !_mm256_testz_si256(a, a); }
 
 #include "text/scan/kernels.inc"
 

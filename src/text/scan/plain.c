@@ -21,7 +21,7 @@ typedef uint64_t bits;
 #define ALL (EACH * 0x80)
 #define LOW7 (EACH * 0x7F)
 
-INLINE uint64_t little64(uint64_t v) {
+HP_SCAN_INLINE uint64_t little64(uint64_t v) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   return __builtin_bswap64(v);
 #else
@@ -29,7 +29,7 @@ INLINE uint64_t little64(uint64_t v) {
 #endif
 }
 
-INLINE uint32_t little32(uint32_t v) {
+HP_SCAN_INLINE uint32_t little32(uint32_t v) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   return __builtin_bswap32(v);
 #else
@@ -37,38 +37,38 @@ INLINE uint32_t little32(uint32_t v) {
 #endif
 }
 
-INLINE vec load(const char *at) {
+HP_SCAN_INLINE vec load(const char *at) {
   uint64_t v;
   memcpy(&v, at, 8);
   return little64(v);
 }
 
-INLINE uint32_t load4(const char *at) {
+HP_SCAN_INLINE uint32_t load4(const char *at) {
   uint32_t v;
   memcpy(&v, at, 4);
   return little32(v);
 }
 
 /* Two loads that overlap, or three. */
-INLINE vec load_part(const char *at, size_t n) {
+HP_SCAN_INLINE vec load_part(const char *at, size_t n) {
   if (n >= 4) return load4(at) | (vec)load4(at + n - 4) << (8 * (n - 4));
   return (unsigned char)at[0] | (vec)(unsigned char)at[n / 2] << (8 * (n / 2)) |
          (vec)(unsigned char)at[n - 1] << (8 * (n - 1));
 }
 
-INLINE vec splat(char c) { return EACH * (unsigned char)c; }
-INLINE hits eq(vec a, vec b) {
+HP_SCAN_INLINE vec splat(char c) { return EACH * (unsigned char)c; }
+HP_SCAN_INLINE hits eq(vec a, vec b) {
   vec v = a ^ b;
   return ~(((v & LOW7) + LOW7) | v) & ALL;
 }
-INLINE hits at_most(vec a, int c) { return ~(((a & LOW7) + EACH * (unsigned)(0x7F - c)) | a) & ALL; }
-INLINE hits at_least(vec a, int c) { return ((a & LOW7) + EACH * (unsigned)(0x100 - c)) & a & ALL; }
-INLINE hits either(hits a, hits b) { return a | b; }
-INLINE hits both(hits a, hits b) { return a & b; }
-INLINE hits unless(hits a, hits b) { return a & ~b; }
-INLINE hits high(vec a) { return a & ALL; }
-INLINE bits to_bits(hits a) { return a; }
-INLINE bool any(hits a) { return a != 0; }
-INLINE vec or_(vec a, vec b) { return a | b; }
+HP_SCAN_INLINE hits at_most(vec a, int c) { return ~(((a & LOW7) + EACH * (unsigned)(0x7F - c)) | a) & ALL; }
+HP_SCAN_INLINE hits at_least(vec a, int c) { return ((a & LOW7) + EACH * (unsigned)(0x100 - c)) & a & ALL; }
+HP_SCAN_INLINE hits either(hits a, hits b) { return a | b; }
+HP_SCAN_INLINE hits both(hits a, hits b) { return a & b; }
+HP_SCAN_INLINE hits unless(hits a, hits b) { return a & ~b; }
+HP_SCAN_INLINE hits high(vec a) { return a & ALL; }
+HP_SCAN_INLINE bits to_bits(hits a) { return a; }
+HP_SCAN_INLINE bool any(hits a) { return a != 0; }
+HP_SCAN_INLINE vec or_(vec a, vec b) { return a | b; }
 
 #include "text/scan/kernels.inc"

@@ -13,6 +13,6 @@ extern const hp_scan_kernels hp_scan_sse2, hp_scan_avx2, hp_scan_avx512;
 extern const hp_scan_kernels hp_scan_neon;
 #endif
 
-#define INLINE static inline __attribute__((always_inline)) TARGET
+#define HP_SCAN_INLINE static inline __attribute__((always_inline)) TARGET
 
 #endif

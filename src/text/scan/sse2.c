@@ -19,18 +19,18 @@ typedef __m128i hits;
 typedef uint32_t bits;
 #define ALL (UINT32_MAX >> 16)
 
-INLINE vec load(const char *at) { return _mm_loadu_si128((const void *)at); }
-INLINE vec splat(char c) { return _mm_set1_epi8(c); }
-INLINE hits eq(vec a, vec b) { return _mm_cmpeq_epi8(a, b); }
-INLINE hits at_most(vec a, int c) { return eq(_mm_min_epu8(a, splat((char)c)), a); }
-INLINE hits at_least(vec a, int c) { return eq(_mm_max_epu8(a, splat((char)c)), a); }
-INLINE hits either(hits a, hits b) { return _mm_or_si128(a, b); }
-INLINE hits both(hits a, hits b) { return _mm_and_si128(a, b); }
-INLINE hits unless(hits a, hits b) { return _mm_andnot_si128(b, a); }
-INLINE hits high(vec a) { return a; }
-INLINE bits to_bits(hits a) { return (bits)_mm_movemask_epi8(a); }
-INLINE bool any(hits a) { return _mm_movemask_epi8(a) != 0; }
-INLINE vec or_(vec a, vec b) { return _mm_or_si128(a, b); }
+HP_SCAN_INLINE vec load(const char *at) { return _mm_loadu_si128((const void *)at); }
+HP_SCAN_INLINE vec splat(char c) { return _mm_set1_epi8(c); }
+HP_SCAN_INLINE hits eq(vec a, vec b) { return _mm_cmpeq_epi8(a, b); }
+HP_SCAN_INLINE hits at_most(vec a, int c) { return eq(_mm_min_epu8(a, splat((char)c)), a); }
+HP_SCAN_INLINE hits at_least(vec a, int c) { return eq(_mm_max_epu8(a, splat((char)c)), a); }
+HP_SCAN_INLINE hits either(hits a, hits b) { return _mm_or_si128(a, b); }
+HP_SCAN_INLINE hits both(hits a, hits b) { return _mm_and_si128(a, b); }
+HP_SCAN_INLINE hits unless(hits a, hits b) { return _mm_andnot_si128(b, a); }
+HP_SCAN_INLINE hits high(vec a) { return a; }
+HP_SCAN_INLINE bits to_bits(hits a) { return (bits)_mm_movemask_epi8(a); }
+HP_SCAN_INLINE bool any(hits a) { return _mm_movemask_epi8(a) != 0; }
+HP_SCAN_INLINE vec or_(vec a, vec b) { return _mm_or_si128(a, b); }
 
 #include "text/scan/kernels.inc"
 
