@@ -345,19 +345,6 @@ unsigned hp_pool_close(hp_pool *pool) {
   return entered(atomic_fetch_and_explicit(&pool->batch, ~OPEN, memory_order_relaxed));
 }
 
-bool hp_pool_sleep(hp_pool *pool, uint64_t nanoseconds) {
-  uint64_t end = hp_now() + nanoseconds;
-  struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
-  atomic_store(&pool->caller_sleeps, true);
-  for (;;) {
-    uint32_t seen = atomic_load(&pool->left);
-    if (hp_pool_is_idle(pool) || hp_now() >= end) break;
-    syscall(SYS_futex, &pool->left, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL, UINT32_MAX);
-  }
-  atomic_store(&pool->caller_sleeps, false);
-  return hp_pool_is_idle(pool);
-}
-
 bool hp_pool_is_idle(const hp_pool *pool) { return hp_pool_is_lost(pool) || has_ended(pool, false); }
 
 void hp_pool_end(hp_pool *pool) {

@@ -58,9 +58,6 @@ void hp_pool_end(hp_pool *pool);
 unsigned hp_pool_close(hp_pool *pool);
 /* Returns whether no thread is in the closed batch. Their writes are then visible to the caller. */
 bool hp_pool_is_idle(const hp_pool *pool);
-/* Sleeps until no thread is in the closed batch, or the time has passed. Returns whether no thread
- * is. */
-bool hp_pool_sleep(hp_pool *pool, uint64_t nanoseconds);
 
 /* Lets the first `n` threads wait for a batch awake. Requires: no batch runs. */
 void hp_pool_wake(hp_pool *pool, unsigned n);

@@ -2,14 +2,24 @@
 
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
-#endif
 
-/* Decodes the bytes in the encoding of `sniffed`, on the threads of the coming parse, and
- * completes `sniffed`. If a thread is late, the sequential parser takes over. */
-static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
-                              hp_sniffed *sniffed, hpar_document *document) {
+/* Lets the threads validate the text while they parse, if that is possible. Callbacks of the caller
+ * receive only text that is known to be valid. The tree of a parse that a limit ends is final. */
+static void choose_validation(hp_session *session, hp_config *config, const hp_sniffed *sniffed,
+                              const hp_request *request) {
+  const hp_limits *limits = &request->limits;
+  bool calls_back =
+      config->inspect || request->watch || hp_config_runs_scripts(config) || config->parallel.plan.custom.predict;
+  config->parallel.validates = session->result.driver == HP_DRIVER_PARALLEL && sniffed->encoding &&
+                               sniffed->encoding->kind == HP_ENCODING_UTF8 && !calls_back && !limits->nodes &&
+                               !limits->deadline;
+}
+
+/* Decodes the bytes on the threads of the coming parse. If a thread is late, the sequential parser
+ * takes over. */
+static hpar_status decode_on_team(hp_session *session, const hp_config *config, const char *bytes, size_t length,
+                                  hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
-#if HPAR_PARALLEL
   hp_executor executor = config->parallel.executor;
   bool pipelined = session->result.driver == HP_DRIVER_PIPELINED && config->pipeline_threads > 1;
   if (pipelined) executor.threads = config->pipeline_threads;
@@ -18,17 +28,27 @@ static hpar_status open_input(hp_session *session, const hp_config *config, cons
   /* With a copy, the caller may free the bytes. A record needs the threads. */
   session->team.leaves_slices = session->result.driver == HP_DRIVER_PARALLEL && config->mode == HPAR_MODE_AUTO &&
                                 !config->copy_input && !config->inspect;
-#else
-  (void)session;
-#endif
-  hp_input *input = &document->input;
-  hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &slices);
-#if HPAR_PARALLEL
+  hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
   /* The pool is not free while one of its threads is late. */
   if (session->team.leaves_slices && hp_team_lend_document(&session->team, document)) {
     session->result.driver = HP_DRIVER_SEQUENTIAL;
     session->result.late_slice = true;
   }
+  return status;
+}
+#endif
+
+/* Decodes the bytes in the encoding of `sniffed`, and completes `sniffed`. */
+static hpar_status open_input(hp_session *session, const hp_config *config, const char *bytes, size_t length,
+                              hp_sniffed *sniffed, hpar_document *document) {
+  hp_input *input = &document->input;
+#if HPAR_PARALLEL
+  hpar_status status = config->parallel.validates ? hp_input_assume_utf8(input, bytes, length)
+                                                  : decode_on_team(session, config, bytes, length, sniffed, document);
+#else
+  (void)session;
+  const hp_slice_executor alone = {.buffer = &document->text};
+  hpar_status status = hp_input_decode_sniffed(input, bytes, length, sniffed, &alone);
 #endif
   return status == HPAR_OK && config->copy_input ? hp_input_keep(input, &document->text, config->source_offsets)
                                                  : status;
@@ -113,9 +133,13 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   hp_sniffed sniffed = hp_sniff(bytes, length, config->encoding, !config->fragment);
   uint64_t decode_ns = 0;
   hpar_status status;
-  /* A second round follows a meta element beyond the prescan that declares another encoding. */
+  /* A second round follows a meta element beyond the prescan that declares another encoding, and a
+   * text that is not valid. */
   hp_session_find_resources(session, config, &document->input, &request);
   hp_session_run_scripts(session, config, &request);
+#if HPAR_PARALLEL
+  choose_validation(session, config, &sniffed, &request);
+#endif
   for (bool again = true; again;) {
     hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();
@@ -134,6 +158,9 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     if (result->driver == HP_DRIVER_PIPELINED && is_limited(&request.limits, memory_limit))
       result->driver = HP_DRIVER_SEQUENTIAL;
     again = run_driver(session, config, &request, &status) == HP_OUTCOME_RESTART;
+#if HPAR_PARALLEL
+    config->parallel.validates = false; /* in a second round */
+#endif
     const hp_encoding *declared = session->engine.builder.declared;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
     if (!again && result->driver == HP_DRIVER_PARALLEL &&

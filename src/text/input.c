@@ -193,6 +193,12 @@ static hpar_status open_utf8(hp_input *input, const char *bytes, size_t length, 
   return HPAR_OK;
 }
 
+hpar_status hp_input_assume_utf8(hp_input *input, const char *bytes, size_t length) {
+  if (length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
+  *input = of_utf8(bytes, length);
+  return HPAR_OK;
+}
+
 hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length) {
   return open_utf8(input, bytes, length, NULL);
 }

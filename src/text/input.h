@@ -67,6 +67,9 @@ hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 /* The same for any encoding. */
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
 
+/* The same for bytes that are probably valid UTF-8: does not check that. */
+hpar_status hp_input_assume_utf8(hp_input *input, const char *bytes, size_t length);
+
 /* Slices to run once each: work(job, i, steps) for i < count. The work increments `*steps` while it
  * makes progress. */
 typedef struct hp_slice_batch {

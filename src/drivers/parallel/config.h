@@ -25,6 +25,7 @@ typedef struct hp_parallel_config {
   hp_executor executor;
   hp_plan plan;
   hp_pipeline_config pipeline; /* of pipelined workers */
+  bool validates;              /* the text may be invalid UTF-8: the threads find that out */
   const char *fragment;        /* the context element; NULL: a document */
   bool fits_threads_to_input;  /* a short input takes fewer threads */
   bool merges_as_tree;

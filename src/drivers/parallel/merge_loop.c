@@ -19,6 +19,27 @@ static bool is_done(const hp_job *job) {
   return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
 }
 
+/* Ends the parse of a text that is no valid UTF-8. */
+static void reject_text(const hp_job *job) {
+  hp_engine *engine = job->merger.engine;
+  engine->builder.restarts = true;
+  hp_unwind_now(&engine->unwind, HPAR_OK);
+}
+
+/* Validates the text up to the offset, unless its validity is known. Unwinds if it is invalid. */
+static void validate_to(hp_job *job, uint32_t end) {
+  if (end <= job->valid_to) return;
+  if (!hp_team_validate(job, job->valid_to, end)) reject_text(job);
+  job->valid_to = end;
+}
+
+/* Trusts the text of a finished chunk: its thread has validated the text. All text before it is
+ * valid. */
+static void trust_chunk(hp_job *job, const hp_chunk *c) {
+  if (atomic_load_explicit(&job->is_invalid, memory_order_relaxed)) reject_text(job);
+  if (c->limit > job->valid_to) job->valid_to = c->limit;
+}
+
 /* Lets the merger parse its chunk itself, if no worker has claimed the chunk. Returns whether it
  * does. */
 static bool take_over_chunk(hp_job *job) {
@@ -43,8 +64,11 @@ static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
 static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
   uint64_t begin = m->record ? hp_now() : 0;
-  bool is_finished = hp_merger_parse_until(m, c->limit);
-  while (is_finished && !m->done && extend_exact_chunk(job, c)) is_finished = hp_merger_parse_until(m, c->limit);
+  bool is_finished;
+  do {
+    validate_to(job, c->limit);
+    is_finished = hp_merger_parse_until(m, c->limit);
+  } while (is_finished && !m->done && extend_exact_chunk(job, c));
   if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
   return is_finished;
 }
@@ -53,6 +77,7 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
 static bool merge_log(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
+  trust_chunk(job, c);
   const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
   bool is_finished = hp_merger_merge_chunk(m, c->work ? c->work : &lost);
   job->counters->merge_ns += hp_now() - begin;
@@ -108,13 +133,25 @@ static bool can_rescue(const hp_job *job) {
          !job->config.finder;
 }
 
-/* Sleeps, so that the kernel can run the awaited thread on this processor. Returns false if the
- * worker of the chunk is late: it has made no progress. */
-static bool sleep_for_worker(hp_job *job) {
+/* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
+ * may take the processor. */
+static bool spin_until_ready(const hp_job *job) {
+  hp_spin spin = {0};
+  bool ready;
+  while (!(ready = is_ready(job)) && hp_spin_on(&spin, LATE_NS)) {
+  }
+  return ready;
+}
+
+/* Waits for up to LATE_NS. Without a rescue, the merger sleeps, so that the kernel can run the
+ * awaited thread on this processor. Returns false if the worker of the chunk is late: it has made
+ * no progress. */
+static bool wait_for_worker(hp_job *job, bool sleeps) {
   awaited before = look_at_worker(job);
   atomic_store_explicit(&job->wanted, job->chunk, memory_order_relaxed);
   if (job->pool_runs) hp_pool_widen(job->team->pool);
-  bool is_done = hp_event_count_sleep(&job->team->merger_event, LATE_NS, merger_is_ready, job);
+  bool is_done =
+      sleeps ? hp_event_count_sleep(&job->team->merger_event, LATE_NS, merger_is_ready, job) : spin_until_ready(job);
   atomic_store_explicit(&job->wanted, 0, memory_order_relaxed);
   awaited after = look_at_worker(job);
   return is_done || after.owner != before.owner || after.progress != before.progress;
@@ -126,7 +163,7 @@ static bool wait_until_ready(hp_job *job) {
   if (is_ready(job)) return true;
   uint64_t begin = hp_now();
   hp_spin spin = {0};
-  bool spins = true, is_late = false;
+  bool spins = true, sleeps = !can_rescue(job), is_late = false;
   while (!is_late && !is_ready(job)) {
     uint32_t other = hp_chunk_queue_claim(job->queue, 0);
     if (other) {
@@ -137,7 +174,8 @@ static bool wait_until_ready(hp_job *job) {
     } else if (spins) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
-      is_late = !sleep_for_worker(job) && can_rescue(job);
+      is_late = !wait_for_worker(job, sleeps) && can_rescue(job);
+      sleeps = true; /* the worker makes progress */
     }
   }
   job->wait_ns += hp_now() - begin;
@@ -171,6 +209,7 @@ static void rescue_chunk(hp_job *job) {
   job->rescued++;
   for (uint32_t next = job->chunk + 1;; next++) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
+    validate_to(job, next < published ? end : (uint32_t)job->request.length);
     if (parse_until_done(m, late, end)) {
       if (merger_position(m) != begin) m->rescued_to = merger_position(m);
       return;
@@ -225,6 +264,7 @@ void hp_merge_all(hp_job *job) {
     }
     merge_chunk(job);
   }
+  if (job->config.validates) validate_to(job, (uint32_t)job->request.length);
   hp_merger_finish(m);
   if (job->config.scripts) hp_scripts_finish(job->config.scripts);
 }

@@ -11,7 +11,7 @@ enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES
 enum { SLICES_PER_THREAD = 4 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
-enum { SLICE_SPIN_NS = 50000, LATE_SLICE_NS = 100000 };
+enum { LATE_SLICE_NS = 150000 };
 
 #if HPAR_TEST_HOOKS
 static void begin_slice(unsigned i) { hp_worker_call_progress_hook(HP_PROGRESS_OF_SLICES + i); }
@@ -54,19 +54,19 @@ static uint64_t all_steps(const hp_slices *s) {
   return sum;
 }
 
-/* Waits for the threads of the closed batch while they make progress. Returns whether all have
- * left. */
+/* Waits for the threads of the closed batch. Returns false if one is late: no slice has made
+ * progress for LATE_SLICE_NS. */
 static bool wait_for_slices(hp_team *team) {
-  hp_spin spin = {0};
+  uint64_t steps;
   do {
-    if (hp_pool_is_idle(team->pool)) return true;
-  } while (hp_spin_on(&spin, SLICE_SPIN_NS));
+    steps = all_steps(&team->slices);
+    hp_spin spin = {0};
+    do {
+      if (hp_pool_is_idle(team->pool)) return true;
+    } while (hp_spin_on(&spin, LATE_SLICE_NS));
+  } while (all_steps(&team->slices) != steps);
   hp_pool_widen(team->pool);
-  for (;;) {
-    uint64_t steps = all_steps(&team->slices);
-    if (hp_pool_sleep(team->pool, LATE_SLICE_NS)) return true;
-    if (all_steps(&team->slices) == steps) return false;
-  }
+  return false;
 }
 
 /* Runs all slices on the calling thread. */

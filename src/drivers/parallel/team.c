@@ -7,6 +7,7 @@
 #include "platform/address_range.h"
 #include "platform/affinity.h"
 #include "speculation/start/frequency.h"
+#include "text/scan/scan.h"
 
 enum {
   STACK_ADDRESS_SPACE = 32 << 20,
@@ -197,6 +198,15 @@ typedef struct claim {
   uint32_t chunk;
 } claim;
 
+bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to) {
+  if (!job->config.validates) return true;
+  const char *end = job->request.text + to;
+  if (hp_scan()->invalid_utf8(job->request.text + from, end) == end) return true;
+  atomic_store_explicit(&job->is_invalid, true, memory_order_relaxed);
+  atomic_store(&job->queue->cancelled, true);
+  return false;
+}
+
 /* Raises the limit of the claimed chunk by the next one, unless the merger waits for the chunk or
  * the chunk is long enough to be published. */
 static bool extend_claim(void *context) {
@@ -204,7 +214,8 @@ static bool extend_claim(void *context) {
   if (atomic_load_explicit(&c->job->wanted, memory_order_relaxed) == c->chunk) return false;
   const hp_chunk *chunk = hp_chunk_at(c->job->queue, c->chunk);
   if (c->job->publishes_early && chunk->limit - chunk->cut >= PUBLISH_BYTES) return false;
-  return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk);
+  uint32_t limit = chunk->limit;
+  return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk) && hp_team_validate(c->job, limit, chunk->limit);
 }
 
 /* Returns the work of a claimed chunk, or NULL if memory is short. */
@@ -257,7 +268,8 @@ static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
 
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->owner, (uint16_t)(thread + 1), memory_order_relaxed);
-  if (has_text(job, thread, chunk)) speculate(job, thread, chunk);
+  const hp_chunk *c = hp_chunk_at(job->queue, chunk);
+  if (has_text(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit)) speculate(job, thread, chunk);
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);

@@ -43,10 +43,12 @@ typedef struct hp_job {
   uint32_t chunk;        /* the chunk that the merger is in */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
+  uint32_t valid_to;     /* with config.validates, the text before this offset is valid UTF-8 */
   char padding[HP_CACHE_LINE];
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
   _Atomic size_t available;         /* readable bytes of text; release */
   _Atomic bool text_is_complete;    /* release, after the last `available` */
+  _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
   _Atomic bool not_bound;           /* the system has refused to bind some thread */
   _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
@@ -97,6 +99,9 @@ void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, h
 /* Prepares the team for the job: its threads, its workers and their memory. Unwinds through the
  * merger's engine. */
 void hp_team_prepare(hp_job *job);
+/* Returns whether the bytes [from, to) of the text are valid UTF-8, unless the text is known to be.
+ * Each thread calls this before it parses the bytes. Invalid bytes cancel the job. */
+bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to);
 /* Parses a claimed chunk with the thread's worker. */
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk);
 /* Parses chunks until none is left. The function of every thread except thread 0. */
