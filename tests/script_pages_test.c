@@ -169,12 +169,70 @@ static void limited_writes(void) {
   }
 }
 
+/*** postponed scripts ***/
+
+typedef struct late_call {
+  unsigned elements[4]; /* that the calls saw */
+  hpar_script_time times[4];
+  unsigned count, refused;
+} late_call;
+
+static hpar_status postpone(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  late_call *calls = context;
+  const hpar_document *of = hpar_script_document(scripting);
+  unsigned elements = 0;
+  hpar_node root = hpar_document_root(of);
+  for (hpar_node node = root; node; node = hpar_node_walk(of, root, node))
+    elements += hpar_node_kind(of, node) == HPAR_NODE_ELEMENT;
+  if (calls->count < 4) {
+    calls->elements[calls->count] = elements;
+    calls->times[calls->count++] = script->time;
+  }
+  bool now = script->time == HPAR_SCRIPT_NOW;
+  hpar_status status = hpar_script_postpone(scripting);
+  calls->refused += status == HPAR_ERROR_ARGUMENT;
+  if (now) return status;
+  return hpar_script_write(scripting, "<i>", 3); /* without an effect */
+}
+
+/* A postponed script sees the content of its feed, and of the whole page otherwise. */
+static void postponed(void) {
+  static const char first[] = "<!doctype html><body><script>a</script><p>", second[] = "<b>x</b>";
+  for (int feeds = 1; feeds < 3; feeds++) {
+    late_call calls = {.count = 0};
+    hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8",
+                            .script = {.callback = postpone, .context = &calls}};
+    buffer_clear(&page);
+    buffer_text(&page, first);
+    buffer_text(&page, second);
+    if (feeds == 1) {
+      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    } else {
+      CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+      CHECK_EQ(hpar_parser_feed(parser, first, sizeof first - 1), HPAR_OK);
+      CHECK_EQ(hpar_parser_feed(parser, second, sizeof second - 1), HPAR_OK);
+      CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    }
+    CHECK_EQ(calls.count, 2);
+    CHECK_EQ(calls.times[0], HPAR_SCRIPT_NOW);
+    CHECK_EQ(calls.times[1], HPAR_SCRIPT_LATE);
+    CHECK_EQ(calls.elements[0], 4);
+    CHECK_EQ(calls.elements[1], feeds == 1 ? 6 : 5);
+    CHECK_EQ(calls.refused, 1); /* a script is postponed once */
+    hpar_node root = hpar_document_root(document);
+    for (hpar_node node = root; node; node = hpar_node_walk(document, root, node))
+      CHECK(hpar_node_name(document, node).length != 1 || *hpar_node_name(document, node).bytes != 'i');
+  }
+  CHECK_EQ(hpar_script_postpone(NULL), HPAR_ERROR_ARGUMENT);
+}
+
 int main(void) {
   if (!CHECK(hpar_parser_create(&parser) == HPAR_OK) || !CHECK(hpar_document_create(&document) == HPAR_OK)) return 1;
   shared_attributes();
   one_element();
   hostile_pages();
   limited_writes();
+  postponed();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();

@@ -58,7 +58,8 @@ typedef enum hpar_script_time {
   HPAR_SCRIPT_DEFERRED,
   /* the script runs as soon as it is available, independently of the parser: the callback only
    * takes note of it. Writes have no effect */
-  HPAR_SCRIPT_ASYNC
+  HPAR_SCRIPT_ASYNC,
+  HPAR_SCRIPT_LATE /* hpar_script_postpone has postponed it. Writes have no effect */
 } hpar_script_time;
 
 /* A script that may run. */
@@ -103,6 +104,13 @@ HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
  * has ended. HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a
  * new document). */
 HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *bytes, size_t length);
+
+/* Postpones the script of this call: the parser calls the callback for it again, with
+ * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse, that is the end
+ * of the input. The script then sees elements that the standard hides from it. Experiments use this
+ * function: parsers that run scripts after a merge have the same effect. HPAR_ERROR_ARGUMENT: the
+ * time of this call is not HPAR_SCRIPT_NOW, or written text contains the script. */
+HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);
 
 /*** changes of the document ***/
 

@@ -74,9 +74,31 @@ static void run_blocking(hp_scripts *s) {
 
 static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   insertion_point old = begin_writes(s);
+  bool may_postpone = s->may_postpone;
   if (svg) s->paused = true;
+  s->may_postpone = s->level == 1;
   hp_script_call(s, script);
+  s->may_postpone = may_postpone;
   end_writes(s, old);
+  if (!s->postpones) return;
+  s->postpones = false;
+  hp_grow(&s->late, &s->late_capacity, s->late_count + 1, &s->engine->unwind);
+  s->late[s->late_count++] = script->node;
+}
+
+hpar_status hpar_script_postpone(hpar_scripting *s) {
+  if (!s || !s->running || !s->may_postpone) return HPAR_ERROR_ARGUMENT;
+  s->postpones = true;
+  return HPAR_OK;
+}
+
+void hp_scripts_run_late(hp_scripts *s) {
+  for (uint32_t i = 0; i < s->late_count; i++) {
+    hpar_script script = {.node = s->late[i], .time = HPAR_SCRIPT_LATE};
+    script.type = hp_script_type_of(s, script.node);
+    hp_script_call_without_writes(s, &script);
+  }
+  s->late_count = 0;
 }
 
 static void defer(hp_scripts *s, hp_ref script) {
@@ -147,6 +169,7 @@ static void script_ended(void *context, hp_ref element) {
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
       case HPAR_SCRIPT_DEFERRED: defer(s, element); break;
       case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
+      case HPAR_SCRIPT_LATE: break; /* only hp_scripts_run_late uses it */
     }
   }
   if (s->level) {
@@ -162,14 +185,17 @@ static void script_ended(void *context, hp_ref element) {
 
 void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine) {
   hp_written *pieces = s->pieces;
-  hp_ref *deferred = s->deferred;
+  hp_ref *deferred = s->deferred, *late = s->late;
   uint32_t piece_capacity = s->piece_capacity, deferred_capacity = s->deferred_capacity;
+  uint32_t late_capacity = s->late_capacity;
   hp_engine inner = s->inner;
   *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document};
   s->pieces = pieces;
   s->piece_capacity = piece_capacity;
   s->deferred = deferred;
   s->deferred_capacity = deferred_capacity;
+  s->late = late;
+  s->late_capacity = late_capacity;
   s->inner = inner;
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
@@ -182,6 +208,7 @@ void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *
 void hp_scripts_close(hp_scripts *s) {
   hp_free(s->pieces);
   hp_free(s->deferred);
+  hp_free(s->late);
   hp_engine_close(&s->inner);
 }
 
@@ -192,6 +219,7 @@ bool hp_scripts_resume(hp_scripts *s) {
 
 //§ the-end
 void hp_scripts_finish(hp_scripts *s) {
+  hp_scripts_run_late(s);
   for (uint32_t i = 0; i < s->deferred_count; i++) {
     hpar_script script = {.node = s->deferred[i], .time = HPAR_SCRIPT_DEFERRED};
     script.external = hpar_node_attribute_value(s->document, script.node, "src").bytes != NULL;

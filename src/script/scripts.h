@@ -57,6 +57,9 @@ typedef struct hpar_scripting {
   hp_ref pending;    /* pending parsing-blocking script; 0: none */
   hp_ref *deferred;  /* in order */
   uint32_t deferred_count, deferred_capacity;
+  hp_ref *late; /* postponed scripts, in order */
+  uint32_t late_count, late_capacity;
+  bool may_postpone, postpones; /* the running script */
   /* the page's bytes so far do not complete a token that begins in written text */
   bool starved;
   size_t retry;          /* bytes of the page without which that stays so */
@@ -75,7 +78,10 @@ void hp_scripts_close(hp_scripts *scripts);
  * engine must not parse then. */
 bool hp_scripts_resume(hp_scripts *scripts);
 
-/* Runs the deferred scripts. Requires: the builder has processed the end of the input. */
+/* Runs the postponed scripts. */
+void hp_scripts_run_late(hp_scripts *scripts);
+
+/* Runs the postponed and then the deferred scripts. Requires: the builder has processed the end of the input. */
 void hp_scripts_finish(hp_scripts *scripts);
 
 /* Prepares a script element (script/prepare.c). Returns true and fills `*script` if the script runs

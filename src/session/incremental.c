@@ -136,6 +136,7 @@ static void parse_on(hp_feed *feed, bool last) {
   } else if (feed->way == HP_FEED_SEQUENTIAL) {
     if (hp_config_runs_scripts(&feed->config) && !hp_scripts_resume(&session->scripts)) return;
     hp_sequential_continue(engine);
+    if (hp_config_runs_scripts(&feed->config)) hp_scripts_run_late(&session->scripts);
   }
 }
 
