@@ -105,11 +105,12 @@ HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
  * new document). */
 HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *bytes, size_t length);
 
-/* Postpones the script of this call: the parser calls the callback for it again, with
- * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse, that is the end
- * of the input. The script then sees elements that the standard hides from it. Experiments use this
- * function: parsers that run scripts after a merge have the same effect. HPAR_ERROR_ARGUMENT: the
- * time of this call is not HPAR_SCRIPT_NOW, or written text contains the script. */
+/* Postpones the script of this call. The parser calls the callback for it again, with
+ * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse, that is the
+ * end of the input. The script then sees elements that the standard hides from it. Experiments use
+ * this function: parsers that run scripts after a merge have the same effect.
+ * HPAR_ERROR_ARGUMENT: the time of this call is not HPAR_SCRIPT_NOW, or written text contains the
+ * script. */
 HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);
 
 /*** changes of the document ***/

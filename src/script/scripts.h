@@ -81,7 +81,8 @@ bool hp_scripts_resume(hp_scripts *scripts);
 /* Runs the postponed scripts. */
 void hp_scripts_run_late(hp_scripts *scripts);
 
-/* Runs the postponed and then the deferred scripts. Requires: the builder has processed the end of the input. */
+/* Runs the postponed and then the deferred scripts. Requires: the builder has processed the end of
+ * the input. */
 void hp_scripts_finish(hp_scripts *scripts);
 
 /* Prepares a script element (script/prepare.c). Returns true and fills `*script` if the script runs
