@@ -1,7 +1,8 @@
 /* hpar-corpus DIR: writes the small corpus into a directory. Creates the directory if it does not
  * exist. Each page appears complete or not at all. hpar-corpus generate: writes a page like the
- * measured page of a profile of corpus/profiles. */
+ * measured page of a profile of corpus/profiles, or a web archive. */
 
+#include "support/archive.h"
 #include "support/corpus.h"
 #include "support/like.h"
 
@@ -75,7 +76,56 @@ static bool read_size(const char *text, size_t *size) {
   return true;
 }
 
+static bool read_number(const char *text, uint64_t *number) {
+  char *end;
+  errno = 0;
+  *number = strtoull(text, &end, 10);
+  return end != text && *text != '-' && !errno && !*end;
+}
+
+/* Writes records to standard output until there are `records` of them, or `bytes` bytes. */
+static int generate_archive(int count, char **arguments) {
+  archive_options options = {.seed = 1};
+  uint64_t records = 0, bytes = 0, first = 0, percent = 0;
+  bool fine = true;
+  for (int i = 0; i < count && fine; i++) {
+    const char *option = arguments[i], *text = i + 1 < count ? arguments[i + 1] : "";
+    if (!strcmp(option, "--gzip") || !strcmp(option, "--zstd")) {
+      options.format = option[2] == 'g' ? ARCHIVE_GZIP : ARCHIVE_ZSTD;
+    } else if (!strcmp(option, "--small")) {
+      options.small = true;
+    } else {
+      fine = !strcmp(option, "--warc")     ? read_number(text, &records)
+             : !strcmp(option, "--seed")   ? read_number(text, &options.seed)
+             : !strcmp(option, "--first")  ? read_number(text, &first)
+             : !strcmp(option, "--bytes")  ? read_number(text, &bytes)
+             : !strcmp(option, "--damage") ? read_number(text, &percent) && percent <= 100
+                                           : false;
+      i++;
+    }
+    if (!fine) fprintf(stderr, "hpar-corpus: %s %s: not understood\n", option, text);
+  }
+  if (fine && !archive_can_write(options.format)) {
+    fputs("hpar-corpus: this build lacks the library for the format\n", stderr);
+    fine = false;
+  }
+  if (!fine) return 2;
+  options.damaged_percent = (unsigned)percent;
+  buffer record = {0};
+  uint64_t written = 0;
+  for (uint64_t i = 0; i < records && fine && (!bytes || written < bytes); i++) {
+    buffer_clear(&record);
+    archive_record(&options, first + i, &record);
+    written += record.length;
+    fine = fwrite(record.bytes, 1, record.length, stdout) == record.length;
+  }
+  buffer_free(&record);
+  return !fine || fflush(stdout);
+}
+
 static int generate(int count, char **arguments) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(arguments[i], "--warc")) return generate_archive(count, arguments);
   const char *path = NULL;
   size_t size = 0, seed = 1;
   for (int i = 0; i + 1 < count; i += 2) {
@@ -110,7 +160,10 @@ int main(int count, char **arguments) {
   if (count == 2 && !strcmp(arguments[1], "--help")) {
     printf("usage: hpar-corpus DIR\nwrites %zu HTML pages from 1 KB to 2 MB into DIR, the same each time\n"
            "usage: hpar-corpus generate --like PROFILE.json [--size BYTES|NK|NM] [--seed N]\n"
-           "writes a page like the one that was measured to standard output, by default of its size\n",
+           "writes a page like the one that was measured to standard output, by default of its size\n"
+           "usage: hpar-corpus generate --warc RECORDS [--bytes N] [--first N] [--seed N] [--gzip | --zstd] [--small]\n"
+           "                            [--damage PERCENT]\n"
+           "writes a web archive to standard output, the same for the same options\n",
            corpus_page_count);
     return 0;
   }
