@@ -1,6 +1,6 @@
 /* hpar project: the projected time of a parse on more cores than the machine has. The command
  * parses the chunks of a parse with P threads one by one on one thread, where nothing disturbs
- * them. Then it puts the measured tasks on P virtual cores (cli/schedule.h). The library cuts
+ * them. Then it puts the measured tasks on P virtual cores (inspect/schedule.h). The library cuts
  * the chunks in advance, large ones first, as threads that share them
  * (drivers/parallel/work_range.c) join them. Decoding counts as on one thread: further threads
  * gain little there, because they read each other's text. */
@@ -10,7 +10,7 @@
 #include "cli/mean.h"
 #include "cli/options.h"
 #include "cli/pages.h"
-#include "cli/schedule.h"
+#include "inspect/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

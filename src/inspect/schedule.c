@@ -1,4 +1,4 @@
-#include "cli/schedule.h"
+#include "inspect/schedule.h"
 
 #include <stdbool.h>
 

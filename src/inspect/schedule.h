@@ -1,5 +1,5 @@
-#ifndef HP_CLI_SCHEDULE_H
-#define HP_CLI_SCHEDULE_H
+#ifndef HP_INSPECT_SCHEDULE_H
+#define HP_INSPECT_SCHEDULE_H
 
 /* Puts the measured tasks of a parallel parse on virtual cores. The rules are those of
  * drivers/parallel: workers take chunks in order, first those after the merger's work range,
