@@ -4,7 +4,7 @@
 /* The compressions of archives: gzip by zlib, and by libdeflate where a whole member is in memory;
  * Zstandard by libzstd. A member is a gzip member or a Zstandard frame. */
 
-#include "warc/bytes.h"
+#include "warc/octets.h"
 
 #include <stdint.h>
 
@@ -30,7 +30,7 @@ typedef struct hp_codec_kind {
   hp_decoded (*decode)(hp_codec *codec, const char **in, const char *in_end, char **out, char *out_end);
   /* Decodes the member at `in` if all of it is there. Returns its length, or 0 if the caller has to
    * call decode. NULL: there is no such function. */
-  size_t (*whole)(hp_codec *codec, const char *in, size_t length, hp_bytes *out);
+  size_t (*whole)(hp_codec *codec, const char *in, size_t length, hp_octets *out);
   /* Takes the dictionary of an archive. NULL: there is none. */
   hp_decoded (*take_dictionary)(hp_codec *codec, const char *bytes, size_t length);
 } hp_codec_kind;

@@ -16,10 +16,10 @@ enum { FIRST = 64 << 10 };
 
 /* Makes space in `out`, up to one byte above the limit. */
 #if HPAR_ZLIB || HPAR_BROTLI
-static bool make_space(hp_bytes *out, size_t limit) {
+static bool make_space(hp_octets *out, size_t limit) {
   size_t more = out->length ? out->length : FIRST, most = limit - out->length;
   if (most < SIZE_MAX) most++;
-  return hp_bytes_reserve(out, more < most ? more : most);
+  return hp_octets_reserve(out, more < most ? more : most);
 }
 #endif
 
@@ -27,7 +27,7 @@ static bool make_space(hp_bytes *out, size_t limit) {
 
 enum { ZLIB = 15, RAW = -15, GZIP = 31, AT_ONCE = 1 << 30 };
 
-static hp_coding_result inflate_stream(z_stream *s, const char **in, const char *end, size_t limit, hp_bytes *out) {
+static hp_coding_result inflate_stream(z_stream *s, const char **in, const char *end, size_t limit, hp_octets *out) {
   for (;;) {
     if (!make_space(out, limit)) return HP_CODING_MEMORY;
     size_t left = (size_t)(end - *in), space = out->capacity - out->length;
@@ -47,7 +47,7 @@ static hp_coding_result inflate_stream(z_stream *s, const char **in, const char 
   }
 }
 
-static hp_coding_result decode_zlib(int bits, const char *in, size_t length, size_t limit, hp_bytes *out) {
+static hp_coding_result decode_zlib(int bits, const char *in, size_t length, size_t limit, hp_octets *out) {
   const char *end = in + length;
   z_stream s = {0};
   if (inflateInit2(&s, bits) != Z_OK) return HP_CODING_MEMORY;
@@ -60,7 +60,7 @@ static hp_coding_result decode_zlib(int bits, const char *in, size_t length, siz
 }
 
 /* "deflate" is a zlib stream by the standard, and a raw one from some servers. */
-static hp_coding_result decode_deflate(const char *in, size_t length, size_t limit, hp_bytes *out) {
+static hp_coding_result decode_deflate(const char *in, size_t length, size_t limit, hp_octets *out) {
   bool has_header = length > 1 && (in[0] & 0x0F) == 8 && ((unsigned char)in[0] * 256 + (unsigned char)in[1]) % 31 == 0;
   return decode_zlib(has_header ? ZLIB : RAW, in, length, limit, out);
 }
@@ -68,7 +68,7 @@ static hp_coding_result decode_deflate(const char *in, size_t length, size_t lim
 #endif
 
 #if HPAR_BROTLI
-static hp_coding_result decode_brotli(const char *in, size_t length, size_t limit, hp_bytes *out) {
+static hp_coding_result decode_brotli(const char *in, size_t length, size_t limit, hp_octets *out) {
   BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
   if (!state) return HP_CODING_MEMORY;
   const uint8_t *next_in = (const uint8_t *)in;
@@ -94,7 +94,7 @@ static hp_coding_result decode_brotli(const char *in, size_t length, size_t limi
 #endif
 
 hp_coding_result hp_coding_decode(const char *name, size_t name_length, const char *in, size_t length, size_t limit,
-                                  hp_bytes *out) {
+                                  hp_octets *out) {
 #define IS(text) (name_length == sizeof text - 1 && hp_ascii_equal(name, text, sizeof text - 1))
 #if HPAR_ZLIB
   if (IS("gzip") || IS("x-gzip")) return decode_zlib(GZIP, in, length, limit, out);
@@ -106,5 +106,5 @@ hp_coding_result hp_coding_decode(const char *name, size_t name_length, const ch
   if (!IS("identity")) return HP_CODING_UNSUPPORTED;
 #undef IS
   if (length > limit) return HP_CODING_TOO_LARGE;
-  return hp_bytes_add(out, in, length) ? HP_CODING_FINE : HP_CODING_MEMORY;
+  return hp_octets_add(out, in, length) ? HP_CODING_FINE : HP_CODING_MEMORY;
 }

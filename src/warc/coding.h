@@ -3,7 +3,7 @@
 
 /* The content codings of HTTP: one call decodes a whole body. */
 
-#include "warc/bytes.h"
+#include "warc/octets.h"
 
 typedef enum hp_coding_result {
   HP_CODING_FINE = 0,
@@ -16,6 +16,6 @@ typedef enum hp_coding_result {
 /* Decodes `in` by the coding with this name: gzip, x-gzip, deflate, br, identity. Appends at most
  * `limit` bytes to the empty `out`. */
 hp_coding_result hp_coding_decode(const char *name, size_t name_length, const char *in, size_t length, size_t limit,
-                                  hp_bytes *out);
+                                  hp_octets *out);
 
 #endif

@@ -74,11 +74,11 @@ static hp_decoded decode(hp_codec *c, const char **in, const char *in_end, char 
 
 #if HPAR_LIBDEFLATE
 /* libdeflate ignores the checksum of a header and zlib checks it. Such members are zlib's. */
-static size_t whole(hp_codec *c, const char *in, size_t length, hp_bytes *out) {
+static size_t whole(hp_codec *c, const char *in, size_t length, hp_octets *out) {
   if (!c->fast || in[3] & HEADER_CRC) return 0;
   for (size_t size = out->capacity > 1 << 18 ? out->capacity : 1 << 18; size <= MAX_WHOLE; size *= 4) {
     out->length = 0;
-    if (!hp_bytes_reserve(out, size)) return 0;
+    if (!hp_octets_reserve(out, size)) return 0;
     size_t used = 0, made = 0;
     enum libdeflate_result result =
         libdeflate_gzip_decompress_ex(c->fast, in, length, out->at, out->capacity, &used, &made);

@@ -98,7 +98,7 @@ static bool chunk_size(const char **at, const char *end, size_t *size) {
 
 /* Joins the chunks of a body. A body that does not begin with a chunk is plain: archives often
  * store bodies without their transfer coding. */
-static hpar_status join_chunks(hp_http_message *m, hp_bytes *joined) {
+static hpar_status join_chunks(hp_http_message *m, hp_octets *joined) {
   const char *at = m->body.bytes, *end = at + m->body.length;
   size_t size = 0;
   joined->length = 0;
@@ -110,7 +110,7 @@ static hpar_status join_chunks(hp_http_message *m, hp_bytes *joined) {
       m->body = (hpar_string){joined->at ? joined->at : "", joined->length};
       return HPAR_OK;
     }
-    if (!hp_bytes_add(joined, at, size < left ? size : left)) return HPAR_ERROR_MEMORY;
+    if (!hp_octets_add(joined, at, size < left ? size : left)) return HPAR_ERROR_MEMORY;
     at = size < left ? at + size : end;
     if (at < end && *at == '\r') at++;
     if (at < end && *at == '\n') at++;
@@ -126,6 +126,7 @@ static hpar_status join_chunks(hp_http_message *m, hp_bytes *joined) {
 
 /* Returns whether the body may have this coding. Archives often store bodies without it. */
 static bool may_have_coding(hpar_string name, hpar_string body) {
+  if (name.length == 8 && hp_ascii_equal(name.bytes, "identity", 8)) return true;
   if (hp_ascii_equal(name.bytes, "gzip", name.length < 4 ? name.length : 4) || name.bytes[0] == 'x')
     return body.length > 2 && !memcmp(body.bytes, "\x1f\x8b", 2);
   const char *at = body.bytes, *end = at + body.length;
@@ -149,7 +150,7 @@ static hpar_status decode_content(hp_http_message *m, hpar_string codings, size_
     names[count++] = name;
   }
   for (size_t i = count; i-- > 0;) {
-    hp_bytes *out = &memory->decoded[i % 2];
+    hp_octets *out = &memory->decoded[i % 2];
     if (!may_have_coding(names[i], m->body)) {
       m->not_coded = true;
       continue;
@@ -191,9 +192,9 @@ hpar_status hp_http_read(hpar_string block, size_t limit, hp_http_memory *memory
 }
 
 void hp_http_memory_clear(hp_http_memory *memory, size_t keep) {
-  hp_bytes_clear(&memory->joined, keep);
-  hp_bytes_clear(&memory->decoded[0], keep);
-  hp_bytes_clear(&memory->decoded[1], keep);
+  hp_octets_clear(&memory->joined, keep);
+  hp_octets_clear(&memory->decoded[0], keep);
+  hp_octets_clear(&memory->decoded[1], keep);
 }
 
 void hp_http_memory_free(hp_http_memory *memory) { hp_http_memory_clear(memory, 0); }

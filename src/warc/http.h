@@ -4,7 +4,7 @@
 /* The HTTP message in the block of a record: its head, and its body without the chunked transfer
  * coding and the content codings gzip, deflate and br. */
 
-#include "warc/bytes.h"
+#include "warc/octets.h"
 
 #include <hpar/document.h>
 #include <hpar/status.h>
@@ -35,7 +35,7 @@ typedef struct hp_http_message {
 
 /* Memory for decoded bodies, which a caller uses again. Zero is empty. */
 typedef struct hp_http_memory {
-  hp_bytes joined, decoded[2];
+  hp_octets joined, decoded[2];
 } hp_http_memory;
 
 /* Reads a response. The message refers to the block and to the memory. `limit` bounds the decoded

@@ -23,7 +23,7 @@ struct hp_unpack {
   unpack_state state;
   const hp_codec_kind *kind;
   hp_codec *codec;
-  hp_bytes in; /* bytes of the file */
+  hp_octets in; /* bytes of the file */
   uint64_t base;
   size_t at;       /* in `in` */
   uint64_t member; /* the offset of the current one */
@@ -31,7 +31,7 @@ struct hp_unpack {
   hpar_status status;
   const char *missing;
   char *output; /* OUTPUT bytes */
-  hp_bytes contents;
+  hp_octets contents;
 };
 
 hpar_status hp_unpack_create(hp_unpack **unpack, const hp_unpack_sink *sink, hp_unpack_format format, uint64_t first) {
@@ -49,8 +49,8 @@ hpar_status hp_unpack_create(hp_unpack **unpack, const hp_unpack_sink *sink, hp_
 void hp_unpack_destroy(hp_unpack *u) {
   if (!u) return;
   if (u->codec) u->kind->destroy(u->codec);
-  hp_bytes_free(&u->in);
-  hp_bytes_free(&u->contents);
+  hp_octets_free(&u->in);
+  hp_octets_free(&u->contents);
   hp_free(u->output);
   hp_free(u);
 }
@@ -60,7 +60,7 @@ const char *hp_unpack_missing(const hp_unpack *u) { return u->missing; }
 bool hp_unpack_is_packed(const hp_unpack *u) { return u->kind; }
 
 static size_t left(const hp_unpack *u) { return u->in.length - u->at; }
-static const char *here(const hp_unpack *u) { return u->in.at + u->at; }
+static const char *here(const hp_unpack *u) { return u->in.at ? u->in.at + u->at : ""; }
 static uint64_t offset_here(const hp_unpack *u) { return u->base + u->at; }
 
 static bool fail(hp_unpack *u, hpar_status status) {
@@ -236,7 +236,7 @@ static bool step(hp_unpack *u) {
 
 static hpar_status work(hp_unpack *u) {
   while (step(u)) continue;
-  hp_bytes_drop(&u->in, u->at);
+  hp_octets_drop(&u->in, u->at);
   u->base += u->at;
   u->at = 0;
   return u->status;
@@ -249,7 +249,7 @@ hpar_status hp_unpack_feed(hp_unpack *u, const char *bytes, size_t length) {
     if (!u->sink.contents(u->sink.context, bytes, length)) u->status = HPAR_ERROR_CALLBACK;
     return u->status;
   }
-  if (!hp_bytes_add(&u->in, bytes, length)) return u->status = HPAR_ERROR_MEMORY;
+  if (!hp_octets_add(&u->in, bytes, length)) return u->status = HPAR_ERROR_MEMORY;
   return work(u);
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/memory.h"
-#include "warc/bytes.h"
+#include "warc/octets.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ struct hp_warc_reader {
   uint32_t breaks;                      /* line breaks after the record */
   uint64_t offset, offset_inner;        /* of the record */
   uint64_t prefix_offset, prefix_inner; /* of the bytes in `prefix` */
-  hp_bytes head, block;
+  hp_octets head, block;
   uint64_t content_length, block_read;
   bool too_large;
 };
@@ -142,7 +142,7 @@ static bool report(hp_warc_reader *r, hp_warc_problem problem, uint64_t offset, 
     goes_on = r->callback(r->context, &record);
   }
   r->head.length = r->block.length = 0;
-  hp_bytes_clear(&r->block, KEPT_BLOCK);
+  hp_octets_clear(&r->block, KEPT_BLOCK);
   r->content_length = r->block_read = 0;
   r->pending = r->too_large = r->checks_start = false;
   return goes_on;
@@ -211,7 +211,7 @@ static bool take_search(hp_warc_reader *r, const char **at, const char *end) {
   r->inner += used;
   if (r->matched <= SIGNATURE) return true;
   r->matched = 0;
-  if (!hp_bytes_add(&r->head, signature, SIGNATURE)) return false;
+  if (!hp_octets_add(&r->head, signature, SIGNATURE)) return false;
   begin_head(r, r->packed ? r->member : r->member + r->inner - SIGNATURE, r->packed ? r->inner - SIGNATURE : 0);
   return !r->options.last || r->offset < r->options.last || refuse(r, false);
 }
@@ -234,13 +234,13 @@ static bool take_prefix(hp_warc_reader *r, const char **at) {
   if (r->prefix_length < SIGNATURE) return true;
   if (r->pending && !refuse(r, report_record(r, HP_WARC_FINE))) return false;
   if (r->options.last && r->prefix_offset >= r->options.last) return refuse(r, false);
-  if (!hp_bytes_add(&r->head, signature, SIGNATURE)) return false;
+  if (!hp_octets_add(&r->head, signature, SIGNATURE)) return false;
   begin_head(r, r->prefix_offset, r->prefix_inner);
   return true;
 }
 
 /* Returns whether the head ends with an empty line. */
-static bool head_ends(const hp_bytes *head) {
+static bool head_ends(const hp_octets *head) {
   size_t n = head->length;
   return n > 1 && head->at[n - 1] == '\n' &&
          (head->at[n - 2] == '\n' || (n > 2 && head->at[n - 2] == '\r' && head->at[n - 3] == '\n'));
@@ -258,7 +258,7 @@ static bool finish_head(hp_warc_reader *r) {
   }
   r->too_large = r->content_length > max_block;
   uint64_t first = r->content_length < FIRST_BLOCK ? r->content_length : FIRST_BLOCK;
-  if (!r->too_large && !hp_bytes_reserve(&r->block, (size_t)first)) return false;
+  if (!r->too_large && !hp_octets_reserve(&r->block, (size_t)first)) return false;
   r->state = r->content_length ? BLOCK : BETWEEN;
   r->pending = !r->content_length;
   r->breaks = 0;
@@ -275,7 +275,7 @@ static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
       r->matched = 0;
       return refuse(r, goes_on);
     }
-    if (!hp_bytes_add(&r->head, *at, length)) return false;
+    if (!hp_octets_add(&r->head, *at, length)) return false;
     *at += length;
     r->inner += length;
     if (head_ends(&r->head)) return finish_head(r);
@@ -286,7 +286,7 @@ static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
 static bool take_block(hp_warc_reader *r, const char **at, const char *end) {
   uint64_t missing = r->content_length - r->block_read;
   size_t length = (uint64_t)(end - *at) < missing ? (size_t)(end - *at) : (size_t)missing;
-  if (!r->too_large && !hp_bytes_add(&r->block, *at, length)) return false;
+  if (!r->too_large && !hp_octets_add(&r->block, *at, length)) return false;
   *at += length;
   r->inner += length;
   r->block_read += length;
@@ -411,8 +411,8 @@ hpar_status hp_warc_create(hp_warc_reader **reader, const hp_warc_options *optio
 void hp_warc_destroy(hp_warc_reader *r) {
   if (!r) return;
   hp_unpack_destroy(r->unpack);
-  hp_bytes_free(&r->head);
-  hp_bytes_free(&r->block);
+  hp_octets_free(&r->head);
+  hp_octets_free(&r->block);
   hp_free(r);
 }
 

@@ -53,10 +53,10 @@ static hp_decoded decode(hp_codec *c, const char **in, const char *in_end, char 
 static hp_decoded take_dictionary(hp_codec *c, const char *bytes, size_t length) {
   size_t result;
   if (length >= 4 && !memcmp(bytes, "\x28\xB5\x2F\xFD", 4)) {
-    hp_bytes plain = {0};
+    hp_octets plain = {0};
     ZSTD_inBuffer from = {bytes, length, 0};
     for (result = 1; result && !ZSTD_isError(result);) {
-      if (plain.length >= MAX_DICTIONARY || !hp_bytes_reserve(&plain, ZSTD_DStreamOutSize())) break;
+      if (plain.length >= MAX_DICTIONARY || !hp_octets_reserve(&plain, ZSTD_DStreamOutSize())) break;
       ZSTD_outBuffer to = {plain.at + plain.length, plain.capacity - plain.length, 0};
       size_t before = from.pos;
       result = ZSTD_decompressStream(c->context, &to, &from);
@@ -67,7 +67,7 @@ static hp_decoded take_dictionary(hp_codec *c, const char *bytes, size_t length)
       result = ZSTD_DCtx_loadDictionary(c->context, plain.at, plain.length);
     else if (!ZSTD_isError(result))
       result = (size_t)-ZSTD_error_dictionary_corrupted;
-    hp_bytes_free(&plain);
+    hp_octets_free(&plain);
   } else {
     result = ZSTD_DCtx_loadDictionary(c->context, bytes, length);
   }

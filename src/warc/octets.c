@@ -1,4 +1,4 @@
-#include "warc/bytes.h"
+#include "warc/octets.h"
 
 #include "base/memory.h"
 
@@ -7,7 +7,7 @@
 
 enum { LEAST = 256 };
 
-bool hp_bytes_reserve(hp_bytes *b, size_t more) {
+bool hp_octets_reserve(hp_octets *b, size_t more) {
   if (b->capacity - b->length >= more) return true;
   if (more > SIZE_MAX / 4 - b->length) return false;
   size_t capacity = b->length + more, doubled = b->capacity * 2;
@@ -20,25 +20,25 @@ bool hp_bytes_reserve(hp_bytes *b, size_t more) {
   return true;
 }
 
-bool hp_bytes_add(hp_bytes *b, const char *at, size_t length) {
-  if (!hp_bytes_reserve(b, length)) return false;
+bool hp_octets_add(hp_octets *b, const char *at, size_t length) {
+  if (!hp_octets_reserve(b, length)) return false;
   if (length) memcpy(b->at + b->length, at, length);
   b->length += length;
   return true;
 }
 
-void hp_bytes_drop(hp_bytes *b, size_t count) {
+void hp_octets_drop(hp_octets *b, size_t count) {
   if (!count) return;
   b->length -= count;
   if (b->length) memmove(b->at, b->at + count, b->length);
 }
 
-void hp_bytes_clear(hp_bytes *b, size_t keep) {
+void hp_octets_clear(hp_octets *b, size_t keep) {
   b->length = 0;
-  if (b->capacity > keep) hp_bytes_free(b);
+  if (b->capacity > keep) hp_octets_free(b);
 }
 
-void hp_bytes_free(hp_bytes *b) {
+void hp_octets_free(hp_octets *b) {
   hp_free(b->at);
-  *b = (hp_bytes){0};
+  *b = (hp_octets){0};
 }
