@@ -27,6 +27,7 @@ int hp_run_trace(int count, char **arguments);
 int hp_run_profile(int count, char **arguments);
 int hp_run_project(int count, char **arguments);
 int hp_run_bench(int count, char **arguments);
+int hp_run_crawl(int count, char **arguments);
 
 void hp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

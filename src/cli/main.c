@@ -39,6 +39,7 @@ static const struct {
     {"trace", hp_run_trace, "write the timeline of a parallel parse as Chrome trace events"},
     {"profile", hp_run_profile, "count properties of pages: states at cuts, modes, switches, lists"},
     {"project", hp_run_project, "project the speed-up on more cores from measured tasks"},
+    {"crawl", hp_run_crawl, "count properties of the pages in web archives"},
     {"bench", hp_run_bench, "measure the modules of HPar, each alone, and store the results"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -88,7 +89,7 @@ int main(int count, char **arguments) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
   hp_complain("there is no command '%s': it is parse, text, links, compare, select, rewrite, tokens, explain, trace, "
-              "profile, project or bench (see 'hpar --help')",
+              "profile, project, crawl or bench (see 'hpar --help')",
               first);
   return HP_EXIT_USAGE;
 }

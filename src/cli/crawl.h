@@ -1,0 +1,53 @@
+#ifndef HP_CLI_CRAWL_H
+#define HP_CLI_CRAWL_H
+
+/* hpar crawl: the plan of a crawl, the processes that run its units, and the summary. */
+
+#include "cli/cli.h"
+#include "crawl/unit.h"
+
+typedef enum hp_crawl_engine { HP_ENGINE_THREADS, HP_ENGINE_DASK, HP_ENGINE_SLURM, HP_ENGINE_PARALLEL } hp_crawl_engine;
+typedef enum hp_crawl_progress { HP_PROGRESS_AUTO, HP_PROGRESS_JSON, HP_PROGRESS_NONE } hp_crawl_progress;
+
+typedef struct hp_crawl {
+  const char *folder; /* of the results */
+  hp_map_options map;
+  char **selectors;   /* the array of map.selectors */
+  uint64_t unit_size; /* 0: a unit is a file */
+  hp_unit *units;     /* sorted by path and part */
+  size_t unit_count, unit_capacity;
+  hp_crawl_engine engine;
+  hp_crawl_progress progress;
+  unsigned threads;
+  const char *scheduler; /* of Dask; NULL: this machine */
+  bool resume;
+} hp_crawl;
+
+/* Adds the files of an operand. Returns an exit code after a message, or -1. */
+int hp_crawl_add_input(hp_crawl *crawl, const char *operand);
+/* Sorts and names the units, and removes those that occur twice. Returns false if no memory is
+ * left. */
+bool hp_crawl_name_units(hp_crawl *crawl);
+/* Creates the folders and writes the plan. Returns an exit code after a message, or -1. */
+int hp_crawl_write_plan(hp_crawl *crawl);
+/* Reads the plan of a folder. Returns an exit code after a message, or -1. */
+int hp_crawl_read_plan(hp_crawl *crawl, const char *folder);
+void hp_crawl_free(hp_crawl *crawl);
+
+/* Runs the units from `first` to before `last` that have no results, in child processes. Returns an
+ * exit code. */
+int hp_crawl_drive(const hp_crawl *crawl, size_t first, size_t last);
+
+/* Adds the results of all units and writes summary.json, summary.md and quarantine.jsonl. Returns
+ * an exit code: HP_EXIT_FAILED if a unit has no results. */
+int hp_crawl_reduce(const hp_crawl *crawl);
+
+/* Returns an exit code after a message if the engine is not installed, or -1. */
+int hp_crawl_check_engine(const hp_crawl *crawl);
+/* Runs all units by the engine, and waits. Returns an exit code. */
+int hp_crawl_run_engine(const hp_crawl *crawl);
+
+/* Copies the results of a folder to an SQLite database. Returns an exit code. */
+int hp_crawl_export(const char *folder, const char *database);
+
+#endif

@@ -1,0 +1,151 @@
+/* Engines that run the units on other machines. Each calls `hpar crawl run DIR UNITS`. */
+
+#include "cli/crawl.h"
+#include "cli/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { UNITS_A_JOB = 100 };
+
+/* Debian's Python, which has Debian's packages. */
+static const char python[] = "/usr/bin/python3";
+
+/* Runs each unit as a task. A task that fails does not stop the others. */
+static const char dask_script[] =
+    "import subprocess, sys\n"
+    "from distributed import Client, LocalCluster, as_completed\n"
+    "program, folder, units, workers, scheduler = sys.argv[1:6]\n"
+    "def run(unit):\n"
+    "    return subprocess.run([program, 'crawl', 'run', folder, str(unit), '--threads', '1']).returncode\n"
+    "def main():\n"
+    "    if scheduler:\n"
+    "        client = Client(scheduler)\n"
+    "    else:\n"
+    "        cluster = LocalCluster(n_workers=int(workers), threads_per_worker=1, dashboard_address=None)\n"
+    "        client = Client(cluster)\n"
+    "    futures = client.map(run, range(int(units)), pure=False)\n"
+    "    failed = sum(1 for future in as_completed(futures) if future.exception() or future.result())\n"
+    "    client.close()\n"
+    "    if not scheduler:\n"
+    "        cluster.close()\n"
+    "    return 1 if failed else 0\n"
+    "if __name__ == '__main__':\n"
+    "    sys.exit(main())\n";
+
+static bool find_self(char *path, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  if (length <= 0) return false;
+  path[length] = 0;
+  return true;
+}
+
+int hp_crawl_check_engine(const hp_crawl *c) {
+  char path[4096], output[16];
+  if (c->engine == HP_ENGINE_DASK) {
+    char *arguments[] = {(char *)python, "-c", "import distributed", NULL};
+    if (hp_run_program(arguments, output, sizeof output)) {
+      hp_complain("crawl: --engine dask needs Dask: apt install python3-distributed");
+      return HP_EXIT_USAGE;
+    }
+  }
+  if (c->engine == HP_ENGINE_SLURM && !hp_find_program("sbatch", path, sizeof path)) {
+    hp_complain("crawl: --engine slurm needs sbatch: apt install slurm-wlm");
+    return HP_EXIT_USAGE;
+  }
+  return -1;
+}
+
+/* Writes a text in single quotes for the shell. */
+static void write_quoted(FILE *file, const char *text) {
+  fputc('\'', file);
+  for (; *text; text++) {
+    if (*text == '\'')
+      fputs("'\\''", file);
+    else
+      fputc(*text, file);
+  }
+  fputc('\'', file);
+}
+
+static int print_parallel(const hp_crawl *c, const char *self, const char *folder) {
+  printf("seq 0 %zu | parallel --joblog ", c->unit_count ? c->unit_count - 1 : 0);
+  char log[4200];
+  snprintf(log, sizeof log, "%s/parallel.log", folder);
+  write_quoted(stdout, log);
+  fputs(" --retries 3 ", stdout);
+  write_quoted(stdout, self);
+  fputs(" crawl run ", stdout);
+  write_quoted(stdout, folder);
+  fputs(" {} --threads 1\n", stdout);
+  write_quoted(stdout, self);
+  fputs(" crawl reduce ", stdout);
+  write_quoted(stdout, folder);
+  fputc('\n', stdout);
+  return hp_finish_output(HP_EXIT_FINE);
+}
+
+/* Each task of the array runs a range of units on one core. */
+static int write_slurm_script(const hp_crawl *c, const char *self, const char *folder) {
+  hp_new_file out;
+  if (!hp_new_file_open(&out, folder, "slurm.sh")) return -1;
+  size_t tasks = (c->unit_count + UNITS_A_JOB - 1) / UNITS_A_JOB;
+  fprintf(out.file, "#!/bin/sh\n#SBATCH --job-name=hpar-crawl\n#SBATCH --array=0-%zu\n#SBATCH --cpus-per-task=1\n",
+          tasks ? tasks - 1 : 0);
+  fprintf(out.file, "#SBATCH --output=%s/slurm-%%a.log\n", folder);
+  fprintf(out.file, "first=$((SLURM_ARRAY_TASK_ID * %d))\n", UNITS_A_JOB);
+  fputs("exec ", out.file);
+  write_quoted(out.file, self);
+  fputs(" crawl run ", out.file);
+  write_quoted(out.file, folder);
+  fprintf(out.file, " $first-$((first + %d)) --threads 1\n", UNITS_A_JOB - 1);
+  return hp_new_file_finish(&out) ? 0 : -1;
+}
+
+static int run_slurm(const hp_crawl *c, const char *self, const char *folder) {
+  char program[4096], script[4200];
+  if (write_slurm_script(c, self, folder) || !hp_find_program("sbatch", program, sizeof program)) {
+    hp_complain("%s/slurm.sh: cannot be written: %s", folder, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  snprintf(script, sizeof script, "%s/slurm.sh", folder);
+  char *arguments[] = {program, "--wait", script, NULL};
+  int code = hp_run_program(arguments, NULL, 0);
+  if (code) hp_complain("sbatch: ended with status %d; see %s/slurm-*.log", code, folder);
+  return code ? HP_EXIT_FAILED : HP_EXIT_FINE;
+}
+
+static int run_dask(const hp_crawl *c, const char *self, const char *folder) {
+  char units[32], workers[32];
+  snprintf(units, sizeof units, "%zu", c->unit_count);
+  snprintf(workers, sizeof workers, "%u", c->threads);
+  /* Workers of a LocalCluster import the main module, so it is a file. */
+  hp_new_file out;
+  char script[4200];
+  snprintf(script, sizeof script, "%s/dask.py", folder);
+  if (!hp_new_file_open(&out, folder, "dask.py") || fputs(dask_script, out.file) < 0 || !hp_new_file_finish(&out)) {
+    hp_complain("%s: cannot be written: %s", script, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  const char *scheduler = c->scheduler ? c->scheduler : "";
+  char *arguments[] = {(char *)python, script, (char *)self, (char *)folder, units, workers, (char *)scheduler, NULL};
+  int code = hp_run_program(arguments, NULL, 0);
+  if (code) hp_complain("dask: ended with status %d; add --resume to run the missing units", code);
+  return code ? HP_EXIT_FAILED : HP_EXIT_FINE;
+}
+
+int hp_crawl_run_engine(const hp_crawl *c) {
+  char self[4096], *folder = realpath(c->folder, NULL);
+  if (!folder || !find_self(self, sizeof self)) {
+    free(folder);
+    return hp_complain_status(c->folder, HPAR_ERROR_IO);
+  }
+  int code = c->engine == HP_ENGINE_PARALLEL ? print_parallel(c, self, folder)
+             : c->engine == HP_ENGINE_SLURM  ? run_slurm(c, self, folder)
+                                             : run_dask(c, self, folder);
+  free(folder);
+  return code;
+}

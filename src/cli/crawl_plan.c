@@ -1,0 +1,309 @@
+/* The plan of a crawl: its units and options, in DIR/plan.tsv. */
+
+#include "cli/crawl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FOLDERS = 64 };
+
+static int no_memory(void) { return hp_complain_status(NULL, HPAR_ERROR_MEMORY); }
+
+static bool add_unit(hp_crawl *c, const hp_unit *unit) {
+  if (c->unit_count == c->unit_capacity) {
+    size_t capacity = c->unit_capacity ? c->unit_capacity * 2 : 64;
+    hp_unit *grown = realloc(c->units, capacity * sizeof *grown);
+    if (!grown) return false;
+    c->units = grown;
+    c->unit_capacity = capacity;
+  }
+  hp_unit *to = &c->units[c->unit_count];
+  *to = *unit;
+  to->path = strdup(unit->path);
+  c->unit_count += to->path != NULL;
+  return to->path;
+}
+
+/*** inputs ***/
+
+static bool add_file(hp_crawl *c, const char *path, const struct stat *about) {
+  hp_unit unit = {.path = (char *)path};
+  if (!about || !S_ISREG(about->st_mode)) {
+    unit.is_stream = true;
+    return add_unit(c, &unit);
+  }
+  unit.size = (uint64_t)about->st_size;
+  int file = c->unit_size && unit.size > c->unit_size ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return add_unit(c, &unit);
+  char first[HP_UNPACK_DETECT_BYTES];
+  ssize_t got = read(file, first, sizeof first);
+  close(file);
+  hp_unpack_format format = hp_unpack_detect(first, got > 0 ? (size_t)got : 0);
+  if (format == HP_UNPACK_ZSTD) return add_unit(c, &unit);
+  unit.format = format;
+  for (uint64_t from = 0; from < unit.size; from += c->unit_size) {
+    unit.first = from;
+    unit.last = from + c->unit_size;
+    if (!add_unit(c, &unit)) return false;
+  }
+  return true;
+}
+
+static bool is_archive(const char *name) {
+  static const char *const endings[] = {".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz", ".wat.gz"};
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    size_t ending = strlen(endings[i]);
+    if (length > ending && !strcmp(name + length - ending, endings[i])) return true;
+  }
+  return false;
+}
+
+static int add_folder(hp_crawl *c, const char *folder, int depth) {
+  DIR *directory = depth < MAX_FOLDERS ? opendir(folder) : NULL;
+  if (!directory) {
+    hp_complain("%s: cannot be read: %s", folder, depth < MAX_FOLDERS ? strerror(errno) : "too many folders");
+    return HP_EXIT_FAILED;
+  }
+  int code = -1;
+  for (struct dirent *entry; code < 0 && (entry = readdir(directory));) {
+    struct stat about;
+    char *path;
+    if (entry->d_name[0] == '.' || fstatat(dirfd(directory), entry->d_name, &about, 0)) continue;
+    if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
+      code = no_memory();
+      break;
+    }
+    if (S_ISDIR(about.st_mode))
+      code = add_folder(c, path, depth + 1);
+    else if (is_archive(entry->d_name) && !add_file(c, path, &about))
+      code = no_memory();
+    free(path);
+  }
+  closedir(directory);
+  return code;
+}
+
+static int add_list(hp_crawl *c, const char *path) {
+  FILE *file = fopen(path, "re");
+  char *line = NULL;
+  size_t capacity = 0;
+  int code = -1;
+  if (!file) {
+    hp_complain("%s: cannot be read: %s", path, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  for (ssize_t length; code < 0 && (length = getline(&line, &capacity, file)) >= 0;) {
+    while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
+    if (length) code = hp_crawl_add_input(c, line);
+  }
+  free(line);
+  fclose(file);
+  return code;
+}
+
+int hp_crawl_add_input(hp_crawl *c, const char *operand) {
+  struct stat about;
+  if (*operand == '@') return add_list(c, operand + 1);
+  if (!strcmp(operand, "-")) return add_file(c, operand, NULL) ? -1 : no_memory();
+  if (stat(operand, &about) || access(operand, R_OK)) {
+    hp_complain("%s: cannot be read: %s; name readable files", operand, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  char *path = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) ? realpath(operand, NULL) : strdup(operand);
+  if (!path) return no_memory();
+  size_t before = c->unit_count;
+  int code = S_ISDIR(about.st_mode) ? add_folder(c, path, 0) : add_file(c, path, &about) ? -1 : no_memory();
+  if (code < 0 && S_ISDIR(about.st_mode) && c->unit_count == before) {
+    hp_complain("%s: no .warc, .warc.gz, .warc.zst or .wet.gz file in this folder; name files", operand);
+    code = HP_EXIT_FAILED;
+  }
+  free(path);
+  return code;
+}
+
+/*** options as text ***/
+
+typedef struct field {
+  const char *name;
+  uint64_t *value;
+} field;
+
+enum { FIELDS = 8 };
+
+static void list_fields(hp_map_options *o, uint64_t *profiles, field fields[FIELDS]) {
+  const field all[FIELDS] = {
+      {"profiles", profiles}, {"memory", &o->memory},       {"time_ns", &o->time_ns}, {"nodes", &o->nodes},
+      {"depth", &o->depth},   {"sample_of", &o->sample_of}, {"seed", &o->seed},       {"study_bytes", &o->study_bytes}};
+  memcpy(fields, all, sizeof all);
+}
+
+static void write_options(FILE *file, const hp_crawl *c) {
+  hp_map_options map = c->map;
+  uint64_t profiles = map.profiles;
+  field fields[FIELDS];
+  list_fields(&map, &profiles, fields);
+  for (int i = 0; i < FIELDS; i++) fprintf(file, "option\t%s\t%" PRIu64 "\n", fields[i].name, *fields[i].value);
+  fprintf(file, "option\trecords\t%d\n", map.records);
+  for (size_t i = 0; i < map.selector_count; i++) {
+    fputs("option\tselect\t", file);
+    hp_write_escaped(file, map.selectors[i], strlen(map.selectors[i]));
+    fputc('\n', file);
+  }
+}
+
+static bool read_option(hp_crawl *c, const char *name, const char *value) {
+  uint64_t profiles = c->map.profiles;
+  field fields[FIELDS];
+  list_fields(&c->map, &profiles, fields);
+  for (int i = 0; i < FIELDS; i++)
+    if (!strcmp(name, fields[i].name)) *fields[i].value = strtoull(value, NULL, 10);
+  c->map.profiles = (unsigned)profiles;
+  if (!strcmp(name, "records")) c->map.records = *value == '1';
+  if (strcmp(name, "select")) return true;
+  char **grown = realloc(c->selectors, (c->map.selector_count + 1) * sizeof *grown);
+  if (!grown) return false;
+  c->selectors = grown;
+  c->map.selectors = (const char *const *)grown;
+  grown[c->map.selector_count] = strdup(value);
+  return grown[c->map.selector_count++];
+}
+
+/*** the plan ***/
+
+static int compare_units(const void *a, const void *b) {
+  const hp_unit *x = a, *y = b;
+  int order = strcmp(x->path, y->path);
+  return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+bool hp_crawl_name_units(hp_crawl *c) {
+  char *text = NULL;
+  size_t length = 0, kept = 0;
+  FILE *file = open_memstream(&text, &length);
+  if (!file) return false;
+  write_options(file, c);
+  bool fine = !ferror(file) && !fclose(file);
+  if (fine && c->unit_count) qsort(c->units, c->unit_count, sizeof *c->units, compare_units);
+  for (size_t i = 0; fine && i < c->unit_count; i++) {
+    if (kept && !compare_units(&c->units[kept - 1], &c->units[i])) {
+      free(c->units[i].path);
+      continue;
+    }
+    c->units[kept] = c->units[i];
+    hp_unit_name(&c->units[kept++], text);
+  }
+  if (fine) c->unit_count = kept;
+  free(text);
+  return fine;
+}
+
+static bool make_folder(const char *folder, const char *name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return !mkdir(path, 0777) || errno == EEXIST;
+}
+
+/* Removes temporary files of processes that were killed. */
+static void remove_temporary(const char *folder, const char *name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  DIR *directory = opendir(path);
+  for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    size_t length = strlen(entry->d_name);
+    if (entry->d_name[0] == '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".tmp"))
+      unlinkat(dirfd(directory), entry->d_name, 0);
+  }
+  if (directory) closedir(directory);
+}
+
+int hp_crawl_write_plan(hp_crawl *c) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/plan.tsv", c->folder);
+  if (!c->resume && !access(path, F_OK)) {
+    hp_complain("%s: has the results of a crawl; add --resume to continue it, or name another folder", c->folder);
+    return HP_EXIT_USAGE;
+  }
+  hp_new_file out;
+  if (!make_folder(c->folder, "") || !make_folder(c->folder, "units") ||
+      (c->map.records && !make_folder(c->folder, "records")) || !hp_new_file_open(&out, c->folder, "plan.tsv")) {
+    hp_complain("%s: cannot be written: %s; name another folder", c->folder, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  remove_temporary(c->folder, "units");
+  remove_temporary(c->folder, "records");
+  fprintf(out.file, "hpar-crawl-plan-1\t%s\n", hpar_version());
+  write_options(out.file, c);
+  for (size_t i = 0; i < c->unit_count; i++) {
+    const hp_unit *u = &c->units[i];
+    fprintf(out.file, "unit\t%s\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\t%d\t", u->id, u->first, u->last,
+            (int)u->format, u->size, u->is_stream);
+    hp_write_escaped(out.file, u->path, strlen(u->path));
+    fputc('\n', out.file);
+  }
+  if (hp_new_file_finish(&out)) return -1;
+  hp_complain("%s: cannot be written: %s", path, strerror(errno));
+  return HP_EXIT_FAILED;
+}
+
+static bool read_line(hp_crawl *c, char *line) {
+  char *fields[8], *at = line;
+  size_t count = 0;
+  while (at && count < 8) {
+    fields[count++] = at;
+    at = strchr(at, '\t');
+    if (at) *at++ = 0;
+  }
+  char *last = fields[count - 1];
+  hp_read_escaped(last, strlen(last));
+  if (count == 3 && !strcmp(fields[0], "option")) return read_option(c, fields[1], last);
+  if (count != 8 || strcmp(fields[0], "unit")) return true;
+  hp_unit unit = {.path = last,
+                  .first = strtoull(fields[2], NULL, 10),
+                  .last = strtoull(fields[3], NULL, 10),
+                  .format = (hp_unpack_format)atoi(fields[4]),
+                  .size = strtoull(fields[5], NULL, 10),
+                  .is_stream = atoi(fields[6])};
+  snprintf(unit.id, sizeof unit.id, "%s", fields[1]);
+  return add_unit(c, &unit);
+}
+
+int hp_crawl_read_plan(hp_crawl *c, const char *folder) {
+  char path[4096], *line = NULL;
+  size_t capacity = 0;
+  snprintf(path, sizeof path, "%s/plan.tsv", folder);
+  FILE *file = fopen(path, "re");
+  if (!file) {
+    hp_complain("%s: is not the folder of a crawl: %s; name the folder of --out", folder, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  c->folder = folder;
+  int code = -1;
+  ssize_t length = getline(&line, &capacity, file);
+  if (length > 0) line[length - 1] = 0;
+  const char *version = length > 0 && !strncmp(line, "hpar-crawl-plan-1\t", 18) ? line + 18 : NULL;
+  if (!version || strcmp(version, hpar_version())) {
+    hp_complain("%s: is the plan of version %s; use that version of hpar", path, version ? version : "(unknown)");
+    code = HP_EXIT_FAILED;
+  }
+  while (code < 0 && (length = getline(&line, &capacity, file)) > 0) {
+    if (line[length - 1] == '\n') line[length - 1] = 0;
+    if (!read_line(c, line)) code = no_memory();
+  }
+  free(line);
+  fclose(file);
+  return code;
+}
+
+void hp_crawl_free(hp_crawl *c) {
+  for (size_t i = 0; i < c->unit_count; i++) free(c->units[i].path);
+  for (size_t i = 0; i < c->map.selector_count; i++) free(c->selectors[i]);
+  free(c->units);
+  free(c->selectors);
+}

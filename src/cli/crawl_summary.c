@@ -1,0 +1,310 @@
+/* The summary of a crawl: the sums of all units as JSON and as Markdown, and the records that the
+ * results leave out. The bytes depend on the inputs and the options only. */
+
+#include "cli/crawl.h"
+#include "cli/json.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP_ENTRIES = 100, TABLE_ROWS = 15 };
+
+typedef struct reduction {
+  const hp_crawl *crawl;
+  hp_unit_results results;
+  size_t done;
+} reduction;
+
+static void number(hp_json *json, const char *key, uint64_t value) {
+  hp_json_key(json, key);
+  hp_json_number(json, value);
+}
+
+/*** histograms ***/
+
+typedef struct bucket {
+  uint64_t least, count;
+} bucket;
+
+static int by_least(const void *a, const void *b) {
+  const bucket *x = a, *y = b;
+  return (x->least > y->least) - (x->least < y->least);
+}
+
+/* Returns the buckets in order; the caller frees them with free. */
+static bucket *sorted_buckets(const hp_tally_table *t) {
+  bucket *buckets = malloc((t->count + 1) * sizeof *buckets);
+  if (!buckets) return NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < t->capacity; i++)
+    if (t->entries[i].key) buckets[count++] = (bucket){strtoull(t->entries[i].key, NULL, 10), t->entries[i].count};
+  qsort(buckets, count, sizeof *buckets, by_least);
+  return buckets;
+}
+
+static uint64_t total_of(const bucket *buckets, uint32_t count) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < count; i++) all += buckets[i].count;
+  return all;
+}
+
+/* Returns the least value of the bucket that has the quantile, in thousandths. */
+static uint64_t quantile(const bucket *buckets, uint32_t count, uint64_t all, unsigned thousandths) {
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    before += buckets[i].count;
+    if (before * 1000 >= all * thousandths) return buckets[i].least;
+  }
+  return 0;
+}
+
+static const struct {
+  const char *name;
+  unsigned thousandths;
+} quantiles[] = {{"p1", 10}, {"p10", 100}, {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}, {"max", 1000}};
+enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+
+static bool write_histogram(hp_json *json, const hp_tally_table *t) {
+  bucket *buckets = sorted_buckets(t);
+  if (!buckets) return false;
+  uint64_t all = total_of(buckets, t->count);
+  hp_json_open(json, '{');
+  number(json, "count", all);
+  for (int i = 0; i < QUANTILES; i++)
+    number(json, quantiles[i].name, quantile(buckets, t->count, all, quantiles[i].thousandths));
+  hp_json_key(json, "buckets");
+  hp_json_open(json, '[');
+  for (uint32_t i = 0; i < t->count; i++) {
+    hp_json_open(json, '[');
+    hp_json_number(json, buckets[i].least);
+    hp_json_number(json, buckets[i].count);
+    hp_json_close(json, ']');
+  }
+  hp_json_close(json, ']');
+  hp_json_close(json, '}');
+  free(buckets);
+  return true;
+}
+
+/*** JSON ***/
+
+static bool write_keyed(hp_json *json, const hp_tally *tally, hp_family family) {
+  const hp_tally_table *t = &tally->tables[family];
+  bool top = hp_family_rule(family) == HP_TALLY_TOP;
+  const hp_tally_entry **sorted = hp_tally_sorted(tally, family, top);
+  if (!sorted) return false;
+  hp_json_open(json, '{');
+  if (top) {
+    number(json, "keys", t->count);
+    number(json, "error", t->error);
+    hp_json_key(json, "top");
+    hp_json_open(json, '[');
+  }
+  for (uint32_t i = 0; i < t->count && !(top && i >= TOP_ENTRIES); i++) {
+    hpar_string key = {sorted[i]->key, sorted[i]->length};
+    hp_json_break(json);
+    if (top) {
+      hp_json_open(json, '[');
+      hp_json_string(json, key);
+      hp_json_number(json, sorted[i]->count);
+      hp_json_close(json, ']');
+    } else {
+      number(json, sorted[i]->key, sorted[i]->count);
+    }
+  }
+  hp_json_break(json);
+  if (top) hp_json_close(json, ']');
+  hp_json_close(json, '}');
+  hp_free(sorted);
+  return true;
+}
+
+static void write_options(hp_json *json, const hp_map_options *o) {
+  hp_json_key(json, "options");
+  hp_json_open(json, '{');
+  number(json, "profiles", o->profiles);
+  number(json, "memory", o->memory);
+  number(json, "time_ns", o->time_ns);
+  number(json, "nodes", o->nodes);
+  number(json, "depth", o->depth);
+  number(json, "sample_of", o->sample_of);
+  number(json, "seed", o->seed);
+  number(json, "study_bytes", o->study_bytes);
+  hp_json_key(json, "selectors");
+  hp_json_open(json, '[');
+  for (size_t i = 0; i < o->selector_count; i++) hp_json_text(json, o->selectors[i]);
+  hp_json_close(json, ']');
+  hp_json_close(json, '}');
+}
+
+static bool write_json(FILE *file, const reduction *r) {
+  hp_json json = {.file = file};
+  const hp_tally *tally = &r->results.tally;
+  hp_json_open(&json, '{');
+  hp_json_key(&json, "format");
+  hp_json_text(&json, "hpar-crawl-1");
+  hp_json_key(&json, "version");
+  hp_json_text(&json, hpar_version());
+  number(&json, "units", r->crawl->unit_count);
+  number(&json, "units_done", r->done);
+  hp_json_break(&json);
+  write_options(&json, &r->crawl->map);
+  bool fine = true;
+  for (int f = 0; fine && f < HP_FAMILIES; f++) {
+    if (!tally->tables[f].count) continue;
+    hp_json_break(&json);
+    hp_json_key(&json, hp_family_name((hp_family)f));
+    fine = hp_family_rule((hp_family)f) == HP_TALLY_HISTOGRAM ? write_histogram(&json, &tally->tables[f])
+                                                              : write_keyed(&json, tally, (hp_family)f);
+  }
+  hp_json_break(&json);
+  hp_json_close(&json, '}');
+  fputc('\n', file);
+  return fine;
+}
+
+/*** Markdown ***/
+
+static void write_cell(FILE *file, const char *key, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    unsigned char c = (unsigned char)key[i];
+    if (c == '|') fputc('\\', file);
+    fputc(c < 0x20 ? ' ' : c, file);
+  }
+}
+
+static bool write_table(FILE *file, const hp_tally *tally, hp_family family) {
+  const hp_tally_table *t = &tally->tables[family];
+  const hp_tally_entry **sorted = hp_tally_sorted(tally, family, true);
+  if (!sorted) return false;
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < t->count; i++) all += sorted[i]->count;
+  fputs("| key | count | share |\n| --- | ---: | ---: |\n", file);
+  for (uint32_t i = 0; i < t->count && (i < TABLE_ROWS || family == HP_COUNTERS); i++) {
+    fputs("| ", file);
+    write_cell(file, sorted[i]->key, sorted[i]->length);
+    fprintf(file, " | %llu | ", (unsigned long long)sorted[i]->count);
+    if (family == HP_COUNTERS)
+      fputs("|\n", file);
+    else
+      fprintf(file, "%.2f%% |\n", all ? 100.0 * (double)sorted[i]->count / (double)all : 0);
+  }
+  if (t->error) fprintf(file, "\nEach count may be too small by up to %llu.\n", (unsigned long long)t->error);
+  hp_free(sorted);
+  return true;
+}
+
+static bool write_quantiles(FILE *file, const hp_tally *tally) {
+  fputs("\n## sizes\n\n| size | pages |", file);
+  for (int i = 0; i < QUANTILES; i++) fprintf(file, " %s |", quantiles[i].name);
+  fputs("\n| --- | ---: |", file);
+  for (int i = 0; i < QUANTILES; i++) fputs(" ---: |", file);
+  fputc('\n', file);
+  for (int f = 0; f < HP_FAMILIES; f++) {
+    const hp_tally_table *t = &tally->tables[f];
+    if (hp_family_rule((hp_family)f) != HP_TALLY_HISTOGRAM || !t->count) continue;
+    bucket *buckets = sorted_buckets(t);
+    if (!buckets) return false;
+    uint64_t all = total_of(buckets, t->count);
+    fprintf(file, "| %s | %llu |", hp_family_name((hp_family)f), (unsigned long long)all);
+    for (int i = 0; i < QUANTILES; i++)
+      fprintf(file, " %llu |", (unsigned long long)quantile(buckets, t->count, all, quantiles[i].thousandths));
+    fputc('\n', file);
+    free(buckets);
+  }
+  fputs("\nEach value is the least of its bucket. A bucket is at most 1/16 of its values wide.\n", file);
+  return true;
+}
+
+/* The speed-up that the outcomes allow, if adopting nodes costs nothing. */
+static void write_projections(FILE *file, const hp_tally *tally) {
+  char key[64];
+  bool first = true;
+  for (unsigned cores = 2; cores <= 64; cores *= 2) {
+    snprintf(key, sizeof key, "%02u cores: bytes", cores);
+    uint64_t bytes = hp_tally_count(tally, HP_PROJECTIONS, key);
+    snprintf(key, sizeof key, "%02u cores: time in bytes", cores);
+    uint64_t time = hp_tally_count(tally, HP_PROJECTIONS, key);
+    if (!time) continue;
+    if (first) fputs("\n## projected speed-up\n\n| cores | speed-up |\n| ---: | ---: |\n", file);
+    first = false;
+    fprintf(file, "| %u | %.2f |\n", cores, (double)bytes / (double)time);
+  }
+  if (!first) fputs("\nThe cost of a task is its bytes. Merging and waiting cost nothing.\n", file);
+}
+
+static bool write_markdown(FILE *file, const reduction *r) {
+  const hp_tally *tally = &r->results.tally;
+  fprintf(file, "# Crawl\n\nhpar %s, %zu of %zu units\n", hpar_version(), r->done, r->crawl->unit_count);
+  bool fine = write_quantiles(file, tally);
+  for (int f = 0; fine && f < HP_FAMILIES; f++) {
+    if (!tally->tables[f].count || hp_family_rule((hp_family)f) == HP_TALLY_HISTOGRAM || f == HP_PROJECTIONS) continue;
+    fprintf(file, "\n## %s\n\n", hp_family_name((hp_family)f));
+    fine = write_table(file, tally, (hp_family)f);
+  }
+  if (fine) write_projections(file, tally);
+  return fine;
+}
+
+/*** quarantine ***/
+
+static bool write_quarantine(FILE *file, const reduction *r) {
+  for (size_t i = 0; i < r->results.refusal_count; i++) {
+    const hp_refusal *q = &r->results.refusals[i];
+    hp_json json = {.file = file};
+    hp_json_open(&json, '{');
+    hp_json_key(&json, "file");
+    hp_json_text(&json, q->path);
+    number(&json, "offset", q->offset);
+    number(&json, "inner", q->inner);
+    number(&json, "record", q->record);
+    hp_json_key(&json, "reason");
+    hp_json_text(&json, q->reason);
+    hp_json_key(&json, "url");
+    hp_json_text(&json, q->url);
+    hp_json_close(&json, '}');
+    fputc('\n', file);
+  }
+  return true;
+}
+
+/*** all files ***/
+
+static bool write_file(const reduction *r, const char *name, bool (*write)(FILE *file, const reduction *r)) {
+  hp_new_file out;
+  bool opened = hp_new_file_open(&out, r->crawl->folder, name);
+  if (opened && !write(out.file, r)) {
+    hp_new_file_drop(&out);
+    hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+    return false;
+  }
+  if (opened && hp_new_file_finish(&out)) return true;
+  hp_complain("%s/%s: cannot be written: %s; make space and add --resume", r->crawl->folder, name, strerror(errno));
+  return false;
+}
+
+int hp_crawl_reduce(const hp_crawl *c) {
+  reduction r = {.crawl = c};
+  int code = HP_EXIT_FINE;
+  for (size_t i = 0; i < c->unit_count; i++) {
+    hpar_status status = hp_unit_read(&c->units[i], c->folder, &r.results);
+    if (!status) {
+      r.done++;
+      continue;
+    }
+    code = HP_EXIT_FAILED;
+    if (status == HPAR_ERROR_MEMORY) {
+      hp_unit_results_free(&r.results);
+      return hp_complain_status(NULL, status);
+    }
+    hp_complain("%s: has no complete results (unit %zu); run the command again with --resume",
+                hp_shown_name(c->units[i].path), i);
+  }
+  bool fine = hp_tally_limit(&r.results.tally) && write_file(&r, "quarantine.jsonl", write_quarantine) &&
+              write_file(&r, "summary.md", write_markdown) && write_file(&r, "summary.json", write_json);
+  hp_unit_results_free(&r.results);
+  return fine ? code : HP_EXIT_FAILED;
+}

@@ -1,0 +1,271 @@
+/* The map step: selects the records with pages, parses each page and counts. */
+
+#include "crawl/map_internal.h"
+
+#include "base/ascii.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+enum { KEPT_BODY = 4 << 20, MAX_ERRORS = 10000 };
+
+hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally *tally) {
+  hp_map *m = hp_allocate_zeroed(sizeof *m);
+  if (!m) return HPAR_ERROR_MEMORY;
+  m->options = *options;
+  m->tally = tally;
+  hpar_status status = hpar_parser_create(&m->parser);
+  if (!status) status = hpar_document_create(&m->document);
+  if (!status) status = hpar_selectors_create(&m->selectors);
+  for (size_t i = 0; !status && i < options->selector_count; i++)
+    status = hpar_selectors_add(m->selectors, options->selectors[i], strlen(options->selectors[i]), NULL);
+  if (status) {
+    hp_map_destroy(m);
+    return status;
+  }
+  *map = m;
+  return HPAR_OK;
+}
+
+void hp_map_destroy(hp_map *m) {
+  if (!m) return;
+  hpar_document_destroy(m->document);
+  hpar_parser_destroy(m->parser);
+  hpar_selectors_destroy(m->selectors);
+  hp_http_memory_free(&m->memory);
+  hp_tally_table_free(&m->names);
+  hp_tally_table_free(&m->attributes);
+  hp_free(m->url);
+  hp_free(m);
+}
+
+void hp_map_report_to(hp_map *m, const char *file, FILE *records, hp_map_refuse refuse, void *context) {
+  m->file = file;
+  m->records = records;
+  m->refuse = refuse;
+  m->context = context;
+}
+
+static bool count(hp_map *m, const char *key, uint64_t more) {
+  return hp_tally_add_text(m->tally, HP_COUNTERS, key, more);
+}
+
+bool hp_map_host(hpar_string url, hpar_string *host) {
+  const char *at = url.bytes, *end = at + url.length;
+  while (at < end && *at != ':') at++;
+  if (end - at < 3 || at[1] != '/' || at[2] != '/') return false;
+  at += 3;
+  const char *stop = at;
+  while (stop < end && *stop != '/' && *stop != '?' && *stop != '#') {
+    if (*stop == '@') at = stop + 1;
+    stop++;
+  }
+  *host = (hpar_string){at, (size_t)(stop - at)};
+  return stop > at;
+}
+
+/*** records ***/
+
+/* Returns whether a body without a media type begins as HTML does. */
+static bool begins_as_html(hpar_string body) {
+  static const char *const beginnings[] = {"<!doctype html", "<html", "<head", "<body", "<title", "<!--"};
+  size_t at = 0;
+  while (at < body.length && at < 512 && strchr(" \t\r\n\f\xEF\xBB\xBF", body.bytes[at])) at++;
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+    size_t length = strlen(beginnings[i]);
+    if (body.length - at >= length && hp_ascii_equal(body.bytes + at, beginnings[i], length)) return true;
+  }
+  return false;
+}
+
+static bool is_text(hpar_string text, const char *other) {
+  return text.length == strlen(other) && hp_ascii_equal(text.bytes, other, text.length);
+}
+
+static bool is_html(hpar_string type, hpar_string body) {
+  if (!type.length) return begins_as_html(body);
+  return is_text(type, "text/html") || is_text(type, "application/xhtml+xml");
+}
+
+static void refuse(hp_map *m, const hp_warc_record *record, const char *reason) {
+  if (m->refuse) m->refuse(m->context, record, reason);
+}
+
+/* Chooses pages by the hash of their URL (FNV-1a), so that each unit has its part of the sample. */
+static bool is_sampled(const hp_map *m, hpar_string url) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ m->options.seed * UINT64_C(0x9E3779B97F4A7C15);
+  for (size_t i = 0; i < url.length; i++) hash = (hash ^ (unsigned char)url.bytes[i]) * UINT64_C(0x100000001b3);
+  hash ^= hash >> 32;
+  return (hash * UINT64_C(0xD6E8FEB86659FD93) >> 32) % m->options.sample_of == 0;
+}
+
+static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
+                         const hp_map_page *page, const hpar_stats *stats);
+
+static const char *quirks_name(hpar_quirks quirks) {
+  return quirks == HPAR_QUIRKS ? "quirks" : quirks == HPAR_LIMITED_QUIRKS ? "limited-quirks" : "no-quirks";
+}
+
+static bool count_sizes(hp_map *m, const hp_map_page *page, const hpar_stats *stats) {
+  hp_tally *t = m->tally;
+  return hp_tally_add_value(t, HP_SIZE_BYTES, page->length) && hp_tally_add_value(t, HP_SIZE_NODES, stats->nodes) &&
+         hp_tally_add_value(t, HP_SIZE_TOKENS, stats->tokens) &&
+         hp_tally_add_value(t, HP_SIZE_ELEMENTS, page->elements) && hp_tally_add_value(t, HP_SIZE_DEPTH, page->depth) &&
+         hp_tally_add_value(t, HP_SIZE_ATTRIBUTES, page->attributes) && count(m, "nodes", stats->nodes) &&
+         count(m, "tokens", stats->tokens) && count(m, "elements", page->elements) &&
+         count(m, "attributes", page->attributes);
+}
+
+static bool count_encoding(hp_map *m, const hpar_stats *stats) {
+  char key[96];
+  snprintf(key, sizeof key, "%s by %s", stats->encoding ? stats->encoding : "unknown",
+           stats->encoding_source ? stats->encoding_source : "unknown");
+  return hp_tally_add_text(m->tally, HP_ENCODINGS, key, 1) &&
+         hp_tally_add_text(m->tally, HP_QUIRKS, quirks_name(hpar_document_quirks(m->document)), 1);
+}
+
+static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message, hp_map_page *page,
+                       const hpar_stats *stats) {
+  unsigned profiles = m->options.profiles;
+  hpar_string host;
+  bool fine = count(m, "pages", 1) && count(m, "page_bytes", page->length) && hp_map_tree(m, page);
+  if (fine && profiles & HP_PROFILE_SIZES) fine = count_sizes(m, page, stats);
+  if (fine && profiles & HP_PROFILE_ENCODINGS) fine = count_encoding(m, stats);
+  if (fine && profiles & HP_PROFILE_LINKS) {
+    fine = hp_map_links(m, page);
+    if (fine && hp_map_host(page->url, &host)) fine = hp_tally_add(m->tally, HP_PAGE_HOSTS, host.bytes, host.length, 1);
+  }
+  if (fine && profiles & HP_PROFILE_TEXT) fine = hp_map_text(m);
+  if (fine && profiles & HP_PROFILE_ERRORS) fine = hp_map_errors(m);
+  if (fine && m->options.selector_count) fine = hp_map_selectors(m);
+  if (fine && m->options.records) fine = write_record(m, record, message, page, stats);
+  if (!fine || !(profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION)) || !is_sampled(m, page->url)) return fine;
+  fine = count(m, "sampled_pages", 1);
+  if (fine && profiles & HP_PROFILE_STATES) fine = hp_map_states(m, page);
+  if (fine && profiles & HP_PROFILE_SPECULATION && page->length >= m->options.study_bytes)
+    fine = hp_map_speculation(m, page);
+  return fine;
+}
+
+static hpar_status parse_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message) {
+  hp_map_page page = {.bytes = message->body.bytes,
+                      .length = message->body.length,
+                      .url = record->uri,
+                      .encoding = hpar_encoding_name(message->charset) ? message->charset : NULL};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = page.encoding};
+  options.limits = (hpar_limits){
+      .nodes = m->options.nodes, .depth = m->options.depth, .memory = m->options.memory, .time_ns = m->options.time_ns};
+  if (m->options.profiles & HP_PROFILE_ERRORS) options.max_errors = MAX_ERRORS;
+  if (m->options.split_bytes && page.length >= m->options.split_bytes) {
+    options.mode = HPAR_MODE_PARALLEL;
+    options.threads = m->options.threads;
+  }
+  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_status status = hpar_parse(m->parser, &options, page.bytes, page.length, m->document, &stats);
+  if (status == HPAR_ERROR_UNSUPPORTED) {
+    refuse(m, record, "encoding");
+    return count(m, "unsupported_encodings", 1) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  }
+  bool fine = true;
+  if (status >= HPAR_LIMIT_DEPTH || status == HPAR_ERROR_MEMORY || status == HPAR_ERROR_TOO_LARGE) {
+    static const char *const limits[] = {"depth", "nodes", "memory", "attributes", "time", "input"};
+    refuse(m, record, status >= HPAR_LIMIT_DEPTH ? limits[status - HPAR_LIMIT_DEPTH] : "memory");
+    fine = count(m, "quarantined", 1);
+  } else if (!status) {
+    fine = count_page(m, record, message, &page, &stats);
+  }
+  hpar_document_clear(m->document);
+  if (status == HPAR_ERROR_ARGUMENT) return status;
+  return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
+
+static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
+  hp_http_message message;
+  hpar_status status = hp_http_read(record->block, m->options.memory, &m->memory, &message);
+  if (status == HPAR_ERROR_MEMORY) {
+    refuse(m, record, "memory");
+    return count(m, "quarantined", 1) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  }
+  char code[8];
+  snprintf(code, sizeof code, "%u", message.status);
+  bool fine = hp_tally_add_text(m->tally, HP_HTTP_STATUS, message.problem == HP_HTTP_HEAD ? "none" : code, 1);
+  if (fine && message.content_type.length)
+    fine = hp_tally_add(m->tally, HP_CONTENT_TYPES, message.content_type.bytes, message.content_type.length, 1);
+  if (fine && *message.coding) fine = hp_tally_add_text(m->tally, HP_CODINGS, message.coding, 1);
+  if (fine && message.chunked) fine = count(m, "chunked", 1);
+  if (fine && message.not_coded) fine = count(m, "stored_without_coding", 1);
+  if (fine && message.problem) {
+    fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_http_problem_name(message.problem), 1);
+    refuse(m, record, hp_http_problem_name(message.problem));
+    if (fine && message.problem == HP_HTTP_TOO_LARGE) fine = count(m, "quarantined", 1);
+  } else if (fine && message.status == 200 && is_html(message.content_type, message.body)) {
+    status = parse_page(m, record, &message);
+  }
+  hp_http_memory_clear(&m->memory, KEPT_BODY);
+  return fine ? status : HPAR_ERROR_MEMORY;
+}
+
+hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
+  bool fine = count(m, "records", 1);
+  if (fine && record->problem) {
+    refuse(m, record, hp_warc_problem_name(record->problem));
+    fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_warc_problem_name(record->problem), 1);
+    if (fine && record->problem == HP_WARC_TOO_LARGE) fine = count(m, "quarantined", 1);
+    return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
+  }
+  char key[32];
+  snprintf(key, sizeof key, "records_%.*s", record->type.length < 20 ? (int)record->type.length : 0,
+           record->type.bytes);
+  static const char *const types[] = {"warcinfo", "response",   "resource",     "request",
+                                      "metadata", "conversion", "continuation", "revisit"};
+  bool known = false;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) known = known || is_text(record->type, types[i]);
+  fine = fine && count(m, known ? key : "records_other", 1) && count(m, "record_bytes", record->block.length);
+  if (fine && record->truncated.length) fine = count(m, "truncated_by_crawler", 1);
+  if (!fine) return HPAR_ERROR_MEMORY;
+  if (is_text(record->type, "response")) return take_response(m, record);
+  if (is_text(record->type, "conversion"))
+    return hp_tally_add_value(m->tally, HP_TEXT_BYTES, record->block.length) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (is_text(record->type, "resource") && is_html(record->content_type, record->block)) {
+    hp_http_message message = {.body = record->block};
+    return parse_page(m, record, &message);
+  }
+  return HPAR_OK;
+}
+
+/*** lines of JSON ***/
+
+static void write_string(FILE *file, hpar_string text) {
+  fputc('"', file);
+  for (size_t i = 0; i < text.length; i++) {
+    unsigned char c = (unsigned char)text.bytes[i];
+    if (c == '"' || c == '\\')
+      fprintf(file, "\\%c", c);
+    else if (c < 0x20 || c >= 0x7F)
+      fprintf(file, "\\u%04x", c);
+    else
+      fputc(c, file);
+  }
+  fputc('"', file);
+}
+
+/* A byte beyond ASCII in a URL is written as the character with its number. */
+static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
+                         const hp_map_page *page, const hpar_stats *stats) {
+  FILE *file = m->records;
+  if (!file) return true;
+  fputs("{\"file\":", file);
+  write_string(file, (hpar_string){m->file, strlen(m->file)});
+  fprintf(file, ",\"offset\":%llu,\"inner\":%llu,\"record\":%llu,\"url\":", (unsigned long long)record->offset,
+          (unsigned long long)record->inner, (unsigned long long)record->index);
+  write_string(file, page->url);
+  fputs(",\"date\":", file);
+  write_string(file, record->date);
+  fprintf(file, ",\"status\":%u,\"bytes\":%zu,\"encoding\":\"%s\",\"encoding_source\":\"%s\",\"quirks\":\"%s\"",
+          message->status, page->length, stats->encoding, stats->encoding_source,
+          quirks_name(hpar_document_quirks(m->document)));
+  fprintf(file, ",\"tokens\":%llu,\"nodes\":%llu,\"elements\":%llu,\"attributes\":%llu,\"depth\":%llu}\n",
+          (unsigned long long)stats->tokens, (unsigned long long)stats->nodes, (unsigned long long)page->elements,
+          (unsigned long long)page->attributes, (unsigned long long)page->depth);
+  return true;
+}

@@ -1,0 +1,188 @@
+#!/bin/sh
+# Checks hpar crawl. The summary is equal for every number of processes, order of inputs and engine,
+# and after processes were killed, the disk was full and the crawl was resumed. A record that ends
+# its process, or is above a limit, goes to the quarantine. Wrong usage causes one sentence.
+# HPAR_TEST_FULL=1 also starts Dask, where it is installed.
+
+hpar=$1
+source=$(cd "$(dirname "$0")" && pwd)
+corpus=$HPAR_BUILD_DIR/hpar-corpus
+kill=$HPAR_BUILD_DIR/tests/libkill.so
+. "$source/support/tally.sh"
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+check() { if eval "$2"; then fine; else wrong "$1 (status $status): $2"; fi; }
+# crawl ARGUMENT...: runs hpar crawl. Sets `status`.
+crawl() {
+  "$hpar" crawl "$@" >out 2>err
+  status=$?
+}
+# equal DIR: checks that the results of DIR are those of the first crawl.
+equal() { check "$1" "test $status = 0 && cmp -s one/summary.json $1/summary.json && cmp -s one/summary.md $1/summary.md && cmp -s one/quarantine.jsonl $1/quarantine.jsonl"; }
+# usage TEXT STATUS ARGUMENT...: checks a message of one line and the status.
+usage() {
+  text=$1 expected=$2
+  shift 2
+  crawl "$@"
+  check "crawl $*" "test $status = $expected && test \$(wc -l <err) = 1 && grep -q \"$text\" err"
+}
+# record TYPE URL FILE: writes a record with the contents of the file.
+record() {
+  printf 'WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %s\r\n\r\n' \
+    "$1" "$2" "$(wc -c <"$3")"
+  cat "$3"
+  printf '\r\n\r\n'
+}
+
+"$hpar" parse --predictor help >names 2>/dev/null && profiles=all || profiles=sizes,encodings,elements,links,text,errors
+mkdir data
+for seed in 1 2 3 4; do
+  "$corpus" generate --warc 150 --seed $seed --small --damage 5 >data/$seed.warc || exit 2
+done
+for format in gzip zstd; do
+  "$corpus" generate --warc 150 --seed 9 --small --$format >data/9.warc.$format 2>/dev/null || rm data/9.warc.$format
+done
+test ! -e data/9.warc.gzip || mv data/9.warc.gzip data/9.warc.gz
+test ! -e data/9.warc.zstd || mv data/9.warc.zstd data/9.warc.zst
+set -- --profile $profiles --sample 1/5 --study-size 1000 --select 'a[href], b' --select p --records jsonl
+
+# Numbers of processes, orders of inputs, lists.
+crawl data "$@" --out one --threads 1
+check "a crawl" 'test $status = 0 && test ! -s out && grep -q "\"units_done\":$(ls data | wc -l)" one/summary.json'
+check "its records" 'test $(cat one/records/*.jsonl | wc -l) = $(sed -n "s/^\"pages\":\([0-9]*\),/\1/p" one/summary.json)'
+check "its counts" 'grep -q "\"records\":" one/summary.json && grep -q "^\"selector_matches\"" one/summary.json'
+crawl data "$@" --out two --threads 2
+equal two
+ls data/* | sort -r >list
+crawl @list data/1.warc "$@" --out eight --threads 8 --progress json
+equal eight
+check "progress" 'tail -n 1 err | grep -q "\"done\":$(ls data | wc -l),.*\"seconds_left\":0}"'
+
+# Continue: all units, some units, a damaged file of a unit.
+crawl data "$@" --out two
+check "results that exist" 'test $status = 2 && grep -q -e --resume err'
+crawl data "$@" --out two --resume
+equal two
+rm "$(ls two/units/*.tsv | head -n 1)" two/summary.json
+echo damaged >"$(ls two/units/*.tsv | tail -n 1)"
+crawl data "$@" --out two --resume
+equal two
+
+# Units by number, as engines run them.
+crawl data "$@" --out plan --engine parallel
+check "the lines for GNU parallel" 'test $status = 0 && grep -q "parallel --joblog .* crawl run" out && grep -q "crawl reduce" out'
+crawl reduce plan
+check "a summary without results" 'test $status = 1 && grep -q "no complete results" err'
+crawl run plan 1-99 --threads 2
+crawl run plan 0
+check "units by number" 'test $status = 0 && test ! -e plan/two'
+crawl reduce plan
+equal plan
+
+# Processes that are killed.
+crawl data "$@" --out killed --threads 2 &
+driver=$!
+sleep 0.1
+for child in $(cat /proc/$driver/task/$driver/children 2>/dev/null); do kill -9 $child 2>/dev/null; done
+kill -9 $driver 2>/dev/null
+wait $driver 2>/dev/null
+crawl data "$@" --out killed --threads 2 --resume &
+driver=$!
+sleep 0.05
+for child in $(ps -o pid= --ppid "$(cat /proc/$driver/task/$driver/children 2>/dev/null | cut -d ' ' -f 1)" 2>/dev/null); do
+  kill -9 "$child" 2>/dev/null
+done
+wait $driver
+crawl data "$@" --out killed --threads 2 --resume
+equal killed
+
+# A full disk: no file may exceed 4 KB.
+(
+  ulimit -f 8
+  trap '' XFSZ
+  crawl data "$@" --out full --threads 2
+  exit $status
+)
+status=$?
+check "a full disk" 'test $status = 1 && grep -q make.space err && grep -q "\"units_done\":0" full/summary.json'
+crawl data "$@" --out full --threads 2 --resume
+equal full
+
+# A stream is a unit, and parts of files are units.
+cat data/1.warc | "$hpar" crawl - --out stream "$@" >out 2>err
+status=$?
+crawl data/1.warc --out file "$@"
+check "standard input" 'test $status = 0 && cmp -s stream/summary.json file/summary.json'
+crawl data/1.warc --out parts --unit-size 20000 --profile $profiles --sample 1/1
+whole=$(sed -n 's/^"units":.*//;/^"counters"/,/^}/p' parts/summary.json)
+crawl data/1.warc --out whole --profile $profiles --sample 1/1
+check "parts of a file" 'test $status = 0 && test "$whole" = "$(sed -n "/^\"counters\"/,/^}/p" whole/summary.json)"'
+
+# Limits.
+printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n' >head
+{ cat head && echo '<p>small'; } >small
+{ cat head && awk 'BEGIN { for (i = 0; i < 40000; i++) printf "<p>text %d", i }'; } >large
+{ cat head && awk 'BEGIN { for (i = 0; i < 200; i++) printf "<div>" }'; } >deep
+{ record response http://a/ small && record response http://b/ large && record response http://c/ deep && record response http://d/ small; } >limits.warc
+crawl limits.warc --out limits --limit depth=100,memory=256K
+check "limits" 'test $status = 0 && grep -q "\"pages\":2" limits/summary.json && grep -q "\"quarantined\":2" limits/summary.json &&
+  grep -q "\"reason\":\"too-large\",\"url\":\"http://b/\"" limits/quarantine.jsonl && grep -q "\"reason\":\"depth\",\"url\":\"http://c/\"" limits/quarantine.jsonl'
+
+# A record that ends its process.
+if test -e "$kill"; then
+  { printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n' && echo '<p>marker that ends the process' | gzip -c; } >killer
+  { for i in 1 2 3 4 5; do record response http://a/$i small; done && record response http://k/1 killer &&
+    record response http://a/6 small && record response http://k/2 killer && record response http://a/7 small; } >killers.warc
+  LD_PRELOAD=$kill "$hpar" crawl killers.warc --out killers --threads 2 >out 2>err
+  status=$?
+  check "records that end their process" 'test $status = 0 && grep -q "\"pages\":7" killers/summary.json && test $(wc -l <killers/quarantine.jsonl) = 2 &&
+    grep -q "\"record\":5,\"reason\":\"killed\",\"url\":\"http://k/1\"" killers/quarantine.jsonl && grep -q "\"record\":7,\"reason\":\"killed\"" killers/quarantine.jsonl'
+fi
+
+# Export.
+if python3 -c 'import sqlite3' 2>/dev/null; then
+  crawl export one --sqlite one.db
+  check "SQLite" 'test $status = 0 && test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"one.db\").execute(\"select count(*) from records\").fetchone()[0])")" = "$(cat one/records/*.jsonl | wc -l)"'
+  usage "exists; name another" 1 export one --sqlite one.db
+fi
+
+# Wrong usage, before any work.
+usage "name an INPUT" 2 --out x
+usage "name the folder" 2 data
+usage "'spark' is not one of threads|dask|slurm|parallel" 2 data --out x --engine spark
+usage "nothing.warc: cannot be read" 1 data nothing.warc --out x
+usage "@nothing\|nothing: cannot be read" 1 @nothing --out x
+usage "select 'p\[', byte 3" 2 data --out x --select 'p['
+usage "profile: 'colours' is not" 2 data --out x --profile colours
+usage "limit: 'size=3' is not" 2 data --out x --limit size=3
+usage "sample: '5' is not" 2 data --out x --sample 5
+usage "no .warc" 1 one/units --out x
+usage "not the folder of a crawl" 1 reduce data
+usage "is no range" 2 run one 99
+usage "cannot be written" 1 data --out nothing/x
+command -v sbatch >/dev/null || usage "apt install slurm-wlm" 2 data --out x --engine slurm
+check "no work was done" 'test ! -e x'
+
+# An archive that wget writes, with charsets, codings, chunks, redirects and errors.
+if command -v wget >/dev/null && command -v python3 >/dev/null; then
+  python3 "$source/crawl_server.py" "$hpar" >out 2>err
+  status=$?
+  check "the archive of wget" 'test $status = 0'
+fi
+
+# Dask needs more time.
+if test -n "${HPAR_TEST_FULL:-}"; then
+  if /usr/bin/python3 -c 'import distributed' 2>/dev/null; then
+    for workers in 1 4; do
+      crawl data "$@" --out dask$workers --engine dask --threads $workers
+      equal dask$workers
+    done
+  else
+    usage "apt install python3-distributed" 2 data --out x --engine dask
+  fi
+fi
+
+echo "$passed passed, $failed failed"
+test $failed = 0
