@@ -100,7 +100,8 @@ static void test_damage(void) {
     for (int damage = 1; damage < ARCHIVE_DAMAGES; damage++) {
       archive_options o = {.seed = 31, .format = formats[f], .small = true};
       buffer archive = {0};
-      for (uint64_t i = 0; i < 9; i++) archive_damaged_record(&o, i, i == 4 ? damage : ARCHIVE_VALID, &archive);
+      for (uint64_t i = 0; i < 9; i++)
+        archive_damaged_record(&o, i, i == 4 ? (archive_damage)damage : ARCHIVE_VALID, &archive);
       log l = {0};
       CHECK(read_archive(archive.bytes, archive.length, 0, 1 << 20, NULL, &l) == HPAR_OK);
       uint64_t fine = l.counts[HP_WARC_FINE], all = 0;

@@ -83,7 +83,7 @@ static _Noreturn void run_child(const driver *d, size_t worker, size_t unit, pid
                      .killers = s->killers,
                      .killer_count = s->killer_count,
                      .progress = &d->progress[worker]};
-  _exit(hp_unit_run(&job));
+  _exit((int)hp_unit_run(&job));
 }
 
 static bool start(driver *d, size_t worker, size_t unit) {
