@@ -27,6 +27,7 @@ typedef struct shape {
 /* Longer than the distance in which a predictor searches backwards for the start of foreign
  * content. */
 #define TEN(text) text text text text text text text text text text
+#define BREAKS "<br><br><br><br><br><br><br><br><br><br><br><br>"
 #define FAR TEN(TEN(TEN("y<br>")))
 
 #define BUTTON "<select><button><selectedcontent></selectedcontent></button>"
@@ -120,6 +121,8 @@ static const shape shapes[] = {
     {"cells without a table, ended", "<p>x", "<td>xy</td>", "", 180000},
     {"comments in a table", "<table>", "</p><!---->", "", 180000},
     {"ends of headings and breaks", "<p>x", "</h1></h1><br><br>", "", 90000},
+    {"markers that remain", "",
+     "<table><td><b><b><b>" BREAKS BREAKS "<b>x<table><object><table></table></table></table>", "", 3000},
     {"ends of headings and bold", "<p>x", "</h1><b></b>", "", 150000},
     {"rows and cells without content", "<table>", "<tr><td>", "", 100000},
     {"paragraphs in a frameset", "<frameset>", "<p>", "", 400000},

@@ -9,13 +9,14 @@
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
   const hp_segment *s = &right->log.segments[right->taken];
-  return s->ends == HP_ENDS_HAZARD || s->raw_name ? NULL : s;
+  return s->ends == HP_ENDS_HAZARD || s->raw_name || s->begins_raw_text ? NULL : s;
 }
 
 bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
-  if (last->ends != HP_ENDS_CLEAN || !last->open_count || !next || next->start != last->end) return false;
+  if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_count || !next || next->start != last->end)
+    return false;
   c->left = left;
   c->position = last->end;
   left->hypotheses[0].end--; /* hp_worker_end_segment logs the segment again */

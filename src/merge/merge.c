@@ -1,6 +1,7 @@
 #include "merge/merge.h"
 
 #include "base/clock.h"
+#include "html/tokenizer/content.h"
 #include "html/tree/engine_loop.h"
 #include "html/tree/no_context.h"
 #include "merge/boundary.h"
@@ -121,6 +122,19 @@ static int find_hypothesis(const hp_merger *m, const hp_chunk_work *chunk) {
   return -1;
 }
 
+/* Returns whether no token begins in the chunk, because a token from before contains it. Each chunk
+ * has this hypothesis, too. The merger then ignores its log. */
+static bool is_passed(const hp_merger *m, const hp_chunk_work *chunk) {
+  return !m->strategy->at_chunk_boundary && position(m) >= chunk->limit;
+}
+
+void hp_merger_count_passed(hp_merger *m, uint64_t chunks) {
+  if (m->strategy->at_chunk_boundary) return;
+  m->counters->chunks_right_start += chunks;
+  m->counters->chunks_right += chunks;
+  m->counters->chunks_clean += chunks;
+}
+
 /* Chooses the start hypothesis and counts the chunk. */
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hp_merge_counters *counters = m->counters;
@@ -134,7 +148,15 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->segment = chunk->hypotheses[m->hypothesis].segment + chunk->taken;
   m->skipped = composed ? 0 : chunk->taken;
   m->is_rescued = m->rescued_to > chunk->cut;
-  m->is_clean = (hypothesis >= 0 || m->is_rescued) && (!chunk->cut_short || first >= chunk->limit);
+  bool right_start = hypothesis >= 0 || m->is_rescued;
+  m->is_passed = !right_start && is_passed(m, chunk);
+  if (m->is_passed) {
+    right_start = true;
+    m->segment = chunk->hypotheses[0].end;
+    m->skipped = m->segment - chunk->hypotheses[0].segment;
+  }
+  bool ends_early = chunk->cut_short && !chunk->is_complete;
+  m->is_clean = right_start && (!ends_early || first >= chunk->limit);
   m->is_right = true;
   m->audit = (hp_audit){0};
   if (!m->is_rescued)
@@ -143,7 +165,7 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
   counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
   counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
-  counters->chunks_right_start += hypothesis >= 0 || m->is_rescued;
+  counters->chunks_right_start += right_start;
   counters->levels[0].merges++;
   counters->respeculations += chunk->outcome.respeculations;
   counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
@@ -184,6 +206,16 @@ static void splice_found(hp_merger *m, const hp_log *log) {
   hp_finder_confirm(m->finder, m->segment ? s[-1].sightings_end : 0, s->sightings_end, is_inert);
 }
 
+/* Continues in the raw text of the current node. */
+static void begin_raw_text(hp_engine *engine) {
+  hp_builder *b = &engine->builder;
+  hp_atom name = current(b)->name;
+  b->original_mode = b->mode;
+  b->mode = HP_IN_TEXT;
+  engine->tokenizer.content = hp_content_of(name, b->scripting);
+  engine->tokenizer.last_start_tag = name;
+}
+
 /* Splices a segment in, all of whose assumptions hold, and builds the token that ends it. */
 static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
   const hp_log *log = &chunk->log;
@@ -197,6 +229,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   else
     hp_splice(&engine->builder, log, m->segment);
   engine->builder.prepared = s->prepared;
+  if (s->begins_raw_text) begin_raw_text(engine);
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
   m->counters->levels[0].segments++;
@@ -278,6 +311,7 @@ bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (!m->is_in_chunk) {
     if (!hp_merger_parse_until(m, chunk->cut)) return false;
     if (m->record) hp_note_chunk(m, chunk);
+    if (m->done && !chunk->failed) hp_merger_count_passed(m, 1);
     if (m->done || chunk->failed) return true;
     begin_chunk(m, chunk);
   }

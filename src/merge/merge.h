@@ -33,6 +33,7 @@ typedef struct hp_merger {
   bool done;         /* the end of the input was processed */
   /* The current chunk. The merger may leave it and return when more input is available. */
   bool is_in_chunk;
+  bool is_passed;           /* no token begins in it, and its worker has not predicted that */
   bool is_clean;            /* the merger has not parsed any of it */
   bool is_right;            /* no assumption was wrong */
   uint32_t segment;         /* the next segment of its log */
@@ -53,6 +54,8 @@ typedef struct hp_merger {
 bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Merges the log of a chunk. Returns as above. */
 bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
+/* Counts chunks that the last token of the input contains. */
+void hp_merger_count_passed(hp_merger *merger, uint64_t chunks);
 /* Parses to the end of the input. Requires: all input is available. */
 void hp_merger_finish(hp_merger *merger);
 

@@ -47,9 +47,9 @@ void hp_note_start(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
                                     .mode = hp_mode_name(s->raw_name ? HP_IN_TEXT : s->mode),
                                     .ns = (hpar_namespace)s->ns,
                                     .first = r->first == HP_NO_SEGMENT ? UINT64_MAX : r->first};
-  c->right_start = hypothesis >= 0;
+  c->right_start = hypothesis >= 0 || m->is_passed;
   c->hypotheses = chunk->hypothesis_count;
-  c->segments = r->end - r->segment;
+  c->segments = m->is_passed ? 0 : r->end - r->segment;
   for (uint32_t i = r->segment; i < r->end; i++)
     for (uint32_t questions = chunk->log.segments[i].questions; questions; questions &= questions - 1)
       c->assumed_by_kind[__builtin_ctz(questions)]++;
@@ -65,7 +65,8 @@ void hp_note_merged(hp_merger *m, const hp_chunk_work *chunk) {
   c->taken = visited - (uint32_t)c->failure_count - m->skipped;
   /* A token that began before the last segments may have ended the input. */
   if (c->taken + c->failure_count < c->segments && c->taken) c->outcome = HPAR_CHUNK_REPAIRED;
-  if (chunk->cut_short && c->outcome == HPAR_CHUNK_CLEAN) c->outcome = HPAR_CHUNK_REPAIRED;
+  if (chunk->cut_short && !chunk->is_complete && !m->is_passed && c->outcome == HPAR_CHUNK_CLEAN)
+    c->outcome = HPAR_CHUNK_REPAIRED;
 }
 
 void hp_note_wrong_assumption(hp_merger *m, const hp_segment *s, hpar_assumption assumption) {

@@ -38,8 +38,8 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
     case HP_LISTING:
     case HP_P:
     case HP_PRE:
-    case HP_TABLE:
-    case HP_ANY_HEADING: return P;
+    case HP_TABLE: return P;
+    case HP_ANY_HEADING: return P | TOP;
     case HP_LI: return LI | P;
     case HP_DD:
     case HP_DT: return DD | P;

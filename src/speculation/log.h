@@ -47,6 +47,9 @@ typedef struct hp_segment {
   uint8_t mode;                     /* the worker's mode at the end */
   bool mode_is_base;                /* the mode at the end is that of the outer context */
   bool frameset_not_ok, form_written;
+  /* The last open element is at the begin of its raw text, which the merger tokenizes. `mode` is
+   * the mode after the text. */
+  bool begins_raw_text;
   /* Some element is not where its tags are: see hp_builder. */
   bool misnested;
   /* Noah's Ark clause can read the flags of the elements of the run: see merge/ark.h. */

@@ -150,6 +150,12 @@ static inline bool build_plain_tokens(chunk_run *r, int *kind) {
   return true;
 }
 
+/* Returns whether the current node has raw text of which the worker has built nothing. */
+static bool is_at_raw_text(const hp_worker *w) {
+  const hp_builder *b = &w->engine.builder;
+  return b->mode == HP_IN_TEXT && !b->ignore_lf && b->depth && !hp_node_at(b->base, b->top->node)->first;
+}
+
 /* The tokenizer needs more input: widens it, or leaves the token to the merger. */
 static progress widen_or_stop(chunk_run *r) {
   hp_worker *w = r->worker;
@@ -159,8 +165,10 @@ static progress widen_or_stop(chunk_run *r) {
   w->done += r->at - chunk->cut;
   if (!tokenizer->last) w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - r->at;
   if (hp_worker_wastes_bytes(w)) w->saturated = true;
-  bool clean = hp_worker_is_at_boundary(w);
+  w->outer.now.begins_raw_text = is_at_raw_text(w);
+  bool clean = hp_worker_is_at_boundary(w) || w->outer.now.begins_raw_text;
   chunk->cut_short = true;
+  chunk->is_complete = clean;
   w->outer.now.end = r->at;
   if (!clean) w->outer.poisoned = HPAR_HAZARD_INPUT_TO_COME;
   hp_worker_end_segment(w, &chunk->log, clean ? HP_ENDS_CLEAN : HP_ENDS_HAZARD);

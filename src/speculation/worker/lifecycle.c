@@ -52,7 +52,7 @@ void hp_worker_clear(hp_worker *w, const hp_request *request, hp_chunk_work *chu
   w->outer.join_count = w->outer.join = 0;
   chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->taken = 0;
-  chunk->cut_short = false;
+  chunk->cut_short = chunk->is_complete = false;
   memset(&chunk->outcome, 0, sizeof chunk->outcome);
   memset(&chunk->guess, 0, sizeof chunk->guess);
 }

@@ -77,8 +77,8 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_stack_close_gaps(b);
   hp_listing_close_all_gaps(b);
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
-  s->mode = b->mode;
-  s->mode_is_base = b->mode == s->base_mode && !b->last[HP_TEMPLATE];
+  s->mode = s->begins_raw_text ? b->original_mode : b->mode;
+  s->mode_is_base = s->mode == s->base_mode && !b->last[HP_TEMPLATE];
   s->frameset_not_ok = !b->frameset_ok;
   s->form_written = b->form_known;
   s->form = b->form;

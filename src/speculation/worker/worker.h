@@ -59,6 +59,7 @@ typedef struct hp_chunk_work {
   bool truth_known;          /* see `truth` */
   bool failed;               /* out of memory: the log is empty */
   bool cut_short;            /* the log ends early, at an incomplete token or for its cost */
+  bool is_complete;          /* ... at a token that the chunk's input does not complete */
   uint32_t reach;            /* its end unless another thread takes a part; >= limit */
   /* Raises the limit and returns true, or returns false. The worker calls it at the limit. NULL:
    * no. */
