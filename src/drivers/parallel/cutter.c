@@ -6,6 +6,10 @@
  * available. */
 enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
 
+/* Of chunks of a page with scripts. The workers finish them in their order, so that the merger
+ * reaches each script early. */
+enum { SCRIPT_CHUNK_BYTES = 32 << 10 };
+
 bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut == HP_CUT_EXACT && !job->config.cuts; }
 
 void hp_cutter_open(hp_job *job) {
@@ -87,7 +91,8 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
 static bool may_join_chunks(const hp_job *job) {
   const hp_parallel_config *config = &job->config;
   return !config->cuts && !config->chunk_size && !config->chunks && !job->config.merges_as_tree && !job->pipelined &&
-         !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 && !job->plan.strategy->parse;
+         !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 &&
+         !job->plan.strategy->parse;
 }
 
 static void cut_by_options(hp_job *job) {
@@ -107,6 +112,7 @@ static void cut_by_policy(hp_job *job) {
   hp_cut_policy policy = (hp_cut_policy)job->plan.cut;
   size_t size = config->chunk_size     ? config->chunk_size
                 : config->chunks       ? request->length / config->chunks + 1
+                : config->scripts      ? SCRIPT_CHUNK_BYTES
                 : job->queue->by_range ? hp_shared_size(request->length, job->threads)
                                        : 0;
   cuts->count = 0;

@@ -110,7 +110,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
 }
 
 /* Gives the published chunks to the threads. The merger parses exactly, and therefore faster than a
- * worker. The first chunks are reserved for it. */
+ * worker. The first chunks are reserved for it, unless it runs scripts meanwhile. */
 static void assign_chunks(hp_job *job) {
   hp_chunk_queue *queue = job->queue;
   uint32_t published = hp_published_chunks(queue);
@@ -119,7 +119,7 @@ static void assign_chunks(hp_job *job) {
     atomic_store_explicit(&queue->head, published, memory_order_relaxed);
     return;
   }
-  size_t end = hp_merger_share(job->request.length, job->threads);
+  size_t end = job->config.scripts ? 0 : hp_merger_share(job->request.length, job->threads);
   hp_chunk_queue_reserve(queue, end);
 }
 

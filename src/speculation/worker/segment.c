@@ -202,7 +202,5 @@ bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
     outer->confident = confident;
     if (outer->token.kind == HPAR_TOKEN_EOF) return false;
   }
-  /* The text of a script may open elements. The next tokens that depend on them are split. */
-  if (name == HP_SCRIPT && w->engine.builder.defers_scripts) outer->confident &= 1u << HPAR_ASSUME_FORMATTING_CLEAN;
   return true;
 }
