@@ -4,7 +4,8 @@
  * the stopped thread fails after a minute. Parses that wait for all threads have threads that sleep
  * for a moment.
  *
- *   HPAR_VERBOSE=1  prints the longest time by which a parse exceeds the sequential one
+ *   late_test PART PARTS  runs every PARTS-th case, from case PART on
+ *   HPAR_VERBOSE=1        prints the longest time by which a parse exceeds the sequential one
  *
  * The hook is called at each token, and at each slice of decoding or validation. A number of calls
  * is therefore a place in the text. */
@@ -97,7 +98,14 @@ static const late_case cases[] = {
     {"inspected", {HPAR_OPTIONS_INIT, .threads = 3, .experiment.inspect = true}, .waits = true},
     {"merged as a tree",
      {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 4 << 10, .parallel.merge = HPAR_MERGE_TREE},
-     .waits = true},
+     .feed = 0},
+    {"few chunks merged as a tree",
+     {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .parallel.merge = HPAR_MERGE_TREE},
+     .feed = 0},
+    {"fed and merged as a tree",
+     {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 3, .parallel.chunk_size = 8 << 10,
+      .parallel.merge = HPAR_MERGE_TREE},
+     .feed = 40000},
     {"everything",
      {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 4 << 10, .max_errors = ERRORS, .source_offsets = true,
       .copy_input = true, .fragment = "body", .limits.nodes = 1000000},
@@ -248,13 +256,13 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   if (!fine) printf("  %s, stop after %ld calls, then %d\n", c->name, calls, (int)what);
 }
 
-static void every_case(unsigned places) {
+static void every_case(unsigned places, unsigned first, unsigned step) {
   random_state random = {7};
   hpar_parser *parser;
   hpar_document *document;
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
-  for (unsigned i = 0; i < CASES; i++) {
+  for (unsigned i = first; i < CASES; i += step) {
     fill_page(i + 1);
     outcome right = expect(&cases[i]);
     for (unsigned k = 0; k < places; k++)
@@ -296,7 +304,8 @@ static void automatic_mode(void) {
   hpar_document_destroy(document);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  unsigned first = count == 3 ? (unsigned)atoi(arguments[1]) : 0, step = count == 3 ? (unsigned)atoi(arguments[2]) : 1;
   if (!compare_possible()) return CHECK_SKIPPED;
   main_thread = pthread_self();
   sem_init(&release, 0, 0);
@@ -305,7 +314,7 @@ int main(void) {
   CHECK_EQ(hpar_document_create(&sequential), HPAR_OK);
   hp_worker_hook_progress(stop_here);
   unsigned places = compare_full() ? ALL_PLACES : PLACES * compare_scale() / 100;
-  every_case(places < LEAST_PLACES ? LEAST_PLACES : places);
+  every_case(places < LEAST_PLACES ? LEAST_PLACES : places, first, step ? step : 1);
   printf("%lu threads stopped, %lu chunks rescued\n", stops, rescues);
   if (getenv("HPAR_VERBOSE")) printf("%.3f ms after the sequential parse at most\n", (double)longest_delay / 1e6);
   CHECK(stops > 0);

@@ -98,7 +98,7 @@ static bool merge_chunk(hp_job *job) {
 
 /* Returns whether the merger can merge its chunk now. A merge tree must be complete before. */
 static bool is_ready(const hp_job *job) {
-  if (job->config.merges_as_tree)
+  if (job->config.merges_as_tree && !job->is_tree_closed)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
   return is_done(job);
 }
@@ -112,25 +112,31 @@ static void note_wait(const hp_job *job, uint64_t begin) {
 
 /*** late workers ***/
 
-/* The worker of the awaited chunk. */
+/* What the merger waits for: the worker of a chunk, or all workers of a merge tree. */
 typedef struct awaited {
   unsigned owner; /* its number + 1; 0: the thread that claimed the chunk has not started */
   uint32_t progress;
 } awaited;
 
+static awaited look_at_all_workers(const hp_job *job) {
+  awaited found = {.progress = atomic_load_explicit(&job->composed_chunks, memory_order_relaxed)};
+  for (unsigned i = 0; i < job->threads; i++)
+    found.progress += atomic_load_explicit(&job->team->workers[i]->progress, memory_order_relaxed);
+  return found;
+}
+
 static awaited look_at_worker(const hp_job *job) {
+  if (job->config.merges_as_tree && !job->is_tree_closed) return look_at_all_workers(job);
   awaited found = {.owner = atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->owner, memory_order_relaxed)};
   if (found.owner)
     found.progress = atomic_load_explicit(&job->team->workers[found.owner - 1]->progress, memory_order_relaxed);
   return found;
 }
 
-/* Returns whether the merger may parse the awaited chunk itself. A merge tree needs the logs of all
- * chunks, and a record states the chunks' joins, which a late worker may still change. So it may
- * the resources that it has found. */
+/* Returns whether the merger may parse the awaited chunk itself. A record states the chunks' joins,
+ * which a late worker may still change. So it may the resources that it has found. */
 static bool can_rescue(const hp_job *job) {
-  return job->threads > 1 && !job->pipelined && !job->config.merges_as_tree && !job->merger.record &&
-         !job->config.finder;
+  return job->threads > 1 && !job->pipelined && !job->merger.record && !job->config.finder;
 }
 
 /* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
@@ -175,12 +181,13 @@ static bool wait_until_ready(hp_job *job) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
       is_late = !wait_for_worker(job, sleeps) && can_rescue(job);
+      if (is_late && job->config.merges_as_tree) hp_merge_tree_close(job);
       sleeps = true; /* the worker makes progress */
     }
   }
   job->wait_ns += hp_now() - begin;
   note_wait(job, begin);
-  return !is_late;
+  return !is_late || is_ready(job);
 }
 
 static uint32_t merger_position(const hp_merger *m) {
@@ -259,7 +266,7 @@ void hp_merge_all(hp_job *job) {
         rescue_chunk(job);
         continue;
       }
-      if (!is_composed) hp_merge_tree_finish(job);
+      if (!is_composed && !job->is_tree_closed) hp_merge_tree_finish(job);
       is_composed = true;
     }
     merge_chunk(job);

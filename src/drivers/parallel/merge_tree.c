@@ -61,6 +61,36 @@ static void compose(hp_job *job, unsigned thread, hp_node_range node, unsigned l
                     hp_chunk_at(job->queue, node.low)->cut, hp_chunk_at(job->queue, node.high - 1)->limit);
 }
 
+#define CLOSED (UINT32_C(1) << 31)
+
+/* Returns false if the tree is closed. Otherwise the caller may change logs, until it calls
+ * end_composition. */
+static bool begin_composition(hp_job *job) {
+  uint32_t running = atomic_load_explicit(&job->compositions, memory_order_relaxed);
+  do {
+    if (running & CLOSED) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&job->compositions, &running, running + 1, memory_order_acquire,
+                                                  memory_order_relaxed));
+  return true;
+}
+
+static void end_composition(hp_job *job) { atomic_fetch_sub_explicit(&job->compositions, 1, memory_order_release); }
+
+static bool is_quiet(void *job) {
+  return atomic_load_explicit(&((hp_job *)job)->compositions, memory_order_acquire) == CLOSED;
+}
+
+/* A thread that ends a composition wakes the merger. */
+void hp_merge_tree_close(hp_job *job) {
+  enum { SPIN_NS = 50000, SLEEP_NS = 1000000 };
+  atomic_fetch_or_explicit(&job->compositions, CLOSED, memory_order_acq_rel);
+  hp_spin spin = {0};
+  while (!is_quiet(job) && hp_spin_on(&spin, SPIN_NS)) {
+  }
+  while (!is_quiet(job)) hp_event_count_sleep(&job->team->merger_event, SLEEP_NS, is_quiet, job);
+  job->is_tree_closed = true;
+}
+
 /* While text arrives, the number of chunks and the shape of the tree are unknown.
  * hp_merge_tree_finish then composes. */
 void hp_merge_tree_arrive(hp_job *job, unsigned thread, uint32_t chunk) {
@@ -69,7 +99,9 @@ void hp_merge_tree_arrive(hp_job *job, unsigned thread, uint32_t chunk) {
     hp_node_range node = node_over(chunk, level, count);
     if (node.middle >= count) continue; /* the node has no right half */
     if (!atomic_exchange_explicit(&hp_chunk_at(job->queue, node.middle)->arrived, true, memory_order_acq_rel)) break;
+    if (!begin_composition(job)) break;
     compose(job, thread, node, level);
+    end_composition(job);
   }
   atomic_fetch_add_explicit(&job->composed_chunks, 1, memory_order_release);
 }

@@ -13,6 +13,9 @@ struct hp_job;
 /* Notes that a chunk after the first is done, or that the merger parses it. Composes every node
  * that this completes. */
 void hp_merge_tree_arrive(struct hp_job *job, unsigned thread, uint32_t chunk);
+/* Lets no further composition begin, and waits for those that run. Afterwards the merger may take
+ * each chunk that is done, because no other thread changes its log. */
+void hp_merge_tree_close(struct hp_job *job);
 /* Composes the remaining nodes. Requires: all chunks have arrived, and no other thread works. */
 void hp_merge_tree_finish(struct hp_job *job);
 

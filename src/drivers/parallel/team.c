@@ -341,9 +341,8 @@ void hp_team_join_pool(hp_job *job) {
  * record, belong to the parse. */
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
-  return job->team->late && !job->pipelined && !job->config.merges_as_tree && !job->cutter.oracle &&
-         !job->merger.record && !job->config.finder && !plan->custom.predict &&
-         (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
+  return job->team->late && !job->pipelined && !job->cutter.oracle && !job->merger.record && !job->config.finder &&
+         !plan->custom.predict && (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
 }
 
 void hp_team_leave_pool(hp_job *job) {
@@ -355,6 +354,7 @@ void hp_team_leave_pool(hp_job *job) {
   atomic_store(&job->queue->closed, true);
   atomic_store(&job->queue->cancelled, true);
   hp_chunk_queue_wake(job->queue);
+  if (job->config.merges_as_tree) hp_merge_tree_close(job);
   unsigned threads = hp_pool_close(team->pool);
   hp_spin spin = {0};
   bool is_idle;

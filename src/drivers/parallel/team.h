@@ -43,6 +43,7 @@ typedef struct hp_job {
   uint32_t chunk;        /* the chunk that the merger is in */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
+  bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
   uint32_t valid_to;     /* with config.validates, the text before this offset is valid UTF-8 */
   char padding[HP_CACHE_LINE];
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
@@ -51,6 +52,7 @@ typedef struct hp_job {
   _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
   _Atomic bool not_bound;           /* the system has refused to bind some thread */
   _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */
+  _Atomic uint32_t compositions;    /* that run now, and whether the merge tree is closed */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
 } hp_job;
 
