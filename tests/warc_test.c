@@ -433,6 +433,11 @@ static void test_text(void) {
   CHECK(read_archive("\n\n", 2, 0, 1, NULL, &l) == HPAR_OK && !l.lines.length);
   CHECK(read_archive("WARC", 4, 0, 1, NULL, &l) == HPAR_OK && l.counts[HP_WARC_GARBAGE] == 1);
   CHECK(read_archive("<html>", 6, 0, 1, NULL, &l) == HPAR_OK && l.counts[HP_WARC_GARBAGE] == 2);
+  static const char cut[] = "WARC/1.0\r\nWARC-Ty\r\nWARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n";
+  log head = {0};
+  CHECK(read_archive(cut, sizeof cut - 1, 0, 1, NULL, &head) == HPAR_OK);
+  CHECK(head.counts[HP_WARC_HEAD] == 1 && head.counts[HP_WARC_FINE] == 1 && strstr(head.lines.bytes, "1 19+0 fine"));
+  free_log(&head);
   static const char folded[] = "WARC/1.1\nWARC-Target-URI: <http://a/>\nX:\n y\nContent-Length:\n 2\n\nab";
   CHECK(read_archive(folded, sizeof folded - 1, 0, 3, NULL, &l) == HPAR_OK && l.counts[HP_WARC_FINE] == 1);
   CHECK(strstr(l.lines.bytes, "'http://a/'"));

@@ -122,11 +122,12 @@ static int run_dask(const hp_crawl *c, const char *self, const char *folder) {
   char units[32], workers[32];
   snprintf(units, sizeof units, "%zu", c->unit_count);
   snprintf(workers, sizeof workers, "%u", c->threads);
-  /* Workers of a LocalCluster import the main module, so it is a file. */
+  /* Workers of a LocalCluster import the main module, so it is a file. Its name must not be that of
+   * a module that it imports. */
   hp_new_file out;
   char script[4200];
-  snprintf(script, sizeof script, "%s/dask.py", folder);
-  if (!hp_new_file_open(&out, folder, "dask.py") || fputs(dask_script, out.file) < 0 || !hp_new_file_finish(&out)) {
+  snprintf(script, sizeof script, "%s/run_dask.py", folder);
+  if (!hp_new_file_open(&out, folder, "run_dask.py") || fputs(dask_script, out.file) < 0 || !hp_new_file_finish(&out)) {
     hp_complain("%s: cannot be written: %s", script, strerror(errno));
     return HP_EXIT_FAILED;
   }

@@ -265,6 +265,22 @@ static bool finish_head(hp_warc_reader *r) {
   return true;
 }
 
+/* If the last line of the head begins another record, reports the head and begins again with that
+ * line. */
+static bool check_line(hp_warc_reader *r) {
+  const char *last = r->head.at + r->head.length - 1, *line = last;
+  while (line > r->head.at && line[-1] != '\n') line--;
+  size_t length = (size_t)(last - line) + 1;
+  if (line == r->head.at || length <= SIGNATURE || memcmp(line, signature, SIGNATURE)) return true;
+  hp_octets copy = {0};
+  if (!hp_octets_add(&copy, line, length)) return false;
+  r->head.length -= length;
+  bool fine = refuse(r, report_record(r, HP_WARC_HEAD)) && hp_octets_add(&r->head, copy.at, copy.length);
+  hp_octets_free(&copy);
+  begin_head(r, r->packed ? r->member : r->member + r->inner - length, r->packed ? r->inner - length : 0);
+  return fine && (!r->options.last || r->offset < r->options.last || refuse(r, false));
+}
+
 static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
   while (*at < end) {
     const char *line = memchr(*at, '\n', (size_t)(end - *at));
@@ -279,6 +295,7 @@ static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
     *at += length;
     r->inner += length;
     if (head_ends(&r->head)) return finish_head(r);
+    if (line && !check_line(r)) return false;
   }
   return true;
 }
