@@ -1,0 +1,95 @@
+// warcio_compare.mjs BUILD [RECORDS] [WARCIO]: compares the reader of web archives with npm's warcio.
+//
+// hpar-corpus in the folder BUILD generates archives: valid ones, and ones with one damaged record between valid ones.
+// Both readers must report the same records: offset, type, URI, length and hash of the block. For damaged archives this
+// holds for the records before the damaged one; the script counts how often warcio reads the records after it.
+// WARCIO is the folder of the package (npm install warcio). Exit status: 0 equal, 1 a difference, 77 no warcio.
+import {execFileSync} from "node:child_process";
+import {createReadStream, mkdtempSync, openSync, closeSync, rmSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join, resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+
+const [build, wanted = "100000", folder = "node_modules/warcio"] = process.argv.slice(2);
+let WARCParser;
+try {
+  ({WARCParser} = await import(pathToFileURL(join(resolve(folder), "dist", "index.js"))));
+} catch (error) {
+  console.log(`skipped: no warcio in ${folder}: ${error.message}`);
+  process.exit(77);
+}
+console.warn = () => {};
+const work = mkdtempSync(join(tmpdir(), "hpar-warcio-"));
+const program = name => join(resolve(build), name);
+
+function generate(path, options) {
+  const file = openSync(path, "w");
+  execFileSync(program("hpar-corpus"), ["generate", ...options], {stdio: ["ignore", file, "inherit"]});
+  closeSync(file);
+}
+
+const own = path => execFileSync(program("hpar-records"), [path], {maxBuffer: 1 << 30, encoding: "latin1"})
+  .split("\n").slice(0, -1).map(line => line.split("\t"));
+
+function hash(bytes) {
+  let value = 0x811c9dc5;
+  for (const byte of bytes) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
+  return value.toString(16).padStart(8, "0");
+}
+
+async function theirs(path) {
+  const records = [];
+  try {
+    const parser = new WARCParser(createReadStream(path), {parseHttp: false});
+    for await (const record of parser) {
+      const block = await record.readFully(false);
+      records.push(["fine", String(parser.offset), record.warcType ?? "", record.warcTargetURI ?? "",
+                    String(block.length), hash(block)]);
+    }
+  } catch (error) {
+    records.error = error;
+  }
+  return records;
+}
+
+const text = record => record.join(" ");
+let compared = 0, differences = 0, after = 0, afterEqual = 0, stale = 0;
+function same(a, b, where, before) {
+  compared++;
+  if (a && b && text(a) === text(b)) return;
+  // After a record without line breaks at its end, warcio reports the offset of that record again.
+  if (a && b && before && b[1] === before[1] && text([a[0], ...a.slice(2)]) === text([b[0], ...b.slice(2)])) {
+    stale++;
+    return;
+  }
+  if (differences++ < 10) console.log(`${where}: hpar ${a && text(a)}\n  warcio ${b && text(b)}`);
+}
+
+try {
+  const path = join(work, "archive");
+  const most = Number(wanted);
+  for (const format of ["plain", "gzip"]) {
+    const options = ["--warc", String(Math.floor(most / 4)), "--small", "--seed", "11"];
+    generate(path, format === "gzip" ? [...options, "--gzip"] : options);
+    const [a, b] = [own(path), await theirs(path)];
+    for (let i = 0; i < Math.max(a.length, b.length); i++) same(a[i], b[i], `${format}, record ${i}`, b[i - 1]);
+  }
+  // Damaged archives of 50 records: damage begins at the first report with a problem.
+  for (let seed = 1; compared < most && seed < most; seed++) {
+    generate(path, ["--warc", "50", "--small", "--seed", String(1000 + seed), "--damage", "2", ...(seed % 2 ? ["--gzip"] : [])]);
+    const [a, b] = [own(path), await theirs(path)];
+    const first = a.findIndex(record => record[0] !== "fine"), end = first < 0 ? a.length : first;
+    for (let i = 0; i < end; i++) same(a[i], b[i], `seed ${seed}, record ${i}`, b[i - 1]);
+    const known = new Set(b.map(text));
+    for (const record of a.slice(end)) {
+      if (record[0] !== "fine") continue;
+      after++;
+      afterEqual += known.has(text(record));
+    }
+  }
+} finally {
+  rmSync(work, {recursive: true});
+}
+console.log(`${compared} records compared, ${differences} differences, ${stale} stale offsets of warcio; ` +
+            `after damage hpar reads ${after} records, of which warcio reads ${afterEqual} equally`);
+process.exit(differences ? 1 : 0);
