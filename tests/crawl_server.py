@@ -67,10 +67,10 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         urls = [f"http://127.0.0.1:{server.server_address[1]}/page/{number}" for number in range(PAGES + 3)]
-        subprocess.run(["wget", "--quiet", "--warc-file=pages", "--no-warc-keep-log", "--delete-after", "--no-directories",
-                        *urls], cwd=folder, check=False, env={**os.environ, "no_proxy": "127.0.0.1"})
+        subprocess.run(["wget", "--quiet", "--warc-file=pages", "--no-warc-keep-log", "--no-warc-compression",
+                        "--delete-after", "--no-directories", *urls], cwd=folder, check=False, env={**os.environ, "no_proxy": "127.0.0.1"})
         server.shutdown()
-        subprocess.run([hpar, "crawl", "pages.warc.gz", "--out", "out", "--select", "a"], cwd=folder, check=True)
+        subprocess.run([hpar, "crawl", "pages.warc", "--out", "out", "--select", "a"], cwd=folder, check=True)
         with open(os.path.join(folder, "out", "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
     moved = sum(number % 10 == 7 for number in range(PAGES))
