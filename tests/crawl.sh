@@ -165,8 +165,9 @@ usage "cannot be written" 1 data --out nothing/x
 command -v sbatch >/dev/null || usage "apt install slurm-wlm" 2 data --out x --engine slurm
 check "no work was done" 'test ! -e x'
 
-# An archive that wget writes, with charsets, codings, chunks, redirects and errors.
-if command -v wget >/dev/null && command -v python3 >/dev/null; then
+# An archive that wget writes, with charsets, codings, chunks, redirects and errors. The codings need
+# zlib, as the archive in gzip does.
+if test -e data/9.warc.gz && command -v wget >/dev/null && command -v python3 >/dev/null; then
   python3 "$source/crawl_server.py" "$hpar" >out 2>err
   status=$?
   check "the archive of wget" 'test $status = 0'
