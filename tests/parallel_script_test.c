@@ -63,6 +63,7 @@ static outcome run(hpar_options options, const buffer *page) {
   chunks += stats.chunks;
   segments += stats.merge_levels[0].segments;
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) rejected += stats.wrong_assumptions_by_kind[i];
+  if (options.experiment.inspect && status == HPAR_OK) CHECK_EQ(hpar_chunk_count(parser), stats.chunks + 1);
   outcome got = {.status = status, .tree = toy_hash(document), .views = of.views, .scripts = of.scripts};
   if (status != HPAR_OK) return got;
   got.errors = hash_errors();
@@ -125,6 +126,7 @@ static void choose_way(random_state *from, hpar_options *options, const buffer *
   if (random_chance(from, 20)) options->experiment.strategy = name_of(from, hpar_strategy_name);
   if (random_chance(from, 20)) options->experiment.predictor = name_of(from, hpar_predictor_name);
   if (random_chance(from, 20)) options->experiment.mode_predictor = name_of(from, hpar_mode_predictor_name);
+  options->experiment.inspect = random_chance(from, 10);
   if (random_chance(from, 10)) {
     options->parallel.executor = HPAR_EXECUTOR_THREADS;
     options->threads = 2 + (unsigned)random_below(from, 2);
