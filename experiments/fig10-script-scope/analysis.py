@@ -58,6 +58,7 @@ def analyse(data):
     if agrees is None:
         return result
     result.verdict = AGREES if agrees else DIFFERS
+    result.reason = "" if agrees else "The program counts other headings than the paper's figure shows."
     sums = pages(data, result)
     result.why = "two headings at the script's position and with anchors, three without anchors"
     if sums:
