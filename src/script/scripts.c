@@ -126,7 +126,8 @@ static uint64_t hash_state(const hp_engine *engine) {
   enum { MAX_ENTRIES = 64 };
   const hp_builder *b = &engine->builder;
   uint64_t hash = mix(0, (uintptr_t)engine->tokenizer.at);
-  hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode << 16 | b->frameset_ok << 1 | b->ignore_lf);
+  hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode);
+  hash = mix(hash, (uint64_t)b->frameset_ok << 32 | b->ignore_lf);
   hash = mix(hash, (uint64_t)b->form << 32 | b->head);
   hash = mix(hash, (uint64_t)b->depth << 32 | b->gaps);
   hash = mix(hash, (uint64_t)b->formatting_count << 32 | b->template_count);
