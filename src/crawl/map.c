@@ -128,7 +128,8 @@ static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_me
                        const hpar_stats *stats) {
   unsigned profiles = m->options.profiles;
   hpar_string host;
-  bool fine = count(m, "pages", 1) && count(m, "page_bytes", page->length) && hp_map_tree(m, page);
+  bool fine = count(m, "pages", 1) && count(m, "page_bytes", page->length);
+  if (fine && (profiles & (HP_PROFILE_SIZES | HP_PROFILE_ELEMENTS) || m->options.records)) fine = hp_map_tree(m, page);
   if (fine && profiles & HP_PROFILE_SIZES) fine = count_sizes(m, page, stats);
   if (fine && profiles & HP_PROFILE_ENCODINGS) fine = count_encoding(m, stats);
   if (fine && profiles & HP_PROFILE_LINKS) {

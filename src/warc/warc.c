@@ -111,6 +111,18 @@ static bool read_length(hpar_string head, uint64_t *length) {
   return found;
 }
 
+/* Returns whether the head has two types: the end of a head is missing, and the fields of the next
+ * record follow. */
+static bool is_joined(hpar_string head) {
+  static const char name[] = "warc-type";
+  unsigned types = 0;
+  hpar_string value, field;
+  const char *end = head.bytes + head.length, *at = after_first_line(head);
+  while ((field = next_field(&at, end, &value)).length)
+    types += field.length == sizeof name - 1 && hp_ascii_equal(field.bytes, name, sizeof name - 1);
+  return types > 1;
+}
+
 /*** reports ***/
 
 static hpar_string without_brackets(hpar_string uri) {
@@ -249,7 +261,7 @@ static bool head_ends(const hp_octets *head) {
 static bool finish_head(hp_warc_reader *r) {
   hpar_string head = {r->head.at, r->head.length};
   uint64_t max_block = r->options.max_block ? r->options.max_block : usual_max_block;
-  if (!read_length(head, &r->content_length)) {
+  if (!read_length(head, &r->content_length) || is_joined(head)) {
     r->content_length = 0;
     bool goes_on = report_record(r, HP_WARC_HEAD);
     r->state = SEARCH;

@@ -17,7 +17,7 @@ typedef enum hp_warc_problem {
   HP_WARC_TRUNCATED, /* the file, or the member, ends before the record */
   HP_WARC_LENGTH,    /* other bytes than a record follow: Content-Length is too small */
   HP_WARC_TOO_LARGE, /* the block is above the limit */
-  HP_WARC_HEAD,      /* the head has no valid Content-Length, or no end within 64 KB */
+  HP_WARC_HEAD,      /* the head has no valid Content-Length, two types, or more than 64 KB */
   HP_WARC_GARBAGE,   /* these bytes are no record */
   HP_WARC_PACKED,    /* the compressed bytes are damaged */
   HP_WARC_PROBLEMS
