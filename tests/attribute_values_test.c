@@ -319,6 +319,10 @@ static void generated(void) {
     serialize(lazy, &got);
     serialize(eager, &expected);
     CHECK_BYTES(got.bytes, got.length, expected.bytes, expected.length);
+    decoding = HPAR_VALUES_AT_ONCE;
+    CHECK_EQ(parse((way)random_below(&random, WAYS), fragment, html.bytes, html.length, lazy), HPAR_OK);
+    decoding = HPAR_VALUES_ON_ACCESS;
+    CHECK_EQ(count_differences(lazy, eager), 0);
   }
   buffer_free(&html);
   buffer_free(&got);

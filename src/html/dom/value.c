@@ -58,48 +58,15 @@ static void unlock_values(hpar_document *document) {
 
 /*** decoding ***/
 
-/* Returns the first '&' of [at, end) that begins a reference, or `end`. */
-static const char *find_reference(const char *at, const char *end, hp_reference *reference) {
-  while (at < end && (at = memchr(at, '&', (size_t)(end - at)))) {
-    *reference = hp_read_reference(at, end, true, at, NULL);
-    if (reference->length) return at;
-    at = reference->end;
-  }
-  return end;
-}
-
-/* Copies [from, upto) to `to`, and up to HP_DECODING_SLACK bytes more. Most spans between
- * references are short. */
-static char *copy_span(char *to, const char *from, const char *upto, const char *end) {
-  if (upto - from <= HP_DECODING_SLACK && end - from >= HP_DECODING_SLACK)
-    memcpy(to, from, HP_DECODING_SLACK);
-  else
-    memcpy(to, from, (size_t)(upto - from));
-  return to + (upto - from);
-}
-
-/* Writes the decoded value to `to`. `at` is its first reference. Returns the end of the copy. */
-static char *decode(char *to, const char *from, const char *at, const char *end, hp_reference reference) {
-  for (;;) {
-    to = copy_span(to, from, at, end);
-    if (at == end) return to;
-    memcpy(to, reference.bytes, sizeof reference.bytes);
-    to += reference.length;
-    from = reference.end;
-    at = find_reference(from, end, &reference);
-  }
-}
-
 static void decode_item(hpar_document *document, hp_attributes *block, uint32_t index) {
   hp_attribute *item = &block->items[index];
   hp_range *range = &document->range;
   const char *end = item->value + item->length;
-  hp_reference reference;
-  const char *at = find_reference(item->value, end, &reference);
-  if (at == end) return;
+  const char *first = hp_find_value_reference(item->value, end, end);
+  if (first == end) return;
   size_t spare = atomic_load_explicit(&range->spare, memory_order_relaxed);
   begin_change(&document->values, block, index, spare);
-  char *bytes = range->base + spare, *stop = decode(bytes, item->value, at, end, reference);
+  char *bytes = range->base + spare, *stop = hp_decode_value_text(bytes, item->value, first, end, end);
   atomic_store_explicit(&range->spare, spare + (size_t)(stop - bytes), memory_order_release);
   __atomic_store_n(&item->value, bytes, __ATOMIC_RELEASE);
   __atomic_store_n(&item->length, (uint32_t)(stop - bytes), __ATOMIC_RELEASE);
@@ -120,11 +87,10 @@ hpar_string hp_decode_value(const hpar_document *document, const hp_attributes *
 hpar_string hp_read_value(const hp_attributes *block, uint32_t index, hp_arena *bytes) {
   const hp_attribute *item = &block->items[index];
   const char *end = item->value + item->length;
-  hp_reference reference;
-  const char *at = hp_is_deferred(block, index) ? find_reference(item->value, end, &reference) : end;
-  if (at == end) return (hpar_string){item->value, item->length};
+  const char *first = hp_is_deferred(block, index) ? hp_find_value_reference(item->value, end, end) : end;
+  if (first == end) return (hpar_string){item->value, item->length};
   char *to = hp_arena_take(bytes, hp_decoded_bound(item->length) + HP_DECODING_SLACK);
-  return (hpar_string){to, (size_t)(decode(to, item->value, at, end, reference) - to)};
+  return (hpar_string){to, (size_t)(hp_decode_value_text(to, item->value, first, end, end) - to)};
 }
 
 /*** comparison ***/

@@ -7,13 +7,7 @@
  * document protects all its deferred values. Other values need no lock. */
 
 #include "html/dom/document.h"
-
-/* Returns the maximal length of a decoded value. "&nGt;" and "&nLt;" are the only references that
- * are shorter than their replacements: they have 5 bytes and stand for 6. */
-static inline size_t hp_decoded_bound(size_t length) { return length + length / 5; }
-
-/* The decoder writes up to so many bytes after a decoded value. */
-enum { HP_DECODING_SLACK = 16 };
+#include "html/references/value_text.h"
 
 /* Decodes a deferred value. Returns the value. */
 __attribute__((cold)) hpar_string hp_decode_value(const hpar_document *document, const hp_attributes *block,

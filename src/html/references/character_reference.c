@@ -2,6 +2,7 @@
 
 #include "base/atom.h"
 #include "html/references/entities.h"
+#include "html/references/frequent.h"
 
 #include <string.h>
 
@@ -114,28 +115,15 @@ static hp_reference numeric(const char *p, const char *end, const char *base, hp
   return reference;
 }
 
-static hp_reference one(const char *end, char c) {
-  hp_reference reference;
-  reference.end = end;
-  reference.length = 1;
-  reference.bytes[0] = c;
-  return reference;
-}
-
 //§ character-reference-state
 hp_reference hp_read_reference(const char *at, const char *end, bool in_attribute, const char *base,
                                hp_errors *errors) {
   const char *name = at + 1;
-  /* Nine in ten references have one of these names. */
-  if (end - name >= 5) {
-    if (!memcmp(name, "amp;", 4)) return one(name + 4, '&');
-    if (!memcmp(name, "quot", 4) && name[4] == ';') return one(name + 5, '"');
-    if (!memcmp(name, "lt;", 3)) return one(name + 3, '<');
-    if (!memcmp(name, "gt;", 3)) return one(name + 3, '>');
-    if (!memcmp(name, "#39;", 4)) return one(name + 4, '\'');
-    if (!memcmp(name, "nbsp", 4) && name[4] == ';') {
-      hp_reference reference = one(name + 5, '\xC2');
-      reference.bytes[reference.length++] = '\xA0';
+  if (end - name >= 8) {
+    const hp_frequent_reference *frequent = hp_find_frequent_reference(name);
+    if (frequent) {
+      hp_reference reference = {.end = name + frequent->length, .length = frequent->value_length};
+      memcpy(reference.bytes, frequent->value, sizeof frequent->value);
       return reference;
     }
   }
@@ -170,6 +158,14 @@ hp_reference hp_read_reference(const char *at, const char *end, bool in_attribut
     report(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, reference.end, base);
   }
   reference.length = entity->value_length;
+  memcpy(reference.bytes, entity->value, sizeof entity->value);
+  return reference;
+}
+
+hp_reference hp_read_named_reference(const char *name, size_t length, bool semicolon) {
+  const hp_entity *entity = semicolon || length <= HP_LONGEST_LEGACY ? find(name, length) : NULL;
+  if (!entity || !(semicolon || entity->legacy)) return literal(name + length);
+  hp_reference reference = {.end = name + length + semicolon, .length = entity->value_length};
   memcpy(reference.bytes, entity->value, sizeof entity->value);
   return reference;
 }

@@ -16,6 +16,19 @@ static void defer(hp_tokenizer *t, hp_tag_state *tag, const char *from, const ch
   t->deferred_bytes += hp_decoded_bound(attribute->length);
 }
 
+/* Sets the next attribute's value to [from, upto), decoded. `at` is its first '&'. */
+static void decode(hp_tokenizer *t, const char *from, const char *at, const char *upto, hp_attribute *attribute) {
+  const char *first = hp_find_value_reference(at, upto, t->end);
+  attribute->value = from;
+  attribute->length = (uint32_t)(upto - from);
+  if (first == upto) return;
+  size_t room = (hp_decoded_bound(attribute->length) + HP_DECODING_SLACK + 7) & ~(size_t)7;
+  char *to = hp_arena_take(t->bytes, room);
+  char *stop = hp_decode_value_text(to, from, first, upto, t->end);
+  hp_rewrite rewrite = {.arena = t->bytes, .from = upto, .start = to, .at = stop, .limit = to + room};
+  attribute->value = hp_rewrite_end_copy(&rewrite, upto, &attribute->length);
+}
+
 /* Decodes the reference at `p`. Returns where the input continues. */
 static const char *decode_reference(hp_tokenizer *t, hp_rewrite *rewrite, const char *p) {
   hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors);
@@ -46,11 +59,14 @@ static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop,
 const char *hp_read_special_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, const char *stop, char quote,
                                   hp_attribute *attribute) {
   const char *end = t->end;
-  if (stop < end && *stop == '&' && may_defer(t, tag)) {
+  if (stop < end && *stop == '&' && !t->errors && !hp_range_is_limited(t->nodes->range)) {
     const char *p = t->scan->quote(stop + 1, end, quote);
     if (p == end) return end;
     if (*p == quote) {
-      defer(t, tag, value, p, attribute);
+      if (may_defer(t, tag))
+        defer(t, tag, value, p, attribute);
+      else
+        decode(t, value, stop, p, attribute);
       return p;
     }
   }
