@@ -1,5 +1,5 @@
-/* Decoding of whole attribute values. The reference is hp_read_reference, which reads the references
- * one by one.
+/* Decoding of whole attribute values. The results must equal those of hp_read_reference, which
+ * reads the references one by one.
  *
  *   HPAR_TEST_SCALE=P   percent of the 2,000 values (100) */
 

@@ -19,8 +19,8 @@ typedef struct hp_reference {
  * count from `base`. */
 hp_reference hp_read_reference(const char *at, const char *end, bool in_attribute, const char *base, hp_errors *errors);
 
-/* Looks up a name of letters and digits. Without a semicolon after it, the name must be valid alone.
- */
+/* Looks up a name of letters and digits. Without a semicolon after it, the name must be valid
+ * alone. */
 hp_reference hp_read_named_reference(const char *name, size_t length, bool semicolon);
 
 /* Returns true if more bytes after `end` can change the meaning of the reference whose text after

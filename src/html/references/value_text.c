@@ -3,9 +3,9 @@
 #include "html/references/character_reference.h"
 #include "html/references/frequent.h"
 
-/* The loops find the '&' of a block first. Their places do not depend on the references before them,
- * so the processor reads several references at once. While a loop is in a block, it reads up to
- * REACH bytes from the beginning of the block. */
+/* The loops find the '&' of a block first. Their places do not depend on the references before
+ * them, so the processor reads several references at once. While a loop is in a block, it reads up
+ * to REACH bytes from the beginning of the block. */
 enum { BLOCK = 64, REACH = BLOCK + 16 };
 
 static bool is_alphanumeric(char c) { return (unsigned char)((c | 0x20) - 'a') < 26 || (unsigned char)(c - '0') < 10; }

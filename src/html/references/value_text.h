@@ -2,9 +2,9 @@
 #define HP_HTML_REFERENCES_VALUE_TEXT_H
 
 /* Decodes the character references of a whole attribute value, without errors. The value has no CR
- * and no NUL. It copies 16 bytes at a time up to the next '&'. A table of the first two characters
- * finds the frequent references. Others need one look-up at most: without a semicolon, a name of
- * letters and digits is a reference only as a whole, and only if no equals sign follows. */
+ * and no NUL. A table of the first two characters has the frequent references. Others need one
+ * look-up at most: without a semicolon, a name of letters and digits is a reference only as a
+ * whole, and only if no equals sign follows. */
 
 #include <stddef.h>
 

@@ -11,6 +11,15 @@
  * 15 bytes, "=", a quote, and HP_PROBES times 16 bytes of value. */
 enum { HP_PROBES = 3, HP_FAST_REACH = 18 + 16 * HP_PROBES + 6 };
 
+/* Some bytes of a block of 64 bytes, as bits. */
+typedef struct hp_quote_block {
+  uint64_t quotes; /* '"' */
+  uint64_t odd;    /* '&' and controls */
+} hp_quote_block;
+
+enum { HP_QUOTE_BLOCK = 64 };
+_Static_assert((int)HP_QUOTE_BLOCK < (int)HP_FAST_REACH, "fast paths may read a block");
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
@@ -65,6 +74,18 @@ static inline unsigned probe_difference(const char *left, const char *right) {
   return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen(left), sixteen(right))));
 }
 
+/* Returns the quotation marks of a block. Their places do not depend on the attributes before
+ * them, so the processor reads several attributes at once. */
+static inline hp_quote_block probe_quotes(const char *at) {
+  hp_quote_block block = {0, 0};
+  for (unsigned i = 0; i < HP_QUOTE_BLOCK; i += 16) {
+    __m128i bytes = sixteen(at + i), low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    block.quotes |= (uint64_t)(unsigned)_mm_movemask_epi8(equal(bytes, '"')) << i;
+    block.odd |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(low, equal(bytes, '&'))) << i;
+  }
+  return block;
+}
+
 /* The set: space, LF and tab, the common white space. */
 static inline unsigned probe_white(const char *at) {
   __m128i bytes = sixteen(at);
@@ -111,6 +132,9 @@ static inline unsigned probe_white(const char *at) {
   while (n < 16 && (at[n] == ' ' || at[n] == '\n' || at[n] == '\t')) n++;
   return n;
 }
+
+/* Finds nothing: without vectors, probes find the end of each value. */
+static inline hp_quote_block probe_quotes(const char *at) { return (void)at, (hp_quote_block){0, 0}; }
 
 static inline unsigned probe_tag_end(const char *at) {
   unsigned n = 0;

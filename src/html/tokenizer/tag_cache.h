@@ -40,20 +40,21 @@ static inline bool hp_same_tag(const char *left, const char *right, unsigned len
   return probe_difference(left, right) >= length;
 }
 
-/* Reads the attributes as hp_read_attributes does, or finds them in the cache. Requires: no errors
- * are requested, HP_FAST_REACH bytes follow the tag's '<', and hp_reads_values is false for the
- * name. */
-static inline __attribute__((always_inline)) hp_tag_end hp_share_attributes(hp_tokenizer *t, hp_atom name,
-                                                                            const char *at) {
-  if (!t->cached_tags || hp_is_unique_attribute(at)) return hp_read_attributes(t, name, at, 0);
-  /* Most names are before byte 10. The end of the tag, or of 16 bytes more, varies most. */
+/* Reads the attributes as hp_read_attributes does, or finds them in the cache. `start` is the
+ * beginning of the name. Requires: no errors are requested, HP_FAST_REACH bytes follow the tag's
+ * '<', and hp_reads_values is false for the name. */
+static HP_INLINE hp_tag_end hp_share_attributes(hp_tokenizer *t, hp_atom name, const char *start, const char *at) {
+  if (!t->cached_tags || hp_is_unique_attribute(at)) return hp_read_attributes(t, name, start, at, 0);
+  /* Most names are before byte 13. The end of the tag, or of 16 bytes more, varies most. The search
+   * for it does not depend on the length of the name. */
+  const char *stop = start + 13 + probe_tag_end(start + 13);
   uint64_t key;
-  memcpy(&key, at + 2 + probe_tag_end(at + 10), sizeof key);
+  memcpy(&key, stop - 8, sizeof key);
   hp_cached_tag *tag = &t->cached_tags[key * HP_NAME_K1 >> 56];
   if (tag->key == key && tag->generation == t->cache_generation && t->end - at >= tag->length + 16 &&
       hp_same_tag(at, t->base + tag->offset, tag->length))
     return (hp_tag_end){at + tag->length, tag->attributes, tag->flags};
-  hp_tag_end end = hp_read_attributes(t, name, at, HP_SHARED_BLOCK);
+  hp_tag_end end = hp_read_attributes(t, name, start, at, HP_SHARED_BLOCK);
   if (end.attributes && end.at - at <= UINT16_MAX)
     *tag = (hp_cached_tag){key,
                            (uint32_t)(at - t->base),

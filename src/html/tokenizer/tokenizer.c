@@ -97,71 +97,7 @@ static int need_more(hp_tokenizer *t) {
   return HP_TOKEN_NEED_MORE;
 }
 
-static uint32_t next_serial(hp_tokenizer *t) {
-  if (++t->serial == 0) {
-    memset(t->seen, 0, t->seen_capacity * sizeof *t->seen);
-    t->serial = 1;
-  }
-  return t->serial;
-}
-
-/* Returns the limit of a block at the end of the arena: the end of the slab, or less if every byte
- * must be marked as used. */
-static inline const char *block_limit(const hp_arena *nodes, size_t room) {
-  if (!HP_ASAN || (size_t)(nodes->end - nodes->at) < room) room = (size_t)(nodes->end - nodes->at);
-  HP_UNPOISON(nodes->at, room);
-  return nodes->at + room;
-}
-
-static inline hp_tag_state open_tag(const hp_arena *nodes, uint32_t serial, hp_atom name, uint32_t mark) {
-  hp_attributes *attributes = (hp_attributes *)(void *)nodes->at;
-  return (hp_tag_state){.attributes = attributes,
-                        .item = attributes->items,
-                        .limit = block_limit(nodes, 256),
-                        .serial = serial,
-                        .deferred = mark,
-                        .name = name};
-}
-
-static inline bool is_room(const hp_tag_state *tag) {
-  return tag->limit - (char *)tag->item >= (ptrdiff_t)sizeof(hp_attribute);
-}
-
-/* The item of a block is beyond the limit if the block's header does not fit. */
-static __attribute__((noinline)) void make_room_for_attribute(hp_arena *nodes, hp_tag_state *tag) {
-  size_t used = (size_t)((char *)tag->item - (char *)tag->attributes), room = 2 * used + 8 * sizeof(hp_attribute);
-  if ((char *)tag->attributes == nodes->at && (size_t)(nodes->end - nodes->at) >= room) {
-    tag->limit = block_limit(nodes, room);
-    return;
-  }
-  char *moved = hp_arena_refill(nodes, room);
-  if ((char *)tag->item <= tag->limit) memcpy(moved, tag->attributes, used);
-  tag->attributes = (hp_attributes *)(void *)moved;
-  tag->item = (hp_attribute *)(void *)(moved + used);
-  tag->limit = moved + room;
-  if (nodes->at == tag->limit) {
-    nodes->at = moved;
-    tag->limit = block_limit(nodes, room);
-  }
-}
-
-/* Closes the block at `end`: after its last item, or at its beginning. */
-static inline void close_block(hp_arena *nodes, const hp_tag_state *tag, const void *end) {
-  if ((char *)tag->attributes != nodes->at) return;
-  nodes->at += (const char *)end - nodes->at;
-  if (tag->limit > nodes->at) HP_POISON(nodes->at, (size_t)(tag->limit - nodes->at));
-}
-
-static void add_attribute(hp_tokenizer *t, hp_tag_state *tag, hp_attribute attribute, const char *name_end) {
-  if (t->seen[attribute.name] == tag->serial) {
-    hp_error_at(t, HP_ERROR_DUPLICATE_ATTRIBUTE, name_end);
-    tag->deferred &= ~hp_next_value_bit(tag);
-    return;
-  }
-  t->seen[attribute.name] = tag->serial;
-  if (!is_room(tag)) make_room_for_attribute(t->nodes, tag);
-  *tag->item++ = attribute;
-}
+#include "html/tokenizer/attributes.inc"
 
 static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, hp_atom name, hp_ref attributes,
                     const char *start, const char *end) {
@@ -175,165 +111,6 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
   return hp_emit(t, token, kind, flags, start, end);
 }
 
-//§ before-attribute-name-state
-/* Reads one attribute, white space or '/' at `p` by the standard's states. Returns where the next
- * attribute may begin: at '>' if the tag ends there, or at the end of the input. */
-static __attribute__((noinline)) const char *read_any_attribute(hp_tokenizer *t, hp_tag_state *tag, const char *p) {
-  const char *end = t->end, *begin, *name_end;
-  while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
-  if (p == end || *p == '>') return p;
-  if (*p == '/') {
-    //§ self-closing-start-tag-state
-    p++;
-    if (p == end) return p;
-    if (*p == '>')
-      tag->flags = HP_TOKEN_SELF_CLOSING;
-    else
-      hp_error_at(t, HP_ERROR_UNEXPECTED_SOLIDUS_IN_TAG, p);
-    return p;
-  }
-  begin = p;
-  bool odd = false;
-  if (*p == '=') {
-    hp_error_at(t, HP_ERROR_UNEXPECTED_EQUALS_SIGN_BEFORE_ATTRIBUTE_NAME, p);
-    p++;
-  }
-  //§ attribute-name-state
-  for (; p < end; p++) {
-    unsigned kinds = hp_class(*p);
-    if (kinds & HP_BYTE_NAME_STOP) break;
-    if (kinds & HP_BYTE_ODD_NAME) {
-      odd = true;
-      if (!*p)
-        hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p);
-      else if (!(kinds & HP_BYTE_ALPHA))
-        hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_ATTRIBUTE_NAME, p);
-    }
-  }
-  if (p == end) return end;
-  hp_attribute attribute = {any_name(t, begin, p, odd), 0, p};
-  name_end = p;
-  //§ after-attribute-name-state
-  while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
-  if (p == end) return end;
-  if (*p == '=') {
-    //§ before-attribute-value-state
-    p++;
-    while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
-    if (p == end) return end;
-    if (*p == '"' || *p == '\'') {
-      p = hp_read_special_value(t, tag, p + 1, t->scan->quoted(p + 1, end, *p), *p, &attribute);
-      if (p == end || ++p == end) return end;
-      //§ after-attribute-value-(quoted)-state
-      if (!(hp_class(*p) & HP_BYTE_TAG_STOP)) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, p);
-    } else if (*p == '>') {
-      hp_error_at(t, HP_ERROR_MISSING_ATTRIBUTE_VALUE, p);
-    } else {
-      p = hp_read_unquoted_value(t, tag, p, &attribute);
-      if (p == end) return end;
-    }
-  }
-  add_attribute(t, tag, attribute, name_end);
-  return p;
-}
-
-/* Completes the block of the attributes before `item`. The tag ends at `end`. */
-static inline hp_tag_end close_tag(hp_tokenizer *t, hp_tag_state *tag, hp_attribute *item, const char *end) {
-  hp_attributes *attributes = tag->attributes;
-  if (item == attributes->items) {
-    close_block(t->nodes, tag, attributes);
-    return (hp_tag_end){end, 0, tag->flags};
-  }
-  attributes->count = (uint32_t)(item - attributes->items);
-  atomic_store_explicit(&attributes->deferred, tag->deferred, memory_order_relaxed);
-  close_block(t->nodes, tag, item);
-  return (hp_tag_end){end, hp_ref_of(t->nodes->range->base, attributes), tag->flags};
-}
-
-hp_tag_end hp_read_attributes(hp_tokenizer *t, hp_atom name, const char *p, uint32_t mark) {
-  const char *end = t->end;
-  uint32_t serial = next_serial(t), *seen = t->seen;
-  hp_tag_state tag = open_tag(t->nodes, serial, name, mark);
-  hp_attribute *item = tag.item;
-
-  for (;;) {
-    if (end - p >= HP_FAST_REACH) {
-      p += *p == ' ';
-      unsigned n = probe_attribute_name(p);
-      hp_atom atom;
-      if (!(atom = hp_short_name_atom(p, n))) {
-        name_end found = cached_attribute_name(t, p, n);
-        atom = found.atom;
-        n = found.length;
-        if (!atom) {
-          if (*p != '/' || p[1] != '>') goto slowly;
-          tag.flags = HP_TOKEN_SELF_CLOSING;
-          p++;
-          break;
-        }
-      }
-      if (seen[atom] == serial || tag.limit - (char *)item < (ptrdiff_t)sizeof *item) goto slowly;
-      const char *value = p + n, *stop = value;
-      if (*value == '=') {
-        char quote = *++value;
-        if (quote == '"' || quote == '\'') {
-          stop = ++value;
-          for (unsigned i = 0; i < HP_PROBES; i++) {
-            n = probe_quoted(stop, quote);
-            stop += n;
-            if (n < 16) goto stopped;
-          }
-          stop = t->scan->quoted(stop, end, quote);
-          if (stop == end) goto end_of_file;
-        stopped:
-          item->value = value;
-          item->length = (uint32_t)(stop - value);
-          if (*stop != quote) {
-            tag.item = item;
-            if ((stop = hp_read_special_value(t, &tag, value, stop, quote, item)) == end) goto end_of_file;
-          }
-          seen[atom] = serial;
-          item->name = atom;
-          item++;
-          p = stop + 1;
-          if (p == end) goto end_of_file;
-          if (*p == ' ') continue;
-          if (*p == '>') break;
-          if (!(hp_class(*p) & HP_BYTE_TAG_STOP)) hp_error_at(t, HP_ERROR_MISSING_WHITESPACE_BETWEEN_ATTRIBUTES, p);
-          while (p < end && (hp_class(*p) & HP_BYTE_WHITE)) p++;
-          continue;
-        }
-        n = probe_unquoted(value);
-        stop = value + n;
-        if (n - 1 > 14 || (*stop != '>' && !(hp_class(*stop) & HP_BYTE_WHITE))) goto slowly;
-      } else if (*stop != '>' && (*stop != ' ' || !hp_is_alpha(stop[1]))) {
-        goto slowly;
-      }
-      seen[atom] = serial;
-      item->name = atom;
-      item->length = (uint32_t)(stop - value);
-      item->value = value;
-      item++;
-      p = stop;
-      if (*p == '>') break;
-      continue;
-    }
-  slowly:
-    tag.item = item;
-    p = read_any_attribute(t, &tag, p);
-    item = tag.item;
-    seen = t->seen;
-    if (p == end) goto end_of_file;
-    if (*p == '>') break;
-  }
-
-  return close_tag(t, &tag, item, p + 1);
-
-end_of_file:
-  close_block(t->nodes, &tag, tag.attributes);
-  return (hp_tag_end){NULL, 0, 0};
-}
-
 static int end_in_tag(hp_tokenizer *t, hp_token *token) {
   if (!t->last) return need_more(t);
   hp_error_at(t, HP_ERROR_EOF_IN_TAG, t->end);
@@ -342,7 +119,7 @@ static int end_in_tag(hp_tokenizer *t, hp_token *token) {
 
 /* Reads a start tag from the end of its name, `p`, to the end of the tag. */
 static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
-  hp_tag_end tag = hp_read_attributes(t, name, p, 0);
+  hp_tag_end tag = hp_read_attributes(t, name, start, p, 0);
   if (!tag.at) return end_in_tag(t, token);
   return emit_tag(t, token, HPAR_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
 }
@@ -350,7 +127,7 @@ static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const 
 /* Reads an end tag, which drops its attributes, from the end of its name, `p`. */
 static int read_end_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
   hp_arena mark = *t->nodes;
-  hp_tag_end tag = hp_read_attributes(t, name, p, 0);
+  hp_tag_end tag = hp_read_attributes(t, name, p, p, 0);
   if (!tag.at) return end_in_tag(t, token);
   if (tag.attributes) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, tag.at - 1);
   if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, tag.at - 1);

@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 
+/* Forces inlining also where the compiler would prefer a call. */
+#define HP_INLINE inline __attribute__((always_inline))
+
 typedef enum hp_content {
   HP_CONTENT_DATA,
   HP_CONTENT_RCDATA,
@@ -83,8 +86,9 @@ typedef struct hp_tag_end {
 } hp_tag_end;
 
 /* Reads the attributes of the tag `name` from `at`, the end of the name, to the end of the tag. The
- * position of the tokenizer stays. `mark` is 0 or HP_SHARED_BLOCK, for the block. */
-hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *at, uint32_t mark);
+ * position of the tokenizer stays. `start` is a place in the tag, at most `at`: the search for
+ * quotation marks begins there. `mark` is 0 or HP_SHARED_BLOCK, for the block. */
+hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *start, const char *at, uint32_t mark);
 
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */
