@@ -108,11 +108,12 @@ static bool same_list(const hp_builder *a, const hp_builder *b) {
   return true;
 }
 
-static bool same_state(const hp_builder *a, const hp_builder *b) {
+static bool same_state(const hp_builder *a, const hp_shadow *shadow) {
+  const hp_builder *b = &shadow->builder;
   return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->template_count == b->template_count &&
          a->frameset_ok == b->frameset_ok && a->ignore_lf == b->ignore_lf && !a->head == !b->head &&
-         !a->form == !b->form && a->document->quirks == b->document->quirks &&
-         a->tokenizer->content == b->tokenizer->content;
+         !a->form == !b->form && a->document->quirks == hp_shadow_quirks(shadow) &&
+         a->tokenizer->content == hp_shadow_content(shadow);
 }
 
 static void note_inserted(void *context, const hp_shadow_insertion *insertion) {
@@ -155,7 +156,7 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   c->tokens++;
   if (c->differs) return;
   const hp_builder *b = &c->shadow.builder;
-  c->differs = !same_state(&engine->builder, b) || c->open != b->depth - b->gaps;
+  c->differs = !same_state(&engine->builder, &c->shadow) || c->open != b->depth - b->gaps;
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
            t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,

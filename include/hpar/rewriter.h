@@ -244,7 +244,7 @@ HPAR_API const char *hpar_rewriter_error(const hpar_rewriter *rewriter);
 /* Begins a stream. A stream that has not finished is dropped. `options` NULL: the defaults.
  * `rules` must stay until finish.
  *
- * `write` receives the output in order: pieces of at least 512 bytes, and the rest at the end of
+ * `write` receives the output in order: pieces of at least 256 bytes, and the rest at the end of
  * each feed. Another status than HPAR_OK from `write` ends the stream. feed and finish return it.
  * `write` NULL: there is no output, for rules that only read.
  *

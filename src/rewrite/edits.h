@@ -15,7 +15,7 @@ typedef struct hp_edit {
   uint32_t length; /* of the inserted text; the texts follow each other */
 } hp_edit;
 
-enum { HP_SINK_BYTES = 512 };
+enum { HP_SINK_BYTES = 256 };
 
 /* Output, in pieces of HP_SINK_BYTES or more. */
 typedef struct hp_sink {

@@ -94,7 +94,7 @@ void hp_rewriter_share_record(hpar_rewriter *r, hp_ref origin, hp_ref clone) {
 void hp_rewriter_freed(void *context, hp_ref node) {
   hpar_rewriter *r = context;
   hp_node *n = hp_shadow_node(&r->shadow, node);
-  if (n->next) hp_matching_free_frame(&r->matching, n->next);
+  if (n->next) hp_matching_free_frame(&r->matching, node);
   if (n->previous) {
     hp_end_record *record = &r->records[n->previous];
     if (--record->users == 0) {

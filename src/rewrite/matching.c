@@ -31,7 +31,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->shadow = shadow;
   s->unwind = unwind;
   uint32_t words = rules->matcher.words;
-  hp_grow_tight(&s->bits, &s->bits_capacity, 3 * (size_t)words, unwind);
+  hp_grow_tight(&s->bits, &s->bits_capacity, 5 * (size_t)words, unwind);
   bits = s->bits;
   s->matcher = rules->matcher;
   s->matcher.matched = bits;
@@ -39,7 +39,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->matcher.accepts = bits + 2 * (size_t)words;
   memcpy(s->matcher.accepts, rules->matcher.accepts, words * sizeof *bits);
   s->matcher.types = NULL;
-  s->matcher.document = &shadow->document;
+  s->matcher.document = NULL;
   size_t size = hp_frame_size(&s->matcher);
   if (size != s->frame_size) {
     hp_free(s->frames);
@@ -48,6 +48,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   }
   s->frame_size = size;
   s->frame_count = s->free_frame = 0;
+  memset(s->known, 0, sizeof s->known);
   s->counter_count = 1;
   s->free_counter = 0;
   s->counters_used = s->chain_count = 0;
@@ -119,12 +120,16 @@ static void free_counters(hp_matching *s, uint32_t frame) {
   s->first_types[frame] = 0;
 }
 
-void hp_matching_free_frame(hp_matching *s, uint32_t frame) {
+void hp_matching_free_frame(hp_matching *s, hp_ref node) {
+  uint32_t frame = hp_shadow_node(s->shadow, node)->next;
+  if (s->rules->skips_tags && frame_at(s, frame)->element == node) frame_at(s, frame)->element = 0;
   if (s->frame_next[frame]) {
     s->frame_next[frame]--;
     return;
   }
   if (s->matcher.set->counts_types) free_counters(s, frame);
+  for (uint32_t i = 0; i < HP_KNOWN_FRAMES; i++)
+    if (s->known[i] == frame) s->known[i] = 0;
   s->frame_next[frame] = s->free_frame;
   s->free_frame = frame;
 }
@@ -143,42 +148,84 @@ static bool match_in(hp_matching *s, uint32_t frame, const hp_shadow_insertion *
   const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
   hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
   hp_frame *parent = frame_at(s, frame);
+  s->matcher.base = (const char *)s->shadow->slots;
   if (s->matcher.set->counts_types) parent->of_type = count_type(s, frame, node);
   return hp_matcher_match(&s->matcher, parent, &subject);
 }
 
-/* Returns true if the frame of the element that the last step was about is empty. */
+/* Returns the bits of the next frame: those of child, then those of heir. */
+static hp_bits *next_bits(const hp_matching *s) { return s->bits + 3 * (size_t)s->matcher.words; }
+
+/* Returns true if the last step matched nothing, and the parent's frame has nothing for
+ * descendants. */
 static bool is_frame_empty(const hp_matching *s, uint32_t parent) {
   const hp_matcher *m = &s->matcher;
   const hp_bits *heir = frame_at(s, parent)->bits + m->words;
-  if (!s->rules->skips_tags) return false;
   for (uint32_t w = 0; w < m->words; w++)
     if (m->matched[w] | heir[w]) return false;
   return true;
 }
 
-/* Returns true if that frame equals the one of its parent. */
-static bool inherits_frame(const hp_matching *s, uint32_t parent) {
+/* Writes the bits of the frame of the element that the last step was about. Returns false if all
+ * are zero. */
+static bool make_bits(hp_matching *s, uint32_t parent) {
   const hp_matcher *m = &s->matcher;
-  const hp_bits *child = frame_at(s, parent)->bits, *heir = child + m->words;
-  if (!s->rules->skips_tags) return false;
-  hp_bits carry = 0;
+  const hp_bits *heir = frame_at(s, parent)->bits + m->words;
+  hp_bits *made = next_bits(s), carry[2] = {0, 0}, any = 0;
+  static const hp_combinator combinators[] = {HP_COMBINATOR_CHILD, HP_COMBINATOR_DESCENDANT};
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits descendants = m->matched[w] & m->by_combinator[HP_COMBINATOR_DESCENDANT][w];
-    if (child[w] | (m->matched[w] & m->by_combinator[HP_COMBINATOR_CHILD][w])) return false;
-    if ((descendants << 1 | carry) & ~heir[w]) return false;
-    carry = descendants >> (HP_BITS - 1);
+    for (uint32_t i = 0; i < 2; i++) {
+      hp_bits followed = m->matched[w] & m->by_combinator[combinators[i]][w];
+      any |= made[i * m->words + w] = followed << 1 | carry[i] | (i ? heir[w] : 0);
+      carry[i] = followed >> (HP_BITS - 1);
+    }
   }
-  return true;
+  return any != 0;
 }
 
-static void share_frame(hp_matching *s, hp_ref node, uint32_t frame) {
-  if (frame <= HP_EMPTY_FRAME) return;
-  hp_shadow_node(s->shadow, node)->next = frame;
-  hp_shadow_node(s->shadow, node)->last = true;
-  s->frame_next[frame]++;
+static bool has_bits(const hp_matching *s, uint32_t frame) {
+  return !memcmp(frame_at(s, frame)->bits, next_bits(s), 2 * (size_t)s->matcher.words * sizeof(hp_bits));
 }
 
+static uint32_t *known_frame(hp_matching *s) {
+  uint64_t hash = 0;
+  for (uint32_t w = 0; w < 2 * s->matcher.words; w++) hash = (hash ^ next_bits(s)[w]) * HP_NAME_K1;
+  return &s->known[hash >> 61];
+}
+
+/* Returns a frame with the bits. */
+static uint32_t find_frame(hp_matching *s, uint32_t parent) {
+  if (parent > HP_EMPTY_FRAME && has_bits(s, parent)) return parent;
+  uint32_t *known = known_frame(s);
+  if (*known && has_bits(s, *known)) return *known;
+  return 0;
+}
+
+/* Gives the element its frame. Elements with equal frames share it. */
+static void set_frame(hp_matching *s, uint32_t parent, hp_ref ref) {
+  if (is_frame_empty(s, parent) || !make_bits(s, parent)) return;
+  const uint32_t words = s->matcher.words;
+  uint32_t found = find_frame(s, parent), index = found ? found : new_frame(s);
+  hp_frame *frame = frame_at(s, index);
+  if (found) {
+    s->frame_next[index]++;
+  } else {
+    memset(frame, 0, s->frame_size);
+    memcpy(frame->bits, next_bits(s), 2 * (size_t)words * sizeof(hp_bits));
+    *known_frame(s) = index;
+  }
+  hp_node *node = hp_shadow_node(s->shadow, ref);
+  node->next = index;
+  node->last = true;
+  for (uint32_t w = 0; w < words; w++)
+    if (frame->bits[w]) node->last = false;
+  if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
+    s->shadow->twin = frame->element;
+  else
+    frame->element = ref;
+}
+
+/* Makes a frame that counts children. */
 static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
                        const hp_attributes *attributes) {
   uint32_t frame = new_frame(s);
@@ -187,20 +234,17 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
   uint32_t above = frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
   hp_frame_open(&s->matcher, frame_at(s, frame), frame_at(s, parent), parent ? frame_at(s, above) : NULL, &subject);
   node->next = frame;
-  node->last = s->rules->skips_tags;
-  for (uint32_t w = 0; w < s->matcher.words; w++)
-    if (frame_at(s, frame)->bits[w]) node->last = false;
+  node->last = false;
 }
 
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
   bool accepts = match_in(s, parent, insertion, attributes);
-  if (s->rules->needs_frames && insertion->is_open && !is_frame_empty(s, parent)) {
-    if (inherits_frame(s, parent))
-      share_frame(s, insertion->node, parent);
-    else
-      open_frame(s, parent, insertion, attributes);
-  }
+  if (!s->rules->needs_frames || !insertion->is_open) return accepts;
+  if (s->rules->skips_tags)
+    set_frame(s, parent, insertion->node);
+  else
+    open_frame(s, parent, insertion, attributes);
   return accepts;
 }
 

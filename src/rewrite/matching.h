@@ -3,8 +3,9 @@
 
 /* Matching selectors while elements are inserted: the compiled selectors of src/select run from
  * left to right. If a selector has a combinator or counts elements, open elements have a frame
- * (select/match.h). All elements whose frame would be empty have the frame HP_EMPTY_FRAME in
- * common, unless a selector counts elements. */
+ * (select/match.h). Unless a selector counts elements, elements with equal frames have one frame in
+ * common. That of all elements whose frame would be empty is HP_EMPTY_FRAME. `element` of another
+ * frame is an open element with this frame, whose node others may share, or 0. */
 
 #include "html/tree/shadow.h"
 #include "rewrite/rules.h"
@@ -16,18 +17,19 @@ typedef struct hp_type_counter {
   uint32_t next, in_frame; /* in the hash chain; in the list of the frame; 0: none */
 } hp_type_counter;
 
-enum { HP_ROOT_FRAME, HP_EMPTY_FRAME };
+enum { HP_ROOT_FRAME, HP_EMPTY_FRAME, HP_KNOWN_FRAMES = 8 };
 
 typedef struct hp_matching {
   const hpar_rules *rules;
   hp_shadow *shadow;
   hp_matcher matcher; /* a copy with its own scratch sets */
-  hp_bits *bits;      /* matched, active and accepts */
+  hp_bits *bits;      /* matched, active, accepts, and the next frame's child and heir */
   uint32_t bits_capacity;
   char *frames;
   uint32_t *frame_next;  /* of a free frame: the next one; of others: nodes that use it, less 1 */
   uint32_t *first_types; /* by frame: the first type counter */
   uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
+  uint32_t known[HP_KNOWN_FRAMES]; /* by hash: the last frame in use, or 0 */
   size_t frame_size;
   hp_type_counter *counters; /* index 0 is unused */
   uint32_t counter_count, counter_capacity, free_counter;
@@ -44,8 +46,8 @@ void hp_matching_close(hp_matching *matching);
  * accepts. Opens a frame for an element that was pushed, in its node's `next`. 0 there is the empty
  * frame. */
 bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
-/* A node does not use its frame any more. */
-void hp_matching_free_frame(hp_matching *matching, uint32_t frame);
+/* The node does not use its frame any more. */
+void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 /* No element matches this selector any longer. */
 void hp_matching_retire(hp_matching *matching, uint32_t rule);
 

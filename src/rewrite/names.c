@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-enum { MIN_LIMIT = 64, MIN_CHAINS = 16 };
+enum { MIN_LIMIT = 64, MIN_CHAINS = 8 };
 
 void hp_names_open(hp_names *n, const hp_atoms *fixed, hp_unwind *unwind) {
   hp_names_close(n);
@@ -70,7 +70,7 @@ hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
     n->free = n->own[index - 1].next;
   } else {
     if (n->count == n->capacity) {
-      uint32_t capacity = n->capacity ? 2 * n->capacity : 16;
+      uint32_t capacity = n->capacity + n->capacity / 2 + 2;
       hp_own_name *moved = hp_reallocate(n->own, capacity * sizeof *moved);
       if (!moved) {
         hp_free(copy);

@@ -36,15 +36,13 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->rule_states);
   for (uint32_t i = 0; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
   hp_free(r->records);
-  hp_bytes *buffers[] = {&r->after_tag,           &r->element.before,    &r->element.prepend,   &r->element.append,
-                         &r->element.after,       &r->element.rename,    &r->element.edit_text, &r->piece.before,
-                         &r->piece.after,         &r->piece.replacement, &r->comment.before,    &r->comment.after,
-                         &r->comment.replacement, &r->comment.text,      &r->find_text};
+  hp_bytes *buffers[] = {&r->after_tag,     &r->element.before, &r->element.prepend,  &r->element.append,
+                         &r->element.after, &r->element.rename, &r->element.edit_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
+  hp_units_close(r);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
-  hp_free(r->finds);
   hp_free(r);
 }
 
@@ -80,13 +78,23 @@ static bool all_zero(const uint64_t *words, size_t count) {
 }
 
 static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *given) {
-  hpar_rewrite_options *o = &r->options;
-  *o = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT};
-  if (given && (given->size != sizeof *o || !all_zero(given->reserved, 4)))
+  static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
+  hp_stream_options *o = &r->options;
+  if (given && (given->size != sizeof *given || !all_zero(given->reserved, 4)))
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.size must be set by HPAR_REWRITE_OPTIONS_INIT");
-  if (given) *o = *given;
-  if (!o->max_text) o->max_text = DEFAULT_MAX_TEXT;
-  if (!o->max_token) o->max_token = DEFAULT_MAX_TOKEN;
+  if (!given) given = &defaults;
+  *o = (hp_stream_options){.encoding = given->encoding,
+                           .fragment = given->fragment,
+                           .max_memory = given->max_memory,
+                           .max_token = given->max_token ? given->max_token : DEFAULT_MAX_TOKEN,
+                           .max_text = given->max_text ? given->max_text : DEFAULT_MAX_TEXT,
+                           .max_input = given->max_input,
+                           .max_time_ns = given->max_time_ns,
+                           .max_depth = given->max_depth,
+                           .on_failure = given->on_failure,
+                           .utf16 = given->utf16,
+                           .scripting = given->scripting,
+                           .quirks = given->quirks};
   if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.on_failure or utf16 has an unknown value");
   return HPAR_OK;
@@ -125,6 +133,7 @@ static void open_rules(hpar_rewriter *r) {
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
     bool ends = rule->given.document_end;
+    if (rule->edits_text || rule->edits_comments) hp_units_open(r);
     for (size_t k = 0; k < rule->given.action_count; k++) ends |= rule->actions[k].unit == HPAR_UNIT_DOCUMENT_END;
     r->rule_states[i] = (hp_rule_state){0, rule->is_document, false};
     r->active_rules++;
@@ -195,8 +204,8 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   r->closer = NULL;
   r->after_tag.length = 0;
   r->unmute_after_tag = 0;
-  r->element.rewriter = r->piece.rewriter = r->comment.rewriter = r;
-  r->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
+  r->element.rewriter = r;
+  r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
   r->deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
 }
 
@@ -366,11 +375,22 @@ static hpar_status finish(hpar_rewriter *r) {
   return status != HPAR_OK ? status : r->sink.status;
 }
 
-static void write_stats(hpar_rewriter *r, hpar_rewrite_stats *stats) {
-  r->stats.output_bytes = r->sink.written;
-  r->stats.edits = r->edits.total;
-  r->stats.encoding = r->encoding ? r->encoding->name : NULL;
-  if (stats) *stats = r->stats;
+static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
+  const hp_stream_stats *s = &r->stats;
+  return (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT,
+                              .input_bytes = s->input_bytes,
+                              .output_bytes = r->sink.written,
+                              .tags = s->tags,
+                              .matches = s->matches,
+                              .edits = r->edits.total,
+                              .held_bytes = s->held_bytes,
+                              .memory_bytes = s->memory_bytes,
+                              .depth = s->depth,
+                              .misplaced = s->misplaced,
+                              .passed_through = s->passed_through,
+                              .retired = s->retired,
+                              .failed_at = s->failed_at,
+                              .encoding = r->encoding ? r->encoding->name : NULL};
 }
 
 hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
@@ -380,7 +400,7 @@ hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   r->error = "";
   r->in_call = true;
   hpar_status status = finish(r);
-  write_stats(r, stats);
+  if (stats) *stats = stats_of(r);
   r->phase = HP_PHASE_NONE;
   return leave(r, status);
 }

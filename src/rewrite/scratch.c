@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 512 };
+enum { FIRST_BYTES = 112, BLOCK_BYTES = 240, KEPT_BYTES = 480 };
 
 struct hp_scratch_block {
   struct hp_scratch_block *next;
@@ -13,7 +13,7 @@ struct hp_scratch_block {
 };
 
 static void *refill(hp_scratch *s, size_t bytes) {
-  size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+  size_t least = s->first ? BLOCK_BYTES : FIRST_BYTES, size = bytes > least ? bytes : least;
   struct hp_scratch_block *block = hp_allocate(sizeof *block + size);
   if (!block) hp_unwind_now(s->unwind, HPAR_ERROR_MEMORY);
   *block = (struct hp_scratch_block){s->first, size};
@@ -47,7 +47,7 @@ static void free_blocks(hp_scratch *s, const struct hp_scratch_block *kept) {
 
 void hp_scratch_clear(hp_scratch *s) {
   if (!s->first || (!s->first->next && s->at == (char *)(s->first + 1))) return;
-  struct hp_scratch_block *kept = s->first->size <= 4 * BLOCK_BYTES ? s->first : NULL;
+  struct hp_scratch_block *kept = s->first->size <= KEPT_BYTES ? s->first : NULL;
   free_blocks(s, kept);
   s->first = kept;
   s->bytes = kept ? kept->size : 0;

@@ -111,9 +111,26 @@ struct hpar_document_end {
 
 typedef struct hp_rule_state {
   uint64_t matches;
-  uint64_t open; /* elements in scope; 1 more for a rule for the document */
+  uint32_t open; /* elements in scope; 1 more for a rule for the document */
   bool is_retired;
 } hp_rule_state;
+
+/* hpar_rewrite_options with its defaults, and hpar_rewrite_stats. */
+typedef struct hp_stream_options {
+  const char *encoding, *fragment;
+  size_t max_memory, max_token, max_text;
+  uint64_t max_input, max_time_ns;
+  uint32_t max_depth;
+  hpar_on_failure on_failure;
+  hpar_utf16 utf16;
+  bool scripting, quirks;
+} hp_stream_options;
+
+typedef struct hp_stream_stats {
+  uint64_t input_bytes, tags, matches, held_bytes, memory_bytes, misplaced, failed_at;
+  uint32_t depth;
+  bool passed_through, retired;
+} hp_stream_stats;
 
 typedef enum hp_phase {
   HP_PHASE_NONE,  /* no stream */
@@ -128,10 +145,19 @@ typedef struct hp_find {
   uint32_t text, length; /* in find_text */
 } hp_find;
 
+/* The text and the comment that rules edit. */
+typedef struct hp_units {
+  hpar_text_piece piece;
+  hpar_comment comment;
+  hp_find *finds;
+  uint32_t find_count, find_capacity;
+  hp_bytes find_text;
+} hp_units;
+
 struct hpar_rewriter {
   hp_unwind unwind;
   const hpar_rules *rules;
-  hpar_rewrite_options options;
+  hp_stream_options options;
   hp_phase phase;
   hpar_status status; /* of the failure */
   const char *error;
@@ -155,8 +181,8 @@ struct hpar_rewriter {
   uint64_t received;
   const char *feed; /* the bytes of the running feed that follow the window */
   size_t feed_left;
-  uint64_t safe;   /* the input and the edits before it are complete */
-  hp_edits marked; /* the list at that position: its counters only */
+  uint64_t safe;                      /* the input and the edits before it are complete */
+  uint32_t marked_edits, marked_text; /* counters of the list at that position */
 
   hp_rule_state *rule_states;
   uint32_t rule_capacity;
@@ -185,13 +211,9 @@ struct hpar_rewriter {
   bool after_cr;
 
   hpar_element element;
-  hpar_text_piece piece;
-  hpar_comment comment;
-  hp_find *finds;
-  uint32_t find_count, find_capacity;
-  hp_bytes find_text;
+  hp_units *units; /* NULL unless a rule edits texts or comments */
 
-  hpar_rewrite_stats stats;
+  hp_stream_stats stats;
 };
 
 /*** window.c ***/
@@ -209,8 +231,8 @@ void hp_window_check_memory(hpar_rewriter *rewriter);
 static inline void hp_rewriter_mark(hpar_rewriter *r, uint64_t position) {
   uint64_t copied = r->edits.copied;
   r->safe = copied != UINT64_MAX && copied > position ? copied : position;
-  r->marked.count = r->edits.complete = r->edits.count;
-  r->marked.text.length = r->edits.text.length;
+  r->marked_edits = r->edits.complete = r->edits.count;
+  r->marked_text = r->edits.text.length;
 }
 /* Ends the stream with a failure. */
 _Noreturn void hp_rewriter_fail(hpar_rewriter *rewriter, hpar_status status, const char *error);
@@ -262,6 +284,10 @@ void hp_end_record_close(hp_end_record *record);
 
 /*** units.c ***/
 
+/* Makes the units, unless they are there. */
+void hp_units_open(hpar_rewriter *rewriter);
+void hp_units_close(hpar_rewriter *rewriter);
+size_t hp_units_memory(const hpar_rewriter *rewriter);
 /* Gives the text from text_start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 void hp_rewriter_deliver_comment(hpar_rewriter *rewriter);

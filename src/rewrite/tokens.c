@@ -299,7 +299,7 @@ static bool is_done(const hpar_rewriter *r) {
 }
 
 static void apply_many(hpar_rewriter *r) {
-  enum { MANY = 16 };
+  enum { MANY = 6 };
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
   hp_rewriter_mark(r, r->token_end);

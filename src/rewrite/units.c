@@ -1,12 +1,39 @@
 /* Texts, comments, doctypes and the end of the document. */
 
 #include "base/ascii.h"
+#include "base/memory.h"
 #include "base/vector.h"
 #include "rewrite/state.h"
 
 #include <string.h>
 
 static bool is_format(hpar_content format) { return format == HPAR_CONTENT_TEXT || format == HPAR_CONTENT_HTML; }
+
+/*** their memory ***/
+
+void hp_units_open(hpar_rewriter *r) {
+  if (r->units) return;
+  r->units = hp_allocate_zeroed(sizeof *r->units);
+  if (!r->units) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
+}
+
+void hp_units_close(hpar_rewriter *r) {
+  hp_units *u = r->units;
+  if (!u) return;
+  hp_bytes *buffers[] = {&u->piece.before,  &u->piece.after,         &u->piece.replacement, &u->comment.before,
+                         &u->comment.after, &u->comment.replacement, &u->comment.text,      &u->find_text};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
+  hp_free(u->finds);
+  hp_free(u);
+}
+
+size_t hp_units_memory(const hpar_rewriter *r) {
+  const hp_units *u = r->units;
+  if (!u) return 0;
+  return sizeof *u + u->piece.before.capacity + u->piece.after.capacity + u->piece.replacement.capacity +
+         u->comment.before.capacity + u->comment.after.capacity + u->comment.replacement.capacity +
+         u->comment.text.capacity + u->find_text.capacity + u->find_capacity * sizeof *u->finds;
+}
 
 /*** texts ***/
 
@@ -41,19 +68,20 @@ static hpar_status add_text(hpar_text_piece *t, hp_bytes *to, bool in_front, con
 }
 
 static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_action *a) {
-  for (uint32_t i = 0; i < r->find_count; i++)
-    if (from < r->finds[i].to && to > r->finds[i].from) return; /* an earlier action has them */
-  hp_grow(&r->finds, &r->find_capacity, r->find_count + 1, &r->unwind);
-  uint32_t text = r->find_text.length;
-  hp_place_kind place = r->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
+  hp_units *u = r->units;
+  for (uint32_t i = 0; i < u->find_count; i++)
+    if (from < u->finds[i].to && to > u->finds[i].from) return; /* an earlier action has them */
+  hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
+  uint32_t text = u->find_text.length;
+  hp_place_kind place = u->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
                         : a->format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT
                                                          : HP_PLACE_HTML;
-  if (!hp_encode(&r->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_writes_utf8(r),
+  if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_writes_utf8(r),
                  &r->unwind))
     return;
-  uint32_t at = r->find_count++;
-  for (; at > 0 && r->finds[at - 1].from > from; at--) r->finds[at] = r->finds[at - 1];
-  r->finds[at] = (hp_find){from, to, text, r->find_text.length - text};
+  uint32_t at = u->find_count++;
+  for (; at > 0 && u->finds[at - 1].from > from; at--) u->finds[at] = u->finds[at - 1];
+  u->finds[at] = (hp_find){from, to, text, u->find_text.length - text};
 }
 
 static void find_all(hpar_rewriter *r, const hpar_text_piece *t, const hpar_action *a) {
@@ -80,15 +108,16 @@ static hpar_status act_on_text(hpar_text_piece *t, const hpar_action *a) {
 }
 
 static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
+  const hp_units *u = r->units;
   uint64_t end = t->offset + t->raw.length;
   hp_rewriter_insert(r, t->offset, &t->before);
   if (t->is_removed) {
     hp_rewriter_insert(r, t->offset, &t->replacement);
     hp_rewriter_drop(r, t->offset, end);
   } else {
-    for (uint32_t i = 0; i < r->find_count; i++) {
-      const hp_find *f = &r->finds[i];
-      hp_rewriter_insert(r, f->from, &(hp_bytes){r->find_text.data + f->text, f->length, 0});
+    for (uint32_t i = 0; i < u->find_count; i++) {
+      const hp_find *f = &u->finds[i];
+      hp_rewriter_insert(r, f->from, &(hp_bytes){u->find_text.data + f->text, f->length, 0});
       hp_rewriter_drop(r, f->from, f->to);
     }
   }
@@ -96,7 +125,7 @@ static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
 }
 
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
-  hpar_text_piece *t = &r->piece;
+  hpar_text_piece *t = &r->units->piece;
   hp_rewriter_mark(r, r->text_start);
   t->rewriter = r;
   t->offset = r->text_start;
@@ -106,7 +135,7 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   t->is_last = is_last;
   t->is_removed = false;
   t->before.length = t->after.length = t->replacement.length = 0;
-  r->find_count = r->find_text.length = 0;
+  r->units->find_count = r->units->find_text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_text || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
@@ -203,7 +232,7 @@ static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
 
 void hp_rewriter_deliver_comment(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
-  hpar_comment *c = &r->comment;
+  hpar_comment *c = &r->units->comment;
   if (s->comment_kind == 1) return; /* a processing instruction */
   c->rewriter = r;
   c->start = r->token_start;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SMALL_PART = 256, KEPT_BYTES = 16 << 10 };
+enum { SMALL_PART = 64, KEPT_BYTES = 16 << 10, SPARE = 16 };
 
 /*** failures and results ***/
 
@@ -53,8 +53,8 @@ static size_t memory_of(const hpar_rewriter *r) {
   return sizeof *r + r->held.capacity + hp_shadow_memory(&r->shadow) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          r->record_capacity * sizeof *r->records + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
-         r->rule_capacity * sizeof *r->rule_states + r->find_text.capacity + r->find_capacity * sizeof *r->finds +
-         r->after_tag.capacity + (r->sink.buffer ? HP_SINK_BYTES : 0);
+         r->rule_capacity * sizeof *r->rule_states + hp_units_memory(r) + r->after_tag.capacity +
+         (r->sink.buffer ? HP_SINK_BYTES : 0);
 }
 
 void hp_window_check_memory(hpar_rewriter *r) {
@@ -96,14 +96,28 @@ static void check_held(hpar_rewriter *r) {
     hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
 }
 
+/* Appends bytes to those that are held. The array has at most 1/16 more than it needs. */
+static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
+  hp_bytes *held = &r->held;
+  size_t need = held->length + length;
+  if (need > held->capacity) {
+    need += need / SPARE;
+    char *grown = need > UINT32_MAX ? NULL : hp_reallocate(held->data, need);
+    if (!grown) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
+    held->data = grown;
+    held->capacity = (uint32_t)need;
+  }
+  hp_bytes_append(held, bytes, length, &r->unwind);
+}
+
 /* Scans the held bytes together with as few new bytes as possible. Returns when the window needs
  * no held byte, or all bytes are held. */
 static void scan_held(hpar_rewriter *r) {
   while (r->held.length && r->feed_left && r->phase == HP_PHASE_RUNS) {
-    size_t old = r->held.length, part = old < SMALL_PART ? SMALL_PART : old;
+    size_t old = r->held.length, part = old / SPARE < SMALL_PART ? SMALL_PART : old / SPARE;
     if (part > r->feed_left) part = r->feed_left;
     uint64_t position = r->received - r->feed_left - old;
-    hp_bytes_append(&r->held, r->feed, part, &r->unwind);
+    hold(r, r->feed, part);
     r->feed += part;
     r->feed_left -= part;
     show_held(r, position);
@@ -133,7 +147,7 @@ static hpar_status run_feed(void *argument) {
     r->feed_left = 0;
     size_t kept = (size_t)(hp_window_scan(r, bytes, length, position) - position);
     if (r->phase == HP_PHASE_RUNS) {
-      hp_bytes_append(&r->held, bytes + kept, length - kept, &r->unwind);
+      hold(r, bytes + kept, length - kept);
       show_held(r, position + kept);
       check_held(r);
     } else {
@@ -161,8 +175,8 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK && !r->destroys;
   r->status = status;
   r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
-  e->count = r->marked.count;
-  e->text.length = r->marked.text.length;
+  e->count = r->marked_edits;
+  e->text.length = r->marked_text;
   if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, r->safe);
   r->stats.failed_at = r->safe;
   if (!passes) return status;

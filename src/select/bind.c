@@ -207,6 +207,7 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
   memset(m, 0, sizeof *m);
   m->set = set;
   m->document = document;
+  m->base = document->range.base;
   m->scope = scope;
   m->is_quirky = document->quirks == HPAR_QUIRKS;
   m->words = (set->instructions_count + HP_BITS - 1) / HP_BITS;

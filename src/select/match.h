@@ -43,7 +43,8 @@ typedef struct hp_bound_name {
 /* The selectors together with one document. */
 typedef struct hp_matcher {
   const hpar_selectors *set;
-  const hpar_document *document;
+  const hpar_document *document; /* NULL in a stream, whose attribute values are decoded */
+  const char *base;              /* of the nodes */
   hp_ref scope;
   hpar_string language; /* if elements inherit none; the caller sets it */
   bool is_quirky;       /* ids and classes ignore ASCII case */

@@ -146,7 +146,7 @@ static bool disables(const hp_frame *parent, const hp_frame *above, const hp_sub
 
 static bool is_legend_of_fieldset(const hp_matcher *m, const hp_frame *parent, const hp_subject *s) {
   if (!s->is_html || s->node->name != HP_LEGEND || !parent->element) return false;
-  const hp_node *node = hp_node_at(m->document->range.base, parent->element);
+  const hp_node *node = hp_node_at(m->base, parent->element);
   return node->ns == HPAR_NAMESPACE_HTML && node->name == HP_FIELDSET;
 }
 

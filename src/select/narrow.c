@@ -27,7 +27,7 @@ static ALWAYS_INLINE const hp_attribute *find_attribute(const hp_attributes *att
 }
 
 static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *node, hp_bits *candidates, reading reads) {
-  const hp_attributes *attributes = hp_at(m->document->range.base, node->attributes);
+  const hp_attributes *attributes = hp_at(m->base, node->attributes);
   if (reads == READ_ONE_NAME) {
     const hp_attribute *item = find_attribute(attributes, m->only_name);
     if (item && (m->attributes.is_used || hp_only_value_holds(m, attributes, item)))
@@ -44,14 +44,14 @@ static ALWAYS_INLINE hp_bits find_matches(hp_matcher *m, const hp_node *node, hp
   candidates &= enabled;
   hp_bits matched = candidates & *m->sure;
   if (candidates == matched) return matched;
-  hp_subject subject = hp_subject_of(m->document->range.base, ref);
+  hp_subject subject = hp_subject_of(m->base, ref);
   *m->active = candidates;
   hp_matcher_test(m, parent, &subject);
   return *m->matched;
 }
 
 static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bits matched) {
-  hp_subject subject = hp_subject_of(m->document->range.base, ref);
+  hp_subject subject = hp_subject_of(m->base, ref);
   *m->matched = matched;
   return visit(context, &subject, (matched & *m->accepts) != 0);
 }
@@ -72,7 +72,7 @@ static ALWAYS_INLINE void push(ring *r, hp_ref next) {
 static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context,
                                      reading reads) {
   hp_matcher *m = w->matcher;
-  const char *base = m->document->range.base;
+  const char *base = m->base;
   const hp_bits wanted = *m->entries, accepts = *m->accepts;
   ring open = {.top = 0};
   while (ref != end && ref) {
@@ -124,7 +124,7 @@ static ALWAYS_INLINE hp_frame *open_frame(hp_walk *w, hp_frame *parent, hp_ref r
 static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
                                               void *context, reading reads) {
   hp_matcher *m = w->matcher;
-  const char *base = m->document->range.base;
+  const char *base = m->base;
   const hp_bits entries = *m->entries, accepts = *m->accepts;
   hp_frame *parent = hp_walk_innermost(w);
   while (ref && ref != end) {

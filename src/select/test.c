@@ -185,14 +185,14 @@ static bool is_disabled(const hp_matcher *m, const hp_subject *s, const hp_frame
   if (s->node->name == HP_OPTGROUP) return false;
   if (s->node->name == HP_OPTION) {
     if (!parent || !parent->element) return false;
-    hp_subject group = hp_subject_of(m->document->range.base, parent->element);
+    hp_subject group = hp_subject_of(m->base, parent->element);
     return is_html_named(&group, HP_OPTGROUP) && find_attribute(&group, HP_DISABLED);
   }
   return parent && parent->is_disabled;
 }
 
 static bool is_empty(const hp_matcher *m, const hp_node *node) {
-  const char *base = m->document->range.base;
+  const char *base = m->base;
   for (hp_ref child = node->first; child; child = hp_node_at(base, child)->next) {
     const hp_node *n = hp_node_at(base, child);
     if (n->kind == HPAR_NODE_ELEMENT || (n->kind == HPAR_NODE_TEXT && n->text.length)) return false;
@@ -202,7 +202,7 @@ static bool is_empty(const hp_matcher *m, const hp_node *node) {
 
 /* Scans the siblings up to the next element, so that all calls of a walk take linear time. */
 static bool is_last_child(const hp_matcher *m, const hp_node *node) {
-  const char *base = m->document->range.base;
+  const char *base = m->base;
   for (hp_ref next = node->next; next; next = hp_node_at(base, next)->next)
     if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return false;
   return true;
@@ -211,7 +211,7 @@ static bool is_last_child(const hp_matcher *m, const hp_node *node) {
 /* Tests the children or the next sibling, or the last child. All calls of a walk take linear time,
  * because each node is the child of one element and the next sibling of one element. */
 static bool local_holds(const hp_matcher *m, const hp_ahead_test *test, const hp_subject *s) {
-  const char *base = m->document->range.base;
+  const char *base = m->base;
   if (test->kind != HP_AHEAD_HAS) return is_last_child(m, s->node);
   for (uint32_t i = test->first; i < test->first + test->count; i++) {
     const hp_relative *relative = &m->set->relatives[m->set->starts[i]];
@@ -310,8 +310,8 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
       return hp_bit_is_set(m->matched, test->first) &&
              hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot));
     case HP_TEST_ROOT: {
-      hp_ref above = hp_parent_of(m->document->range.base, s->node);
-      return above && hp_node_at(m->document->range.base, above)->kind == HPAR_NODE_DOCUMENT;
+      hp_ref above = hp_parent_of(m->base, s->node);
+      return above && hp_node_at(m->base, above)->kind == HPAR_NODE_DOCUMENT;
     }
     case HP_TEST_SCOPE: return s->ref == m->scope;
     case HP_TEST_EMPTY: return is_empty(m, s->node);

@@ -39,7 +39,7 @@ uint64_t tag_hash_atom(hp_atom atom, tag_name_fn name_of, const void *table) {
   return atom < HP_KNOWN_ATOMS ? atom : tag_hash_name(name_of(table, atom));
 }
 
-uint64_t tag_hash_state(const hp_builder *b, tag_name_fn name_of, const void *table) {
+uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn name_of, const void *table) {
   uint64_t hash = mixed(b->mode, b->depth - b->gaps);
   for (uint32_t i = 1; i <= b->depth; i++) {
     const hp_open_element *e = &b->stack[i];
@@ -52,7 +52,7 @@ uint64_t tag_hash_state(const hp_builder *b, tag_name_fn name_of, const void *ta
   for (uint32_t i = 0; i < b->template_count; i++) hash = mixed(hash, b->template_modes[i]);
   hash = mixed(hash, (unsigned)b->frameset_ok | (unsigned)b->ignore_lf << 1 | (unsigned)!b->head << 2 |
                          (unsigned)!b->form << 3);
-  return mixed(hash, b->document->quirks);
+  return mixed(hash, quirks);
 }
 
 void tag_add(tag_list *to, tag added) {
@@ -72,7 +72,7 @@ static void note_token(void *context, const hp_engine *engine, const hp_token *t
   tag_add(&reader->parsed, (tag){.start = t->start,
                                  .end = t->end,
                                  .name = tag_hash_atom(t->name, name_of_document, atoms),
-                                 .state = tag_hash_state(b, name_of_document, atoms),
+                                 .state = tag_hash_state(b, b->document->quirks, name_of_document, atoms),
                                  .is_end = t->kind == HPAR_TOKEN_END_TAG,
                                  .content = (uint8_t)b->tokenizer->content});
 }

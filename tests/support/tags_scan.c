@@ -18,7 +18,7 @@ static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
   const hp_builder *b = &r->shadow.builder;
   tag noted = {.start = UINT64_MAX,
                .end = end,
-               .state = tag_hash_state(b, name_of_rewriter, &r->names),
+               .state = tag_hash_state(b, hp_shadow_quirks(&r->shadow), name_of_rewriter, &r->names),
                .content = (uint8_t)r->scanner.content};
   if (r->token_end == end) {
     noted.start = r->token_start;
@@ -58,7 +58,7 @@ static void note_stop(tag_scanner *scanner, uint64_t end) {
   scanner->stops[scanner->stop_count++] =
       (tag_stop){.tags = r->stats.tags,
                  .end = end,
-                 .state = tag_hash_state(&r->shadow.builder, name_of_rewriter, &r->names),
+                 .state = tag_hash_state(&r->shadow.builder, hp_shadow_quirks(&r->shadow), name_of_rewriter, &r->names),
                  .content = (uint8_t)r->scanner.content};
 }
 

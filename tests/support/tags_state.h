@@ -13,7 +13,7 @@ typedef hp_name (*tag_name_fn)(const void *table, hp_atom atom);
 uint64_t tag_hash_name(hp_name name);
 /* Names of the standard have the same atom in each table. */
 uint64_t tag_hash_atom(hp_atom atom, tag_name_fn name_of, const void *table);
-uint64_t tag_hash_state(const hp_builder *builder, tag_name_fn name_of, const void *table);
+uint64_t tag_hash_state(const hp_builder *builder, hpar_quirks quirks, tag_name_fn name_of, const void *table);
 void tag_add(tag_list *to, tag added);
 
 /* The state at the end of a piece of the input that ends at a ">". */

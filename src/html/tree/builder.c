@@ -10,13 +10,15 @@
 #include "html/tree/fused_kinds.h"
 #include "html/tree/listing.h"
 
-void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
+void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
   b->stack = kept.stack;
   b->stack_capacity = kept.stack_capacity;
   b->last = kept.last;
   b->last_capacity = kept.last_capacity;
+  b->last_own = kept.last_own;
+  b->last_own_capacity = kept.last_own_capacity;
   b->formatting = kept.formatting;
   b->formatting_capacity = kept.formatting_capacity;
   b->higher = kept.higher;
@@ -39,24 +41,30 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->merged = kept.merged;
   b->merged_capacity = kept.merged_capacity;
 
-  b->document = document;
-  b->base = document->range.base;
   b->unwind = unwind;
-  b->nodes = tokenizer->nodes;
-  b->bytes = tokenizer->bytes;
-  b->tokenizer = tokenizer;
-  hp_grow(&b->stack, &b->stack_capacity, 32, unwind);
+  hp_grow_tight(&b->stack, &b->stack_capacity, room, unwind);
   b->top = b->stack;
   b->stack_room = b->stack_capacity;
   b->max_depth = UINT32_MAX;
-  hp_grow(&b->formatting, &b->formatting_capacity, HP_MAX_UNLINKED, unwind);
   hp_grow(&b->last, &b->last_capacity, HP_TESTED_TAGS, unwind);
   memset(b->stack, 0, sizeof *b->stack);
   memset(b->last, 0, b->last_capacity * sizeof *b->last);
+  if (b->last_own) memset(b->last_own, 0, b->last_own_capacity * sizeof *b->last_own);
   b->frameset_ok = true;
   b->form_known = true;
   b->mode = HP_INITIAL;
   hp_builder_watch(b, NULL);
+}
+
+void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
+  enum { ROOM = 32 };
+  hp_builder_reset(b, ROOM, unwind);
+  hp_grow(&b->formatting, &b->formatting_capacity, HP_MAX_UNLINKED, unwind);
+  b->document = document;
+  b->base = document->range.base;
+  b->nodes = tokenizer->nodes;
+  b->bytes = tokenizer->bytes;
+  b->tokenizer = tokenizer;
 }
 
 void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
@@ -68,6 +76,7 @@ void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
 void hp_builder_close(hp_builder *b) {
   hp_free(b->stack);
   hp_free(b->last);
+  hp_free(b->last_own);
   hp_free(b->formatting);
   hp_free(b->higher);
   hp_free(b->listed);

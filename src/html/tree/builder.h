@@ -152,6 +152,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   uint32_t max_depth;
   uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
   uint32_t last_capacity;
+  /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
+  uint32_t *last_own;
+  uint32_t last_own_capacity;
   uint32_t gaps;     /* in the stack */
   hp_higher *higher; /* of the stack up to higher_top */
   uint32_t higher_top, higher_capacity;
@@ -231,6 +234,14 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   uint8_t ark_assumed[HP_FORMATTING_NAMES];
 } hp_builder;
 
+/* Returns where the builder notes the highest index of this name. */
+static inline uint32_t *hp_last_slot(const hp_builder *b, hp_atom name) {
+  return b->last_own && name >= HP_KNOWN_ATOMS ? &b->last_own[name - HP_KNOWN_ATOMS] : &b->last[name];
+}
+
+/* Sets the state of a new document, and keeps the memory of an earlier use. Reserves `room` entries
+ * of the stack. The builder then has no document and no tokenizer. */
+void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
 /* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
  * the memory of an earlier use. hp_builder_set_context sets a fragment's context afterwards. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);

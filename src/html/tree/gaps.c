@@ -54,7 +54,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
     if (taken.above)
       stack[taken.above].previous_same = e->previous_same;
     else
-      b->last[e->name] = e->previous_same;
+      *hp_last_slot(b, e->name) = e->previous_same;
     b->higher[e->previous_same].same = taken.above;
     if (e->tag & HP_TAG_FORMATTING) node_at(b, e->node)->flags &= (uint16_t)~HP_FLAG_OPEN;
   }
@@ -81,13 +81,13 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
     uint32_t index = first + i, above = elements[i].above;
     hp_open_element *e = &stack[index];
     *e = elements[i].element;
-    e->previous_same = above ? stack[above].previous_same : b->last[e->name];
+    e->previous_same = above ? stack[above].previous_same : *hp_last_slot(b, e->name);
     b->higher[index] = (hp_higher){e->node, above};
     b->higher[e->previous_same].same = index;
     if (above)
       stack[above].previous_same = index;
     else
-      b->last[e->name] = index;
+      *hp_last_slot(b, e->name) = index;
     if (e->tag & HP_TAG_FORMATTING) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
     link_barriers(b, index, i ? index - 1 : low - 1);
   }
@@ -138,7 +138,7 @@ void hp_stack_close_gaps(hp_builder *b) {
     if (e->foreign) b->last_foreign[e->name] = e->previous_same;
   }
   for (uint32_t i = count; i > 0; i--)
-    if (stack[i].ns == HPAR_NAMESPACE_HTML) b->last[stack[i].name] = 0;
+    if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
   for (uint32_t i = 1; i <= count; i++) {
     uint32_t listed = hp_listed_at(b, i);
     if (is_gap(&stack[i])) continue;
@@ -146,8 +146,8 @@ void hp_stack_close_gaps(hp_builder *b) {
     *e = stack[i];
     e->tag &= (uint16_t)~HP_OPEN_ABOVE_GAP;
     if (e->ns == HPAR_NAMESPACE_HTML) {
-      e->previous_same = b->last[e->name];
-      b->last[e->name] = to;
+      e->previous_same = *hp_last_slot(b, e->name);
+      *hp_last_slot(b, e->name) = to;
     }
     link_barriers(b, to, to - 1);
     if (listed) hp_listing_open(b, listed - 1, e->node, to);

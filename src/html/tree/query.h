@@ -16,7 +16,8 @@ static inline bool is_html(const hp_open_element *e, hp_atom name) {
   return e->name == name && e->ns == HPAR_NAMESPACE_HTML;
 }
 static inline uint32_t last_of(const hp_builder *b, hp_atom name) {
-  return name < b->last_capacity ? b->last[name] : 0;
+  if (name < b->last_capacity) return b->last[name];
+  return b->last_own && name - HP_KNOWN_ATOMS < b->last_own_capacity ? b->last_own[name - HP_KNOWN_ATOMS] : 0;
 }
 static inline uint32_t higher(uint32_t a, uint32_t b) { return a > b ? a : b; }
 

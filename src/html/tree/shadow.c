@@ -14,20 +14,19 @@
 void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting, hp_unwind *unwind) {
   hp_builder *b = &s->builder;
   s->events = *events;
-  s->tokenizer.content = HP_CONTENT_DATA;
-  s->document.quirks = HPAR_NO_QUIRKS;
+  s->content = HP_CONTENT_DATA;
+  s->quirks = HPAR_NO_QUIRKS;
   s->slot_count = 1;
   s->free_nodes = s->free_blocks = 0;
   s->loose = 0;
   s->loose_limit = MIN_LOOSE;
   s->origin = 0;
-  hp_builder_open(b, &s->document, &s->tokenizer, unwind);
+  hp_builder_reset(b, FIRST_ENTRIES, unwind);
   s->root = ref_of_slot(add_slots(s, 1, SLOT_NODE));
   s->unpushed = ref_of_slot(add_slots(s, 1, SLOT_NODE));
   s->plain = ref_of_slot(add_slots(s, 1, SLOT_NODE));
   *hp_shadow_node(s, s->root) = (hp_node){.kind = HPAR_NODE_DOCUMENT};
   *hp_shadow_node(s, s->unpushed) = *hp_shadow_node(s, s->plain) = (hp_node){.kind = HPAR_NODE_ELEMENT};
-  s->document.root = s->root;
   b->scripting = scripting;
 }
 
@@ -43,7 +42,7 @@ void hp_shadow_begin_fragment(hp_shadow *s, hp_atom name, uint8_t ns) {
   if (is_html(&b->context, HP_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
   reset_insertion_mode_appropriately(b);
   if (is_html(&b->context, HP_FORM)) b->form = s->root;
-  if (ns == HPAR_NAMESPACE_HTML) s->tokenizer.content = hp_content_of(name, b->scripting);
+  if (ns == HPAR_NAMESPACE_HTML) s->content = hp_content_of(name, b->scripting);
 }
 
 void hp_shadow_close(hp_shadow *s) {
@@ -92,7 +91,7 @@ void hp_shadow_take_tag(hp_shadow *s, const hp_shadow_tag *tag) {
                     .name = tag->name,
                     .attributes = token_attributes(s, tag),
                     .end = 1};
-  if (tag->is_end) s->tokenizer.content = HP_CONTENT_DATA;
+  if (tag->is_end) s->content = HP_CONTENT_DATA;
   take_token(b, &token);
 }
 
@@ -131,7 +130,7 @@ bool hp_shadow_takes_cdata(hp_shadow *s) { return adjusted_current_node_is_forei
 size_t hp_shadow_memory(const hp_shadow *s) {
   const hp_builder *b = &s->builder;
   return s->slot_capacity * sizeof *s->slots + s->use_capacity + b->stack_capacity * sizeof *b->stack +
-         b->last_capacity * sizeof *b->last + b->formatting_capacity * sizeof *b->formatting +
+         (b->last_capacity + b->last_own_capacity) * sizeof *b->last + b->formatting_capacity * sizeof *b->formatting +
          b->higher_capacity * sizeof *b->higher + b->listed_capacity * sizeof *b->listed +
          b->alike_capacity * sizeof *b->alike + b->attribute_place_capacity * sizeof *b->attribute_places +
          b->template_capacity + b->followed_capacity * sizeof *b->followed +

@@ -10,11 +10,11 @@
  *   kind, ns, name, flags   as in a tree
  *   parent                  the parent at the moment of insertion
  *   previous, next          two values of the owner, initially 0
- *   last                    1: children with the same `next` may share the node. The owner sets it
+ *   last                    1: children that the owner ignores have the same `next`. It sets this
  *   first                   number of open elements that share the node, less 1
  *   attributes              of a formatting element: a block that represents its attributes
- * Most elements without owner values have one node in common. An element with the value `next` of
- * its parent may share the parent's node.
+ * Most elements without owner values have one node in common. An element with a value `next` may
+ * share the node of another element with that value (`twin`).
  * Nodes are in one array that may move: a reference stays valid, a pointer does not. */
 
 #include "html/tree/builder.h"
@@ -47,9 +47,8 @@ typedef union hp_shadow_slot {
 typedef struct hp_shadow {
   hp_builder builder; /* first */
   hp_shadow_events events;
-  hpar_document document; /* only its quirks and its base are used */
-  hp_tokenizer tokenizer; /* only its content is used */
-  hp_interner interner;   /* not used; the context of a fragment */
+  hpar_quirks quirks;
+  hp_content content; /* of the text that follows */
   hp_shadow_slot *slots;
   uint8_t *uses; /* by slot: hp_slot_use */
   uint32_t slot_capacity, use_capacity, slot_count;
@@ -58,6 +57,9 @@ typedef struct hp_shadow {
   hp_ref origin;                    /* of the next clone */
   hp_ref root, unpushed;            /* the document; the node of elements that are not open */
   hp_ref plain;                     /* the node of all open elements that need none of their own */
+  /* During the event of an insertion, the owner may set this to the node of an open element with
+   * the same `next`, for which hp_shadow_may_share is true. */
+  hp_ref twin;
 } hp_shadow;
 
 /* A tag. The values are those that the rules of the standard read. */
@@ -114,14 +116,16 @@ hp_shadow_run hp_shadow_run_fast(hp_shadow *shadow, const hp_shadow_fast *fast, 
 
 /* Returns true if text here can change the state. */
 bool hp_shadow_text_matters(const hp_shadow *shadow);
-static inline hp_content hp_shadow_content(const hp_shadow *shadow) { return shadow->tokenizer.content; }
-static inline hpar_quirks hp_shadow_quirks(const hp_shadow *shadow) { return shadow->document.quirks; }
+static inline hp_content hp_shadow_content(const hp_shadow *shadow) { return shadow->content; }
+static inline hpar_quirks hp_shadow_quirks(const hp_shadow *shadow) { return shadow->quirks; }
 /* Returns true if "<![CDATA[" begins a section here. */
 bool hp_shadow_takes_cdata(hp_shadow *shadow);
 
 static inline hp_node *hp_shadow_node(const hp_shadow *shadow, hp_ref node) {
   return hp_node_at((const char *)shadow->slots, node);
 }
+/* Returns true if another element may share the node. */
+bool hp_shadow_may_share(const hp_shadow *shadow, hp_ref node);
 /* Returns the bytes of heap memory. */
 size_t hp_shadow_memory(const hp_shadow *shadow);
 

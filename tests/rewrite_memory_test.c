@@ -1,0 +1,146 @@
+/* The peak memory of a rewriter, as hpar_rewrite_stats counts it: at most 4 KB, 64 bytes an open
+ * element, and the longest tag that it holds. An entry of the list of active formatting elements
+ * takes ENTRY_BYTES more. Rules with content for the end of an element keep it until then, and are
+ * no part of this test. */
+
+#include "check.h"
+#include "support/buffer.h"
+
+#include <hpar/rewriter.h>
+#include <stdlib.h>
+
+enum { FIXED_BYTES = 4096, ELEMENT_BYTES = 64, ENTRY_BYTES = 128 };
+
+static hpar_rewrite_result ignore(hpar_element *element, void *context) {
+  (void)element, (void)context;
+  return HPAR_REWRITE_NEXT;
+}
+
+static hpar_rules *rules_of(const char *selector, bool sets) {
+  hpar_rules *rules = NULL;
+  hpar_action action = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "href", .value = {"/", 1}};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = sets,
+                    .element = sets ? NULL : ignore};
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
+}
+
+/* Rewrites in pieces with a new rewriter. */
+static hpar_rewrite_stats rewrite(const hpar_rules *rules, const buffer *text, size_t piece) {
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_token = 64 << 20};
+  hpar_rewriter *rewriter = NULL;
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, NULL, NULL), HPAR_OK);
+  for (size_t at = 0; at < text->length; at += piece)
+    CHECK_EQ(hpar_rewriter_feed(rewriter, text->bytes + at, text->length - at < piece ? text->length - at : piece),
+             HPAR_OK);
+  CHECK_EQ(hpar_rewriter_finish(rewriter, &stats), HPAR_OK);
+  hpar_rewriter_destroy(rewriter);
+  return stats;
+}
+
+static void check_bound(const char *name, const char *selector, const hpar_rewrite_stats *stats, uint64_t bound) {
+  if (CHECK(stats->memory_bytes <= bound)) return;
+  printf("  %s, rule %s: %llu bytes, at most %llu; %llu open elements\n", name, selector,
+         (unsigned long long)stats->memory_bytes, (unsigned long long)bound, (unsigned long long)stats->depth);
+}
+
+static const struct {
+  const char *selector;
+  bool sets;
+} rules[] = {{"x-none", false}, {"x-none y", false},    {"a[href]", true},
+             {"div > a", true}, {".c > a[href]", true}, {"div div b, li > i, ul a", true}};
+enum { RULES = sizeof rules / sizeof *rules };
+
+/* Pages of ordinary shape: few elements are open. */
+static void check_page(const buffer *page, const char *name, uint64_t entries) {
+  static const size_t pieces[] = {1 << 20, 1024, 1};
+  for (int i = 0; i < RULES; i++) {
+    hpar_rules *compiled = rules_of(rules[i].selector, rules[i].sets);
+    for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+      hpar_rewrite_stats stats = rewrite(compiled, page, pieces[k]);
+      check_bound(name, rules[i].selector, &stats,
+                  FIXED_BYTES + ELEMENT_BYTES * stats.depth + ENTRY_BYTES * entries + stats.held_bytes);
+    }
+    hpar_rules_destroy(compiled);
+  }
+}
+
+static void check_pages(void) {
+  buffer page = {0};
+  buffer_text(&page, "<!doctype html><html><head><title>t</title><meta charset=utf-8></head><body>");
+  for (int i = 0; i < 300; i++)
+    buffer_format(&page,
+                  "<div class=c id=\"n%d\"><a href=\"/p%d\" title=t>text</a><p>x<ul><li>a<li>b</ul>\n"
+                  "<table><tr><td class='v'>1<td>2</table><x-item>&amp;</x-item></div>",
+                  i, i);
+  check_page(&page, "a page", 1);
+  buffer_clear(&page);
+  buffer_text(&page, "<!doctype html><body class=c><a href=x>y</a>");
+  check_page(&page, "a small page", 1);
+  buffer_clear(&page);
+  for (int i = 0; i < 300; i++) buffer_text(&page, "<p>a <b>b <i>c</i></b> <em class=x>d</em> <a href=/>e</a></p>");
+  check_page(&page, "formatting", 3);
+  buffer_free(&page);
+}
+
+static const struct {
+  const char *first, *each;
+  bool is_listed;
+} shapes[] = {{"", "<div>", false},        {"", "<div class=c>", false},
+              {"<ul>", "<li><ul>", false}, {"<svg>", "<g>", false},
+              {"", "<x-y>", false},        {"", "<div class=c><span>", false},
+              {"", "<ul><li>", false},     {"", "<div><x-y><section>", false},
+              {"", "<b>", true},           {"", "<div><i>", true}};
+
+static void check_open_elements(void) {
+  buffer text = {0};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    /* The arrays grow by half, so that few counts are just after a growth. */
+    for (unsigned count = 16; count < 60000; count = count * 9 / 7 + 1) {
+      buffer_clear(&text);
+      buffer_text(&text, shapes[s].first);
+      for (unsigned i = 0; i < count; i++) buffer_text(&text, shapes[s].each);
+      for (int i = 0; i < RULES; i++) {
+        hpar_rules *compiled = rules_of(rules[i].selector, rules[i].sets);
+        hpar_rewrite_stats stats = rewrite(compiled, &text, 4096);
+        CHECK(stats.depth > count);
+        uint64_t each = ELEMENT_BYTES + (shapes[s].is_listed ? ENTRY_BYTES : 0);
+        check_bound(shapes[s].each, rules[i].selector, &stats, FIXED_BYTES + each * stats.depth + stats.held_bytes);
+        hpar_rules_destroy(compiled);
+      }
+    }
+  }
+  buffer_free(&text);
+}
+
+/* A matched tag is kept once, in an array that is 1/16 longer. */
+static void check_long_tags(void) {
+  buffer text = {0};
+  hpar_rules *compiled = rules_of("a[href^=x]", true);
+  for (size_t length = 1000; length <= 4000000; length *= 4) {
+    buffer_clear(&text);
+    buffer_text(&text, "<p><a href=\"x");
+    for (size_t i = 0; i < length; i++) buffer_byte(&text, 'y');
+    buffer_text(&text, "\" id=i>z</a>");
+    static const size_t pieces[] = {4096, 100, 1};
+    for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+      if (pieces[k] == 1 && length > 500000) continue;
+      hpar_rewrite_stats stats = rewrite(compiled, &text, pieces[k]);
+      uint64_t tag = length + 24;
+      check_bound("a long tag", "a[href^=x]", &stats, FIXED_BYTES + ELEMENT_BYTES * stats.depth + tag + tag / 16);
+    }
+  }
+  hpar_rules_destroy(compiled);
+  buffer_free(&text);
+}
+
+int main(void) {
+  check_pages();
+  check_open_elements();
+  check_long_tags();
+  return check_report();
+}
