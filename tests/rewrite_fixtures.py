@@ -49,7 +49,7 @@ def check_selectors():
             selector = case["selector"]
             if case["level"] not in ("lol", "stream"):
                 continue
-            if re.search(r"not\(.*\|", selector):
+            if re.search(r"not\(\|", selector):
                 continue  # the expected result ignores that no HTML element is without a namespace
             element = marks("ELEMENT", selector)
             if selector.lstrip("*").startswith(":root"):

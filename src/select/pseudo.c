@@ -30,7 +30,7 @@ typedef struct pseudo {
 
 static const pseudo pseudos[] = {
     {"root", PSEUDO_TEST, HP_TEST_ROOT, 0, NULL},
-    {"scope", PSEUDO_TEST, HP_TEST_SCOPE, 0, ":scope has no meaning in a stream"},
+    {"scope", PSEUDO_TEST, HP_TEST_SCOPE, 0, NULL},
     {"empty", PSEUDO_TEST, HP_TEST_EMPTY, 0, ":empty needs what follows the start tag"},
     {"link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
     {"any-link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
@@ -451,7 +451,9 @@ static bool add_plain(hp_selector_parser *p, uint32_t compound, const pseudo *ps
     p->set->looks_at_forms = true;
     return add_walk_test(p, compound, test);
   }
-  return hp_selector_add_test(p, compound, pseudo->test) != NULL;
+  /* Without a scoping root, :scope is :root. */
+  bool is_scope = pseudo->test == HP_TEST_SCOPE && p->for_stream;
+  return hp_selector_add_test(p, compound, is_scope ? HP_TEST_ROOT : pseudo->test) != NULL;
 }
 
 bool hp_selector_pseudo(hp_selector_parser *p, uint32_t compound) {
