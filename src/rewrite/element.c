@@ -26,7 +26,7 @@ static hpar_status add_content(void *argument) {
   addition *a = argument;
   hpar_rewriter *r = a->rewriter;
   uint32_t old = a->to->length;
-  a->is_encoded = hp_encode(a->to, a->content, a->length, a->place, hp_rewriter_writes_utf8(r), &r->unwind);
+  a->is_encoded = hp_encode(a->to, a->content, a->length, a->place, hp_rewriter_target(r), &r->unwind);
   uint32_t added = a->to->length - old;
   if (!a->in_front || !old || !added) return HPAR_OK;
   char *copy = hp_scratch_take(&r->scratch, added);

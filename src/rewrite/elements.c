@@ -32,7 +32,7 @@ static void insert_value(hpar_rewriter *r, uint64_t position, const hpar_element
   hp_bytes *to = &r->element.after; /* space after the element's own text */
   uint32_t old = to->length;
   hp_place_kind place = quote == '\'' ? HP_PLACE_SINGLE_QUOTED : HP_PLACE_DOUBLE_QUOTED;
-  hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_writes_utf8(r), &r->unwind);
+  hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_target(r), &r->unwind);
   value.data = to->data + old;
   value.length = to->length - old;
   to->length = old;

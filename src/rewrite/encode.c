@@ -1,6 +1,7 @@
 #include "rewrite/encode.h"
 
 #include "html/references/character_reference.h"
+#include "text/encoding/encoder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +21,6 @@ static uint32_t read_character(const char *p, size_t left, size_t *length) {
   return value;
 }
 
-static bool is_ascii(const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++)
-    if ((unsigned char)text[i] >= 0x80) return false;
-  return true;
-}
-
 /* Returns what a byte of ASCII becomes, or NULL if it stays. */
 static const char *replacement(const char *p, const char *end, hp_place_kind place) {
   switch (*p) {
@@ -41,10 +36,37 @@ static const char *replacement(const char *p, const char *end, hp_place_kind pla
   }
 }
 
-bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, bool is_utf8, hp_unwind *unwind) {
+/* Writes the code of a character, or a numeric reference. Sets `*is_code`. Returns the length. */
+static size_t write_character(const hp_encoder *encoder, uint32_t c, char to[16], bool *is_code) {
+  unsigned char code[HP_MAX_CODE];
+  size_t length = encoder->encoding ? hp_encode_character(encoder, c, code) : 0;
+  *is_code = length != 0;
+  if (!length) return (size_t)snprintf(to, 16, "&#%u;", c);
+  memcpy(to, code, length);
+  return length;
+}
+
+/* Returns true if the encoding has all characters. */
+static bool has_all(const hp_encoder *encoder, const char *text, const char *end) {
+  char code[16];
+  bool is_code = true;
+  for (size_t n = 1; text < end && is_code; text += n) {
+    n = 1;
+    if ((unsigned char)*text >= 0x80)
+      write_character(encoder, read_character(text, (size_t)(end - text), &n), code, &is_code);
+  }
+  return is_code;
+}
+
+bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, const hp_encoding *encoding,
+               hp_unwind *unwind) {
   if (!length) return true;
-  if (!is_utf8 && place == HP_PLACE_RAW && !is_ascii(text, length)) return false;
   const char *end = text + length, *from = text;
+  bool is_utf8 = encoding && encoding->kind == HP_ENCODING_UTF8;
+  hp_encoder encoder = {0};
+  /* Without a table, all characters beyond ASCII become references. */
+  if (encoding && !is_utf8 && hp_encoder_open(&encoder, encoding) != HPAR_OK) encoder.encoding = NULL;
+  if (!is_utf8 && place == HP_PLACE_RAW && !has_all(&encoder, text, end)) return false;
   for (const char *p = text; p < end;) {
     if ((unsigned char)*p < 0x80 || is_utf8) {
       const char *other = (unsigned char)*p < 0x80 ? replacement(p, end, place) : NULL;
@@ -53,12 +75,11 @@ bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind plac
       hp_bytes_append(to, from, (size_t)(p - 1 - from), unwind);
       hp_bytes_append(to, other, strlen(other), unwind);
     } else {
-      char reference[16];
-      size_t n;
-      uint32_t c = read_character(p, (size_t)(end - p), &n);
+      char written[16];
+      bool is_code;
+      size_t n, bytes = write_character(&encoder, read_character(p, (size_t)(end - p), &n), written, &is_code);
       hp_bytes_append(to, from, (size_t)(p - from), unwind);
-      int written = snprintf(reference, sizeof reference, "&#%u;", c);
-      hp_bytes_append(to, reference, (size_t)written, unwind);
+      hp_bytes_append(to, written, bytes, unwind);
       p += n;
     }
     from = p;

@@ -16,8 +16,10 @@ typedef enum hp_place_kind {
   HP_PLACE_RAW /* a name, a comment, raw text: references have no meaning */
 } hp_place_kind;
 
-/* Appends the UTF-8 text. Without `is_utf8` characters beyond ASCII become numeric references.
- * Returns false, without a change, if they cannot at this place. */
-bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, bool is_utf8, hp_unwind *unwind);
+/* Appends the UTF-8 text. Characters that the encoding lacks become numeric references, and those
+ * beyond ASCII if `encoding` is NULL: it is uncertain. Returns false, without a change, if they
+ * cannot at this place. */
+bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, const hp_encoding *encoding,
+               hp_unwind *unwind);
 
 #endif

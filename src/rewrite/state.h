@@ -245,6 +245,10 @@ static inline const char *hp_rewriter_at(const hpar_rewriter *r, uint64_t positi
 }
 /* Returns the encoding that decodes values. */
 const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
+/* Returns the encoding of inserted text; NULL: it is uncertain. */
+static inline const hp_encoding *hp_rewriter_target(const hpar_rewriter *r) {
+  return r->is_certain ? r->encoding : NULL;
+}
 static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
   return r->is_certain && r->encoding->kind == HP_ENCODING_UTF8;
 }

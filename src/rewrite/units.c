@@ -76,8 +76,7 @@ static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_ac
   hp_place_kind place = u->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
                         : a->format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT
                                                          : HP_PLACE_HTML;
-  if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_writes_utf8(r),
-                 &r->unwind))
+  if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_target(r), &r->unwind))
     return;
   uint32_t at = u->find_count++;
   for (; at > 0 && u->finds[at - 1].from > from; at--) u->finds[at] = u->finds[at - 1];

@@ -18,15 +18,13 @@ typedef struct made {
 static _Atomic(made *) tables;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-typedef hpar_status (*maker)(const void *key, void *table);
-
 static made *find(const void *key) {
   made *at = atomic_load_explicit(&tables, memory_order_acquire);
   while (at && at->key != key) at = at->next;
   return at;
 }
 
-static hpar_status open_table(const void *key, size_t bytes, maker make, const void **table) {
+hpar_status hp_table_open(const void *key, size_t bytes, hp_table_maker make, const void **table) {
   made *one = find(key);
   hpar_status status = HPAR_OK;
   if (!one) {
@@ -132,7 +130,7 @@ static hpar_status make_index(const void *key, void *table) {
 hpar_status hp_index_open(hp_index index, const hp_character **table) {
   const source *s = &sources[index];
   const void *made_table = NULL;
-  hpar_status status = open_table(s, s->size * sizeof **table, make_index, &made_table);
+  hpar_status status = hp_table_open(s, s->size * sizeof **table, make_index, &made_table);
   if (status == HPAR_OK) *table = made_table;
   return status;
 }
@@ -185,7 +183,7 @@ hpar_status hp_gb18030_ranges_open(const uint16_t **table) {
   const void *made_table = NULL;
   const hp_character *two_bytes;
   hpar_status status = hp_index_open(HP_INDEX_GB18030, &two_bytes); /* takes the lock */
-  if (status == HPAR_OK) status = open_table(&key, HP_GB18030_FOUR_BYTES * sizeof **table, make_ranges, &made_table);
+  if (status == HPAR_OK) status = hp_table_open(&key, HP_GB18030_FOUR_BYTES * sizeof **table, make_ranges, &made_table);
   if (status == HPAR_OK) *table = made_table;
   return status;
 }
@@ -205,7 +203,7 @@ static hpar_status make_single_byte(const void *key, void *table) {
 
 hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table) {
   const void *made_table = NULL;
-  hpar_status status = open_table(encoding, 256 * sizeof **table, make_single_byte, &made_table);
+  hpar_status status = hp_table_open(encoding, 256 * sizeof **table, make_single_byte, &made_table);
   if (status == HPAR_OK) *table = made_table;
   return status;
 }

@@ -7,6 +7,7 @@
 #include "text/encoding/encoding.h"
 
 #include <hpar/status.h>
+#include <stddef.h>
 
 /* One character in UTF-8, in the first bytes; all bytes are zero for none. Only Big5 has four
  * entries of two characters each. */
@@ -30,6 +31,11 @@ enum {
   HP_SHIFT_JIS_ROW = 188,
   HP_GB18030_FOUR_BYTES = 39420 /* pointers of four-byte codes for characters up to U+FFFF */
 };
+
+/* Fills the memory of a table, which is zero. Makes no other table. */
+typedef hpar_status (*hp_table_maker)(const void *key, void *table);
+/* Returns the table of `key`. Makes it at its first use; it stays in memory. */
+hpar_status hp_table_open(const void *key, size_t bytes, hp_table_maker make, const void **table);
 
 /* Returns the number of pointers of the index. */
 uint32_t hp_index_size(hp_index index);
