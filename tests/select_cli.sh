@@ -74,6 +74,28 @@ check 2 '' --print attribute: p a.html
 echo '<p>x</p>' | "$hpar" select --print text p - >out
 if test "$(cat out)" = x; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
+# --many prints the same bytes as one page after the other, in the order of the operands
+mkdir many
+for i in 1 2 3 4 5 6 7 8 9; do
+  printf '<title>%s</title><p class=c>a%s<p>b<a href=%s>c</a><table><td>d</table>' $i $i $i >many/$i.html
+done
+for arguments in '--print json p' '--print position td,tbody' '--print attribute:href a' '--count p' '--print text body' 'p'; do
+  # shellcheck disable=SC2086 # several arguments
+  "$hpar" select $arguments many/9.html many a.html >alone
+  for threads in 1 4; do
+    # shellcheck disable=SC2086 # several arguments
+    "$hpar" select --many --threads $threads $arguments many/9.html many a.html >out
+    if test -s out && cmp out alone; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+done
+check 1 'many/2.html: <title>2</title>\n' --many title missing.html many/2.html
+reports 'missing.html'
+check 0 '3\n' --many --count --selector p --selector a many/5.html
+check 1 '2\n' --many --count --require --selector p --selector x many/5.html
+reports 'the selector x matches nothing'
+check 2 '' --threads 2 p many/5.html
+reports '--threads needs --many'
+
 shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}
 if test -f "$shared/lolhtml/selector_matching.jsonl" && command -v python3 >/dev/null; then
   if python3 "$HPAR_SOURCE_DIR/tests/select_fixtures.py" "$hpar" "$shared/lolhtml/selector_matching.jsonl"; then

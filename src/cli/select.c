@@ -4,10 +4,11 @@
 #include "cli/options.h"
 #include "cli/pages.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SELECTOR = 1, PRINT, COUNT, REQUIRE, FRAGMENT, SCRIPTING, ENCODING };
+enum { SELECTOR = 1, PRINT, COUNT, MANY, THREADS, REQUIRE, FRAGMENT, SCRIPTING, ENCODING };
 
 typedef enum form { FORM_OUTER, FORM_INNER, FORM_TEXT, FORM_POSITION, FORM_JSON, FORM_ATTRIBUTE } form;
 
@@ -16,6 +17,8 @@ static const hp_option options[] = {
     {PRINT, "print", "FORM",
      "outer (default), inner, text, attribute:NAME, position (bytes of the\nstart tag), json (one object a line)"},
     {COUNT, "count", NULL, "print the number of matches of each FILE only"},
+    {MANY, "many", NULL, "read several FILEs at once, one on each thread; the output is the same"},
+    {THREADS, "threads", "N", "threads of --many (one on each usable core)"},
     {REQUIRE, "require", NULL, "exit with 1 if a selector matches nothing"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
@@ -30,20 +33,25 @@ static const hp_command command = {
 typedef struct request {
   hpar_options options;
   hpar_selectors *selectors;
-  const char **texts; /* of the selectors */
-  uint64_t *matches;  /* of each of them */
+  const char **texts;        /* of the selectors */
+  _Atomic uint64_t *matches; /* of each of them */
   const char **operands;
   size_t operand_count;
   form form;
   const char *attribute;
-  bool counts, requires;
-  /* The page being read. */
-  const char *path;
-  const hpar_document *document;
+  bool counts, requires_all, many, sets_threads;
   bool names_files; /* each line begins with the file's name */
-  uint64_t page_matches;
-  hpar_status status;
 } request;
+
+/* A page, and the output of its matches. */
+typedef struct page {
+  const request *request;
+  const char *path;
+  FILE *out;
+  const hpar_document *document;
+  uint64_t matches;
+  hpar_status status;
+} page;
 
 static int add_selector(request *r, const char *text) {
   hpar_selector_error error;
@@ -80,15 +88,19 @@ static int take_form(const hp_arguments *arguments, request *r) {
 static int take(const hp_arguments *arguments, int id, request *r) {
   static const char *const switches[] = {"on", "off", NULL};
   size_t index = 0;
+  uint64_t number;
   switch (id) {
     case HP_ARGUMENT_OPERAND: r->operands[r->operand_count++] = arguments->value; return -1;
     case SELECTOR: return add_selector(r, arguments->value);
     case PRINT: return take_form(arguments, r);
     case COUNT: r->counts = true; return -1;
-    case REQUIRE:
-      r->requires
-      = true;
+    case MANY: r->many = true; return -1;
+    case THREADS:
+      if (!hp_value_number(arguments, 1, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
+      r->options.threads = (unsigned)number;
+      r->sets_threads = true;
       return -1;
+    case REQUIRE: r->requires_all = true; return -1;
     case FRAGMENT: r->options.fragment = arguments->value; return -1;
     case SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
@@ -100,12 +112,12 @@ static int take(const hp_arguments *arguments, int id, request *r) {
   }
 }
 
-static hpar_status print_text(const request *r, hpar_node element) {
+static hpar_status print_text(const page *p, hpar_node element) {
   hpar_status status = HPAR_OK;
-  for (hpar_node node = element; !status && (node = hpar_node_walk(r->document, element, node));) {
-    if (hpar_node_kind(r->document, node) != HPAR_NODE_TEXT) continue;
-    hpar_string data = hpar_node_data(r->document, node);
-    status = hp_write_file(data.bytes, data.length, stdout);
+  for (hpar_node node = element; !status && (node = hpar_node_walk(p->document, element, node));) {
+    if (hpar_node_kind(p->document, node) != HPAR_NODE_TEXT) continue;
+    hpar_string data = hpar_node_data(p->document, node);
+    status = hp_write_file(data.bytes, data.length, p->out);
   }
   return status;
 }
@@ -160,30 +172,31 @@ static hpar_status add_positions(hp_json *json, const hpar_document *document, h
 }
 
 /* Prints one object: file, selector, name, attributes, positions and outer HTML. */
-static hpar_status print_json(const request *r, hpar_node element, uint32_t selector) {
+static hpar_status print_json(const page *p, hpar_node element, uint32_t selector) {
   char *html = NULL;
   size_t length = 0;
   FILE *buffer = open_memstream(&html, &length);
   if (!buffer) return HPAR_ERROR_MEMORY;
-  hpar_status status = hpar_serialize_html_outer(r->document, element, r->options.scripting, write_json_text, buffer);
+  const request *r = p->request;
+  hpar_status status = hpar_serialize_html_outer(p->document, element, r->options.scripting, write_json_text, buffer);
   if (fclose(buffer)) status = HPAR_ERROR_MEMORY;
-  hp_json json = {.file = stdout};
+  hp_json json = {.file = p->out};
   hp_json_open(&json, '{');
   hp_json_key(&json, "file");
-  hp_json_text(&json, r->path);
+  hp_json_text(&json, p->path);
   hp_json_key(&json, "selector");
   hp_json_text(&json, r->texts[selector]);
   hp_json_key(&json, "name");
-  hp_json_string(&json, hpar_node_name(r->document, element));
+  hp_json_string(&json, hpar_node_name(p->document, element));
   hp_json_key(&json, "attributes");
   hp_json_open(&json, '{');
   hpar_attribute attribute;
-  for (size_t i = 0; hpar_node_attribute_at(r->document, element, i, &attribute); i++) {
+  for (size_t i = 0; hpar_node_attribute_at(p->document, element, i, &attribute); i++) {
     attribute_key(&json, &attribute);
     hp_json_string(&json, attribute.value);
   }
   hp_json_close(&json, '}');
-  if (!status) status = add_positions(&json, r->document, element);
+  if (!status) status = add_positions(&json, p->document, element);
   hp_json_key(&json, "html");
   hp_json_string(&json, (hpar_string){html ? html : "", length});
   hp_json_close(&json, '}');
@@ -191,78 +204,159 @@ static hpar_status print_json(const request *r, hpar_node element, uint32_t sele
   return status;
 }
 
-static hpar_status print_position(const request *r, hpar_node element) {
+static hpar_status print_position(const page *p, hpar_node element) {
   uint64_t start, end;
-  if (hpar_node_start_tag_range(r->document, element, &start, &end))
-    printf("%llu-%llu", (unsigned long long)start, (unsigned long long)end);
+  if (hpar_node_start_tag_range(p->document, element, &start, &end))
+    fprintf(p->out, "%llu-%llu", (unsigned long long)start, (unsigned long long)end);
   else
-    fputs("implied", stdout);
+    fputs("implied", p->out);
   return HPAR_OK;
 }
 
-static hpar_status print_match(const request *r, hpar_node element, uint32_t selector) {
+static hpar_status print_match(const page *p, hpar_node element, uint32_t selector) {
+  const request *r = p->request;
   hpar_string value;
   switch (r->form) {
     case FORM_OUTER:
-      return hpar_serialize_html_outer(r->document, element, r->options.scripting, hp_write_file, stdout);
-    case FORM_INNER: return hpar_serialize_html(r->document, element, r->options.scripting, hp_write_file, stdout);
-    case FORM_TEXT: return print_text(r, element);
-    case FORM_POSITION: return print_position(r, element);
-    case FORM_JSON: return print_json(r, element, selector);
+      return hpar_serialize_html_outer(p->document, element, r->options.scripting, hp_write_file, p->out);
+    case FORM_INNER: return hpar_serialize_html(p->document, element, r->options.scripting, hp_write_file, p->out);
+    case FORM_TEXT: return print_text(p, element);
+    case FORM_POSITION: return print_position(p, element);
+    case FORM_JSON: return print_json(p, element, selector);
     case FORM_ATTRIBUTE:
-      value = hpar_node_attribute_value(r->document, element, r->attribute);
-      return hp_write_file(value.bytes ? value.bytes : "", value.length, stdout);
+      value = hpar_node_attribute_value(p->document, element, r->attribute);
+      return hp_write_file(value.bytes ? value.bytes : "", value.length, p->out);
   }
   return HPAR_OK;
 }
 
 static bool report(void *context, hpar_node element, uint32_t selector) {
-  request *r = context;
-  r->matches[selector]++;
-  r->page_matches++;
+  page *p = context;
+  const request *r = p->request;
+  atomic_fetch_add_explicit(&r->matches[selector], 1, memory_order_relaxed);
+  p->matches++;
   if (r->counts) return true;
-  if (r->form == FORM_ATTRIBUTE && !hpar_node_attribute_value(r->document, element, r->attribute).bytes) return true;
-  if (r->names_files && r->form != FORM_JSON) printf("%s: ", hp_shown_name(r->path));
-  r->status = print_match(r, element, selector);
-  if (!r->status && putchar('\n') == EOF) r->status = HPAR_ERROR_IO;
-  return r->status == HPAR_OK;
+  if (r->form == FORM_ATTRIBUTE && !hpar_node_attribute_value(p->document, element, r->attribute).bytes) return true;
+  if (r->names_files && r->form != FORM_JSON) fprintf(p->out, "%s: ", hp_shown_name(p->path));
+  p->status = print_match(p, element, selector);
+  if (!p->status && putc('\n', p->out) == EOF) p->status = HPAR_ERROR_IO;
+  return p->status == HPAR_OK;
+}
+
+/* Prints the matches, or their number. */
+static hpar_status print_page(page *p) {
+  const request *r = p->request;
+  hpar_status status = hpar_select(r->selectors, p->document, hpar_document_root(p->document), report, p);
+  if (!status) status = p->status;
+  if (status || !r->counts) return status;
+  if (r->names_files) fprintf(p->out, "%s: ", hp_shown_name(p->path));
+  fprintf(p->out, "%llu\n", (unsigned long long)p->matches);
+  return HPAR_OK;
 }
 
 /* Returns an exit code. */
-static int select_in(request *r, hpar_parser *parser, hpar_document *document) {
+static int select_in(const request *r, const char *path, hpar_parser *parser, hpar_document *document) {
   size_t length;
-  char *bytes = hp_load(r->path, UINT64_MAX, &length);
+  char *bytes = hp_load(path, UINT64_MAX, &length);
   if (!bytes) return HP_EXIT_FAILED;
+  page p = {.request = r, .path = path, .out = stdout, .document = document};
   hpar_status status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
-  r->document = document;
-  r->page_matches = 0;
-  r->status = HPAR_OK;
-  if (!status) status = hpar_select(r->selectors, document, hpar_document_root(document), report, r);
-  if (!status) status = r->status;
-  if (!status && r->counts) {
-    if (r->names_files) printf("%s: ", hp_shown_name(r->path));
-    printf("%llu\n", (unsigned long long)r->page_matches);
-  }
+  if (!status) status = print_page(&p);
   hpar_document_clear(document);
   free(bytes);
-  return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_call(r->path, parser, status);
+  return !status || status == HPAR_ERROR_IO ? HP_EXIT_FINE : hp_complain_call(path, parser, status);
+}
+
+/* One page after the other. Returns an exit code. */
+static int select_in_turn(const request *r, const hp_pages *pages, hpar_parser *parser) {
+  hpar_document *document = NULL;
+  hpar_status status = hpar_document_create(&document);
+  int code = status ? hp_complain_status(NULL, status) : HP_EXIT_FINE;
+  for (size_t i = 0; !status && i < pages->count && !ferror(stdout); i++) {
+    int page_code = select_in(r, pages->paths[i], parser, document);
+    if (page_code > code) code = page_code;
+  }
+  hpar_document_destroy(document);
+  return code;
+}
+
+/*** several pages at once ***/
+
+/* Pages that are in memory at once, with their outputs. */
+enum { BATCH = 256 };
+
+typedef struct batch {
+  const request *request;
+  const char *paths[BATCH];
+  hpar_input inputs[BATCH];
+  char *outputs[BATCH];
+  size_t lengths[BATCH], count;
+} batch;
+
+/* Selects on the thread that has parsed the page. */
+static void select_in_parsed(void *context, size_t index, hpar_input *input, const hpar_document *document,
+                             const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+  batch *b = context;
+  (void)parser, (void)stats, (void)thread;
+  if (input->status) return;
+  page p = {.request = b->request,
+            .path = b->paths[index],
+            .out = open_memstream(&b->outputs[index], &b->lengths[index]),
+            .document = document};
+  input->status = p.out ? print_page(&p) : HPAR_ERROR_MEMORY;
+  if (p.out && fclose(p.out)) input->status = HPAR_ERROR_MEMORY;
+}
+
+/* Prints and frees the outputs. Returns an exit code. */
+static int finish_batch(batch *b, hpar_parser *parser) {
+  int code = HP_EXIT_FINE;
+  hpar_status status = hpar_parse_many(parser, &b->request->options, b->inputs, b->count, select_in_parsed, b, NULL);
+  if (status) code = hp_complain_call(NULL, parser, status);
+  for (size_t i = 0; i < b->count; i++) {
+    if (!status && b->inputs[i].status) {
+      int failed = hp_complain_status(b->paths[i], b->inputs[i].status);
+      if (failed > code) code = failed;
+    } else if (!status && b->outputs[i]) {
+      hp_write_file(b->outputs[i], b->lengths[i], stdout);
+    }
+    free(b->outputs[i]);
+    free((void *)b->inputs[i].bytes);
+  }
+  memset(b, 0, offsetof(batch, lengths));
+  b->count = 0;
+  return code;
+}
+
+static int select_in_many(const request *r, const hp_pages *pages, hpar_parser *parser) {
+  batch *b = calloc(1, sizeof *b);
+  int code = b ? HP_EXIT_FINE : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  for (size_t i = 0; b && i < pages->count && !ferror(stdout); i++) {
+    size_t at = b->count;
+    b->request = r;
+    b->paths[at] = pages->paths[i];
+    b->inputs[at].bytes = hp_load(pages->paths[i], UINT64_MAX, &b->inputs[at].length);
+    int page_code = b->inputs[at].bytes ? HP_EXIT_FINE : HP_EXIT_FAILED;
+    b->count += page_code == HP_EXIT_FINE;
+    if (page_code > code) code = page_code;
+    if (b->count < BATCH && i + 1 < pages->count) continue;
+    page_code = finish_batch(b, parser);
+    if (page_code > code) code = page_code;
+  }
+  free(b);
+  return code;
 }
 
 static int select_in_all(request *r, const hp_pages *pages) {
   hpar_parser *parser = NULL;
-  hpar_document *document = NULL;
   hpar_status status = hpar_parser_create(&parser);
-  if (!status) status = hpar_document_create(&document);
   int code = status ? hp_complain_status(NULL, status) : pages->failures ? HP_EXIT_FAILED : HP_EXIT_FINE;
   r->names_files = pages->count > 1;
-  for (size_t i = 0; !status && i < pages->count && !ferror(stdout); i++) {
-    r->path = pages->paths[i];
-    int page_code = select_in(r, parser, document);
-    if (page_code > code) code = page_code;
+  if (!status) {
+    int pages_code = r->many ? select_in_many(r, pages, parser) : select_in_turn(r, pages, parser);
+    if (pages_code > code) code = pages_code;
   }
-  hpar_document_destroy(document);
   hpar_parser_destroy(parser);
-  for (uint32_t i = 0; r->requires && !code && i < hpar_selectors_count(r->selectors); i++) {
+  for (uint32_t i = 0; r->requires_all && !code && i < hpar_selectors_count(r->selectors); i++) {
     if (r->matches[i]) continue;
     hp_complain("the selector %s matches nothing", r->texts[i]);
     code = HP_EXIT_FAILED;
@@ -278,6 +372,7 @@ static int run(request *r) {
     r->operands++;
     r->operand_count--;
   }
+  if (r->sets_threads && !r->many) return hp_bad_usage(&command, "--threads needs --many");
   if (!r->operand_count) return hp_bad_usage(&command, "name a FILE after the SELECTOR, or - for standard input");
   r->options.source_offsets = r->form == FORM_POSITION || r->form == FORM_JSON;
   hp_pages pages = {0};
