@@ -1,7 +1,7 @@
 /* The peak memory of a rewriter, as hpar_rewrite_stats counts it: at most 4 KB, 64 bytes an open
  * element, and the longest tag that it holds. An entry of the list of active formatting elements
- * takes ENTRY_BYTES more, and ATTRIBUTES_BYTES for its attributes. Rules with content for the end of
- * an element keep it until then, and are no part of this test. */
+ * takes ENTRY_BYTES more, and ATTRIBUTES_BYTES for its attributes. Rules with content for the end
+ * of an element keep it until then, and are no part of this test. */
 
 #include "check.h"
 #include "support/buffer.h"

@@ -15,8 +15,8 @@
  * :empty, :last-child, :last-of-type, :only-child, :only-of-type, :nth-last-child,
  * :nth-last-of-type). hpar_rules_add refuses these by name. :scope is :root. A selector sees the
  * tree at the moment when the element is inserted. The contents of a template count as its
- * descendants. Classes and ids are case-sensitive, unless hpar_rewrite_options.quirks is set and the
- * page is in quirks mode.
+ * descendants. Classes and ids are case-sensitive, unless hpar_rewrite_options.quirks is set and
+ * the page is in quirks mode.
  *
  * An element ends where the standard pops it from the stack of open elements. There are three
  * cases:
