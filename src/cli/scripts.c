@@ -8,6 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 int hp_take_scripts(const hp_arguments *arguments, int id, hp_script_settings *settings) {
   static const char *const words[] = {"off", "run", NULL};
   size_t index = 0;
@@ -27,7 +35,7 @@ static void limit_process(const hp_script_settings *settings) {
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && !defined HP_SANITIZED
+#ifndef SANITIZED
   struct rlimit memory = {(rlim_t)settings->megabytes << 20, (rlim_t)settings->megabytes << 20};
   setrlimit(RLIMIT_DATA, &memory);
 #else
