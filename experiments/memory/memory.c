@@ -59,9 +59,9 @@ static bool paced;
 #if HPAR_PARALLEL
 /* src/drivers/parallel/work_range.c */
 struct hp_work_ranges;
-bool __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+uint32_t __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
 bool __real_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
-bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
 
 static void wait_a_bit(void) {
@@ -69,9 +69,9 @@ static void wait_a_bit(void) {
   if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
-bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
+uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
   wait_a_bit();
-  return __real_hp_work_range_extend(ranges, thread, chunk);
+  return __real_hp_work_range_extend(ranges, thread, chunk, most);
 }
 
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk) {

@@ -142,8 +142,8 @@ uint32_t __real_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
 uint32_t __wrap_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
 bool __real_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
-bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
-bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
+bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
+bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
 
 bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
@@ -174,9 +174,9 @@ bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk) {
   return __real_hp_chunk_queue_claim_chunk(queue, chunk);
 }
 
-bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk) {
+bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most) {
   take_turn();
-  return __real_hp_chunk_queue_extend(queue, thread, chunk);
+  return __real_hp_chunk_queue_extend(queue, thread, chunk, most);
 }
 
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {

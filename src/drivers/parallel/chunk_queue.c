@@ -139,18 +139,18 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
                                                  memory_order_relaxed);
 }
 
-void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk) {
+void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
   hp_chunk *c = hp_chunk_at(q, chunk);
-  uint32_t last = chunk + ++c->joined;
+  uint32_t last = chunk + (c->joined += count);
   c->limit = q->even.text ? hp_even_end(&q->even, last, c->limit) : hp_chunk_at(q, last)->limit;
   if (c->work) c->work->limit = c->limit;
 }
 
-bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
+bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk, uint32_t most) {
   uint32_t next = chunk + hp_chunk_span(hp_chunk_at(q, chunk));
-  if (hp_is_cancelled(q) || !hp_work_range_extend(&q->ranges, thread, next)) return false;
-  hp_chunk_queue_join(q, chunk);
-  return true;
+  uint32_t count = hp_is_cancelled(q) ? 0 : hp_work_range_extend(&q->ranges, thread, next, most);
+  if (count) hp_chunk_queue_join(q, chunk, count);
+  return count;
 }
 
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {

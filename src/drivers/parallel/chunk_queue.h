@@ -71,11 +71,11 @@ void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
 /* Claims this chunk. Returns false if another thread has claimed it. */
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
-/* Claims the chunk after `chunk`, which the thread has, and joins both. Returns false if that is
- * impossible. */
-bool hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
-/* Joins the next chunk to `chunk`. Requires: the caller has both. */
-void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk);
+/* Claims chunks after `chunk`, which the thread has, and joins all: a part of its range, at most
+ * `most`. Returns false if that is impossible. */
+bool hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
+/* Joins the next `count` chunks to `chunk`. Requires: the caller has all of them. */
+void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t count);
 /* Returns the end of the text that the thread parses if no other thread takes a part. Requires: the
  * thread has just claimed `chunk`. */
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);

@@ -55,8 +55,9 @@ static bool take_over_chunk(hp_job *job) {
 static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
   uint32_t next = job->chunk + hp_chunk_span(c);
   if (!job->queue->by_range || next >= hp_published_chunks(job->queue)) return false;
+  if (hp_chunk_queue_extend(job->queue, 0, job->chunk, UINT32_MAX)) return true;
   if (!hp_chunk_queue_claim_chunk(job->queue, next)) return false;
-  hp_chunk_queue_join(job->queue, job->chunk);
+  hp_chunk_queue_join(job->queue, job->chunk, 1);
   return true;
 }
 

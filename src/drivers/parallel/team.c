@@ -215,7 +215,9 @@ static bool extend_claim(void *context) {
   const hp_chunk *chunk = hp_chunk_at(c->job->queue, c->chunk);
   if (c->job->publishes_early && chunk->limit - chunk->cut >= PUBLISH_BYTES) return false;
   uint32_t limit = chunk->limit;
-  return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk) && hp_team_validate(c->job, limit, chunk->limit);
+  uint32_t most = c->job->publishes_early ? 1 : UINT32_MAX;
+  return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk, most) &&
+         hp_team_validate(c->job, limit, chunk->limit);
 }
 
 /* Returns the work of a claimed chunk, or NULL if memory is short. */
@@ -261,7 +263,7 @@ static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
 /* Joins further chunks to an empty one. Returns false if all of them are empty. */
 static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
-  while (c->cut == c->limit && job->queue->by_range && hp_chunk_queue_extend(job->queue, thread, chunk)) {
+  while (c->cut == c->limit && job->queue->by_range && hp_chunk_queue_extend(job->queue, thread, chunk, 1)) {
   }
   return c->cut < c->limit || !job->queue->by_range;
 }

@@ -5,6 +5,9 @@
 /* The owner soon finishes a smaller range, and a chunk boundary costs as much as the parse of a few
  * KB. */
 enum { MIN_CHUNKS_TO_HALVE = 2 };
+/* Each extension costs as much as the parse of some hundred bytes. A thread therefore extends its
+ * chunk by a part of its range: by many chunks at first, and by single ones towards the end. */
+enum { PARTS_OF_RANGE = 3 };
 
 static uint32_t low_of(uint64_t word) { return (uint32_t)word; }
 static uint32_t high_of(uint64_t word) { return (uint32_t)(word >> 32); }
@@ -67,14 +70,18 @@ uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {
 
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk) {
   for (unsigned t = 0; t < ranges->threads; t++)
-    if (hp_work_range_extend(ranges, t, chunk)) return true;
+    if (hp_work_range_extend(ranges, t, chunk, 1)) return true;
   return false;
 }
 
-bool hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
-  for (uint64_t own; size_of(own = word_of(ranges, thread)) && low_of(own) == chunk;)
-    if (change_word(ranges, thread, own, hp_range_word(chunk + 1, high_of(own)))) return true;
-  return false;
+uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
+  for (uint64_t own; size_of(own = word_of(ranges, thread)) && low_of(own) == chunk;) {
+    uint32_t count = size_of(own) / PARTS_OF_RANGE;
+    if (count > most) count = most;
+    if (count < 1) count = 1;
+    if (change_word(ranges, thread, own, hp_range_word(chunk + count, high_of(own)))) return count;
+  }
+  return 0;
 }
 
 uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {

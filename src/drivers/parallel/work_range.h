@@ -38,9 +38,9 @@ void hp_work_ranges_divide(hp_work_ranges *ranges, uint32_t first, uint32_t coun
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread);
 /* Claims this chunk if it is the first one of any range. Returns whether the caller has it now. */
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk);
-/* Claims this chunk if it is the first one of the thread's own range. Returns whether the caller
- * has it now. */
-bool hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+/* Claims chunks from this one on if it is the first one of the thread's own range: a part of the
+ * range, at most `most`. Returns their number, or 0. */
+uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
 /* Returns the chunk before which the thread must stop, if no other thread takes part of its range.
  * Requires: the thread has just claimed `chunk`. */
 uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
