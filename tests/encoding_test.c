@@ -295,6 +295,23 @@ static void test_ascii_in_slices(void) {
   free(bytes);
 }
 
+/* Returns true at the second of the two characters that one sequence of Big5 stands for. */
+static bool is_second_of_pair(const hp_input *input, size_t at) {
+  return input->encoding->kind == HP_ENCODING_BIG5 && at + 1 < input->length && input->bytes[at] == '\xcc';
+}
+
+/* Returns true if the source from `offset` on decodes to the text from `at` on. Does not check
+ * encodings with state between characters. */
+static bool continues_at(const hp_input *input, size_t at, const char *bytes, size_t length, uint64_t offset) {
+  hp_input rest = {0};
+  if (input->encoding->kind == HP_ENCODING_ISO_2022_JP || input->encoding->kind == HP_ENCODING_REPLACEMENT) return true;
+  if (!CHECK_EQ(hp_input_decode(&rest, bytes + offset, length - offset, input->encoding), HPAR_OK)) return false;
+  bool fine = rest.bom || is_second_of_pair(input, at) ||
+              (rest.length == input->length - at && !memcmp(rest.bytes, input->bytes + at, rest.length));
+  hp_input_close(&rest);
+  return fine;
+}
+
 /* Checks every single split, single bytes, decoding to the final position, slices, and offsets. */
 static bool check_ways(const hp_encoding *encoding, const char *bytes, size_t length, const buffer *whole) {
   buffer text = {0};
@@ -310,10 +327,13 @@ static bool check_ways(const hp_encoding *encoding, const char *bytes, size_t le
   if (CHECK_EQ(hp_input_decode(&input, bytes, length, encoding), HPAR_OK)) {
     fine = fine && input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
     uint64_t before = 0;
+    hp_input_cursor cursor = {0, 0, 0, 0}, rare = cursor;
     for (size_t i = 0; i <= input.length && fine; i++) {
       if (i < input.length && ((unsigned char)input.bytes[i] & 0xC0) == 0x80) continue;
       uint64_t offset = hp_input_offset(&input, i);
-      fine = offset >= before && offset <= length;
+      fine = offset >= before && offset <= length && hp_input_offset_from(&input, &cursor, i) == offset;
+      if (i % 61 == 0) fine = fine && hp_input_offset_from(&input, &rare, i) == offset;
+      if (i % 17 == 0) fine = fine && continues_at(&input, i, bytes, length, offset);
       before = offset;
     }
     fine = fine && check_slices(encoding, bytes, length, &input);

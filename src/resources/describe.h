@@ -23,10 +23,34 @@ static inline bool hp_may_have_resources(hp_atom name) {
   }
 }
 
-/* Reports the resources of an element, the images of a picture before the one of its img. The
- * text of a style element must be complete. Ignores template elements around the element. Returns
- * false if the callback has returned false. */
-bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hpar_resource_callback callback, void *context);
+/* The start tag of an element and the thread that found it. Both are 0 outside of a parse. */
+typedef struct hp_resource_origin {
+  uint64_t offset;
+  unsigned thread;
+} hp_resource_origin;
+
+/* An element whose resources are described. */
+typedef struct hp_described {
+  hp_resource_origin origin;
+  hp_ref element;
+  hp_ref picture; /* of img and source: the picture around it; 0: none */
+  const hp_resource_values *values;
+  hpar_string sheet; /* of style: its text */
+  hpar_resource_callback callback;
+  void *context;
+} hp_described;
+
+/* Reports the resources of an element that is no source. Returns false if the callback has returned
+ * false. */
+bool hp_describe(const hp_described *element, uint8_t ns, hp_atom name);
+/* Reports the images of a source element before the img element with these values. */
+bool hp_describe_source(const hp_described *source, const hp_resource_values *img);
+
+/* Reports the resources of an element of a tree, the images of a picture before the one of its img.
+ * The text of a style element must be complete. Ignores template elements around the element.
+ * Returns false if the callback has returned false. */
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
+                           hpar_resource_callback callback, void *context);
 
 typedef enum hp_shadow_root {
   HP_SHADOW_NO,

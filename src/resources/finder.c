@@ -2,13 +2,14 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/fused_kinds.h"
 #include "resources/describe.h"
 
 #include <string.h>
 
 /* An element with more resources, a picture, is found and confirmed anew. */
 enum { COMPARED_RESOURCES = 8 };
+
+static const hp_resource_origin no_origin = {0, 0};
 
 void hp_sightings_free(hp_sightings *sightings) {
   hp_free(sightings->items);
@@ -22,34 +23,29 @@ static hp_tree_view view_of(const hp_finder *f) {
 /*** events ***/
 
 typedef struct event_source {
-  const hp_finder *finder;
-  uint64_t offset;
+  const hp_resource_report *to;
   hpar_resource_event event;
   uint32_t skipped, reported;
 } event_source;
 
-static bool report_event(void *context, const hpar_resource *described) {
+static bool report_event(void *context, const hpar_resource *resource) {
   event_source *source = context;
-  const hp_resource_report *to = source->finder->report;
-  hpar_resource resource = *described;
   if (source->skipped) {
     source->skipped--;
     return true;
   }
   source->reported++;
-  resource.offset = source->offset;
-  resource.thread = source->finder->thread;
-  to->callback(to->context, &resource, source->event);
+  source->to->callback(source->to->context, resource, source->event);
   return true;
 }
 
 /* Reports the resources of a sighting except the first `skipped`. Returns their number. */
-static uint32_t report(const hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
+static uint32_t report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
   const hp_input *input = f->report->input;
-  uint64_t offset = input ? hp_input_offset(input, sighting->start) : sighting->start;
-  event_source source = {f, offset, event, skipped, 0};
+  uint64_t offset = input ? hp_input_offset_from(input, &f->cursor, sighting->start) : sighting->start;
+  event_source source = {f->report, event, skipped, 0};
   hp_tree_view view = view_of(f);
-  hp_describe_resources(&view, sighting->element, report_event, &source);
+  hp_describe_resources(&view, sighting->element, (hp_resource_origin){offset, f->thread}, report_event, &source);
   return source.reported;
 }
 
@@ -61,11 +57,11 @@ static bool count_resource(void *context, const hpar_resource *resource) {
 
 /* Cancels the resources of a found sighting. A segment that was spliced in may have more source
  * elements before the img of a picture than the worker has found. */
-static void cancel(const hp_finder *f, const hp_sighting *sighting) {
+static void cancel(hp_finder *f, const hp_sighting *sighting) {
   hp_tree_view view = view_of(f);
   uint32_t count = 0;
   if (!sighting->found) return;
-  hp_describe_resources(&view, sighting->element, count_resource, &count);
+  hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
   report(f, sighting, HPAR_RESOURCE_CANCELLED, count - sighting->found);
 }
 
@@ -96,8 +92,8 @@ static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp
   hp_tree_view view = view_of(f);
   resource_list a = {.count = 0}, b = {.count = 0};
   if (found->element == confirmed) return true;
-  hp_describe_resources(&view, found->element, list_resource, &a);
-  hp_describe_resources(&view, confirmed, list_resource, &b);
+  hp_describe_resources(&view, found->element, no_origin, list_resource, &a);
+  hp_describe_resources(&view, confirmed, no_origin, list_resource, &b);
   if (a.count != found->found || a.count != b.count || a.count > COMPARED_RESOURCES) return false;
   for (size_t i = 0; i < a.count; i++)
     if (a.items[i].kind != b.items[i].kind || !equal_strings(a.items[i].url, b.items[i].url) ||
@@ -176,25 +172,60 @@ static void add(hp_finder *f, hp_sighting sighting) {
   to->items[to->count++] = sighting;
 }
 
+/* By name: the attribute that each HTML element with resources has. An img may have others. */
+static const hp_atom required_attributes[HP_TESTED_TAGS] = {
+    [HP_SCRIPT] = HP_SRC, [HP_IMG] = HP_SRC,   [HP_LINK] = HP_REL,
+    [HP_INPUT] = HP_TYPE, [HP_BASE] = HP_HREF, [HP_META] = HP_CONTENT,
+};
+
+/* Returns true if the img is certainly not in a picture. Its parent may not be known yet. */
+static bool is_alone(const char *base, const hp_node *img) {
+  if (!img->parent) return false;
+  const hp_node *parent = hp_node_at(base, img->parent);
+  return parent->kind == HPAR_NODE_ELEMENT && parent->name != HP_PICTURE;
+}
+
+/* Returns false for most elements without resources, after a quick look. */
+static bool may_have_resources(const char *base, const hp_node *node) {
+  if (node->name == HP_STYLE) return true;
+  if (!node->attributes) return false;
+  hp_atom required = required_attributes[node->name];
+  if (!required || node->ns != HPAR_NAMESPACE_HTML) return true;
+  const hp_attributes *block = hp_at(base, node->attributes);
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *item = &block->items[i];
+    if (item->name == required) return required != HP_TYPE || item->length >= strlen("image");
+    if (node->name == HP_IMG && item->name == HP_SRCSET) return true;
+  }
+  return node->name == HP_IMG && !is_alone(base, node);
+}
+
 static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
   hp_finder *f = (hp_finder *)watch;
   const hp_builder *b = f->builder;
-  if (!hp_may_have_resources(hp_node_at(b->base, element)->name)) return;
+  const hp_node *node = hp_node_at(b->base, element);
   settle_until(f, f->sightings->count);
+  if (!may_have_resources(b->base, node)) return;
   hp_sighting sighting = {.start = start, .element = element};
   sighting.is_inert = b->last[HP_TEMPLATE] && is_inert(f, &sighting.unsure);
   add(f, sighting);
 }
 
+static const uint8_t watched_names[HP_TESTED_TAGS] = {
+    [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,  [HP_IMAGE] = 1, [HP_INPUT] = 1,
+    [HP_VIDEO] = 1,  [HP_STYLE] = 1, [HP_BASE] = 1, [HP_META] = 1,
+};
+
 void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *builder, unsigned thread, bool is_exact) {
   hp_sightings own = f->own;
   own.count = 0;
-  *f = (hp_finder){
-      .watch = {.see = see}, .report = to, .builder = builder, .thread = thread, .is_exact = is_exact, .own = own};
+  *f = (hp_finder){.watch = {see, watched_names},
+                   .report = to,
+                   .builder = builder,
+                   .thread = thread,
+                   .is_exact = is_exact,
+                   .own = own};
   f->sightings = &f->own;
-  memcpy(f->watch.fused_starts, hp_fused_starts, sizeof f->watch.fused_starts);
-  for (hp_atom name = 0; name < HP_KNOWN_ATOMS; name++)
-    if (hp_may_have_resources(name)) f->watch.fused_starts[name] = HP_FUSED_OTHER;
 }
 
 void hp_finder_close(hp_finder *f) { hp_sightings_free(&f->own); }
@@ -278,4 +309,5 @@ void hp_finder_restart(hp_finder *f) {
   for (uint32_t i = 0; i < f->reported; i++)
     if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED, 0);
   f->own.count = f->reported = 0;
+  f->cursor = (hp_input_cursor){0, 0, 0, 0};
 }

@@ -42,6 +42,7 @@ typedef struct hp_finder {
   hp_tag_watch watch; /* first: the builder passes it */
   const hp_resource_report *report;
   hp_builder *builder;
+  hp_input_cursor cursor; /* at the last offset that was converted */
   unsigned thread;
   bool is_exact;
   hp_sightings *sightings; /* worker: of the chunk's log; exact: `own` */

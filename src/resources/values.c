@@ -4,52 +4,61 @@
 
 #include <string.h>
 
-static const hp_resource_attribute OTHER = HP_RESOURCE_ATTRIBUTES;
+/* By atom: the attribute. */
+static const uint8_t attributes_by_atom[HP_KNOWN_ATOMS] = {
+    [HP_AS] = HP_RESOURCE_AS,
+    [HP_ASYNC] = HP_RESOURCE_ASYNC,
+    [HP_CHARSET] = HP_RESOURCE_CHARSET,
+    [HP_CONTENT] = HP_RESOURCE_CONTENT,
+    [HP_CROSSORIGIN] = HP_RESOURCE_CROSSORIGIN,
+    [HP_DEFER] = HP_RESOURCE_DEFER,
+    [HP_DISABLED] = HP_RESOURCE_DISABLED,
+    [HP_FETCHPRIORITY] = HP_RESOURCE_FETCHPRIORITY,
+    [HP_FOR] = HP_RESOURCE_FOR,
+    [HP_HREF] = HP_RESOURCE_HREF,
+    [HP_HTTP_EQUIV] = HP_RESOURCE_HTTP_EQUIV,
+    [HP_INTEGRITY] = HP_RESOURCE_INTEGRITY,
+    [HP_LOADING] = HP_RESOURCE_LOADING,
+    [HP_MEDIA] = HP_RESOURCE_MEDIA,
+    [HP_NAME] = HP_RESOURCE_NAME,
+    [HP_NONCE] = HP_RESOURCE_NONCE,
+    [HP_REFERRERPOLICY] = HP_RESOURCE_REFERRERPOLICY,
+    [HP_REL] = HP_RESOURCE_REL,
+    [HP_SIZES] = HP_RESOURCE_SIZES,
+    [HP_SRC] = HP_RESOURCE_SRC,
+    [HP_SRCSET] = HP_RESOURCE_SRCSET,
+    [HP_TYPE] = HP_RESOURCE_TYPE,
+    [HP_ADJUSTED_XLINK_HREF] = HP_RESOURCE_XLINK_HREF,
+};
 
-/* Returns the attribute with a name that has no fixed atom, or OTHER. */
-static hp_resource_attribute find_unknown(hp_name name) {
-  static const struct {
-    const char *name;
-    hp_resource_attribute attribute;
-  } names[] = {
+typedef struct named_attribute {
+  const char *name;
+  hp_resource_attribute attribute;
+} named_attribute;
+
+/* Returns the attribute of a name that has no fixed atom. Most such names differ in length. */
+static hp_resource_attribute find_unknown(const char *name, size_t length) {
+  static const named_attribute names[] = {
       {"event", HP_RESOURCE_EVENT},       {"imagesizes", HP_RESOURCE_IMAGESIZES},
       {"poster", HP_RESOURCE_POSTER},     {"imagesrcset", HP_RESOURCE_IMAGESRCSET},
       {"language", HP_RESOURCE_LANGUAGE}, {"shadowrootmode", HP_RESOURCE_SHADOWROOTMODE},
       {"nomodule", HP_RESOURCE_NOMODULE},
   };
+  enum { LENGTHS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 14 };
+  if (length > 14 || !(LENGTHS >> length & 1)) return HP_RESOURCE_OTHER;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i].name) == name.length && !memcmp(names[i].name, name.bytes, name.length))
-      return names[i].attribute;
-  return OTHER;
+    if (strlen(names[i].name) == length && !memcmp(names[i].name, name, length)) return names[i].attribute;
+  return HP_RESOURCE_OTHER;
 }
 
-static hp_resource_attribute find(const hpar_document *document, hp_atom name) {
-  switch (name) {
-    case HP_AS: return HP_RESOURCE_AS;
-    case HP_ASYNC: return HP_RESOURCE_ASYNC;
-    case HP_CHARSET: return HP_RESOURCE_CHARSET;
-    case HP_CONTENT: return HP_RESOURCE_CONTENT;
-    case HP_CROSSORIGIN: return HP_RESOURCE_CROSSORIGIN;
-    case HP_DEFER: return HP_RESOURCE_DEFER;
-    case HP_DISABLED: return HP_RESOURCE_DISABLED;
-    case HP_FETCHPRIORITY: return HP_RESOURCE_FETCHPRIORITY;
-    case HP_FOR: return HP_RESOURCE_FOR;
-    case HP_HREF: return HP_RESOURCE_HREF;
-    case HP_HTTP_EQUIV: return HP_RESOURCE_HTTP_EQUIV;
-    case HP_INTEGRITY: return HP_RESOURCE_INTEGRITY;
-    case HP_LOADING: return HP_RESOURCE_LOADING;
-    case HP_MEDIA: return HP_RESOURCE_MEDIA;
-    case HP_NAME: return HP_RESOURCE_NAME;
-    case HP_NONCE: return HP_RESOURCE_NONCE;
-    case HP_REFERRERPOLICY: return HP_RESOURCE_REFERRERPOLICY;
-    case HP_REL: return HP_RESOURCE_REL;
-    case HP_SIZES: return HP_RESOURCE_SIZES;
-    case HP_SRC: return HP_RESOURCE_SRC;
-    case HP_SRCSET: return HP_RESOURCE_SRCSET;
-    case HP_TYPE: return HP_RESOURCE_TYPE;
-    case HP_ADJUSTED_XLINK_HREF: return HP_RESOURCE_XLINK_HREF;
-    default: return name < HP_KNOWN_ATOMS ? OTHER : find_unknown(hp_atom_name(&document->atoms, name));
-  }
+static hp_resource_attribute find_unknown_atom(const hpar_document *document, hp_atom name) {
+  hp_name unknown = hp_atom_name(&document->atoms, name);
+  return find_unknown(unknown.bytes, unknown.length);
+}
+
+/* Returns true if the resources of elements of this name depend on no attribute without an atom. */
+static bool needs_atoms_only(hp_atom name) {
+  return name == HP_IMG || name == HP_META || name == HP_INPUT || name == HP_SOURCE;
 }
 
 void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values) {
@@ -59,11 +68,23 @@ void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resour
   values->present = 0;
   if (!node->attributes) return;
   const hp_attributes *block = hp_at(memory, node->attributes);
+  bool skips_unknown = needs_atoms_only(node->name);
+  bool may_be_deferred = atomic_load_explicit(&block->deferred, memory_order_acquire) & ~HP_SHARED_BLOCK;
+  uint32_t present = 0;
   for (uint32_t i = 0; i < block->count; i++) {
-    hp_resource_attribute attribute = find(document, block->items[i].name);
-    if (attribute == OTHER) continue;
-    values->present |= UINT32_C(1) << attribute;
-    values->of[attribute] =
-        view->bytes ? hp_read_value(block, i, view->bytes) : hp_attribute_value(document, block, &block->items[i]);
+    const hp_attribute *item = &block->items[i];
+    hp_resource_attribute attribute = HP_RESOURCE_OTHER;
+    if (item->name < HP_KNOWN_ATOMS)
+      attribute = (hp_resource_attribute)attributes_by_atom[item->name];
+    else if (!skips_unknown)
+      attribute = find_unknown_atom(document, item->name);
+    if (attribute == HP_RESOURCE_OTHER) continue;
+    present |= UINT32_C(1) << attribute;
+    if (__builtin_expect(!may_be_deferred || !hp_is_deferred(block, i), 1))
+      values->of[attribute] = (hpar_string){item->value, item->length};
+    else
+      values->of[attribute] =
+          view->bytes ? hp_read_value(block, i, view->bytes) : hp_attribute_value(document, block, item);
   }
+  values->present = present;
 }

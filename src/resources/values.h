@@ -13,6 +13,7 @@ typedef struct hp_tree_view {
 } hp_tree_view;
 
 typedef enum hp_resource_attribute {
+  HP_RESOURCE_OTHER, /* any other attribute */
   HP_RESOURCE_AS,
   HP_RESOURCE_ASYNC,
   HP_RESOURCE_CHARSET,

@@ -28,10 +28,6 @@ static uint32_t pack(hp_iso_2022_jp iso) {
   return (uint32_t)(iso.state | iso.output_state << 8 | iso.lead << 16) | (uint32_t)iso.output << 24;
 }
 
-static hp_iso_2022_jp unpack(uint32_t state) {
-  return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
-}
-
 /* A part of the source, and where its text and its checkpoints go: offsets are those from
  * `text`. */
 typedef struct slice {
@@ -352,37 +348,4 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   }
   *input = made;
   return HPAR_OK;
-}
-
-/* Decodes byte by byte from the last checkpoint before the offset. */
-uint64_t hp_decoded_offset(const hp_input *input, uint64_t offset) {
-  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
-  size_t part = 1;
-  while (part < input->part_count && input->checkpoints[part].offset < offset) part++;
-  hp_checkpoints in = input->checkpoints[part - 1];
-  size_t low = 0, high = in.count;
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (in.offset + in.at[middle].offset < offset)
-      low = middle;
-    else
-      high = middle;
-  }
-  hp_checkpoint from = in.at[low];
-  hp_decoder d;
-  if (hp_decoder_open(&d, input->encoding) != HPAR_OK) return from.source;
-  d.iso = unpack(from.state);
-  const unsigned char *source = (const unsigned char *)input->source, *end = source + input->source_length;
-  const unsigned char *at = source + from.source;
-  uint64_t reached = in.offset + from.offset;
-  for (size_t more = 1; reached < offset && at < end;) {
-    size_t left = (size_t)(end - at);
-    char *out = d.out;
-    const unsigned char *stop = d.decode(&d, at, at + (more < left ? more : left), more >= left, &out);
-    reached += (uint64_t)(out - d.out);
-    if (reached > offset) break;
-    more = stop > at ? 1 : more + 1;
-    at = stop;
-  }
-  return (uint64_t)(at - source);
 }

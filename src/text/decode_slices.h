@@ -9,7 +9,4 @@
 hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
                                 const hp_slice_executor *executor);
 
-/* Returns the offset in the source of an offset in the decoded text. */
-uint64_t hp_decoded_offset(const hp_input *input, uint64_t offset);
-
 #endif

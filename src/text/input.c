@@ -4,6 +4,7 @@
 #include "text/input.h"
 #include "base/memory.h"
 #include "text/decode_slices.h"
+#include "text/decoded_offset.h"
 #include "text/scan/scan.h"
 #include "text/scan/utf8.h"
 
@@ -257,8 +258,7 @@ void hp_input_close(hp_input *input) {
   *input = (hp_input){0};
 }
 
-uint64_t hp_input_offset(const hp_input *input, uint64_t offset) {
-  if (input->encoding && input->encoding->kind != HP_ENCODING_UTF8) return hp_decoded_offset(input, offset);
+static uint64_t repaired_offset(const hp_input *input, uint64_t offset) {
   size_t low = 0, high = input->repair_count; /* the repairs up to the offset number low..high */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -277,4 +277,14 @@ uint64_t hp_input_offset(const hp_input *input, uint64_t offset) {
     if (distance > source) distance = source;
   }
   return before.source + distance;
+}
+
+uint64_t hp_input_offset_from(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  if (input->encoding && input->encoding->kind != HP_ENCODING_UTF8) return hp_decoded_offset(input, cursor, offset);
+  return input->repair_count ? repaired_offset(input, offset) : offset + input->bom;
+}
+
+uint64_t hp_input_offset(const hp_input *input, uint64_t offset) {
+  hp_input_cursor cursor = {0, 0, 0, 0};
+  return hp_input_offset_from(input, &cursor, offset);
 }

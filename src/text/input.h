@@ -112,8 +112,19 @@ hpar_status hp_input_keep(hp_input *input, hp_buffer *buffer, bool offsets);
 
 void hp_input_close(hp_input *input); /* frees repairs and, if still there, owned */
 
-/* The offset in the caller's bytes of an offset in the text, at which a character begins, or the
- * text ends. */
+/* Returns the offset in the caller's bytes of an offset in the text. Requires: a character begins
+ * at the offset, or the text ends there. */
 uint64_t hp_input_offset(const hp_input *input, uint64_t offset);
+
+/* A converted offset of one input, from which the conversion of later offsets continues. All fields
+ * are zero at the beginning. Offsets in any order are allowed. */
+typedef struct hp_input_cursor {
+  uint64_t offset, source; /* 0 and 0: none */
+  size_t part, checkpoint; /* of the input: indices of the last checkpoint before the offset */
+} hp_input_cursor;
+
+/* Returns the same as hp_input_offset. The conversion of ascending offsets reads each byte of the
+ * source at most once. */
+uint64_t hp_input_offset_from(const hp_input *input, hp_input_cursor *cursor, uint64_t offset);
 
 #endif

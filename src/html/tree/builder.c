@@ -7,7 +7,6 @@
 #include "base/vector.h"
 #include "html/dom/tag.h"
 #include "html/tree/context.h"
-#include "html/tree/fused_kinds.h"
 #include "html/tree/listing.h"
 
 void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
@@ -70,7 +69,8 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
 void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
   b->watch = watch;
   b->inserts_slowly = b->source_offsets || watch;
-  b->fused_starts = watch ? watch->fused_starts : hp_fused_starts;
+  b->takes_slowly = b->errors || b->source_offsets;
+  b->is_special = b->takes_slowly || watch;
 }
 
 void hp_builder_close(hp_builder *b) {

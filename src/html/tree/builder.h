@@ -131,12 +131,16 @@ typedef struct hp_higher {
   uint32_t same;
 } hp_higher;
 
-/* Sees start tags that make elements, each before its element has a parent. It sees all tags that
- * the general path builds. The fused loop leaves to it the tags with a zero in `fused_starts`. */
+/* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
+ * the tags that the fused loop builds, the watch sees only img. */
 typedef struct hp_tag_watch {
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
-  uint8_t fused_starts[HP_KNOWN_ATOMS]; /* by atom: hp_fused_kind */
+  const uint8_t *names; /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
 } hp_tag_watch;
+
+static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
+  return name < HP_TESTED_TAGS && watch->names[name];
+}
 
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
@@ -178,11 +182,11 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
 
   uint8_t mode, original_mode;
   bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
-  bool takes_slowly;           /* for errors or source offsets */
-  bool inserts_slowly;         /* for source offsets or `watch` */
-  hp_tag_watch *watch;         /* NULL: none */
-  const uint8_t *fused_starts; /* by atom: hp_fused_kind; of the watch, if there is one */
-  bool prepared;               /* the merger has run the first half of the next token */
+  bool takes_slowly;   /* for errors or source offsets */
+  bool inserts_slowly; /* for source offsets or `watch` */
+  bool is_special;     /* for errors, source offsets or `watch` */
+  hp_tag_watch *watch; /* NULL: none */
+  bool prepared;       /* the merger has run the first half of the next token */
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
   bool selectedcontent_seen; /* some selectedcontent element exists */
@@ -251,7 +255,7 @@ static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   uint64_t room = (uint64_t)depth + b->gaps + 1;
   b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
 }
-/* Sets the watch of the start tags; NULL: none. */
+/* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
 void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);
 void hp_builder_close(hp_builder *builder);
 

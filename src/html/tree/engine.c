@@ -28,7 +28,6 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
   engine->tokenizer.errors = engine->builder.errors = request->max_errors ? &engine->errors : NULL;
-  engine->builder.takes_slowly = engine->builder.errors || engine->builder.source_offsets;
   hp_builder_watch(&engine->builder, request->watch);
   engine->tokens = 0;
   const hp_limits *limits = &request->limits;

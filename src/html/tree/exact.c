@@ -2,6 +2,7 @@
 
 #include "html/tree/engine_loop.h"
 #include "html/tree/no_context.h"
+#include "html/tree/no_watch.h"
 #include "html/tree/nodes.h"
 #include "html/tree/parts.inc"
 
@@ -11,6 +12,7 @@
 #include "html/tree/selectedcontent.inc"
 
 #include "html/tree/changes.inc"
+#include "html/tree/watched.h"
 
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
@@ -27,7 +29,8 @@ static inline void build_fast(hp_builder *b, const hp_token *t, uint8_t plain_mo
 HP_LOOP hp_loop_end run_fast(hp_engine *engine, const char *near, bool is_complete) {
   hp_builder *b = &engine->builder;
   hp_tokenizer *t = &engine->tokenizer;
-  bool fuses = !b->takes_slowly && !b->fragment;
+  bool fuses = !b->is_special && !b->fragment;
+  if (!fuses && !b->takes_slowly && !b->fragment) return hp_exact_run_watched(engine, near, is_complete);
   uint8_t plain_mode = fuses ? HP_IN_BODY : HP_INSERTION_MODES;
   hp_token token;
   while (t->at < near) {

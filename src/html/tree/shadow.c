@@ -4,6 +4,7 @@
 
 #include "html/tree/no_context.h"
 #include "html/tree/no_nodes.h"
+#include "html/tree/no_watch.h"
 #include "html/tree/parts.inc"
 #include "text/scan/scan.h"
 

@@ -1,6 +1,7 @@
 /* The speculative builder: an outer context is below its own stack. */
 
 #include "html/tree/context.h"
+#include "html/tree/no_watch.h"
 #include "html/tree/nodes.h"
 #include "html/tree/parts.inc"
 

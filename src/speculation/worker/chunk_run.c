@@ -2,6 +2,7 @@
 
 #include "html/dom/tag.h"
 #include "html/tokenizer/content.h"
+#include "html/tree/watched.h"
 #include "speculation/worker/budget.h"
 #include "speculation/worker/progress.h"
 #include "speculation/worker/segment.h"
@@ -24,6 +25,7 @@ typedef struct chunk_run {
   bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
   size_t checkpoint_bytes;
   bool fast_path;     /* plain tokens are built in one loop */
+  bool watched_path;  /* the same, and the builder has a watch */
   bool predicts_mode; /* after each deferred token */
   bool may_restart;
   uint32_t checked_segments;    /* hp_log_pays_off has checked these */
@@ -36,7 +38,7 @@ typedef struct chunk_run {
 static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
                            hp_start_hypothesis *hypothesis, hp_chunk_work *chunk, hp_token *token) {
   const hp_strategy *strategy = plan->strategy;
-  bool has_limits = hp_engine_is_limited(&w->engine);
+  bool is_plain = !strategy->stops && !w->source.next && !hp_engine_is_limited(&w->engine);
   return (chunk_run){
       .worker = w,
       .request = request,
@@ -45,7 +47,8 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .hypothesis = hypothesis,
       .stops = strategy->stops,
       .checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes,
-      .fast_path = !strategy->stops && !w->engine.builder.takes_slowly && !w->source.next && !has_limits,
+      .fast_path = is_plain && !w->engine.builder.is_special,
+      .watched_path = is_plain && w->engine.builder.watch && !w->engine.builder.takes_slowly,
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
@@ -131,12 +134,14 @@ static uint32_t plain_limit(const chunk_run *r) {
 
 /* Builds the next plain tokens. Returns false if `*kind` is the kind of a token that is not plain,
  * or HP_TOKEN_NEED_MORE. */
-static inline bool build_plain_tokens(chunk_run *r, int *kind) {
+static inline bool build_plain_tokens(chunk_run *r, int *kind, bool is_watched) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
   if (r->at - outer->now.start >= r->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
-  hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, text + plain_limit(r));
+  const char *limit = text + plain_limit(r);
+  hp_plain_run plain = is_watched ? hp_speculative_watched_tokens(&w->engine.builder, r->token, limit)
+                                  : hp_speculative_plain_tokens(&w->engine.builder, r->token, limit);
   if (plain.tokens) {
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;
@@ -313,7 +318,7 @@ static void count_token(chunk_run *r) {
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);
     hp_begin_segment(w, r->token->end, outer->base_mode, ns);
     if (r->plan->strategy->one_by_one) outer->confident = 0;
-  } else if (b->depth == 0 && r->fast_path) {
+  } else if (b->depth == 0 && (r->fast_path || r->watched_path)) {
     b->stack[0].kind = (uint8_t)hp_outer_kind(b);
   }
 }
@@ -330,10 +335,13 @@ static progress step(chunk_run *r) {
   r->errors_before = r->chunk->log.errors.count;
   hp_engine_check(&w->engine);
   int kind;
-  if (!r->fast_path)
+  if (r->fast_path) {
+    if (build_plain_tokens(r, &kind, false)) return CONTINUE;
+  } else if (!r->watched_path) {
     kind = next_token(w, r->token);
-  else if (build_plain_tokens(r, &kind))
+  } else if (build_plain_tokens(r, &kind, true)) {
     return CONTINUE;
+  }
   if (kind == HP_TOKEN_NEED_MORE) return widen_or_stop(r);
   if (b->mode == HP_IN_TEXT) {
     r->may_restart = false; /* the chunk has raw text of its own */

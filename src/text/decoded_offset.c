@@ -1,0 +1,228 @@
+/* A walk through the source and its text in parallel. The text is known, so that the walk decodes
+ * only sequences that it cannot measure: invalid ones, and those of ISO-2022-JP. */
+
+#include "text/decoded_offset.h"
+
+#include "text/encoding/decoder.h"
+
+#include <stdbool.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+typedef struct walk {
+  const hp_input *input;
+  const unsigned char *at, *end;      /* in the source */
+  const unsigned char *text, *target; /* in the text */
+  bool measures;                      /* false: the walk decodes each sequence */
+  bool is_inside;                     /* the target is inside the sequence at `at` */
+  hp_iso_2022_jp iso;                 /* at `at` */
+} walk;
+
+static hp_iso_2022_jp unpack(uint32_t state) {
+  return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
+}
+
+/*** sequences that the walk decodes ***/
+
+/* The decoder has decoded [at, stop) to text whose part from `rest` on begins at the target.
+ * Returns where this part begins in the source, or NULL if it begins inside a sequence. */
+static const unsigned char *find_rest(hp_decoder *d, const unsigned char *at, const unsigned char *stop,
+                                      const char *rest, size_t length, bool last) {
+  char expected[4 * HP_DECODER_WAITING + HP_DECODER_SLACK];
+  if (length > sizeof expected) return NULL;
+  memcpy(expected, rest, length);
+  while (++at < stop) {
+    char *out = d->out;
+    const unsigned char *end = d->decode(d, at, stop, last, &out);
+    if (end == stop && (size_t)(out - d->out) == length && !memcmp(d->out, expected, length)) return at;
+  }
+  return NULL;
+}
+
+/* Decodes sequences until the walk can measure again, or reaches the target. */
+static __attribute__((noinline, cold)) void decode(walk *w) {
+  hp_decoder d;
+  if (hp_decoder_open(&d, w->input->encoding) != HPAR_OK) {
+    w->text = w->target;
+    return;
+  }
+  d.iso = w->iso;
+  for (size_t more = 1; w->text < w->target && w->at < w->end;) {
+    size_t left = (size_t)(w->end - w->at);
+    char *out = d.out;
+    const unsigned char *stop = d.decode(&d, w->at, w->at + (more < left ? more : left), more >= left, &out);
+    if (out - d.out > w->target - w->text) { /* other characters may follow an invalid sequence */
+      const char *rest = d.out + (w->target - w->text);
+      const unsigned char *at = find_rest(&d, w->at, stop, rest, (size_t)(out - rest), more >= left);
+      w->is_inside = !at;
+      if (at) w->at = at;
+      w->text = w->target;
+      return;
+    }
+    w->text += out - d.out;
+    more = stop > w->at ? 1 : more + 1;
+    w->at = stop;
+    if (w->measures && out > d.out) return;
+  }
+  w->text = w->target;
+}
+
+/*** sequences that the walk measures ***/
+
+/* Passes ASCII, which is the same in the source and in the text. */
+static void pass_ascii(walk *w) {
+  const unsigned char *at = w->at, *text = w->text;
+#if defined(__SSE2__)
+  while (w->target - text >= 16 && w->end - at >= 16) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    unsigned n = (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(bytes) | 0x10000);
+    at += n;
+    text += n;
+    if (n < 16) break;
+  }
+#endif
+  while (text < w->target && at < w->end && *at < 0x80) at++, text++;
+  w->at = at;
+  w->text = text;
+}
+
+/* Returns the number of bytes of a character in the text. */
+static unsigned text_length(unsigned char lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+
+/* Returns the number of bytes of the sequence at `at`, whose character is not U+FFFD. 0: the number
+ * is unknown. */
+static unsigned source_length(hp_encoding_kind kind, const unsigned char *at) {
+  unsigned char lead = *at;
+  switch (kind) {
+    case HP_ENCODING_GB18030:
+      if (lead == 0x80) return 1;
+      return (unsigned char)(at[1] - '0') < 10 ? 4 : 2;
+    case HP_ENCODING_BIG5: return lead == 0x88 ? 0 : 2; /* some stand for two characters */
+    case HP_ENCODING_EUC_JP: return lead == 0x8F ? 3 : 2;
+    case HP_ENCODING_SHIFT_JIS: return lead == 0x80 || (lead >= 0xA1 && lead < 0xE0) ? 1 : 2;
+    case HP_ENCODING_EUC_KR: return 2;
+    default: return 0;
+  }
+}
+
+/* Passes pairs of bytes whose characters have three in UTF-8, and most ASCII between them. */
+static void pass_pairs(walk *w, bool has_digits) {
+  const unsigned char *at = w->at, *text = w->text, *end = w->end - 4, *target = w->target - 4;
+  while (at <= end && text <= target) {
+    if (*at < 0x80) {
+      at++;
+      text++;
+      if (*at < 0x80) break;
+    }
+    if (*at < 0x81 || (*text & 0xF0) != 0xE0 || *text == 0xEF) break;
+    if (has_digits && (unsigned char)(at[1] - '0') < 10) break;
+    at += 2;
+    text += 3;
+  }
+  w->at = at;
+  w->text = text;
+}
+
+static bool is_single_byte(hp_encoding_kind kind) {
+  return kind == HP_ENCODING_SINGLE_BYTE || kind == HP_ENCODING_X_USER_DEFINED;
+}
+
+/* Passes the sequence at `at`, which is not ASCII. Returns false if its length is unknown. */
+static bool pass_sequence(walk *w) {
+  static const unsigned char replacement[] = {0xEF, 0xBF, 0xBD};
+  hp_encoding_kind kind = w->input->encoding->kind;
+  unsigned length = text_length(*w->text), bytes = 1;
+  if (kind == HP_ENCODING_GB18030 || kind == HP_ENCODING_EUC_KR) {
+    const unsigned char *begin = w->at;
+    pass_pairs(w, kind == HP_ENCODING_GB18030);
+    if (w->at > begin) return true;
+  }
+  if (!is_single_byte(kind)) {
+    if (w->end - w->at < 4 || w->target - w->text < (ptrdiff_t)length) return false;
+    if (length == 3 && !memcmp(w->text, replacement, 3)) return false;
+    bytes = source_length(kind, w->at);
+    if (!bytes) return false;
+  }
+  w->at += bytes;
+  w->text += length;
+  return true;
+}
+
+/* UTF-16: each character has two bytes, or four. */
+static void pass_utf16(walk *w) {
+  while (w->text < w->target && w->end - w->at >= 2) {
+    unsigned length = text_length(*w->text);
+    w->at += length == 4 ? 4 : 2;
+    w->text += length;
+  }
+  if (w->text < w->target) w->at = w->end, w->text = w->target;
+}
+
+static void run(walk *w) {
+  hp_encoding_kind kind = w->input->encoding->kind;
+  if (kind == HP_ENCODING_UTF16LE || kind == HP_ENCODING_UTF16BE) {
+    pass_utf16(w);
+    return;
+  }
+  w->measures = kind != HP_ENCODING_ISO_2022_JP && kind != HP_ENCODING_REPLACEMENT;
+  while (w->text < w->target) {
+    if (w->measures) pass_ascii(w);
+    if (w->text == w->target || w->at == w->end) return;
+    if (!w->measures || !pass_sequence(w)) decode(w);
+  }
+}
+
+/*** checkpoints ***/
+
+static uint64_t offset_of(const hp_input *input, size_t part, size_t checkpoint) {
+  return input->checkpoints[part].offset + (uint64_t)input->checkpoints[part].at[checkpoint].offset;
+}
+
+/* Sets the cursor to the last checkpoint before `offset`, by a galloping search from the cursor. */
+static void find_checkpoint(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  size_t part = cursor->part, low = cursor->checkpoint;
+  if (offset_of(input, part, low) >= offset) part = low = 0;
+  while (part + 1 < input->part_count && input->checkpoints[part + 1].offset < offset) part++, low = 0;
+  size_t count = input->checkpoints[part].count, step = 1;
+  while (low + step < count && offset_of(input, part, low + step) < offset) {
+    low += step;
+    step *= 2;
+  }
+  size_t high = low + step < count ? low + step : count;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (offset_of(input, part, middle) < offset)
+      low = middle;
+    else
+      high = middle;
+  }
+  cursor->part = part;
+  cursor->checkpoint = low;
+}
+
+uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
+  find_checkpoint(input, cursor, offset);
+  uint64_t reached = offset_of(input, cursor->part, cursor->checkpoint);
+  hp_checkpoint from = input->checkpoints[cursor->part].at[cursor->checkpoint];
+  uint64_t source = from.source;
+  if (reached < cursor->offset && cursor->offset <= offset && input->encoding->kind != HP_ENCODING_ISO_2022_JP) {
+    reached = cursor->offset;
+    source = cursor->source;
+  }
+  const unsigned char *bytes = (const unsigned char *)input->source, *text = (const unsigned char *)input->bytes;
+  walk w = {.input = input,
+            .at = bytes + source,
+            .end = bytes + input->source_length,
+            .text = text + reached,
+            .target = text + offset,
+            .iso = unpack(from.state)};
+  run(&w);
+  source = (uint64_t)(w.at - bytes);
+  if (w.is_inside) return source;
+  cursor->offset = offset;
+  cursor->source = source;
+  return source;
+}
