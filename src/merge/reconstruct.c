@@ -163,7 +163,7 @@ uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segmen
   run_walk w = {.b = b,
                 .anchor = s->anchor,
                 .at = node_at(b, s->anchor)->first,
-                .open = log->open + s->open,
+                .open = s->open_count ? log->open + s->open : NULL,
                 .open_count = s->open_count};
   uint32_t clones = 0;
   while (!clones && is_unclean(b) && find_site(&w)) {
