@@ -18,6 +18,7 @@ enum {
 int hp_run_parse(int count, char **arguments);
 int hp_run_text(int count, char **arguments);
 int hp_run_links(int count, char **arguments);
+int hp_run_resources(int count, char **arguments);
 int hp_run_compare(int count, char **arguments);
 int hp_run_select(int count, char **arguments);
 int hp_run_rewrite(int count, char **arguments);

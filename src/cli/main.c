@@ -31,6 +31,7 @@ static const struct {
     {"parse", hp_run_parse, "parse a page and print its tree, its HTML or nothing"},
     {"text", hp_run_text, "print the text of pages"},
     {"links", hp_run_links, "print the links of pages, resolved"},
+    {"resources", hp_run_resources, "print the resources of pages, or when a parse finds them"},
     {"compare", hp_run_compare, "parse pages in every mode: equal trees, times, speed-up, accuracy"},
     {"select", hp_run_select, "print the elements that CSS selectors match"},
     {"rewrite", hp_run_rewrite, "edit pages by rules, while they are read"},
@@ -88,7 +89,8 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < COMMANDS; i++) {
     if (!strcmp(first, commands[i].name)) return commands[i].run(count - 2, arguments + 2);
   }
-  hp_complain("there is no command '%s': it is parse, text, links, compare, select, rewrite, tokens, explain, trace, "
+  hp_complain("there is no command '%s': it is parse, text, links, resources, compare, select, rewrite, tokens, "
+              "explain, trace, "
               "profile, project, crawl or bench (see 'hpar --help')",
               first);
   return HP_EXIT_USAGE;
