@@ -59,9 +59,9 @@ static bool paced;
 #if HPAR_PARALLEL
 /* src/drivers/parallel/work_range.c */
 struct hp_work_ranges;
-uint32_t __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
+bool __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
 bool __real_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
-uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
+bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
 
 static void wait_a_bit(void) {
@@ -69,9 +69,9 @@ static void wait_a_bit(void) {
   if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
-uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
+bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
   wait_a_bit();
-  return __real_hp_work_range_extend(ranges, thread, chunk, most);
+  return __real_hp_work_range_extend(ranges, thread, chunk);
 }
 
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk) {
@@ -126,7 +126,9 @@ static int measure(const char *path, const hpar_options *options, const char *se
   if (!bytes || parse(bytes, length, options, &parser, &document, &stats)) return 1;
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
+#ifdef __GLIBC__
   malloc_trim(0);
+#endif
   kilobytes("VmRSS"); /* touches the pages of the reader */
   if (!forget_peak()) return 1;
   long heap = atomic_load(&live);
