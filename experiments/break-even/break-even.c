@@ -4,6 +4,8 @@
  * parse in its own mode, so that no pool thread sleeps. Asleep: each parse starts 3 ms after the
  * last. */
 
+#include "../page.h"
+
 #include <hpar/hpar.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,24 +42,6 @@ static unsigned long long parse(int mode, const char *bytes, size_t length, int 
     return 0;
   unsigned long long begin = now();
   return hpar_parse(parser, &options, bytes, length, documents[mode], NULL) ? 0 : now() - begin;
-}
-
-static char *read_page(const char *path, size_t most, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  char *bytes = NULL;
-  if (!fseek(file, 0, SEEK_END) && ftell(file) >= 0) {
-    *length = (size_t)ftell(file);
-    if (most && most < *length) *length = most;
-    rewind(file);
-    bytes = malloc(*length + 1);
-    if (bytes && fread(bytes, 1, *length, file) != *length) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  fclose(file);
-  return bytes;
 }
 
 static int measure(const char *path, const char *bytes, size_t length, int asleep, int runs) {

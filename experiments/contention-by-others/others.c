@@ -6,6 +6,8 @@
  * see the same load. A pause precedes each block, so that the threads of the last mode sleep, and
  * one more parse, so that the threads of this mode are awake. */
 
+#include "../page.h"
+
 #include <hpar/hpar.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,23 +39,6 @@ static unsigned long long parse(int mode, const char *bytes, size_t length, hpar
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[mode].mode, .threads = 2};
   unsigned long long begin = now();
   return hpar_parse(parsers[mode], &options, bytes, length, documents[mode], stats) ? 0 : now() - begin;
-}
-
-static char *read_page(const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  char *bytes = NULL;
-  if (!fseek(file, 0, SEEK_END) && ftell(file) >= 0) {
-    *length = (size_t)ftell(file);
-    rewind(file);
-    bytes = malloc(*length + 1);
-    if (bytes && fread(bytes, 1, *length, file) != *length) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  fclose(file);
-  return bytes;
 }
 
 static int measure(const char *path, const char *bytes, size_t length, size_t runs) {
@@ -95,7 +80,7 @@ int main(int count, char **arguments) {
   printf("{\"pages\": [");
   for (int i = 2; i < count; i++) {
     size_t length;
-    char *bytes = read_page(arguments[i], &length);
+    char *bytes = read_page(arguments[i], 0, &length);
     printf(i > 2 ? ",\n" : "\n");
     if (!bytes || !measure(arguments[i], bytes, length, (size_t)atoi(arguments[1]))) {
       fprintf(stderr, "hpar-others: %s could not be measured\n", arguments[i]);

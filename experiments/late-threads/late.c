@@ -10,6 +10,7 @@
  * decoding or validation. While the thread sleeps, the program compares the tree with the
  * sequential one. */
 
+#include "../page.h"
 #include "cli/equal.h"
 
 #include <errno.h>
@@ -80,23 +81,6 @@ bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
 static int by_number(const void *a, const void *b) {
   long long x = *(const long long *)a, y = *(const long long *)b;
   return (x > y) - (x < y);
-}
-
-static char *read_page(const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  char *bytes = NULL;
-  if (!fseek(file, 0, SEEK_END) && ftell(file) >= 0) {
-    *length = (size_t)ftell(file);
-    rewind(file);
-    bytes = malloc(*length + 1);
-    if (bytes && fread(bytes, 1, *length, file) != *length) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  fclose(file);
-  return bytes;
 }
 
 static hpar_parser *sequential_parser, *parser;
@@ -235,7 +219,7 @@ int main(int count, char **arguments) {
   printf("{\"pages\": [");
   for (int i = 3; i < count; i++) {
     size_t length;
-    char *bytes = read_page(arguments[i], &length);
+    char *bytes = read_page(arguments[i], 0, &length);
     printf(i > 3 ? ",\n" : "\n");
     if (!bytes || !measure(arguments[i], bytes, length, (size_t)atoi(arguments[1]))) {
       fprintf(stderr, "hpar-late: %s could not be measured\n", arguments[i]);

@@ -47,20 +47,6 @@ static void make_room(hp_builder *b, const hp_node *element, uint32_t own) {
   while (count_equal(b, element, &earliest) + own > MAX_EQUAL) hp_listing_remove(b, earliest);
 }
 
-static bool begins_list(const hp_node *node) {
-  if (node->ns != HPAR_NAMESPACE_HTML) return false;
-  switch (node->name) {
-    case HP_TD:
-    case HP_TH:
-    case HP_CAPTION:
-    case HP_TEMPLATE:
-    case HP_APPLET:
-    case HP_MARQUEE:
-    case HP_OBJECT: return true;
-    default: return false;
-  }
-}
-
 void hp_apply_ark(hp_builder *b, hp_ref first, hp_ref root, uint32_t names) {
   const hp_node *node = node_at(b, first);
   for (;;) {
@@ -70,7 +56,7 @@ void hp_apply_ark(hp_builder *b, hp_ref first, hp_ref root, uint32_t names) {
       uint32_t own = node->flags >> HP_EQUAL_SHIFT & HP_MAX_EQUAL;
       make_room(b, node, own ? own : 1);
     }
-    if (is_element && node->first && !begins_list(node)) {
+    if (is_element && node->first && !hp_begins_list(node->ns, node->name)) {
       node = node_at(b, node->first);
       continue;
     }

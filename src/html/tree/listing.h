@@ -11,6 +11,21 @@
 
 enum { HP_MAX_UNLINKED = 12 };
 
+/* Returns whether the start tag of an element adds a marker to the list. */
+static inline bool hp_begins_list(hpar_namespace ns, hp_atom name) {
+  if (ns != HPAR_NAMESPACE_HTML) return false;
+  switch (name) {
+    case HP_TD:
+    case HP_TH:
+    case HP_CAPTION:
+    case HP_TEMPLATE:
+    case HP_APPLET:
+    case HP_MARQUEE:
+    case HP_OBJECT: return true;
+    default: return false;
+  }
+}
+
 /* Links all entries. */
 void hp_listing_link_all(hp_builder *b);
 static inline void hp_listing_link(hp_builder *b) {

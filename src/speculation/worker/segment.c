@@ -47,25 +47,11 @@ void hp_clear_own_elements(hp_builder *b) {
   b->prepared = false;
 }
 
-static bool begins_list(const hp_open_element *e) {
-  if (e->ns != HPAR_NAMESPACE_HTML) return false;
-  switch (e->name) {
-    case HP_TD:
-    case HP_TH:
-    case HP_CAPTION:
-    case HP_TEMPLATE:
-    case HP_APPLET:
-    case HP_MARQUEE:
-    case HP_OBJECT: return true;
-    default: return false;
-  }
-}
-
 /* Returns whether each marker of the list belongs to an open element. */
 static bool has_no_leaked_marker(const hp_builder *b) {
   uint32_t markers = 0;
   for (uint32_t i = 0; i < b->formatting_count; i++) markers += !b->formatting[i].node;
-  for (uint32_t i = 1; markers && i <= b->depth; i++) markers -= begins_list(&b->stack[i]);
+  for (uint32_t i = 1; markers && i <= b->depth; i++) markers -= hp_begins_list(b->stack[i].ns, b->stack[i].name);
   return !markers;
 }
 
