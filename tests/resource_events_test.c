@@ -28,6 +28,9 @@ typedef struct events {
   keys closed;      /* the confirmed ones */
   keys open;        /* those that are found, and neither confirmed nor cancelled */
   unsigned found, confirmations, cancelled, errors;
+  bool in_order;
+  pthread_t caller;
+  uint64_t last_found, last_confirmed; /* offsets + 1 */
 } events;
 
 static uint64_t key_of(const hpar_resource *r) {
@@ -67,10 +70,26 @@ static void format(buffer *to, const hpar_resource *r) {
                 r->content.length ? r->content.bytes : "", r->flags);
 }
 
+/* Counts an event that breaks the order as an error. */
+static void check_order(events *e, const hpar_resource *r, hpar_resource_event event) {
+  uint64_t place = r->offset + 1;
+  if (!pthread_equal(pthread_self(), e->caller)) e->errors++;
+  if (event == HPAR_RESOURCE_FOUND) {
+    if (place < e->last_found || place <= e->last_confirmed) e->errors++;
+    e->last_found = place;
+  } else if (event == HPAR_RESOURCE_CONFIRMED) {
+    if (place < e->last_confirmed) e->errors++;
+    e->last_confirmed = place;
+  } else if (find_key(&e->closed, key_of(r)) < e->closed.count) { /* the parse begins again */
+    e->last_found = e->last_confirmed = 0;
+  }
+}
+
 static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
   events *e = context;
   pthread_mutex_lock(&e->lock);
   uint64_t key = key_of(r);
+  if (e->in_order) check_order(e, r, event);
   if (event == HPAR_RESOURCE_FOUND) {
     e->found++;
     if (find_key(&e->closed, key) == e->closed.count) add_key(&e->open, key);
@@ -93,6 +112,8 @@ static void reset(events *e) {
   buffer_clear(&e->confirmed);
   e->open.count = e->closed.count = 0;
   e->found = e->confirmations = e->cancelled = e->errors = 0;
+  e->last_found = e->last_confirmed = 0;
+  e->caller = pthread_self();
 }
 
 static void end(events *e) {
@@ -104,7 +125,7 @@ static void end(events *e) {
 
 static hpar_options options_of(events *e, hpar_mode mode) {
   return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode, .threads = 3,
-                        .resources = {.callback = receive, .context = e}};
+                        .resources = {.callback = receive, .context = e, .in_order = e->in_order}};
 }
 
 static void parse(events *e, const hpar_options *options, const buffer *html) {
@@ -221,9 +242,11 @@ static void check_page(events *e, const buffer *html, random_state *random) {
     options.experiment.cut_count = 1;
     options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
     options.parallel.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
+    options.resources.in_order = e->in_order = cut % 2;
     parse(e, &options, html);
     check_events(e, &expected, html, "inline", cut);
   }
+  e->in_order = random_chance(random, 50);
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.chunk_size = 40;
   for (size_t i = 0; hpar_strategy_name(i); i++) {
@@ -234,6 +257,7 @@ static void check_page(events *e, const buffer *html, random_state *random) {
   options.experiment.strategy = NULL;
   feed(e, &options, html, 50, random);
   check_events(e, &expected, html, "fed in parallel", 0);
+  e->in_order = false;
 #endif
   buffer_free(&expected);
 }
@@ -254,11 +278,13 @@ static void check_combinations(events *e, const buffer *html, random_state *rand
   buffer expected = {0};
   for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
     with.mode = modes[i];
+    with.resources.in_order = e->in_order = random_chance(random, 50);
     with.parallel.chunk_size = 1 + random_below(random, 200);
     parse(e, &with, html);
     if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
     check_events(e, &expected, html, with.fragment ? with.fragment : "document", with.parallel.chunk_size);
   }
+  e->in_order = false;
   buffer_free(&expected);
 }
 
@@ -318,6 +344,19 @@ static void sequences(void) {
   check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
               "found image 2 at 21\nfound image 3 at 36\nconfirmed image 1 at 3\nconfirmed image 2 at 21\n"
               "confirmed image 3 at 36\n");
+  static const uint64_t cuts[] = {18, 36};
+  options.experiment.cuts = cuts;
+  options.experiment.cut_count = 2;
+  check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
+              "found image 3 at 36\nfound image 2 at 21\nconfirmed image 1 at 3\nconfirmed image 2 at 21\n"
+              "confirmed image 3 at 36\n");
+  options.resources.in_order = true;
+  check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
+              "confirmed image 1 at 3\nfound image 2 at 21\nfound image 3 at 36\nconfirmed image 2 at 21\n"
+              "confirmed image 3 at 36\n");
+  options.resources.in_order = false;
+  options.experiment.cuts = &cut;
+  options.experiment.cut_count = 1;
   check_lines(&options, "<template>xxxxx<p><img src=1></p><img src=3>",
               "found image 1 at 18\nfound image 3 at 33\ncancelled image 1 at 18\ncancelled image 3 at 33\n");
 #endif
@@ -387,13 +426,15 @@ static int pages(events *e) {
     CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &walked), HPAR_OK);
     CHECK_EQ(e->confirmations - e->cancelled, walked);
 #if HPAR_PARALLEL
-    static const size_t sizes[] = {0, 2000, 16000};
+    static const size_t sizes[] = {0, 2000, 16000, 4000};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      e->in_order = k % 2;
       options = options_of(e, HPAR_MODE_PARALLEL);
       options.parallel.chunk_size = sizes[k];
       parse(e, &options, &html);
       check_events(e, &expected, &expected, list.paths[i], sizes[k]);
     }
+    e->in_order = false;
 #endif
     buffer_free(&html);
     buffer_free(&expected);

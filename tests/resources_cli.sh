@@ -73,6 +73,11 @@ done
 run 0 resources --early --json --threads 2 large
 check 'events as JSON' 'grep -q "\"event\": \"confirmed\", \"ms\": [0-9.]*, \"thread\": 0, \"offset\": 15, \"kind\": \"script\"" out'
 
+run 0 resources --in-order --threads 3 large
+check 'found resources come in order' "sed 1d out | awk '\$2 == \"found\" {print \$4}' | sort -cn"
+sed 1d out | grep '^ *[0-9.]*  confirmed  ' | sed 's/^ *[0-9.]*  confirmed  *[0-9]*  *[0-9]*  //' >confirmed
+check 'confirmed resources in order' 'cmp -s tree confirmed'
+
 printf '<img src=x>' >page2
 run 0 resources page2 page
 check 'names of several files' 'grep -qx page out && grep -qx page2 out'

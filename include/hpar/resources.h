@@ -87,7 +87,8 @@ typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resou
  * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
  * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
  * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
- * If the calling thread overtakes a worker, FOUND may follow CONFIRMED.
+ * If the calling thread overtakes a worker, FOUND may follow CONFIRMED. With `in_order`, all events
+ * come from the calling thread, and FOUND comes in document order.
  * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
  * parse begins again, in another encoding or because of a limit. Events may lack if memory runs out
  * and the parse fails.
@@ -100,7 +101,12 @@ typedef void (*hpar_resource_event_fn)(void *context, const hpar_resource *resou
 typedef struct hpar_resource_options {
   hpar_resource_event_fn callback; /* NULL: the parse reports none, and has no cost for it */
   void *context;
-  uint64_t reserved[4]; /* zero */
+  /* FOUND comes in the order of the start tags, from the calling thread, and before the calling
+   * thread confirms a later tag. `thread` still names the thread that found the tag. A resource of
+   * a region that the calling thread parses again may have no FOUND. FOUND waits
+   * until all text before the tag is parsed */
+  bool in_order;
+  uint64_t reserved[3]; /* zero */
 } hpar_resource_options;
 
 /* Returns the name of a kind, such as "script" or "dns-prefetch". NULL past the last. */

@@ -191,7 +191,7 @@ static void print_rows(request *r, const char *path) {
 
 /*** the command ***/
 
-enum { JSON = 1, EARLY, BASE };
+enum { JSON = 1, EARLY, IN_ORDER, BASE };
 
 static int take(const hp_arguments *arguments, int id, request *r) {
   switch (id) {
@@ -200,6 +200,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
       return -1;
     case JSON: r->json = true; return -1;
     case EARLY: r->early = true; return -1;
+    case IN_ORDER: r->early = r->options.resources.in_order = true; return -1;
     case BASE: r->base = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
@@ -271,6 +272,7 @@ int hp_run_resources(int count, char **items) {
       {JSON, "json", NULL, "print a line of JSON for each resource"},
       {EARLY, "early", NULL,
        "print the events of the parse: found by a thread, confirmed, cancelled;\nwith the time from its begin"},
+      {IN_ORDER, "in-order", NULL, "print the events as --early does; threads find resources in document order"},
       {BASE, "base", "URL", "the URL of each FILE, against which relative URLs are resolved"},
       {HP_OPTION_THREADS, "threads", "N", "threads of the parallel parser (0: one for each core)"},
       {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); no script is ever run"},

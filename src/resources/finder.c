@@ -39,14 +39,19 @@ static bool report_event(void *context, const hpar_resource *resource) {
   return true;
 }
 
-/* Reports the resources of a sighting except the first `skipped`. Returns their number. */
-static uint32_t report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
+/* Reports the resources of a sighting except the first `skipped`, found by the thread. Returns
+ * their number. */
+static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_source source, hp_input_cursor *cursor,
+                          unsigned thread) {
   const hp_input *input = f->report->input;
-  uint64_t offset = input ? hp_input_offset_from(input, &f->cursor, sighting->start) : sighting->start;
-  event_source source = {f->report, event, skipped, 0};
+  uint64_t offset = input ? hp_input_offset_from(input, cursor, sighting->start) : sighting->start;
   hp_tree_view view = view_of(f);
-  hp_describe_resources(&view, sighting->element, (hp_resource_origin){offset, f->thread}, report_event, &source);
+  hp_describe_resources(&view, sighting->element, (hp_resource_origin){offset, thread}, report_event, &source);
   return source.reported;
+}
+
+static uint32_t report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
+  return report_by(f, sighting, (event_source){f->report, event, skipped, 0}, &f->cursor, f->thread);
 }
 
 static bool count_resource(void *context, const hpar_resource *resource) {
@@ -128,7 +133,10 @@ static void settle_exactly(hp_finder *f, const hp_sighting *s) {
 static void settle_speculatively(hp_finder *f, hp_sighting *s) {
   if (s->is_inert || s->start < f->found_to) return;
   f->found_to = s->start + 1;
-  s->found = report(f, s, HPAR_RESOURCE_FOUND, 0);
+  if (f->report->in_order)
+    s->is_held = true;
+  else
+    s->found = report(f, s, HPAR_RESOURCE_FOUND, 0);
 }
 
 /* Reports a sighting for which all is known. */
@@ -242,7 +250,7 @@ void hp_finder_cut_log(hp_finder *f, uint32_t count) {
   if (f->reported > count) f->reported = count;
   f->found_to = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (f->sightings->items[i].found) f->found_to = f->sightings->items[i].start + 1;
+    if (f->sightings->items[i].found || f->sightings->items[i].is_held) f->found_to = f->sightings->items[i].start + 1;
 }
 
 void hp_finder_flush(hp_finder *f) {
@@ -285,6 +293,20 @@ void hp_finder_begin_chunk(hp_finder *f, const hp_sightings *found) {
   }
 }
 
+bool hp_finder_is_settled(hp_finder *f) {
+  hp_finder_flush(f);
+  return f->reported == f->sightings->count;
+}
+
+void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsigned thread) {
+  for (uint32_t i = 0; i < found->count; i++) {
+    hp_sighting *s = &found->items[i];
+    if (!s->is_held || s->start < passed) continue;
+    s->is_held = false;
+    s->found = report_by(f, s, (event_source){f->report, HPAR_RESOURCE_FOUND, 0, 0}, &f->found_cursor, thread);
+  }
+}
+
 void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
   hp_tree_view view = view_of(f);
   for (uint32_t i = from; i < to; i++) {
@@ -309,5 +331,5 @@ void hp_finder_restart(hp_finder *f) {
   for (uint32_t i = 0; i < f->reported; i++)
     if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED, 0);
   f->own.count = f->reported = 0;
-  f->cursor = (hp_input_cursor){0, 0, 0, 0};
+  f->cursor = f->found_cursor = (hp_input_cursor){0, 0, 0, 0};
 }

@@ -5,7 +5,7 @@
  * worker's finder puts them into the chunk's log as sightings and reports their resources as FOUND.
  * The finder of the exact builder reports CONFIRMED: what its builder sees, and the sightings of
  * the segments that the merger splices in. It reports CANCELLED for the found sightings of a chunk
- * that the parse did not confirm.
+ * that the parse did not confirm. In order, the exact finder also reports FOUND.
  *
  * A finder reports the resources of a tag when it sees the next tag, or when the chunk ends: then
  * the element has a parent, and a style element has its text. */
@@ -20,6 +20,7 @@ typedef struct hp_sighting {
   hp_ref element;
   hp_ref unsure;  /* a template of its own around the tag may be a shadow root; 0: none */
   bool is_inert;  /* in a template of the finder's own builder that is no shadow root */
+  bool is_held;   /* its resources wait for hp_finder_deliver */
   uint32_t found; /* number of its resources that are reported as FOUND */
 } hp_sighting;
 
@@ -36,13 +37,15 @@ typedef struct hp_resource_report {
   void *context;
   const hpar_document *document;
   const hp_input *input; /* NULL: offsets stay those of the text */
+  bool in_order;         /* the exact finder delivers what the workers find */
 } hp_resource_report;
 
 typedef struct hp_finder {
   hp_tag_watch watch; /* first: the builder passes it */
   const hp_resource_report *report;
   hp_builder *builder;
-  hp_input_cursor cursor; /* at the last offset that was converted */
+  hp_input_cursor cursor;       /* at the last offset that was converted */
+  hp_input_cursor found_cursor; /* exact: the same, of hp_finder_deliver */
   unsigned thread;
   bool is_exact;
   hp_sightings *sightings; /* worker: of the chunk's log; exact: `own` */
@@ -73,6 +76,13 @@ void hp_finder_flush(hp_finder *finder);
 void hp_finder_finish(hp_finder *finder);
 
 /*** of the exact builder ***/
+
+/* Reports the last sighting, as hp_finder_flush does. Returns true if no sighting waits: then what
+ * the workers have found after the finder's position may be delivered in order. */
+bool hp_finder_is_settled(hp_finder *finder);
+/* Reports the held sightings of a finished chunk as FOUND by the thread, except those of tags that
+ * begin before `passed`. */
+void hp_finder_deliver(hp_finder *finder, hp_sightings *found, uint32_t passed, unsigned thread);
 
 /* Returns true if an open template element makes the resources at this place inert. */
 bool hp_finder_is_inert(const hp_finder *finder);

@@ -6,6 +6,10 @@
 
 enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
+static uint32_t merger_position(const hp_merger *m) {
+  return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base);
+}
+
 /* Counts a chunk that the merger parses itself. */
 static void count_exact_chunk(hp_merge_counters *counters) {
   counters->chunks_exact++;
@@ -74,11 +78,28 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   return is_finished;
 }
 
+/* In order, reports what the workers have found in the finished chunks from the merger's chunk on,
+ * up to the first unfinished one. All text before is parsed. */
+static void deliver_found(hp_job *job) {
+  hp_merger *m = &job->merger;
+  if (!m->finder || !m->finder->report->in_order || !hp_finder_is_settled(m->finder)) return;
+  if (job->found_chunk < job->chunk) job->found_chunk = job->chunk;
+  while (job->found_chunk < hp_published_chunks(job->queue)) {
+    const hp_chunk *c = hp_chunk_at(job->queue, job->found_chunk);
+    if (!atomic_load_explicit(&c->done, memory_order_acquire)) return;
+    unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
+    if (c->work && !c->work->failed)
+      hp_finder_deliver(m->finder, &c->work->log.sightings, merger_position(m), owner ? owner - 1 : 0);
+    job->found_chunk += hp_chunk_span(c);
+  }
+}
+
 /* Merges the log of a worker. Returns false if more input must come first. */
 static bool merge_log(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
   trust_chunk(job, c);
+  deliver_found(job);
   const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
   bool is_finished = hp_merger_merge_chunk(m, c->work ? c->work : &lost);
   job->counters->merge_ns += hp_now() - begin;
@@ -189,10 +210,6 @@ static bool wait_until_ready(hp_job *job) {
   job->wait_ns += hp_now() - begin;
   note_wait(job, begin);
   return !is_late || is_ready(job);
-}
-
-static uint32_t merger_position(const hp_merger *m) {
-  return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base);
 }
 
 /* Parses on the true state up to the offset, or until the chunk is done. Returns whether it is

@@ -41,6 +41,7 @@ typedef struct hp_job {
   uint64_t wait_ns;      /* the merger's waits for other threads */
   uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
   uint32_t chunk;        /* the chunk that the merger is in */
+  uint32_t found_chunk;  /* in order: the first chunk whose found resources are not reported */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
   bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
