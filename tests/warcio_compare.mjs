@@ -1,8 +1,9 @@
 // warcio_compare.mjs BUILD [RECORDS] [WARCIO]: compares the reader of web archives with npm's warcio.
 //
-// hpar-corpus in the folder BUILD generates archives: valid ones, and ones with one damaged record between valid ones.
-// Both readers must report the same records: offset, type, URI, length and hash of the block. For damaged archives this
-// holds for the records before the damaged one; the script counts how often warcio reads the records after it.
+// hpar-corpus in the folder BUILD generates archives: two large ones, and many of four records, valid ones and ones with
+// damaged records. Both readers must report the same records: offset, type, URI, length and hash of the block. For damaged
+// archives this holds for the records before the first damaged one; the script counts how often warcio reads the records
+// after it. For the small archives, hpar-records also cuts the stream at every byte and compares its own reports.
 // WARCIO is the folder of the package (npm install warcio). Exit status: 0 equal, 1 a difference, 77 no warcio.
 import {execFileSync} from "node:child_process";
 import {createReadStream, mkdtempSync, openSync, closeSync, rmSync} from "node:fs";
@@ -28,8 +29,17 @@ function generate(path, options) {
   closeSync(file);
 }
 
-const own = path => execFileSync(program("hpar-records"), [path], {maxBuffer: 1 << 30, encoding: "latin1"})
-  .split("\n").slice(0, -1).map(line => line.split("\t"));
+// The records of each file, as lists of fields.
+function own(options, paths) {
+  const output = execFileSync(program("hpar-records"), [...options, ...paths],
+                              {maxBuffer: 1 << 30, encoding: "latin1", stdio: ["ignore", "pipe", "inherit"]});
+  const files = [[]];
+  for (const line of output.split("\n").slice(0, -1)) {
+    if (line === "end") files.push([]);
+    else files.at(-1).push(line.split("\t"));
+  }
+  return files.slice(0, -1);
+}
 
 function hash(bytes) {
   let value = 0x811c9dc5;
@@ -65,31 +75,44 @@ function same(a, b, where, before) {
   if (differences++ < 10) console.log(`${where}: hpar ${a && text(a)}\n  warcio ${b && text(b)}`);
 }
 
+const RECORDS = 4, BATCH = 100;
+let archives = 0;
 try {
-  const path = join(work, "archive");
   const most = Number(wanted);
   for (const format of ["plain", "gzip"]) {
-    const options = ["--warc", String(Math.floor(most / 4)), "--small", "--seed", "11"];
+    const path = join(work, "large");
+    const options = ["--warc", String(Math.floor(most / 20)), "--small", "--seed", "11"];
     generate(path, format === "gzip" ? [...options, "--gzip"] : options);
-    const [a, b] = [own(path), await theirs(path)];
+    const [[a], b] = [own([], [path]), await theirs(path)];
     for (let i = 0; i < Math.max(a.length, b.length); i++) same(a[i], b[i], `${format}, record ${i}`, b[i - 1]);
   }
-  // Damaged archives of 50 records: damage begins at the first report with a problem.
-  for (let seed = 1; compared < most && seed < most; seed++) {
-    generate(path, ["--warc", "50", "--small", "--seed", String(1000 + seed), "--damage", "2", ...(seed % 2 ? ["--gzip"] : [])]);
-    const [a, b] = [own(path), await theirs(path)];
-    const first = a.findIndex(record => record[0] !== "fine"), end = first < 0 ? a.length : first;
-    for (let i = 0; i < end; i++) same(a[i], b[i], `seed ${seed}, record ${i}`, b[i - 1]);
-    const known = new Set(b.map(text));
-    for (const record of a.slice(end)) {
-      if (record[0] !== "fine") continue;
-      after++;
-      afterEqual += known.has(text(record));
+  for (let seed = 1; compared < most && seed < most; seed += BATCH) {
+    const paths = [];
+    for (let i = seed; i < seed + BATCH; i++) {
+      paths.push(join(work, String(i)));
+      // Half of the archives are damaged, and half of them are compressed.
+      generate(paths.at(-1), ["--warc", String(RECORDS), "--small", "--seed", String(1000 + i), "--first", String(i % 7),
+                              "--damage", i % 4 < 2 ? "0" : "25", ...(i % 2 ? ["--gzip"] : [])]);
+    }
+    const files = own(["--splits"], paths);
+    for (const [i, a] of files.entries()) {
+      const b = await theirs(paths[i]);
+      const first = a.findIndex(record => record[0] !== "fine"), end = first < 0 ? Math.max(a.length, b.length) : first;
+      for (let j = 0; j < end; j++) same(a[j], b[j], `seed ${seed + i}, record ${j}`, b[j - 1]);
+      const known = new Set(b.map(text));
+      for (const record of a.slice(end)) {
+        if (record[0] !== "fine") continue;
+        after++;
+        afterEqual += known.has(text(record));
+      }
+      rmSync(paths[i]);
+      archives++;
     }
   }
 } finally {
   rmSync(work, {recursive: true});
 }
-console.log(`${compared} records compared, ${differences} differences, ${stale} stale offsets of warcio; ` +
+console.log(`${compared} records compared, ${differences} differences, ${stale} stale offsets of warcio, ` +
+            `${archives} archives cut at every byte; ` +
             `after damage hpar reads ${after} records, of which warcio reads ${afterEqual} equally`);
 process.exit(differences ? 1 : 0);

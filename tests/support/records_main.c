@@ -1,34 +1,79 @@
-/* hpar-records FILE: prints a line for each record of a web archive: problem, offset, type, URI,
- * length and the FNV-1a hash of the block. tests/warcio_compare.mjs reads the lines. */
+/* hpar-records [--splits] FILE...: prints a line for each record of web archives: problem, offset,
+ * type, URI, length and the FNV-1a hash of the block. A line "end" follows each file. --splits also
+ * reads each file in two pieces, and fails where the records differ. It cuts at every byte of files
+ * up to 8 KB, and at 8192 or more evenly spaced positions of larger files.
+ * tests/warcio_compare.mjs reads the lines. */
 
+#include "support/buffer.h"
 #include "warc/warc.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool print_record(void *context, const hp_warc_record *r) {
+enum { MAX_CUTS = 8192 };
+
+static bool add_record(void *context, const hp_warc_record *r) {
   uint32_t hash = 0x811c9dc5;
-  (void)context;
   for (size_t i = 0; i < r->block.length; i++) hash = (hash ^ (unsigned char)r->block.bytes[i]) * 0x01000193;
-  printf("%s\t%llu\t%.*s\t%.*s\t%zu\t%08x\n", hp_warc_problem_name(r->problem), (unsigned long long)r->offset,
-         (int)r->type.length, r->type.bytes, (int)r->uri.length, r->uri.bytes, r->block.length, hash);
+  buffer_format(context, "%s\t%llu\t%.*s\t%.*s\t%zu\t%08x\n", hp_warc_problem_name(r->problem),
+                (unsigned long long)r->offset, (int)r->type.length, r->type.bytes, (int)r->uri.length, r->uri.bytes,
+                r->block.length, hash);
   return true;
 }
 
-int main(int count, char **arguments) {
-  static char bytes[1 << 16];
+/* Reads the archive in the pieces before and after `cut`. */
+static hpar_status read_records(const buffer *archive, size_t cut, buffer *lines) {
   hp_warc_reader *reader = NULL;
-  FILE *file = count == 2 ? fopen(arguments[1], "rb") : NULL;
-  if (!file) {
-    fputs("usage: hpar-records FILE\n", stderr);
-    return 2;
-  }
-  hpar_status status = hp_warc_create(&reader, NULL, print_record, NULL);
-  for (size_t got; !status && (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
-    status = hp_warc_feed(reader, bytes, got);
+  hpar_status status = hp_warc_create(&reader, NULL, add_record, lines);
+  if (!status && cut) status = hp_warc_feed(reader, archive->bytes, cut);
+  if (!status && cut < archive->length) status = hp_warc_feed(reader, archive->bytes + cut, archive->length - cut);
   if (!status) status = hp_warc_finish(reader);
   hp_warc_destroy(reader);
+  return status;
+}
+
+static bool load(const char *path, buffer *archive) {
+  static char bytes[1 << 16];
+  FILE *file = fopen(path, "rb");
+  if (!file) return false;
+  for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;) buffer_add(archive, bytes, got);
+  bool fine = !ferror(file);
   fclose(file);
-  if (status) fprintf(stderr, "hpar-records: %s: %s\n", arguments[1], hpar_status_text(status));
-  return status != HPAR_OK;
+  return fine;
+}
+
+static bool check_splits(const char *path, const buffer *archive, const buffer *lines) {
+  buffer other = {0};
+  bool equal = true;
+  size_t step = archive->length > MAX_CUTS ? archive->length / MAX_CUTS : 1;
+  for (size_t cut = 1; equal && cut < archive->length; cut += step) {
+    buffer_clear(&other);
+    equal = !read_records(archive, cut, &other) && other.length == lines->length &&
+            (!lines->length || !memcmp(other.bytes, lines->bytes, lines->length));
+    if (!equal) fprintf(stderr, "hpar-records: %s: other records when cut at %zu\n", path, cut);
+  }
+  buffer_free(&other);
+  return equal;
+}
+
+int main(int count, char **arguments) {
+  bool splits = count > 1 && !strcmp(arguments[1], "--splits"), fine = true;
+  int first = 1 + splits;
+  if (first >= count) {
+    fputs("usage: hpar-records [--splits] FILE...\n", stderr);
+    return 2;
+  }
+  buffer archive = {0}, lines = {0};
+  for (int i = first; fine && i < count; i++) {
+    buffer_clear(&archive);
+    buffer_clear(&lines);
+    hpar_status status = load(arguments[i], &archive) ? read_records(&archive, 0, &lines) : HPAR_ERROR_IO;
+    if (status) fprintf(stderr, "hpar-records: %s: %s\n", arguments[i], hpar_status_text(status));
+    fine = !status && (!splits || check_splits(arguments[i], &archive, &lines));
+    fwrite(lines.bytes, 1, lines.length, stdout);
+    puts("end");
+  }
+  buffer_free(&archive);
+  buffer_free(&lines);
+  return !fine;
 }
