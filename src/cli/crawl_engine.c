@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UNITS_A_JOB = 100 };
+/* Slurm's default limit (MaxArraySize) is 1001 tasks. */
+enum { MAX_SLURM_TASKS = 1000 };
 
 /* Debian's Python, which has Debian's packages. */
 static const char python[] = "/usr/bin/python3";
@@ -20,10 +21,13 @@ static const char dask_script[] =
     "from distributed import Client, LocalCluster, as_completed\n"
     "program, folder, units, workers, scheduler = sys.argv[1:6]\n"
     "def run(unit):\n"
-    "    return subprocess.run([program, 'crawl', 'run', folder, str(unit), '--threads', '1']).returncode\n"
+    "    command = [program, 'crawl', 'run', folder, str(unit), '--threads', '1', '--progress', 'none']\n"
+    "    return subprocess.run(command).returncode\n"
     "def main():\n"
     "    if scheduler:\n"
     "        client = Client(scheduler)\n"
+    "        if not client.scheduler_info()['workers']:\n"
+    "            print('hpar: crawl: waits for workers; start some: dask-worker ' + scheduler, file=sys.stderr)\n"
     "    else:\n"
     "        cluster = LocalCluster(n_workers=int(workers), threads_per_worker=1, dashboard_address=None)\n"
     "        client = Client(cluster)\n"
@@ -43,20 +47,39 @@ static bool find_self(char *path, size_t size) {
   return true;
 }
 
-int hp_crawl_check_engine(const hp_crawl *c) {
-  char path[4096], output[16];
-  if (c->engine == HP_ENGINE_DASK) {
-    char *arguments[] = {(char *)python, "-c", "import distributed", NULL};
-    if (hp_run_program(arguments, output, sizeof output)) {
-      hp_complain("crawl: --engine dask needs Dask: apt install python3-distributed");
-      return HP_EXIT_USAGE;
-    }
+static int check_dask(const hp_crawl *c) {
+  char output[16];
+  char *import[] = {(char *)python, "-c", "import distributed", NULL};
+  if (hp_run_program(import, output, sizeof output)) {
+    hp_complain("crawl: --engine dask needs Dask: apt install python3-distributed");
+    return HP_EXIT_USAGE;
   }
-  if (c->engine == HP_ENGINE_SLURM && !hp_find_program("sbatch", path, sizeof path)) {
+  if (!c->scheduler) return -1;
+  char *connect[] = {(char *)python, "-c", "import distributed, sys; distributed.Client(sys.argv[1], timeout=10)",
+                     (char *)c->scheduler, NULL};
+  if (!hp_run_program(connect, output, sizeof output)) return -1;
+  hp_complain("crawl: --scheduler %s: no scheduler answers; start one: dask-scheduler", c->scheduler);
+  return HP_EXIT_FAILED;
+}
+
+static int check_slurm(void) {
+  char sbatch[4096], sinfo[4096], output[16];
+  if (!hp_find_program("sbatch", sbatch, sizeof sbatch) || !hp_find_program("sinfo", sinfo, sizeof sinfo)) {
     hp_complain("crawl: --engine slurm needs sbatch: apt install slurm-wlm");
     return HP_EXIT_USAGE;
   }
-  return -1;
+  char *arguments[] = {sinfo, "--noheader", NULL};
+  if (!hp_run_program(arguments, output, sizeof output)) return -1;
+  hp_complain("crawl: --engine slurm: no controller answers; start slurmctld, and run sinfo to test it");
+  return HP_EXIT_FAILED;
+}
+
+int hp_crawl_check_engine(const hp_crawl *c) {
+  if (c->scheduler && c->engine != HP_ENGINE_DASK) {
+    hp_complain("crawl: --scheduler is for Dask; add --engine dask");
+    return HP_EXIT_USAGE;
+  }
+  return c->engine == HP_ENGINE_DASK ? check_dask(c) : c->engine == HP_ENGINE_SLURM ? check_slurm() : -1;
 }
 
 /* Writes a text in single quotes for the shell. */
@@ -92,29 +115,40 @@ static int print_parallel(const hp_crawl *c, const char *self, const char *folde
 static int write_slurm_script(const hp_crawl *c, const char *self, const char *folder) {
   hp_new_file out;
   if (!hp_new_file_open(&out, folder, "slurm.sh")) return -1;
-  size_t tasks = (c->unit_count + UNITS_A_JOB - 1) / UNITS_A_JOB;
+  size_t units = c->unit_count ? c->unit_count : 1, a_task = (units + MAX_SLURM_TASKS - 1) / MAX_SLURM_TASKS;
   fprintf(out.file, "#!/bin/sh\n#SBATCH --job-name=hpar-crawl\n#SBATCH --array=0-%zu\n#SBATCH --cpus-per-task=1\n",
-          tasks ? tasks - 1 : 0);
-  fprintf(out.file, "#SBATCH --output=%s/slurm-%%a.log\n", folder);
-  fprintf(out.file, "first=$((SLURM_ARRAY_TASK_ID * %d))\n", UNITS_A_JOB);
+          (units + a_task - 1) / a_task - 1);
+  fprintf(out.file, "first=$((SLURM_ARRAY_TASK_ID * %zu))\n", a_task);
   fputs("exec ", out.file);
   write_quoted(out.file, self);
   fputs(" crawl run ", out.file);
   write_quoted(out.file, folder);
-  fprintf(out.file, " $first-$((first + %d)) --threads 1\n", UNITS_A_JOB - 1);
+  fprintf(out.file, " $first-$((first + %zu)) --threads 1\n", a_task - 1);
   return hp_new_file_finish(&out) ? 0 : -1;
 }
 
+/* Writes the path of the log files, in which sbatch expands %a. */
+static bool name_slurm_log(char *log, size_t size, const char *folder) {
+  size_t used = 0;
+  for (const char *at = folder; *at && used + 32 < size; at++) {
+    log[used++] = *at;
+    if (*at == '%') log[used++] = '%';
+  }
+  log[used] = 0;
+  return snprintf(log + used, size - used, "/slurm-%%a.log") > 0 && used + 32 < size;
+}
+
 static int run_slurm(const hp_crawl *c, const char *self, const char *folder) {
-  char program[4096], script[4200];
-  if (write_slurm_script(c, self, folder) || !hp_find_program("sbatch", program, sizeof program)) {
+  char program[4096], script[4200], log[8400];
+  if (write_slurm_script(c, self, folder) || !hp_find_program("sbatch", program, sizeof program) ||
+      !name_slurm_log(log, sizeof log, folder)) {
     hp_complain("%s/slurm.sh: cannot be written: %s", folder, strerror(errno));
     return HP_EXIT_FAILED;
   }
   snprintf(script, sizeof script, "%s/slurm.sh", folder);
-  char *arguments[] = {program, "--wait", script, NULL};
+  char *arguments[] = {program, "--wait", "--output", log, script, NULL};
   int code = hp_run_program(arguments, NULL, 0);
-  if (code) hp_complain("sbatch: ended with status %d; see %s/slurm-*.log", code, folder);
+  if (code) hp_complain("sbatch: ended with status %d; see %s/slurm-*.log, and add --resume", code, folder);
   return code ? HP_EXIT_FAILED : HP_EXIT_FINE;
 }
 
