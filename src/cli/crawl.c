@@ -24,7 +24,8 @@ enum {
   UNIT_SIZE,
   SPLIT,
   PROGRESS,
-  SQLITE
+  SQLITE,
+  PARQUET
 };
 
 static const hp_option options[] = {
@@ -49,6 +50,7 @@ static const hp_option options[] = {
     {SPLIT, "split", "BYTES", "parse pages from this size on with all threads (0: none)"},
     {PROGRESS, "progress", "auto|json|none", "progress on standard error (auto: a line on a terminal)"},
     {SQLITE, "sqlite", "FILE", "with export: the database to write"},
+    {PARQUET, "parquet", "FOLDER", "with export: the folder of Parquet files to write; needs pyarrow"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
@@ -58,7 +60,7 @@ static const hp_command command = {
     "DIR/summary.md and DIR/quarantine.jsonl. Equal inputs and options give equal bytes.\n\n"
     "  run DIR UNITS  runs units of a plan, as numbers and ranges: 0-99 200\n"
     "  reduce DIR     adds the results of all units up again\n"
-    "  export DIR     copies the results to a database",
+    "  export DIR     copies the results to a database, or to Parquet files",
     options};
 
 static const char *const profile_names[] = {"sizes", "encodings", "elements", "links",
@@ -143,7 +145,7 @@ static int add_selector(hp_crawl *c, const char *text) {
 
 typedef struct request {
   hp_crawl crawl;
-  const char *database;
+  const char *database, *parquet;
   bool profiled;
   const char **operands;
   size_t operand_count;
@@ -201,6 +203,7 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
       c->progress = (hp_crawl_progress)index;
       return -1;
     case SQLITE: r->database = value; return -1;
+    case PARQUET: r->parquet = value; return -1;
     case HP_ARGUMENT_OPERAND: r->operands[r->operand_count++] = value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     default: return HP_EXIT_USAGE;
@@ -244,8 +247,10 @@ static int reduce(request *r) {
 }
 
 static int export_results(request *r) {
-  if (r->operand_count != 2 || !r->database) return hp_bad_usage(&command, "export needs DIR and --sqlite FILE");
-  return hp_crawl_export(r->operands[1], r->database);
+  if (r->operand_count != 2 || !r->database == !r->parquet)
+    return hp_bad_usage(&command, "export needs DIR, and --sqlite FILE or --parquet FOLDER");
+  return r->database ? hp_crawl_export(r->operands[1], "sqlite", r->database)
+                     : hp_crawl_export(r->operands[1], "parquet", r->parquet);
 }
 
 static int check_request(const request *r) {

@@ -42,12 +42,13 @@ int hp_crawl_drive(const hp_crawl *crawl, size_t first, size_t last);
  * an exit code: HP_EXIT_FAILED if a unit has no results. */
 int hp_crawl_reduce(const hp_crawl *crawl);
 
-/* Returns an exit code after a message if the engine is not installed, or -1. */
+/* Returns an exit code after a message if the engine is missing or does not answer, or -1. */
 int hp_crawl_check_engine(const hp_crawl *crawl);
 /* Runs all units by the engine, and waits. Returns an exit code. */
 int hp_crawl_run_engine(const hp_crawl *crawl);
 
-/* Copies the results of a folder to an SQLite database. Returns an exit code. */
-int hp_crawl_export(const char *folder, const char *database);
+/* Copies the results of a folder to a database ("sqlite") or to a folder of files ("parquet").
+ * Returns an exit code. */
+int hp_crawl_export(const char *folder, const char *format, const char *to);
 
 #endif

@@ -1,0 +1,62 @@
+"""crawl_memory.py HPAR: checks the memory of hpar crawl with large records, which it generates while hpar reads.
+
+A record of 1 GB is above --limit memory=256M: it goes to the quarantine, and hpar does not keep it. A page of 48 MB
+needs less than twice its size and 32 MB.
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+BLOCK = b"<p class=text>" + b"some text that is as long as a usual paragraph " * 4 + b"</p>\n"
+BLOCK *= 65536 // len(BLOCK)
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+
+
+def write_record(to, url, blocks):
+    length = len(HTTP) + blocks * len(BLOCK)
+    to.write(b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Length: %d\r\n\r\n" % (url, length))
+    to.write(HTTP)
+    for _ in range(blocks):
+        to.write(BLOCK)
+    to.write(b"\r\n\r\n")
+
+
+def crawl(hpar, folder, blocks):
+    """Crawls a stream with a record of this size between small ones. Returns the counters and the refusals."""
+    arguments = [hpar, "crawl", "-", "--out", folder, "--limit", "memory=256M", "--progress", "none"]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE) as process:
+        for url, count in ((b"http://a/", 1), (b"http://large/", blocks), (b"http://b/", 1)):
+            write_record(process.stdin, url, count)
+    with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+        counters = json.load(file)["counters"]
+    with open(os.path.join(folder, "quarantine.jsonl"), encoding="utf-8") as file:
+        return process.returncode, counters, [json.loads(line) for line in file]
+
+
+def main():
+    hpar = sys.argv[1]
+    failed = []
+    def check(what, holds, value):
+        if not holds:
+            failed.append(what)
+            print(f"{what}: {value}")
+    def most_memory():
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+    with tempfile.TemporaryDirectory() as work:
+        code, counters, refused = crawl(hpar, os.path.join(work, "huge"), (1 << 30) // len(BLOCK) + 1)
+        check("1 GB: the status", code == 0, code)
+        check("1 GB: the pages", counters["pages"] == 2 and counters["quarantined"] == 1, counters)
+        check("1 GB: the quarantine", [(r["reason"], r["url"]) for r in refused] == [("too-large", "http://large/")], refused)
+        check("1 GB: the memory", most_memory() < 64 << 20, most_memory())
+        blocks = (48 << 20) // len(BLOCK)
+        code, counters, refused = crawl(hpar, os.path.join(work, "large"), blocks)
+        check("48 MB: the pages", code == 0 and counters["pages"] == 3 and not refused, (code, counters, refused))
+        check("48 MB: the memory", most_memory() < 2 * blocks * len(BLOCK) + (32 << 20), most_memory())
+        print(f"a record of 48 MB: {most_memory() >> 20} MB")
+    return 1 if failed else 0
+
+
+sys.exit(main())
