@@ -362,19 +362,11 @@ static void sequences(void) {
 #endif
 }
 
-static hpar_status run_nothing(void *context, hpar_scripting *scripting, const hpar_script *script) {
-  (void)context, (void)scripting, (void)script;
-  return HPAR_OK;
-}
-
 static void refusals(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = receive_line}};
   hpar_input input = {.bytes = "x", .length = 1};
   CHECK_EQ(hpar_parse_many(parser, &options, &input, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
-  options.script.callback = run_nothing;
-  CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_UNSUPPORTED);
-  options.script.callback = NULL;
   options.resources.callback = NULL;
   options.resources.reserved[0] = 1;
   CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_ARGUMENT);

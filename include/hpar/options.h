@@ -204,7 +204,7 @@ typedef struct hpar_options {
   hpar_pipeline_options pipeline;
   hpar_experiment_options experiment;
   hpar_script_options script;
-  hpar_resource_options resources; /* not with hpar_parse_many, and not with `script` */
+  hpar_resource_options resources; /* not with hpar_parse_many */
 } hpar_options;
 
 /* Initialises `size`. All other fields have their defaults unless the caller sets them. */

@@ -48,10 +48,12 @@ typedef enum hpar_resource_kind {
 
 /* Bits of hpar_resource.flags. */
 enum {
-  HPAR_RESOURCE_ASYNC = 1, /* script: it has the attribute `async` */
-  HPAR_RESOURCE_DEFER = 2, /* script: it has the attribute `defer` */
-  HPAR_RESOURCE_LAZY = 4,  /* image: browsers load it when it comes near the screen */
-  HPAR_RESOURCE_SOURCE = 8 /* image: from a source element of `picture` */
+  HPAR_RESOURCE_ASYNC = 1,  /* script: it has the attribute `async` */
+  HPAR_RESOURCE_DEFER = 2,  /* script: it has the attribute `defer` */
+  HPAR_RESOURCE_LAZY = 4,   /* image: browsers load it when it comes near the screen */
+  HPAR_RESOURCE_SOURCE = 8, /* image: from a source element of `picture` */
+  /* Of an event: a script has written the start tag. The offset is the end of the script's tag */
+  HPAR_RESOURCE_WRITTEN = 16
 };
 
 /* What happens to a resource during a parse. */
@@ -89,6 +91,9 @@ typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resou
  * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
  * If the calling thread overtakes a worker, FOUND may follow CONFIRMED. With `in_order`, all events
  * come from the calling thread, and FOUND comes in document order.
+ * If the parse runs scripts (hpar_options.script), the tags that they write have resources, too.
+ * The parse cancels what such text makes invalid. Elements that a script makes or changes by other
+ * functions have no events.
  * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
  * parse begins again, in another encoding or because of a limit. Events may lack if memory runs out
  * and the parse fails.

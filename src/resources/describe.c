@@ -135,6 +135,7 @@ static const uint8_t common_places[HP_RESOURCE_ATTRIBUTES] = {COMMON_ATTRIBUTES(
 static inline void begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_resource *resource) {
   memset(resource, 0, sizeof *resource);
   resource->kind = kind;
+  resource->flags = d->origin.flags;
   resource->element = d->element;
   resource->offset = d->origin.offset;
   resource->thread = d->origin.thread;
@@ -260,7 +261,7 @@ bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
   if (matches_nothing(get(d, HP_RESOURCE_MEDIA))) return true;
   hpar_resource resource;
   begin_resource(d, HPAR_RESOURCE_IMAGE, &resource);
-  resource.flags =
+  resource.flags |=
       HPAR_RESOURCE_SOURCE | (is(hp_resource_value(img, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0u);
   resource.picture = d->picture;
   resource.srcset = srcset;

@@ -23,10 +23,11 @@ static inline bool hp_may_have_resources(hp_atom name) {
   }
 }
 
-/* The start tag of an element and the thread that found it. Both are 0 outside of a parse. */
+/* The start tag of an element, the thread that found it, and flags of its resources. All are 0
+ * outside of a parse. */
 typedef struct hp_resource_origin {
   uint64_t offset;
-  unsigned thread;
+  unsigned thread, flags;
 } hp_resource_origin;
 
 /* An element whose resources are described. */

@@ -1,5 +1,6 @@
 #include "resources/finder.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "resources/describe.h"
@@ -9,7 +10,7 @@
 /* An element with more resources, a picture, is found and confirmed anew. */
 enum { COMPARED_RESOURCES = 8 };
 
-static const hp_resource_origin no_origin = {0, 0};
+static const hp_resource_origin no_origin = {0, 0, 0};
 
 void hp_sightings_free(hp_sightings *sightings) {
   hp_free(sightings->items);
@@ -46,7 +47,8 @@ static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_sourc
   const hp_input *input = f->report->input;
   uint64_t offset = input ? hp_input_offset_from(input, cursor, sighting->start) : sighting->start;
   hp_tree_view view = view_of(f);
-  hp_describe_resources(&view, sighting->element, (hp_resource_origin){offset, thread}, report_event, &source);
+  hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
+  hp_describe_resources(&view, sighting->element, origin, report_event, &source);
   return source.reported;
 }
 
@@ -123,9 +125,29 @@ static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
     cancel_expected(f, at + 1);
 }
 
-static void settle_exactly(hp_finder *f, const hp_sighting *s) {
+static bool hash_resource(void *context, const hpar_resource *resource) {
+  uint64_t *hash = context;
+  const hpar_string *texts[] = {&resource->url, &resource->srcset};
+  *hash = hp_hash_mix(*hash + resource->kind);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t k = 0; k < texts[i]->length; k++) *hash = hp_hash_mix(*hash + (unsigned char)texts[i]->bytes[k]);
+    *hash = hp_hash_mix(*hash + texts[i]->length);
+  }
+  return true;
+}
+
+/* Returns the hash of the resources that the element of the sighting has now. */
+static uint64_t hash_resources(const hp_finder *f, const hp_sighting *s) {
+  hp_tree_view view = view_of(f);
+  uint64_t hash = 0;
+  hp_describe_resources(&view, s->element, no_origin, hash_resource, &hash);
+  return hash;
+}
+
+static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (s->is_inert) return;
-  match_expected(f, s);
+  if (!s->is_written) match_expected(f, s);
+  if (f->report->runs_scripts) s->hash = hash_resources(f, s);
   report(f, s, HPAR_RESOURCE_CONFIRMED, 0);
 }
 
@@ -216,7 +238,21 @@ static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
   if (!may_have_resources(b->base, node)) return;
   hp_sighting sighting = {.start = start, .element = element};
   sighting.is_inert = b->last[HP_TEMPLATE] && is_inert(f, &sighting.unsure);
+  sighting.is_written = watch->text_is_written;
   add(f, sighting);
+}
+
+/* Reports what a script can change: the resources before the script, and that those which are not
+ * confirmed are not in the document. */
+static void before_script(hp_tag_watch *watch) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_tokenizer *t = f->builder->tokenizer;
+  uint32_t passed = (uint32_t)(t->at - t->base), at = f->expected_at;
+  hp_finder_flush(f);
+  if (!f->expected) return;
+  const hp_sighting *items = f->expected->items;
+  while (at < f->expected->count && (!items[at].found || items[at].start < passed)) at++;
+  cancel_expected(f, at);
 }
 
 static const uint8_t watched_names[HP_TESTED_TAGS] = {
@@ -227,7 +263,7 @@ static const uint8_t watched_names[HP_TESTED_TAGS] = {
 void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *builder, unsigned thread, bool is_exact) {
   hp_sightings own = f->own;
   own.count = 0;
-  *f = (hp_finder){.watch = {see, watched_names},
+  *f = (hp_finder){.watch = {see, before_script, watched_names, false},
                    .report = to,
                    .builder = builder,
                    .thread = thread,
@@ -273,9 +309,11 @@ static bool is_confirmed(const hp_finder *f, const hp_sighting *found) {
     else
       high = middle;
   }
+  while (low < f->reported && f->own.items[low].start == found->start && f->own.items[low].is_written) low++;
   if (low == f->reported) return false;
   const hp_sighting *own = &f->own.items[low];
-  return own->start == found->start && !own->is_inert && have_same_resources(f, found, own->element);
+  if (own->start != found->start || own->is_inert) return false;
+  return f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element);
 }
 
 /* A token that began in an earlier chunk may end in this one, so the first tags may be confirmed.

@@ -18,10 +18,12 @@
 typedef struct hp_sighting {
   uint32_t start; /* offset of the tag in the text */
   hp_ref element;
-  hp_ref unsure;  /* a template of its own around the tag may be a shadow root; 0: none */
-  bool is_inert;  /* in a template of the finder's own builder that is no shadow root */
-  bool is_held;   /* its resources wait for hp_finder_deliver */
-  uint32_t found; /* number of its resources that are reported as FOUND */
+  hp_ref unsure;   /* a template of its own around the tag may be a shadow root; 0: none */
+  bool is_inert;   /* in a template of the finder's own builder that is no shadow root */
+  bool is_held;    /* its resources wait for hp_finder_deliver */
+  bool is_written; /* a script has written the tag. `start` is the place in the text */
+  uint32_t found;  /* number of its resources that are reported as FOUND */
+  uint64_t hash;   /* of its resources when they were confirmed, if the parse runs scripts */
 } hp_sighting;
 
 typedef struct hp_sightings {
@@ -38,6 +40,7 @@ typedef struct hp_resource_report {
   const hpar_document *document;
   const hp_input *input; /* NULL: offsets stay those of the text */
   bool in_order;         /* the exact finder delivers what the workers find */
+  bool runs_scripts;     /* a script may change an element after its resources are confirmed */
 } hp_resource_report;
 
 typedef struct hp_finder {

@@ -45,7 +45,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
       if (node->flags & HP_FLAG_TEMPLATE)
         inside = enter_shadow_root(&w, at);
       else if (hp_may_have_resources(node->name) &&
-               !hp_describe_resources(&w.view, at, (hp_resource_origin){0, 0}, callback, context))
+               !hp_describe_resources(&w.view, at, (hp_resource_origin){0, 0, 0}, callback, context))
         break;
     }
     at = inside ? inside : next_node(&w, at);

@@ -12,6 +12,8 @@
 enum { MAX_WRITE_DEPTH = 21 }; /* of browsers */
 
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
+  hp_tag_watch *watch = s->engine->builder.watch;
+  if (watch) watch->before_script(watch);
   s->document->version++;
   s->running++;
   uint64_t begin = hp_now();

@@ -193,12 +193,16 @@ int hp_written_next(hp_scripts *s, uint32_t bottom, hp_token *token) {
   return kind;
 }
 
+/* Builds a token that begins in written text. It may run a script that writes. */
 static void build(hp_engine *engine, const hp_token *token) {
+  hp_tag_watch *watch = engine->builder.watch;
+  if (watch) watch->text_is_written = true;
   engine->tokens++;
   if (hp_engine_is_limited(engine))
     hp_engine_build_limited(engine, token);
   else
     hp_exact_token(&engine->builder, token);
+  if (watch) watch->text_is_written = false;
   hp_engine_check(engine);
 }
 

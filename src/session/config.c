@@ -63,10 +63,6 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
   if (o->allocator == HPAR_ALLOCATOR_JEMALLOC && !hp_jemalloc_is_there())
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
                       "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; this library was built without jemalloc");
-  if (o->resources.callback && o->script.callback)
-    return hp_explain(
-        error, HPAR_ERROR_UNSUPPORTED,
-        "hpar_options.resources.callback and hpar_options.script.callback are set; accepted: one of them");
   return check_cuts(o, error);
 }
 

@@ -175,8 +175,9 @@ void hp_session_find_resources(hp_session *session, hp_config *config, const hp_
   const hpar_resource_options *options = &config->resources;
   request->watch = NULL;
   if (options->callback) {
-    session->resources =
-        (hp_resource_report){options->callback, options->context, request->document, input, options->in_order};
+    session->resources = (hp_resource_report){options->callback, options->context,
+                                              request->document, input,
+                                              options->in_order, hp_config_runs_scripts(config)};
     hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
     request->watch = &session->finder.watch;
   }

@@ -83,7 +83,8 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
 static void deliver_found(hp_job *job) {
   hp_merger *m = &job->merger;
   if (!m->finder || !m->finder->report->in_order || !hp_finder_is_settled(m->finder)) return;
-  if (job->found_chunk < job->chunk) job->found_chunk = job->chunk;
+  uint32_t first = job->chunk + (m->is_in_chunk ? hp_chunk_span(hp_chunk_at(job->queue, job->chunk)) : 0);
+  if (job->found_chunk < first) job->found_chunk = first;
   while (job->found_chunk < hp_published_chunks(job->queue)) {
     const hp_chunk *c = hp_chunk_at(job->queue, job->found_chunk);
     if (!atomic_load_explicit(&c->done, memory_order_acquire)) return;

@@ -135,7 +135,10 @@ typedef struct hp_higher {
  * the tags that the fused loop builds, the watch sees only img. */
 typedef struct hp_tag_watch {
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
-  const uint8_t *names; /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
+  void (*before_script)(struct hp_tag_watch *watch); /* a script may change the tree now */
+  /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
+  const uint8_t *names;
+  bool text_is_written; /* by a script; the token begins in this text */
 } hp_tag_watch;
 
 static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {

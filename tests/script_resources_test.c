@@ -1,0 +1,319 @@
+/* Resources of pages with scripts. The toy engine writes tags and changes the tree. The confirmed
+ * resources are those of the sequential parse in each mode, for each cut and each way to feed. Each
+ * found resource is confirmed or cancelled once.
+ *
+ *   HPAR_TEST_SEED=N    first seed (1)
+ *   HPAR_TEST_SCALE=P   percent of the 300 pages (100) */
+
+#include "check.h"
+#include "support/compare.h"
+#include "support/random.h"
+#include "support/toy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 300, MAX_EVENTS = 4096 };
+
+static hpar_parser *parser;
+static hpar_document *document;
+
+/* The events of one parse. */
+typedef struct events {
+  pthread_mutex_t lock;
+  buffer confirmed;
+  uint64_t open[MAX_EVENTS]; /* found, and neither confirmed nor cancelled */
+  uint64_t closed[MAX_EVENTS];
+  size_t open_count, closed_count;
+  unsigned found, cancelled, written, errors;
+} events;
+
+static uint64_t key_of(const hpar_resource *r) {
+  uint64_t key = (r->offset * 31 + (uint64_t)r->kind) * 2 + ((r->flags & HPAR_RESOURCE_WRITTEN) != 0);
+  for (size_t i = 0; i < r->url.length; i++) key = key * 1099511628211u + (unsigned char)r->url.bytes[i];
+  for (size_t i = 0; i < r->srcset.length; i++) key = key * 1099511628211u + (unsigned char)r->srcset.bytes[i];
+  return key;
+}
+
+static bool has_key(const uint64_t *keys, size_t count, uint64_t key) {
+  for (size_t i = 0; i < count; i++)
+    if (keys[i] == key) return true;
+  return false;
+}
+
+static bool remove_key(uint64_t *keys, size_t *count, uint64_t key) {
+  for (size_t i = 0; i < *count; i++) {
+    if (keys[i] != key) continue;
+    keys[i] = keys[--*count];
+    return true;
+  }
+  return false;
+}
+
+static void format(buffer *to, const hpar_resource *r) {
+  buffer_format(to, "%u %s %.*s %.*s %u\n", (unsigned)r->offset, hpar_resource_kind_name(r->kind), (int)r->url.length,
+                r->url.length ? r->url.bytes : "", (int)r->srcset.length, r->srcset.length ? r->srcset.bytes : "",
+                r->flags);
+}
+
+static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
+  events *e = context;
+  pthread_mutex_lock(&e->lock);
+  uint64_t key = key_of(r);
+  if (e->open_count == MAX_EVENTS || e->closed_count == MAX_EVENTS) abort();
+  if (event == HPAR_RESOURCE_FOUND) {
+    e->found++;
+    if (!has_key(e->closed, e->closed_count, key)) e->open[e->open_count++] = key;
+  } else if (event == HPAR_RESOURCE_CONFIRMED) {
+    remove_key(e->open, &e->open_count, key);
+    e->closed[e->closed_count++] = key;
+    e->written += (r->flags & HPAR_RESOURCE_WRITTEN) != 0;
+    format(&e->confirmed, r);
+  } else {
+    e->cancelled++;
+    if (!remove_key(e->open, &e->open_count, key)) e->errors++;
+  }
+  pthread_mutex_unlock(&e->lock);
+}
+
+static void reset(events *e) {
+  buffer_clear(&e->confirmed);
+  e->open_count = e->closed_count = 0;
+  e->found = e->cancelled = e->written = e->errors = 0;
+}
+
+/*** pages ***/
+
+static const char *const pieces[] = {"<img src=%u>",
+                                     "<img src=%u>",
+                                     "<script src=%u></script>",
+                                     "<link rel=stylesheet href=%u>",
+                                     "<picture><source srcset=%u>",
+                                     "</picture>",
+                                     "<template>",
+                                     "</template>",
+                                     "<div><template shadowrootmode=open>",
+                                     "<svg>",
+                                     "</svg>",
+                                     "<style>@import 'i%u';",
+                                     "</style>",
+                                     "<table><tr><td>",
+                                     "</table>",
+                                     "<!--",
+                                     "-->",
+                                     "<p>",
+                                     "</p>",
+                                     " text &amp; ",
+                                     "<textarea>",
+                                     "</textarea>",
+                                     "<input type=image src=%u>",
+                                     "<video poster=%u>",
+                                     "<image xlink:href=%u>",
+                                     "<a title=\"",
+                                     "\">",
+                                     "<li>",
+                                     "<b>",
+                                     "</b>"};
+
+static void add_piece(random_state *random, buffer *to, unsigned number) {
+  const char *piece = RANDOM_OF(random, pieces), *place = strstr(piece, "%u");
+  if (place)
+    buffer_format(to, "%.*s%u%s", (int)(place - piece), piece, number, place + 2);
+  else
+    buffer_text(to, piece);
+}
+
+/* Adds a script that writes, or, unless the page `only_writes`, changes the tree. */
+static void add_script(random_state *random, buffer *to, bool only_writes, unsigned number) {
+  static const char *const changes[] = {"a %u src changed\n", "r %u\n", "m %u 3\n", "h %u \\limg src=inner>\n"};
+  buffer text = {0};
+  buffer_text(to, "<script>\n");
+  for (size_t i = 1 + random_below(random, 2); i; i--) {
+    if (!only_writes && random_chance(random, 40)) {
+      const char *change = RANDOM_OF(random, changes), *place = strstr(change, "%u");
+      buffer_format(to, "%.*s%u%s", (int)(place - change), change, (unsigned)random_below(random, 30), place + 2);
+      continue;
+    }
+    buffer_clear(&text);
+    for (size_t k = 1 + random_below(random, 3); k; k--) add_piece(random, &text, 1000 + number);
+    buffer_text(to, "w ");
+    toy_escape(to, text.bytes, text.length);
+    buffer_text(to, "\n");
+  }
+  buffer_text(to, "</script>");
+  buffer_free(&text);
+}
+
+static void generate_page(random_state *random, buffer *html, bool only_writes) {
+  buffer_clear(html);
+  if (random_chance(random, 50)) buffer_text(html, "<!doctype html><body>");
+  for (unsigned i = 0; i < 30; i++)
+    if (random_chance(random, 20))
+      add_script(random, html, only_writes, i);
+    else
+      add_piece(random, html, i);
+}
+
+/*** parses ***/
+
+static hpar_options options_of(events *e, toy *of, hpar_mode mode) {
+  *of = (toy){.max_scripts = 60};
+  return (hpar_options){HPAR_OPTIONS_INIT,
+                        .mode = mode,
+                        .threads = 3,
+                        .encoding = "utf-8",
+                        .script = {.callback = toy_run, .context = of, .max_written = 20000},
+                        .resources = {.callback = receive, .context = e}};
+}
+
+static void parse(events *e, const hpar_options *options, const buffer *html) {
+  reset(e);
+  CHECK_EQ(hpar_parse(parser, options, html->bytes, html->length, document, NULL), HPAR_OK);
+}
+
+static void feed(events *e, const hpar_options *options, const buffer *html, size_t most, random_state *random) {
+  reset(e);
+  CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
+  for (size_t at = 0, n; at < html->length; at += n) {
+    n = 1 + random_below(random, most);
+    if (n > html->length - at) n = html->length - at;
+    CHECK_EQ(hpar_parser_feed(parser, html->bytes + at, n), HPAR_OK);
+  }
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+}
+
+static void check_events(const events *e, const buffer *expected, const buffer *html, const char *what, size_t cut) {
+  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length);
+  fine = CHECK_EQ(e->open_count, 0) && fine;
+  fine = CHECK_EQ(e->errors, 0) && fine;
+  if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
+}
+
+static bool count_resource(void *context, const hpar_resource *r) {
+  (void)r;
+  ++*(size_t *)context;
+  return true;
+}
+
+static unsigned total_found, total_cancelled, total_written;
+
+static void check_page(events *e, const buffer *html, random_state *random, bool only_writes) {
+  buffer expected = {0};
+  toy of;
+  hpar_options options = options_of(e, &of, HPAR_MODE_SEQUENTIAL);
+  parse(e, &options, html);
+  buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+  CHECK_EQ(e->found + e->cancelled, 0);
+  total_written += e->written;
+  /* The tree builder may move a shadow root away from its host. */
+  if (only_writes && !strstr(html->bytes, "shadowrootmode")) {
+    size_t count = 0, confirmed = e->closed_count;
+    CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &count), HPAR_OK);
+    if (!CHECK_EQ(count, confirmed)) printf("  %.*s\n", (int)html->length, html->bytes);
+  }
+  options = options_of(e, &of, HPAR_MODE_SEQUENTIAL);
+  feed(e, &options, html, 7, random);
+  check_events(e, &expected, html, "fed", 7);
+#if HPAR_PARALLEL
+  for (uint64_t cut = 1 + random_below(random, 9); cut < html->length; cut += 9) {
+    options = options_of(e, &of, HPAR_MODE_PARALLEL);
+    options.parallel.executor = HPAR_EXECUTOR_INLINE;
+    options.experiment.cuts = &cut;
+    options.experiment.cut_count = 1;
+    options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
+    options.resources.in_order = cut % 2;
+    parse(e, &options, html);
+    check_events(e, &expected, html, "inline", cut);
+    total_found += e->found;
+    total_cancelled += e->cancelled;
+  }
+  for (int i = 0; i < 3; i++) {
+    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
+    options.parallel.chunk_size = 1 + random_below(random, 100);
+    options.resources.in_order = i == 1;
+    parse(e, &options, html);
+    check_events(e, &expected, html, "threads", options.parallel.chunk_size);
+    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
+    options.parallel.chunk_size = 40;
+    feed(e, &options, html, 50, random);
+    check_events(e, &expected, html, "fed to threads", 40);
+  }
+#endif
+  buffer_free(&expected);
+}
+
+static void generated(events *e) {
+  const char *given = getenv("HPAR_TEST_SEED");
+  uint64_t first = given ? strtoull(given, NULL, 10) : 1;
+  uint64_t count = (uint64_t)PAGES * compare_scale() / 100 + 1;
+  buffer html = {0};
+  for (uint64_t seed = first; seed < first + count && !check_failed; seed++) {
+    random_state random = {seed};
+    bool only_writes = random_chance(&random, 50);
+    hpar_document_clear(document); /* waits for a late thread, which may still read the last page */
+    generate_page(&random, &html, only_writes);
+    check_page(e, &html, &random, only_writes);
+    if (check_failed) printf("  seed %llu\n", (unsigned long long)seed);
+  }
+  printf("%u written, %u found, %u cancelled\n", total_written, total_found, total_cancelled);
+  CHECK(total_written);
+  CHECK(!HPAR_PARALLEL || (total_found && total_cancelled));
+  buffer_free(&html);
+}
+
+/*** sequences of events ***/
+
+static void receive_line(void *context, const hpar_resource *r, hpar_resource_event event) {
+  static const char *const names[] = {"found", "confirmed", "cancelled"};
+  buffer_format(context, "%s %s %.*s at %u%s\n", names[event], hpar_resource_kind_name(r->kind), (int)r->url.length,
+                r->url.bytes, (unsigned)r->offset, r->flags & HPAR_RESOURCE_WRITTEN ? ", written" : "");
+}
+
+static void check_lines(const char *html, uint64_t cut, const char *expected) {
+  buffer lines = {0};
+  toy of = {.max_scripts = 60};
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = cut ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
+                          .encoding = "utf-8",
+                          .parallel.executor = HPAR_EXECUTOR_INLINE,
+                          .script = {.callback = toy_run, .context = &of},
+                          .resources = {.callback = receive_line, .context = &lines}};
+  options.experiment.cuts = cut ? &cut : NULL;
+  options.experiment.cut_count = cut != 0;
+  CHECK_EQ(hpar_parse(parser, &options, html, strlen(html), document, NULL), HPAR_OK);
+  CHECK_BYTES(lines.bytes, lines.length, expected, strlen(expected));
+  buffer_free(&lines);
+}
+
+static void sequences(void) {
+  /* A resource is confirmed before a script can change it. */
+  check_lines("<body><img src=1><script>\na 3 src 9</script><img src=2>", 0,
+              "confirmed image 1 at 6\nconfirmed image 2 at 44\n");
+  check_lines("<body><script>\nw \\limg src=1></script><img src=2>", 0,
+              "confirmed image 1 at 38, written\nconfirmed image 2 at 38\n");
+#if HPAR_PARALLEL
+  /* A write adds a resource, and invalidates the others. */
+  check_lines("<body><script>\nw \\limg src=1></script><img src=2><p><img src=3>", 38,
+              "found image 2 at 38\nfound image 3 at 52\nconfirmed image 1 at 38, written\n"
+              "confirmed image 2 at 38\nconfirmed image 3 at 52\n");
+  check_lines("<body><script>\nw \\l!--</script><img src=2>--><img src=3>", 31,
+              "found image 2 at 31\nfound image 3 at 45\ncancelled image 2 at 31\nconfirmed image 3 at 45\n");
+  check_lines("<body><script>\nw \\ltemplate></script><img src=2><img src=3>", 37,
+              "found image 2 at 37\nfound image 3 at 48\ncancelled image 2 at 37\ncancelled image 3 at 48\n");
+#endif
+}
+
+int main(void) {
+  static events e;
+  pthread_mutex_init(&e.lock, NULL);
+  if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    return check_report();
+  sequences();
+  generated(&e);
+  buffer_free(&e.confirmed);
+  pthread_mutex_destroy(&e.lock);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}
