@@ -208,6 +208,17 @@ if test $? = 1 && grep -q 'differs from the edited tree' out; then fine; else wr
 if test $? = 0 && grep -q 'not compared, because rule 1 (td) edits texts' out; then fine; else wrong "$(cat out err)"; fi
 
 # files in place
+mkdir -p many
+for i in 1 2 3 4 5; do printf '<p>%s' "$i" >many/$i.html; done
+printf '<b>' >many/6.html
+check 0 '' --many --in-place --threads 3 -s p --set a b many
+is many/5.html '<p a="b">5'
+is many/5.html.bak '<p>5'
+check 0 '' --many --in-place --threads 1 --backup= -s p --unset a many
+is many/5.html '<p>5'
+if test -e many/6.html.bak; then wrong 'a page without an edit was replaced'; else fine; fi
+check 1 '' --many --in-place --encoding iso-2022-jp -s p --remove many
+reports 'many/5.html: the rewriter does not read ISO-2022-JP'
 mkdir -p site/sub
 printf '<p>1' >site/1.html
 printf '<p>2' >site/sub/2.htm

@@ -36,6 +36,7 @@
  * rewriter does not parse inserted content. */
 
 #include <hpar/document.h>
+#include <hpar/options.h>
 #include <hpar/select.h>
 #include <hpar/serialize.h>
 #include <hpar/status.h>
@@ -206,7 +207,15 @@ typedef struct hpar_rewrite_options {
   uint32_t max_depth;   /* open elements; default: none. HPAR_LIMIT_DEPTH */
   uint64_t max_input;   /* bytes; default: none. HPAR_LIMIT_INPUT */
   uint64_t max_time_ns; /* since begin; default: none. HPAR_LIMIT_TIME */
-  uint64_t reserved[4]; /* zero */
+  /* The threads of hpar_rewrite_many, with the calling one, up to HPAR_MAX_THREADS; 0: one for each
+   * usable core */
+  unsigned threads;
+  uint32_t reserved_half; /* zero */
+  /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
+   * them before it returns */
+  hpar_run_fn run;
+  void *run_context;
+  uint64_t reserved[1]; /* zero */
 } hpar_rewrite_options;
 
 #define HPAR_REWRITE_OPTIONS_INIT .size = sizeof(hpar_rewrite_options)
@@ -269,6 +278,39 @@ HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_
 HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
                                   const char *bytes, size_t length, hpar_write_fn write, void *context,
                                   hpar_rewrite_stats *stats);
+
+/* A page of hpar_rewrite_many. */
+typedef struct hpar_rewrite_page {
+  const char *bytes; /* may be NULL if `length` is 0 */
+  size_t length;
+  const hpar_rules *rules; /* of this page; NULL: those of the call */
+  /* receives the output of this page in order, on the thread that rewrites it; NULL: none */
+  hpar_write_fn write;
+  void *context;
+  hpar_status status;       /* the library sets it, and `stats` */
+  hpar_rewrite_stats stats; /* no field must be set */
+} hpar_rewrite_page;
+
+/* Reports a page whose output is complete or has failed. The calls come in the order of the pages,
+ * one at a time, on any thread of the call, while other threads rewrite later pages. The callback
+ * must not throw an exception or longjmp. */
+typedef void (*hpar_page_callback)(void *context, size_t index, hpar_rewrite_page *page);
+
+/* Rewrites `count` pages, each by one rewriter on one of hpar_rewrite_options.threads threads. Each
+ * page has the output and the statistics of hpar_rewrite, and its own limits.
+ *
+ * The callbacks of a rule run on the thread that rewrites the page, in document order within the
+ * page. Those of different pages run at the same time, so `context` of a rule must allow that. A
+ * page may have rules of its own. HPAR_REWRITE_RETIRE and `limit` concern one page.
+ *
+ * Returns HPAR_OK even if pages fail: each has its own status. `callback` may be NULL. In these
+ * cases it rewrites nothing:
+ * - HPAR_ERROR_ARGUMENT: `pages` is NULL and `count` is not 0, or `bytes` of a page is NULL and
+ *   `length` is not 0. A page has no rules. `rules` or `options` are not accepted.
+ * - HPAR_ERROR_MEMORY: no thread has the memory to start. */
+HPAR_API hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options,
+                                       hpar_rewrite_page *pages, size_t count, hpar_page_callback callback,
+                                       void *context);
 
 /*** what callbacks may do ***/
 

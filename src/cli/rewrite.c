@@ -17,6 +17,7 @@ enum {
   OUTPUT,
   IN_PLACE,
   MANY,
+  THREADS,
   BACKUP,
   FEED,
   REQUIRE,
@@ -53,6 +54,9 @@ static const hp_option options[] = {
     {OUTPUT, "output", "OUT", "write the page to this file; also -o OUT"},
     {IN_PLACE, "in-place", NULL, "replace FILE by the rewritten page, and keep a backup"},
     {MANY, "many", NULL, "rewrite several FILEs, and those of folders, with --in-place"},
+    {THREADS, "threads", "N",
+     "with --many, the threads that rewrite pages (0: one for each core);\none with --stats, "
+     "--explain, --check, --require or --feed"},
     {BACKUP, "backup", "SUFFIX", "the suffix of backups (.bak); empty: no backups"},
     {FEED, "feed", "N", "feed the rewriter N bytes at a time"},
     {REQUIRE, "require", NULL, "exit with 1 if a rule matches nothing"},
@@ -180,6 +184,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
   static const char *const failures[] = {"stop", "pass", NULL};
   hp_rewriting *w = &r->rewriting;
   size_t index = 0;
+  uint64_t number = 0;
   if (id >= ACTION && id <= ACTION + HPAR_ACTION_FIND)
     return take_action(r, arguments, (hpar_action_kind)(id - ACTION));
   switch (id) {
@@ -193,6 +198,10 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case OUTPUT: w->output = arguments->value; return -1;
     case IN_PLACE: w->in_place = true; return -1;
     case MANY: r->many = true; return -1;
+    case THREADS:
+      if (!hp_value_number(arguments, 0, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
+      w->options.threads = (unsigned)number;
+      return -1;
     case BACKUP:
       w->backup_suffix = arguments->value;
       r->names_backup = true;

@@ -5,6 +5,7 @@
 #include "cli/replace_file.h"
 #include "cli/rewrite_check.h"
 #include "cli/rewrite_explain.h"
+#include "cli/rewrite_many.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -216,8 +217,15 @@ static int rewrite_to_output(page *p) {
   return code;
 }
 
-static int rewrite_all(page *p) {
+static int rewrite_alone(const char *path, void *context) {
+  page *p = context;
+  p->path = path;
+  return rewrite_in_place(p);
+}
+
+static int rewrite_all(page *p, bool at_once) {
   const hp_rewriting *w = p->rewriting;
+  if (at_once) return hp_finish_output(hp_rewrite_many_pages(w, rewrite_alone, p));
   int code = w->pages.failures ? HP_EXIT_FAILED : HP_EXIT_FINE;
   for (size_t i = 0; i < w->pages.count && !ferror(stdout); i++) {
     p->path = w->pages.paths[i];
@@ -247,7 +255,8 @@ int hp_rewrite_pages(hp_rewriting *w) {
   int code = w->explains || w->checks ? hp_explanation_compile(&p.explanation, &w->rules, w->command, w->compiled)
                                       : hp_edit_rules_compile(&w->rules, w->command, NULL, NULL, w->compiled);
   if (code < 0 && hpar_rewriter_create(&p.rewriter)) code = hp_complain_status(NULL, HPAR_ERROR_MEMORY);
-  if (code < 0) code = rewrite_all(&p);
+  bool at_once = w->pages.count > 1 && !counts && !w->feed;
+  if (code < 0) code = rewrite_all(&p, at_once);
   hpar_rewriter_destroy(p.rewriter);
   hp_explanation_free(&p.explanation);
   free(p.input.bytes);

@@ -71,16 +71,10 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status) {
 
 /*** begin ***/
 
-static bool all_zero(const uint64_t *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (words[i]) return false;
-  return true;
-}
-
 static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *given) {
   static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
   hp_stream_options *o = &r->options;
-  if (given && (given->size != sizeof *given || !all_zero(given->reserved, 4)))
+  if (given && (given->size != sizeof *given || given->reserved_half || given->reserved[0]))
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.size must be set by HPAR_REWRITE_OPTIONS_INIT");
   if (!given) given = &defaults;
   *o = (hp_stream_options){.encoding = given->encoding,

@@ -1,0 +1,112 @@
+/* Rewriting of many pages at once, each by one rewriter of one thread. */
+
+#include "base/memory.h"
+#include "rewrite/state.h"
+#if HPAR_PARALLEL
+#include "platform/pool.h"
+#endif
+
+#include <hpar/stats.h>
+#include <stdatomic.h>
+
+typedef struct many_job {
+  const hpar_rules *rules;
+  const hpar_rewrite_options *options;
+  hpar_rewrite_page *pages;
+  size_t count;
+  hpar_rewriter **rewriters; /* by thread */
+  hpar_page_callback callback;
+  void *context;
+  _Atomic size_t next;      /* the next page to rewrite */
+  _Atomic uint8_t *is_done; /* by page; NULL without a callback */
+  _Atomic bool reports;     /* a thread is in report_pages */
+  size_t reported;          /* of that thread */
+} many_job;
+
+static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrite_page *page) {
+  const hpar_rules *rules = page->rules ? page->rules : j->rules;
+  page->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
+  page->status =
+      hpar_rewrite(rewriter, rules, j->options, page->bytes, page->length, page->write, page->context, &page->stats);
+}
+
+/* Reports the finished pages whose predecessors are reported. A thread that finds another one here
+ * leaves its page to that one. */
+static void report_pages(many_job *j) {
+  for (;;) {
+    if (atomic_exchange(&j->reports, true)) return;
+    size_t i = j->reported;
+    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(j->context, i, &j->pages[i]);
+    j->reported = i;
+    atomic_store(&j->reports, false);
+    if (i == j->count || !atomic_load(&j->is_done[i])) return;
+  }
+}
+
+static void rewrite_pages(void *context, unsigned thread) {
+  many_job *j = context;
+  for (size_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->count;) {
+    rewrite_page(j, j->rewriters[thread], &j->pages[i]);
+    if (!j->callback) continue;
+    atomic_store(&j->is_done[i], true);
+    report_pages(j);
+  }
+}
+
+static void run(many_job *j, unsigned threads) {
+  if (threads > 1 && j->options && j->options->run) {
+    j->options->run(j->options->run_context, threads, rewrite_pages, j);
+    rewrite_pages(j, 0);
+    return;
+  }
+#if HPAR_PARALLEL
+  hp_pool *pool = NULL;
+  if (threads > 1 && !hp_pool_create(&pool, threads)) {
+    hp_pool_start(pool, hp_pool_threads(pool), rewrite_pages, j);
+    rewrite_pages(j, 0);
+    hp_pool_end(pool);
+    hp_pool_destroy(pool);
+    return;
+  }
+#endif
+  rewrite_pages(j, 0);
+}
+
+static unsigned useful_threads(const hpar_rewrite_options *options, size_t count) {
+  unsigned threads = options ? options->threads : 0;
+#if HPAR_PARALLEL
+  if (!threads) threads = hp_usable_cores();
+#else
+  if (!options || !options->run || !threads) threads = 1;
+#endif
+  return count < threads ? (unsigned)count : threads;
+}
+
+/* Makes a rewriter for each thread. Returns the number of threads that have one. */
+static unsigned make_rewriters(many_job *j, unsigned threads) {
+  unsigned made = 0;
+  j->rewriters = hp_allocate_zeroed(threads * sizeof *j->rewriters);
+  while (j->rewriters && made < threads && !hpar_rewriter_create(&j->rewriters[made])) made++;
+  return made;
+}
+
+hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options, hpar_rewrite_page *pages,
+                              size_t count, hpar_page_callback callback, void *context) {
+  if ((!pages && count) || (rules && !rules->is_compiled)) return HPAR_ERROR_ARGUMENT;
+  if (options && (options->size != sizeof *options || options->threads > HPAR_MAX_THREADS)) return HPAR_ERROR_ARGUMENT;
+  for (size_t i = 0; i < count; i++) {
+    if (!pages[i].bytes && pages[i].length) return HPAR_ERROR_ARGUMENT;
+    if (!pages[i].rules && !rules) return HPAR_ERROR_ARGUMENT;
+  }
+  if (!count) return HPAR_OK;
+  many_job j = {
+      .rules = rules, .options = options, .pages = pages, .count = count, .callback = callback, .context = context};
+  unsigned threads = make_rewriters(&j, useful_threads(options, count));
+  if (callback) j.is_done = hp_allocate_zeroed(count * sizeof *j.is_done);
+  bool runs = threads && (!callback || j.is_done);
+  if (runs) run(&j, threads);
+  for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j.rewriters[i]);
+  hp_free(j.rewriters);
+  hp_free((void *)j.is_done);
+  return runs ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
