@@ -132,6 +132,8 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   uint32_t found = closed ? nearest(b, closed) : 0;
   uint32_t depth = found ? found - 1 : b->depth;
   j->closes = !found ? HP_CLOSES_NOTHING : found == b->depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
+  j->outer_depth = depth;
+  j->outer_top = b->stack[depth].node;
   j->depth = depth + s->open_count;
   j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack[depth].node;
 }
@@ -167,7 +169,9 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     bool is_inserted = last && last->kind == HPAR_NODE_ELEMENT && last->name == t->name;
     if (!is_inserted) note_error(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
-    note_error(j, HPAR_UNDETECTED_IMPLIED_END);
+    /* A tag that leaves the chunk's own foreign content closes these elements in the scheme, too. */
+    bool closes_own = j->outer_depth < b->depth && b->stack[j->outer_depth].node == j->outer_top;
+    if (!closes_own) note_error(j, HPAR_UNDETECTED_IMPLIED_END);
   } else if (b->depth > j->depth + 1) {
     note_error(j, HPAR_UNDETECTED_FORMATTING);
   }

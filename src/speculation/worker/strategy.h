@@ -30,8 +30,8 @@ typedef struct hp_audit {
   bool rolled_back;    /* the merger parses the whole chunk itself */
   bool after_end_tag;  /* the last entry was a deferred end tag */
   /* The expected true stack, from before_splice to after_entry: */
-  uint32_t depth;
-  hp_ref top;
+  uint32_t depth, outer_depth; /* with and without the open elements of the segment */
+  hp_ref top, outer_top;
   enum { HP_CLOSES_NOTHING, HP_CLOSES_CURRENT, HP_CLOSES_MORE } closes;
 } hp_audit;
 
