@@ -2,7 +2,7 @@
 import math
 
 from lab import numbers
-from lab.cells import MEETS, MISSES, Number, Section, Table
+from lab.cells import MEETS, MISSES, Missing, Number, Section, Table
 
 CLASSES = [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256]  # KB; a class goes up to the next
 GAIN, LOSS = 1.10, 0.97
@@ -55,6 +55,8 @@ def analyse(data):
             worst = min(worst or auto.mean, auto.mean)
         result.why += f"{'; ' if result.why else ''}{POOLS[pool]}: two threads gain 10% in the mean from " \
                       f"{f'{even} KB' if even else 'no size'} on, auto has at least {worst:.2f} times the speed of one thread"
+        result.fact(f"{pool}, gain from KB", Number(even, "KB", 0) if even else Missing("no size"))
+        result.fact(f"{pool}, worst of auto", Number(worst, "", 2))
         if pool == "spinning" and (not even or even > AIM):
             result.missed(MISSES, f"Two threads gain 10% from {f'{even} KB' if even else 'no size'} on, because waking and merging cost "
                                   f"more than smaller pages save.")

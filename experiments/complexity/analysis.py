@@ -21,5 +21,8 @@ def analyse(data):
         stopped += output["stopped"]
     if faster or stopped:
         result.missed(MISSES, "The table lists the documents.")
+    result.fact("documents", Number(documents, "", 0))
+    result.fact("not linear", Number(faster, "", 0))
+    result.fact("stopped", Number(stopped, "", 0))
     result.why = f"of {documents} documents, the time of {faster} grows faster than the input and the tree; {stopped} groups were stopped"
     return result

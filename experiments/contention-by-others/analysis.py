@@ -57,6 +57,8 @@ def analyse(data):
         result.add(table)
     cells = sum(len(table.rows) for table in tables) * len(AIMS)
     result.why = f"the automatic mode meets its aim in {cells - len(missed)} of {cells} cells"
+    result.fact("cells", Number(cells, "", 0))
+    result.fact("cells that meet the aim", Number(cells - len(missed), "", 0))
     if missed:
         result.missed(MISSES, "Below the aim: " + "; ".join(missed[:12]) + (f"; and {len(missed) - 12} more." if len(missed) > 12 else "."))
     return result

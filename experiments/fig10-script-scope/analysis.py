@@ -62,6 +62,8 @@ def analyse(data):
     sums = pages(data, result)
     result.why = "two headings at the script's position and with anchors, three without anchors"
     if sums:
+        for name in ("scripts", "off", "on"):
+            result.fact(name, count(sums[name]))
         result.why += f"; of {sums['scripts']} scripts that run after the merge, {sums['off']} differ without anchors and " \
                       f"{sums['on']} with anchors"
     return result

@@ -17,6 +17,8 @@ def analyse(data):
     table = result.add(Table("fig11-speedup", f"Speed-up over the sequential parser, {cores} threads",
                              ["page", "KB", "sequential, ms", "parallel, ms", *BESIDE],
                              f"Trees differ on {unequal} of {len(data.ran())} runs. The paper's means are computed from its bars."))
+    result.fact("runs", Number(len(data.ran()), "", 0))
+    result.fact("runs with another tree", Number(unequal, "", 0))
     verdicts = []
     for page in pages:
         runs = data.ran(page=page)
@@ -56,6 +58,7 @@ def analyse(data):
             more.row(page, Number(data.page_bytes(page) / 1e6, "MB", 1), Number(time_ms(runs, "sequential"), "ms", 2),
                      Number(time_ms(runs, "parallel"), "ms", 2), Number(speedup(runs), "", 2))
         mean = numbers.geometric([speedup(data.ran(page=page)) for page in large])
+        result.fact("large mean", Number(mean, "", 2))
         sizes = [data.page_bytes(page) / 1e6 for page in large]
         result.headline(f"speed-up on {len(large)} documents of {min(sizes):.1f} to {max(sizes):.0f} MB", "not given", f"{mean.mean:.2f} (best runs {mean.best:.2f}), {cores} cores", CANNOT)
     return result

@@ -71,6 +71,7 @@ def analyse(data):
         said.append("faults lost data: " + "; ".join(wrong[:5]))
     else:
         tried = sum(fault["tried"] for fault in data.ran(part="faults")[-1]["output"]["faults"])
+        result.fact("faults", Number(tried, "", 0))
         said.append(f"{tried} faults: each ended in the tree or in a message, none in another tree, a crash or a hang")
     records = data.ran(part="attacks")
     if not records:
@@ -80,6 +81,10 @@ def analyse(data):
         growth, ratio, lost = attacks(result, records)
         if growth[0] > LINEAR or ratio[0] > BOUND or lost:
             result.missed(MISSES, "A document has another tree, grows faster than its size, or slows two threads down: a defect of the parser.")
+        result.fact("documents", Number(len(records[-1]["output"]["attacks"]), "", 0))
+        result.fact("documents with another tree", Number(len(lost), "", 0))
+        result.fact("growth", Number(growth[0], "", 2))
+        result.fact("two threads over one", Number(ratio[0], "", 2))
         said.append(f"{len(records[-1]['output']['attacks'])} documents: the time for a byte grows at most {growth[0]:.2f} times at four times the"
                     f" size ({growth[1]}); with two threads the calling thread takes at most {ratio[0]:.2f} times the time of one ({ratio[1]}; allowed: {BOUND})"
                     + (f"; another tree: {', '.join(lost)}" if lost else ""))

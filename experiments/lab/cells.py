@@ -67,14 +67,18 @@ class Headline:
 
 class Section:
     """The result of an analysis. `verdict` is one of VERDICTS, and `why` gives the figures behind it. `reason` explains
-    in a sentence why a result differs or misses its aim. `headlines` and `picture` go into the report's summary."""
+    in a sentence why a result differs or misses its aim. `headlines` and `picture` go into the report's summary. `facts`
+    are figures of the paper's text that no table has."""
 
     def __init__(self, verdict, why, reason=""):
         self.verdict, self.why, self.reason = verdict, why, reason
-        self.parts, self.headlines, self.picture = [], [], None
+        self.parts, self.headlines, self.picture, self.facts = [], [], None, {}
 
     def headline(self, label, paper, ours, verdict):
         self.headlines.append(Headline(label, paper, ours, verdict))
+
+    def fact(self, name, number):
+        self.facts[name] = number
 
     def missed(self, verdict, reason):
         self.verdict, self.reason = verdict, reason

@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#888888")
 COLOURS = [BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY]
+_GREY_SERIES = ["#303030", "#c4c4c4", "#787878", "#e4e4e4", "#505050", "#a8a8a8", "#909090"]
+_GREYS = {"COLOURS": _GREY_SERIES, "BLUE": "#303030", "SKY": "#c4c4c4", "GREY": "#787878"}
 MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
 
@@ -33,8 +35,17 @@ def svg(plot):
     return file.getvalue()
 
 
-def pdf(plot, path):
-    figure(plot).savefig(path, format="pdf", metadata={"CreationDate": None})
+def pdf(plot, path, size):
+    """Writes a plot for the paper, in grey. Hatches, markers and line styles tell the series apart."""
+    colours = {name: globals()[name] for name in _GREYS}
+    globals().update(_GREYS)
+    try:
+        with matplotlib.rc_context({"font.size": 7, "lines.markersize": 3.5, "axes.linewidth": 0.6, "hatch.linewidth": 0.5}):
+            fig = Figure(figsize=size, layout="constrained")
+            plot.draw(fig)
+            fig.savefig(path, format="pdf", metadata={"CreationDate": None})
+    finally:
+        globals().update(colours)
 
 
 def errors(values):
@@ -109,5 +120,6 @@ def legend(axes):
     """Puts the legend above the axes."""
     handles, names = axes.get_legend_handles_labels()
     if handles:
-        axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(names), 4), borderaxespad=0.2,
+        columns = 4 if axes.figure.get_size_inches()[0] > 4 else 2
+        axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(names), columns), borderaxespad=0.2,
                     columnspacing=1.2, handlelength=1.6)

@@ -7,7 +7,7 @@ from .data import Data
 from .store import Store
 
 # The order of the paper, then the results that it does not have.
-ORDER = ["table1-parse-share", "table2-hazards", "table3-insertion-mode", "state-distribution", "table4-accuracy",
+ORDER = ["table1-parse-share", "table2-hazards", "table3-insertion-mode", "state-distribution", "table4-accuracy", "audit",
          "table5-platforms", "fig3-naive-pipeline", "fig7-8-list", "fig10-script-scope", "fig11-speedup",
          "fig12-scalability", "work-span", "fig13-pipeline", "contention", "contention-by-others", "late-threads", "fig14-buffer", "costs", "peers", "strategies", "many",
          "break-even", "linear", "small-documents", "rewriter", "script-speedup", "memory", "hostile", "complexity",
@@ -23,24 +23,29 @@ def _analysis(name):
 
 
 class Part:
-    """One experiment in a report."""
+    """One experiment in a report. `folder` has its records; `loads` are the loads at the starts of that run."""
 
-    def __init__(self, name, description, section, records):
+    def __init__(self, name, description, section, records, folder=None, loads=()):
         self.name, self.description, self.section, self.records = name, description, section, records
+        self.folder, self.loads = folder, loads
 
 
-def make(folder, check=True):
-    """The parts in order, and the run's and the machine's descriptions."""
-    store = Store(folder)
+def make(folder, check=True, others=()):
+    """The parts in order, and the run's and the machine's descriptions. An experiment without a result in `folder` comes
+    from the first of `others` that has one."""
+    stores = [Store(path) for path in (folder, *others)]
     if check:
-        store.check()
-    machine = store.get("machine.json") or {}
+        for store in stores:
+            store.check()
+    store = stores[0]
     names = [name for name in ORDER if name in describe.names()]
     names += [name for name in describe.names() if name not in names]
-    runs = {name: store.runs(name) for name in names}
+    source = {name: next((one for one in stores if Data(name, one.runs(name), {}).ran()), store) for name in names}
+    runs = {name: source[name].runs(name) for name in names}
     parts = []
     for name in names:
         description = describe.load(name)
+        machine = source[name].get("machine.json") or {}
         data = Data(name, runs[name], machine, runs)
         if not data.ran():
             section = cells.Section(cells.NOT_YET, data.why_not())
@@ -50,8 +55,10 @@ def make(folder, check=True):
             raise ValueError(f"{name}: no such verdict: {section.verdict}")
         if section.verdict in (cells.DIFFERS, cells.MISSES) and not section.reason:
             raise ValueError(f"{name}: {section.verdict} without a reason")
-        parts.append(Part(name, description, section, runs[name]))
-    return parts, store.get("run.json") or {}, machine
+        sessions = (source[name].get("run.json") or {}).get("sessions", [])
+        parts.append(Part(name, description, section, runs[name], source[name].path if data.ran() else None,
+                          [session["load"][0] for session in sessions if session.get("load")]))
+    return parts, dict(store.get("run.json") or {}, folder=store.path), store.get("machine.json") or {}
 
 
 def numbers_of(parts):

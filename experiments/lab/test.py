@@ -13,8 +13,9 @@ import shutil  # noqa: E402
 import subprocess  # noqa: E402
 import tempfile  # noqa: E402
 import unittest  # noqa: E402
+import zlib  # noqa: E402
 from html.parser import HTMLParser  # noqa: E402
-from lab import cells, data, describe, numbers, pages, perform, sections, store  # noqa: E402
+from lab import cells, data, describe, numbers, pages, paper, perform, sections, store  # noqa: E402
 
 RECORDED = os.path.join(HERE, "recorded")
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -299,7 +300,7 @@ class Report(unittest.TestCase):
     def test_figures_come_from_the_runs(self):
         youtube = [record for record in store.Store(RECORDED).runs("fig11-speedup") if record["variables"]["page"] == "youtube"]
         mean = sum(record["output"]["pages"][0]["modes"]["parallel"]["speedup_median"] for record in youtube) / len(youtube)
-        row = next(line for line in self.read("tables/fig11-speedup.tex").splitlines() if line.startswith("youtube"))
+        row = next(line for line in self.read("report.md").splitlines() if line.startswith("| youtube | 121"))
         self.assertIn(f"{mean:.2f}", row)
         self.assertIn("1.47", row)
 
@@ -313,13 +314,63 @@ class Report(unittest.TestCase):
         self.assertIn("root(^item list(item(Red Sea) item(Black Sea)) ^list ^list)", self.read("report.html"))
 
     def test_latex(self):
-        for name in os.listdir(os.path.join(self.out, "tables")):
+        names = os.listdir(os.path.join(self.out, "tables"))
+        self.assertIn("values.tex", names)
+        for name in names:
             text = self.read(os.path.join("tables", name))
             self.assertEqual(text.count("{") - text.count("\\{"), text.count("}") - text.count("\\}"), name)
-        for match in re.findall(r"\\input\{tables/([^}]+)\}", self.read("tables/all.tex")):
-            self.assertTrue(os.path.exists(os.path.join(self.out, "tables", match + ".tex")), match)
+        text = self.read("paper.tex")
+        self.assertLessEqual(set(re.findall(r"\\hptable\{([^}]+)\}", text)), {name[:-4] for name in names})
         macros = set(re.findall(r"\\newcommand\{\\(hp\w+)\}", self.read("tables/values.tex")))
-        self.assertLessEqual(set(re.findall(r"\\(hp[A-Z]\w*)", self.read("paper.tex"))), macros)
+        self.assertLessEqual(set(re.findall(r"\\(hp[A-Z]\w*)", text)), macros)
+
+    def test_plots_of_the_paper_are_grey(self):
+        names = [name for name in os.listdir(os.path.join(self.out, "plots")) if name.endswith(".pdf")]
+        self.assertTrue(names)
+        for name in names:
+            with open(os.path.join(self.out, "plots", name), "rb") as file:
+                streams = re.findall(rb"stream\r?\n(.*?)endstream", file.read(), re.S)
+            colours = set()
+            for stream in streams:
+                try:
+                    text = zlib.decompress(stream.strip(b"\r\n")).decode("latin-1")
+                except zlib.error:
+                    continue
+                colours |= set(re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) (?:rg|RG)\b", text))
+            self.assertTrue(colours, name)
+            self.assertEqual({colour for colour in colours if len(set(colour)) > 1}, set(), name)
+
+    def test_values_of_the_paper(self):
+        parts, _, _ = sections.make(RECORDED)
+        found = paper.Found(parts)
+        mean = next(part for part in parts if part.name == "fig11-speedup").section.parts[0].rows[-2][1][4]
+        self.assertEqual(paper.number(found.cell("fig11-speedup/geometric-mean/hpar"), "hpv"), f"{mean.value.mean:.2f}")
+        self.assertIn("±", paper.number(found.cell("fig11-speedup/geo*/hpar"), "hpci"))
+        self.assertEqual(paper.of_paper("fig11/max/value"), "2.4")
+        largest = found.cell("max:fig11-speedup/*/hpar").value.mean
+        rows = next(part for part in parts if part.name == "fig11-speedup").section.parts[0].rows
+        self.assertEqual(largest, max(row[4].value.mean for label, row, _ in rows if not label.endswith("mean")))
+        for key in ("nothing/a/b", "fig11-speedup/nothing/hpar", "fig11-speedup/youtube/nothing", "fig11-speedup/nothing", "fig11-speedup"):
+            with self.assertRaises(paper.NoValue):
+                found.cell(key)
+        with self.assertRaises(paper.NoValue):
+            paper.of_paper("fig11/nothing")
+        lines, missing = paper.values(found, r"\hpv{fig11-speedup/geometric-mean/hpar} \hpp{fig11/max/value} \hpv{nothing/a/b}")
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(len(missing), 1)
+        self.assertEqual(sum(r"\hpmissing" in line for line in lines), 1)
+
+    def test_a_report_of_two_runs(self):
+        empty = os.path.join(self.folder, "empty")
+        other = store.Store(empty)
+        os.makedirs(empty)
+        with open(os.path.join(RECORDED, "run.json"), encoding="utf-8") as file:
+            other.put("run.json", json.load(file))
+        alone = {part.name: part.section.verdict for part in sections.make(empty)[0]}
+        self.assertEqual(set(alone.values()), {cells.NOT_YET})
+        both = {part.name: (part.section.verdict, part.folder) for part in sections.make(empty, others=[RECORDED])[0]}
+        self.assertEqual(both["fig11-speedup"][1], RECORDED)
+        self.assertNotEqual(both["fig11-speedup"][0], cells.NOT_YET)
 
     def test_same_results_same_report(self):
         out = os.path.join(self.folder, "again")

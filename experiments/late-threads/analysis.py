@@ -41,6 +41,8 @@ def analyse(data):
             result.add(elapsed)
             result.add(processor)
     result.why = f"{within} of {sleeps} parses with a sleeping thread end at most 0.5 ms after the sequential parse"
+    result.fact("sleeps", Number(sleeps, "", 0))
+    result.fact("within 0.5 ms", Number(within, "", 0))
     if missed:
         result.missed(MISSES, "Above the aim: " + "; ".join(missed) + ".")
     return result

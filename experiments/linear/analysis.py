@@ -50,6 +50,9 @@ def analyse(data):
     linear = max(counted) <= INSTRUCTIONS and max(timed) <= TIME and max(fallen) <= SPEEDUP
     result.why = (f"at each doubling from 1 MB on, instructions for a byte change by at most {100 * max(counted):.1f}%; the shortest"
                   f" sequential time for a byte changes by at most {100 * max(timed):.0f}%; the speed-up falls by at most {100 * max(fallen):.0f}%")
+    result.fact("change of instructions, %", Number(100 * max(counted), "%", 1))
+    result.fact("change of time, %", Number(100 * max(timed), "%", 0))
+    result.fact("fall of speed-up, %", Number(100 * max(fallen), "%", 0))
     if not linear:
         slow = max(counted) <= INSTRUCTIONS and max(timed) <= TIME
         result.missed(MISSES, f"Single processes had slow parallel runs; by the shortest runs the speed-up falls by at most {100 * max(fallen_best):.0f}%."

@@ -43,6 +43,7 @@ def analyse(data):
     aim = {key: value for key, value in worst.items() if key[1] == "auto" and key[0] != "paper"} or worst
     if max(aim.values()) > MAX:
         result.missed(MISSES, "Each further thread takes about 20 KB, and nodes of wrong guesses come on top.")
+    result.fact("worst of auto", Number(max(aim.values()), "", 2))
     result.headline("peak memory on 1 to 8 threads, over sequential", "not given",
                     f"at most {max(aim.values()):.2f} times", result.verdict)
     result.why = "the table gives the parallel peak over the sequential one; " + "; ".join(

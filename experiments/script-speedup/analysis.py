@@ -47,6 +47,11 @@ def analyse(data):
     if not shares:
         return result
     mean = numbers.value(shares).mean
+    result.fact("hidden", Number(mean, "", 2))
+    result.fact("least hidden", Number(min(shares), "", 2))
+    result.fact("most hidden", Number(max(shares), "", 2))
+    result.fact("segments lost to balanced writes", Number(lost, "", 0))
+    result.fact("trees that differ", Number(differs, "", 0))
     result.verdict = MEETS if mean >= AIM and not lost and not differs else MISSES
     if result.verdict == MISSES:
         result.reason = "The calling thread runs the scripts and also merges; it waits where the other thread has no processor."
