@@ -29,7 +29,7 @@ def analyse(data):
             Missing(f"none of up to {found['most']} fragments"), Missing("none")]
         table.row(KINDS[kind["kind"]], *shown, *counts)
     table = result.add(Table("audit-pages", "Pages and chunks with errors that the scheme does not detect",
-                             ["pages, chunks a page", "pages", "pages with errors", "chunks", "chunks with errors", "%",
+                             ["pages, chunks a page", "pages", "pages with errors", "chunks", "chunks with errors", "share, %",
                               "chunks that the scheme restarts", "drops"]))
     for (part, count), output in pages.items():
         table.row(f"{'the paper' if part == 'paper' else 'the collection'}, {count}", Number(output["pages"], "", 0),

@@ -60,5 +60,6 @@ def analyse(data):
     result.fact("cells", Number(cells, "", 0))
     result.fact("cells that meet the aim", Number(cells - len(missed), "", 0))
     if missed:
-        result.missed(MISSES, "Below the aim: " + "; ".join(missed[:12]) + (f"; and {len(missed) - 12} more." if len(missed) > 12 else "."))
+        result.missed(MISSES, "The calling thread or a worker waited for a processor.")
+        result.why += "".join(f"; below the aim: {one}" for one in missed[:12]) + (f"; and {len(missed) - 12} more" if len(missed) > 12 else "")
     return result

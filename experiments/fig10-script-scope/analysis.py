@@ -29,7 +29,7 @@ def pages(data, result):
     """Adds a table for each kind of postponed scripts. Returns the sums of the last one."""
     sums = None
     for when, title in WHEN.items():
-        table = Table(f"fig10-{when}", f"Scripts of the paper's pages whose effect differs: {title} run after the merge",
+        table = Table(f"fig10-{when}", f"Scripts whose effect differs: {title} run after the merge",
                       ["chunks, cut", "scripts", "postponed", "differ without anchors", "differ with anchors",
                        "chunks parsed again", "time in scripts with anchors over without"],
                       "Without anchors, a late document.write has no effect. With anchors, a script that writes runs at its position, and "

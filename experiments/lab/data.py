@@ -13,8 +13,8 @@ with open(os.path.join(ROOT, "paper", "paper-values.json"), encoding="utf-8") as
 class Data:
     """The runs of one experiment: the last record of each step."""
 
-    def __init__(self, name, records, machine, others=None):
-        self.name, self.machine, self.others = name, machine or {}, others or {}
+    def __init__(self, name, records, machine):
+        self.name, self.machine = name, machine or {}
         latest = {}
         for record in records:
             latest[record["step"]] = record

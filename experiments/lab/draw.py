@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#888888")
 COLOURS = [BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY]
-_GREY_SERIES = ["#303030", "#c4c4c4", "#787878", "#e4e4e4", "#505050", "#a8a8a8", "#909090"]
+_GREY_SERIES = ["#303030", "#b8b8b8", "#787878", "#a0a0a0", "#505050", "#c4c4c4", "#909090"]
 _GREYS = {"COLOURS": _GREY_SERIES, "BLUE": "#303030", "SKY": "#c4c4c4", "GREY": "#787878"}
 MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
@@ -120,6 +120,7 @@ def legend(axes):
     """Puts the legend above the axes."""
     handles, names = axes.get_legend_handles_labels()
     if handles:
-        columns = 4 if axes.figure.get_size_inches()[0] > 4 else 2
+        wide = axes.figure.get_size_inches()[0] > 4
+        columns = 4 if wide else 3 if max(map(len, names)) < 12 else 2 if max(map(len, names)) < 24 else 1
         axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(len(names), columns), borderaxespad=0.2,
                     columnspacing=1.2, handlelength=1.6)

@@ -2,6 +2,7 @@
 
 paper.tex has these macros:
   \\hpv{KEY}, \\hpci{KEY}, \\hpbest{KEY}   a figure: its mean, with the 95% interval, the best single run
+  \\hpifv{KEY}{TEXT}{OTHER}               TEXT if the report has the figure, else OTHER
   \\hpp{PATH}                             a value of the paper by Zhao and others: a path in paper-values.json
 
 A KEY is TABLE/ROW/COLUMN or EXPERIMENT/FACT. Each part is in lower case, with a hyphen for all other characters.
@@ -16,7 +17,7 @@ import re
 from . import cells, latex
 from .data import PAPER
 
-_USES = re.compile(r"\\(hpv|hpci|hpbest|hpp)\{([^}]*)\}")
+_USES = re.compile(r"\\(hpv|hpci|hpbest|hpp|hpifv)\{([^}]*)\}")
 _MEANS = ("geometric-mean", "arithmetic-mean", "mean", "aim")
 _FUNCTIONS = {"max": max, "min": min, "sum": sum}
 MAX_REASON = 150  # characters of a reason in a table
@@ -122,18 +123,21 @@ def of_paper(path):
 def values(found, text):
     """The macros for each value that `text` uses, and the reasons of those that are missing."""
     lines, missing = [], []
-    for what, key in sorted(set(_USES.findall(text))):
+    text = re.sub(r"(?m)^%.*", "", text)
+    for what, key in sorted({("hpv" if what == "hpifv" else what, key) for what, key in _USES.findall(text)}):
         try:
             shown = latex.safe(of_paper(key) if what == "hpp" else number(found.cell(key), what))
         except NoValue as error:
-            shown = r"\hpmissing{}"
+            shown = r"\hpmissing"
             missing.append(f"{key}: {error}")
         lines.append(rf"\hpset{{{what}}}{{{key}}}{{{shown}}}")
     return lines, missing
 
 
-def _cell(item, with_interval):
+def _cell(item, with_interval, missing=None):
     if isinstance(item, cells.Missing):
+        if missing:
+            return latex.safe(missing)
         return rf"\textit{{{latex.safe(shorten(item.reason.split(':')[0], 24))}}}"
     if isinstance(item, cells.Number):
         return latex.safe(item.text() if with_interval else f"{item.value.mean:,.{item.digits}f}")
@@ -148,17 +152,17 @@ def _tabular(heads, rows, layout=None):
 
 
 def table(found, one):
-    """A table of selection.json: "from", "label", "columns": [[KEY without the row, heading, "ci"?]], "only": rows."""
+    """A table of selection.json. It has the rows of the table "from", and the columns [COLUMN or TABLE/COLUMN, heading], with
+    "ci" as third member for figures with their interval. "missing" is what missing figures show. "label" is the heading of the rows, whose names end at "label_end"
+    and have at most "label_limit" characters. "layout" is the argument of tabular."""
     try:
         source = found.table(one["from"])
     except NoValue as error:
         return _tabular([one["label"], "this run"], [[r"\textit{all}", rf"\textit{{{latex.safe(shorten(str(error), 60))}}}"]])
-    only = one.get("only")
     rows = []
     for label, _, stand_in in source.rows:
-        if only and slug(label) not in only:
-            continue
-        row = [latex.safe(one.get("labels", {}).get(slug(label), label)) + ("$^*$" if stand_in else "")]
+        shown = shorten(label.split(one.get("label_end", "\0"))[0], one.get("label_limit", len(label)))
+        row = [latex.safe(shown) + ("$^*$" if stand_in else "")]
         for column in one["columns"]:
             name, _, rest = column[0].rpartition("/")
             try:
@@ -166,7 +170,7 @@ def table(found, one):
                 item = found.row(home, slug(label))[found.column(home, rest)]
             except NoValue:
                 item = cells.Missing("none")
-            row.append(_cell(item, "ci" in column[2:]))
+            row.append(_cell(item, "ci" in column[2:], one.get("missing")))
         rows.append(row)
     return _tabular([one["label"], *(column[1] for column in one["columns"])], rows, one.get("layout"))
 
@@ -190,7 +194,7 @@ def runs(parts, run):
         names = "all others" if folder == main else ", ".join(part.name for part in here)
         rows.append([latex.safe(os.path.basename(folder)), latex.safe(", ".join(f"{load:.2f}" for load in sessions) or "unknown"),
                      latex.safe(names)])
-    return _tabular(["run", "load", "experiments"], rows, r"llp{0.55\linewidth}")
+    return _tabular(["run", "load", "experiments"], rows, r"llp{0.5\linewidth}")
 
 
 def selection(folder):

@@ -30,6 +30,21 @@ class Part:
         self.folder, self.loads = folder, loads
 
 
+def _part(name, store):
+    """The part of an experiment from the runs of one store."""
+    machine, description = store.get("machine.json") or {}, describe.load(name)
+    records = store.runs(name)
+    data = Data(name, records, machine)
+    section = _analysis(name)(data) if data.ran() else cells.Section(cells.NOT_YET, data.why_not())
+    if section.verdict.split(":")[0] not in cells.VERDICTS:
+        raise ValueError(f"{name}: no such verdict: {section.verdict}")
+    if section.verdict in (cells.DIFFERS, cells.MISSES) and not section.reason:
+        raise ValueError(f"{name}: {section.verdict} without a reason")
+    sessions = (store.get("run.json") or {}).get("sessions", [])
+    return Part(name, description, section, records, store.path if data.ran() else None,
+                [session["load"][0] for session in sessions if session.get("load")])
+
+
 def make(folder, check=True, others=()):
     """The parts in order, and the run's and the machine's descriptions. An experiment without a result in `folder` comes
     from the first of `others` that has one."""
@@ -40,24 +55,11 @@ def make(folder, check=True, others=()):
     store = stores[0]
     names = [name for name in ORDER if name in describe.names()]
     names += [name for name in describe.names() if name not in names]
-    source = {name: next((one for one in stores if Data(name, one.runs(name), {}).ran()), store) for name in names}
-    runs = {name: source[name].runs(name) for name in names}
     parts = []
     for name in names:
-        description = describe.load(name)
-        machine = source[name].get("machine.json") or {}
-        data = Data(name, runs[name], machine, runs)
-        if not data.ran():
-            section = cells.Section(cells.NOT_YET, data.why_not())
-        else:
-            section = _analysis(name)(data)
-        if section.verdict.split(":")[0] not in cells.VERDICTS:
-            raise ValueError(f"{name}: no such verdict: {section.verdict}")
-        if section.verdict in (cells.DIFFERS, cells.MISSES) and not section.reason:
-            raise ValueError(f"{name}: {section.verdict} without a reason")
-        sessions = (source[name].get("run.json") or {}).get("sessions", [])
-        parts.append(Part(name, description, section, runs[name], source[name].path if data.ran() else None,
-                          [session["load"][0] for session in sessions if session.get("load")]))
+        first = _part(name, stores[0])
+        others = (_part(name, one) for one in stores[1:] if first.section.verdict == cells.NOT_YET)
+        parts.append(next((part for part in others if part.section.verdict != cells.NOT_YET), first))
     return parts, dict(store.get("run.json") or {}, folder=store.path), store.get("machine.json") or {}
 
 

@@ -44,5 +44,6 @@ def analyse(data):
     result.fact("sleeps", Number(sleeps, "", 0))
     result.fact("within 0.5 ms", Number(within, "", 0))
     if missed:
-        result.missed(MISSES, "Above the aim: " + "; ".join(missed) + ".")
+        result.missed(MISSES, "The calling thread parses the text of the sleeping thread again.")
+        result.why += "".join(f"; above the aim: {one}" for one in missed)
     return result

@@ -51,6 +51,7 @@ def analyse(data):
     result.fact("least hidden", Number(min(shares), "", 2))
     result.fact("most hidden", Number(max(shares), "", 2))
     result.fact("segments lost to balanced writes", Number(lost, "", 0))
+    result.fact("runs", Number(len(data.ran()), "", 0))
     result.fact("trees that differ", Number(differs, "", 0))
     result.verdict = MEETS if mean >= AIM and not lost and not differs else MISSES
     if result.verdict == MISSES:

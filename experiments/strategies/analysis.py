@@ -39,6 +39,8 @@ def analyse(data):
             faster, clean, again, unequal = summary(data, pages, **variables)
             means[part, name, chunks] = faster
             table.row(label, Number(faster, "", 3), Number(clean, "%", 1), Number(again, "%", 3), Number(unequal, "", 0))
+    result.fact("runs", Number(len(data.ran()), "", 0))
+    result.fact("runs with another tree", Number(sum(not record["output"]["pages"][0]["equal"] for record in data.ran()), "", 0))
     by_strategy = {name: value for (part, name, _), value in means.items() if part == "strategy"}
     if {"exact", "temppa", "hpar2013"} <= set(by_strategy):
         pays = min(by_strategy["exact"].mean, by_strategy["hpar2013"].mean) > by_strategy["temppa"].mean

@@ -169,7 +169,7 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     bool is_inserted = last && last->kind == HPAR_NODE_ELEMENT && last->name == t->name;
     if (!is_inserted) note_error(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
-    /* A tag that leaves the chunk's own foreign content closes these elements in the scheme, too. */
+    /* Such a tag leaves foreign content of the chunk itself. The scheme does the same. */
     bool closes_own = j->outer_depth < b->depth && b->stack[j->outer_depth].node == j->outer_top;
     if (!closes_own) note_error(j, HPAR_UNDETECTED_IMPLIED_END);
   } else if (b->depth > j->depth + 1) {
