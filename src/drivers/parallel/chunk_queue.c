@@ -81,10 +81,21 @@ static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
 }
 
 void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
-  uint32_t published = hp_published_chunks(q), end = chunk_from(q, place);
+  uint32_t end = chunk_from(q, place);
   atomic_store_explicit(&q->reserved, hp_range_word(1, end), memory_order_relaxed);
-  atomic_store_explicit(&q->head, q->by_range ? published : end, memory_order_relaxed);
-  if (q->by_range) hp_work_ranges_divide(&q->ranges, end, published);
+  atomic_store_explicit(&q->head, end, memory_order_relaxed);
+}
+
+void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work) {
+  uint32_t published = hp_published_chunks(q), low = 1;
+  for (unsigned t = 0, threads = q->ranges.threads; t < threads; t++) {
+    uint32_t high =
+        t + 1 < threads ? chunk_from(q, hp_work_place(work, hp_shares(t + 1), hp_shares(threads))) : published;
+    if (high < low) high = low;
+    hp_work_range_set(&q->ranges, t, low, high);
+    low = high;
+  }
+  atomic_store_explicit(&q->head, published, memory_order_relaxed);
 }
 
 /* Claims the last reserved chunk. Returns 0 if the reserved range is empty. */

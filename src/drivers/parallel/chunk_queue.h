@@ -12,6 +12,7 @@
 
 #include "drivers/parallel/work_range.h"
 #include "speculation/cuts/cut.h"
+#include "speculation/cuts/work.h"
 #include "speculation/worker/worker.h"
 
 #include <pthread.h>
@@ -66,6 +67,9 @@ void hp_chunk_queue_publish(hp_chunk_queue *queue);
 /* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
  * published. */
 void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
+/* Divides all chunks from 1 on among the threads by the work in them. The merger gets the first
+ * ones. Requires: all chunks are published, and the queue is by range. */
+void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);

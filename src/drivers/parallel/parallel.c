@@ -119,6 +119,12 @@ static void assign_chunks(hp_job *job) {
     atomic_store_explicit(&queue->head, published, memory_order_relaxed);
     return;
   }
+  if (queue->by_range) {
+    hp_work_estimate work;
+    hp_estimate_work(&work, job->request.text, job->request.length);
+    hp_chunk_queue_share(queue, &work);
+    return;
+  }
   size_t end = job->config.scripts ? 0 : hp_merger_share(job->request.length, job->threads);
   hp_chunk_queue_reserve(queue, end);
 }

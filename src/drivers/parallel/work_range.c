@@ -38,13 +38,8 @@ void hp_work_ranges_close(hp_work_ranges *ranges) {
   *ranges = (hp_work_ranges){0};
 }
 
-void hp_work_ranges_divide(hp_work_ranges *ranges, uint32_t first, uint32_t count) {
-  uint64_t others = ranges->threads - 1;
-  for (unsigned t = 0; t < ranges->threads; t++) {
-    uint32_t low = t ? first + (uint32_t)((count - first) * (uint64_t)(t - 1) / others) : 1;
-    uint32_t high = t ? first + (uint32_t)((count - first) * (uint64_t)t / others) : first;
-    atomic_store_explicit(&ranges->of_thread[t].word, hp_range_word(low, high), memory_order_relaxed);
-  }
+void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, uint32_t high) {
+  atomic_store_explicit(&ranges->of_thread[thread].word, hp_range_word(low, high), memory_order_relaxed);
 }
 
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {

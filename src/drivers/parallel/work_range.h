@@ -29,9 +29,8 @@ typedef struct hp_work_ranges {
 hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads);
 void hp_work_ranges_close(hp_work_ranges *ranges);
 
-/* Divides chunks 1 to `count` - 1. Thread 0, the merger, gets the chunks before `first`. The other
- * threads get equal parts of the rest. */
-void hp_work_ranges_divide(hp_work_ranges *ranges, uint32_t first, uint32_t count);
+/* Gives a thread the chunks [low, high). Requires: no thread has started. */
+void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, uint32_t high);
 
 /* Claims the next chunk for a thread, from its own range or from another one. Returns 0 if no range
  * has enough chunks. */
