@@ -5,7 +5,6 @@
 
 #include "speculation/dispositions.h"
 
-#include "html/tree/alike.h"
 #include "html/tree/foreign.h"
 #include "html/tree/gaps.h"
 #include "html/tree/listing.h"
@@ -220,14 +219,6 @@ static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
   return true;
 }
 
-/* Returns whether the start tag stays in the head. */
-static bool is_head_tag(hp_atom name) {
-  switch (name) {
-    case HP_ANY_METADATA: return true;
-    default: return false;
-  }
-}
-
 /* Returns whether the worker defers the token. Requires: the worker has no open element. */
 static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
   uint8_t mode = hp_outer_of(b)->base_mode;
@@ -241,7 +232,7 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
     case HPAR_TOKEN_TEXT:
       if (mode != HP_IN_BODY) return !(t->flags & HP_TEXT_WHITE);
       return t->flags & HP_TEXT_NUL;
-    case HPAR_TOKEN_START_TAG: return defers_start_tag(b, t) || (mode == HP_IN_HEAD && !is_head_tag(t->name));
+    case HPAR_TOKEN_START_TAG: return defers_start_tag(b, t) || (mode == HP_IN_HEAD && !hp_is_head_tag(t->name));
     case HPAR_TOKEN_END_TAG: return true;
     default: return false;
   }
@@ -317,8 +308,33 @@ static bool should_split_row(const hp_builder *b) {
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
 }
 
+bool hp_follows_open_a(const char *text, uint32_t offset) {
+  enum { REACH = 2048 };
+  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
+  for (const char *at = end; at - begin > 3;) {
+    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
+    if (!tag) return false;
+    at = tag++;
+    bool is_end = *tag == '/';
+    tag += is_end;
+    if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
+  }
+  return false;
+}
+
+/* Returns whether the worker splits an <a> inside its own elements, because the list of the outer
+ * context probably has an `a`. The adoption agency would move or close the worker's elements. */
+static bool should_split_a(const hp_builder *b, const hp_token *t) {
+  bool marker;
+  if (!b->splits_a || !is_start(t, HP_A) || b->mode != HP_IN_BODY || hp_outer_of(b)->base_mode != HP_IN_BODY)
+    return false;
+  if (b->stack[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
+  return !hp_find_listed(b, HP_A, &marker) && !marker;
+}
+
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
   if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
+  if (b->depth && should_split_a(b, t)) return HP_DISPOSITION_SPLIT;
   if (b->depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
@@ -360,7 +376,7 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
       case HP_STYLE:
       case HP_TEMPLATE: return TABLE_TAG_MODES;
       default:
-        if (is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
+        if (hp_is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
         break;
     }
   if (t->kind == HPAR_TOKEN_DOCTYPE) return COMMENT_MODES;
@@ -385,111 +401,4 @@ hp_open_kind hp_outer_kind(const hp_builder *b) {
     case HP_IN_ROW: return modes & ~(uint32_t)BIT(HP_IN_ROW) ? HP_OPEN_OTHER : HP_OPEN_ROW;
     default: return HP_OPEN_OTHER;
   }
-}
-
-uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
-  switch (t->kind) {
-    case HPAR_TOKEN_START_TAG:
-      switch (t->name) {
-        case HP_TR: return HP_IN_ROW;
-        case HP_TD:
-        case HP_TH:
-        case HP_CAPTION: return HP_IN_BODY;
-        case HP_TBODY:
-        case HP_THEAD:
-        case HP_TFOOT: return HP_IN_TABLE_BODY;
-        case HP_TABLE: return HP_IN_TABLE;
-        case HP_COLGROUP:
-        case HP_COL: return HP_IN_COLUMN_GROUP;
-        case HP_HTML: return mode;
-        case HP_HEAD:
-        case HP_BODY: return HP_IN_BODY;
-        case HP_FRAMESET: return HP_IN_FRAMESET;
-        case HP_NOSCRIPT:
-          if (mode == HP_IN_HEAD) return HP_IN_HEAD_NOSCRIPT;
-          break;
-        default:
-          if (is_head_tag(t->name)) return mode == HP_BEFORE_HEAD ? HP_IN_BODY : mode;
-          break;
-      }
-      break;
-    case HPAR_TOKEN_END_TAG:
-      switch (t->name) {
-        case HP_TD:
-        case HP_TH: return HP_IN_ROW;
-        case HP_TR: return HP_IN_TABLE_BODY;
-        case HP_TBODY:
-        case HP_THEAD:
-        case HP_TFOOT:
-        case HP_CAPTION:
-        case HP_COLGROUP: return HP_IN_TABLE;
-        case HP_TABLE:
-        case HP_TEMPLATE: return HP_IN_BODY;
-        case HP_HEAD: return HP_AFTER_HEAD;
-        case HP_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
-        case HP_BODY:
-        case HP_HTML: return HP_AFTER_BODY;
-        default: return mode;
-      }
-    case HPAR_TOKEN_TEXT:
-      if (t->flags & HP_TEXT_WHITE) return mode;
-      break;
-    default: return mode;
-  }
-  /* Other content begins or continues the body. */
-  switch (mode) {
-    case HP_BEFORE_HEAD:
-    case HP_IN_HEAD:
-    case HP_IN_HEAD_NOSCRIPT:
-    case HP_AFTER_HEAD:
-    case HP_AFTER_BODY: return HP_IN_BODY;
-    case HP_IN_COLUMN_GROUP: return HP_IN_TABLE;
-    default: return mode;
-  }
-}
-
-static bool is_text_integration_point(hp_atom name) {
-  return name == HP_MI || name == HP_MO || name == HP_MN || name == HP_MS || name == HP_MTEXT;
-}
-
-bool hp_is_fostered(uint8_t mode, const hp_token *t) {
-  if (!hp_is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG) return false;
-  switch (t->name) {
-    case HP_CAPTION:
-    case HP_COL:
-    case HP_COLGROUP:
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
-    case HP_TR:
-    case HP_TD:
-    case HP_TH:
-    case HP_TABLE:
-    case HP_HTML:
-    case HP_HEAD:
-    case HP_BODY:
-    case HP_FORM:
-    case HP_INPUT:
-    case HP_BR:
-    case HP_IMG:
-    case HP_HR:
-    case HP_SCRIPT: return false;
-    default: return true;
-  }
-}
-
-uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_END_TAG) {
-    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
-    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
-    if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
-    if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
-    return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;
-  }
-  if (t->kind == HPAR_TOKEN_START_TAG) {
-    if (t->name == HP_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
-    if (t->name == HP_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
-    if (breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
-  }
-  return ns;
 }

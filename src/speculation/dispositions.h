@@ -1,12 +1,22 @@
 #ifndef HP_SPECULATION_DISPOSITIONS_H
 #define HP_SPECULATION_DISPOSITIONS_H
 
-/* Effects of a token on the outer context. */
+/* Effects of a token on the outer context. predictions.c has the functions that predict the context
+ * after a deferred token. */
 
+#include "html/tree/alike.h"
 #include "speculation/outer_context.h"
 
 static inline bool hp_is_table_mode(uint8_t mode) {
   return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;
+}
+
+/* Returns whether the start tag stays in the head. */
+static inline bool hp_is_head_tag(hp_atom name) {
+  switch (name) {
+    case HP_ANY_METADATA: return true;
+    default: return false;
+  }
 }
 
 /* Returns true if the merger must run the token. */
@@ -14,6 +24,8 @@ bool hp_must_defer(const hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, about the outer context that the token depends on before it inserts
  * anything. */
 uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
+/* Returns whether the last tag of an `a` in the 2 KB before the offset is a start tag. */
+bool hp_follows_open_a(const char *text, uint32_t offset);
 /* Returns what happens to the token. Requires: the builder has not processed it. */
 hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, that the merger must prepare again after the segment that `token`

@@ -229,6 +229,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   bool defers_scripts; /* the exact builder runs scripts */
   void *outer;         /* of the owner of the outer context, which implements html/tree/context.h */
   bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
+  bool splits_a;       /* the owner of the outer context decides on each <a> */
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;
   uint32_t assumed; /* bit q: assumption q was made since the segment began */

@@ -2,6 +2,7 @@
 
 #include "html/dom/tag.h"
 #include "html/tokenizer/content.h"
+#include "html/tree/query.h"
 #include "html/tree/watched.h"
 #include "speculation/worker/budget.h"
 #include "speculation/worker/progress.h"
@@ -218,12 +219,15 @@ static void split_token(chunk_run *r) {
   hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
   hp_log *log = &r->chunk->log;
+  bool row = hp_splits_row(r->token);
   uint32_t confident = outer->confident;
+  /* The worker's open elements belong to the outer context now. */
+  if (b->depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
+  if (is_start(r->token, HP_A)) b->splits_a = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].errors_end = r->errors_before;
-  bool row = hp_splits_row(r->token);
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack[0].ns);
   outer->confident = confident;
@@ -279,6 +283,7 @@ static progress defer_token(chunk_run *r) {
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
+  if (is_end(t, HP_A)) w->engine.builder.splits_a = false;
   if (t->kind == HPAR_TOKEN_EOF) return STOP;
   bool start = t->kind == HPAR_TOKEN_START_TAG;
   tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
@@ -365,6 +370,7 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
   w->outer.disposition = HP_DISPOSITION_LOCAL;
   w->outer.minimise_log = run.predicts_mode && !strategy->stops && !strategy->one_by_one;
+  w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     hp_widen_input(&w->engine.tokenizer, request, chunk);

@@ -106,6 +106,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (ends != HP_ENDS_HAZARD) log_open_state(w, log, ends);
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
+  if (w->outer.minimise_log && b->formatting_count && hp_last_listed(b, HP_A)) b->splits_a = true;
   w->outer.confident &= ~hp_questions_reopened(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
