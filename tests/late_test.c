@@ -73,16 +73,19 @@ typedef struct late_case {
   size_t feed;  /* bytes of a feed; 0: hpar_parse */
   bool waits;   /* the parse waits for all threads */
   bool chooses; /* the automatic mode */
+  bool leaves;  /* the parse does not wait for a thread in a slice */
 } late_case;
 
 static const late_case cases[] = {
-    {"joined chunks", {HPAR_OPTIONS_INIT, .threads = 2}, .feed = 0},
-    {"three threads", {HPAR_OPTIONS_INIT, .threads = 3}, .feed = 0},
+    {"joined chunks", {HPAR_OPTIONS_INIT, .threads = 2}, .leaves = true},
+    {"three threads", {HPAR_OPTIONS_INIT, .threads = 3}, .leaves = true},
     {"chunks of 4 KB", {HPAR_OPTIONS_INIT, .threads = 2, .parallel.chunk_size = 4 << 10}, .feed = 0},
-    {"errors and offsets", {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .source_offsets = true}, .feed = 0},
+    {"errors and offsets",
+     {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .source_offsets = true},
+     .leaves = true},
     {"fragment", {HPAR_OPTIONS_INIT, .threads = 2, .fragment = "div"}, .feed = 0},
     {"copied input", {HPAR_OPTIONS_INIT, .threads = 2, .copy_input = true}, .feed = 0},
-    {"windows-1252", {HPAR_OPTIONS_INIT, .threads = 2, .encoding = "windows-1252"}, .feed = 0},
+    {"windows-1252", {HPAR_OPTIONS_INIT, .threads = 2, .encoding = "windows-1252"}, .leaves = true},
     /* The encoding is known: a parse that starts again waits for its threads. */
     {"fed", {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 2, .parallel.chunk_size = 8 << 10}, .feed = 50000},
     {"fed fragment",
@@ -102,7 +105,10 @@ static const late_case cases[] = {
      .feed = 0},
     {"few chunks merged as a tree",
      {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .parallel.merge = HPAR_MERGE_TREE},
-     .feed = 0},
+     .leaves = true},
+    {"windows-1252 merged as a tree",
+     {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "windows-1252", .parallel.merge = HPAR_MERGE_TREE},
+     .leaves = true},
     {"fed and merged as a tree",
      {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 3, .parallel.chunk_size = 8 << 10,
       .parallel.merge = HPAR_MERGE_TREE},
@@ -238,7 +244,7 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
    * the chosen call: this parse would wait for it. */
   hpar_document_clear(*document);
   only_sleeps = c->waits;
-  stops_slices = c->chooses;
+  stops_slices = c->chooses || c->leaves;
   atomic_store(&calls_before_stop, calls);
   long long begin = now();
   bool fine = CHECK_EQ(parse_as(c, *parser, *document, &stats), right.status);

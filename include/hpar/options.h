@@ -34,8 +34,8 @@ typedef enum hpar_mode {
    * late thread is still in the parser's last parse. */
   HPAR_MODE_AUTO = 0,
   HPAR_MODE_SEQUENTIAL, /* one thread */
-  /* speculative workers and a merger, for any size of input; waits for a late thread of the
-   * parser's last parse */
+  /* Speculative workers and a merger, for any size of input. Waits for a late thread of the
+   * parser's last parse. Sequential if a thread is late while it decodes or validates the input. */
   HPAR_MODE_PARALLEL,
   /* a tokenizer thread ahead of the tree builder; sequential with any limit except   that of
    * input */

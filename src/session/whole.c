@@ -15,6 +15,16 @@ static void choose_validation(hp_session *session, hp_config *config, const hp_s
                                !limits->deadline;
 }
 
+/* Returns whether the parse may go on without a thread that is late in a slice, with the sequential
+ * parser. With a copy, the caller may free the bytes. A record needs the threads, and so do options
+ * that state their chunks. */
+static bool may_leave_slices(const hp_session *session, const hp_config *config) {
+  const hp_parallel_config *p = &config->parallel;
+  if (session->result.driver != HP_DRIVER_PARALLEL || config->copy_input || config->inspect) return false;
+  if (config->mode == HPAR_MODE_AUTO) return true;
+  return !p->chunk_size && !p->chunks && !p->cuts && !p->pipelined_workers && !p->plan.custom.predict && !config->bind;
+}
+
 /* Decodes the bytes on the threads of the coming parse. If a thread is late, the sequential parser
  * takes over. */
 static hpar_status decode_on_team(hp_session *session, const hp_config *config, const char *bytes, size_t length,
@@ -25,9 +35,7 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
   if (pipelined) executor.threads = config->pipeline_threads;
   if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
     hp_team_slice_executor(&session->team, &executor, length, &slices);
-  /* With a copy, the caller may free the bytes. A record needs the threads. */
-  session->team.leaves_slices = session->result.driver == HP_DRIVER_PARALLEL && config->mode == HPAR_MODE_AUTO &&
-                                !config->copy_input && !config->inspect;
+  session->team.leaves_slices = may_leave_slices(session, config);
   hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
   /* The pool is not free while one of its threads is late. */
   if (session->team.leaves_slices && hp_team_lend_document(&session->team, document)) {
