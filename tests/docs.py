@@ -48,7 +48,7 @@ def check_links(name, text):
 
 
 def main():
-    names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "results/*.md")
+    names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md")
              for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
     examples = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,42 @@
+"""HPar: an exact and parallel HTML parser.
+
+parse() reads a page with the tree construction of the HTML standard, and returns a Document. A document
+never changes, and any number of threads may use it.
+
+>>> import hpar
+>>> doc = hpar.parse(b'<ul><li class=a>one<li>two</ul>')
+>>> [li.text() for li in doc.css('li')]
+['one', 'two']
+>>> doc.css_first('li.a').attributes
+{'class': 'a'}
+"""
+from collections.abc import Mapping as _Mapping, Sequence as _Sequence
+
+from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,
+                    parse)
+from .many import parse_many
+from .rewriting import Rules, rewrite
+from .study import Comparison, Profile, Projection, compare, explain, profile, project
+from .tables import Table
+
+__version__ = library_version()
+__all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Node",
+           "Nodes", "Profile", "Projection", "Rules", "Selector", "SelectorError", "Table", "compare", "explain",
+           "library_version", "parse", "parse_many", "profile", "project", "rewrite"]
+
+_Mapping.register(Attributes)
+_Sequence.register(Nodes)
+
+
+def HTMLParser(html, detect_encoding=True, use_meta_tags=True, decode_errors="ignore"):
+    """Parses a page as selectolax.parser.HTMLParser does, and returns a Document.
+
+    The encoding is always detected as the standard defines it. The other arguments have no effect.
+
+    >>> hpar.HTMLParser('<p>a').css_first('p').text()
+    'a'
+    """
+    return parse(html)
+
+
+LexborHTMLParser = HTMLParser

@@ -1,0 +1,78 @@
+"""Rewriting pages by rules, without a change to the other bytes."""
+from . import _core
+
+Rule = tuple  # (selector or None, action, arguments...)
+
+# name: (kind of hpar_action_kind, names of the arguments)
+_ACTIONS = {
+    "before": (0, ("value",)), "after": (1, ("value",)), "prepend": (2, ("value",)), "append": (3, ("value",)),
+    "inner": (4, ("value",)), "replace": (5, ("value",)), "remove": (6, ()), "unwrap": (7, ()),
+    "rename": (8, ("name",)), "set": (9, ("name", "value")), "unset": (10, ("name",)),
+    "prefix": (11, ("name", "value", "replacement")), "find": (12, ("value", "replacement")),
+}
+_UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4}
+
+
+class Rules:
+    """Compiled rules for rewrite(). Any number of threads may use them.
+
+    A rule is a tuple: a CSS selector, the name of an action, and the arguments of the action. The selector None
+    stands for the document. Several actions on one selector are several rules.
+
+    ==========================================  ================================================================
+    'before', 'after', 'prepend', 'append'      insert HTML relative to the element: (html)
+    'inner', 'replace'                          replace the content, or the element: (html)
+    'remove', 'unwrap'                          remove the element, or its tags only
+    'rename', 'unset'                           (name)
+    'set'                                       an attribute: (name, value)
+    'prefix'                                    of an attribute's value: (name, old, new)
+    'text:find'                                 in each text inside the element: (old, new)
+    'text:remove', 'comment:remove'             each text, or comment, inside the element
+    'doctype:remove', 'end:append'              with the selector None
+    ==========================================  ================================================================
+
+    >>> rules = hpar.Rules([('script', 'remove'), ('a[href]', 'set', 'rel', 'nofollow')])
+    >>> hpar.rewrite(b'<a href=b>c</a><script>d</script>', rules)
+    b'<a href=b rel="nofollow">c</a>'
+    """
+
+    def __init__(self, rules, *, implied=False):
+        self._compiled = _core.Rules([_read(rule, implied) for rule in rules])
+
+
+def _read(rule, implied):
+    selector, action, *arguments = rule
+    unit, _, name = action.rpartition(":")
+    if name not in _ACTIONS or (unit or "element") not in _UNITS:
+        raise ValueError(f"there is no action {action!r}")
+    kind, names = _ACTIONS[name]
+    if len(arguments) != len(names):
+        raise ValueError(f"the action {action!r} has {len(names)} arguments: {', '.join(names) or 'none'}")
+    values = dict(zip(names, arguments))
+    html = 0 if name == "find" else 1
+    return (selector, [(_UNITS[unit or "element"], kind, html, values.get("name"), values.get("value", ""),
+                        values.get("replacement", ""))], 0, implied)
+
+
+def rewrite(data, rules, *, encoding=None, fragment=None, scripting=False, quirks=False, stats=None):
+    """Returns the page with the edits of the rules, as bytes. All other bytes are those of the input.
+
+    `data` is bytes, another buffer, or str. `rules` are Rules, or an iterable of tuples for Rules. If `stats` is a
+    dict, the function adds counters to it.
+
+    >>> hpar.rewrite('<p>colour', [('p', 'text:find', 'colour', 'color')])
+    b'<p>color'
+    """
+    if not isinstance(rules, Rules):
+        rules = Rules(rules)
+    if isinstance(data, str):
+        data, encoding = data.encode("utf-8", "replace"), "utf-8"
+    output, counters = _core._rewrite(data, rules._compiled, encoding=encoding, fragment=fragment,
+                                      scripting=scripting, quirks=quirks)
+    if stats is not None:
+        stats.update(counters)
+    return output
+
+
+def _of_document(document, rules, **options):
+    return rewrite(document.data, rules, **{"encoding": document.encoding, **options})

@@ -1,0 +1,171 @@
+"""Documents as other trees: xml.etree.ElementTree, xml.dom.minidom and lxml."""
+import re
+from xml.etree import ElementTree
+
+# By the numbers of hpar_namespace.
+NAMESPACES = (None, "http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML",
+              "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/")
+
+
+def _etree_tags(namespace_html):
+    prefixes = [f"{{{uri}}}" if uri else "" for uri in NAMESPACES]
+    if not namespace_html:
+        prefixes[1] = ""
+    return prefixes
+
+
+def etree_fragment(document, namespaceHTMLElements=True):
+    """Returns an element whose children are those of the document node, as html5lib's fragment has them.
+
+    >>> len(etree_fragment(hpar.parse('<td>a<td>b', fragment='tr')))
+    2
+    """
+    prefixes = _etree_tags(namespaceHTMLElements)
+    new, comment, instruction = ElementTree.Element, ElementTree.Comment, ElementTree.ProcessingInstruction
+    top = parent = new("DOCUMENT_ROOT")
+    stack, last = [], None  # last: the preceding sibling, which takes a text as its tail
+    for event in document._events():
+        if event is None:
+            last, parent = parent, stack.pop()
+        elif event.__class__ is str:
+            if last is None:
+                parent.text = event
+            else:
+                last.tail = event
+        elif len(event) == 3:
+            name, namespace, attributes = event
+            element = new(prefixes[namespace] + name)
+            if attributes:
+                for key, value in attributes.items():
+                    element.set(key if key.__class__ is str else prefixes[key[2]] + key[1], value)
+            parent.append(element)
+            stack.append(parent)
+            parent, last = element, None
+        elif len(event) < 3:
+            last = comment(*event) if len(event) == 1 else instruction(*event)
+            parent.append(last)
+    return top
+
+
+def to_etree(document, namespaceHTMLElements=True):
+    """Returns the root element; None for an empty fragment."""
+    top = etree_fragment(document, namespaceHTMLElements)
+    root = next((child for child in top if child.tag.__class__ is str), None)
+    if root is not None:
+        root.tail = None
+    return root
+
+
+def to_dom(document, namespaceHTMLElements=True):
+    """Returns an xml.dom.minidom.Document."""
+    from xml.dom import minidom
+    result = minidom.getDOMImplementation().createDocument(None, None, None)
+    _fill_dom(document, result, result, namespaceHTMLElements)
+    return result
+
+
+def dom_fragment(document, namespaceHTMLElements=True):
+    """Returns a minidom DocumentFragment."""
+    from xml.dom import minidom
+    owner = minidom.getDOMImplementation().createDocument(None, None, None)
+    fragment = owner.createDocumentFragment()
+    _fill_dom(document, owner, fragment, namespaceHTMLElements)
+    return fragment
+
+
+def _set_dom_attributes(element, attributes):
+    for key, value in attributes.items():
+        if key.__class__ is str:
+            element.setAttribute(key, value)
+        else:
+            prefix, local, namespace = key
+            element.setAttributeNS(NAMESPACES[namespace], f"{prefix}:{local}" if prefix else local, value)
+
+
+def _fill_dom(document, owner, parent, namespace_html):
+    for event in document._events():
+        if event is None:
+            parent = parent.parentNode
+        elif event.__class__ is str:
+            parent.appendChild(owner.createTextNode(event))
+        elif len(event) == 3:
+            name, namespace, attributes = event
+            if namespace == 1 and not namespace_html:
+                element = owner.createElement(name)
+            else:
+                element = owner.createElementNS(NAMESPACES[namespace], name)
+            if attributes:
+                _set_dom_attributes(element, attributes)
+            parent.appendChild(element)
+            parent = element
+        elif len(event) == 1:
+            parent.appendChild(owner.createComment(event[0]))
+        elif len(event) == 2:
+            parent.appendChild(owner.createProcessingInstruction(*event))
+        else:
+            parent.appendChild(owner.implementation.createDocumentType(event[0], event[1] or None, event[2] or None))
+
+
+# Characters that XML, and therefore lxml, cannot have.
+_BAD_TEXT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_GOOD_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z", re.ASCII)
+
+
+def _xml_text(text):
+    return _BAD_TEXT.sub(lambda match: " " if match[0] == "\f" else "\ufffd", text)
+
+
+def _xml_name(name):
+    """Returns a name that XML accepts: other characters become U and five hexadecimal digits."""
+    if _GOOD_NAME.match(name):
+        return name
+    return re.sub(r"[^\w.-]|^[\d.-]", lambda match: f"U{ord(match[0]):05X}", name, flags=re.ASCII)
+
+
+def _lxml_attributes(attributes):
+    result = {}
+    for key, value in attributes.items():
+        if key.__class__ is tuple:
+            name = f"{{{NAMESPACES[key[2]]}}}{_xml_name(key[1])}" if key[2] != 6 else None
+        else:
+            name = _xml_name(key)
+        if name:
+            result[name] = _xml_text(value)
+    return result
+
+
+def to_lxml(document):
+    """Returns the root as an element of lxml.html: HTML elements have no namespace.
+
+    XML lacks some names and characters of HTML. A character that a name cannot have becomes U and its code, as in
+    html5lib. A character that a text cannot have becomes U+FFFD, and a form feed becomes a space. Attributes xmlns
+    are left out. Comments outside the root are left out.
+    """
+    from lxml import etree, html
+    make = html.HTMLParser().makeelement
+    prefixes = ["", "", f"{{{NAMESPACES[2]}}}", f"{{{NAMESPACES[3]}}}"]
+    root, parent, last = None, None, None
+    for event in document._events():
+        if event is None:
+            last, parent = parent, parent.getparent()
+        elif event.__class__ is str:
+            if parent is not None:
+                if last is None:
+                    parent.text = _xml_text(event)
+                else:
+                    last.tail = _xml_text(event)
+        elif len(event) == 3:
+            name, namespace, attributes = event
+            element = make(prefixes[namespace] + _xml_name(name), _lxml_attributes(attributes) if attributes else None)
+            if parent is None:
+                if root is not None:
+                    continue
+                root = element
+            else:
+                parent.append(element)
+            parent, last = element, None
+        elif len(event) == 1 and parent is not None:
+            data = _xml_text(event[0]).replace("--", "- -")
+            last = etree.Comment(data + " " if data.endswith("-") else data)
+            parent.append(last)
+    return root

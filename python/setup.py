@@ -1,0 +1,105 @@
+"""Builds the extension hpar._core with the C library inside.
+
+The sources of the library are in library/ (source distribution) or in the directory above (checkout). These variables
+of the environment change the build:
+
+  CC, CFLAGS, LDFLAGS   as usual
+  HPAR_LIBRARY          a static library with the parallel parser, to link in place of the sources
+  HPAR_LINK             flags that this library needs, as in "-lhwloc"
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUNDLED = os.path.join(HERE, "library")
+ROOT = BUNDLED if os.path.isdir(BUNDLED) else os.path.dirname(HERE)
+LIBRARY = os.environ.get("HPAR_LIBRARY")
+
+# Parts of src/ that are not in the library.
+OUTSIDE = ("bench", "cli", "crawl", "javascript", "warc")
+FLAGS = ["-std=c11", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fstack-protector", "-falign-functions=64",
+         "-fno-semantic-interposition", "-pthread"]
+DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0"]
+INCLUDES = [os.path.join(ROOT, "include"), os.path.join(ROOT, "src")]
+# CMakeLists.txt has the reason.
+SCALAR = re.compile(r"/(html/tree/\w+|resources/describe|html/tokenizer/tokenizer)\.c$")
+
+
+def read_version():
+    with open(os.path.join(ROOT, "include", "hpar", "version.h"), encoding="utf-8") as file:
+        return re.search(r'#define HPAR_VERSION "(.*)"', file.read())[1]
+
+
+def library_sources():
+    """The C files of the library with the parallel parser."""
+    paths = sorted(glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True))
+    names = [os.path.relpath(path, os.path.join(ROOT, "src")) for path in paths]
+    return [name for name in names
+            if not name.startswith(tuple(folder + os.sep for folder in OUTSIDE))
+            and name != os.path.join("session", "config_sequential.c")]
+
+
+class BuildExtension(build_ext):
+    """Compiles the library on all cores, and links its objects into the extension."""
+
+    def build_extension(self, ext):
+        if LIBRARY:
+            ext.extra_objects = [LIBRARY]
+        else:
+            ext.extra_objects = self.compile_library(os.path.join(self.build_temp, "library"))
+        super().build_extension(ext)
+
+    def compile_library(self, folder):
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        flags = FLAGS + DEFINITIONS + [f"-I{path}" for path in INCLUDES] + shlex.split(os.environ.get("CFLAGS", ""))
+
+        def compile_source(name):
+            source = os.path.join(ROOT, "src", name)
+            target = os.path.join(folder, name[:-2] + ".o")
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            more = ["-fno-tree-slp-vectorize"] if SCALAR.search(source) else []
+            subprocess.run([*compiler, *flags, *more, "-c", source, "-o", target], check=True)
+            return target
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(compile_source, library_sources()))
+
+
+class SourceDistribution(sdist):
+    """Adds the sources of the library."""
+
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        library = os.path.join(base_dir, "library")
+        ignore = shutil.ignore_patterns(*OUTSIDE, "*.md", "*.in", "*.map")
+        shutil.copytree(os.path.join(ROOT, "src"), os.path.join(library, "src"), ignore=ignore)
+        shutil.copytree(os.path.join(ROOT, "include"), os.path.join(library, "include"))
+        license_file = os.path.join(ROOT, "LICENSE")
+        if os.path.exists(license_file):
+            shutil.copy(license_file, os.path.join(base_dir, "LICENSE"))
+            shutil.copy(license_file, os.path.join(library, "LICENSE"))
+
+
+setup(
+    version=read_version(),
+    ext_modules=[Extension(
+        "hpar._core",
+        sources=sorted(os.path.relpath(path, HERE) for path in glob.glob(os.path.join(HERE, "src", "*.c"))),
+        depends=["src/module.h"] + ([LIBRARY] if LIBRARY else []),
+        include_dirs=INCLUDES,
+        extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", *DEFINITIONS],
+        extra_link_args=["-pthread", *shlex.split(os.environ.get("HPAR_LINK", ""))],
+        py_limited_api=True,
+    )],
+    cmdclass={"build_ext": BuildExtension, "sdist": SourceDistribution},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

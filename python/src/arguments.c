@@ -1,0 +1,165 @@
+/* Arguments, options, exceptions and idle parsers. */
+
+#include "module.h"
+
+#include <string.h>
+
+const char *const hp_py_option_names[HP_PY_OPTIONS] = {"threads",   "encoding",  "fragment",   "limits", "mode",
+                                                       "scripting", "positions", "max_errors", "copy"};
+
+/* Returns the index of the signature's name that equals `keyword`, or the count. */
+static size_t find_name(const hp_py_signature *s, PyObject *keyword) {
+  size_t i = 0;
+  while (i < s->count && PyUnicode_CompareWithASCIIString(keyword, s->names[i])) i++;
+  return i;
+}
+
+bool hp_py_arguments(const hp_py_signature *s, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords,
+                     PyObject **values) {
+  memset(values, 0, s->count * sizeof *values);
+  if ((size_t)count > s->positional) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %zu positional arguments (%zd given)", s->function, s->positional,
+                 count);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) values[i] = arguments[i];
+  Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; i++) {
+    PyObject *keyword = PyTuple_GetItem(keywords, i);
+    size_t at = find_name(s, keyword);
+    if (at == s->count || values[at]) {
+      const char *why = at == s->count ? "an unexpected keyword argument" : "multiple values for argument";
+      PyErr_Format(PyExc_TypeError, "%s() got %s '%U'", s->function, why, keyword);
+      return false;
+    }
+    values[at] = arguments[count + i];
+  }
+  for (size_t i = 0; i < s->required; i++)
+    if (!values[i]) {
+      PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", s->function, s->names[i]);
+      return false;
+    }
+  return true;
+}
+
+static bool read_text(PyObject *value, const char *name, const char **text) {
+  if (!value || value == Py_None) return true;
+  if (!PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s must be str or None", name);
+    return false;
+  }
+  Py_ssize_t length;
+  *text = PyUnicode_AsUTF8AndSize(value, &length);
+  if (*text && strlen(*text) != (size_t)length) {
+    PyErr_Format(PyExc_ValueError, "%s has a null character", name);
+    return false;
+  }
+  return *text != NULL;
+}
+
+static bool read_flag(PyObject *value, bool *flag) {
+  if (!value) return true;
+  int truth = PyObject_IsTrue(value);
+  *flag = truth > 0;
+  return truth >= 0;
+}
+
+static bool read_number(PyObject *value, uint64_t *number) {
+  *number = PyLong_AsUnsignedLongLong(value);
+  return *number != (uint64_t)-1 || !PyErr_Occurred();
+}
+
+static bool read_mode(PyObject *value, hpar_mode *mode) {
+  static const char *const names[] = {"auto", "sequential", "parallel", "pipelined"};
+  if (!value || value == Py_None) return true;
+  if (PyUnicode_Check(value))
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (!PyUnicode_CompareWithASCIIString(value, names[i])) {
+        *mode = (hpar_mode)i;
+        return true;
+      }
+  PyErr_SetString(PyExc_ValueError, "mode must be 'auto', 'sequential', 'parallel' or 'pipelined'");
+  return false;
+}
+
+/* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
+static bool read_limits(PyObject *value, hpar_limits *limits) {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } fields[] = {
+      {"depth", offsetof(hpar_limits, depth)},     {"attributes", offsetof(hpar_limits, attributes)},
+      {"nodes", offsetof(hpar_limits, nodes)},     {"nodes_per_byte", offsetof(hpar_limits, nodes_per_byte)},
+      {"memory", offsetof(hpar_limits, memory)},   {"memory_per_byte", offsetof(hpar_limits, memory_per_byte)},
+      {"time_ns", offsetof(hpar_limits, time_ns)}, {"input", offsetof(hpar_limits, input)}};
+  enum { FIELDS = sizeof fields / sizeof *fields };
+  if (!value || value == Py_None) return true;
+  if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "untrusted")) {
+    *limits = (hpar_limits)HPAR_LIMITS_UNTRUSTED;
+    return true;
+  }
+  if (!PyDict_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "limits must be a dict, 'untrusted' or None");
+    return false;
+  }
+  Py_ssize_t at = 0;
+  PyObject *key, *number;
+  while (PyDict_Next(value, &at, &key, &number)) {
+    size_t i = 0;
+    if (PyUnicode_Check(key))
+      while (i < FIELDS && PyUnicode_CompareWithASCIIString(key, fields[i].name)) i++;
+    if (i == FIELDS || !PyUnicode_Check(key)) {
+      PyErr_Format(PyExc_ValueError, "there is no limit %R", key);
+      return false;
+    }
+    uint64_t limit;
+    if (!read_number(number, &limit)) return false;
+    memcpy((char *)limits + fields[i].offset, &limit, sizeof limit);
+  }
+  return true;
+}
+
+bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
+  o->c = (hpar_options){HPAR_OPTIONS_INIT};
+  o->copy = -1;
+  uint64_t threads = 0, errors = 0;
+  PyObject *copy = values[HP_PY_COPY];
+  if (values[HP_PY_THREADS] && !read_number(values[HP_PY_THREADS], &threads)) return false;
+  if (values[HP_PY_MAX_ERRORS] && !read_number(values[HP_PY_MAX_ERRORS], &errors)) return false;
+  if (threads > HPAR_MAX_THREADS) {
+    PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
+    return false;
+  }
+  if (copy && copy != Py_None && (o->copy = PyObject_IsTrue(copy)) < 0) return false;
+  o->c.threads = (unsigned)threads;
+  o->c.max_errors = (size_t)errors;
+  return read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&
+         read_text(values[HP_PY_FRAGMENT], "fragment", &o->c.fragment) &&
+         read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c.mode) &&
+         read_flag(values[HP_PY_SCRIPTING], &o->c.scripting) &&
+         read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets);
+}
+
+void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text) {
+  const char *reason = text && *text ? text : hpar_status_text(status);
+  switch (status) {
+    case HPAR_ERROR_MEMORY: PyErr_NoMemory(); return;
+    case HPAR_ERROR_ARGUMENT:
+    case HPAR_ERROR_TOO_LARGE: PyErr_SetString(PyExc_ValueError, reason); return;
+    default: PyErr_SetString(status < HPAR_LIMIT_DEPTH ? state->error : state->limit_error, reason);
+  }
+}
+
+hpar_parser *hp_py_take_parser(hp_py_state *state) {
+  if (state->parser_count) return state->parsers[--state->parser_count];
+  hpar_parser *parser = NULL;
+  if (hpar_parser_create(&parser)) PyErr_NoMemory();
+  return parser;
+}
+
+void hp_py_return_parser(hp_py_state *state, hpar_parser *parser) {
+  if (state->parser_count < HP_PY_PARSERS)
+    state->parsers[state->parser_count++] = parser;
+  else
+    hpar_parser_destroy(parser);
+}

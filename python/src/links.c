@@ -1,0 +1,90 @@
+/* Links and resources as lists of dicts. */
+
+#include "module.h"
+
+typedef struct collector {
+  hp_py_document *document;
+  PyObject *list;
+  bool failed;
+} collector;
+
+static bool put_string(PyObject *dict, const char *key, hpar_string s) {
+  return hp_py_put(dict, key, s.bytes ? hp_py_string(s) : Py_NewRef(Py_None));
+}
+
+/* Appends the dict, and drops the reference to it. Returns false to end the walk. */
+static bool append(collector *c, PyObject *dict, bool complete) {
+  c->failed = !dict || !complete || PyList_Append(c->list, dict);
+  Py_XDECREF(dict);
+  return !c->failed;
+}
+
+static PyObject *finish(collector *c, hpar_status status, const char *text) {
+  if (status && !c->failed) hp_py_raise(c->document->state, status, text);
+  if (status || c->failed) Py_CLEAR(c->list);
+  return c->list;
+}
+
+static bool keep_link(void *context, const hpar_link *link) {
+  collector *c = context;
+  PyObject *d = PyDict_New();
+  bool fine = d && hp_py_put(d, "element", hp_py_new_node(c->document, link->element)) &&
+              put_string(d, "attribute", link->attribute) && put_string(d, "value", link->value) &&
+              put_string(d, "url", link->url);
+  return append(c, d, fine);
+}
+
+PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                      PyObject *keywords) {
+  static const char *const names[] = {"url"};
+  static const hp_py_signature signature = {"links", names, 1, 0, 1};
+  PyObject *url;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &url)) return NULL;
+  hpar_link_options options = {HPAR_LINK_OPTIONS_INIT};
+  if (url && url != Py_None && !(options.document_url = PyUnicode_AsUTF8AndSize(url, NULL))) return NULL;
+  collector c = {document, PyList_New(0), false};
+  if (!c.list) return NULL;
+  hpar_status status = hpar_links(document->tree, top, &options, keep_link, &c);
+  return finish(&c, status, "url must be a valid absolute URL");
+}
+
+static bool put_flags(PyObject *dict, unsigned flags) {
+  static const char *const names[] = {"async", "defer", "lazy", "source"};
+  bool fine = true;
+  for (unsigned i = 0; fine && i < 4; i++)
+    if (flags >> i & 1) fine = hp_py_put(dict, names[i], PyBool_FromLong(1));
+  return fine;
+}
+
+/* Keeps the strings that the resource has. */
+static bool keep_resource(void *context, const hpar_resource *r) {
+  const struct {
+    const char *name;
+    hpar_string value;
+  } strings[] = {{"srcset", r->srcset},
+                 {"sizes", r->sizes},
+                 {"media", r->media},
+                 {"type", r->type},
+                 {"as", r->as},
+                 {"crossorigin", r->crossorigin},
+                 {"integrity", r->integrity},
+                 {"referrerpolicy", r->referrerpolicy},
+                 {"fetchpriority", r->fetchpriority},
+                 {"charset", r->charset},
+                 {"nonce", r->nonce},
+                 {"content", r->content}};
+  collector *c = context;
+  PyObject *d = PyDict_New();
+  bool fine = d && hp_py_put_text(d, "kind", hpar_resource_kind_name(r->kind)) && put_string(d, "url", r->url) &&
+              hp_py_put(d, "element", hp_py_new_node(c->document, r->element)) && put_flags(d, r->flags);
+  for (size_t i = 0; fine && i < sizeof strings / sizeof *strings; i++)
+    if (strings[i].value.bytes) fine = put_string(d, strings[i].name, strings[i].value);
+  if (fine && r->picture) fine = hp_py_put(d, "picture", hp_py_new_node(c->document, r->picture));
+  return append(c, d, fine);
+}
+
+PyObject *hp_py_resources(hp_py_document *document, hpar_node top) {
+  collector c = {document, PyList_New(0), false};
+  if (!c.list) return NULL;
+  return finish(&c, hpar_resources(document->tree, top, keep_resource, &c), NULL);
+}

@@ -1,0 +1,218 @@
+#ifndef HPAR_PYTHON_MODULE_H
+#define HPAR_PYTHON_MODULE_H
+
+/* The extension hpar._core: documents, nodes and selections of HPar as Python objects.
+ *
+ * The extension uses the limited API of Python 3.11. All its state belongs to one module object, so
+ * that each interpreter has its own. Objects never change after their creation, except iterators
+ * and batches. Any number of threads may therefore use the same document.
+ *
+ * Each function that returns an object returns a new reference, or NULL with an exception. */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <hpar/hpar.h>
+#include <hpar/links.h>
+#include <hpar/resources.h>
+#include <hpar/rewriter.h>
+#include <hpar/select.h>
+#include <hpar/text.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HP_PY_PARSERS = 16, HP_PY_SELECTORS = 256 };
+
+/* The state of one module object. */
+typedef struct hp_py_state {
+  PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules;
+  PyObject *error, *limit_error, *selector_error;
+  PyObject *selectors;                 /* dict: text to selector */
+  hpar_parser *parsers[HP_PY_PARSERS]; /* idle */
+  size_t parser_count;
+} hp_py_state;
+
+/* The statistics of a parse in less space than hpar_stats takes. */
+typedef struct hp_py_summary {
+  const char *mode, *encoding, *encoding_source;
+  uint64_t bytes, tokens, nodes, parse_errors, ns_total, ns_decode;
+  hpar_stats *all; /* of a parse with several threads; otherwise NULL */
+} hp_py_summary;
+
+typedef struct hp_py_document {
+  PyObject_HEAD hp_py_state *state; /* lives as long as the type */
+  hpar_document *tree;
+  Py_buffer view;  /* the input; `view.obj` is NULL if the document holds a str, or copied bytes */
+  PyObject *owner; /* a str, bytes that the document made, or NULL */
+  const char *bytes;
+  size_t length;
+  hp_py_summary summary;
+  hpar_parse_error *errors;
+  size_t error_count;
+  hpar_status status;
+  bool scripting, positions, tracked;
+  PyObject *weak_references;
+} hp_py_document;
+
+typedef struct hp_py_node {
+  PyObject_HEAD hp_py_document *document;
+  hpar_node handle;
+} hp_py_node;
+
+/* Bytes that grow. Functions that write to it need no Python thread state. */
+typedef struct hp_py_buffer {
+  char *bytes;
+  size_t length, capacity;
+} hp_py_buffer;
+
+/* Names of arguments for hp_py_arguments. */
+typedef struct hp_py_signature {
+  const char *function;
+  const char *const *names;
+  size_t count, required, positional;
+} hp_py_signature;
+
+/*** arguments.c ***/
+
+/* Sets `values[i]` to the borrowed argument with the name `names[i]`, or NULL. Returns false with
+ * TypeError if the arguments do not fit the signature. */
+bool hp_py_arguments(const hp_py_signature *signature, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords,
+                     PyObject **values);
+
+/* What parse and parse_many accept besides the input. */
+typedef struct hp_py_options {
+  hpar_options c;
+  int copy; /* 1: always; 0: never; -1: buffers that a program can write to */
+} hp_py_options;
+
+enum {
+  HP_PY_THREADS,
+  HP_PY_ENCODING,
+  HP_PY_FRAGMENT,
+  HP_PY_LIMITS,
+  HP_PY_MODE,
+  HP_PY_SCRIPTING,
+  HP_PY_POSITIONS,
+  HP_PY_MAX_ERRORS,
+  HP_PY_COPY,
+  HP_PY_OPTIONS
+};
+extern const char *const hp_py_option_names[HP_PY_OPTIONS];
+
+/* Reads the options from `values`, in the order of the names. `options` borrows their strings. */
+bool hp_py_read_options(hp_py_options *options, PyObject *const *values);
+
+/* Sets an exception for a status that is not HPAR_OK. `text` may be empty. */
+void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text);
+
+/* Takes an idle parser, or makes one. Returns NULL with an exception. */
+hpar_parser *hp_py_take_parser(hp_py_state *state);
+void hp_py_return_parser(hp_py_state *state, hpar_parser *parser);
+
+/*** strings.c ***/
+
+hpar_status hp_py_write(const char *bytes, size_t length, void *buffer);
+PyObject *hp_py_str(const char *bytes, size_t length);
+PyObject *hp_py_string(hpar_string string);
+/* Returns the contents as a str or bytes and frees them; MemoryError for another status. */
+PyObject *hp_py_buffer_str(hp_py_buffer *buffer, hpar_status status);
+PyObject *hp_py_buffer_bytes(hp_py_buffer *buffer, hpar_status status);
+/* Puts `value` under `key` and drops the reference to it. Returns false if `value` is NULL. */
+bool hp_py_put(PyObject *dict, const char *key, PyObject *value);
+bool hp_py_put_number(PyObject *dict, const char *key, uint64_t number);
+bool hp_py_put_text(PyObject *dict, const char *key, const char *text);
+
+/*** document.c ***/
+
+extern PyType_Spec hp_py_document_spec;
+/* Makes a document for an input that is not parsed yet. */
+hp_py_document *hp_py_new_document(hp_py_state *state, PyObject *input, const hp_py_options *options);
+/* Keeps what a parse reports. Needs no Python thread state. Returns false if memory is short. */
+bool hp_py_keep_results(hp_py_document *document, const hpar_parser *parser, const hpar_stats *stats);
+/* Returns the document, or NULL with the exception of its status. Takes the reference. */
+PyObject *hp_py_check_document(hp_py_document *document, const char *text);
+PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/*** stats.c ***/
+
+PyObject *hp_py_stats(const hp_py_document *document);
+PyObject *hp_py_errors(const hp_py_document *document);
+
+/*** node.c ***/
+
+extern PyType_Spec hp_py_node_spec;
+/* Returns the node, and None for HPAR_NO_NODE. */
+PyObject *hp_py_new_node(hp_py_document *document, hpar_node handle);
+
+/*** attributes.c ***/
+
+extern PyType_Spec hp_py_attributes_spec;
+PyObject *hp_py_attribute_dict(hp_py_document *document, hpar_node element);
+PyObject *hp_py_new_attributes(hp_py_document *document, hpar_node element);
+PyObject *hp_py_attribute_positions(hp_py_document *document, hpar_node element);
+
+/*** walk.c ***/
+
+extern PyType_Spec hp_py_children_spec, hp_py_descendants_spec;
+PyObject *hp_py_iter(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                     PyObject *keywords);
+PyObject *hp_py_traverse(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                         PyObject *keywords);
+
+/*** text.c ***/
+
+PyObject *hp_py_text(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                     PyObject *keywords);
+PyObject *hp_py_readable_text(hp_py_document *document, hpar_node top);
+PyObject *hp_py_html(hp_py_document *document, hpar_node node, bool outer);
+PyObject *hp_py_tree(hp_py_document *document, hpar_node node);
+
+/*** select.c ***/
+
+extern PyType_Spec hp_py_selector_spec, hp_py_nodes_spec;
+/* Makes a sequence of nodes. It takes the handles, which are from malloc. */
+PyObject *hp_py_new_nodes(hp_py_document *document, hpar_node *handles, size_t count);
+PyObject *hp_py_css(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                    PyObject *keywords);
+PyObject *hp_py_css_first(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                          PyObject *keywords);
+/* Returns whether `top`, or an element below it, matches. */
+PyObject *hp_py_css_matches(hp_py_document *document, hpar_node top, PyObject *selector);
+PyObject *hp_py_any_css_matches(hp_py_document *document, hpar_node top, PyObject *selectors);
+PyObject *hp_py_matches(hp_py_document *document, hpar_node element, PyObject *selector);
+
+/*** links.c ***/
+
+PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                      PyObject *keywords);
+PyObject *hp_py_resources(hp_py_document *document, hpar_node top);
+
+/*** table.c ***/
+
+extern PyType_Spec hp_py_column_spec;
+PyObject *hp_py_table(hp_py_document *document);
+
+/*** events.c ***/
+
+PyObject *hp_py_events(hp_py_document *document);
+
+/*** many.c ***/
+
+extern PyType_Spec hp_py_batch_spec;
+PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/*** rewrite.c ***/
+
+extern PyType_Spec hp_py_rules_spec;
+PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/*** inspect.c ***/
+
+PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_profile(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_schedule(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+#endif

@@ -1,0 +1,346 @@
+/* Selectors, and sequences of the nodes that match. A selection runs without the interpreter's
+ * lock. It makes one array of handles. A node becomes an object when the program accesses it. */
+
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct selector {
+  PyObject_HEAD hpar_selectors *set;
+  PyObject *text;
+} selector;
+
+typedef struct nodes {
+  PyObject_HEAD hp_py_document *document;
+  hpar_node *handles;
+  size_t count;
+} nodes;
+
+/*** selectors ***/
+
+static void raise_selector_error(const hp_py_state *state, PyObject *text, const hpar_selector_error *error) {
+  PyObject *message = PyUnicode_FromFormat("%s at byte %zu of %R", error->reason, error->offset, text);
+  PyObject *exception = message ? PyObject_CallFunctionObjArgs(state->selector_error, message, NULL) : NULL;
+  PyObject *offset = exception ? PyLong_FromSize_t(error->offset) : NULL;
+  if (offset && !PyObject_SetAttrString(exception, "offset", offset)) PyErr_SetObject(state->selector_error, exception);
+  Py_XDECREF(offset);
+  Py_XDECREF(exception);
+  Py_XDECREF(message);
+}
+
+static PyObject *new_selector(hp_py_state *state, PyObject *text) {
+  Py_ssize_t length;
+  const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
+  if (!bytes) return NULL;
+  selector *s = PyObject_New(selector, state->selector);
+  if (!s) return NULL;
+  s->set = NULL;
+  s->text = Py_NewRef(text);
+  hpar_selector_error error = {0, ""};
+  hpar_status status = hpar_selectors_create(&s->set);
+  if (!status) status = hpar_selectors_add(s->set, bytes, (size_t)length, &error);
+  if (!status) return (PyObject *)s;
+  if (status == HPAR_ERROR_ARGUMENT)
+    raise_selector_error(state, text, &error);
+  else
+    hp_py_raise(state, status, NULL);
+  Py_DECREF((PyObject *)s);
+  return NULL;
+}
+
+static PyObject *make_selector(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"text", NULL};
+  PyObject *text;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U", names, &text)) return NULL;
+  return new_selector(PyType_GetModuleState(type), text);
+}
+
+static void free_selector(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  hpar_selectors_destroy(((selector *)self)->set);
+  Py_XDECREF(((selector *)self)->text);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+static PyObject *represent_selector(PyObject *self) {
+  return PyUnicode_FromFormat("Selector(%R)", ((selector *)self)->text);
+}
+
+/* Returns a compiled selector. The module keeps those of the last texts. */
+static PyObject *to_selector(hp_py_state *state, PyObject *value) {
+  if (Py_IS_TYPE(value, state->selector)) return Py_NewRef(value);
+  if (!PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "a selector must be str or hpar.Selector, not %R", Py_TYPE(value));
+    return NULL;
+  }
+  PyObject *found = PyDict_GetItemWithError(state->selectors, value);
+  if (found) return Py_NewRef(found);
+  if (PyErr_Occurred()) return NULL;
+  found = new_selector(state, value);
+  if (!found) return NULL;
+  if (PyDict_Size(state->selectors) >= HP_PY_SELECTORS) PyDict_Clear(state->selectors);
+  if (PyDict_SetItem(state->selectors, value, found)) Py_CLEAR(found);
+  return found;
+}
+
+/*** selection ***/
+
+typedef struct matches {
+  hpar_node *handles;
+  size_t count, capacity, limit;
+  bool failed;
+} matches;
+
+static bool keep_match(void *context, hpar_node element, uint32_t number) {
+  matches *m = context;
+  (void)number;
+  if (m->count == m->capacity) {
+    size_t capacity = m->capacity ? 2 * m->capacity : 16;
+    hpar_node *grown = realloc(m->handles, capacity * sizeof *grown);
+    m->failed = !grown;
+    if (!grown) return false;
+    m->handles = grown;
+    m->capacity = capacity;
+  }
+  m->handles[m->count++] = element;
+  return m->count != m->limit;
+}
+
+/* Collects the matches below `top`. Returns false with an exception. */
+static bool select_below(hp_py_document *d, hpar_node top, PyObject *text, unsigned threads, matches *m) {
+  PyObject *chosen = to_selector(d->state, text);
+  if (!chosen) return false;
+  const hpar_selectors *set = ((selector *)chosen)->set;
+  hpar_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  if (threads == 1) {
+    status = hpar_select(set, d->tree, top, keep_match, m);
+  } else {
+    hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = threads};
+    status = hpar_select_parallel(set, d->tree, top, &options, keep_match, m);
+  }
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(chosen);
+  if (m->failed) status = HPAR_ERROR_MEMORY;
+  if (!status) return true;
+  free(m->handles);
+  hp_py_raise(d->state, status, NULL);
+  return false;
+}
+
+PyObject *hp_py_css(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                    PyObject *keywords) {
+  static const char *const names[] = {"selector", "threads"};
+  static const hp_py_signature signature = {"css", names, 2, 1, 1};
+  PyObject *values[2];
+  matches m = {0};
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  unsigned long threads = values[1] ? PyLong_AsUnsignedLong(values[1]) : 1;
+  if (PyErr_Occurred()) return NULL;
+  if (threads > HPAR_MAX_THREADS) {
+    PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
+    return NULL;
+  }
+  if (!select_below(d, top, values[0], (unsigned)threads, &m)) return NULL;
+  return hp_py_new_nodes(d, m.handles, m.count);
+}
+
+PyObject *hp_py_css_first(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                          PyObject *keywords) {
+  static const char *const names[] = {"selector", "default", "strict"};
+  static const hp_py_signature signature = {"css_first", names, 3, 1, 3};
+  PyObject *values[3];
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  int strict = values[2] ? PyObject_IsTrue(values[2]) : 0;
+  matches m = {.limit = strict ? 0 : 1};
+  if (strict < 0 || !select_below(d, top, values[0], 1, &m)) return NULL;
+  hpar_node first = m.count ? m.handles[0] : HPAR_NO_NODE;
+  free(m.handles);
+  if (strict && m.count != 1) {
+    PyErr_Format(PyExc_ValueError, "expected 1 match, but found %zu matches", m.count);
+    return NULL;
+  }
+  if (!first) return Py_NewRef(values[1] ? values[1] : Py_None);
+  return hp_py_new_node(d, first);
+}
+
+/* Returns 1 if the element itself matches, 0 if not, -1 with an exception. */
+static int element_matches(hp_py_document *d, hpar_node element, PyObject *text) {
+  PyObject *chosen = to_selector(d->state, text);
+  if (!chosen) return -1;
+  bool matching = false;
+  hpar_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hpar_matches(((selector *)chosen)->set, d->tree, element, HPAR_ANY_SELECTOR, &matching);
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(chosen);
+  if (!status) return matching;
+  hp_py_raise(d->state, status, NULL);
+  return -1;
+}
+
+static int subtree_matches(hp_py_document *d, hpar_node top, PyObject *text) {
+  matches m = {.limit = 1};
+  int self = element_matches(d, top, text);
+  if (self) return self;
+  if (!select_below(d, top, text, 1, &m)) return -1;
+  free(m.handles);
+  return m.count > 0;
+}
+
+PyObject *hp_py_matches(hp_py_document *d, hpar_node element, PyObject *text) {
+  int matching = element_matches(d, element, text);
+  return matching < 0 ? NULL : PyBool_FromLong(matching);
+}
+
+PyObject *hp_py_css_matches(hp_py_document *d, hpar_node top, PyObject *text) {
+  int matching = subtree_matches(d, top, text);
+  return matching < 0 ? NULL : PyBool_FromLong(matching);
+}
+
+PyObject *hp_py_any_css_matches(hp_py_document *d, hpar_node top, PyObject *texts) {
+  PyObject *iterator = PyObject_GetIter(texts), *text;
+  if (!iterator) return NULL;
+  int matching = 0;
+  while (!matching && (text = PyIter_Next(iterator))) {
+    matching = subtree_matches(d, top, text);
+    Py_DECREF(text);
+  }
+  Py_DECREF(iterator);
+  return matching < 0 || PyErr_Occurred() ? NULL : PyBool_FromLong(matching);
+}
+
+/*** sequences of nodes ***/
+
+PyObject *hp_py_new_nodes(hp_py_document *d, hpar_node *handles, size_t count) {
+  nodes *n = PyObject_GC_New(nodes, d->state->nodes);
+  if (!n) {
+    free(handles);
+    return NULL;
+  }
+  n->document = (hp_py_document *)Py_NewRef((PyObject *)d);
+  n->handles = handles;
+  n->count = count;
+  if (d->tracked) PyObject_GC_Track(n);
+  return (PyObject *)n;
+}
+
+static void free_nodes(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  free(((nodes *)self)->handles);
+  Py_DECREF((PyObject *)((nodes *)self)->document);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+static int traverse_nodes(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT((PyObject *)((nodes *)self)->document);
+  return 0;
+}
+
+static Py_ssize_t count_nodes(PyObject *self) { return (Py_ssize_t)((nodes *)self)->count; }
+
+static PyObject *item(PyObject *self, Py_ssize_t index) {
+  const nodes *n = (nodes *)self;
+  if (index >= 0 && (size_t)index < n->count) return hp_py_new_node(n->document, n->handles[index]);
+  PyErr_SetString(PyExc_IndexError, "node index out of range");
+  return NULL;
+}
+
+static PyObject *slice(const nodes *n, PyObject *key) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(key, &start, &stop, &step)) return NULL;
+  Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)n->count, &start, &stop, step);
+  hpar_node *handles = malloc((size_t)count * sizeof *handles + 1);
+  if (!handles) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < count; i++) handles[i] = n->handles[start + i * step];
+  return hp_py_new_nodes(n->document, handles, (size_t)count);
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key) {
+  if (PySlice_Check(key)) return slice((nodes *)self, key);
+  Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+  if (index == -1 && PyErr_Occurred()) return NULL;
+  return item(self, index < 0 ? index + count_nodes(self) : index);
+}
+
+static PyObject *compare(PyObject *left, PyObject *right, int operation) {
+  bool comparable = PyList_Check(right) || Py_TYPE(left) == Py_TYPE(right);
+  if (!comparable || (operation != Py_EQ && operation != Py_NE)) return Py_NewRef(Py_NotImplemented);
+  PyObject *a = PySequence_List(left), *b = a ? PySequence_List(right) : NULL;
+  PyObject *result = b ? PyObject_RichCompare(a, b, operation) : NULL;
+  Py_XDECREF(a);
+  Py_XDECREF(b);
+  return result;
+}
+
+static PyObject *represent_nodes(PyObject *self) {
+  PyObject *list = PySequence_List(self);
+  PyObject *text = list ? PyObject_Repr(list) : NULL;
+  Py_XDECREF(list);
+  return text;
+}
+
+static PyObject *index_of(PyObject *self, PyObject *value) {
+  PyObject *list = PySequence_List(self);
+  Py_ssize_t index = list ? PySequence_Index(list, value) : -1;
+  Py_XDECREF(list);
+  return index < 0 ? NULL : PyLong_FromSsize_t(index);
+}
+
+static PyObject *count_of(PyObject *self, PyObject *value) {
+  PyObject *list = PySequence_List(self);
+  Py_ssize_t count = list ? PySequence_Count(list, value) : -1;
+  Py_XDECREF(list);
+  return count < 0 ? NULL : PyLong_FromSsize_t(count);
+}
+
+static PyMethodDef methods[] = {
+    {"index", index_of, METH_O, PyDoc_STR("index($self, node, /)\n--\n\nReturns the index of a node, or ValueError.")},
+    {"count", count_of, METH_O, PyDoc_STR("count($self, node, /)\n--\n\nReturns how often the sequence has a node.")},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot nodes_slots[] = {
+    {Py_tp_doc, (void *)PyDoc_STR("A sequence of nodes that never changes. It takes 4 bytes for each node.")},
+    {Py_tp_dealloc, free_nodes},
+    {Py_tp_traverse, traverse_nodes},
+    {Py_tp_richcompare, compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_tp_repr, represent_nodes},
+    {Py_tp_methods, methods},
+    {Py_sq_length, count_nodes},
+    {Py_sq_item, item},
+    {Py_mp_length, count_nodes},
+    {Py_mp_subscript, subscript},
+    {0, NULL},
+};
+
+PyType_Spec hp_py_nodes_spec = {
+    .name = "hpar._core.Nodes",
+    .basicsize = sizeof(nodes),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = nodes_slots,
+};
+
+static PyType_Slot selector_slots[] = {
+    {Py_tp_doc, (void *)PyDoc_STR("Selector(text)\n--\n\n"
+                                  "A compiled CSS selector. SelectorError: the text is not a supported selector.\n\n"
+                                  ">>> selector = hpar.Selector('a[href]')\n"
+                                  ">>> len(hpar.parse('<a href=b>').css(selector))\n1")},
+    {Py_tp_new, make_selector},
+    {Py_tp_dealloc, free_selector},
+    {Py_tp_repr, represent_selector},
+    {0, NULL},
+};
+
+PyType_Spec hp_py_selector_spec = {
+    .name = "hpar._core.Selector",
+    .basicsize = sizeof(selector),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = selector_slots,
+};

@@ -1,0 +1,123 @@
+/* Text and HTML of subtrees. The walks run without the interpreter's lock. */
+
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyObject *hp_py_html(hp_py_document *d, hpar_node node, bool outer) {
+  hp_py_buffer buffer = {NULL, 0, 0};
+  hpar_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = outer ? hpar_serialize_html_outer(d->tree, node, d->scripting, hp_py_write, &buffer)
+                 : hpar_serialize_html(d->tree, node, d->scripting, hp_py_write, &buffer);
+  Py_END_ALLOW_THREADS;
+  return hp_py_buffer_str(&buffer, status);
+}
+
+PyObject *hp_py_tree(hp_py_document *d, hpar_node node) {
+  hp_py_buffer buffer = {NULL, 0, 0};
+  hpar_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hpar_serialize_tree(d->tree, node, hp_py_write, &buffer);
+  Py_END_ALLOW_THREADS;
+  return hp_py_buffer_str(&buffer, status);
+}
+
+PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top) {
+  hp_py_buffer buffer = {NULL, 0, 0};
+  hpar_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hpar_text(d->tree, top, NULL, hp_py_write, &buffer);
+  Py_END_ALLOW_THREADS;
+  return hp_py_buffer_str(&buffer, status);
+}
+
+/*** text(deep, separator, strip, skip_empty) ***/
+
+typedef struct joiner {
+  const hpar_document *tree;
+  hp_py_buffer buffer;
+  hpar_string separator;
+  bool strip, skip_empty, any;
+  hpar_status status;
+} joiner;
+
+static bool is_ascii_space(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
+
+/* Returns the length of the white space of str.strip() at `s`, in UTF-8; 0: there is none. */
+static size_t space_length(const unsigned char *s, size_t length) {
+  if (!length) return 0;
+  if (s[0] < 0x80) return s[0] == ' ' || (s[0] >= 0x09 && s[0] <= 0x0D) || (s[0] >= 0x1C && s[0] <= 0x1F);
+  if (length >= 2 && s[0] == 0xC2) return s[1] == 0x85 || s[1] == 0xA0 ? 2 : 0;
+  if (length < 3 || s[0] < 0xE1 || s[0] > 0xE3) return 0;
+  unsigned code = (s[0] & 0xFu) << 12 | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu);
+  bool space = code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+               code == 0x202F || code == 0x205F || code == 0x3000;
+  return space ? 3 : 0;
+}
+
+static hpar_string strip(hpar_string s) {
+  const unsigned char *bytes = (const unsigned char *)s.bytes;
+  size_t begin = 0, end = s.length, n;
+  while ((n = space_length(bytes + begin, end - begin))) begin += n;
+  while (end > begin) {
+    size_t at = end - 1;
+    while (at > begin && (bytes[at] & 0xC0) == 0x80) at--;
+    if (space_length(bytes + at, end - at) != end - at) break;
+    end = at;
+  }
+  return (hpar_string){s.bytes + begin, end - begin};
+}
+
+static bool is_empty(hpar_string s) {
+  for (size_t i = 0; i < s.length; i++)
+    if (!is_ascii_space((unsigned char)s.bytes[i])) return false;
+  return true;
+}
+
+static void add_text(joiner *j, hpar_node node) {
+  if (hpar_node_kind(j->tree, node) != HPAR_NODE_TEXT) return;
+  hpar_string data = hpar_node_data(j->tree, node);
+  if (j->skip_empty && is_empty(data)) return;
+  if (j->strip) data = strip(data);
+  if (j->any && j->separator.length) j->status = hp_py_write(j->separator.bytes, j->separator.length, &j->buffer);
+  if (!j->status) j->status = hp_py_write(data.bytes, data.length, &j->buffer);
+  j->any = true;
+}
+
+static void join(joiner *j, hpar_node top, bool deep) {
+  if (deep) {
+    for (hpar_node n = top; n && !j->status; n = hpar_node_walk(j->tree, top, n)) add_text(j, n);
+    return;
+  }
+  add_text(j, top);
+  for (hpar_node n = hpar_node_first_child(j->tree, top); n && !j->status; n = hpar_node_next(j->tree, n))
+    add_text(j, n);
+}
+
+PyObject *hp_py_text(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                     PyObject *keywords) {
+  static const char *const names[] = {"deep", "separator", "strip", "skip_empty"};
+  static const hp_py_signature signature = {"text", names, 4, 0, 4};
+  PyObject *values[4];
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  int deep = values[0] ? PyObject_IsTrue(values[0]) : 1, stripped = values[2] ? PyObject_IsTrue(values[2]) : 0;
+  int skip_empty = values[3] ? PyObject_IsTrue(values[3]) : 0;
+  if (deep < 0 || stripped < 0 || skip_empty < 0) return NULL;
+  joiner j = {.tree = d->tree, .separator = {"", 0}, .strip = stripped, .skip_empty = skip_empty};
+  if (values[1]) {
+    Py_ssize_t length;
+    if (!PyUnicode_Check(values[1])) {
+      PyErr_SetString(PyExc_TypeError, "separator must be str");
+      return NULL;
+    }
+    j.separator.bytes = PyUnicode_AsUTF8AndSize(values[1], &length);
+    if (!j.separator.bytes) return NULL;
+    j.separator.length = (size_t)length;
+  }
+  Py_BEGIN_ALLOW_THREADS;
+  join(&j, top, deep);
+  Py_END_ALLOW_THREADS;
+  return hp_py_buffer_str(&j.buffer, j.status);
+}

@@ -1,0 +1,47 @@
+# Builds the Python extension with the library of this build, and runs its tests. A sanitizer of the
+# build also checks the extension.
+set -eu
+
+build=$HPAR_BUILD_DIR source=$HPAR_SOURCE_DIR
+. "$source/tests/support/python.sh"
+find_python
+
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+if test "$(cached HPAR_PARALLEL)" != ON; then
+  echo "skipped: the Python package needs the parallel parser"
+  exit 77
+fi
+sanitizers=$(cached HPAR_SANITIZE)
+CC=$(cached CMAKE_C_COMPILER)
+CFLAGS= LDFLAGS= preload=
+if test -n "$sanitizers"; then
+  case $("$CC" --version) in *clang*) echo "skipped: the test preloads the sanitizers of GCC only"; exit 77 ;; esac
+  CFLAGS="-O1 -g -fsanitize=$sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
+  LDFLAGS="-fsanitize=$sanitizers"
+  case $sanitizers in
+  *address*) preload="$("$CC" -print-file-name=libasan.so) $("$CC" -print-file-name=libubsan.so)" ;;
+  *thread*) preload=$("$CC" -print-file-name=libtsan.so) ;;
+  *) echo "skipped: no library to preload for $sanitizers"; exit 77 ;;
+  esac
+  HPAR_TEST_SANITIZER=$sanitizers
+  export HPAR_TEST_SANITIZER
+fi
+HPAR_LIBRARY=$build/libhpar_python.a
+HPAR_LINK=$(sed -n 's/^Libs.private: //p' "$build/hpar.pc" | sed 's/-lm//')
+export CC CFLAGS LDFLAGS HPAR_LIBRARY HPAR_LINK
+
+cd "$source/python"
+if ! $python -B setup.py -q build --build-base "$build/python" >"$build/python.log" 2>&1; then
+  cat "$build/python.log"
+  exit 1
+fi
+if grep 'warning: .*\[-W' "$build/python.log"; then
+  echo "the extension has compiler warnings"
+  exit 1
+fi
+PYTHONPATH=$(echo "$build"/python/lib*)
+ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
+TSAN_OPTIONS=halt_on_error=1
+export PYTHONPATH ASAN_OPTIONS TSAN_OPTIONS
+cd "$build"
+LD_PRELOAD=$preload $python -B -m unittest discover -s "$source/python/tests" -t "$source/python/tests"

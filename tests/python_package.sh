@@ -1,0 +1,37 @@
+# Builds a source distribution and a wheel of the Python package, installs both into fresh
+# environments, and runs the tests there. The library is not optimised here, to save time.
+set -eu
+
+source=$HPAR_SOURCE_DIR
+. "$source/tests/support/python.sh"
+find_python build venv ensurepip
+if grep -q '^HPAR_SANITIZE:[A-Z]*=.' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
+  echo "skipped: the package does not depend on the sanitizers of this build"
+  exit 77
+fi
+
+top=$(mktemp -d "${TMPDIR:-/tmp}/hpar-python.XXXXXX")
+trap 'rm -rf "$top"' EXIT
+unset PYTHONPATH HPAR_LIBRARY HPAR_LINK || true
+CFLAGS="-O0 -g0" CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$HPAR_BUILD_DIR/CMakeCache.txt")
+export CFLAGS CC
+# A copy: the build writes into the folder of the package.
+mkdir "$top/source"
+cp -r "$source/python" "$source/src" "$source/include" "$source/LICENSE" "$top/source/"
+cd "$top/source/python"
+$python -m build --no-isolation --outdir "$top/dist" . >"$top/log" 2>&1 || { tail -50 "$top/log"; exit 1; }
+wheel=$(echo "$top"/dist/hpar-*-cp311-abi3-*.whl)
+test -f "$wheel" || { echo "no wheel for the stable interface:" "$top"/dist/*; exit 1; }
+tar -xzf "$top"/dist/hpar-*.tar.gz -C "$top"
+for file in library/src/html/tokenizer/tokenizer.c library/include/hpar/hpar.h src/module.h tests/test_parse.py LICENSE; do
+  test -f "$top"/hpar-*/$file || { echo "the source distribution lacks $file"; exit 1; }
+done
+$python -m venv "$top/venv"
+"$top/venv/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
+core=$(echo "$top"/venv/lib/python3*/site-packages/hpar/_core.abi3.so)
+needed=$(objdump -p "$core" 2>/dev/null | awk '$1 == "NEEDED" && $2 !~ /^(libc|libpthread|ld-linux.*)\.so/ { print $2 }')
+test -z "$needed" || { echo "the wheel needs $needed"; exit 1; }
+exports=$(nm -D --defined-only "$core" 2>/dev/null | awk '$2 ~ /[TDBRV]/ && $3 != "PyInit__core" { print $3 }' | head -5)
+test -z "$exports" || { echo "the extension exports" $exports; exit 1; }
+cd "$top"
+HPAR_TEST_SCALE=5 "$top/venv/bin/python" -m unittest discover -s "$top"/hpar-*/tests

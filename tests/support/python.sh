@@ -1,0 +1,16 @@
+# For tests of the Python package. find_python sets `python` to a Python 3.11 or later that has its
+# headers and the named modules. Otherwise the test is skipped.
+find_python() {
+  for python in /usr/bin/python3 python3; do
+    for module in setuptools wheel "$@"; do
+      $python -c "import $module" 2>/dev/null || continue 2
+    done
+    $python -c '
+import os, sys, sysconfig
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
+' 2>/dev/null && return
+  done
+  echo "skipped: Python 3.11 with headers, setuptools, wheel${1:+, $*} not found" \
+    "(Debian: python3-dev python3-setuptools python3-wheel python3-build python3-venv)"
+  exit 77
+}
