@@ -10,6 +10,11 @@ with open(os.path.join(ROOT, "paper", "paper-values.json"), encoding="utf-8") as
     PAPER = json.load(_file)
 
 
+def no_result(record):
+    """Why a record has no result: it was left out, failed, or is invalid. None if it has one."""
+    return record.get("skipped") or record.get("failure") or record.get("invalid")
+
+
 class Data:
     """The runs of one experiment: the last record of each step."""
 
@@ -21,15 +26,15 @@ class Data:
         self.records = list(latest.values())
 
     def ran(self, **variables):
-        """Records that gave an output and have these variables."""
-        return [record for record in self.records if not record.get("skipped") and not record.get("failure")
+        """Records that gave a valid output and have these variables."""
+        return [record for record in self.records if not no_result(record)
                 and all(record["variables"].get(name) == value for name, value in variables.items())]
 
     def why_not(self, **variables):
         """Why there is no run with these variables."""
         for record in self.records:
             if all(record["variables"].get(name) == value for name, value in variables.items()):
-                reason = record.get("skipped") or record.get("failure")
+                reason = no_result(record)
                 if reason:
                     return reason
         return "not part of this run"

@@ -6,6 +6,8 @@ import platform
 import re
 import subprocess
 
+from . import board
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -75,9 +77,10 @@ def describe(builds):
             compiler = (output([one["CMAKE_C_COMPILER"], "--version"]) or "").split("\n")[0]
             break
     lstopo = next((name for name in ("lstopo-no-graphics", "lstopo") if output([name, "--version"])), None)
+    about = board.describe()
     return {
         "host": host(),
-        "cpu": cpu[1] if cpu else _read("/proc/device-tree/model") or platform.processor() or "unknown",
+        "cpu": cpu[1] if cpu else _read("/proc/device-tree/model") or about["cores"] or platform.processor() or "unknown",
         "cores": len(os.sched_getaffinity(0)),
         "memory_bytes": int(memory[1]) * 1024 if memory else None,
         "caches": _caches(),
@@ -88,6 +91,7 @@ def describe(builds):
         "turbo_off": _read("/sys/devices/system/cpu/intel_pstate/no_turbo"),
         "huge_pages": _read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "hypervisor": " hypervisor" in (_read("/proc/cpuinfo") or ""),
+        "board": about,
         "compiler": compiler,
         "flags": flags,
         "versions": {

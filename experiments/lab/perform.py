@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 
-from . import machine
+from . import board, machine
+from .data import no_result
 from .store import now
 
 
@@ -63,6 +64,7 @@ def run(step):
     if step.page:
         record["page"] = {"name": step.page.name, "bytes": step.page.bytes, "origin": step.page.origin,
                           "stand_in": step.page.stand_in}
+    before = board.state()
     start = time.monotonic()
     process = subprocess.Popen(step.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                start_new_session=True, cwd=machine.ROOT)
@@ -78,6 +80,12 @@ def run(step):
         record["failure"] = f"stopped after {step.seconds} s"
     record["seconds"] = round(time.monotonic() - start, 3)
     record["load_after"] = machine.load()
+    after = board.state()
+    if board.is_shown(after) or after["celsius"] is not None:
+        record["board"] = {"before": before, "after": after}
+    signs = board.throttling(before, after)
+    if signs:
+        record["invalid"] = "throttled: " + ", ".join(signs)
     record["output"] = _parsed(out)
     if err.strip():
         record["errors"] = err.strip()[-2000:]
@@ -86,16 +94,16 @@ def run(step):
     return record
 
 
-def perform(store, plans, expected, builds, progress=None):
-    """Runs the steps that have no result yet. Returns the number of failures. A step whose needs are not met is recorded,
-    and the next run checks it again."""
+def perform(store, plans, expected, builds, progress=None, cool_down=None):
+    """Runs the steps that have no result yet, and those with an invalid one. Returns the number of failures and of invalid
+    results. A step whose needs are not met is recorded, and the next run checks it again. `cool_down` runs before each step."""
     plans = list(plans)
     done = {}
     for name, _ in plans:
         latest = {}
         for record in store.runs(name):
             latest[record["step"]] = record
-        done[name] = {key for key, record in latest.items() if not record.get("skipped") and not record.get("failure")}
+        done[name] = {key for key, record in latest.items() if not no_result(record)}
         done[name, "skipped"] = {key: record["skipped"] for key, record in latest.items() if record.get("skipped")}
     left = [(name, [step for step in steps if step.key not in done[name]]) for name, steps in plans]
     progress = progress or Progress(left, {name: expected[name] * len(steps) / max(1, len(dict(plans)[name]))
@@ -110,10 +118,16 @@ def perform(store, plans, expected, builds, progress=None):
                                         "skipped": reason})
                 progress.finished(step)
                 continue
+            if cool_down:
+                cool_down()
             progress.show(step)
             record = run(step)
             store.append(name, record)
             progress.finished(step, record["seconds"])
+            if record.get("invalid"):
+                failures += 1
+                progress.end()
+                print(f"{name}: {step.key}: invalid, {record['invalid']}", file=sys.stderr)
             if record.get("failure"):
                 failures += 1
                 progress.end()

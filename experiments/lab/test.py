@@ -11,11 +11,12 @@ import json  # noqa: E402
 import re  # noqa: E402
 import shutil  # noqa: E402
 import subprocess  # noqa: E402
+import tarfile  # noqa: E402
 import tempfile  # noqa: E402
 import unittest  # noqa: E402
 import zlib  # noqa: E402
 from html.parser import HTMLParser  # noqa: E402
-from lab import cells, data, describe, numbers, pages, paper, perform, sections, store  # noqa: E402
+from lab import board, cells, data, describe, machine, numbers, pages, paper, perform, sections, store  # noqa: E402
 
 RECORDED = os.path.join(HERE, "recorded")
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -111,12 +112,12 @@ class Experiment:
     def steps(self, quick):
         return describe.steps("t", self.description, pages.Pages(self.folder.name), self.builds, quick, 2)
 
-    def run(self):
+    def run(self, cool_down=None):
         """Once more, as another process would."""
         again = store.Store(self.store.path)
         self.said = io.StringIO()
         plans = [("t", self.steps(False))]
-        return perform.perform(again, plans, {"t": 1}, self.builds, perform.Progress(plans, {"t": 1}, self.said))
+        return perform.perform(again, plans, {"t": 1}, self.builds, perform.Progress(plans, {"t": 1}, self.said), cool_down)
 
     def records(self):
         return store.Store(self.store.path).runs("t")
@@ -226,8 +227,9 @@ class Report(unittest.TestCase):
         cls.folder = tempfile.mkdtemp()
         cls.results = os.path.join(cls.folder, "results")
         shutil.copytree(RECORDED, cls.results)
-        subprocess.run([os.path.join(ROOT, "scripts", "report"), cls.results], check=True, stdout=subprocess.DEVNULL)
         cls.out = os.path.join(cls.results, "report")
+        subprocess.run([os.path.join(ROOT, "scripts", "report"), cls.results, "--out", cls.out], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
 
     @classmethod
     def tearDownClass(cls):
@@ -374,7 +376,8 @@ class Report(unittest.TestCase):
 
     def test_same_results_same_report(self):
         out = os.path.join(self.folder, "again")
-        subprocess.run([os.path.join(ROOT, "scripts", "report"), self.results, "--out", out], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([os.path.join(ROOT, "scripts", "report"), self.results, "--out", out], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         for name in ("report.html", "report.md"):
             with open(os.path.join(out, name), encoding="utf-8") as file:
                 self.assertEqual(file.read(), self.read(name))
@@ -394,6 +397,152 @@ class Report(unittest.TestCase):
         done = subprocess.run([os.path.join(ROOT, "scripts", "report"), edited], stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("machine.json", done.stderr)
+
+
+class Board(unittest.TestCase):
+    """A system of files: two kinds of cores, a thermal zone, a cooling device, and vcgencmd."""
+
+    def setUp(self):
+        self.stderr, sys.stderr = sys.stderr, io.StringIO()
+        self.folder = tempfile.TemporaryDirectory()
+        os.environ["HPAR_SYSTEM_ROOT"] = self.folder.name
+        for policy, cpus, governor in ((0, "0-1", "ondemand"), (2, "2-3", "schedutil")):
+            home = f"{board.CPUS}/cpufreq/policy{policy}"
+            self.put(f"{home}/related_cpus", cpus)
+            self.put(f"{home}/scaling_governor", governor)
+            self.put(f"{home}/scaling_available_governors", "ondemand performance")
+            self.put(f"{home}/scaling_max_freq", 1800000 + 600000 * (policy > 0))
+            self.put(f"{home}/scaling_cur_freq", 600000)
+        for cpu in range(4):
+            self.put(f"{board.CPUS}/cpu{cpu}/cpu_capacity", 446 if cpu < 2 else 1024)
+            self.put(f"{board.CPUS}/cpu{cpu}/regs/identification/midr_el1", "0x00000000412fd050" if cpu < 2 else "0x00000000414fd0b1")
+        self.put("/sys/class/thermal/thermal_zone0/type", "soc")
+        self.put("/sys/class/thermal/thermal_zone0/temp", 48000)
+        self.put("/sys/class/thermal/thermal_zone10/temp", 41000)
+        self.put("/sys/class/thermal/cooling_device0/type", "cpufreq-cpu0")
+        self.put("/sys/class/thermal/cooling_device0/cur_state", 0)
+        self.put("/sys/class/thermal/cooling_device1/type", "pwm-fan")
+        self.put("/sys/class/thermal/cooling_device1/cur_state", 3)
+        self.put("/proc/sys/kernel/perf_event_paranoid", 4)
+        self.put("/proc/swaps", "Filename Type Size Used Priority\n/dev/zram0 partition 1 0 5")
+        self.bits(0)
+
+    def tearDown(self):
+        sys.stderr = self.stderr
+        del os.environ["HPAR_SYSTEM_ROOT"]
+        self.folder.cleanup()
+
+    def put(self, path, value):
+        path = self.folder.name + path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{value}\n")
+        return path
+
+    def bits(self, bits):
+        os.chmod(self.put("/usr/bin/vcgencmd", f"#!/bin/sh\necho throttled={bits:#x}"), 0o755)
+
+    def test_machine(self):
+        about = machine.describe({"hpar": self.folder.name})["board"]
+        self.assertEqual([(one["name"], one["cpus"], one["governor"], one["max_khz"]) for one in about["policies"]],
+                         [("policy0", "0-1", "ondemand", 1800000), ("policy2", "2-3", "schedutil", 2400000)])
+        self.assertEqual(about["capacity"], {"0": 446, "1": 446, "2": 1024, "3": 1024})
+        self.assertEqual(about["midr"]["3"], "0x414fd0b1")
+        self.assertEqual(about["cores"], "2 Cortex-A55, 2 Cortex-A76")
+        self.assertEqual(about["page_bytes"], os.sysconf("SC_PAGE_SIZE"))
+        self.assertEqual([zone["type"] for zone in about["thermal_zones"]], ["soc", None])
+        self.assertEqual(about["throttling"], {"now": [], "since_start": []})
+        self.assertEqual(about["swap"], ["/dev/zram0"])
+        self.assertEqual(about["cooling"], {"cooling_device0": 0})
+        self.bits(0x50005)
+        self.assertEqual(board.describe()["throttling"], {"now": ["under-voltage", "throttled"], "since_start": ["under-voltage", "throttled"]})
+
+    def test_a_system_that_shows_nothing(self):
+        os.environ["HPAR_SYSTEM_ROOT"] = os.path.join(self.folder.name, "nothing")
+        about = board.describe()
+        self.assertEqual((about["policies"], about["capacity"], about["cores"], about["throttling"]), ([], {}, None, None))
+        self.assertIsNone(board.celsius())
+        self.assertEqual(board.throttling(board.state(), board.state()), [])
+        self.assertFalse(board.is_shown(board.state()))
+        self.assertEqual(board.wait_until_cool(self.fail, self.fail), 0)
+
+    def test_signs_of_throttling(self):
+        quiet = board.state()
+        self.assertTrue(board.is_shown(quiet))
+        self.assertEqual(board.throttling(quiet, quiet), [])
+        old = dict(quiet, pi_bits=0x40000)  # throttled long ago: no sign
+        self.assertEqual(board.throttling(old, old), [])
+        self.assertEqual(board.throttling(quiet, old), ["throttled during the run"])
+        self.assertEqual(board.throttling(quiet, dict(quiet, pi_bits=0x80008)),
+                         ["temperature limit after the run", "temperature limit during the run"])
+        self.assertEqual(board.throttling(dict(quiet, pi_bits=1), quiet), ["under-voltage before the run"])
+        self.assertEqual(board.throttling(quiet, dict(quiet, cooling={"cooling_device0": 2})),
+                         ["cooling_device0 slows the processor after the run"])
+        self.assertEqual(board.throttling(dict(quiet, throttle_counts=3), dict(quiet, throttle_counts=3)), [])
+        self.assertEqual(len(board.throttling(dict(quiet, throttle_counts=3), dict(quiet, throttle_counts=4))), 1)
+
+    def test_a_throttled_run_is_invalid(self):
+        level = "/sys/class/thermal/cooling_device0/cur_state"
+        throttle = self.put("/throttle.sh", f"echo 2 >{self.folder.name}{level}")
+        with Experiment([{"id": "one", "command": f"/bin/sh {throttle}"}]) as experiment:
+            self.assertEqual(experiment.run(), 1)
+            record = experiment.records()[-1]
+            self.assertIn("cooling_device0", record["invalid"])
+            self.assertEqual(record["board"]["after"]["celsius"], 48)
+            found = data.Data("x", experiment.records(), {})
+            self.assertEqual(found.ran(), [])
+            self.assertIn("throttled", found.why_not())
+            self.put(level, 0)
+            self.put("/throttle.sh", "echo good")
+            self.assertEqual(experiment.run(), 0)  # once more, because the first run was invalid
+            self.assertEqual(experiment.run(), 0)
+            self.assertEqual(len(experiment.records()), 2)
+            self.assertEqual(len(data.Data("x", experiment.records(), {}).ran()), 1)
+
+    def test_a_pause(self):
+        zone = "/sys/class/thermal/thermal_zone0/temp"
+        said, waits = [], []
+
+        def cool(seconds):
+            waits.append(seconds)
+            self.put(zone, 80000 - 5000 * len(waits))
+
+        self.assertEqual(board.wait_until_cool(said.append, cool), 0)
+        self.put(zone, 74900)
+        self.assertEqual(board.wait_until_cool(said.append, cool), 0)
+        self.put(zone, 80000)
+        self.assertEqual(board.wait_until_cool(said.append, cool), 3 * board.PAUSE)
+        self.assertEqual((len(said), len(waits)), (1, 3))
+        self.put(zone, 90000)
+        with self.assertRaises(board.Hot):
+            board.wait_until_cool(said.append, lambda seconds: None)
+
+    def test_each_step_waits(self):
+        with Experiment([{"id": "{a}", "each": {"a": 3}, "command": "/bin/echo {a}"}]) as experiment:
+            pauses = []
+            experiment.run(lambda: pauses.append(len(experiment.records())))
+            self.assertEqual(pauses, [0, 1, 2])
+
+
+class Bundle(unittest.TestCase):
+    def test_one_archive(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "pi", "2026-01-01-abc")
+            shutil.copytree(RECORDED, run)
+            command = [os.path.join(ROOT, "scripts", "report"), run, "--bundle"]
+            archives = []
+            for _ in range(2):
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                with open(run + ".tar.gz", "rb") as file:
+                    archives.append(file.read())
+            self.assertEqual(archives[0], archives[1])
+            with tarfile.open(run + ".tar.gz") as archive:
+                names = archive.getnames()
+                home = "hpar-pi-2026-01-01-abc"
+                for name in ("machine.json", "index.json", "run.json", "fig11-speedup/runs.jsonl", "report/report.html", "report/report.md"):
+                    self.assertIn(f"{home}/{name}", names)
+                archive.extractall(folder)
+            self.assertEqual(store.Store(os.path.join(folder, home)).damage(), [])
 
 
 class Corpus(unittest.TestCase):
