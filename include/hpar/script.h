@@ -79,9 +79,9 @@ typedef struct hpar_scripting hpar_scripting;
 typedef hpar_status (*hpar_script_callback)(void *context, hpar_scripting *scripting, const hpar_script *script);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
- * script. In the parallel parser, other threads parse the rest of the page while a script runs.
- * These parses are sequential: fed input, the pipelined mode, and limits of nodes, memory, depth or
- * attributes. */
+ * script. In the parallel parser, other threads parse the rest of the page while a script runs. In
+ * the pipelined parser, the tokenizer reads on. These parses are sequential: limits of nodes,
+ * memory, depth or attributes, and fed input, except with HPAR_MODE_PARALLEL and threads. */
 typedef struct hpar_script_options {
   hpar_script_callback callback; /* NULL: no script runs */
   void *context;
@@ -106,9 +106,9 @@ HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
 HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *bytes, size_t length);
 
 /* Postpones the script of this call. The parser calls the callback for it again, with
- * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse, that is the
- * end of the input. The script then sees elements that the standard hides from it. Experiments use
- * this function: parsers that run scripts after a merge have the same effect.
+ * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse and parallel
+ * feeds, that is the end of the input. The script then sees elements that the standard hides from
+ * it. Experiments use this function: parsers that run scripts after a merge have the same effect.
  * HPAR_ERROR_ARGUMENT: the time of this call is not HPAR_SCRIPT_NOW, or written text contains the
  * script. */
 HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);

@@ -192,12 +192,15 @@ typedef struct hpar_stats {
     /* scripts of the page whose written text left another state of the parser */
     uint64_t state_changes;
     /* Of the workers, after the first such script: segments that the merger rejected, and bytes
-     * that it parsed again. Some of them would be lost without scripts, too. */
+     * that it parsed again. Some of them would be lost without scripts, too. Of a pipelined parse:
+     * the bytes of tokens that the rollbacks below have dropped, or that complete written text. */
     uint64_t segments_lost, bytes_lost;
     /* after the first such script. A parser that keeps its speculation only if the state is equal
      * loses these bytes */
     uint64_t bytes_after_change;
-    uint64_t reserved[8];
+    /* of a pipelined parse: scripts whose written text has rolled the tokenizer back */
+    uint64_t rollbacks;
+    uint64_t reserved[7];
   } script;
 } hpar_stats;
 

@@ -94,7 +94,7 @@ hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o,
       o->parallel.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback;
   /* Composing logs uses the workers' engines, and so do their tokenizers. */
   p->pipelined_workers = o->experiment.pipelined_workers && o->parallel.executor != HPAR_EXECUTOR_CALLER &&
-                         o->parallel.merge != HPAR_MERGE_TREE && !o->script.callback;
+                         o->parallel.merge != HPAR_MERGE_TREE;
   p->chunk_size = o->parallel.chunk_size;
   p->chunks = o->parallel.chunks;
   p->cuts = config->cuts;

@@ -86,6 +86,8 @@ static void fill_driver(const hp_session *session, hpar_stats *stats) {
     stats->mode = "pipelined";
     stats->threads = session->pipeline_counters.threads;
     fill_pipeline(&session->pipeline_counters, stats);
+    stats->script.rollbacks = session->pipeline_counters.rollbacks_by_scripts;
+    stats->script.bytes_lost = session->pipeline_counters.bytes_dropped_by_scripts;
   }
 }
 #else
@@ -102,7 +104,7 @@ static void fill_scripts(const hp_session *session, hpar_stats *stats) {
   stats->script.runs = from->runs;
   stats->script.bytes_written = from->written;
   stats->script.state_changes = from->state_changes;
-  if (session->result.driver == HP_DRIVER_PARALLEL) stats->script.bytes_lost += from->joined;
+  if (session->result.driver != HP_DRIVER_SEQUENTIAL) stats->script.bytes_lost += from->joined;
   if (from->state_changes) stats->script.bytes_after_change = session->result.bytes - from->first_change;
   stats->ns.scripts = from->callbacks_ns;
 }

@@ -70,6 +70,14 @@ static hp_pool *pool_for_stages(hp_session *session, const hp_config *config) {
 }
 #endif
 
+#if HPAR_PARALLEL
+static void parse_pipelined(hp_session *session, const hp_config *config, const hp_request *request) {
+  hp_parse_pipelined(&session->stages, pool_for_stages(session, config), &session->engine, request, &config->pipeline,
+                     &session->pipeline_counters);
+  if (request->runs_scripts) hp_scripts_finish(&session->scripts);
+}
+#endif
+
 typedef struct whole_parse {
   hp_session *session;
   const hp_config *config;
@@ -86,8 +94,7 @@ static hpar_status parse_whole(void *argument) {
   if (session->result.driver == HP_DRIVER_PARALLEL)
     hp_parse_in_parallel(&session->team, &session->engine, request, &config->parallel, &session->parallel_counters);
   else if (session->result.driver == HP_DRIVER_PIPELINED)
-    hp_parse_pipelined(&session->stages, pool_for_stages(session, config), &session->engine, request, &config->pipeline,
-                       &session->pipeline_counters);
+    parse_pipelined(session, config, request);
   else
 #endif
     hp_finish_sequentially(session, config);
@@ -113,8 +120,7 @@ static bool may_reach_limit(const hp_session *session, const hp_limits *limits, 
 
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
-  return config->mode == HPAR_MODE_PIPELINED && !hp_config_runs_scripts(config) ? HP_DRIVER_PIPELINED
-                                                                                : HP_DRIVER_SEQUENTIAL;
+  return config->mode == HPAR_MODE_PIPELINED ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
 }
 
 /* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */

@@ -156,11 +156,17 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
   hp_report_job(job);
 }
 
+/* Continues a token of written text whose rest is in the page. */
+static void resume_scripts(const hp_job *job) {
+  if (job->config.scripts) hp_scripts_resume(job->config.scripts);
+}
+
 void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
   hp_job *job = &team->job;
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
   m->engine->tokenizer.end = job->request.text + available;
+  resume_scripts(job);
   if (!job->is_open) {
     if (!leave_initial_mode(m)) return;
     hp_team_prepare(job);
@@ -185,6 +191,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   uint64_t begin = hp_now();
   m->engine->tokenizer.end = job->request.text + length;
   m->engine->tokenizer.last = true;
+  resume_scripts(job);
   job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
   if (job->is_open && !m->done) {
     atomic_store_explicit(&job->available, length, memory_order_release);
@@ -196,6 +203,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   }
   hp_merge_all(job);
   hp_team_leave_pool(job);
+  job->request.document->atoms.shared = false;
   end_resources(job);
   job->busy_ns += hp_now() - begin;
   hp_report_job(job);

@@ -53,6 +53,7 @@ void hp_stages_roll_back(hp_stages *s) {
   s->bytes_ahead += (uint64_t)(t->at - s->began);
   t->at = s->began = from->at;
   t->content = from->content;
+  t->escape = from->escape;
   t->last_start_tag = from->last_start_tag;
   t->searched = NULL;
   s->known = from->notes;

@@ -39,6 +39,7 @@ static void request_rollback(hp_stages *s, unsigned known, hpar_pipeline_hazard 
   hp_snapshot *to = &s->snapshot;
   to->at = t->at;
   to->content = t->content;
+  to->escape = t->escape;
   to->last_start_tag = t->last_start_tag;
   to->notes = known;
   to->feedback.depth = 0;
@@ -65,6 +66,7 @@ static void request_rollback(hp_stages *s, unsigned known, hpar_pipeline_hazard 
   if (s->at) s->rollbacks++;
   if (hazard < HPAR_PIPELINE_HAZARDS) s->rolled_back[hazard]++;
   t->searched = NULL;
+  if (!s->alone_now) t->escape = HP_SCRIPT_PLAIN; /* the snapshot has it */
   s->at = s->alone_now ? NULL : t->at;
   s->content = t->content;
   s->notes = 0;
@@ -80,6 +82,16 @@ static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at,
                                      .tokens_dropped = rolled_back ? s->dropped : 0,
                                      .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
                                      .ns = hp_now()});
+}
+
+/* Rolls back after a script whose written text has moved the engine, or has left another content
+ * state. */
+static void roll_back_after_script(hp_stages *s) {
+  uint64_t before = s->rollbacks;
+  request_rollback(s, 0, HPAR_PIPELINE_HAZARDS);
+  if (s->rollbacks == before) return;
+  s->rollbacks_by_scripts++;
+  s->bytes_dropped_by_scripts += s->dropped_so_far - s->was_dropped;
 }
 
 /* Checks the predictions of the last token, and rolls back if one was wrong or the engine has
@@ -103,7 +115,10 @@ static __attribute__((noinline)) void check_predictions(hp_stages *s) {
     }
   }
   s->notes = 0;
-  if (back) request_rollback(s, 0, hazard);
+  if (back && s->parse_request->runs_scripts && hazard == HPAR_PIPELINE_HAZARDS)
+    roll_back_after_script(s);
+  else if (back)
+    request_rollback(s, 0, hazard);
   for (unsigned i = 0; i < count; i++) count_hazard(s, met[i], s->start, back && met[i] == hazard);
 }
 
@@ -205,8 +220,9 @@ static inline hp_token *next(hp_stages *s) {
 
 const hp_token *hp_stages_next(hp_stages *s) { return next(s); }
 
-/* Builds plain tokens, at most a batch, and returns their number. */
-static inline uint64_t build_through(hp_stages *s) {
+/* Builds plain tokens, at most a batch, and returns their number. With `scripts`, an end tag may
+ * run a script. Its written text may end in a token of the page, which moves the engine. */
+static inline __attribute__((always_inline)) uint64_t build_through(hp_stages *s, bool scripts) {
   hp_ring *r = &s->ring;
   hp_tokenizer *t = &s->engine->tokenizer;
   hp_builder *b = &s->engine->builder;
@@ -229,11 +245,12 @@ static inline uint64_t build_through(hp_stages *s) {
     if (hp_packed_kind(packed) == HPAR_TOKEN_START_TAG) t->last_start_tag = token.name;
     hp_exact_token(b, &token);
     if (__builtin_expect(t->content != content, 0)) break;
+    if (scripts && t->at != text + from) break;
   }
   uint64_t built = head - r->head;
   if (!built) return 0;
   r->head = head;
-  s->at = t->at;
+  s->at = text + from;
   s->content = content;
   s->name = t->last_start_tag;
   if (hp_ring_taken(r)) {
@@ -246,11 +263,25 @@ static inline uint64_t build_through(hp_stages *s) {
 /* Builds the plain tokens that are ready, and returns the kind of the next token. */
 HP_LOOP int next_after_plain(hp_engine *engine, hp_token **token, void *context) {
   hp_stages *s = context;
-  engine->tokens += build_through(s);
+  engine->tokens += build_through(s, false);
   *token = next(s);
   return (*token)->kind;
 }
 
+HP_LOOP int next_beside_scripts(hp_engine *engine, hp_token **token, void *context) {
+  hp_stages *s = context;
+  engine->tokens += build_through(s, true);
+  *token = next(s);
+  return (*token)->kind;
+}
+
+static __attribute__((noinline)) void run_with_scripts(hp_stages *s) {
+  hp_loop_run(s->engine, (hp_loop_parts){.next = next_beside_scripts, .build = hp_loop_build, .is_complete = true}, s);
+}
+
 void hp_stages_run(hp_stages *s) {
-  hp_loop_run(s->engine, (hp_loop_parts){.next = next_after_plain, .build = hp_loop_build, .is_complete = true}, s);
+  if (s->parse_request->runs_scripts)
+    run_with_scripts(s);
+  else
+    hp_loop_run(s->engine, (hp_loop_parts){.next = next_after_plain, .build = hp_loop_build, .is_complete = true}, s);
 }

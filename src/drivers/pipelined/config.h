@@ -19,6 +19,7 @@ typedef struct hp_pipeline_counters {
   const char *predictor;
   unsigned buffer_tokens, batch_tokens;
   uint64_t hazards_by_kind[HPAR_PIPELINE_HAZARDS], rollbacks_by_kind[HPAR_PIPELINE_HAZARDS];
+  uint64_t rollbacks_by_scripts, bytes_dropped_by_scripts; /* of those below */
   uint64_t rollbacks, tokens_dropped, bytes_dropped, bytes_read, bytes_alone, drains;
   uint64_t tokenizer_waits, tokenizer_slept, tokenizer_wait_ns;
   uint64_t builder_waits, builder_slept, builder_wait_ns;

@@ -21,12 +21,15 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
   hp_stages_open(s, engine, request, config, !threads, 0, divided);
   s->bind = config->bind;
   s->has_events = request->record;
+  /* Scripts read names beside the tokenizer. */
+  request->document->atoms.shared = threads && request->runs_scripts;
   if (threads) {
     hp_pool_start(pool, 2, serve, s);
     s->served = true;
   }
   hp_stages_run(s);
   hp_pipeline_abandon(s, pool);
+  request->document->atoms.shared = false;
   hp_stages_count(s, counters);
 }
 

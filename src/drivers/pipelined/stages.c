@@ -41,6 +41,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
   hp_stages_open_ahead(s, part, parts);
   s->waits = s->builder_waits = (hp_waits){0};
   s->bytes_dropped = s->tokens_dropped = s->rollbacks = s->drains = 0;
+  s->rollbacks_by_scripts = s->bytes_dropped_by_scripts = 0;
   s->bytes_ahead = s->bytes_searched = s->bytes_alone = s->debited_bytes = s->wasted_bytes = s->dropped_so_far =
       s->was_dropped = 0;
   s->began = s->credited = from->at;
@@ -69,6 +70,8 @@ void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
     counters->rollbacks_by_kind[i] += s->rolled_back[i];
   }
   counters->rollbacks += s->rollbacks;
+  counters->rollbacks_by_scripts += s->rollbacks_by_scripts;
+  counters->bytes_dropped_by_scripts += s->bytes_dropped_by_scripts;
   counters->tokens_dropped += s->tokens_dropped;
   counters->bytes_dropped += s->bytes_dropped;
   counters->bytes_read += s->bytes_ahead + (uint64_t)(s->ahead.at - s->began) + s->bytes_alone;

@@ -38,6 +38,7 @@ enum { HP_PIPELINE_SLACK = 256 << 10 };
 typedef struct hp_snapshot {
   const char *at;
   hp_content content;
+  hp_script_escape escape;
   hp_atom last_start_tag;
   unsigned notes; /* on the "<![CDATA[" of the next token, if known */
   hp_feedback feedback;
@@ -92,6 +93,8 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   bool served; /* a pool thread runs the tokenizer */
   hp_waits builder_waits;
   uint64_t tokens_dropped, rollbacks;
+  uint64_t rollbacks_by_scripts;        /* of those */
+  uint64_t bytes_dropped_by_scripts;    /* ... and their bytes */
   uint32_t start;                       /* offset of the current token */
   uint32_t dropped;                     /* tokens that the last rollback dropped */
   uint64_t was_dropped, dropped_so_far; /* dropped bytes before and after the last rollback */
