@@ -1,16 +1,19 @@
 /* Checks failing allocations. The n-th allocation fails, alone or with all later ones, for every n,
- * in each mode. The parse returns the memory status and an empty document, or makes the same tree
- * as with enough memory. It leaks nothing, and the parser and document remain usable. */
+ * in each mode, without scripts and with scripts that write text and change the tree. The parse
+ * returns the memory status and an empty document, or makes the same tree as with enough memory. It
+ * leaks nothing, and the parser and document remain usable. */
 
 #include "base/memory.h"
 #include "check.h"
 #include "support/compare.h"
 #include "support/generate.h"
+#include "support/toy.h"
 
 #include <stdlib.h>
 
 static buffer page, expected, got;
 static unsigned long tried, survived;
+static bool runs_scripts;
 
 typedef enum way {
   SEQUENTIAL,
@@ -66,6 +69,8 @@ static hpar_options options_of(way which) {
 
 static hpar_status parse(hpar_parser *parser, hpar_document *document, way which) {
   hpar_options options = options_of(which);
+  toy engine = {.keeps_views = true};
+  if (runs_scripts) options.script = (hpar_script_options){.callback = toy_run, .context = &engine};
   if (!fed(which)) return hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
   hpar_status status = hpar_parser_begin(parser, &options, document);
   for (size_t at = 0; !status && at < page.length; at += 900)
@@ -111,8 +116,7 @@ static void every_allocation(const char *name, way ways) {
     hpar_parser *parser = NULL;
     hpar_document *document = NULL;
     if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document))) return;
-    hpar_options options = options_of(SEQUENTIAL);
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    CHECK_EQ(parse(parser, document, SEQUENTIAL), HPAR_OK);
     CHECK(compare_dump(document, &expected));
     hpar_document_destroy(document);
     hpar_parser_destroy(parser);
@@ -122,6 +126,29 @@ static void every_allocation(const char *name, way ways) {
       if (!CHECK(n > 5 && n < 5000)) printf("  %s, way %d: %llu allocations\n", name, which, (unsigned long long)n);
     }
   }
+}
+
+/* Scripts write text with scripts, unfinished tokens and new names, and call each function that
+ * changes the tree. */
+static void with_scripts(void) {
+  static const char *const programs[] = {
+      "w \\lx-1 a=&amp;b>\\li>text\nc \\lp id=q>\\lb>c\\l/p>",
+      "n 2 new-name\nb 4 3\nm 5 2\nr 6\na 3 new-attribute v\nu 3 id\nd 3 data\nt 2 text",
+      "h 3 \\ltable>f\\ltd>\\ltemplate>x\\l/template>\nk 3 2\ns",
+      "w \\lscript>w \\blx-2>\\bna 2 b c\\l/script>\np 2 w nested\n",
+      "w \\lp title=",
+      "w \\ltextarea>a\nw b",
+  };
+  buffer_clear(&page);
+  buffer_text(&page, "<!DOCTYPE html><body>");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    buffer_format(&page, "<div id=d><b>%d<script>%s</script>", (int)i, programs[i]);
+    for (int n = 0; n < 12; n++) buffer_format(&page, "<p class=c%d>x<i>&lt;</p><table>f<td>%d</table>", n, n);
+    buffer_text(&page, "\"></textarea><svg><script>s</script></svg></div>");
+  }
+  runs_scripts = true;
+  every_allocation("scripts", INSPECTED + 1);
+  runs_scripts = false;
 }
 
 int main(void) {
@@ -150,6 +177,8 @@ int main(void) {
   for (int i = 0; i < 60; i++) buffer_text(&page, "<p>\xE4\xF6<b>\xFC and filler before the meta</b>");
   buffer_text(&page, "<meta charset=shift_jis><p>\x83\x65\x83\x58");
   every_allocation("late meta", WAYS);
+
+  with_scripts();
 
   generated made = {0};
   for (uint64_t seed = 1; seed <= 12; seed++) {
