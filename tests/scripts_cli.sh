@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks --scripts run of hpar parse and hpar compare: the trees, the reports of errors, and scripts
-# that never end, use all memory, or write without end.
+# Checks --scripts run of hpar parse, compare, explain and trace: the trees, the reports of errors,
+# and scripts that never end, use all memory, or write without end.
 hpar=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -133,6 +133,28 @@ run 0 compare --scripts run --repeat 2 --json errors.html
 in_output '"scripts":3,"script_errors":2'
 in_errors 'errors.html:5: script 1: ReferenceError'
 run 2 compare --scripts run --many write.html
+
+# hpar explain and hpar trace: the figures of the scripts, and their events
+for mode in parallel pipelined; do
+  if "$hpar" explain --mode $mode write.html >/dev/null 2>&1; then
+    run 0 explain --scripts run --mode $mode write.html
+    in_output '1 scripts ran in '
+    in_output 'and wrote 4 bytes; 1 left another state: 0 '
+    run 0 explain --scripts run --mode $mode --json write.html
+    in_output '"script":{"runs":1,'
+    in_output '"kind":"script"'
+    run 0 trace --scripts run --mode $mode write.html
+    in_output '"script":{"runs":1,'
+    in_output '"name":"script"'
+  fi
+done
+run 0 explain --scripts run --html page.html errors.html
+in_errors 'errors.html:5: script 1: ReferenceError'
+cp page.html out
+in_output '3 scripts ran in '
+run 1 explain --scripts run --script-time 1 endless.html
+in_errors 'endless.html: the scripts took more than 1 s'
+run 2 trace --scripts run --fragment div write.html
 
 echo "$passed passed, $failed failed"
 test $failed = 0

@@ -53,6 +53,9 @@ typedef enum hpar_event_kind {
   /* a thread composes two neighbouring logs; the chunk is the first of the right */
   HPAR_EVENT_COMPOSE,
   HPAR_EVENT_TOKENIZE, /* the tokenizer of a pipelined parse reads */
+  /* a script of the page runs, with the parse of the text that it writes. The byte range is what
+   * that text has used of the page; it begins after the end tag of the script */
+  HPAR_EVENT_SCRIPT,
   HPAR_EVENT_KINDS
 } hpar_event_kind;
 

@@ -3,6 +3,7 @@
 #include "cli/explain.h"
 #include "cli/explain_pipeline.h"
 #include "cli/json.h"
+#include "cli/report.h"
 
 #include <string.h>
 
@@ -102,6 +103,26 @@ static void print_chunk(const hp_inspection *in, size_t index) {
   print_kinds("silent errors of the scheme:", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
 }
 
+void hp_describe_scripts(char *text, size_t size, const hpar_stats *s) {
+  bool pipelined = s->pipeline.predictor && !s->strategy;
+  snprintf(text, size,
+           "%llu scripts ran in %.3f ms and wrote %llu bytes; %llu left another state: %llu %s and %llu bytes lost, "
+           "%llu bytes by the rule of equal states",
+           (unsigned long long)s->script.runs, (double)s->ns.scripts / 1e6, (unsigned long long)s->script.bytes_written,
+           (unsigned long long)s->script.state_changes,
+           (unsigned long long)(pipelined ? s->script.rollbacks : s->script.segments_lost),
+           pipelined ? "rollbacks" : "segments", (unsigned long long)s->script.bytes_lost,
+           (unsigned long long)s->script.bytes_after_change);
+}
+
+/* Prints the figures of scripts, if the scripts of the page run. */
+static void print_scripts(const hp_inspection *in) {
+  char text[HP_SCRIPTS_TEXT_BYTES];
+  if (!in->scripts.run) return;
+  hp_describe_scripts(text, sizeof text, &in->stats);
+  puts(text);
+}
+
 static void print_text(const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
   const hpar_stats *s = &in->stats;
@@ -121,6 +142,7 @@ static void print_text(const hp_inspection *in) {
   printf("; %llu bytes parsed again", (unsigned long long)s->bytes_reparsed);
   if (s->respeculations) printf("; started again with another guess %llu times", (unsigned long long)s->respeculations);
   putchar('\n');
+  print_scripts(in);
   for (size_t i = 0; i < hpar_chunk_count(in->parser); i++) {
     putchar('\n');
     print_chunk(in, i);
@@ -256,6 +278,7 @@ static int print_json(const hp_inspection *in) {
   hp_json_close(&json, '}');
   number(&json, "bytes_reparsed", s->bytes_reparsed);
   number(&json, "respeculations", s->respeculations);
+  if (in->scripts.run) hp_report_scripts_json(&json, s);
   if (s->pipeline.predictor && !hp_explain_pipeline_json(&json, in)) code = HP_EXIT_FAILED;
   hp_json_key(&json, "chunks");
   hp_json_open(&json, '[');
@@ -293,34 +316,34 @@ static int write_page(const hp_inspection *in) {
   return hp_close_output(file, in->output);
 }
 
+static int print_all(const hp_inspection *in) {
+  bool pipelined = in->stats.pipeline.predictor && !in->stats.strategy;
+  int code = HP_EXIT_FINE;
+  if (in->prints_json) code = print_json(in);
+  if (in->output) {
+    code = write_page(in);
+  } else if (!in->prints_json && pipelined) {
+    print_scripts(in);
+    code = hp_explain_pipeline_text(in);
+  } else if (!in->prints_json) {
+    print_text(in);
+  }
+  return hp_finish_output(code);
+}
+
 int hp_run_explain(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_inspection in = {.command = &command,
-                      .options = {HPAR_OPTIONS_INIT},
-                      .stats = {HPAR_STATS_INIT},
-                      .stats_on_threads = {HPAR_STATS_INIT}};
-  bool json = false;
+  hp_inspection in = {.command = &command, HP_INSPECTION_INIT};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
     if (id == JSON)
-      json = true;
+      in.prints_json = true;
     else
       code = hp_inspection_take(&in, &arguments, id == HTML ? HP_OPTION_OUTPUT : id);
   }
-  if (code < 0 && json && in.output && !strcmp(in.output, "-"))
+  if (code < 0 && in.prints_json && in.output && !strcmp(in.output, "-"))
     code = hp_bad_usage(&command, "--json and --html - both write to standard output");
-  if (code < 0) code = hp_inspect(&in, json || in.output);
-  if (code < 0) {
-    code = HP_EXIT_FINE;
-    if (json) code = print_json(&in);
-    if (in.output)
-      code = write_page(&in);
-    else if (!json && in.stats.pipeline.predictor && !in.stats.strategy)
-      code = hp_explain_pipeline_text(&in);
-    else if (!json)
-      print_text(&in);
-    code = hp_finish_output(code);
-  }
+  if (code < 0) code = hp_inspect(&in, in.prints_json || in.output, print_all, count, items);
   hp_inspection_close(&in);
   return code;
 }

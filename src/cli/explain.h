@@ -9,4 +9,9 @@ void hp_explain_html(FILE *file, const hp_inspection *inspection);
 /* Describes a start state in a few words: "script data of script, in body, svg". */
 void hp_describe_start(char *text, size_t size, const hpar_start_state *start);
 
+enum { HP_SCRIPTS_TEXT_BYTES = 320 };
+
+/* Describes the scripts that ran, and the speculation that their written text has lost. */
+void hp_describe_scripts(char *text, size_t size, const hpar_stats *stats);
+
 #endif

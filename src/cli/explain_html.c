@@ -49,6 +49,7 @@ static const char style[] =
     ".e-roll_back{fill:#D55E00;background:#D55E00}"
     ".e-tokenize{fill:#56B4E9;background:#56B4E9}"
     ".e-wait{fill:var(--panel);background:var(--panel)}"
+    ".e-script{fill:#7A4B00;background:#7A4B00}"
     ".e-compose{fill:#7B5EA7;background:#7B5EA7}"
     "@media(prefers-color-scheme:dark){.e-cut{fill:#fff;background:#fff}}"
     "table{border-collapse:collapse;width:100%;font-size:.88rem}th,td{text-align:left;padding:.15rem .6rem .15rem 0;"
@@ -265,7 +266,8 @@ static void write_timeline(FILE *f, const hp_inspection *in) {
   for (int inner = 0; inner < 2; inner++) /* draws an inner event over the outer one */
     for (size_t i = 0; i < hpar_event_count(parser); i++) {
       hpar_event e = hpar_event_at(parser, i);
-      if (e.thread < threads && (e.kind == HPAR_EVENT_ROLL_BACK) == inner) write_event(f, parser, &e, end);
+      bool is_inner = e.kind == HPAR_EVENT_ROLL_BACK || e.kind == HPAR_EVENT_SCRIPT;
+      if (e.thread < threads && is_inner == inner) write_event(f, parser, &e, end);
     }
   fputs("</svg>\n", f);
 }
@@ -321,6 +323,13 @@ static void write_hazards(FILE *f, const hp_inspection *in) {
   fputs("</tbody></table>\n", f);
 }
 
+static void write_scripts(FILE *f, const hp_inspection *in) {
+  char figures[HP_SCRIPTS_TEXT_BYTES];
+  if (!in->scripts.run) return;
+  hp_describe_scripts(figures, sizeof figures, &in->stats);
+  fprintf(f, "<p>%s</p>\n", figures);
+}
+
 void hp_explain_html(FILE *f, const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
   const hpar_stats *s = &in->stats;
@@ -351,6 +360,7 @@ void hp_explain_html(FILE *f, const hp_inspection *in) {
   if (s->respeculations)
     fprintf(f, "; started again with another guess %llu times", (unsigned long long)s->respeculations);
   fputs("</p>\n", f);
+  write_scripts(f, in);
   write_bars(f, in);
   write_timeline(f, in);
   if (s->pipeline.predictor) write_hazards(f, in);

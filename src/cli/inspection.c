@@ -23,16 +23,29 @@ int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id)
     case HP_OPTION_OUTPUT: in->output = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
-    default: return hp_take_common(arguments, id, &in->options);
+    default:
+      return id >= HP_OPTION_SCRIPTS ? hp_take_scripts(arguments, id, &in->scripts)
+                                     : hp_take_common(arguments, id, &in->options);
   }
+}
+
+/* Parses the page; with scripts in a new engine. */
+static hpar_status parse_again(hp_inspection *in, const hpar_options *o, hpar_parser *parser, hpar_document *document,
+                               hpar_stats *stats) {
+  hp_script_run run = {.path = in->path, .bytes = in->bytes, .length = in->length, .quiet = in->parses++};
+  hpar_options options = *o;
+  hpar_status status = in->scripts.run ? hp_script_run_open(&run, &in->scripts, &options) : HPAR_OK;
+  if (in->scripts.run) options.source_offsets = true; /* for the lines of errors */
+  if (!status) status = hpar_parse(parser, &options, in->bytes, in->length, document, stats);
+  hp_script_run_close(&run);
+  return status;
 }
 
 static hpar_status parse(hp_inspection *in, const hpar_options *o, hpar_parser **parser, hpar_document **document,
                          hpar_stats *stats) {
   hpar_status status = hpar_parser_create(parser);
   if (!status) status = hpar_document_create(document);
-  if (!status) status = hpar_parse(*parser, o, in->bytes, in->length, *document, stats);
-  return status;
+  return status ? status : parse_again(in, o, *parser, *document, stats);
 }
 
 /* Leaves the record of the fastest of some parses. */
@@ -53,15 +66,15 @@ static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
       document = other;
     }
     if (i == PARSES) break;
-    status = hpar_parse(parser, o, in->bytes, in->length, document, &stats);
+    status = parse_again(in, o, parser, document, &stats);
   }
   hpar_parser_destroy(parser);
   hpar_document_destroy(document);
   return status;
 }
 
-int hp_inspect(hp_inspection *in, bool timeline) {
-  if (!in->path) return hp_bad_usage(in->command, "name a FILE, or - for standard input");
+/* Loads and parses the page. Returns -1, or an exit code after a message. */
+static int parse_page(hp_inspection *in, bool timeline) {
   in->bytes = hp_load(in->path, 0, &in->length);
   if (!in->bytes) return HP_EXIT_FAILED;
   int code = hp_check_cuts_fit(in->command, &in->options, in->path, in->length);
@@ -89,6 +102,28 @@ int hp_inspect(hp_inspection *in, bool timeline) {
     if (event.end_ns > in->timeline_end) in->timeline_end = event.end_ns;
   }
   return -1;
+}
+
+typedef struct task {
+  hp_inspection *inspection;
+  bool timeline;
+  int (*print)(const hp_inspection *inspection);
+} task;
+
+static int run_task(void *argument) {
+  const task *t = argument;
+  int code = parse_page(t->inspection, t->timeline);
+  return code < 0 ? t->print(t->inspection) : code;
+}
+
+int hp_inspect(hp_inspection *in, bool timeline, int (*print)(const hp_inspection *inspection), int count,
+               char **items) {
+  task task = {in, timeline, print};
+  if (!in->path) return hp_bad_usage(in->command, "name a FILE, or - for standard input");
+  if (!in->scripts.run) return run_task(&task);
+  if (in->options.fragment) return hp_bad_usage(in->command, "--fragment excludes --scripts run: no script runs there");
+  int code = hp_enter_script_program(in->command->name, count, items);
+  return code < 0 ? hp_run_in_child(in->path, &in->scripts, run_task, &task) : code;
 }
 
 void hp_inspection_close(hp_inspection *in) {

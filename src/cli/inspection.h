@@ -5,6 +5,7 @@
  * inline, so that the outcomes are always the same. Another parse on threads gives the times. */
 
 #include "cli/options.h"
+#include "cli/scripts.h"
 
 typedef struct hp_inspection {
   const hp_command *command;
@@ -12,29 +13,38 @@ typedef struct hp_inspection {
   hpar_options options;
   uint64_t *cuts;
   const char *path, *output;
+  bool prints_json;
   char *bytes;
   size_t length;
   /* records of the explained parse, and of the fastest of ten parses with times, or NULL */
   hpar_parser *parser, *on_threads;
   hpar_document *document, *other;
   hpar_stats stats, stats_on_threads;
+  hp_script_settings scripts;
+  size_t parses;       /* so far; only the first prints the errors of scripts */
   size_t timeline_end; /* the latest end of an event of on_threads, in nanoseconds */
 } hp_inspection;
 
 enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MODE };
 #define HP_INSPECTION_OPTIONS                                                                   \
   {HP_OPTION_MODE, "mode", "parallel|pipelined", "which parser (parallel)"}, HP_COMMON_OPTIONS, \
-      {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"}, {      \
-    HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                                  \
-        "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""            \
-  }
+      {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"},        \
+      {HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                               \
+       "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},           \
+      HP_SCRIPT_OPTIONS
+
+#define HP_INSPECTION_INIT                                                                           \
+  .options = {HPAR_OPTIONS_INIT}, .stats = {HPAR_STATS_INIT}, .stats_on_threads = {HPAR_STATS_INIT}, \
+  .scripts = {HP_SCRIPT_SETTINGS_INIT}
 
 /* Applies an operand or one of these options. Returns an exit code, or -1 to continue. */
 int hp_inspection_take(hp_inspection *inspection, const hp_arguments *arguments, int id);
 
-/* Loads and parses the page; measures times only with `timeline`. Returns -1, or an exit code after
- * a message. */
-int hp_inspect(hp_inspection *inspection, bool timeline);
+/* Inspects the page, and returns the exit code of `print`, or another one after a message. Measures
+ * times only with `timeline`. With scripts, a child process does all of this. `items` are the
+ * arguments of the program. */
+int hp_inspect(hp_inspection *inspection, bool timeline, int (*print)(const hp_inspection *inspection), int count,
+               char **items);
 void hp_inspection_close(hp_inspection *inspection);
 
 /* Returns the parser that holds the record with the timeline. */

@@ -100,6 +100,7 @@ static void report_scripts(FILE *file, const hpar_stats *stats) {
   count(file, "  segments lost", stats->script.segments_lost);
   count(file, "  bytes lost", stats->script.bytes_lost);
   count(file, "  bytes after a change", stats->script.bytes_after_change);
+  if (stats->pipeline.predictor) count(file, "  rollbacks", stats->script.rollbacks);
 }
 
 static void report_pipeline(FILE *file, const hpar_stats *stats) {
@@ -195,15 +196,17 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-static void scripts_json(hp_json *json, const hpar_stats *stats) {
+void hp_report_scripts_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "script");
   hp_json_open(json, '{');
   member(json, "runs", stats->script.runs);
+  member(json, "ns", stats->ns.scripts);
   member(json, "bytes_written", stats->script.bytes_written);
   member(json, "state_changes", stats->script.state_changes);
   member(json, "segments_lost", stats->script.segments_lost);
   member(json, "bytes_lost", stats->script.bytes_lost);
   member(json, "bytes_after_change", stats->script.bytes_after_change);
+  if (stats->pipeline.predictor) member(json, "rollbacks", stats->script.rollbacks);
   hp_json_close(json, '}');
 }
 
@@ -314,7 +317,7 @@ void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   merge_levels_json(json, stats);
   times_json(json, stats);
   if (stats->pipeline.predictor) pipeline_json(json, stats);
-  if (stats->script.runs) scripts_json(json, stats);
+  if (stats->script.runs) hp_report_scripts_json(json, stats);
   hp_json_close(json, '}');
 }
 

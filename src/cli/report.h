@@ -10,6 +10,9 @@
 void hp_report_stats(FILE *file, const hpar_stats *stats);
 void hp_report_stats_json(hp_json *json, const hpar_stats *stats);
 
+/* Writes the member "script": the figures of the scripts that ran. */
+void hp_report_scripts_json(hp_json *json, const hpar_stats *stats);
+
 /* Writes the statistics of many inputs. */
 void hp_report_many(FILE *file, const hpar_many_stats *stats);
 void hp_report_many_json(hp_json *json, const hpar_many_stats *stats);

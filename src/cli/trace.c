@@ -3,6 +3,7 @@
 
 #include "cli/explain_pipeline.h"
 #include "cli/json.h"
+#include "cli/report.h"
 
 #include <string.h>
 
@@ -14,7 +15,8 @@ static const hp_option options[] = {
 static const hp_command command = {
     "trace", "FILE|-",
     "Parses FILE in parallel and writes the timeline of each thread as Chrome trace events: cutting,\n"
-    "predicting, parsing, merging, parsing again. Pipelined: tokenizing, building, waiting.\n"
+    "predicting, parsing, merging, parsing again, running scripts. Pipelined: tokenizing, building,\n"
+    "waiting.\n"
     "Open it in ui.perfetto.dev.",
     options};
 
@@ -64,6 +66,7 @@ static void write_event(hp_json *json, const hpar_parser *parser, const hpar_eve
     number(json, "chunk", e->chunk);
     member(json, "outcome", hpar_chunk_outcome_name(c->outcome));
   }
+  if (e->kind == HPAR_EVENT_SCRIPT) number(json, "at", e->begin);
   if (e->end > e->begin) {
     number(json, "begin", e->begin);
     number(json, "end", e->end);
@@ -105,6 +108,7 @@ static int write_trace(const hp_inspection *in) {
   number(&json, "bytes", in->length);
   member(&json, "strategy", in->stats_on_threads.strategy);
   member(&json, "hpar", hpar_version());
+  if (in->scripts.run) hp_report_scripts_json(&json, &in->stats_on_threads);
   hp_json_close(&json, '}');
   hp_json_key(&json, "traceEvents");
   hp_json_open(&json, '[');
@@ -132,16 +136,11 @@ static int write_trace(const hp_inspection *in) {
 
 int hp_run_trace(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_inspection in = {.command = &command,
-                      .output = "-",
-                      .options = {HPAR_OPTIONS_INIT},
-                      .stats = {HPAR_STATS_INIT},
-                      .stats_on_threads = {HPAR_STATS_INIT}};
+  hp_inspection in = {.command = &command, .output = "-", HP_INSPECTION_INIT};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;)
     code = hp_inspection_take(&in, &arguments, id);
-  if (code < 0) code = hp_inspect(&in, true);
-  if (code < 0) code = write_trace(&in);
+  if (code < 0) code = hp_inspect(&in, true, write_trace, count, items);
   hp_inspection_close(&in);
   return code;
 }

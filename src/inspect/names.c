@@ -31,8 +31,8 @@ static const char *const assumptions[HPAR_ASSUMPTIONS] = {
 static const char *const outcomes[HPAR_CHUNK_OUTCOMES] = {"exact",    "clean",     "passed",
                                                           "repaired", "discarded", "unreached"};
 
-static const char *const events[HPAR_EVENT_KINDS] = {"decode", "cut",       "prescan", "parse",   "exact",
-                                                     "merge",  "roll_back", "wait",    "compose", "tokenize"};
+static const char *const events[HPAR_EVENT_KINDS] = {"decode",    "cut",  "prescan", "parse",    "exact", "merge",
+                                                     "roll_back", "wait", "compose", "tokenize", "script"};
 
 #define NAME(table, count, i) ((unsigned)(i) < (unsigned)(count) ? (table)[i] : "unknown")
 

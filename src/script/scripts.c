@@ -11,14 +11,25 @@
 
 enum { MAX_WRITE_DEPTH = 21 }; /* of browsers */
 
+/* Adds the time of a script that no other script contains. */
+static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
+  const hp_tokenizer *t = &s->engine->tokenizer;
+  uint64_t end = hp_now();
+  s->counters.callbacks_ns += end - begin;
+  if (s->record)
+    hp_record_event(s->record, HPAR_EVENT_SCRIPT, 0, UINT32_MAX, begin, end, (size_t)(from - t->base),
+                    (size_t)(t->at - t->base));
+}
+
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
   hp_tag_watch *watch = s->engine->builder.watch;
   if (watch) watch->before_script(watch);
   s->document->version++;
   s->running++;
   uint64_t begin = hp_now();
+  const char *from = s->engine->tokenizer.at;
   hpar_status status = s->config.callback(s->config.context, s, script);
-  if (s->running == 1) s->counters.callbacks_ns += hp_now() - begin;
+  if (s->running == 1) note_time(s, begin, from);
   s->counters.runs++;
   s->running--;
   if (s->status == HPAR_OK) s->status = status;
@@ -186,13 +197,13 @@ static void script_ended(void *context, hp_ref element) {
   compare_state(s);
 }
 
-void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine) {
+void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine, hp_record *record) {
   hp_written *pieces = s->pieces;
   hp_ref *deferred = s->deferred, *late = s->late;
   uint32_t piece_capacity = s->piece_capacity, deferred_capacity = s->deferred_capacity;
   uint32_t late_capacity = s->late_capacity;
   hp_engine inner = s->inner;
-  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document};
+  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document, .record = record};
   s->pieces = pieces;
   s->piece_capacity = piece_capacity;
   s->deferred = deferred;

@@ -40,6 +40,7 @@ typedef struct hpar_scripting {
   hp_engine *engine;
   hpar_document *document;
   hpar_status status; /* the failure that ends the parse; HPAR_OK: none */
+  hp_record *record;  /* NULL: no record */
 
   /* The input stream is the written text of the last piece, then that of the piece before, and so
    * on, then the page. Piece 0 has no text: it stands for the page. */
@@ -70,8 +71,9 @@ typedef struct hpar_scripting {
   hp_script_counters counters;
 } hp_scripts;
 
-/* Prepares the engine of a parse, which is open, for scripts. */
-void hp_scripts_begin(hp_scripts *scripts, const hp_script_config *config, hp_engine *engine);
+/* Prepares the engine of a parse, which is open, for scripts. `record` is NULL, or that of the
+ * parse. */
+void hp_scripts_begin(hp_scripts *scripts, const hp_script_config *config, hp_engine *engine, hp_record *record);
 void hp_scripts_close(hp_scripts *scripts);
 
 /* Parses written text that waits for more bytes of the page. Returns false if it still waits: the

@@ -215,7 +215,7 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
   hp_engine *engine = &session->engine;
   hp_engine_open(engine, request);
   engine->builder.node_count = 1; /* the document */
-  if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine);
+  if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine, request->record);
   if (!config->fragment) return;
   if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
     hp_explain(
