@@ -3,6 +3,11 @@
  * processor time. All of them together burn COST times the time of the sequential parse. WRITES is
  * "none", "balanced" or "open": each script writes nothing, "<b>x</b>" or "<div>".
  *
+ * It also computes a bound of the time with scripts on THREADS, from the time at which a sequential
+ * parse reaches each script. A script starts after the script before it, and after all threads have
+ * parsed the page up to it. The bound assumes threads that lose no time: the speculation costs
+ * nothing, and the rest of the page can be divided at every byte.
+ *
  * The modes take turns. Prints one JSON object. Exit status: 0 success, 1 failure, 2 wrong
  * usage. */
 
@@ -12,13 +17,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { MODES = 4, MAX_REPEATS = 200 };
+enum { MODES = 4, MAX_REPEATS = 2000, MAX_SCRIPTS = 10000 };
 enum { OFF_SEQUENTIAL, OFF_PARALLEL, RUN_SEQUENTIAL, RUN_PARALLEL };
 
 typedef struct engine {
   uint64_t burn_ns; /* of each script */
   const char *writes;
   size_t scripts;
+  uint64_t begin;                /* of the parse */
+  bool notes_times;              /* ... instead of burning time */
+  uint64_t reached[MAX_SCRIPTS]; /* the shortest time from the beginning to each script */
 } engine;
 
 static uint64_t now(void) {
@@ -29,9 +37,14 @@ static uint64_t now(void) {
 
 static hpar_status burn(void *context, hpar_scripting *scripting, const hpar_script *script) {
   engine *e = context;
-  uint64_t end = now() + e->burn_ns;
+  uint64_t begin = now(), end = begin + e->burn_ns;
   (void)script;
-  e->scripts++;
+  size_t index = e->scripts++;
+  if (e->notes_times) {
+    uint64_t reached = begin - e->begin, *shortest = &e->reached[index];
+    if (index < MAX_SCRIPTS && (!*shortest || reached < *shortest)) *shortest = reached;
+    return HPAR_OK;
+  }
   hpar_status status = *e->writes ? hpar_script_write(scripting, e->writes, strlen(e->writes)) : HPAR_OK;
   while (now() < end) continue;
   return status;
@@ -59,7 +72,7 @@ static hpar_status parse(bench *b, unsigned mode, uint64_t *ns) {
     options.script.context = &b->engine;
   }
   b->engine.scripts = 0;
-  uint64_t begin = now();
+  uint64_t begin = b->engine.begin = now();
   hpar_status status = hpar_parse(b->parsers[mode], &options, b->bytes, b->length, b->documents[mode], &stats);
   *ns = now() - begin;
   if (mode == RUN_PARALLEL && (!b->stats.ns.total || stats.ns.total < b->stats.ns.total)) b->stats = stats;
@@ -79,6 +92,30 @@ static hpar_status measure(bench *b, unsigned first, unsigned end, size_t repeat
     for (unsigned mode = first; mode < end && !status; mode++) status = parse(b, mode, &b->times[mode][i]);
   for (unsigned mode = first; mode < end; mode++) qsort(b->times[mode], repeats, sizeof(uint64_t), by_number);
   return status;
+}
+
+/* Notes when a sequential parse reaches each script. */
+static hpar_status note_scripts(bench *b, size_t repeats) {
+  hpar_status status = HPAR_OK;
+  uint64_t ns;
+  b->engine.notes_times = true;
+  for (size_t i = 0; i <= repeats && !status; i++) status = parse(b, RUN_SEQUENTIAL, &ns);
+  b->engine.notes_times = false;
+  return status;
+}
+
+/* Returns the shortest possible time of a parse with scripts on threads that parse `speed` times as
+ * fast as a sequential parse, all together. */
+static uint64_t bound(const bench *b, double speed) {
+  const engine *e = &b->engine;
+  size_t scripts = e->scripts < MAX_SCRIPTS ? e->scripts : MAX_SCRIPTS;
+  double end = 0, burn = (double)e->burn_ns, threads = b->threads; /* end: of the last script */
+  for (size_t i = 0; i < scripts; i++) {
+    double earliest = (double)e->reached[i] / speed + (double)i * burn / threads;
+    end = (earliest > end ? earliest : end) + burn;
+  }
+  double work = (double)b->times[OFF_SEQUENTIAL][0] / speed + (double)scripts * burn / threads;
+  return (uint64_t)(end > work ? end : work);
 }
 
 /* Returns true if both documents have the same nodes and data in the same order. */
@@ -115,7 +152,10 @@ static void print(const bench *b, size_t repeats, bool equal) {
   for (unsigned mode = 0; mode < MODES; mode++)
     printf("%s\"%s\":[%llu,%llu]", mode ? "," : "", names[mode], (unsigned long long)b->times[mode][0],
            (unsigned long long)b->times[mode][repeats / 2]);
-  printf("},\"state_changes\":%llu,\"segments_lost\":%llu,\"bytes_lost\":%llu,\"bytes_after_change\":%llu}\n",
+  double speed = (double)b->times[OFF_SEQUENTIAL][0] / (double)b->times[OFF_PARALLEL][0];
+  printf("},\"bound\":%llu,\"bound_of_threads\":%llu", (unsigned long long)bound(b, b->threads),
+         (unsigned long long)bound(b, speed));
+  printf(",\"state_changes\":%llu,\"segments_lost\":%llu,\"bytes_lost\":%llu,\"bytes_after_change\":%llu}\n",
          (unsigned long long)b->stats.script.state_changes, (unsigned long long)b->stats.script.segments_lost,
          (unsigned long long)b->stats.script.bytes_lost, (unsigned long long)b->stats.script.bytes_after_change);
 }
@@ -137,11 +177,9 @@ int main(int count, char **arguments) {
     if (!status) status = hpar_document_create(&b.documents[mode]);
   }
   if (!status) status = measure(&b, OFF_SEQUENTIAL, RUN_SEQUENTIAL, repeats);
-  uint64_t ns;
-  if (!status) status = parse(&b, RUN_SEQUENTIAL, &ns);
+  if (!status) status = note_scripts(&b, repeats);
   size_t scripts = b.engine.scripts ? b.engine.scripts : 1;
-  b.engine.burn_ns =
-      (uint64_t)(strtod(arguments[3], NULL) * (double)b.times[OFF_SEQUENTIAL][repeats / 2] / (double)scripts);
+  b.engine.burn_ns = (uint64_t)(strtod(arguments[3], NULL) * (double)b.times[OFF_SEQUENTIAL][0] / (double)scripts);
   if (!status) status = measure(&b, RUN_SEQUENTIAL, MODES, repeats);
   if (status) {
     fprintf(stderr, "hpar-script-speedup: %s: %s\n", arguments[1], hpar_status_text(status));
