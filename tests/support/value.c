@@ -37,7 +37,8 @@ static bool take(reader *r, char c) {
 static char *text(reader *r) {
   if (!take(r, '"')) return NULL;
   size_t capacity = 64;
-  char *out = malloc(capacity), *put = out;
+  size_t length = 0;
+  char *out = malloc(capacity);
   while (out && r->at < r->end && *r->at != '"') {
     char c = *r->at++;
     if (c == '\\') {
@@ -53,17 +54,16 @@ static char *text(reader *r) {
         c = (char)strtoul(code, NULL, 16);
       }
     }
-    if ((size_t)(put - out) + 1 == capacity) {
+    if (length + 1 == capacity) {
       char *more = realloc(out, capacity *= 2);
       if (!more) break;
-      put = more + (put - out);
       out = more;
     }
-    *put++ = c;
+    out[length++] = c;
   }
   if (out && r->at < r->end && *r->at == '"') {
     r->at++;
-    *put = 0;
+    out[length] = 0;
     return out;
   }
   free(out);
