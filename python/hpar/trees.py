@@ -22,7 +22,7 @@ def etree_fragment(document, namespaceHTMLElements=True):
     """
     prefixes = _etree_tags(namespaceHTMLElements)
     new, comment, instruction = ElementTree.Element, ElementTree.Comment, ElementTree.ProcessingInstruction
-    top = parent = new("DOCUMENT_ROOT")
+    top = parent = new("DOCUMENT_FRAGMENT")
     stack, last = [], None  # last: the preceding sibling, which takes a text as its tail
     for event in document._events():
         if event is None:

@@ -1,10 +1,12 @@
-"""The examples in the docstrings of the package, and the type stubs."""
+"""The examples in the docstrings of the package and in the pages, and the type stubs."""
 import ast
 import doctest
+import glob
 import importlib
 import inspect
 import os
 import pkgutil
+import re
 import unittest
 
 import hpar
@@ -54,6 +56,33 @@ class Examples(unittest.TestCase):
                 count += 1
         self.assertEqual(runner.failures, 0)
         self.assertGreater(count, 25)
+
+
+    def test_pages(self):
+        """Runs the Python blocks of the Markdown pages. Those of a page share their names."""
+        project = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        above = os.path.dirname(project)
+        paths = [os.path.join(project, "README.md")]
+        if os.path.isdir(os.path.join(above, "docs", "migrate")):
+            paths += [os.path.join(above, "README.md")] + glob.glob(os.path.join(above, "docs", "**", "*.md"), recursive=True)
+        runner = doctest.DocTestRunner(verbose=False)
+        count = 0
+        for path in sorted(paths):
+            with open(path, encoding="utf-8") as file:
+                blocks = re.findall(r"^```python\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+            text = "\n".join(block if ">>>" in block else as_doctest(block) for block in blocks)
+            missing = [name for name in ("bs4", "html5lib", "lxml", "numpy")
+                       if re.search(rf"\b{name}\b", text) and importlib.util.find_spec(name) is None]
+            if not missing:
+                count += len(blocks)
+                runner.run(doctest.DocTestParser().get_doctest(text, {}, os.path.basename(path), path, None))
+        self.assertEqual(runner.failures, 0)
+        self.assertGreater(count, 0)
+
+
+def as_doctest(block):
+    """The lines of an example that runs a program without showing its output."""
+    return f">>> import contextlib, io\n>>> with contextlib.redirect_stdout(io.StringIO()): exec({block!r})\n"
 
 
 class Stubs(unittest.TestCase):
