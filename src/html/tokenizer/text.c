@@ -158,8 +158,9 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
 }
 
 bool hp_is_appropriate_end_tag(const hp_tokenizer *t, const char *at) {
+  if (t->end - at < 3 || at[1] != '/') return false;
   hp_name name = hp_atom_name(t->interner->atoms, t->last_start_tag);
-  if (t->end - at < (ptrdiff_t)name.length + 3 || at[1] != '/' || !name.length) return false;
+  if (t->end - at < (ptrdiff_t)name.length + 3 || !name.length) return false;
   at += 2;
   for (uint32_t i = 0; i < name.length; i++)
     if ((at[i] | 0x20) != name.bytes[i] || !hp_is_alpha(at[i])) return false;
