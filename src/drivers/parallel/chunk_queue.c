@@ -86,16 +86,23 @@ void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
   atomic_store_explicit(&q->head, end, memory_order_relaxed);
 }
 
-void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work) {
-  uint32_t published = hp_published_chunks(q), low = 1;
-  for (unsigned t = 0, threads = q->ranges.threads; t < threads; t++) {
-    uint32_t high =
-        t + 1 < threads ? chunk_from(q, hp_work_place(work, hp_shares(t + 1), hp_shares(threads))) : published;
+/* Returns the chunk before which the range of the thread ends. */
+static uint32_t range_end(const hp_chunk_queue *q, const hp_work_estimate *work, uint32_t first, unsigned thread) {
+  uint32_t published = hp_published_chunks(q), threads = q->ranges.threads;
+  if (thread + 1 == threads) return published;
+  if (!work) return first + (uint32_t)((published - first) * (uint64_t)thread / (threads - 1));
+  return chunk_from(q, hp_work_place(work, hp_shares(thread + 1), hp_shares(threads)));
+}
+
+void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t place) {
+  uint32_t low = 1, first = chunk_from(q, place);
+  for (unsigned t = 0; t < q->ranges.threads; t++) {
+    uint32_t high = range_end(q, work, first, t);
     if (high < low) high = low;
     hp_work_range_set(&q->ranges, t, low, high);
     low = high;
   }
-  atomic_store_explicit(&q->head, published, memory_order_relaxed);
+  atomic_store_explicit(&q->head, hp_published_chunks(q), memory_order_relaxed);
 }
 
 /* Claims the last reserved chunk. Returns 0 if the reserved range is empty. */

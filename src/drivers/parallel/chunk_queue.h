@@ -68,8 +68,9 @@ void hp_chunk_queue_publish(hp_chunk_queue *queue);
  * published. */
 void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
 /* Divides all chunks from 1 on among the threads by the work in them. The merger gets the first
- * ones. Requires: all chunks are published, and the queue is by range. */
-void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work);
+ * ones. Without `work`, the merger gets the chunks that begin before `end`, and the other threads
+ * get equal numbers of the rest. Requires: all chunks are published, and the queue is by range. */
+void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work, size_t end);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);

@@ -109,6 +109,13 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   name_choices(job);
 }
 
+/* Returns whether the threads divide the text by its estimated work. Short ranges gain less by the
+ * estimate than it costs. Their boundaries cost as much in scripts and text as among tags. */
+static bool is_estimated(const hp_job *job) {
+  enum { LEAST_BYTES_OF_THREAD = 128 << 10 };
+  return !job->config.scripts && (job->threads == 2 || job->request.length / job->threads >= LEAST_BYTES_OF_THREAD);
+}
+
 /* Gives the published chunks to the threads. The merger parses exactly, and therefore faster than a
  * worker. The first chunks are reserved for it, unless it runs scripts meanwhile. */
 static void assign_chunks(hp_job *job) {
@@ -119,14 +126,16 @@ static void assign_chunks(hp_job *job) {
     atomic_store_explicit(&queue->head, published, memory_order_relaxed);
     return;
   }
-  if (queue->by_range) {
+  size_t end = job->config.scripts ? 0 : hp_merger_share(job->request.length, job->threads);
+  if (!queue->by_range) {
+    hp_chunk_queue_reserve(queue, end);
+  } else if (is_estimated(job)) {
     hp_work_estimate work;
     hp_estimate_work(&work, job->request.text, job->request.length);
-    hp_chunk_queue_share(queue, &work);
-    return;
+    hp_chunk_queue_share(queue, &work, 0);
+  } else {
+    hp_chunk_queue_share(queue, NULL, end);
   }
-  size_t end = job->config.scripts ? 0 : hp_merger_share(job->request.length, job->threads);
-  hp_chunk_queue_reserve(queue, end);
 }
 
 void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
