@@ -33,8 +33,8 @@ void hp_map_destroy(hp_map *m) {
   hpar_parser_destroy(m->parser);
   hpar_selectors_destroy(m->selectors);
   hp_http_memory_free(&m->memory);
-  hp_tally_table_free(&m->names);
-  hp_tally_table_free(&m->attributes);
+  hp_tally_table_free(&m->names.others);
+  hp_tally_table_free(&m->attributes.others);
   hp_free(m->url);
   hp_free(m);
 }

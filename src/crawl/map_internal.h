@@ -3,6 +3,7 @@
 
 /* The parts of the map step. Each function returns false if no memory is left. */
 
+#include "base/names.h"
 #include "crawl/map.h"
 
 typedef struct hp_map_page {
@@ -13,6 +14,14 @@ typedef struct hp_map_page {
   uint64_t elements, attributes, depth;
 } hp_map_page;
 
+/* The names of one page, by atom or as texts. */
+typedef struct hp_map_names {
+  uint32_t counts[HP_KNOWN_ATOMS];
+  uint16_t used[HP_KNOWN_ATOMS]; /* the atoms with a count, in the order of the page */
+  uint32_t used_count;
+  hp_tally_table others;
+} hp_map_names;
+
 struct hp_map {
   hp_map_options options;
   hp_tally *tally;
@@ -20,7 +29,7 @@ struct hp_map {
   hpar_document *document;
   hpar_selectors *selectors;
   hp_http_memory memory;
-  hp_tally_table names, attributes; /* of one page */
+  hp_map_names names, attributes;
   char *url;
   size_t url_capacity;
   const char *file;

@@ -3,57 +3,91 @@
 #include "crawl/map_internal.h"
 
 #include "base/memory.h"
+#include "html/dom/document.h"
 
 #include <string.h>
 
+static inline void count_atom(hp_map_names *names, hp_atom atom) {
+  if (!names->counts[atom]++) names->used[names->used_count++] = (uint16_t)atom;
+}
+
+static bool add_name(hp_map *m, hp_family family, hp_family pages, const char *name, size_t length, uint64_t count) {
+  return hp_tally_add(m->tally, family, name, length, count) &&
+         (pages == HP_FAMILIES || hp_tally_add(m->tally, pages, name, length, 1));
+}
+
 /* Adds the names of a page to the names of all pages. */
-static bool flush_names(hp_map *m, hp_family family, hp_family pages, hp_tally_table *table) {
+static bool flush_names(hp_map *m, hp_family family, hp_family pages, hp_map_names *names) {
   bool fine = true;
-  for (uint32_t i = 0; fine && i < table->capacity; i++) {
-    const hp_tally_entry *e = &table->entries[i];
-    if (!e->key) continue;
-    fine = hp_tally_add(m->tally, family, e->key, e->length, e->count);
-    if (fine && pages != HP_FAMILIES) fine = hp_tally_add(m->tally, pages, e->key, e->length, 1);
+  for (uint32_t i = 0; i < names->used_count; i++) {
+    const hp_known_name *name = &hp_known_names[names->used[i]];
+    fine = fine && add_name(m, family, pages, name->bytes, name->length, names->counts[names->used[i]]);
+    names->counts[names->used[i]] = 0;
   }
-  hp_tally_table_clear(table);
+  names->used_count = 0;
+  for (uint32_t i = 0; fine && names->others.count && i < names->others.capacity; i++) {
+    const hp_tally_entry *e = &names->others.entries[i];
+    fine = !e->key || add_name(m, family, pages, e->key, e->length, e->count);
+  }
+  if (names->others.count) hp_tally_table_clear(&names->others);
   return fine;
 }
 
-static bool count_attributes(hp_map *m, hp_map_page *page, hpar_node node, bool names) {
-  size_t attributes = hpar_node_attribute_count(m->document, node);
-  page->attributes += attributes;
+static bool count_element_name(hp_map *m, hpar_node element, hp_atom atom) {
+  if (atom < HP_KNOWN_ATOMS) {
+    count_atom(&m->names, atom);
+    return true;
+  }
+  hpar_string name = hpar_node_name(m->document, element);
+  return hp_tally_table_add(&m->names.others, name.bytes, name.length, 1);
+}
+
+static bool count_attribute_names(hp_map *m, hpar_node element, const hp_attributes *attributes) {
   hpar_attribute attribute;
-  for (size_t i = 0; names && i < attributes; i++) {
-    if (!hpar_node_attribute_at(m->document, node, i, &attribute)) continue;
-    if (!hp_tally_table_add(&m->attributes, attribute.local_name.bytes, attribute.local_name.length, 1)) return false;
+  for (uint32_t i = 0; i < attributes->count; i++) {
+    hp_atom atom = attributes->items[i].name;
+    if (atom < HP_ADJUSTED_XLINK_ACTUATE)
+      count_atom(&m->attributes, atom);
+    else if (hpar_node_attribute_at(m->document, element, i, &attribute) &&
+             !hp_tally_table_add(&m->attributes.others, attribute.local_name.bytes, attribute.local_name.length, 1))
+      return false;
   }
   return true;
 }
 
 /* Walks the tree without template contents. */
 bool hp_map_tree(hp_map *m, hp_map_page *page) {
-  const hpar_document *d = m->document;
-  hpar_node root = hpar_document_root(d), node = hpar_node_first_child(d, root);
+  const char *memory = m->document->range.base;
+  hp_ref root = m->document->root, ref = hp_node_at(memory, root)->first;
   bool names = m->options.profiles & HP_PROFILE_ELEMENTS, fine = true;
-  uint64_t depth = 1;
-  while (node && fine) {
-    if (hpar_node_kind(d, node) == HPAR_NODE_ELEMENT) {
-      hpar_string name = hpar_node_name(d, node);
-      page->elements++;
-      if (depth > page->depth) page->depth = depth;
-      if (names) fine = hp_tally_table_add(&m->names, name.bytes, name.length, 1);
-      fine = fine && count_attributes(m, page, node, names);
+  uint64_t depth = 1, elements = 0, attributes = 0, greatest = 0;
+  while (ref && fine) {
+    const hp_node *node = hp_node_at(memory, ref);
+    hp_ref next = 0;
+    if (node->kind == HPAR_NODE_ELEMENT) {
+      elements++;
+      if (depth > greatest) greatest = depth;
+      if (names) fine = count_element_name(m, ref, node->name);
+      if (node->attributes) {
+        const hp_attributes *block = hp_at(memory, node->attributes);
+        attributes += block->count;
+        if (names) fine = fine && count_attribute_names(m, ref, block);
+      }
+      next = node->first;
+      depth += next != 0;
     }
-    hpar_node next = hpar_node_first_child(d, node);
-    if (next) depth++;
-    while (!next && node && node != root) {
-      next = hpar_node_next(d, node);
+    while (!next && ref && ref != root) {
+      next = node->next;
       if (next) break;
-      node = hpar_node_parent(d, node);
+      ref = hp_parent_of(memory, node);
+      if (ref) node = hp_node_at(memory, ref);
       depth--;
     }
-    node = next;
+    ref = next;
   }
+  page->elements = elements;
+  page->attributes = attributes;
+  page->depth = greatest;
   if (!names || !fine) return fine;
   return flush_names(m, HP_ELEMENTS, HP_ELEMENT_PAGES, &m->names) &&
          flush_names(m, HP_ATTRIBUTES, HP_FAMILIES, &m->attributes);
@@ -61,35 +95,86 @@ bool hp_map_tree(hp_map *m, hp_map_page *page) {
 
 /*** links ***/
 
+enum { LINK_KINDS = 32 };
+
+/* Links of one element and attribute. The names are those of the document. */
+typedef struct link_kind {
+  hpar_string element, attribute;
+  uint64_t count;
+} link_kind;
+
 typedef struct link_count {
   hp_map *map;
   hpar_string host;
-  uint64_t links;
+  uint64_t links, invalid, same, other, http, https;
+  link_kind kinds[LINK_KINDS];
+  uint32_t kind_count;
   bool fine;
 } link_count;
 
-static bool take_link(void *context, const hpar_link *link) {
-  link_count *c = context;
-  hp_tally *t = c->map->tally;
+static bool add_kinds(link_count *c) {
   char key[128];
-  hpar_string element = hpar_node_name(c->map->document, link->element), host;
+  for (uint32_t i = 0; i < c->kind_count; i++) {
+    const link_kind *k = &c->kinds[i];
+    int length = snprintf(key, sizeof key, "%.*s %.*s", k->element.length < 60 ? (int)k->element.length : 60,
+                          k->element.bytes, (int)k->attribute.length, k->attribute.bytes);
+    if (!hp_tally_add(c->map->tally, HP_LINK_ATTRIBUTES, key, (size_t)length, k->count)) return false;
+  }
+  c->kind_count = 0;
+  return true;
+}
+
+static bool count_kind(link_count *c, const hpar_link *link) {
+  hpar_string element = hpar_node_name(c->map->document, link->element);
+  for (uint32_t i = 0; i < c->kind_count; i++) {
+    link_kind *k = &c->kinds[i];
+    if (k->element.bytes != element.bytes || k->attribute.bytes != link->attribute.bytes) continue;
+    k->count++;
+    return true;
+  }
+  if (c->kind_count == LINK_KINDS && !add_kinds(c)) return false;
+  c->kinds[c->kind_count++] = (link_kind){element, link->attribute, 1};
+  return true;
+}
+
+static bool count_scheme(link_count *c, const char *url, size_t length) {
+  if (length == 5 && !memcmp(url, "https", 5)) {
+    c->https++;
+    return true;
+  }
+  if (length == 4 && !memcmp(url, "http", 4)) {
+    c->http++;
+    return true;
+  }
+  return hp_tally_add(c->map->tally, HP_LINK_SCHEMES, url, length, 1);
+}
+
+static bool count_link(link_count *c, const hpar_link *link) {
+  hpar_string host;
   c->links++;
-  int length = snprintf(key, sizeof key, "%.*s %.*s", element.length < 60 ? (int)element.length : 60, element.bytes,
-                        (int)link->attribute.length, link->attribute.bytes);
-  c->fine = hp_tally_add(t, HP_LINK_ATTRIBUTES, key, (size_t)length, 1);
+  if (!count_kind(c, link)) return false;
   if (!link->url.bytes) {
-    c->fine = c->fine && hp_tally_add_text(t, HP_COUNTERS, "links_invalid", 1);
-    return c->fine;
+    c->invalid++;
+    return true;
   }
   const char *colon = memchr(link->url.bytes, ':', link->url.length);
-  size_t scheme = colon ? (size_t)(colon - link->url.bytes) : 0;
-  c->fine = c->fine && hp_tally_add(t, HP_LINK_SCHEMES, link->url.bytes, scheme, 1);
-  if (c->fine && hp_map_host(link->url, &host)) {
-    bool same = host.length == c->host.length && !memcmp(host.bytes, c->host.bytes, host.length);
-    c->fine = hp_tally_add_text(t, HP_COUNTERS, same ? "links_to_same_host" : "links_to_other_hosts", 1) &&
-              (same || hp_tally_add(t, HP_LINK_HOSTS, host.bytes, host.length, 1));
+  if (!count_scheme(c, link->url.bytes, colon ? (size_t)(colon - link->url.bytes) : 0)) return false;
+  if (!hp_map_host(link->url, &host)) return true;
+  if (host.length == c->host.length && !memcmp(host.bytes, c->host.bytes, host.length)) {
+    c->same++;
+    return true;
   }
-  return c->fine;
+  c->other++;
+  return hp_tally_add(c->map->tally, HP_LINK_HOSTS, host.bytes, host.length, 1);
+}
+
+static bool take_link(void *context, const hpar_link *link) {
+  link_count *c = context;
+  return c->fine = count_link(c, link);
+}
+
+static bool add_positive(hp_tally *tally, hp_family family, const char *key, uint64_t count) {
+  return !count || hp_tally_add_text(tally, family, key, count);
 }
 
 static bool copy_url(hp_map *m, hpar_string url) {
@@ -106,6 +191,7 @@ static bool copy_url(hp_map *m, hpar_string url) {
 
 bool hp_map_links(hp_map *m, const hp_map_page *page) {
   link_count c = {.map = m, .host = {"", 0}, .fine = true};
+  hp_tally *t = m->tally;
   if (!copy_url(m, page->url)) return false;
   hp_map_host(page->url, &c.host);
   hpar_link_options options = {HPAR_LINK_OPTIONS_INIT, .document_url = *m->url ? m->url : NULL};
@@ -115,8 +201,12 @@ bool hp_map_links(hp_map *m, const hp_map_page *page) {
     options.document_url = NULL;
     status = hpar_links(m->document, root, &options, take_link, &c);
   }
-  return !status && c.fine && hp_tally_add_value(m->tally, HP_LINKS_A_PAGE, c.links) &&
-         hp_tally_add_text(m->tally, HP_COUNTERS, "links", c.links);
+  return !status && c.fine && add_kinds(&c) && add_positive(t, HP_LINK_SCHEMES, "http", c.http) &&
+         add_positive(t, HP_LINK_SCHEMES, "https", c.https) &&
+         add_positive(t, HP_COUNTERS, "links_invalid", c.invalid) &&
+         add_positive(t, HP_COUNTERS, "links_to_same_host", c.same) &&
+         add_positive(t, HP_COUNTERS, "links_to_other_hosts", c.other) &&
+         hp_tally_add_value(t, HP_LINKS_A_PAGE, c.links) && hp_tally_add_text(t, HP_COUNTERS, "links", c.links);
 }
 
 /*** text, errors, selectors ***/
