@@ -95,7 +95,7 @@ bool hp_map_tree(hp_map *m, hp_map_page *page) {
 
 /*** links ***/
 
-enum { LINK_KINDS = 32 };
+enum { LINK_KINDS = 32, MAX_ORIGIN = 128 };
 
 /* Links of one element and attribute. The names are those of the document. */
 typedef struct link_kind {
@@ -103,10 +103,19 @@ typedef struct link_kind {
   uint64_t count;
 } link_kind;
 
+/* The beginning of a URL up to its path, and the count of the last links that begin with it. */
+typedef struct link_origin {
+  char bytes[MAX_ORIGIN]; /* with the "/" after the host */
+  uint32_t length;        /* 0: none */
+  hpar_string scheme, host;
+  uint64_t count;
+} link_origin;
+
 typedef struct link_count {
   hp_map *map;
   hpar_string host;
-  uint64_t links, invalid, same, other, http, https;
+  uint64_t links, invalid, same, other;
+  link_origin origin;
   link_kind kinds[LINK_KINDS];
   uint32_t kind_count;
   bool fine;
@@ -137,35 +146,50 @@ static bool count_kind(link_count *c, const hpar_link *link) {
   return true;
 }
 
-static bool count_scheme(link_count *c, const char *url, size_t length) {
-  if (length == 5 && !memcmp(url, "https", 5)) {
-    c->https++;
+static bool add_url(link_count *c, hpar_string scheme, hpar_string host, uint64_t count) {
+  hp_tally *t = c->map->tally;
+  if (!hp_tally_add(t, HP_LINK_SCHEMES, scheme.bytes, scheme.length, count)) return false;
+  if (!host.length) return true;
+  bool same = host.length == c->host.length && !memcmp(host.bytes, c->host.bytes, host.length);
+  *(same ? &c->same : &c->other) += count;
+  return same || hp_tally_add(t, HP_LINK_HOSTS, host.bytes, host.length, count);
+}
+
+static bool add_origin(link_count *c) {
+  link_origin *o = &c->origin;
+  uint64_t count = o->count;
+  o->count = 0;
+  return !count || add_url(c, o->scheme, o->host, count);
+}
+
+/* Counts a URL by scheme and host. Most URLs of a page have the origin of the link before. */
+static bool count_url(link_count *c, hpar_string url) {
+  link_origin *o = &c->origin;
+  if (o->length && url.length >= o->length && !memcmp(url.bytes, o->bytes, o->length)) {
+    o->count++;
     return true;
   }
-  if (length == 4 && !memcmp(url, "http", 4)) {
-    c->http++;
-    return true;
-  }
-  return hp_tally_add(c->map->tally, HP_LINK_SCHEMES, url, length, 1);
+  hpar_string host = {"", 0};
+  const char *colon = memchr(url.bytes, ':', url.length);
+  size_t scheme = colon ? (size_t)(colon - url.bytes) : 0;
+  bool has_host = hp_map_host(url, &host);
+  size_t length = has_host ? (size_t)(host.bytes + host.length - url.bytes) + 1 : 0;
+  if (!length || length > MAX_ORIGIN || length > url.length || url.bytes[length - 1] != '/')
+    return add_url(c, (hpar_string){url.bytes, scheme}, has_host ? host : (hpar_string){"", 0}, 1);
+  if (!add_origin(c)) return false;
+  memcpy(o->bytes, url.bytes, length);
+  o->length = (uint32_t)length;
+  o->scheme = (hpar_string){o->bytes, scheme};
+  o->host = (hpar_string){o->bytes + (host.bytes - url.bytes), host.length};
+  o->count = 1;
+  return true;
 }
 
 static bool count_link(link_count *c, const hpar_link *link) {
-  hpar_string host;
   c->links++;
   if (!count_kind(c, link)) return false;
-  if (!link->url.bytes) {
-    c->invalid++;
-    return true;
-  }
-  const char *colon = memchr(link->url.bytes, ':', link->url.length);
-  if (!count_scheme(c, link->url.bytes, colon ? (size_t)(colon - link->url.bytes) : 0)) return false;
-  if (!hp_map_host(link->url, &host)) return true;
-  if (host.length == c->host.length && !memcmp(host.bytes, c->host.bytes, host.length)) {
-    c->same++;
-    return true;
-  }
-  c->other++;
-  return hp_tally_add(c->map->tally, HP_LINK_HOSTS, host.bytes, host.length, 1);
+  c->invalid += !link->url.bytes;
+  return !link->url.bytes || count_url(c, link->url);
 }
 
 static bool take_link(void *context, const hpar_link *link) {
@@ -201,8 +225,7 @@ bool hp_map_links(hp_map *m, const hp_map_page *page) {
     options.document_url = NULL;
     status = hpar_links(m->document, root, &options, take_link, &c);
   }
-  return !status && c.fine && add_kinds(&c) && add_positive(t, HP_LINK_SCHEMES, "http", c.http) &&
-         add_positive(t, HP_LINK_SCHEMES, "https", c.https) &&
+  return !status && c.fine && add_kinds(&c) && add_origin(&c) &&
          add_positive(t, HP_COUNTERS, "links_invalid", c.invalid) &&
          add_positive(t, HP_COUNTERS, "links_to_same_host", c.same) &&
          add_positive(t, HP_COUNTERS, "links_to_other_hosts", c.other) &&
