@@ -565,13 +565,19 @@ class Corpus(unittest.TestCase):
         corpus = os.path.join(os.path.dirname(HPAR), "hpar-corpus")
         with open(os.path.join(ROOT, "corpus", "profiles", "bbc.json"), encoding="utf-8") as file:
             text = file.read()
-        for wrong in ("", "{}", "[1", text[:2000], text.replace('"contexts": [[', '"contexts": [[999,'), '{"tags": 3}', "[" * 100000):
+        stream = re.search(r'"stream": \[(.*)\]', text)[1]
+        wrong_streams = [text.replace(stream, wrong) for wrong in ("", "-1", "5", "0", "3,1,99", "99999998", "100005,1", '"x"', f"{stream},7,1")]
+        for wrong in ("", "{}", "[1", text[:2000], '{"tags": 3}', "[" * 100000, text.replace('"body": ', '"body": 99999'), *wrong_streams):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
                 file.write(wrong)
                 file.flush()
                 done = subprocess.run([corpus, "generate", "--like", file.name], stdout=subprocess.DEVNULL,
                                       stderr=subprocess.PIPE, check=False)
                 self.assertEqual(done.returncode, 1, wrong[:40])
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:  # a body without text ends
+            file.write(re.sub(r'"body": \d+', '"body": 0', text.replace(stream, "2")))
+            file.flush()
+            subprocess.run([corpus, "generate", "--like", file.name, "--size", "40K"], stdout=subprocess.DEVNULL, check=True, timeout=20)
 
     def test_manifest(self):
         with open(os.path.join(ROOT, "corpus", "manifest.tsv"), encoding="utf-8") as file:

@@ -29,7 +29,6 @@ def analyse(data):
         mean = numbers.geometric(ratios)
         table.row("geometric mean", "of ratios", "of ratios", Number(mean, "", 2), MEETS if abs(mean - 1) <= 0.15 else MISSES)
     if far:
-        result.missed(MISSES, f"The generator keeps lengths and frequencies, but the number of tokens, which the speed depends on, is off by up to "
-                              f"{100 * tokens:.0f}%.")
+        result.missed(MISSES, f"A generated page has the model's tokens (off by up to {100 * tokens:.0f}%) and other text.")
     result.why = f"more than 15% off: {'; '.join(far)}" if far else "all within 15%"
     return result

@@ -6,63 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the kind of the next token */
-enum { TEXT, WHITE, CLOSE, COMMENT, DOCTYPE, START, END, SELF_CLOSED };
-/* the kind of the previous token */
-enum { FIRST, AFTER_TEXT, AFTER_ELEMENT, AFTER_COMMENT, AFTER_VOID, PLACES };
-enum { DEEPEST = 64, STACK = 512 };
+/* the kind of a token; scripts/measure-profile has the same list */
+enum { TEXT, WHITE, CLOSE, COMMENT, DOCTYPE, START, END, RAW_TEXT, KINDS };
+enum { STACK = 512, MARK = 4 };
 
-/* A deck of cards. It deals the cards in random order, each once, and then starts again. Card i
- * occurs counts[i] times. */
-typedef struct deck {
-  size_t count, left;
-  uint32_t *cards, *counts, *rest;
-} deck;
+typedef enum quote { DOUBLE, SINGLE, BARE, NONE } quote;
 
-typedef struct context {
-  unsigned depth, parent, top, last;
-  deck next;
-} context;
+typedef struct attribute {
+  uint32_t name;
+  quote quote;
+} attribute;
 
-typedef struct element {
-  deck attribute_counts, attributes; /* of its start tags */
-  deck text;
-  bool has_text, is_void, is_raw;
-  double repeats; /* per thousand: elements equal to the last one in the same place */
-} element;
-
-/* The byte range of an element in the page. */
-typedef struct stretch {
-  size_t begin, end;
-} stretch;
+/* A start tag with its attributes, without their values. */
+typedef struct shape {
+  uint32_t tag;
+  bool is_self_closed;
+  attribute *attributes;
+  size_t count;
+} shape;
 
 struct like {
   value *json;
-  size_t bytes, tag_count, attribute_count, context_count;
+  size_t bytes, tag_count, attribute_count, shape_count, length, body;
   const char **tags, **attributes;
-  element *elements; /* by tag */
-  deck *values;      /* by attribute: lengths */
-  context *contexts;
-  uint32_t *by_place; /* context + 1 by depth, parent, top and last; 0: none */
-  stretch *lasts;     /* by context and tag: the last element that started there; end 0: none */
-  deck rest_text, rest_values, white, comments, quotes;
+  bool *is_void, *is_script; /* by tag */
+  shape *shapes;
+  uint32_t *stream; /* of `length` numbers; `body` is the index after the start tag of body */
   double prose_outside, prose_entities, prose_lines, prose_spaces;
-  double script_outside, script_less, script_lines, script_quotes;
-  double value_outside, value_entities;
+  double script_outside, script_less, script_lines, script_quotes, script_brackets, script_backslashes;
+  double value_outside, value_entities, value_quotes;
 };
 
 typedef struct author {
   like *model;
   buffer *page;
   random_state random;
-  unsigned stack[STACK];
-  size_t begins[STACK];   /* of the start tags in the page */
-  uint32_t places[STACK]; /* contexts of the start tags */
+  uint32_t stack[STACK];
   size_t depth;
-  unsigned last;
-  uint32_t context;
-  size_t longest; /* maximum bytes of a repeated element */
+  size_t at; /* in the stream */
 } author;
+
+/* The length of a text in the stream is four times its bytes, plus flags: the text has references,
+ * or characters outside ASCII. */
+enum { REFERENCES = 1, OUTSIDE = 2, UNIT = 4 };
+typedef void write_fn(author *by, size_t length, unsigned flags);
 
 static void *zeroed(size_t count, size_t size) {
   void *items = calloc(count ? count : 1, size);
@@ -70,60 +57,14 @@ static void *zeroed(size_t count, size_t size) {
   return items;
 }
 
-static void deck_open(deck *deck, size_t count) {
-  *deck = (struct deck){.count = count};
-  deck->cards = zeroed(count, sizeof(uint32_t));
-  deck->counts = zeroed(count, sizeof(uint32_t));
-  deck->rest = zeroed(count, sizeof(uint32_t));
-}
-
-static void deck_close(deck *deck) {
-  free(deck->cards);
-  free(deck->counts);
-  free(deck->rest);
-}
-
-static bool of_numbers(const value *list) {
-  if (!list || list->kind != VALUE_LIST) return false;
+static bool of_numbers(const value *list, size_t least) {
+  if (!list || list->kind != VALUE_LIST || list->count < least) return false;
   for (size_t i = 0; i < list->count; i++)
-    if (list->items[i].kind != VALUE_NUMBER || list->items[i].number < 0 || list->items[i].number > 4e9) return false;
+    if (list->items[i].kind != VALUE_NUMBER || list->items[i].number < 0 || list->items[i].number > 1e9) return false;
   return true;
 }
 
-/* Reads [length, ...], each length once. */
-static bool deck_of_lengths(deck *deck, const value *list) {
-  if (!of_numbers(list)) return false;
-  deck_open(deck, list->count);
-  for (size_t i = 0; i < list->count; i++) {
-    deck->cards[i] = (uint32_t)list->items[i].number;
-    deck->counts[i] = 1;
-  }
-  return true;
-}
-
-/* Reads [card, count, ...] from item `from` on. */
-static bool deck_of_pairs(deck *deck, const value *list, size_t from) {
-  if (!of_numbers(list) || list->count < from || (list->count - from) % 2) return false;
-  deck_open(deck, (list->count - from) / 2);
-  for (size_t i = 0; i < deck->count; i++) {
-    deck->cards[i] = (uint32_t)list->items[from + 2 * i].number;
-    deck->counts[i] = (uint32_t)list->items[from + 2 * i + 1].number;
-  }
-  return true;
-}
-
-static uint32_t deal(deck *deck, random_state *random, uint32_t otherwise) {
-  if (!deck->left) {
-    for (size_t i = 0; i < deck->count; i++) deck->left += deck->rest[i] = deck->counts[i];
-    if (!deck->left) return otherwise;
-  }
-  size_t at = random_below(random, deck->left--), i = 0;
-  while (at >= deck->rest[i]) at -= deck->rest[i++];
-  deck->rest[i]--;
-  return deck->cards[i];
-}
-
-static void reshuffle(deck *deck) { deck->left = 0; }
+static uint32_t number_at(const value *list, size_t i) { return (uint32_t)list->items[i].number; }
 
 static bool is_one_of(const char *name, const char *list) {
   size_t n = strlen(name);
@@ -143,68 +84,82 @@ static bool read_names(const value *list, const char ***names, size_t *count) {
   return true;
 }
 
-static bool read_elements(like *m, const value *json) {
-  const value *texts = value_member(json, "text"), *starts = value_member(json, "tag_attributes");
-  const value *repeats = value_member(json, "repeats");
-  m->elements = zeroed(m->tag_count, sizeof *m->elements);
+static bool read_tags(like *m) {
+  if (!read_names(value_member(m->json, "tags"), &m->tags, &m->tag_count)) return false;
+  m->is_void = zeroed(m->tag_count, sizeof *m->is_void);
+  m->is_script = zeroed(m->tag_count, sizeof *m->is_script);
   for (size_t i = 0; i < m->tag_count; i++) {
-    element *e = &m->elements[i];
-    e->is_void = is_one_of(m->tags[i], "  area base br col embed hr img input link meta param source track wbr ");
-    e->is_raw = is_one_of(m->tags[i], "  script style ");
-    if (!e->is_raw) e->repeats = 1000 * value_number(repeats, m->tags[i], 0);
-    const value *lengths = value_member(texts, m->tags[i]), *start = value_member(starts, m->tags[i]);
-    e->has_text = lengths != NULL;
-    if (lengths && !deck_of_lengths(&e->text, lengths)) return false;
-    if (!start) continue;
-    if (!deck_of_lengths(&e->attribute_counts, value_member(start, "counts"))) return false;
-    if (!deck_of_pairs(&e->attributes, value_member(start, "names"), 0)) return false;
-    for (size_t k = 0; k < e->attributes.count; k++)
-      if (e->attributes.cards[k] >= m->attribute_count) return false;
-  }
-  return deck_of_lengths(&m->rest_text, value_member(texts, "#rest"));
-}
-
-static bool read_values(like *m, const value *json) {
-  const value *lengths = value_member(json, "value_lengths"), *kinds = value_member(json, "quotes");
-  m->values = zeroed(m->attribute_count, sizeof *m->values);
-  for (size_t i = 0; i < m->attribute_count; i++) {
-    const value *own = value_member(lengths, m->attributes[i]);
-    if (own && !deck_of_lengths(&m->values[i], own)) return false;
-  }
-  static const char *const names[] = {"double", "single", "bare", "none"};
-  deck_open(&m->quotes, 4);
-  for (uint32_t i = 0; i < 4; i++) {
-    m->quotes.cards[i] = i;
-    m->quotes.counts[i] = (uint32_t)(10000 * value_number(kinds, names[i], i ? 0 : 1));
-  }
-  return deck_of_lengths(&m->rest_values, value_member(lengths, "#rest"));
-}
-
-static size_t place(const like *m, size_t depth, unsigned parent, unsigned top, unsigned last) {
-  return (((depth < DEEPEST ? depth : DEEPEST) * m->tag_count + parent) * m->tag_count + top) * PLACES + last;
-}
-
-static bool read_contexts(like *m, const value *json) {
-  const value *list = value_member(json, "contexts");
-  if (!list || list->kind != VALUE_LIST) return false;
-  m->contexts = zeroed(list->count, sizeof *m->contexts);
-  m->by_place = zeroed((DEEPEST + 1) * m->tag_count * m->tag_count * PLACES, sizeof *m->by_place);
-  m->lasts = zeroed(list->count * m->tag_count, sizeof *m->lasts);
-  for (size_t i = 0; i < list->count; i++) {
-    context *c = &m->contexts[i];
-    const value *item = &list->items[i];
-    if (!deck_of_pairs(&c->next, item, 4)) return false;
-    m->context_count++;
-    c->depth = (unsigned)item->items[0].number;
-    c->parent = (unsigned)item->items[1].number;
-    c->top = (unsigned)item->items[2].number;
-    c->last = (unsigned)item->items[3].number;
-    if (c->depth > DEEPEST || c->parent >= m->tag_count || c->top >= m->tag_count || c->last >= PLACES) return false;
-    for (size_t k = 0; k < c->next.count; k++)
-      if (c->next.cards[k] / 8 >= m->tag_count) return false;
-    m->by_place[place(m, c->depth, c->parent, c->top, c->last)] = (uint32_t)i + 1;
+    m->is_void[i] = is_one_of(m->tags[i], "  area base br col embed hr img input link meta param source track wbr ");
+    m->is_script[i] = is_one_of(m->tags[i], "  script style ");
   }
   return true;
+}
+
+/* Reads [tag, self-closed, attribute, quote, ...] for each shape. */
+static bool read_shapes(like *m) {
+  const value *list = value_member(m->json, "shapes");
+  if (!list || list->kind != VALUE_LIST) return false;
+  m->shapes = zeroed(list->count, sizeof *m->shapes);
+  for (; m->shape_count < list->count; m->shape_count++) {
+    const value *item = &list->items[m->shape_count];
+    if (!of_numbers(item, 2) || item->count % 2) return false;
+    shape *s = &m->shapes[m->shape_count];
+    *s = (shape){.tag = number_at(item, 0), .is_self_closed = number_at(item, 1), .count = item->count / 2 - 1};
+    s->attributes = zeroed(s->count, sizeof *s->attributes);
+    for (size_t i = 0; i < s->count; i++) {
+      uint32_t name = number_at(item, 2 * i + 2), kind = number_at(item, 2 * i + 3);
+      s->attributes[i] = (attribute){name, (quote)kind};
+      if (name >= m->attribute_count || kind > NONE) {
+        m->shape_count++;
+        return false;
+      }
+    }
+    if (s->tag >= m->tag_count) {
+      m->shape_count++;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Returns the index after the token at `at`, or 0 if it is wrong. */
+static size_t token_end(const like *m, size_t at) {
+  uint32_t code = m->stream[at++], index = code / KINDS;
+  switch (code % KINDS) {
+    case TEXT:
+    case WHITE: at++; break;
+    case RAW_TEXT:
+    case COMMENT:
+      if (at + 2 > m->length || m->stream[at + 1] > m->length) return 0;
+      at += 2 + 2 * (size_t)m->stream[at + 1];
+      break;
+    case START:
+      if (index >= m->shape_count) return 0;
+      for (size_t i = 0; i < m->shapes[index].count; i++) at += m->shapes[index].attributes[i].quote != NONE;
+      break;
+    case END:
+      if (index >= m->tag_count) return 0;
+      break;
+    default: break;
+  }
+  return at <= m->length ? at : 0;
+}
+
+static bool read_stream(like *m) {
+  const value *list = value_member(m->json, "stream");
+  if (!of_numbers(list, 1)) return false;
+  m->length = list->count;
+  m->stream = zeroed(m->length, sizeof *m->stream);
+  for (size_t i = 0; i < m->length; i++) m->stream[i] = number_at(list, i);
+  size_t body = (size_t)value_number(m->json, "body", 0);
+  bool found = !body;
+  for (size_t at = 0; at < m->length;) {
+    at = token_end(m, at);
+    if (!at) return false;
+    found |= at == body;
+  }
+  m->body = body < m->length ? body : 0;
+  return found;
 }
 
 like *like_read(const char *json, size_t length) {
@@ -213,10 +168,8 @@ like *like_read(const char *json, size_t length) {
   const value *j = m->json, *prose = value_member(j, "prose"), *script = value_member(j, "script"),
               *values = value_member(j, "values");
   m->bytes = (size_t)value_number(j, "utf8_bytes", 0);
-  bool fine = j && read_names(value_member(j, "tags"), &m->tags, &m->tag_count) && m->tag_count &&
-              read_names(value_member(j, "attributes"), &m->attributes, &m->attribute_count) && read_elements(m, j) &&
-              read_values(m, j) && read_contexts(m, j) && deck_of_lengths(&m->white, value_member(j, "white")) &&
-              deck_of_lengths(&m->comments, value_member(j, "comments"));
+  bool fine = j && read_tags(m) && read_names(value_member(j, "attributes"), &m->attributes, &m->attribute_count) &&
+              read_shapes(m) && read_stream(m);
   if (!fine) {
     like_free(m);
     return NULL;
@@ -229,29 +182,23 @@ like *like_read(const char *json, size_t length) {
   m->script_less = value_number(script, "less_than", 0);
   m->script_lines = value_number(script, "lines", 20);
   m->script_quotes = value_number(script, "quotes", 0);
+  m->script_brackets = value_number(script, "brackets", 0);
+  m->script_backslashes = value_number(script, "backslashes", 0);
   m->value_outside = value_number(values, "outside_ascii", 0);
   m->value_entities = value_number(values, "entities", 0);
+  m->value_quotes = value_number(values, "quotes", 0);
   return m;
 }
 
 void like_free(like *m) {
   if (!m) return;
-  for (size_t i = 0; m->elements && i < m->tag_count; i++) {
-    deck_close(&m->elements[i].attribute_counts);
-    deck_close(&m->elements[i].attributes);
-    deck_close(&m->elements[i].text);
-  }
-  for (size_t i = 0; m->values && i < m->attribute_count; i++) deck_close(&m->values[i]);
-  for (size_t i = 0; i < m->context_count; i++) deck_close(&m->contexts[i].next);
-  deck *decks[] = {&m->rest_text, &m->rest_values, &m->white, &m->comments, &m->quotes};
-  for (size_t i = 0; i < 5; i++) deck_close(decks[i]);
+  for (size_t i = 0; i < m->shape_count; i++) free(m->shapes[i].attributes);
   free(m->tags);
   free(m->attributes);
-  free(m->elements);
-  free(m->values);
-  free(m->contexts);
-  free(m->by_place);
-  free(m->lasts);
+  free(m->is_void);
+  free(m->is_script);
+  free(m->shapes);
+  free(m->stream);
   value_free(m->json);
   free(m);
 }
@@ -279,13 +226,13 @@ static size_t outside(author *by) {
   return 2;
 }
 
-static void prose(author *by, size_t length) {
+static void prose(author *by, size_t length, unsigned flags) {
   const like *m = by->model;
   static const char *const entities[] = {"&nbsp;", "&amp;", "&#183;", "&quot;", "&copy;"};
   for (size_t n = 0; n < length;) {
-    if (n + 3 <= length && happens(by, m->prose_outside)) {
+    if (flags & OUTSIDE && n + 3 <= length && happens(by, m->prose_outside)) {
       n += outside(by);
-    } else if (n + 6 <= length && happens(by, m->prose_entities)) {
+    } else if (flags & REFERENCES && n + 6 <= length && happens(by, m->prose_entities)) {
       const char *entity = RANDOM_OF(&by->random, entities);
       text(by, entity);
       n += strlen(entity);
@@ -298,19 +245,21 @@ static void prose(author *by, size_t length) {
 }
 
 /* Writes a script without "</" and "<!--": a space follows each "<". */
-static void script(author *by, size_t length) {
+static void script(author *by, size_t length, unsigned flags) {
   const like *m = by->model;
   for (size_t n = 0; n < length;) {
-    if (n + 3 <= length && happens(by, m->script_outside)) {
+    if (flags & OUTSIDE && n + 3 <= length && happens(by, m->script_outside)) {
       n += outside(by);
     } else if (n + 2 <= length && happens(by, m->script_less)) {
       text(by, "< ");
       n += 2;
     } else {
-      char c = happens(by, m->script_lines)     ? '\n'
-               : happens(by, m->script_quotes)  ? '"'
-               : random_chance(&by->random, 12) ? ".,;()=+ "[random_below(&by->random, 8)]
-                                                : letter(by);
+      char c = happens(by, m->script_lines)         ? '\n'
+               : happens(by, m->script_quotes)      ? '"'
+               : happens(by, m->script_brackets)    ? "(){}()[]"[random_below(&by->random, 8)]
+               : happens(by, m->script_backslashes) ? '\\'
+               : random_chance(&by->random, 12)     ? ".,;=+ "[random_below(&by->random, 6)]
+                                                    : letter(by);
       buffer_byte(by->page, c);
       n++;
     }
@@ -322,14 +271,33 @@ static void white(author *by, size_t length) {
   for (size_t n = 1; n < length; n++) text(by, n % 24 ? " " : "\n");
 }
 
-static void attribute_value(author *by, size_t length, bool bare) {
+/* Writes a text. The numbers are its length, the number of marks, and for each mark the bytes
+ * before it and whether it is an end tag. */
+static void with_marks(author *by, write_fn *fill, const uint32_t *numbers) {
+  size_t left = numbers[0] / UNIT;
+  unsigned flags = numbers[0] % UNIT;
+  uint32_t count = numbers[1];
+  const uint32_t *marks = numbers + 2;
+  for (uint32_t i = 0; i < count; i++, marks += 2) {
+    size_t before = marks[0] < left ? marks[0] : left;
+    fill(by, before, flags);
+    left -= before;
+    if (left < MARK) break;
+    text(by, marks[1] ? "</i>" : "<i> ");
+    left -= MARK;
+  }
+  fill(by, left, flags);
+}
+
+static void attribute_value(author *by, size_t length, unsigned flags, bool bare) {
   const like *m = by->model;
   for (size_t n = 0; n < length;) {
-    if (!bare && n + 3 <= length && happens(by, m->value_outside)) {
+    if (flags & OUTSIDE && n + 3 <= length && happens(by, m->value_outside)) {
       n += outside(by);
-    } else if (n + 5 <= length && happens(by, m->value_entities)) {
-      text(by, "&amp;");
-      n += 5;
+    } else if (flags & REFERENCES && n + 6 <= length && happens(by, m->value_entities)) {
+      bool quotes = m->value_quotes > 0.5;
+      text(by, quotes ? "&quot;" : "&amp;");
+      n += quotes ? 6 : 5;
     } else {
       char c = !bare && n && random_chance(&by->random, 8) ? ' '
                : n && random_chance(&by->random, 8)        ? '-'
@@ -340,164 +308,74 @@ static void attribute_value(author *by, size_t length, bool bare) {
   }
 }
 
-static void attributes(author *by, element *e) {
-  like *m = by->model;
-  uint32_t count = deal(&e->attribute_counts, &by->random, 0), used[32];
-  for (uint32_t i = 0, tries = 0; i < count && i < 32; i++) {
-    uint32_t name = deal(&e->attributes, &by->random, UINT32_MAX);
-    bool again = false;
-    for (uint32_t k = 0; k < i; k++) again |= used[k] == name;
-    if (name == UINT32_MAX || (again && tries++ >= 32)) return;
-    if (again) {
-      i--;
-      continue;
-    }
-    used[i] = name;
-    uint32_t quote = deal(&m->quotes, &by->random, 0);
-    buffer_format(by->page, " %s", m->attributes[name]);
-    if (quote == 3) continue;
-    deck *lengths = m->values[name].count ? &m->values[name] : &m->rest_values;
-    uint32_t length = deal(lengths, &by->random, 4);
-    text(by, quote == 0 ? "=\"" : quote == 1 ? "='" : "=");
-    attribute_value(by, quote == 2 && !length ? 1 : length, quote == 2);
-    text(by, quote == 0 ? "\"" : quote == 1 ? "'" : "");
+static void start_tag(author *by, const shape *s, const uint32_t *lengths) {
+  const like *m = by->model;
+  buffer_format(by->page, "<%s", m->tags[s->tag]);
+  for (size_t i = 0; i < s->count; i++) {
+    quote q = s->attributes[i].quote;
+    buffer_format(by->page, " %s", m->attributes[s->attributes[i].name]);
+    if (q == NONE) continue;
+    uint32_t length = *lengths / UNIT, flags = *lengths % UNIT;
+    lengths++;
+    text(by, q == DOUBLE ? "=\"" : q == SINGLE ? "='" : "=");
+    attribute_value(by, q == BARE && !length ? 1 : length, flags, q == BARE);
+    text(by, q == DOUBLE ? "\"" : q == SINGLE ? "'" : "");
   }
+  text(by, s->is_self_closed ? " />" : ">");
+  if (!m->is_void[s->tag] && !s->is_self_closed && by->depth < STACK) by->stack[by->depth++] = s->tag;
 }
 
-static unsigned top(const author *by) { return by->depth ? by->stack[by->depth - 1] : 0; }
-
-static stretch *last_one(author *by, uint32_t context, unsigned tag) {
-  return &by->model->lasts[context * by->model->tag_count + tag];
-}
-
-/* Repeats the last element that started in the same place. Returns false if there is none. */
-static bool again(author *by, unsigned tag) {
-  stretch last = *last_one(by, by->context, tag);
-  if (!last.end || last.end - last.begin > by->longest || !happens(by, by->model->elements[tag].repeats)) return false;
-  buffer copy = {0};
-  buffer_add(&copy, by->page->bytes + last.begin, last.end - last.begin);
-  buffer_add(by->page, copy.bytes, copy.length);
-  buffer_free(&copy);
-  by->last = AFTER_ELEMENT;
-  return true;
-}
-
-static void start_tag(author *by, unsigned tag, bool self_closed) {
-  element *e = &by->model->elements[tag];
-  if (!e->is_void && !self_closed && again(by, tag)) return;
-  size_t begin = by->page->length;
-  buffer_format(by->page, "<%s", by->model->tags[tag]);
-  attributes(by, e);
-  text(by, self_closed ? " />" : ">");
-  if (e->is_void || self_closed || by->depth == STACK) {
-    by->last = AFTER_VOID;
-  } else {
-    by->begins[by->depth] = begin;
-    by->places[by->depth] = by->context;
-    by->stack[by->depth++] = tag;
-    by->last = FIRST;
-  }
-}
-
-static void close_top(author *by) {
-  unsigned tag = top(by);
+static void end_tag(author *by, uint32_t tag) {
   buffer_format(by->page, "</%s>", by->model->tags[tag]);
-  if (by->depth) {
-    by->depth--;
-    *last_one(by, by->places[by->depth], tag) = (stretch){by->begins[by->depth], by->page->length};
-  }
-  by->last = AFTER_ELEMENT;
-}
-
-/* Writes an end tag of an element that is not the innermost. All elements in it have no end tag. */
-static void end_tag(author *by, unsigned tag) {
-  buffer_format(by->page, "</%s>", by->model->tags[tag]);
-  for (size_t at = by->depth; at > 2; at--) {
+  for (size_t at = by->depth; at > 0; at--) {
     if (by->stack[at - 1] != tag) continue;
     by->depth = at - 1;
-    by->last = AFTER_ELEMENT;
     return;
   }
 }
 
-static bool is_named(const author *by, const char *name) { return !strcmp(by->model->tags[top(by)], name); }
-
-/* Returns the context of the model. If the model has no such context, returns the context with the
- * same tags at the nearest depth, or else the end of the element. At the top level any context of
- * the top level may follow. */
-static uint32_t next_token(author *by) {
-  like *m = by->model;
-  unsigned parent = by->depth > 1 ? by->stack[by->depth - 2] : 0;
-  for (size_t distance = 0; distance <= DEEPEST; distance++) {
-    for (int up = 0; up < 2; up++) {
-      size_t depth = up ? by->depth + distance : by->depth - distance;
-      if (depth > DEEPEST && distance) continue;
-      uint32_t found = m->by_place[place(m, depth, parent, top(by), by->last)];
-      if (!found) continue;
-      by->context = found - 1;
-      return deal(&m->contexts[found - 1].next, &by->random, CLOSE);
-    }
-  }
-  if (by->depth > 2) return CLOSE;
-  for (size_t i = 0; i < m->context_count; i++)
-    if (m->contexts[i].top == top(by) && m->contexts[i].last == AFTER_ELEMENT) {
-      by->context = (uint32_t)i;
-      return deal(&m->contexts[i].next, &by->random, TEXT);
-    }
-  return TEXT;
+static void close_top(author *by) {
+  if (by->depth) buffer_format(by->page, "</%s>", by->model->tags[by->stack[--by->depth]]);
 }
 
 static void token(author *by) {
-  like *m = by->model;
-  uint32_t card = next_token(by), tag = card / 8;
-  element *e = &m->elements[top(by)];
-  switch (card % 8) {
-    case TEXT: {
-      uint32_t length = deal(e->has_text ? &e->text : &m->rest_text, &by->random, 5);
-      if (e->is_raw)
-        script(by, length);
-      else
-        prose(by, length);
-      by->last = AFTER_TEXT;
-      break;
-    }
-    case WHITE:
-      white(by, deal(&m->white, &by->random, 1));
-      if (by->last != FIRST) by->last = AFTER_TEXT;
-      break;
-    case CLOSE:
-      if (by->depth && !is_named(by, "html") && !is_named(by, "body"))
-        close_top(by);
-      else
-        by->last = AFTER_ELEMENT;
-      break;
+  const like *m = by->model;
+  const uint32_t *numbers = &m->stream[by->at + 1];
+  uint32_t code = m->stream[by->at], index = code / KINDS;
+  bool in_script = by->depth && m->is_script[by->stack[by->depth - 1]];
+  by->at = token_end(m, by->at);
+  switch (code % KINDS) {
+    case TEXT: prose(by, numbers[0] / UNIT, numbers[0] % UNIT); break;
+    case WHITE: white(by, numbers[0]); break;
+    case RAW_TEXT: with_marks(by, in_script ? script : prose, numbers); break;
     case COMMENT:
       text(by, "<!--");
-      prose(by, deal(&m->comments, &by->random, 8));
+      with_marks(by, prose, numbers);
       text(by, "-->");
-      by->last = AFTER_COMMENT;
       break;
-    case DOCTYPE:
-      if (!by->page->length) text(by, "<!DOCTYPE html>\n");
-      break;
-    case END: end_tag(by, tag); break;
-    default: start_tag(by, tag, card % 8 == SELF_CLOSED);
+    case DOCTYPE: text(by, "<!DOCTYPE html>"); break;
+    case START: start_tag(by, &m->shapes[index], numbers); break;
+    case END: end_tag(by, index); break;
+    default: close_top(by);
   }
 }
 
 void like_write(like *m, size_t size, uint64_t seed, buffer *page) {
-  author by = {.model = m, .page = page, .random = {seed}, .longest = m->bytes / 16};
-  deck *decks[] = {&m->rest_text, &m->rest_values, &m->white, &m->comments, &m->quotes};
-  for (size_t i = 0; i < 5; i++) reshuffle(decks[i]);
-  for (size_t i = 0; i < m->context_count; i++) reshuffle(&m->contexts[i].next);
-  memset(m->lasts, 0, m->context_count * m->tag_count * sizeof *m->lasts);
-  for (size_t i = 0; i < m->attribute_count; i++) reshuffle(&m->values[i]);
-  for (size_t i = 0; i < m->tag_count; i++) {
-    reshuffle(&m->elements[i].attribute_counts);
-    reshuffle(&m->elements[i].attributes);
-    reshuffle(&m->elements[i].text);
+  author by = {.model = m, .page = page, .random = {seed}};
+  size_t body_depth = 0;
+  size_t last = SIZE_MAX;       /* length of the page when the stream last ended */
+  bool once = size == m->bytes; /* the whole stream, whatever its length is */
+  while (once ? by.at < m->length : page->length < size) {
+    if (by.at == m->length) {
+      while (by.depth > body_depth) close_top(&by);
+      if (page->length == last) break;
+      last = page->length;
+      by.at = m->body;
+    }
+    token(&by);
+    if (by.at == m->body) body_depth = by.depth;
   }
-  while (page->length < size) token(&by);
-  while (by.depth) close_top(&by);
-  text(&by, "\n");
+  /* The stream has no end tags of body and html. The model may leave many elements open. */
+  while (!once && by.depth) close_top(&by);
+  text(&by, once ? "</body></html>\n" : "\n");
 }

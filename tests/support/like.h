@@ -2,9 +2,9 @@
 #define TESTS_SUPPORT_LIKE_H
 
 /* Generates documents that are like a page. The model is the output of scripts/measure-profile for
- * that page: which token follows which, at which depth, with which lengths. The generator deals
- * counts and lengths as cards from a deck, and repeats a card only after the whole deck. Therefore
- * a document of the model's size has about the contents of the model. */
+ * that page: its tokens in their order, with the lengths of texts and attribute values. A document
+ * of the model's size has the structure of the model and other text. A longer document repeats the
+ * body. */
 
 #include "support/buffer.h"
 
