@@ -4,6 +4,7 @@
 #include "html/tokenizer/content.h"
 #include "html/tree/query.h"
 #include "html/tree/watched.h"
+#include "speculation/outer_prediction.h"
 #include "speculation/worker/budget.h"
 #include "speculation/worker/progress.h"
 #include "speculation/worker/segment.h"
@@ -98,18 +99,13 @@ static bool is_at_end(chunk_run *r) {
   return false;
 }
 
-/* Returns the mode of the outer context after it adopts the worker's open elements. */
-static uint8_t adopted_mode(const hp_builder *b) {
-  return b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION || b->mode == HP_IN_TEXT ? HP_IN_BODY : b->mode;
-}
-
 /* Ends the segment where other hypotheses join this one, with open elements or without. */
 static void join(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const hp_builder *b = &w->engine.builder;
   const hp_open_element *top = b->top;
-  uint8_t mode = b->depth ? adopted_mode(b) : outer->base_mode;
+  uint8_t mode = b->depth ? hp_adopted_mode(b) : outer->base_mode;
   bool html = b->depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
   uint8_t ns = html ? HPAR_NAMESPACE_HTML : top->ns;
   outer->now.end = r->at;
@@ -235,41 +231,19 @@ static void split_token(chunk_run *r) {
   hp_speculative_token(b, r->token);
 }
 
-static bool is_table_part(const hp_token *t) {
-  switch (t->name) {
-    case HP_TABLE:
-    case HP_CAPTION:
-    case HP_COL:
-    case HP_COLGROUP:
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
-    case HP_TR:
-    case HP_TD:
-    case HP_TH: return t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
-    default: return false;
-  }
-}
-
 /* Predicts the mode and the namespace of the outer context after the merger runs the deferred
  * token. */
 static void predict_outer_context(chunk_run *r, uint8_t *mode, uint8_t *ns) {
   hp_worker *w = r->worker;
-  const hp_builder *b = &w->engine.builder;
-  hp_outer_context *outer = &w->outer;
-  const hp_token *t = r->token;
+  hp_builder *b = &w->engine.builder;
   const hp_strategy *strategy = r->plan->strategy;
-  /* The merger runs a start tag on top of the worker's open elements, some of which may stay open.
-   */
-  bool on_top = t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_TEMPLATE];
-  if (on_top && !strategy->mode_after) *mode = adopted_mode(b);
-  outer->fostered = !strategy->mode_after && ((outer->fostered && !is_table_part(t)) || hp_is_fostered(*mode, t));
-  *mode = strategy->mode_after ? strategy->mode_after(w, *mode, t) : hp_predicted_mode(*mode, t);
-  *ns = hp_predicted_namespace(*ns, b, t);
-  /* A head has no foreign content. */
-  if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
-  if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_SVG || t->name == HP_MATH))
-    outer->outer_ns = HPAR_NAMESPACE_HTML;
+  if (strategy->mode_after) {
+    w->outer.fostered = false;
+    *mode = strategy->mode_after(w, *mode, r->token);
+  } else {
+    hp_predict_mode_after(b, r->token, mode);
+  }
+  hp_predict_namespace_after(b, r->token, mode, ns);
 }
 
 /* Ends the segment with the token, which the merger runs. */
