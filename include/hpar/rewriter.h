@@ -207,12 +207,21 @@ typedef struct hpar_rewrite_options {
   uint32_t max_depth;   /* open elements; default: none. HPAR_LIMIT_DEPTH */
   uint64_t max_input;   /* bytes; default: none. HPAR_LIMIT_INPUT */
   uint64_t max_time_ns; /* since begin; default: none. HPAR_LIMIT_TIME */
-  /* The threads of hpar_rewrite_many, with the calling one, up to HPAR_MAX_THREADS; 0: one for each
-   * usable core */
+  /* The threads, with the calling one, up to HPAR_MAX_THREADS; 0: one for each usable core, except
+   * that HPAR_MODE_AUTO then uses one for an input */
   unsigned threads;
-  uint32_t reserved_half; /* zero */
-  /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
-   * them before it returns */
+  /* How one input is rewritten. Each mode has the same output and calls the same callbacks.
+   * - HPAR_MODE_PARALLEL: several threads rewrite each feed of at least 64 KB.
+   * - HPAR_MODE_AUTO: the same for feeds of at least 256 KB, if `threads` is above 1.
+   * - HPAR_MODE_SEQUENTIAL: one thread. hpar_rewrite_many ignores the mode and takes this one.
+   * - HPAR_MODE_PIPELINED is not accepted.
+   * One thread always rewrites in these cases:
+   * - A rule has a callback, a limit, `implied`, or actions on texts, comments or the doctype.
+   * - A selector counts or compares siblings, or reads languages or the state of form controls.
+   * - The options have a fragment, or a limit of memory, time or depth. The input is UTF-16. */
+  hpar_mode mode;
+  /* the caller's executor for hpar_rewrite_many, as in hpar_parallel_options; NULL: the library
+   * starts threads and ends them before it returns */
   hpar_run_fn run;
   void *run_context;
   uint64_t reserved[1]; /* zero */

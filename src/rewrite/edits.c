@@ -12,6 +12,7 @@ void hp_sink_open(hp_sink *s, hpar_write_fn write, void *context) {
   s->context = context;
   s->written = 0;
   s->status = HPAR_OK;
+  s->writes_at_once = false;
   s->length = 0;
 }
 
@@ -33,8 +34,8 @@ void hp_sink_flush(hp_sink *s) {
 
 void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
   if (!length) return;
-  if (!s->buffer && length < HP_SINK_BYTES) s->buffer = hp_allocate(HP_SINK_BYTES);
-  if (!s->buffer) {
+  if (!s->buffer && length < HP_SINK_BYTES && !s->writes_at_once) s->buffer = hp_allocate(HP_SINK_BYTES);
+  if (!s->buffer || s->writes_at_once) {
     deliver(s, bytes, length);
     return;
   }
@@ -76,6 +77,7 @@ static hp_edit *add(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *
   hp_grow_tight(&e->items, &e->capacity, e->count + 1, unwind);
   hp_edit *edit = &e->items[e->count++];
   *edit = (hp_edit){position, resume, 0};
+  if (!e->total) e->first_insertion = resume == position ? position : UINT64_MAX;
   if (resume != position || e->last_position != position || e->last_resume != position) e->total++;
   e->last_position = position;
   e->last_resume = resume;

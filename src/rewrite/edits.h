@@ -22,7 +22,8 @@ typedef struct hp_sink {
   hpar_write_fn write; /* NULL: none */
   void *context;
   uint64_t written;
-  hpar_status status; /* of the first write that failed */
+  hpar_status status;  /* of the first write that failed */
+  bool writes_at_once; /* pieces of any length */
   uint32_t length;
   char *buffer; /* of HP_SINK_BYTES; NULL until a piece is shorter */
 } hp_sink;
@@ -36,6 +37,8 @@ typedef struct hp_edits {
   bool is_muted;                       /* the last edit drops the input from its position on */
   uint64_t total;                      /* insertions at one place count once */
   uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
+  /* position of the first edit if it inserts; UINT64_MAX: it drops */
+  uint64_t first_insertion;
 } hp_edits;
 
 /* Keeps the buffer of an earlier use. Requires: all fields are zero before the first use. */

@@ -249,8 +249,7 @@ static void read_meta(hpar_rewriter *r) {
     hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP, which the rewriter does not read");
   r->encoding = named;
   r->is_certain = true;
-  r->scanner.has_wide_trails =
-      named->kind == HP_ENCODING_GB18030 || named->kind == HP_ENCODING_BIG5 || named->kind == HP_ENCODING_SHIFT_JIS;
+  r->scanner.has_wide_trails = hp_has_wide_trails(named);
 }
 
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {

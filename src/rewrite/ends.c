@@ -37,7 +37,7 @@ void hp_end_record_close(hp_end_record *record) {
   hp_free(record->scopes.items);
 }
 
-static uint32_t new_record(hpar_rewriter *r) {
+uint32_t hp_rewriter_new_record(hpar_rewriter *r) {
   uint32_t index = r->free_record;
   if (index) {
     r->free_record = r->records[index].next_free;
@@ -57,7 +57,7 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
 }
 
 void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
-  uint32_t index = new_record(r);
+  uint32_t index = hp_rewriter_new_record(r);
   hp_end_record *record = &r->records[index];
   copy_bytes(r, &record->append, &e->append);
   copy_bytes(r, &record->after, &e->after);

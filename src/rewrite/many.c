@@ -24,10 +24,13 @@ typedef struct many_job {
 } many_job;
 
 static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrite_page *page) {
+  static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
   const hpar_rules *rules = page->rules ? page->rules : j->rules;
+  hpar_rewrite_options options = j->options ? *j->options : defaults;
+  options.mode = HPAR_MODE_SEQUENTIAL;
   page->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
   page->status =
-      hpar_rewrite(rewriter, rules, j->options, page->bytes, page->length, page->write, page->context, &page->stats);
+      hpar_rewrite(rewriter, rules, &options, page->bytes, page->length, page->write, page->context, &page->stats);
 }
 
 /* Reports the finished pages whose predecessors are reported. A thread that finds another one here

@@ -25,6 +25,14 @@ static uint32_t new_frame(hp_matching *s) {
   return frame;
 }
 
+/* Makes the frames that stand for no particular element. */
+static void reset_frames(hp_matching *s) {
+  s->frame_count = s->free_frame = 0;
+  memset(s->known, 0, sizeof s->known);
+  for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++) hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
+  frame_at(s, HP_EMPTY_FRAME)->element = s->shadow->plain;
+}
+
 void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind) {
   hp_bits *bits = s->bits;
   s->rules = rules;
@@ -39,21 +47,20 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow
   s->matcher.accepts = bits + 2 * (size_t)words;
   memcpy(s->matcher.accepts, rules->matcher.accepts, words * sizeof *bits);
   s->matcher.types = NULL;
+  s->matcher.watch = NULL;
   s->matcher.document = NULL;
   size_t size = hp_frame_size(&s->matcher);
+  s->outer = 0;
   if (size != s->frame_size) {
     hp_free(s->frames);
     s->frames = NULL;
     s->frame_capacity = 0;
   }
   s->frame_size = size;
-  s->frame_count = s->free_frame = 0;
-  memset(s->known, 0, sizeof s->known);
   s->counter_count = 1;
   s->free_counter = 0;
   s->counters_used = s->chain_count = 0;
-  for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++) hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
-  frame_at(s, HP_EMPTY_FRAME)->element = shadow->plain;
+  reset_frames(s);
 }
 
 void hp_matching_close(hp_matching *s) {
@@ -239,6 +246,7 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
 
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
+  if (s->matcher.watch) s->matcher.watch->is_child = insertion->parent == s->outer;
   bool accepts = match_in(s, parent, insertion, attributes);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;
   if (s->rules->skips_tags)
@@ -246,6 +254,43 @@ bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, co
   else
     open_frame(s, parent, insertion, attributes);
   return accepts;
+}
+
+/*** frames of other rewriters ***/
+
+void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
+  reset_frames(s);
+  s->outer = outer;
+  hp_node *node = hp_shadow_node(s->shadow, outer);
+  bool has_child = false;
+  node->next = hp_matching_frame_with(s, bits, &has_child);
+  node->last = !has_child;
+}
+
+const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node))->bits; }
+
+const hp_bits *hp_matching_frame_bits(const hp_matching *s, uint32_t frame) { return frame_at(s, frame)->bits; }
+
+uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_child) {
+  const uint32_t words = s->matcher.words;
+  hp_bits any = 0, child = 0;
+  for (uint32_t w = 0; w < words; w++) {
+    child |= bits[w];
+    any |= bits[w] | bits[words + w];
+  }
+  *has_child = child != 0;
+  if (!any) return 0;
+  memcpy(next_bits(s), bits, 2 * (size_t)words * sizeof *bits);
+  uint32_t *known = known_frame(s), frame = *known;
+  if (frame && has_bits(s, frame)) {
+    s->frame_next[frame]++;
+    return frame;
+  }
+  frame = new_frame(s);
+  memset(frame_at(s, frame), 0, s->frame_size);
+  memcpy(frame_at(s, frame)->bits, next_bits(s), 2 * (size_t)words * sizeof *bits);
+  *known = frame;
+  return frame;
 }
 
 void hp_matching_retire(hp_matching *s, uint32_t rule) {

@@ -36,6 +36,7 @@ typedef struct hp_matching {
   uint32_t counters_used;
   uint32_t *chains;                     /* of counters */
   uint32_t chain_count, chain_capacity; /* a power of two, or 0 */
+  hp_ref outer;                         /* of a worker: the outer current node; 0: none */
   hp_unwind *unwind;
 } hp_matching;
 
@@ -50,6 +51,15 @@ bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insert
 void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 /* No element matches this selector any longer. */
 void hp_matching_retire(hp_matching *matching, uint32_t rule);
+
+/* Drops all frames. The outer current node has the frame with these child and heir bits. Requires,
+ * as the next functions: no selector counts elements. */
+void hp_matching_begin_segment(hp_matching *matching, hp_ref outer, const hp_bits *bits);
+/* Returns the child and heir bits of an open element. */
+const hp_bits *hp_matching_bits_of(const hp_matching *matching, hp_ref node);
+const hp_bits *hp_matching_frame_bits(const hp_matching *matching, uint32_t frame);
+/* Returns a frame with these child and heir bits, for one more node; 0: all bits are zero. */
+uint32_t hp_matching_frame_with(hp_matching *matching, const hp_bits *bits, bool *has_child);
 
 /* Returns true if a tag of this name needs its attributes, or its bytes, for matching. */
 static inline bool hp_matching_reads_tag(const hp_matching *s, hp_atom name) {

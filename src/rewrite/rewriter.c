@@ -4,9 +4,11 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "rewrite/parallel.h"
 #include "rewrite/state.h"
 #include "text/encoding/sniff.h"
 
+#include <hpar/stats.h>
 #include <string.h>
 
 enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };
@@ -40,6 +42,10 @@ static void free_rewriter(hpar_rewriter *r) {
                          &r->element.after, &r->element.rename, &r->element.edit_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_units_close(r);
+#if HPAR_PARALLEL
+  hp_rewrite_team_destroy(r->team);
+#endif
+  hp_free(r->adopted_bits);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
@@ -74,7 +80,7 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status) {
 static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *given) {
   static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
   hp_stream_options *o = &r->options;
-  if (given && (given->size != sizeof *given || given->reserved_half || given->reserved[0]))
+  if (given && (given->size != sizeof *given || given->reserved[0]))
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.size must be set by HPAR_REWRITE_OPTIONS_INIT");
   if (!given) given = &defaults;
   *o = (hp_stream_options){.encoding = given->encoding,
@@ -88,7 +94,11 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *gi
                            .on_failure = given->on_failure,
                            .utf16 = given->utf16,
                            .scripting = given->scripting,
-                           .quirks = given->quirks};
+                           .quirks = given->quirks,
+                           .mode = given->mode,
+                           .threads = given->threads};
+  if ((unsigned)o->mode > HPAR_MODE_PARALLEL || o->threads > HPAR_MAX_THREADS)
+    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.mode or threads has an unknown value");
   if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.on_failure or utf16 has an unknown value");
   return HPAR_OK;
@@ -102,8 +112,7 @@ static bool is_utf16(const hp_encoding *e) {
 static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
   r->encoding = encoding;
   r->is_certain = true;
-  r->scanner.has_wide_trails = encoding->kind == HP_ENCODING_GB18030 || encoding->kind == HP_ENCODING_BIG5 ||
-                               encoding->kind == HP_ENCODING_SHIFT_JIS;
+  r->scanner.has_wide_trails = hp_has_wide_trails(encoding);
   if (encoding->kind == HP_ENCODING_ISO_2022_JP)
     return refuse(r, HPAR_ERROR_UNSUPPORTED, "the rewriter does not read ISO-2022-JP");
   if (encoding->kind == HP_ENCODING_REPLACEMENT)
@@ -199,8 +208,18 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   r->after_tag.length = 0;
   r->unmute_after_tag = 0;
   r->element.rewriter = r;
+  r->limit = NULL;
+  r->speculation = NULL;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
   r->deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
+}
+
+hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_fn write, void *context) {
+  r->options = merger->options;
+  reset(r, merger->rules, write, context);
+  hpar_status status = hp_try(&r->unwind, open_stream, r);
+  r->phase = status == HPAR_OK ? HP_PHASE_RUNS : HP_PHASE_NONE;
+  return status;
 }
 
 hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
@@ -331,7 +350,7 @@ static hpar_status run_end(void *argument) {
   if (r->phase == HP_PHASE_RUNS) {
     r->scanner.last = true;
     uint64_t position = r->received - r->held.length;
-    hp_window_scan(r, r->held.data ? r->held.data : "", r->held.length, position);
+    hp_window_scan(r, r->held.data ? r->held.data : "", r->held.length, position, false);
   }
   if (r->phase == HP_PHASE_RUNS) {
     hp_rewriter_end(r);

@@ -9,7 +9,10 @@
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
- *   element.c    what callbacks do with elements */
+ *   element.c    what callbacks do with elements
+ *
+ * speculation.c, adoption.c and parallel.c are for several threads: see
+ * docs/design/rewriter-parallel.md. */
 
 #include "html/tree/shadow.h"
 #include "rewrite/attributes.h"
@@ -49,7 +52,8 @@ typedef struct hp_end_record {
   hp_rule_list scopes; /* rules for the text and the comments inside */
   uint8_t muting;
   bool renames, unwraps, has_tag, has_ended;
-  bool is_inert; /* it has ended, and clones of the element need no edit */
+  bool is_inert;     /* it has ended, and clones of the element need no edit */
+  uint32_t moved_to; /* index + 1 in the log of a worker; 0: none */
 } hp_end_record;
 
 typedef struct hp_attribute_edit {
@@ -124,6 +128,8 @@ typedef struct hp_stream_options {
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
   bool scripting, quirks;
+  hpar_mode mode;
+  unsigned threads;
 } hp_stream_options;
 
 typedef struct hp_stream_stats {
@@ -172,8 +178,11 @@ struct hpar_rewriter {
   hp_spans spans;
   hp_edits edits;
   hp_sink sink;
-  const hp_encoding *encoding; /* NULL: unknown */
-  hp_decoder *decoder;         /* of UTF-16 */
+  /* the loop stops after the token that ends here or later; NULL: none */
+  const char *limit;
+  struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
+  const hp_encoding *encoding;        /* NULL: unknown */
+  hp_decoder *decoder;                /* of UTF-16 */
   bool is_certain;
   uint64_t mark_bytes; /* of a byte order mark, which is no text */
 
@@ -210,16 +219,27 @@ struct hpar_rewriter {
   bool seen[4];        /* hp_shadow_text */
   bool after_cr;
 
+  hp_bits *adopted_bits; /* scratch of adoption.c */
+  uint32_t adopted_capacity;
+  struct hp_rewrite_team *team; /* of parallel.c; NULL: none */
+
   hpar_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
 
   hp_stream_stats stats;
 };
 
+/*** rewriter.c ***/
+
+/* Opens a rewriter for a worker: it has the rules and the options of `merger`. */
+hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *merger, hpar_write_fn write,
+                                    void *context);
+
 /*** window.c ***/
 
-/* Scans a window that begins at `position`. Returns the position from which the input stays. */
-uint64_t hp_window_scan(hpar_rewriter *rewriter, const char *bytes, size_t length, uint64_t position);
+/* Scans a window that begins at `position`. Several threads may scan the bytes of a feed. Returns
+ * the position from which the input stays. */
+uint64_t hp_window_scan(hpar_rewriter *rewriter, const char *bytes, size_t length, uint64_t position, bool is_feed);
 /* Feeds bytes of an encoding that the scanner reads. */
 hpar_status hp_window_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
 /* Writes what is complete and ends the rewriting. With HPAR_FAIL_PASS passes on the rest. */
@@ -249,6 +269,10 @@ const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
 static inline const hp_encoding *hp_rewriter_target(const hpar_rewriter *r) {
   return r->is_certain ? r->encoding : NULL;
 }
+/* Returns true if the second byte of a character may be "]". */
+static inline bool hp_has_wide_trails(const hp_encoding *e) {
+  return e->kind == HP_ENCODING_GB18030 || e->kind == HP_ENCODING_BIG5 || e->kind == HP_ENCODING_SHIFT_JIS;
+}
 static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
   return r->is_certain && r->encoding->kind == HP_ENCODING_UTF8;
 }
@@ -274,6 +298,31 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
 void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 
+/*** speculation.c ***/
+
+#if HPAR_PARALLEL
+/* Returns true for the rewriter of a worker. */
+static inline bool hp_speculates(const hpar_rewriter *r) { return r->speculation != NULL; }
+/* The shadow has processed the tag, or leaves it to the merger. Returns false if the loop must not
+ * process the rest of the tag. */
+bool hp_speculation_take_tag(hpar_rewriter *rewriter);
+/* Returns true if the tag is left to the merger before the shadow has seen it. */
+bool hp_speculation_defers_tag(hpar_rewriter *rewriter);
+/* The same for a text of one kind. */
+void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+/* The fused loop has processed tags or text. */
+void hp_speculation_run(hpar_rewriter *rewriter);
+/* An event is processed. Returns false at the end of the worker's chunk. */
+bool hp_speculation_goes_on(hpar_rewriter *rewriter);
+#else
+static inline bool hp_speculates(const hpar_rewriter *r) { return (void)r, false; }
+static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
+static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
+static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
+static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
+static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
+#endif
+
 /*** ends.c ***/
 
 void hp_rewriter_popped(void *context, hp_ref node);
@@ -285,6 +334,8 @@ void hp_rewriter_record(hpar_rewriter *rewriter, hpar_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
 void hp_end_record_close(hp_end_record *record);
+/* Returns the index of a free record. */
+uint32_t hp_rewriter_new_record(hpar_rewriter *rewriter);
 
 /*** units.c ***/
 

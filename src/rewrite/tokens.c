@@ -69,6 +69,7 @@ static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
   hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
   hp_shadow_take_text(&r->shadow, kind);
+  if (hp_speculates(r)) hp_speculation_take_text(r, kind);
   note_depth(r, r->shadow.builder.depth);
   if (kind == HP_SHADOW_NUL) r->seen[HP_SHADOW_WHITE] = false;
   if (in_text && !r->in_text) { /* the text begins another node here */
@@ -315,8 +316,11 @@ static void take_tag(hpar_rewriter *r) {
   if (r->has_spans) read_attributes(r);
   r->matching.matcher.is_quirky = r->options.quirks && hp_shadow_quirks(&r->shadow) == HPAR_QUIRKS;
   uint8_t mode = r->shadow.builder.mode;
+  if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->at_tag = true;
   hp_shadow_take_tag(&r->shadow, &r->tag);
+  if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
+  r->shadow.builder.prepared = false;
   if (r->tag.is_end) end_body(r, mode);
   r->at_tag = false;
   for (; r->unmute_after_tag; r->unmute_after_tag--)
@@ -414,7 +418,12 @@ static void take_doctype(hpar_rewriter *r) {
 
 /*** the loop ***/
 
-static bool is_over(const hpar_rewriter *r) { return r->sink.status != HPAR_OK || r->phase != HP_PHASE_RUNS; }
+/* Returns true if the loop must not process the next token. */
+static inline bool is_over(hpar_rewriter *r) {
+  if (r->sink.status != HPAR_OK || r->phase != HP_PHASE_RUNS) return true;
+  if (!r->limit) return false;
+  return hp_speculates(r) ? !hp_speculation_goes_on(r) : r->scanner.at >= r->limit;
+}
 
 /* Processes text and plain tags that no rule concerns. Returns true if a start tag follows that is
  * complete and has a common name, and processes it, too. */
@@ -425,6 +434,7 @@ static bool run_fast(hpar_rewriter *r) {
   const char *end = s->end;
   if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
   if (r->deadline && end - s->at > DEADLINE_BYTES) end = s->at + DEADLINE_BYTES;
+  if (r->limit && end > r->limit) end = r->limit;
   hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, end);
   if (run.at > s->at) {
     s->at = run.at;
@@ -432,6 +442,7 @@ static bool run_fast(hpar_rewriter *r) {
     r->stats.tags += run.tags;
     if (run.highest > r->stats.depth) note_depth(r, run.highest);
     hp_rewriter_mark(r, hp_scanner_position(s, s->at));
+    if (hp_speculates(r)) hp_speculation_run(r);
     if (r->deadline && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
   if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
@@ -446,6 +457,7 @@ void hp_rewriter_scan(hpar_rewriter *r) {
   for (;;) {
     while (run_fast(r))
       if (is_over(r)) return;
+    if (r->limit && s->at >= r->limit && is_over(r)) return;
     switch (hp_scanner_next(s)) {
       case HP_SCAN_NEEDS_INPUT: return;
       case HP_SCAN_TEXT:

@@ -1,6 +1,7 @@
 /* The window over the input: which bytes wait between two feeds. Failures. */
 
 #include "base/memory.h"
+#include "rewrite/parallel.h"
 #include "rewrite/state.h"
 
 #include <string.h>
@@ -63,7 +64,18 @@ void hp_window_check_memory(hpar_rewriter *r) {
   if (r->options.max_memory && bytes > r->options.max_memory) hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, NULL);
 }
 
-uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint64_t position) {
+static void scan_events(hpar_rewriter *r, size_t length, bool is_feed) {
+#if HPAR_PARALLEL
+  if (is_feed && hp_rewriter_is_parallel(r, length)) {
+    hp_rewriter_scan_parallel(r);
+    return;
+  }
+#endif
+  (void)length, (void)is_feed;
+  hp_rewriter_scan(r);
+}
+
+uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint64_t position, bool is_feed) {
   hp_scanner *s = &r->scanner;
   uint64_t at = hp_scanner_position(s, s->at);
   if (at < r->mark_bytes) at = r->mark_bytes;
@@ -72,7 +84,7 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   s->at = bytes + (at - position);
   s->end = bytes + length;
   hp_rewriter_mark(r, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
-  hp_rewriter_scan(r);
+  scan_events(r, length, is_feed);
   uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
   hp_rewriter_mark(r, kept);
@@ -122,7 +134,7 @@ static void scan_held(hpar_rewriter *r) {
     r->feed_left -= part;
     show_held(r, position);
     check_held(r);
-    uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position) - position;
+    uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position, false) - position;
     if (kept >= old) { /* the rest of the window is part of the feed */
       size_t back = r->held.length - (size_t)kept;
       r->feed -= back;
@@ -145,7 +157,7 @@ static hpar_status run_feed(void *argument) {
     uint64_t position = r->received - length;
     r->feed += length;
     r->feed_left = 0;
-    size_t kept = (size_t)(hp_window_scan(r, bytes, length, position) - position);
+    size_t kept = (size_t)(hp_window_scan(r, bytes, length, position, true) - position);
     if (r->phase == HP_PHASE_RUNS) {
       hold(r, bytes + kept, length - kept);
       show_held(r, position + kept);

@@ -40,6 +40,15 @@ typedef struct hp_bound_name {
   hp_atom exact, lower; /* HP_NO_ATOM: no element of the document has the name */
 } hp_bound_name;
 
+/* Notes the candidates that a frame with unknown bits could activate. All sets have `words` words.
+ */
+typedef struct hp_candidate_watch {
+  hp_bits *child, *heir; /* the noted candidates that child or heir bits activate */
+  /* instructions after these combinators */
+  const hp_bits *after_child, *after_heir;
+  bool is_child; /* the parent is the element with unknown bits */
+} hp_candidate_watch;
+
 /* The selectors together with one document. */
 typedef struct hp_matcher {
   const hpar_selectors *set;
@@ -65,6 +74,7 @@ typedef struct hp_matcher {
   hp_bits *matched;                       /* of the last step */
   hp_bits *active;                        /* scratch of a step */
   const hp_bits *ahead;                   /* look-ahead tests that hold; NULL: none does */
+  hp_candidate_watch *watch;              /* NULL: none */
   struct hp_type_count {
     uint64_t key; /* parent, name and namespace; 0: free */
     uint32_t count;

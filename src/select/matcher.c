@@ -184,6 +184,15 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   return accepted != 0;
 }
 
+static void note_candidates(const hp_matcher *m) {
+  hp_candidate_watch *watch = m->watch;
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits candidates = m->active[w] & ~m->entries[w];
+    watch->heir[w] |= candidates & watch->after_heir[w];
+    if (watch->is_child) watch->child[w] |= candidates & watch->after_child[w];
+  }
+}
+
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
   hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
@@ -194,6 +203,7 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     parent->has_legend |= is_legend;
   }
   find_candidates(m, m->active, s);
+  if (m->watch) note_candidates(m);
   hp_bits any = 0;
   for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
   bool accepted = false;

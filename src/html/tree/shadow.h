@@ -44,8 +44,42 @@ typedef union hp_shadow_slot {
   char bytes[HP_SHADOW_SLOT];
 } hp_shadow_slot;
 
+struct hp_shadow;
+struct hp_shadow_tag;
+struct hp_shadow_fast;
+
+/* Texts of one kind, in any number of pieces. The kinds of a run come in the order of their first
+ * characters. A NUL can end the mode, for example "in column group". White space that follows it in
+ * the run therefore comes again. */
+typedef enum hp_shadow_text {
+  HP_SHADOW_NEWLINE, /* one, at the beginning of a run */
+  HP_SHADOW_WHITE,
+  HP_SHADOW_NUL,
+  HP_SHADOW_OTHER
+} hp_shadow_text;
+
+typedef struct hp_shadow_run {
+  const char *at; /* where the first token begins that is not processed */
+  uint64_t tags;
+  uint32_t highest; /* index of the highest entry of the stack; 0: nothing was processed */
+  hp_atom name;     /* of the start tag at `at`, whose name has `length` bytes; or HP_NO_ATOM */
+  uint32_t length;
+} hp_shadow_run;
+
+/* The functions that process tokens. Those of a speculative shadow have an outer context. */
+typedef struct hp_shadow_parts {
+  void (*take_tag)(struct hp_shadow *shadow, const struct hp_shadow_tag *tag);
+  void (*take_text)(struct hp_shadow *shadow, hp_shadow_text text);
+  void (*take_doctype)(struct hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
+  hp_shadow_run (*run_fast)(struct hp_shadow *shadow, const struct hp_shadow_fast *fast, const char *at,
+                            const char *end);
+  bool (*text_matters)(const struct hp_shadow *shadow);
+  bool (*takes_cdata)(struct hp_shadow *shadow);
+} hp_shadow_parts;
+
 typedef struct hp_shadow {
   hp_builder builder; /* first */
+  const hp_shadow_parts *parts;
   hp_shadow_events events;
   hpar_quirks quirks;
   hp_content content; /* of the text that follows */
@@ -80,20 +114,12 @@ void hp_shadow_open(hp_shadow *shadow, const hp_shadow_events *events, bool scri
 void hp_shadow_begin_fragment(hp_shadow *shadow, hp_atom name, uint8_t ns);
 void hp_shadow_close(hp_shadow *shadow);
 
-void hp_shadow_take_tag(hp_shadow *shadow, const hp_shadow_tag *tag);
-
-/* Texts of one kind, in any number of pieces. The kinds of a run come in the order of their first
- * characters. A NUL can end the mode, for example "in column group". White space that follows it in
- * the run therefore comes again. */
-typedef enum hp_shadow_text {
-  HP_SHADOW_NEWLINE, /* one, at the beginning of a run */
-  HP_SHADOW_WHITE,
-  HP_SHADOW_NUL,
-  HP_SHADOW_OTHER
-} hp_shadow_text;
-void hp_shadow_take_text(hp_shadow *shadow, hp_shadow_text text);
-void hp_shadow_take_comment(hp_shadow *shadow);
-void hp_shadow_take_doctype(hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
+static inline void hp_shadow_take_tag(hp_shadow *s, const hp_shadow_tag *tag) { s->parts->take_tag(s, tag); }
+static inline void hp_shadow_take_text(hp_shadow *s, hp_shadow_text text) { s->parts->take_text(s, text); }
+static inline void hp_shadow_take_comment(hp_shadow *s) { s->builder.ignore_lf = false; }
+static inline void hp_shadow_take_doctype(hp_shadow *s, const hp_doctype *doctype, bool force_quirks) {
+  s->parts->take_doctype(s, doctype, force_quirks);
+}
 void hp_shadow_take_end(hp_shadow *shadow);
 
 /* What hp_shadow_run_fast may process. */
@@ -102,24 +128,19 @@ typedef struct hp_shadow_fast {
   bool inherits_next;    /* an element shares the node of its parent if that has `next` */
 } hp_shadow_fast;
 
-typedef struct hp_shadow_run {
-  const char *at; /* where the first token begins that is not processed */
-  uint64_t tags;
-  uint32_t highest; /* index of the highest entry of the stack; 0: nothing was processed */
-  hp_atom name;     /* of the start tag at `at`, whose name has `length` bytes; or HP_NO_ATOM */
-  uint32_t length;
-} hp_shadow_run;
-
 /* Processes text and plain tags in [at, end) without events, up to the first other token. The
  * tokenizer is in the data state at `at`. */
-hp_shadow_run hp_shadow_run_fast(hp_shadow *shadow, const hp_shadow_fast *fast, const char *at, const char *end);
+static inline hp_shadow_run hp_shadow_run_fast(hp_shadow *s, const hp_shadow_fast *fast, const char *at,
+                                               const char *end) {
+  return s->parts->run_fast(s, fast, at, end);
+}
 
 /* Returns true if text here can change the state. */
-bool hp_shadow_text_matters(const hp_shadow *shadow);
+static inline bool hp_shadow_text_matters(const hp_shadow *s) { return s->parts->text_matters(s); }
 static inline hp_content hp_shadow_content(const hp_shadow *shadow) { return shadow->content; }
 static inline hpar_quirks hp_shadow_quirks(const hp_shadow *shadow) { return shadow->quirks; }
 /* Returns true if "<![CDATA[" begins a section here. */
-bool hp_shadow_takes_cdata(hp_shadow *shadow);
+static inline bool hp_shadow_takes_cdata(hp_shadow *s) { return s->parts->takes_cdata(s); }
 
 static inline hp_node *hp_shadow_node(const hp_shadow *shadow, hp_ref node) {
   return hp_node_at((const char *)shadow->slots, node);

@@ -1,0 +1,175 @@
+/* The merger: the rewriter with the true state adopts the segments of workers. Where an assumption
+ * does not hold, it rewrites that region itself. */
+
+#include "base/vector.h"
+#include "html/tree/no_context.h"
+#include "rewrite/speculation.h"
+
+#include "merge/check.inc"
+
+#include <string.h>
+
+static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
+
+/* Writes what is complete to the output. */
+static void flush(hpar_rewriter *r, uint64_t position) {
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
+  hp_rewriter_mark(r, position);
+}
+
+void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
+  hp_scanner *s = &r->scanner;
+  r->limit = s->begin + to;
+  if (s->at < r->limit) hp_rewriter_scan(r);
+  r->limit = NULL;
+}
+
+/* Returns true between two tokens of the data state. */
+static bool is_at_boundary(const hpar_rewriter *r) {
+  const hp_builder *b = &r->shadow.builder;
+  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && b->depth > 0;
+}
+
+/*** checks ***/
+
+/* Returns true if no element of the segment reads a bit of the outer frame that differs from the
+ * prediction. Elements that stay open inherit the true bits, which must include the predicted ones.
+ */
+static bool check_frame(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  if (!r->rules->needs_frames) return true;
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *truth = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
+  const hp_bits *predicted = log->bits + seg->frame, *read = predicted + 2 * words;
+  for (uint32_t w = 0; w < 2 * words; w++) {
+    if ((truth[w] ^ predicted[w]) & read[w]) return false;
+    if (w >= words && seg->state.entry_count && predicted[w] & ~truth[w]) return false;
+  }
+  return true;
+}
+
+static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  hp_builder *b = &r->shadow.builder;
+  if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
+  if (b->ignore_lf && seg->end > seg->start) return false;
+  return check_frame(r, log, seg) && first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
+}
+
+/*** adoption ***/
+
+/* Gives the saved elements the names, frames and records of the merger. */
+static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  const uint32_t words = r->rules->needs_frames ? r->matching.matcher.words : 0;
+  const hp_bits *truth = words ? hp_matching_bits_of(&r->matching, r->shadow.builder.top->node) : NULL;
+  hp_grow(&r->adopted_bits, &r->adopted_capacity, 4 * (size_t)words, &r->unwind);
+  hp_bits *bits = r->adopted_bits, *outer = bits + 2 * words;
+  if (words) memcpy(outer, truth, 2 * words * sizeof *bits);
+  for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
+    hp_shadow_entry *e = &log->shadow.entries[i];
+    const hp_saved_name *name = &log->names[i];
+    if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
+    const hp_bits *own = e->next ? log->bits + e->next - 1 : NULL;
+    for (uint32_t w = 0; w < words; w++) {
+      bits[w] = own ? own[w] : 0;
+      bits[words + w] = (own ? own[words + w] : 0) | outer[words + w];
+    }
+    bool has_child = false;
+    e->next = words ? hp_matching_frame_with(&r->matching, bits, &has_child) : 0;
+    e->last = !has_child;
+    if (e->previous) e->previous = log->records[e->previous - 1].moved_to;
+  }
+}
+
+/* Moves the records of the segment to the merger. */
+static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  for (uint32_t i = seg->records; i < seg->records + seg->record_count; i++) {
+    hp_end_record *from = &log->records[i];
+    uint32_t index = hp_rewriter_new_record(r);
+    hp_end_record_close(&r->records[index]);
+    r->records[index] = *from;
+    r->records[index].moved_to = 0;
+    *from = (hp_end_record){.moved_to = index};
+    if (!r->records[index].is_inert) r->open_records++;
+  }
+}
+
+static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  hp_edits *e = &r->edits;
+  if (r->mute_depth) return;
+  for (uint32_t i = seg->pieces; i < seg->pieces + seg->piece_count; i++) {
+    const hp_piece *piece = &log->pieces[i];
+    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+  }
+  e->copied = seg->mute_depth ? UINT64_MAX : seg->end;
+  e->is_muted = seg->mute_depth != 0;
+  if (!seg->edits) return;
+  bool joins = seg->first_insertion == e->last_position && seg->first_insertion == e->last_resume;
+  e->total += seg->edits - (joins && seg->first_insertion != UINT64_MAX);
+  e->last_position = seg->last_position;
+  e->last_resume = seg->last_resume;
+}
+
+static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
+  r->in_text = seg->in_text;
+  r->text_is_first = seg->text_is_first;
+  r->text_start = seg->text_start;
+  r->after_cr = seg->after_cr;
+  memcpy(r->seen, seg->seen, sizeof r->seen);
+}
+
+/* Requires: the assumptions hold. */
+static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  hp_builder *b = &r->shadow.builder;
+  hp_scanner *s = &r->scanner;
+  uint32_t depth = b->depth - b->gaps + seg->depth;
+  flush(r, seg->start);
+  adopt_records(r, log, seg);
+  map_entries(r, log, seg);
+  hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
+  adopt_output(r, log, seg);
+  r->mute_depth += seg->mute_depth;
+  r->stats.tags += seg->tags;
+  r->stats.matches += seg->matches;
+  r->stats.misplaced += seg->misplaced;
+  if (depth > r->stats.depth) r->stats.depth = depth;
+  if (seg->assumed.tokens) b->prepared = false;
+  adopt_text(r, seg);
+  s->at = s->begin + (seg->end - s->position);
+  hp_rewriter_mark(r, seg->end);
+}
+
+/* Runs the first half of the start tag at the merger's position. */
+static void run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
+  hp_builder *b = &r->shadow.builder;
+  bool is_row = seg->split_name == HP_TR;
+  if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return;
+  if (!is_row && !can_run_first_half(b)) return;
+  hp_rewriter_end_text(r, seg->start);
+  r->token_start = seg->start;
+  r->token_end = seg->split_end;
+  r->tag = (hp_shadow_tag){.name = seg->split_name};
+  hp_rewriter_mark(r, seg->start);
+  r->at_tag = true;
+  hp_shadow_prepare(&r->shadow, seg->split_name);
+  r->at_tag = false;
+  hp_rewriter_mark(r, seg->start);
+}
+
+size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint64_t *adopted) {
+  hp_rewrite_log *log = &chunk->log;
+  hp_scanner *s = &r->scanner;
+  size_t rewritten = 0;
+  for (uint32_t i = 0; i < log->segment_count && r->phase == HP_PHASE_RUNS; i++) {
+    const hp_rewrite_segment *seg = &log->segments[i];
+    size_t start = (size_t)(seg->start - s->position), from = offset_of(r);
+    hp_rewriter_scan_until(r, start);
+    rewritten += offset_of(r) - from;
+    if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
+    if (seg->split_name) run_first_half(r, seg);
+    if (!check_segment(r, log, seg)) continue;
+    adopt_segment(r, log, seg);
+    ++*adopted;
+  }
+  size_t from = offset_of(r);
+  if (r->phase == HP_PHASE_RUNS) hp_rewriter_scan_until(r, chunk->limit);
+  return rewritten + offset_of(r) - from;
+}

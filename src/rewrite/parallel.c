@@ -1,0 +1,355 @@
+/* Several threads rewrite one window: chunks, workers, and the order of their results. */
+
+#include "rewrite/parallel.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "platform/pool.h"
+#include "rewrite/speculation.h"
+#include "speculation/cuts/cut.h"
+
+#include <hpar/stats.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10 };
+
+/* A chunk in flight, and the results of its worker. */
+typedef struct slot {
+  hp_rewrite_chunk chunk;
+  _Atomic bool is_busy;  /* a worker writes it */
+  _Atomic uint32_t done; /* number of the chunk + 1; release */
+} slot;
+
+typedef struct worker {
+  hpar_rewriter *rewriter;
+  hp_speculation speculation;
+} worker;
+
+struct hp_rewrite_team {
+  hp_rewrite_division division;
+  hp_rewrite_counters counters;
+  hp_pool *pool;
+  unsigned threads; /* that have a worker, with the calling one */
+  unsigned active;  /* that rewrite the current window */
+  worker *workers;
+  slot *slots;
+  uint32_t slot_count;
+  _Atomic hp_bits *prediction; /* child and heir bits of the merger's current node */
+  uint32_t prediction_capacity, words;
+  /* The current window. */
+  hpar_rewriter *merger;
+  hp_speculation_input input;
+  size_t begin, chunk_size; /* the first chunk begins at `begin` */
+  uint32_t count;
+  _Atomic(const hp_encoding *) encoding;
+  _Atomic bool is_certain;
+  hpar_quirks quirks;
+  _Atomic uint32_t next, merged; /* the next chunk to claim; the chunk that the merger is in */
+  _Atomic bool stops;
+  uint64_t nanoseconds_per_chunk; /* of the calling thread */
+};
+
+typedef struct hp_rewrite_team team;
+
+/*** chunks ***/
+
+static size_t begin_of(const team *t, uint32_t chunk) {
+  if (chunk >= t->count) return t->input.length;
+  if (!chunk) return t->begin;
+  if (t->division.cuts) return t->division.cuts[chunk - 1];
+  size_t from = t->begin + chunk * t->chunk_size;
+  return from < t->input.length ? hp_cut(HP_CUT_SMART, t->input.window, t->input.length, from) : t->input.length;
+}
+
+static slot *slot_of(const team *t, uint32_t chunk) { return &t->slots[chunk % t->slot_count]; }
+
+/* Claims the next chunk for a worker. Returns false if all chunks are claimed, or too many are in
+ * flight. */
+static bool claim_chunk(team *t, uint32_t *chunk) {
+  uint32_t next = atomic_load(&t->next);
+  if (next >= t->count || next >= atomic_load(&t->merged) + t->slot_count) return false;
+  slot *s = slot_of(t, next);
+  if (atomic_exchange(&s->is_busy, true)) return false;
+  if (atomic_compare_exchange_strong(&t->next, &next, next + 1)) {
+    *chunk = next;
+    return true;
+  }
+  atomic_store(&s->is_busy, false);
+  return false;
+}
+
+static void run_worker(team *t, unsigned thread, uint32_t number) {
+  slot *s = slot_of(t, number);
+  worker *w = &t->workers[thread];
+  hp_rewrite_chunk *chunk = &s->chunk;
+  chunk->cut = begin_of(t, number);
+  chunk->limit = begin_of(t, number + 1);
+  chunk->encoding = atomic_load(&t->encoding);
+  chunk->is_certain = atomic_load(&t->is_certain);
+  chunk->quirks = t->quirks;
+  for (uint32_t i = 0; i < 2 * t->words; i++)
+    chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
+  uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
+  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->stops, chunk);
+  atomic_store_explicit(&s->done, number + 1, memory_order_release);
+  atomic_store(&s->is_busy, false);
+}
+
+/* The work of a thread of the pool. It waits while too many chunks are in flight: the merger runs
+ * then. */
+static void run_thread(void *context, unsigned thread) {
+  enum { SPIN_NS = 50000 };
+  team *t = context;
+  hp_spin spin = {0};
+  while (!atomic_load(&t->stops) && atomic_load(&t->next) < t->count) {
+    uint32_t chunk;
+    if (claim_chunk(t, &chunk)) {
+      run_worker(t, thread, chunk);
+      spin = (hp_spin){0};
+    } else if (!hp_spin_on(&spin, SPIN_NS)) {
+      sched_yield();
+    }
+  }
+}
+
+/*** the merger ***/
+
+static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
+
+/* Publishes the state that workers assume. */
+static void publish(team *t) {
+  const hpar_rewriter *r = t->merger;
+  atomic_store(&t->encoding, r->encoding);
+  atomic_store(&t->is_certain, r->is_certain);
+  if (!t->words) return;
+  const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
+  for (uint32_t i = 0; i < 2 * t->words; i++) atomic_store_explicit(&t->prediction[i], bits[i], memory_order_relaxed);
+}
+
+/* Rewrites a chunk on the true state. */
+static void rewrite_exactly(team *t, uint32_t chunk) {
+  hpar_rewriter *r = t->merger;
+  size_t from = offset_of(r), limit = begin_of(t, chunk + 1);
+  uint64_t begin = hp_now();
+  hp_rewriter_scan_until(r, limit);
+  t->counters.rewritten_bytes += offset_of(r) - from;
+  t->nanoseconds_per_chunk = hp_now() - begin;
+}
+
+static bool is_done(const team *t, uint32_t chunk) {
+  return atomic_load_explicit(&slot_of(t, chunk)->done, memory_order_acquire) == chunk + 1;
+}
+
+/* Waits for a chunk, and runs workers meanwhile. Returns false if the chunk takes too long. */
+static bool await_chunk(team *t, uint32_t chunk) {
+  hp_spin spin = {0};
+  while (!is_done(t, chunk)) {
+    uint32_t other;
+    if (claim_chunk(t, &other))
+      run_worker(t, 0, other);
+    else if (!hp_spin_on(&spin, t->nanoseconds_per_chunk))
+      return is_done(t, chunk);
+  }
+  return true;
+}
+
+static void adopt(team *t, uint32_t number) {
+  hp_rewrite_chunk *chunk = &slot_of(t, number)->chunk;
+  hp_rewrite_counters *c = &t->counters;
+  c->segments += chunk->log.segment_count;
+  c->rewritten_bytes += hp_rewriter_adopt(t->merger, chunk, &c->adopted_segments);
+}
+
+static void merge_chunk(team *t, uint32_t chunk) {
+  uint32_t expected = chunk;
+  atomic_store(&t->merged, chunk);
+  if (t->division.is_inline) {
+    for (uint32_t claimed; !is_done(t, chunk) && claim_chunk(t, &claimed);) run_worker(t, 0, claimed);
+  } else if (!is_done(t, chunk) && atomic_compare_exchange_strong(&t->next, &expected, chunk + 1)) {
+    t->counters.exact_chunks++;
+    rewrite_exactly(t, chunk);
+    return;
+  } else if (!await_chunk(t, chunk)) {
+    t->counters.rescued_chunks++;
+    rewrite_exactly(t, chunk);
+    return;
+  }
+  adopt(t, chunk);
+}
+
+static hpar_status merge_chunks(void *context) {
+  team *t = context;
+  hpar_rewriter *r = t->merger;
+  if (!t->division.is_inline) {
+    atomic_store(&t->next, 1);
+    hp_pool_start(t->pool, t->active, run_thread, t);
+    rewrite_exactly(t, 0);
+    publish(t);
+  }
+  for (uint32_t i = !t->division.is_inline; i < t->count && r->phase == HP_PHASE_RUNS; i++) {
+    merge_chunk(t, i);
+    publish(t);
+    if (r->sink.status != HPAR_OK) break;
+  }
+  return HPAR_OK;
+}
+
+/*** the team ***/
+
+static void free_worker(worker *w) {
+  hpar_rewriter_destroy(w->rewriter);
+  hp_free(w->speculation.bits);
+}
+
+void hp_rewrite_team_destroy(team *t) {
+  if (!t) return;
+  hp_pool_destroy(t->pool);
+  for (unsigned i = 0; i < t->threads; i++) free_worker(&t->workers[i]);
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    hp_rewrite_log_free(&t->slots[i].chunk.log);
+    hp_free(t->slots[i].chunk.prediction);
+  }
+  hp_free(t->workers);
+  hp_free(t->slots);
+  hp_free((void *)t->prediction);
+  hp_free(t);
+}
+
+static bool make_workers(team *t, unsigned threads) {
+  if (threads <= t->threads) return true;
+  worker *workers = hp_reallocate(t->workers, threads * sizeof *workers);
+  if (!workers) return false;
+  t->workers = workers;
+  while (t->threads < threads) {
+    workers[t->threads] = (worker){0};
+    if (hpar_rewriter_create(&workers[t->threads].rewriter)) return false;
+    t->threads++;
+  }
+  return true;
+}
+
+static bool make_slots(team *t) {
+  uint32_t count = 2 * t->threads, bits = 2 * t->words;
+  if (count > t->slot_count) {
+    slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
+    if (!slots) return false;
+    memset(slots + t->slot_count, 0, (count - t->slot_count) * sizeof *slots);
+    t->slots = slots;
+    t->slot_count = count;
+    t->prediction_capacity = 0;
+  }
+  if (bits <= t->prediction_capacity) return true;
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    hp_bits *prediction = hp_reallocate(t->slots[i].chunk.prediction, bits * sizeof *prediction);
+    if (!prediction) return false;
+    t->slots[i].chunk.prediction = prediction;
+  }
+  _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
+  if (!prediction) return false;
+  t->prediction = prediction;
+  t->prediction_capacity = bits;
+  return true;
+}
+
+/* Prepares the team for the rules. Returns false if the calling thread works alone. */
+static bool prepare_team(hpar_rewriter *r) {
+  if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
+  team *t = r->team;
+  if (!t) return false;
+  unsigned threads = t->division.is_inline ? 1 : r->options.threads ? r->options.threads : hp_usable_cores();
+  if (threads < 2 && !t->division.is_inline) return false;
+  if (threads > 1 && !t->pool && hp_pool_create(&t->pool, threads)) return false;
+  if (t->pool && hp_pool_is_lost(t->pool)) return false;
+  if (t->pool && hp_pool_threads(t->pool) < threads) hp_pool_grow(t->pool, threads);
+  t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
+  if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
+  t->active = threads;
+  return make_workers(t, threads) && make_slots(t);
+}
+
+static void begin_window(team *t, hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  t->merger = r;
+  t->input = (hp_speculation_input){r, s->begin, (size_t)(s->end - s->begin), s->position};
+  t->begin = offset_of(r);
+  size_t length = t->input.length - t->begin, size = t->division.chunk_size;
+  if (!size) {
+    size = length / (6 * t->active);
+    size = size < MIN_CHUNK ? MIN_CHUNK : size > MAX_CHUNK ? MAX_CHUNK : size;
+  }
+  t->chunk_size = size;
+  t->count = t->division.cuts ? (uint32_t)t->division.cut_count + 1 : (uint32_t)(length / size + 1);
+  t->quirks = r->shadow.quirks;
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    atomic_store(&t->slots[i].done, 0);
+    atomic_store(&t->slots[i].is_busy, false);
+  }
+  atomic_store(&t->next, 0);
+  atomic_store(&t->merged, 0);
+  atomic_store(&t->stops, false);
+  publish(t);
+  t->counters.windows++;
+  t->counters.chunks += t->count;
+  t->counters.bytes += length;
+}
+
+/* Rewrites the first tokens, up to the first one that leaves the initial mode. */
+static void leave_initial_mode(hpar_rewriter *r) {
+  for (size_t at = SIZE_MAX; r->shadow.builder.mode == HP_INITIAL && r->phase == HP_PHASE_RUNS && offset_of(r) != at;) {
+    at = offset_of(r);
+    hp_rewriter_scan_until(r, at + 1);
+  }
+}
+
+void hp_rewriter_scan_parallel(hpar_rewriter *r) {
+  leave_initial_mode(r);
+  if (r->phase == HP_PHASE_RUNS && r->shadow.builder.mode != HP_INITIAL && prepare_team(r)) {
+    team *t = r->team;
+    begin_window(t, r);
+    hpar_status status = hp_try(&r->unwind, merge_chunks, t);
+    r->limit = NULL;
+    atomic_store(&t->stops, true);
+    if (!t->division.is_inline) hp_pool_end(t->pool);
+    if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
+  }
+  if (r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
+}
+
+/*** whether to use the team ***/
+
+/* Returns true if workers can apply the rules: each action edits elements. */
+static bool fits_rules(const hpar_rules *rules) {
+  if (!rules->skips_tags || rules->reads_implied) return false;
+  for (uint32_t i = 0; i < rules->count; i++) {
+    const hp_rule *rule = &rules->rules[i];
+    const hpar_rule *given = &rule->given;
+    if (rule->edits_text || rule->edits_comments || rule->edits_doctype) return false;
+    if (given->element || given->end || given->limit) return false;
+  }
+  return true;
+}
+
+bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
+  enum { BREAK_EVEN = 256 << 10, TWO_CHUNKS = 2 * MIN_CHUNK };
+  const hp_stream_options *o = &r->options;
+  const hp_rewrite_division *division = r->team ? &r->team->division : NULL;
+  bool is_divided = division && (division->cuts || division->chunk_size);
+  if (length < TWO_CHUNKS && !is_divided) return false;
+  if (o->mode == HPAR_MODE_SEQUENTIAL || (o->mode == HPAR_MODE_AUTO && (o->threads < 2 || length < BREAK_EVEN)))
+    return false;
+  if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || r->decoder) return false;
+  return r->phase == HP_PHASE_RUNS && fits_rules(r->rules);
+}
+
+hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {
+  if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
+  if (!r->team) return HPAR_ERROR_MEMORY;
+  r->team->division = *division;
+  return HPAR_OK;
+}
+
+hp_rewrite_counters hp_rewriter_counters(const hpar_rewriter *r) {
+  return r->team ? r->team->counters : (hp_rewrite_counters){0};
+}

@@ -1,0 +1,119 @@
+#ifndef HP_REWRITE_SPECULATION_H
+#define HP_REWRITE_SPECULATION_H
+
+/* The log of a worker that rewrites a chunk without the input before it.
+ *
+ * A worker is a rewriter whose shadow is speculative. Its log is a sequence of segments, as that of
+ * a parser's worker (speculation/log.h). A segment has the output of its input, the edits of the
+ * elements that stay open, and all assumptions. The merger, which has the true state, checks the
+ * assumptions before it changes anything. It rewrites the input between segments itself.
+ *
+ * The frame of the outer current node (select/match.h) is an assumption, too. The worker predicts
+ * it, and notes each bit that an element could read. */
+
+#include "html/tree/shadow_state.h"
+#include "rewrite/state.h"
+#include "speculation/outer_context.h"
+
+#include <stdatomic.h>
+
+/* A part of the output. */
+typedef struct hp_piece {
+  const char *input;     /* bytes of the input; NULL: bytes of the block */
+  size_t offset, length; /* `offset`: in the block */
+} hp_piece;
+
+/* A name that is not in hp_names.fixed; length 0: the name has a fixed atom. */
+typedef struct hp_saved_name {
+  uint32_t offset, length;
+} hp_saved_name;
+
+typedef struct hp_rewrite_segment {
+  hp_segment assumed;  /* the assumptions about the outer context */
+  uint64_t start, end; /* positions in the input */
+  /* The merger first runs the first half of this start tag, which ends at split_end; or 0. */
+  hp_atom split_name;
+  uint64_t split_end;
+  hp_shadow_state state;
+  /* In `bits`: the predicted child and heir bits of the outer frame, then those that were read. */
+  uint32_t frame;
+  uint32_t records, record_count, pieces, piece_count;
+  uint64_t tags, matches, misplaced;
+  uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
+  uint32_t depth, mute_depth;
+  bool in_text, text_is_first, seen[4], after_cr;
+  uint64_t text_start;
+} hp_rewrite_segment;
+
+typedef struct hp_rewrite_log {
+  hp_rewrite_segment *segments;
+  uint32_t segment_count, segment_capacity;
+  hp_shadow_log shadow;
+  hp_saved_name *names; /* by entry of `shadow` */
+  uint32_t name_capacity;
+  hp_bytes name_bytes;
+  hp_bits *bits; /* `next` of an entry is the index + 1 of its child and heir bits */
+  uint32_t bit_count, bit_capacity;
+  hp_end_record *records; /* `previous` of an entry is the index + 1 of its record */
+  uint32_t record_count, record_capacity;
+  hp_piece *pieces;
+  uint32_t piece_count, piece_capacity;
+  char *block;
+  size_t block_length, block_capacity;
+  const hp_encoding *encoding; /* that the worker assumes */
+  bool is_certain;
+  hpar_quirks quirks;
+} hp_rewrite_log;
+
+typedef struct hp_speculation {
+  hp_outer_context outer;
+  hp_rewrite_log *log;
+  hp_rewrite_segment now;
+  uint64_t limit;            /* the end of the chunk */
+  uint32_t checkpoint_bytes; /* the least distance of two ends without a deferred token */
+  const _Atomic bool *stops; /* the results are not needed; NULL: never */
+  uint32_t first_piece, first_record;
+  bool seeks; /* the next segment begins after this token */
+  bool has_ended;
+  uint8_t next_mode, next_ns;
+  hp_bits *bits; /* the predicted frame of this segment and of the next one; the bits read */
+  uint32_t bit_capacity;
+  hp_candidate_watch watch;
+} hp_speculation;
+
+/* The state of the input that all chunks have in common. */
+typedef struct hp_speculation_input {
+  const hpar_rewriter *merger; /* its rules, options, and its state that does not change */
+  const char *window;          /* begins at `position` in the input */
+  size_t length;
+  uint64_t position;
+} hp_speculation_input;
+
+/* A chunk of a worker. */
+typedef struct hp_rewrite_chunk {
+  size_t cut, limit; /* in the window */
+  const hp_encoding *encoding;
+  bool is_certain;
+  hpar_quirks quirks;
+  hp_bits *prediction; /* child and heir bits of the outer frame */
+  hp_rewrite_log log;
+} hp_rewrite_chunk;
+
+void hp_rewrite_log_clear(hp_rewrite_log *log);
+void hp_rewrite_log_free(hp_rewrite_log *log);
+
+/* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
+ */
+void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation, const hp_speculation_input *input,
+                              uint32_t checkpoint_bytes, const _Atomic bool *stops, hp_rewrite_chunk *chunk);
+
+/*** adoption.c ***/
+
+/* Adopts the segments of a chunk on the true state, and rewrites the rest of the chunk. Requires:
+ * the window of `merger` is that of the chunk. Adds the number of adopted segments to `*adopted`.
+ * Returns the bytes that the merger has rewritten itself. */
+size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint64_t *adopted);
+/* Rewrites up to the first token that ends at `to` in the window or later. */
+void hp_rewriter_scan_until(hpar_rewriter *rewriter, size_t to);
+
+#endif

@@ -1,0 +1,355 @@
+/* Rewriting by several workers. The output, the status and the statistics equal those of the
+ * sequential rewriter, for every cut, and for generated pages, rules and cuts. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "rewrite/parallel.h"
+#include "support/buffer.h"
+#include "support/generate.h"
+
+#include <hpar/stats.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RULES = 4, MAX_CUTS = 12 };
+
+typedef struct result {
+  buffer out;
+  hpar_status status;
+  hpar_rewrite_stats stats;
+} result;
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+static hpar_rewriter *sequential, *parallel;
+static hp_rewrite_counters sum;
+
+/* Rewrites, with a division or without. */
+static void rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
+                    const char *text, size_t length, result *to) {
+  buffer_clear(&to->out);
+  to->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT};
+  to->status = hpar_rewrite(rewriter, rules, options, text, length, collect, &to->out, &to->stats);
+}
+
+static bool is_same(const result *a, const result *b) {
+  return a->status == b->status && a->out.length == b->out.length &&
+         (!a->out.length || !memcmp(a->out.bytes, b->out.bytes, a->out.length)) && a->stats.tags == b->stats.tags &&
+         a->stats.matches == b->stats.matches && a->stats.edits == b->stats.edits && a->stats.depth == b->stats.depth &&
+         a->stats.misplaced == b->stats.misplaced && a->stats.output_bytes == b->stats.output_bytes &&
+         a->stats.failed_at == b->stats.failed_at && a->stats.encoding == b->stats.encoding;
+}
+
+/* Prints the counters, and the output from a little before `from` on. */
+static void show(const char *name, const result *r, size_t from) {
+  buffer shown = {0};
+  from = from > 40 ? from - 40 : 0;
+  if (from < r->out.length) buffer_escaped(&shown, r->out.bytes + from, r->out.length - from);
+  printf("%s: status %d, %llu tags, %llu matches, %llu edits, depth %llu, misplaced %llu\n  %.200s\n", name, r->status,
+         (unsigned long long)r->stats.tags, (unsigned long long)r->stats.matches, (unsigned long long)r->stats.edits,
+         (unsigned long long)r->stats.depth, (unsigned long long)r->stats.misplaced, shown.bytes ? shown.bytes : "");
+  buffer_free(&shown);
+}
+
+static result expected, got;
+
+static bool check_division(const hpar_rules *rules, const hpar_rewrite_options *options, const char *text,
+                           size_t length, const hp_rewrite_division *division) {
+  hpar_rewrite_options own = *options;
+  own.mode = HPAR_MODE_PARALLEL;
+  CHECK_EQ(hp_rewriter_divide(parallel, division), HPAR_OK);
+  rewrite(parallel, rules, &own, text, length, &got);
+  if (CHECK(is_same(&expected, &got))) return true;
+  buffer shown = {0};
+  buffer_escaped(&shown, text, length);
+  printf("input: %.3000s\ncuts:", shown.bytes);
+  for (size_t i = 0; i < division->cut_count; i++) printf(" %zu", division->cuts[i]);
+  printf(" checkpoint %u\n", division->checkpoint_bytes);
+  size_t same = 0;
+  while (same < expected.out.length && same < got.out.length && expected.out.bytes[same] == got.out.bytes[same]) same++;
+  show("expected", &expected, same);
+  show("got", &got, same);
+  buffer_free(&shown);
+  return false;
+}
+
+static void rewrite_alone(const hpar_rules *rules, const hpar_rewrite_options *options, const char *text,
+                          size_t length) {
+  hpar_rewrite_options own = *options;
+  own.mode = HPAR_MODE_SEQUENTIAL;
+  rewrite(sequential, rules, &own, text, length, &expected);
+}
+
+/*** rules ***/
+
+static const char *const selectors[] = {
+    "a",      "p",        "b",           "div",     "li",           "td",           "[class]", ".x",       "a[href]",
+    "div p",  "ul > li",  "div div",     "div > *", "b i",          "table td",     "tr > td", "body > p", "svg *",
+    "*",      "p b",      "div div div", ":not(p)", "i, u",         "custom-x",     "form",    "option",   "html p",
+    "#y > b", "select *", "template p",  "h1",      ":is(div p) b", "p:not(div p)", "font",    "nobr",     "tbody > tr",
+    "li li",  "dd",       "object",      "button b"};
+enum { SELECTORS = sizeof selectors / sizeof *selectors };
+
+static const hpar_action all_actions[] = {
+    {.kind = HPAR_ACTION_BEFORE, .format = HPAR_CONTENT_HTML, .value = {"(", 1}},
+    {.kind = HPAR_ACTION_AFTER, .format = HPAR_CONTENT_HTML, .value = {")", 1}},
+    {.kind = HPAR_ACTION_PREPEND, .value = {"<", 1}},
+    {.kind = HPAR_ACTION_APPEND, .value = {"&", 1}},
+    {.kind = HPAR_ACTION_INNER, .format = HPAR_CONTENT_HTML, .value = {"inner", 5}},
+    {.kind = HPAR_ACTION_REPLACE, .format = HPAR_CONTENT_HTML, .value = {"<new>", 5}},
+    {.kind = HPAR_ACTION_REMOVE},
+    {.kind = HPAR_ACTION_UNWRAP},
+    {.kind = HPAR_ACTION_RENAME, .name = "renamed"},
+    {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "class", .value = {"z", 1}},
+    {.kind = HPAR_ACTION_UNSET_ATTRIBUTE, .name = "class"},
+    {.kind = HPAR_ACTION_PREFIX_ATTRIBUTE, .name = "href", .value = {"q", 1}, .replacement = {"rr", 2}}};
+enum { ACTIONS = sizeof all_actions / sizeof *all_actions };
+
+static uint64_t state = 1;
+
+static unsigned pick(unsigned below) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (unsigned)(state >> 33) % below;
+}
+
+static hpar_rules *make_rules(unsigned count) {
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (unsigned i = 0; i < count; i++) {
+    hpar_action actions[3];
+    size_t n = 1 + pick(3);
+    for (size_t k = 0; k < n; k++) actions[k] = all_actions[pick(ACTIONS)];
+    hpar_rule rule = {HPAR_RULE_INIT, .selector = selectors[pick(SELECTORS)], .actions = actions, .action_count = n};
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  }
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
+}
+
+/*** every cut ***/
+
+static const char *const pages[] = {
+    "<!doctype html><p class=x>a<b>c<p>d</b>e<div><p>f</div><ul><li>1<li>2<ul><li>3</ul></ul>g",
+    "<div><div><div><a href=q>x</a></div><p>y</div></div><table><tr><td>1<td>2<tr><td><b>3</table>z",
+    "<body><p>a<i>b<table><tr>c<td>d</table>e</i><svg><g><p>f</svg><svg><desc><b>g</desc></g></svg>h",
+    "<form><p>a</form><b><p>c</b>d<select><option>1<option>2</select><template><p>e</template><pre>\nf</pre>",
+    "<script>if (a<b) '<p>'</script><!-- <p> --><style><p></style><textarea>\n<p></textarea><p>x<title><p></title>",
+    "<custom-x class=x><custom-y><p>a</custom-x>b<dl><dt>c<dd>d<dt>e</dl><h1>f<h2>g</h1><button><b>h<button>i",
+    "<b><b><b><b><p>a</p></b></b><a href=q>b<a href=q>c<nobr>d<nobr>e</nobr><object><b>f</object><font color=red>g",
+    "<p>a&amp<p>b&<table>\n <tbody> <tr>&#10;x<td></table><math><mi><p>c</math></p><br></br></body><p>d</html>e"};
+enum { PAGES = sizeof pages / sizeof *pages };
+
+static const unsigned checkpoints[] = {1, 16 << 10};
+
+static void test_cuts(void) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  for (unsigned i = 0; i < PAGES; i++) {
+    for (unsigned round = 0; round < 24; round++) {
+      hpar_rules *rules = make_rules(1 + round % MAX_RULES);
+      size_t length = strlen(pages[i]);
+      rewrite_alone(rules, &options, pages[i], length);
+      for (size_t cut = 1; cut < length; cut++) {
+        size_t cuts[2] = {cut, cut + 1 + pick((unsigned)(length - cut))};
+        hp_rewrite_division division = {.cuts = cuts,
+                                        .cut_count = 1 + (cuts[1] < length),
+                                        .checkpoint_bytes = checkpoints[cut % 2],
+                                        .is_inline = true};
+        if (!check_division(rules, &options, pages[i], length, &division)) break;
+      }
+      hpar_rules_destroy(rules);
+    }
+  }
+}
+
+/*** generated pages ***/
+
+static void test_generated(unsigned from, unsigned count) {
+  generated made = {0};
+  for (unsigned i = from; i < from + count; i++) {
+    state = i;
+    generate(i, &made);
+    size_t length = made.text.length, cuts[MAX_CUTS], cut_count = 0;
+    hpar_rules *rules = make_rules(1 + pick(MAX_RULES));
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = pick(4) ? "utf-8" : NULL,
+                                          .scripting = pick(2), .quirks = pick(2)};
+    for (size_t at = 1 + pick(20); at < length && cut_count < MAX_CUTS; at += 1 + pick((unsigned)length / 3 + 2))
+      cuts[cut_count++] = at;
+    hp_rewrite_division division = {
+        .cuts = cuts, .cut_count = cut_count, .checkpoint_bytes = checkpoints[pick(2)], .is_inline = true};
+    rewrite_alone(rules, &options, made.text.bytes, length);
+    bool same = check_division(rules, &options, made.text.bytes, length, &division);
+    hpar_rules_destroy(rules);
+    if (!same) {
+      printf("generated page %u\n", i);
+      break;
+    }
+  }
+  generate_free(&made);
+}
+
+/*** threads ***/
+
+static buffer large;
+
+/* A page of regular sections with some that are not. */
+static void make_large(unsigned sections) {
+  static const char *const parts[] = {
+      "<div class=x><p>text <a href=q>link</a> and <b>bold</b> text<ul><li>one<li>two</ul></div>\n",
+      "<table><tr><td>1<td>2<tr><td><b>3</table><h2 id=y>head</h2><p>a<p>b<p>c\n",
+      "<div><div><div><p>deep</p></div></div></div><svg><g><path/></g></svg><custom-x>y</custom-x>\n",
+      "<script>if (a<b) '<p>'</script><!-- <p> --><style><p></style><form><p>f</form>\n",
+      "<b><p>misnested</b>end<template><p>t</template><select><option>1<option>2</select>\n"};
+  buffer_clear(&large);
+  buffer_text(&large, "<!doctype html><title>t</title><body><div class=x>");
+  for (unsigned i = 0; i < sections; i++) {
+    if (i % 211 == 7) buffer_text(&large, "<div><p><b>");
+    if (i % 307 == 9) buffer_text(&large, "</div></div></table>");
+    buffer_text(&large, parts[pick(sizeof parts / sizeof *parts)]);
+  }
+}
+
+static void test_threads(unsigned rounds) {
+  make_large(3000);
+  for (unsigned round = 0; round < rounds; round++) {
+    hpar_rules *rules = make_rules(1 + pick(MAX_RULES));
+    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2 + round % 3};
+    hp_rewrite_division division = {.chunk_size = 2000 + pick(20000), .checkpoint_bytes = checkpoints[round % 2]};
+    rewrite_alone(rules, &options, large.bytes, large.length);
+    check_division(rules, &options, large.bytes, large.length, &division);
+    hpar_rules_destroy(rules);
+  }
+}
+
+/* Feeds of any length give the same output. */
+static void test_feeds(void) {
+  hpar_rules *rules = make_rules(3);
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = 2, .mode = HPAR_MODE_PARALLEL};
+  hp_rewrite_division division = {.chunk_size = 3000};
+  rewrite_alone(rules, &options, large.bytes, large.length);
+  CHECK_EQ(hp_rewriter_divide(parallel, &division), HPAR_OK);
+  for (size_t step = 100; step < large.length; step = step * 3 + 1) {
+    buffer_clear(&got.out);
+    got.stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT};
+    got.status = hpar_rewriter_begin(parallel, rules, &options, collect, &got.out);
+    for (size_t at = 0; !got.status && at < large.length; at += step)
+      got.status = hpar_rewriter_feed(parallel, large.bytes + at, large.length - at < step ? large.length - at : step);
+    hpar_status finished = hpar_rewriter_finish(parallel, &got.stats);
+    if (!got.status) got.status = finished;
+    CHECK(is_same(&expected, &got));
+  }
+  hpar_rules_destroy(rules);
+}
+
+/*** failures ***/
+
+static hpar_status refuse_after(const char *bytes, size_t length, void *context) {
+  buffer *out = context;
+  buffer_add(out, bytes, length);
+  return out->length > 60000 ? HPAR_ERROR_IO : HPAR_OK;
+}
+
+/* A rule cannot be applied, or the output function fails. */
+static void test_failures(void) {
+  hpar_rules *rules;
+  const hpar_action rename = {.kind = HPAR_ACTION_RENAME, .name = "x\xE4\xB8\xAD"};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "div > #y", .actions = &rename, .action_count = 1};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "latin1", .threads = 2};
+  const hp_rewrite_division inside = {.chunk_size = 3000, .is_inline = true}, threads = {.chunk_size = 3000};
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  for (int passes = 0; passes < 2; passes++) {
+    options.on_failure = passes ? HPAR_FAIL_PASS : HPAR_FAIL_STOP;
+    rewrite_alone(rules, &options, large.bytes, large.length);
+    CHECK_EQ(expected.status, HPAR_ERROR_ARGUMENT);
+    check_division(rules, &options, large.bytes, large.length, &inside);
+    check_division(rules, &options, large.bytes, large.length, &threads);
+  }
+  hpar_rules_destroy(rules);
+  rules = make_rules(2);
+  options.mode = HPAR_MODE_PARALLEL;
+  buffer_clear(&got.out);
+  CHECK_EQ(hp_rewriter_divide(parallel, &threads), HPAR_OK);
+  CHECK_EQ(hpar_rewrite(parallel, rules, &options, large.bytes, large.length, refuse_after, &got.out, NULL),
+           HPAR_ERROR_IO);
+  hpar_rules_destroy(rules);
+}
+
+/* Each allocation in turn fails, in a worker or in the merger. */
+static void test_memory(void) {
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hp_rewrite_division division = {.chunk_size = 700, .is_inline = true};
+  state = 5;
+  make_large(60);
+  hpar_rules *rules = make_rules(4);
+  rewrite_alone(rules, &options, large.bytes, large.length);
+  options.mode = HPAR_MODE_PARALLEL;
+  bool is_complete = false;
+  for (unsigned n = 0; !is_complete && n < 5000; n++) {
+    hpar_rewriter *rewriter;
+    CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+    CHECK_EQ(hp_rewriter_divide(rewriter, &division), HPAR_OK);
+    buffer_clear(&got.out);
+    buffer_add(&got.out, large.bytes, large.length); /* takes the memory */
+    buffer_clear(&got.out);
+    hp_memory_fail_once(n);
+    rewrite(rewriter, rules, &options, large.bytes, large.length, &got);
+    is_complete = hp_memory_left() != UINT64_MAX;
+    hp_memory_fail_after(UINT64_MAX);
+    if (got.status == HPAR_OK)
+      CHECK(got.out.length == expected.out.length && !memcmp(got.out.bytes, expected.out.bytes, got.out.length));
+    else
+      CHECK(got.status == HPAR_ERROR_MEMORY && got.out.length <= expected.out.length &&
+            !memcmp(got.out.bytes, expected.out.bytes, got.out.length));
+    hpar_rewriter_destroy(rewriter);
+  }
+  CHECK(is_complete);
+  hpar_rules_destroy(rules);
+}
+
+static void test_options(void) {
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
+  hpar_rules *rules = make_rules(1);
+  CHECK_EQ(hpar_rewrite(parallel, rules, &options, "", 0, collect, &got.out, NULL), HPAR_ERROR_ARGUMENT);
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = HPAR_MAX_THREADS + 1;
+  CHECK_EQ(hpar_rewrite(parallel, rules, &options, "", 0, collect, &got.out, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_rules_destroy(rules);
+}
+
+static unsigned scale(unsigned count) {
+  const char *text = getenv("HPAR_TEST_SCALE");
+  unsigned percent = text ? (unsigned)strtoul(text, NULL, 10) : 100;
+  return count * percent / 100 + 1;
+}
+
+int main(int argc, char **argv) {
+  CHECK_EQ(hpar_rewriter_create(&sequential), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_create(&parallel), HPAR_OK);
+  if (argc > 2) {
+    test_generated((unsigned)strtoul(argv[1], NULL, 10), (unsigned)strtoul(argv[2], NULL, 10));
+  } else {
+    test_options();
+    test_cuts();
+    test_generated(1, scale(20000));
+    test_threads(scale(40));
+    test_feeds();
+    test_failures();
+    test_memory();
+  }
+  sum = hp_rewriter_counters(parallel);
+  printf("%llu chunks, %llu of %llu segments adopted, %llu of %llu bytes rewritten by the merger\n",
+         (unsigned long long)sum.chunks, (unsigned long long)sum.adopted_segments, (unsigned long long)sum.segments,
+         (unsigned long long)sum.rewritten_bytes, (unsigned long long)sum.bytes);
+  CHECK(sum.adopted_segments);
+  hpar_rewriter_destroy(sequential);
+  hpar_rewriter_destroy(parallel);
+  buffer_free(&expected.out);
+  buffer_free(&got.out);
+  buffer_free(&large);
+  return check_report();
+}
