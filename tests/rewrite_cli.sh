@@ -208,6 +208,18 @@ if test $? = 1 && grep -q 'differs from the edited tree' out; then fine; else wr
 if test $? = 0 && grep -q 'not compared, because rule 1 (td) edits texts' out; then fine; else wrong "$(cat out err)"; fi
 
 # files in place
+# several threads
+awk 'BEGIN { for (i = 0; i < 40000; i++) print "<div><p class=x>a<a href=q>b</a><li>c</div>" }' >large.html
+for selector in a 'div p' 'div > *' x-none; do
+  "$hpar" rewrite -s "$selector" --set b c --append d large.html >expected
+  for mode in parallel auto sequential; do
+    "$hpar" rewrite --mode $mode --threads 3 -s "$selector" --set b c --append d large.html >out 2>err
+    if cmp -s out expected; then fine; else wrong "--mode $mode -s $selector: $(cat err)"; fi
+    "$hpar" rewrite --mode $mode --threads 2 -s "$selector" --set b c --append d - <large.html >out 2>err
+    if cmp -s out expected; then fine; else wrong "--mode $mode of a stream: $(cat err)"; fi
+  done
+done
+check 2 '' --mode pipelined -s p --remove a.html
 mkdir -p many
 for i in 1 2 3 4 5; do printf '<p>%s' "$i" >many/$i.html; done
 printf '<b>' >many/6.html

@@ -1,5 +1,6 @@
 /* hpar rewrite: edits pages by rules while they are read. */
 
+#include "cli/machine.h"
 #include "cli/rewrite_page.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
   OUTPUT,
   IN_PLACE,
   MANY,
+  MODE,
   THREADS,
   BACKUP,
   FEED,
@@ -54,9 +56,9 @@ static const hp_option options[] = {
     {OUTPUT, "output", "OUT", "write the page to this file; also -o OUT"},
     {IN_PLACE, "in-place", NULL, "replace FILE by the rewritten page, and keep a backup"},
     {MANY, "many", NULL, "rewrite several FILEs, and those of folders, with --in-place"},
-    {THREADS, "threads", "N",
-     "with --many, the threads that rewrite pages (0: one for each core);\none with --stats, "
-     "--explain, --check, --require or --feed"},
+    {MODE, "mode", "auto|parallel|sequential",
+     "rewrite a page with several threads: if it is large (auto, the default\nis sequential), always, or never"},
+    {THREADS, "threads", "N", "the threads that rewrite a page or, with --many, pages (0: one for\neach core)"},
     {BACKUP, "backup", "SUFFIX", "the suffix of backups (.bak); empty: no backups"},
     {FEED, "feed", "N", "feed the rewriter N bytes at a time"},
     {REQUIRE, "require", NULL, "exit with 1 if a rule matches nothing"},
@@ -181,6 +183,7 @@ static int take_stats(request *r, const char *value) {
 /* Returns an exit code, or -1 to go on. */
 static int take(request *r, hp_arguments *arguments, int id) {
   static const char *const switches[] = {"off", "on", NULL}, *const forms[] = {"pass", "decode", "refuse", NULL};
+  static const char *const modes[] = {"auto", "sequential", "parallel", NULL}; /* as hpar_mode */
   static const char *const failures[] = {"stop", "pass", NULL};
   hp_rewriting *w = &r->rewriting;
   size_t index = 0;
@@ -198,6 +201,10 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case OUTPUT: w->output = arguments->value; return -1;
     case IN_PLACE: w->in_place = true; return -1;
     case MANY: r->many = true; return -1;
+    case MODE:
+      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
+      w->options.mode = (hpar_mode)index;
+      return -1;
     case THREADS:
       if (!hp_value_number(arguments, 0, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
       w->options.threads = (unsigned)number;
@@ -254,12 +261,16 @@ static int run(request *r) {
   }
   if (code < 0 && !r->many && r->rewriting.pages.count > 1)
     code = hp_bad_usage(&command, "a folder needs --many --in-place");
+  hpar_rewrite_options *o = &r->rewriting.options;
+  if (o->mode == HPAR_MODE_AUTO && !o->threads) o->threads = hp_default_threads();
   return code < 0 ? hp_rewrite_pages(&r->rewriting) : code;
 }
 
 int hp_run_rewrite(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request r = {.rewriting = {.command = &command, .options = {HPAR_REWRITE_OPTIONS_INIT}, .backup_suffix = ".bak"},
+  request r = {.rewriting = {.command = &command,
+                             .options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL},
+                             .backup_suffix = ".bak"},
                .operands = calloc((size_t)count + 1, sizeof *r.operands)};
   int code = r.operands && !hpar_rules_create(&r.rewriting.compiled) ? -1 : no_memory();
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&r, &arguments, id);
