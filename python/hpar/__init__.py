@@ -11,6 +11,7 @@ never changes, and any number of threads may use it.
 {'class': 'a'}
 """
 from collections.abc import Mapping as _Mapping, Sequence as _Sequence
+from typing import Any as _Any
 
 from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,
                     parse)
@@ -28,7 +29,8 @@ _Mapping.register(Attributes)
 _Sequence.register(Nodes)
 
 
-def HTMLParser(html, detect_encoding=True, use_meta_tags=True, decode_errors="ignore"):
+def HTMLParser(html: _Any, detect_encoding: bool = True, use_meta_tags: bool = True,
+               decode_errors: str = "ignore") -> Document:
     """Parses a page as selectolax.parser.HTMLParser does, and returns a Document.
 
     The encoding is always detected as the standard defines it. The other arguments have no effect.

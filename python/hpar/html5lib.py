@@ -4,6 +4,8 @@
 >>> html5lib.parse('<p>a', namespaceHTMLElements=False).find('body/p').text
 'a'
 """
+from typing import Any
+
 from . import _core, trees
 
 _BUILDERS = {"etree": (trees.to_etree, trees.etree_fragment), "dom": (trees.to_dom, trees.dom_fragment)}
@@ -29,7 +31,7 @@ def _parse(data, options):
     return _core.parse(data, encoding=encoding, **options)
 
 
-def parse(doc, treebuilder="etree", namespaceHTMLElements=True, **kwargs):
+def parse(doc: Any, treebuilder: str = "etree", namespaceHTMLElements: bool = True, **kwargs: Any) -> Any:
     """Parses a page and returns html5lib's tree: an Element, or a minidom Document.
 
     `doc` is str, bytes or a file. The arguments `override_encoding`, `transport_encoding` and `scripting` are those
@@ -38,7 +40,8 @@ def parse(doc, treebuilder="etree", namespaceHTMLElements=True, **kwargs):
     return _builder(treebuilder)[0](_parse(doc, kwargs), namespaceHTMLElements)
 
 
-def parseFragment(doc, container="div", treebuilder="etree", namespaceHTMLElements=True, **kwargs):
+def parseFragment(doc: Any, container: str = "div", treebuilder: str = "etree", namespaceHTMLElements: bool = True,
+                  **kwargs: Any) -> Any:
     """Parses a fragment in the context of an element, and returns html5lib's fragment.
 
     >>> [child.tag for child in parseFragment('<b>a</b>c', namespaceHTMLElements=False)]
@@ -50,15 +53,16 @@ def parseFragment(doc, container="div", treebuilder="etree", namespaceHTMLElemen
 class HTMLParser:
     """A parser with html5lib's interface. `tree` is 'etree' or 'dom'."""
 
-    def __init__(self, tree="etree", strict=False, namespaceHTMLElements=True, debug=False):
+    def __init__(self, tree: str = "etree", strict: bool = False, namespaceHTMLElements: bool = True,
+                 debug: bool = False) -> None:
         if strict:
             raise ValueError("strict is not supported")
         self._tree, self._namespaces = tree, namespaceHTMLElements
 
-    def parse(self, stream, **kwargs):
+    def parse(self, stream: Any, **kwargs: Any) -> Any:
         """Parses a page."""
         return parse(stream, self._tree, self._namespaces, **kwargs)
 
-    def parseFragment(self, stream, container="div", **kwargs):
+    def parseFragment(self, stream: Any, container: str = "div", **kwargs: Any) -> Any:
         """Parses a fragment."""
         return parseFragment(stream, container, self._tree, self._namespaces, **kwargs)

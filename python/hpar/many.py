@@ -1,10 +1,13 @@
 """Parsing many pages on several threads."""
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from ._core import LimitError, _start_batch
 
 
-def parse_many(inputs, *, ordered=True, return_errors=False, batch=256, **options):
+def parse_many(inputs: Iterable[Any], *, ordered: bool = True, return_errors: bool = False, batch: int = 256,
+               **options: Any) -> Iterator[Any]:
     """Parses many pages, each with the sequential parser on one of `threads` threads.
 
     Returns an iterator. It yields the documents in the order of the inputs. With ordered=False it yields

@@ -1,4 +1,7 @@
 """Rewriting pages by rules, without a change to the other bytes."""
+from collections.abc import Iterable
+from typing import Any
+
 from . import _core
 
 Rule = tuple  # (selector or None, action, arguments...)
@@ -36,7 +39,7 @@ class Rules:
     b'<a href=b rel="nofollow">c</a>'
     """
 
-    def __init__(self, rules, *, implied=False):
+    def __init__(self, rules: Iterable[Rule], *, implied: bool = False) -> None:
         self._compiled = _core.Rules([_read(rule, implied) for rule in rules])
 
 
@@ -54,7 +57,8 @@ def _read(rule, implied):
                         values.get("replacement", ""))], 0, implied)
 
 
-def rewrite(data, rules, *, encoding=None, fragment=None, scripting=False, quirks=False, stats=None):
+def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = None, fragment: str | None = None,
+            scripting: bool = False, quirks: bool = False, stats: dict[str, Any] | None = None) -> bytes:
     """Returns the page with the edits of the rules, as bytes. All other bytes are those of the input.
 
     `data` is bytes, another buffer, or str. `rules` are Rules, or an iterable of tuples for Rules. If `stats` is a

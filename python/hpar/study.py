@@ -1,5 +1,9 @@
 """Studies of speculation, as values: the outcome of chunks, profiles, comparisons and projections."""
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import _core
 
@@ -8,7 +12,7 @@ def _data_of(page):
     return page.data if isinstance(page, _core.Document) else page
 
 
-def explain(page, threads=4, chunks=0):
+def explain(page: Any, threads: int = 4, chunks: int = 0) -> dict[str, Any]:
     """Parses a page in parallel on the calling thread, and returns the record of the parse as a dict.
 
     The dict has the statistics of the parse, and these lists: 'chunks' with the cut, the predicted and the true
@@ -37,12 +41,12 @@ class Profile:
     tokens_by_mode: dict = field(default_factory=dict)
     bytes_by_mode: dict = field(default_factory=dict)
 
-    def __add__(self, other):
+    def __add__(self, other: Profile) -> Profile:
         if not isinstance(other, Profile):
             return NotImplemented
         return Profile(**{name: _sum(value, getattr(other, name)) for name, value in vars(self).items()})
 
-    def share(self, policy="before-tag", state="data"):
+    def share(self, policy: str = "before-tag", state: str = "data") -> float:
         """Returns the share of the cuts of a policy that lie in a state of the tokenizer."""
         states = self.states_at_cuts.get(policy, {})
         total = sum(states.values())
@@ -55,7 +59,7 @@ def _sum(a, b):
     return {key: _sum(a[key], b[key]) if key in a and key in b else a.get(key, b.get(key)) for key in {**a, **b}}
 
 
-def profile(pages, cut_distance=4096):
+def profile(pages: Any, cut_distance: int = 4096) -> Profile:
     """Returns the Profile of a page, or of an iterable of pages.
 
     >>> (hpar.profile('<p>a') + hpar.profile(['<p>b', '<p>c'])).pages
@@ -79,12 +83,12 @@ class Comparison:
     stats: dict
 
     @property
-    def speedup(self):
+    def speedup(self) -> float:
         """The sequential time divided by the other time."""
         return self.ns_sequential / self.ns_other if self.ns_other else 0.0
 
 
-def compare(page, threads=0, mode="parallel", repeats=5, **options):
+def compare(page: Any, threads: int = 0, mode: str = "parallel", repeats: int = 5, **options: Any) -> Comparison:
     """Parses a page sequentially and in another mode, in turn, and compares the trees and the times.
 
     >>> hpar.compare('<p>a' * 100, threads=2, repeats=1).equal
@@ -109,12 +113,12 @@ class Projection:
     chunks: int
 
     @property
-    def speedup(self):
+    def speedup(self) -> float:
         """The sequential time divided by the projected time."""
         return self.ns_sequential / self.ns_projected if self.ns_projected else 0.0
 
 
-def project(page, cores=(2, 4, 8, 16), repeats=3, ns_wake=0):
+def project(page: Any, cores: Iterable[int] = (2, 4, 8, 16), repeats: int = 3, ns_wake: int = 0) -> list[Projection]:
     """Measures the tasks of a parallel parse on one core, and schedules them on virtual cores.
 
     Returns a list with a Projection for each number of `cores`. `ns_wake` is the time until a thread starts. The

@@ -1,4 +1,10 @@
 """A document as columns."""
+from __future__ import annotations
+
+from collections.abc import Iterator, KeysView
+from typing import Any
+
+from ._core import Document, Nodes
 
 
 class Table:
@@ -29,33 +35,39 @@ class Table:
     ('p', 'a')
     """
 
-    def __init__(self, document):
+    document: Document
+    columns: dict[str, memoryview]
+    names: list[str]
+    nodes: Nodes
+    text: memoryview
+
+    def __init__(self, document: Document) -> None:
         self.document = document
         self.columns, self.names, self.nodes, self.text = document._columns()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.nodes)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> memoryview:
         return self.columns[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         """Returns the names of the columns."""
         return self.columns.keys()
 
-    def data(self, row):
+    def data(self, row: int) -> str:
         """Returns the data of the text or comment in a row."""
         return bytes(self.text[self["text_start"][row]:self["text_end"][row]]).decode("utf-8", "replace")
 
-    def to_numpy(self):
+    def to_numpy(self) -> dict[str, Any]:
         """Returns a dict of numpy arrays that share the memory of the columns."""
         import numpy
         return {name: numpy.asarray(column) for name, column in self.columns.items()}
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """Returns a pandas.DataFrame. Its column `name` has the names."""
         import pandas
         frame = pandas.DataFrame(self.to_numpy())
@@ -63,6 +75,6 @@ class Table:
         return frame
 
 
-def table(document):
+def table(document: Document) -> Table:
     """Returns the columns of a document."""
     return Table(document)

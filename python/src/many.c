@@ -59,6 +59,7 @@ static void *run(void *context) {
 static void free_batch(PyObject *self) {
   batch *b = (batch *)self;
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   if (b->started) {
     Py_BEGIN_ALLOW_THREADS;
     pthread_join(b->thread, NULL);
@@ -73,8 +74,16 @@ static void free_batch(PyObject *self) {
   for (size_t i = 0; b->documents && i < b->count; i++) Py_XDECREF((PyObject *)b->documents[i]);
   free(b->documents);
   Py_XDECREF(b->values);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
+}
+
+/* The program's thread alone takes documents, so that the array does not change here. */
+static int traverse_batch(PyObject *self, visitproc visit, void *arg) {
+  const batch *b = (batch *)self;
+  Py_VISIT(Py_TYPE(self));
+  for (size_t i = 0; b->documents && i < b->count; i++) Py_VISIT((PyObject *)b->documents[i]);
+  return 0;
 }
 
 /* Makes a document for each input. All are str, or none is: only one encoding applies to a batch. */
@@ -126,12 +135,15 @@ PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssi
     PyErr_SetString(PyExc_TypeError, "inputs must be a list");
     return NULL;
   }
-  batch *b = PyObject_New(batch, state->batch);
+  batch *b = PyObject_GC_New(batch, state->batch);
   if (!b) return NULL;
   *b = (batch){.ob_base = b->ob_base, .state = state, .options = options, .count = (size_t)PyList_Size(values[0])};
   pthread_mutex_init(&b->lock, NULL);
   pthread_cond_init(&b->changed, NULL);
-  if (start(b, values[0], values + 1)) return (PyObject *)b;
+  if (start(b, values[0], values + 1)) {
+    PyObject_GC_Track(b);
+    return (PyObject *)b;
+  }
   Py_DECREF((PyObject *)b);
   return NULL;
 }
@@ -206,6 +218,7 @@ static PyGetSetDef properties[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)PyDoc_STR("Documents that threads parse at the moment.")},
     {Py_tp_dealloc, free_batch},
+    {Py_tp_traverse, traverse_batch},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0, NULL},
@@ -214,6 +227,6 @@ static PyType_Slot slots[] = {
 PyType_Spec hp_py_batch_spec = {
     .name = "hpar._core.Batch",
     .basicsize = sizeof(batch),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };

@@ -62,9 +62,11 @@ class Examples(unittest.TestCase):
         """Runs the Python blocks of the Markdown pages. Those of a page share their names."""
         project = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         above = os.path.dirname(project)
-        paths = [os.path.join(project, "README.md")]
+        paths = glob.glob(os.path.join(project, "README.md"))
         if os.path.isdir(os.path.join(above, "docs", "migrate")):
             paths += [os.path.join(above, "README.md")] + glob.glob(os.path.join(above, "docs", "**", "*.md"), recursive=True)
+        if not paths:
+            self.skipTest("the pages are not beside the tests")
         runner = doctest.DocTestRunner(verbose=False)
         count = 0
         for path in sorted(paths):
@@ -95,6 +97,15 @@ class Stubs(unittest.TestCase):
             stubbed |= {item.target.id for item in classes[name].body if isinstance(item, ast.AnnAssign)}
             members = {member for member in vars(getattr(hpar, name)) if not member.startswith("_")}
             self.assertEqual({member for member in stubbed if not member.startswith("_")}, members, name)
+
+
+class Annotations(unittest.TestCase):
+    def test_public_functions(self):
+        """Each public function of the Python part has types."""
+        for name in hpar.__all__:
+            value = getattr(hpar, name)
+            if inspect.isfunction(value):
+                self.assertIn("return", value.__annotations__, name)
 
 
 if __name__ == "__main__":

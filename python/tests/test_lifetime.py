@@ -94,9 +94,14 @@ class Lifetime(unittest.TestCase):
         class Mark:
             pass
 
+        def started(page):
+            iterator = hpar.parse_many([page] * 3)
+            next(iterator)
+            return iterator
+
         for make in (lambda page: hpar.parse(page), lambda page: hpar.parse(page).body,
                      lambda page: hpar.parse(page).css("p"), lambda page: hpar.parse(page).body.attrs,
-                     lambda page: hpar.parse(page).traverse(), lambda page: hpar.parse(page).table()):
+                     lambda page: hpar.parse(page).traverse(), lambda page: hpar.parse(page).table(), started):
             page = Page(PAGE)
             page.value, page.mark = make(page), Mark()
             reference = weakref.ref(page.mark)
