@@ -184,16 +184,16 @@ def missed(parts):
     return _tabular(["result", "verdict", "reason"], rows, r"p{0.28\linewidth}lp{0.52\linewidth}")
 
 
-def runs(parts, run):
-    """The runs from which the report has its figures."""
-    rows, main = [], run.get("folder")
-    folders = list(dict.fromkeys(part.folder for part in parts if part.folder))
-    for folder in folders:
-        here = [part for part in parts if part.folder == folder]
-        sessions = [load for part in here[:1] for load in part.loads]
-        names = "all others" if folder == main else ", ".join(part.name for part in here)
-        rows.append([latex.safe(os.path.basename(folder)), latex.safe(", ".join(f"{load:.2f}" for load in sessions) or "unknown"),
-                     latex.safe(names)])
+def runs(parts):
+    """The runs from which the report has its figures. The run with most experiments comes first."""
+    by_folder = {}
+    for part in parts:
+        if part.folder:
+            by_folder.setdefault(part.folder, []).append(part)
+    rows = []
+    for i, (folder, here) in enumerate(sorted(by_folder.items(), key=lambda pair: (-len(pair[1]), pair[0]))):
+        loads = ", ".join(f"{load:.2f}" for load in here[0].loads)
+        rows.append([latex.safe(os.path.basename(folder)), loads or "unknown", latex.safe("all others" if not i else ", ".join(part.name for part in here))])
     return _tabular(["run", "load", "experiments"], rows, r"llp{0.5\linewidth}")
 
 

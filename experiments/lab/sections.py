@@ -60,7 +60,7 @@ def make(folder, check=True, others=()):
         first = _part(name, stores[0])
         others = (_part(name, one) for one in stores[1:] if first.section.verdict == cells.NOT_YET)
         parts.append(next((part for part in others if part.section.verdict != cells.NOT_YET), first))
-    return parts, dict(store.get("run.json") or {}, folder=store.path), store.get("machine.json") or {}
+    return parts, store.get("run.json") or {}, store.get("machine.json") or {}
 
 
 def numbers_of(parts):
