@@ -22,7 +22,7 @@ static const size_t feed_sizes[FEEDS] = {1, 7, 64};
 static hpar_parser *parser;
 static hpar_document *document;
 static bool prints_errors;
-static size_t scripts_run, scripts_failed; /* of the last parse */
+static size_t scripts_run, scripts_failed, scripts_ahead; /* of the last parse */
 
 static void print_error(void *context, const hpar_document *of, const hp_javascript_error *error) {
   (void)context, (void)of;
@@ -77,10 +77,12 @@ static hpar_status run_with(unsigned way, const hpar_options *given, const char 
   options.script.callback = hp_javascript_run;
   options.script.context = engine;
   if (program) CHECK(hp_javascript_evaluate(engine, program));
+  if (way % 2) hp_javascript_compile_ahead(engine, data, length);
   hpar_status status = parse(way, &options, data, length);
   if (end) CHECK(hp_javascript_evaluate(engine, end));
   scripts_run = hp_javascript_count(engine).run;
   scripts_failed = hp_javascript_count(engine).failed;
+  scripts_ahead = hp_javascript_count(engine).compiled_ahead;
   hp_javascript_destroy(engine);
   return status;
 }
@@ -335,7 +337,30 @@ static void endless_writes(void) {
   }
 }
 
+/* The engine takes compiled scripts, and compiles others itself. */
+static void compiled_ahead(void) {
+  static const struct {
+    const char *page;
+    size_t ahead;
+  } cases[] = {
+      {"<p>a" SCRIPT("var a = 1") SCRIPT("document.write(++a)") SCRIPT("var b = (") SCRIPT("if (a != 2) fail()"), 3},
+      {SCRIPT("document.write('<script>var x</' + 'script>')") SCRIPT("x"), 2},
+      {"<script title='>'>var y;</script><!--" SCRIPT("z") "-->" SCRIPT("y = 1"), 1},
+      {SCRIPT("a = 1;\r\nb = 2") "<textarea>" SCRIPT("a") "</textarea>" SCRIPT("a"), 1},
+      {"<script>1</script", 0},
+      {"<script", 0},
+      {"", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static buffer dump;
+    if (!CHECK(run(1, cases[i].page, strlen(cases[i].page), &dump))) continue;
+    if (!CHECK(scripts_ahead == cases[i].ahead || (scripts_ahead < cases[i].ahead && scripts_ahead < scripts_run)))
+      printf("%s: %zu scripts, %zu compiled ahead\n", cases[i].page, scripts_run, scripts_ahead);
+  }
+}
+
 static int own(void) {
+  compiled_ahead();
   own_pages();
   endless_writes();
   return check_report();

@@ -4,6 +4,7 @@
 #include "javascript/javascript.h"
 #include "text/line.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -49,6 +50,15 @@ static void print_error(void *context, const hpar_document *document, const hp_j
   fflush(stderr);
 }
 
+/* Returns true if another thread may compile the scripts: the user allows threads, there is a
+ * processor for it, and the memory suffices for its stack and its heap. */
+static bool may_compile_ahead(const hp_script_settings *settings, const hpar_options *options) {
+  enum { MIN_MEGABYTES = 256 };
+  cpu_set_t usable;
+  return options->mode != HPAR_MODE_SEQUENTIAL && options->threads != 1 && settings->megabytes >= MIN_MEGABYTES &&
+         !sched_getaffinity(0, sizeof usable, &usable) && CPU_COUNT(&usable) > 1;
+}
+
 hpar_status hp_script_run_open(hp_script_run *run, const hp_script_settings *settings, hpar_options *options) {
   hp_javascript_options engine = {.memory = (size_t)settings->megabytes << 19, .report = print_error, .context = run};
   run->engine = hp_javascript_create(&engine);
@@ -57,6 +67,8 @@ hpar_status hp_script_run_open(hp_script_run *run, const hp_script_settings *set
   options->script.context = run->engine;
   options->script.max_written = settings->megabytes << 20;
   limit_time(settings->seconds);
+  if (may_compile_ahead(settings, options) && run->length)
+    hp_javascript_compile_ahead(run->engine, run->bytes, run->length);
   return HPAR_OK;
 }
 

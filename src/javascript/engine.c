@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRIPT_NAME "script" /* in the traces of errors */
-
 /*** memory ***/
 
 /* Each block begins with its size. */
@@ -39,6 +37,10 @@ static void *reallocate(void *context, void *bytes, duk_size_t size) {
 static void *allocate(void *engine, duk_size_t size) { return reallocate(engine, NULL, size); }
 static void release(void *engine, void *bytes) { reallocate(engine, bytes, 0); }
 
+duk_context *hp_javascript_heap(hp_javascript *engine) {
+  return duk_create_heap(allocate, reallocate, release, engine, NULL);
+}
+
 /*** errors ***/
 
 static void add_to_effect(hp_javascript *engine, const char *text) {
@@ -48,7 +50,7 @@ static void add_to_effect(hp_javascript *engine, const char *text) {
 /* Returns the line of the script's text that an error names, or 0. The property `lineNumber` of an
  * error from a native function is a line of this program. */
 static unsigned line_of(duk_context *heap, duk_idx_t error) {
-  static const char place[] = "(" SCRIPT_NAME ":";
+  static const char place[] = "(" HP_SCRIPT_NAME ":";
   duk_get_prop_string(heap, error, "stack");
   const char *found = strstr(duk_safe_to_string(heap, -1), place);
   unsigned long line = found ? strtoul(found + sizeof place - 1, NULL, 10) : 0;
@@ -80,19 +82,34 @@ static void report(hp_javascript *engine) {
 
 /*** running ***/
 
-/* Evaluates the string on the top of the stack. */
-static duk_ret_t run_source(duk_context *heap, void *unused) {
-  (void)unused;
-  duk_push_string(heap, SCRIPT_NAME);
+/* Compiles the string on the top of the stack. */
+static void compile_source(duk_context *heap) {
+  duk_push_string(heap, HP_SCRIPT_NAME);
   duk_compile(heap, 0);
-  duk_call(heap, 0);
-  return 1;
 }
 
-/* Pushes the child text content of the script. */
-static duk_ret_t push_source(duk_context *heap, void *context) {
-  const hp_javascript *engine = context;
+/* Pushes the function of the script, if it is compiled ahead. */
+static bool push_compiled(duk_context *heap, const hp_javascript *engine) {
+  hpar_node text = hpar_node_first_child(engine->document, engine->script);
+  size_t length;
+  if (!engine->ahead || !text || hpar_node_next(engine->document, text)) return false;
+  hpar_string data = hpar_node_data(engine->document, text);
+  const void *bytes = hp_javascript_ahead_find(engine->ahead, data.bytes, data.length, &length);
+  if (!bytes) return false;
+  memcpy(duk_push_fixed_buffer(heap, length), bytes, length);
+  duk_load_function(heap);
+  return true;
+}
+
+/* Runs the child text content of the script. */
+static duk_ret_t run_script(duk_context *heap, void *context) {
+  hp_javascript *engine = context;
   duk_idx_t count = 0;
+  if (push_compiled(heap, engine)) {
+    engine->counters.compiled_ahead++;
+    duk_call(heap, 0);
+    return 0;
+  }
   for (hpar_node child = hpar_node_first_child(engine->document, engine->script); child;
        child = hpar_node_next(engine->document, child)) {
     if (hpar_node_kind(engine->document, child) != HPAR_NODE_TEXT) continue;
@@ -102,7 +119,9 @@ static duk_ret_t push_source(duk_context *heap, void *context) {
     count++;
   }
   duk_concat(heap, count);
-  return 1;
+  compile_source(heap);
+  duk_call(heap, 0);
+  return 0;
 }
 
 /* The bytecode of the binding, once an engine of this process has compiled it. Loading it makes
@@ -177,7 +196,7 @@ hp_javascript *hp_javascript_create(const hp_javascript_options *options) {
   hp_javascript *engine = calloc(1, sizeof *engine);
   if (!engine) return NULL;
   if (options) engine->options = *options;
-  engine->heap = duk_create_heap(allocate, reallocate, release, engine, NULL);
+  engine->heap = hp_javascript_heap(engine);
   if (engine->heap && call(engine, bind_natives)) return engine;
   hp_javascript_destroy(engine);
   return NULL;
@@ -185,28 +204,35 @@ hp_javascript *hp_javascript_create(const hp_javascript_options *options) {
 
 void hp_javascript_destroy(hp_javascript *engine) {
   if (!engine) return;
+  hp_javascript_ahead_close(engine->ahead);
   if (engine->heap) duk_destroy_heap(engine->heap);
   free(engine);
 }
 
 hp_javascript_counters hp_javascript_count(const hp_javascript *engine) { return engine->counters; }
 
-static duk_ret_t push_program(duk_context *heap, void *program) {
+static duk_ret_t run_program(duk_context *heap, void *program) {
   duk_push_string(heap, program);
-  return 1;
+  compile_source(heap);
+  duk_call(heap, 0);
+  return 0;
 }
 
-/* Evaluates what `push` pushes. Returns false after an error. */
-static bool evaluate(hp_javascript *engine, duk_safe_call_function push, void *context) {
-  bool done = duk_safe_call(engine->heap, push, context, 0, 1) == DUK_EXEC_SUCCESS &&
-              duk_safe_call(engine->heap, run_source, NULL, 1, 1) == DUK_EXEC_SUCCESS;
+/* Calls `function`. Returns false after an error. */
+static bool evaluate(hp_javascript *engine, duk_safe_call_function function, void *context) {
+  bool done = duk_safe_call(engine->heap, function, context, 0, 1) == DUK_EXEC_SUCCESS;
   if (!done) report(engine);
   duk_pop(engine->heap);
   return done;
 }
 
 bool hp_javascript_evaluate(hp_javascript *engine, const char *program) {
-  return evaluate(engine, push_program, (void *)(uintptr_t)program);
+  return evaluate(engine, run_program, (void *)(uintptr_t)program);
+}
+
+void hp_javascript_compile_ahead(hp_javascript *engine, const char *bytes, size_t length) {
+  hp_javascript_ahead_close(engine->ahead);
+  engine->ahead = hp_javascript_ahead_open(bytes, length, engine->options.memory / 4);
 }
 
 hpar_status hp_javascript_run(void *context, hpar_scripting *scripting, const hpar_script *script) {
@@ -222,7 +248,7 @@ hpar_status hp_javascript_run(void *context, hpar_scripting *scripting, const hp
   if (!engine->has_document && !call(engine, bind_document)) return HPAR_ERROR_MEMORY;
   engine->has_document = true;
   engine->counters.run++;
-  evaluate(engine, push_source, engine);
+  evaluate(engine, run_script, engine);
   if (engine->options.note) engine->options.note(engine->options.context, engine->document, &engine->effect);
   engine->script = outer;
   engine->effect = outer_effect;

@@ -3,6 +3,7 @@
 
 /* The engine's state, for the files of this module. */
 
+#include "javascript/ahead.h"
 #include "javascript/javascript.h"
 
 #include <duktape.h>
@@ -15,9 +16,15 @@ struct hp_javascript {
   hpar_document *document;
   hpar_node script; /* the innermost running script */
   hp_javascript_effect effect;
-  bool has_document; /* the binding has the document node */
+  bool has_document;          /* the binding has the document node */
+  hp_javascript_ahead *ahead; /* NULL: the engine compiles each script itself */
   hp_javascript_counters counters;
 };
+
+#define HP_SCRIPT_NAME "script" /* in the traces of errors */
+
+/* Creates a heap without the binding, whose memory the engine limits. NULL if memory is short. */
+duk_context *hp_javascript_heap(hp_javascript *engine);
 
 /* The native functions of the binding, by name (javascript/natives.c). */
 extern const duk_function_list_entry hp_javascript_natives[];

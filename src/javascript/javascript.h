@@ -46,12 +46,18 @@ typedef struct hp_javascript_options {
 typedef struct hp_javascript_counters {
   size_t run;    /* scripts */
   size_t failed; /* with an uncaught error */
+  size_t compiled_ahead;
 } hp_javascript_counters;
 
 /* Creates an engine for one parse. NULL as options: the defaults. Returns NULL if memory is
  * short. */
 hp_javascript *hp_javascript_create(const hp_javascript_options *options);
 void hp_javascript_destroy(hp_javascript *engine);
+
+/* Compiles the scripts of the next parse on another thread before they run (javascript/ahead.h).
+ * `bytes` is the input of the parse, and stays until hp_javascript_destroy. If memory is short, the
+ * engine compiles each script when it runs. */
+void hp_javascript_compile_ahead(hp_javascript *engine, const char *bytes, size_t length);
 
 /* An hpar_script_callback. Its context is the engine. */
 hpar_status hp_javascript_run(void *engine, hpar_scripting *scripting, const hpar_script *script);
