@@ -109,7 +109,8 @@ static hpar_status note_scripts(bench *b, size_t repeats) {
 static uint64_t bound(const bench *b, double speed) {
   const engine *e = &b->engine;
   size_t scripts = e->scripts < MAX_SCRIPTS ? e->scripts : MAX_SCRIPTS;
-  double end = 0, burn = (double)e->burn_ns, threads = b->threads; /* end: of the last script */
+  double end = 0, threads = b->threads; /* end: of the last script */
+  double burn = (double)(b->times[RUN_SEQUENTIAL][0] - b->times[OFF_SEQUENTIAL][0]) / (double)(scripts ? scripts : 1);
   for (size_t i = 0; i < scripts; i++) {
     double earliest = (double)e->reached[i] / speed + (double)i * burn / threads;
     end = (earliest > end ? earliest : end) + burn;
