@@ -197,6 +197,14 @@ usage "profile: 'colours' is not" 2 data --out x --profile colours
 usage "limit: 'size=3' is not" 2 data --out x --limit size=3
 usage "sample: '5' is not" 2 data --out x --sample 5
 usage "no .warc" 1 one/units --out x
+mkdir locked
+cp data/1.warc locked
+chmod 0 locked/1.warc
+test -r locked/1.warc || usage "locked/1.warc: cannot be read" 1 data locked --out x
+printf '\037\213\010\0rest' >packed.warc.gz
+test -e data/9.warc.gz || usage "packed.warc.gz: gzip needs zlib: install zlib1g-dev" 2 data packed.warc.gz --out x
+printf '\050\265\057\375rest' >packed.warc.zst
+test -e data/9.warc.zst || usage "packed.warc.zst: Zstandard needs libzstd: install libzstd-dev" 2 data packed.warc.zst --out x
 usage "not the folder of a crawl" 1 reduce data
 usage "is no range" 2 run one 99
 usage "cannot be written" 1 data --out nothing/x

@@ -32,27 +32,41 @@ static bool add_unit(hp_crawl *c, const hp_unit *unit) {
 
 /*** inputs ***/
 
-static bool add_file(hp_crawl *c, const char *path, const struct stat *about) {
+/* Adds the parts of a file. Returns false if no memory is left. */
+static bool add_parts(hp_crawl *c, hp_unit *unit, hp_unpack_format format) {
+  unit->format = format;
+  for (uint64_t from = 0; from < unit->size; from += c->unit_size) {
+    unit->first = from;
+    unit->last = from + c->unit_size;
+    if (!add_unit(c, unit)) return false;
+  }
+  return true;
+}
+
+static int add_file(hp_crawl *c, const char *path, const struct stat *about) {
   hp_unit unit = {.path = (char *)path};
   if (!about || !S_ISREG(about->st_mode)) {
     unit.is_stream = true;
-    return add_unit(c, &unit);
+    return add_unit(c, &unit) ? -1 : no_memory();
+  }
+  char first[HP_UNPACK_DETECT_BYTES];
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = file < 0 ? -1 : read(file, first, sizeof first);
+  int error = errno;
+  if (file >= 0) close(file);
+  if (got < 0) {
+    hp_complain("%s: cannot be read: %s; name readable files", path, strerror(error));
+    return HP_EXIT_FAILED;
+  }
+  hp_unpack_format format = hp_unpack_detect(first, (size_t)got);
+  const char *missing = hp_unpack_lacks(format);
+  if (missing) {
+    hp_complain("%s: %s", path, missing);
+    return HP_EXIT_USAGE;
   }
   unit.size = (uint64_t)about->st_size;
-  int file = c->unit_size && unit.size > c->unit_size ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-  if (file < 0) return add_unit(c, &unit);
-  char first[HP_UNPACK_DETECT_BYTES];
-  ssize_t got = read(file, first, sizeof first);
-  close(file);
-  hp_unpack_format format = hp_unpack_detect(first, got > 0 ? (size_t)got : 0);
-  if (format == HP_UNPACK_ZSTD) return add_unit(c, &unit);
-  unit.format = format;
-  for (uint64_t from = 0; from < unit.size; from += c->unit_size) {
-    unit.first = from;
-    unit.last = from + c->unit_size;
-    if (!add_unit(c, &unit)) return false;
-  }
-  return true;
+  bool divides = c->unit_size && unit.size > c->unit_size && format != HP_UNPACK_ZSTD;
+  return (divides ? add_parts(c, &unit, format) : add_unit(c, &unit)) ? -1 : no_memory();
 }
 
 static bool is_archive(const char *name) {
@@ -82,8 +96,8 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
     }
     if (S_ISDIR(about.st_mode))
       code = add_folder(c, path, depth + 1);
-    else if (is_archive(entry->d_name) && !add_file(c, path, &about))
-      code = no_memory();
+    else if (is_archive(entry->d_name))
+      code = add_file(c, path, &about);
     free(path);
   }
   closedir(directory);
@@ -111,7 +125,7 @@ static int add_list(hp_crawl *c, const char *path) {
 int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   struct stat about;
   if (*operand == '@') return add_list(c, operand + 1);
-  if (!strcmp(operand, "-")) return add_file(c, operand, NULL) ? -1 : no_memory();
+  if (!strcmp(operand, "-")) return add_file(c, operand, NULL);
   if (stat(operand, &about) || access(operand, R_OK)) {
     hp_complain("%s: cannot be read: %s; name readable files", operand, strerror(errno));
     return HP_EXIT_FAILED;
@@ -119,7 +133,7 @@ int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   char *path = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) ? realpath(operand, NULL) : strdup(operand);
   if (!path) return no_memory();
   size_t before = c->unit_count;
-  int code = S_ISDIR(about.st_mode) ? add_folder(c, path, 0) : add_file(c, path, &about) ? -1 : no_memory();
+  int code = S_ISDIR(about.st_mode) ? add_folder(c, path, 0) : add_file(c, path, &about);
   if (code < 0 && S_ISDIR(about.st_mode) && c->unit_count == before) {
     hp_complain("%s: no .warc, .warc.gz, .warc.zst or .wet.gz file in this folder; name files", operand);
     code = HP_EXIT_FAILED;

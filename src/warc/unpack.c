@@ -72,9 +72,16 @@ static bool tell(hp_unpack *u, bool goes_on) { return goes_on || fail(u, HPAR_ER
 
 /*** the format of the file ***/
 
-static bool use_codec(hp_unpack *u, const hp_codec_kind *kind, const char *missing, unpack_state next) {
+const char *hp_unpack_lacks(hp_unpack_format format) {
+  if (format == HP_UNPACK_GZIP && !hp_codec_gzip) return "gzip needs zlib: install zlib1g-dev (Debian) and build again";
+  if (format == HP_UNPACK_ZSTD && !hp_codec_zstd)
+    return "Zstandard needs libzstd: install libzstd-dev (Debian) and build again";
+  return NULL;
+}
+
+static bool use_codec(hp_unpack *u, const hp_codec_kind *kind, unpack_state next) {
   if (!kind) {
-    u->missing = missing;
+    u->missing = hp_unpack_lacks(u->format);
     return fail(u, HPAR_ERROR_UNSUPPORTED);
   }
   u->kind = kind;
@@ -95,12 +102,10 @@ static bool detect(hp_unpack *u) {
   if (!u->format) u->format = hp_unpack_detect(here(u), left(u));
   if (u->format == HP_UNPACK_GZIP) {
     u->at += u->is_part && left(u);
-    return use_codec(u, hp_codec_gzip, "gzip needs zlib: install zlib1g-dev (Debian) and build again",
-                     u->is_part ? SEARCH : START);
+    return use_codec(u, hp_codec_gzip, u->is_part ? SEARCH : START);
   }
   if (u->format == HP_UNPACK_ZSTD)
-    return use_codec(u, hp_codec_zstd, "Zstandard needs libzstd: install libzstd-dev (Debian) and build again",
-                     left(u) >= 4 && !memcmp(here(u), dictionary_magic, 4) ? DICTIONARY : START);
+    return use_codec(u, hp_codec_zstd, left(u) >= 4 && !memcmp(here(u), dictionary_magic, 4) ? DICTIONARY : START);
   u->state = PLAIN;
   return tell(u, u->sink.begin(u->sink.context, u->base));
 }

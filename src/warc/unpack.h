@@ -38,6 +38,9 @@ enum { HP_UNPACK_DETECT_BYTES = 4 };
 /* Returns the format of a file that begins with these bytes. */
 hp_unpack_format hp_unpack_detect(const char *bytes, size_t length);
 
+/* Returns a sentence that names the library that this build lacks for the format, or NULL. */
+const char *hp_unpack_lacks(hp_unpack_format format);
+
 /* Creates an unpacker in `*unpack` for a file, or for the part of a file from `first` on. A part
  * needs the format HP_UNPACK_PLAIN or HP_UNPACK_GZIP. Its first fed byte is the one before `first`,
  * and the unpacker searches its first gzip member. HPAR_ERROR_MEMORY. */
