@@ -62,10 +62,9 @@ def analyse(data):
     row("hpar", Number(html / least["parse"] / 1e6, "", 0), reading + least["parse"])
     row("hpar crawl, with counts", Number(html / (least["crawl"] - reading) / 1e6, "", 0), least["crawl"])
     peers = output["peers"]
-    ours = max(peers["speeds"]["hpar"])
-    for name, speeds in peers["speeds"].items():
+    for name, time in peers["nanoseconds"].items():
         if name != "hpar":  # by its ratio to HPar in alternate rounds
-            seconds = least["parse"] * ours / max(speeds)
+            seconds = least["parse"] * time / peers["nanoseconds"]["hpar"]
             row(peers["versions"][name], Number(html / seconds / 1e6, "", 0), reading + seconds)
     for name, why in peers["missing"].items():
         reason = Missing(f"not measured: {why}")

@@ -47,20 +47,19 @@ def write_archive(path):
 
 
 def measure_peers(work):
-    """The speed of each parser in MB/s by round, all pages of a round added up, and the reasons for missing ones."""
-    subprocess.run([os.path.join(os.path.dirname(HERE), "peers", "hpar-peers"), "--build", build, "--rounds", str(min(rounds, 9)), "--warm",
+    """The shortest time of each page by parser, and the reasons for missing parsers."""
+    subprocess.run([os.path.join(os.path.dirname(HERE), "peers", "hpar-peers"), "--build", build, "--rounds", str(rounds), "--warm",
                     "2" if rounds > 1 else "0.1", "--only", ",".join(PEERS), "--out", work, *files], stdout=sys.stderr, check=True)
     with open(os.path.join(work, "peers.json"), encoding="utf-8") as file:
         result = json.load(file)
-    sums = {}
+    shortest = {}
     with open(os.path.join(work, "rounds.tsv"), encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             if row["form"] == "fresh":
-                total = sums.setdefault(row["peer"], {}).setdefault(row["round"], [0, 0])
-                total[0] += int(row["bytes"])
-                total[1] += int(row["nanoseconds"])
-    speeds = {name: [size * 1e3 / time for size, time in by_round.values()] for name, by_round in sums.items()}
-    return {"speeds": speeds, "versions": {peer["name"]: peer["version"] for peer in result["peers"]}, "missing": result["missing"]}
+                times, time = shortest.setdefault(row["peer"], {}), int(row["nanoseconds"])
+                times[row["page"]] = min(time, times.get(row["page"], time))
+    sums = {name: sum(times.values()) for name, times in shortest.items()}
+    return {"nanoseconds": sums, "versions": {peer["name"]: peer["version"] for peer in result["peers"]}, "missing": result["missing"]}
 
 
 with tempfile.TemporaryDirectory() as work:
