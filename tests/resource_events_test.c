@@ -153,6 +153,8 @@ static void check_events(const events *e, const buffer *expected, const buffer *
   if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
 }
 
+static unsigned scan_found, scan_cancelled;
+
 static const char *const pieces[] = {"<img src=%u>",
                                      "<img src=%u>",
                                      "<img src='a&amp;%u' loading=lazy>",
@@ -217,6 +219,25 @@ static void generate_page(random_state *random, buffer *html) {
   }
 }
 
+/* Scans have the list of the sequential parse, too. */
+static void check_scans(events *e, const hpar_options *given, const buffer *expected, const buffer *html) {
+  hpar_options options = *given;
+  options.experiment.cuts = NULL;
+  options.experiment.cut_count = 0;
+  options.resources.in_order = e->in_order = false;
+  for (unsigned threads = 1; threads <= 4; threads++) {
+    options.threads = threads;
+    options.mode = threads == 1 || !HPAR_PARALLEL ? HPAR_MODE_SEQUENTIAL : HPAR_MODE_PARALLEL;
+    options.parallel.executor = threads == 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
+    if (threads == 1 || !HPAR_PARALLEL) options.parallel.executor = HPAR_EXECUTOR_THREADS;
+    reset(e);
+    CHECK_EQ(hpar_scan_resources(parser, &options, html->bytes, html->length), HPAR_OK);
+    check_events(e, expected, html, "scanned with threads", threads);
+    scan_found += e->found;
+    scan_cancelled += e->cancelled;
+  }
+}
+
 static void check_page(events *e, const buffer *html, random_state *random) {
   static const size_t sizes[] = {1, 7, 100};
   buffer expected = {0};
@@ -231,6 +252,7 @@ static void check_page(events *e, const buffer *html, random_state *random) {
   options.source_offsets = true;
   parse(e, &options, html);
   check_events(e, &expected, html, "with source offsets", 0);
+  check_scans(e, &options, &expected, html);
 #if HPAR_PARALLEL
   options = options_of(e, HPAR_MODE_PIPELINED);
   parse(e, &options, html);
@@ -284,6 +306,7 @@ static void check_combinations(events *e, const buffer *html, random_state *rand
     if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
     check_events(e, &expected, html, with.fragment ? with.fragment : "document", with.parallel.chunk_size);
   }
+  check_scans(e, &with, &expected, html);
   e->in_order = false;
   buffer_free(&expected);
 }
@@ -298,6 +321,7 @@ static void generated(events *e) {
     check_page(e, &html, &random);
     for (int k = 0; k < 10; k++) check_combinations(e, &html, &random);
   }
+  CHECK(!HPAR_PARALLEL || count < 20 || (scan_found && scan_cancelled));
   buffer_free(&html);
 }
 
@@ -367,7 +391,12 @@ static void refusals(void) {
   hpar_input input = {.bytes = "x", .length = 1};
   CHECK_EQ(hpar_parse_many(parser, &options, &input, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
+  CHECK_EQ(hpar_scan_resources(parser, &options, "\xff\xfe", 2), HPAR_ERROR_UNSUPPORTED);
+  CHECK_EQ(hpar_scan_resources(parser, &options, NULL, 1), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_scan_resources(NULL, &options, "x", 1), HPAR_ERROR_ARGUMENT);
   options.resources.callback = NULL;
+  CHECK_EQ(hpar_scan_resources(parser, &options, "x", 1), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
   options.resources.reserved[0] = 1;
   CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_ARGUMENT);
 }
@@ -417,6 +446,7 @@ static int pages(events *e) {
     unsigned walked = 0;
     CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &walked), HPAR_OK);
     CHECK_EQ(e->confirmations - e->cancelled, walked);
+    check_scans(e, &options, &expected, &html);
 #if HPAR_PARALLEL
     static const size_t sizes[] = {0, 2000, 16000, 4000};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {

@@ -42,6 +42,11 @@ check 'standard input' 'cmp -s out expected'
 run 0 resources page
 check 'without a base, URLs stay as they are' 'grep -q "^script         early.js$" out && grep -q "^base           /d/$" out'
 
+run 0 resources --scan --base http://h/p page
+check 'the table of a scan' 'cmp -s out expected'
+run 0 resources --scan --early --base http://h/p page
+check 'the events of a scan' 'grep -q "confirmed *0 *15 *script *http://h/d/early.js$" out'
+
 run 0 resources --json --base http://h/p page
 printf '%s\n' '{"file": "page", "kind": "script", "value": "early.js", "url": "http://h/d/early.js"}' >expected
 check 'JSON' 'head -n 1 out | cmp -s - expected'
@@ -69,6 +74,9 @@ for threads in 1 2 4; do
   sed 1d out | grep '^ *[0-9.]*  confirmed  ' | sed 's/^ *[0-9.]*  confirmed  *[0-9]*  *[0-9]*  //' >confirmed
   check "confirmed resources with $threads threads" 'cmp -s tree confirmed'
   check 'no resource is cancelled' '! grep -q "cancelled" out'
+  run 0 resources --scan --threads $threads large
+  sed 1d out >scanned
+  check "scanned resources with $threads threads" 'cmp -s tree scanned'
 done
 run 0 resources --early --json --threads 2 large
 check 'events as JSON' 'grep -q "\"event\": \"confirmed\", \"ms\": [0-9.]*, \"thread\": 0, \"offset\": 15, \"kind\": \"script\"" out'

@@ -147,6 +147,26 @@ HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);
  * call on the parser. Past the last: an empty code and offset 0. */
 HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index);
 
+/* Reports the resources of an input to options->resources without building a tree. The scan takes
+ * about as long as a parse. Its memory does not grow with the page.
+ *
+ * The calling thread scans the whole input and reports CONFIRMED, in the order of the start tags.
+ * The list is that of a parse, with two differences. `element` is HPAR_NO_NODE. `picture` is a
+ * number that the images of one picture share. With several threads, the others scan later parts of
+ * the input at the same time and report FOUND at once. CANCELLED comes at the end. It also comes
+ * before the scan begins again in an encoding that a meta element declares.
+ *
+ * The scan uses these options: resources, mode, threads, encoding, fragment, scripting,
+ * parallel.executor, parallel.wait, limits.input and experiment.predictor. With
+ * resources.in_order, only the calling thread scans. It runs no scripts.
+ *
+ * HPAR_ERROR_ARGUMENT: the parser or the callback is NULL, `bytes` is NULL though `length` is not
+ * 0, or an option is invalid. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16, ISO-2022-JP or
+ * "replacement". HPAR_LIMIT_INPUT: the input is longer than limits.input, and its beginning is
+ * scanned. HPAR_ERROR_MEMORY. */
+HPAR_API hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes,
+                                         size_t length);
+
 #ifdef __cplusplus
 }
 #endif

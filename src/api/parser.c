@@ -2,6 +2,7 @@
 
 #include "session/parser.h"
 #include "base/memory.h"
+#include "rewrite/page_scan.h"
 #include "session/sized.h"
 #include "session/stats.h"
 #include "session/tokens.h"
@@ -91,6 +92,18 @@ hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const c
   status = parse(parser, options, bytes, length, begin, document);
   write_stats(parser, stats);
   return hp_explain_status(&parser->session.error, status);
+}
+
+hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
+  if (!parser) return HPAR_ERROR_ARGUMENT;
+  hp_call_error *error = begin_call(parser);
+  if (!bytes && length) return no_bytes(error, length);
+  hp_config config;
+  hpar_status status = hp_config_resolve(&config, options, error);
+  if (status == HPAR_OK && !config.resources.callback)
+    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.resources.callback is NULL; accepted: a function");
+  if (status == HPAR_OK) status = hp_scan_page(&parser->session, &config, bytes, length);
+  return hp_explain_status(error, status);
 }
 
 hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document) {

@@ -24,7 +24,7 @@ typedef struct request {
   const hp_command *command;
   hpar_options options;
   const char *base;
-  bool json, early;
+  bool json, early, scan;
   char **operands;
   size_t operand_count;
   /* of the current page */
@@ -100,25 +100,56 @@ static void add_row(request *r, const hpar_resource *resource, row one) {
   r->rows[r->count++] = one;
 }
 
+static void free_row(row *one) {
+  free(one->url);
+  free(one->details);
+}
+
+/* Removes the last row of a resource that a scan has confirmed and then cancels. */
+static void remove_row(request *r, const hpar_resource *resource) {
+  size_t i = r->count;
+  while (i > 0 && (r->rows[i - 1].offset != resource->offset || r->rows[i - 1].kind != resource->kind)) i--;
+  if (!i) return;
+  free_row(&r->rows[i - 1]);
+  memmove(&r->rows[i - 1], &r->rows[i], (r->count - i) * sizeof *r->rows);
+  r->count--;
+}
+
 static void note_event(void *context, const hpar_resource *resource, hpar_resource_event event) {
   request *r = context;
   row one = {.time = hp_now(), .event = event};
   pthread_mutex_lock(&r->lock);
-  add_row(r, resource, one);
+  if (r->early || event == HPAR_RESOURCE_CONFIRMED)
+    add_row(r, resource, one);
+  else if (event == HPAR_RESOURCE_CANCELLED)
+    remove_row(r, resource);
   pthread_mutex_unlock(&r->lock);
 }
 
-/* Sets the base URL to that of the first base element that has a valid one. */
-static bool find_base(void *context, const hpar_resource *resource) {
-  request *r = context;
-  if (resource->kind != HPAR_RESOURCE_BASE) return true;
+/* Sets the base URL from the value of the first base element, if it is valid. */
+static void set_base(request *r, const char *value, size_t length) {
   const hp_url *document_url = r->document_url.length ? &r->document_url : NULL;
   hp_url *base = &r->base_url;
-  bool fine = hp_url_parse(base, resource->url.bytes, resource->url.length, document_url);
+  bool fine = hp_url_parse(base, value, length, document_url);
   bool refused = fine && ((base->scheme_end == 5 && !memcmp(base->bytes, "data:", 5)) ||
                           (base->scheme_end == 11 && !memcmp(base->bytes, "javascript:", 11)));
   if (!fine || refused) base->length = 0;
+}
+
+static bool find_base(void *context, const hpar_resource *resource) {
+  if (resource->kind != HPAR_RESOURCE_BASE) return true;
+  set_base(context, resource->url.bytes, resource->url.length);
   return false;
+}
+
+/* Finds the base element among the rows of a scan. */
+static void find_scanned_base(request *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    const row *one = &r->rows[i];
+    if (one->kind != HPAR_RESOURCE_BASE || one->event != HPAR_RESOURCE_CONFIRMED || !one->url) continue;
+    set_base(r, one->url, strlen(one->url));
+    return;
+  }
 }
 
 static bool note_resource(void *context, const hpar_resource *resource) {
@@ -191,7 +222,7 @@ static void print_rows(request *r, const char *path) {
 
 /*** the command ***/
 
-enum { JSON = 1, EARLY, IN_ORDER, BASE };
+enum { JSON = 1, EARLY, IN_ORDER, SCAN, BASE };
 
 static int take(const hp_arguments *arguments, int id, request *r) {
   switch (id) {
@@ -201,6 +232,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
     case JSON: r->json = true; return -1;
     case EARLY: r->early = true; return -1;
     case IN_ORDER: r->early = r->options.resources.in_order = true; return -1;
+    case SCAN: r->scan = true; return -1;
     case BASE: r->base = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
@@ -209,10 +241,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
 }
 
 static void forget_rows(request *r) {
-  for (size_t i = 0; i < r->count; i++) {
-    free(r->rows[i].url);
-    free(r->rows[i].details);
-  }
+  for (size_t i = 0; i < r->count; i++) free_row(&r->rows[i]);
   r->count = 0;
   r->base_url.length = 0;
 }
@@ -223,12 +252,16 @@ static int run_file(request *r, const char *path, hpar_parser *parser, hpar_docu
   char *bytes = hp_load(path, 0, &length);
   if (!bytes) return HP_EXIT_FAILED;
   r->begin = hp_now();
-  hpar_status status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
+  hpar_status status = r->scan ? hpar_scan_resources(parser, &r->options, bytes, length)
+                               : hpar_parse(parser, &r->options, bytes, length, document, NULL);
   int code = status ? hp_complain_call(path, parser, status) : -1;
   if (!status) {
     hpar_node root = hpar_document_root(document);
-    hpar_resources(document, root, find_base, r);
-    if (!r->early) hpar_resources(document, root, note_resource, r);
+    if (r->scan)
+      find_scanned_base(r);
+    else
+      hpar_resources(document, root, find_base, r);
+    if (!r->scan && !r->early) hpar_resources(document, root, note_resource, r);
     if (r->failed)
       code = hp_complain_status(path, HPAR_ERROR_MEMORY);
     else
@@ -244,7 +277,7 @@ static int run_files(request *r) {
   if (!r->operand_count) return hp_bad_usage(r->command, "name a FILE, or - for standard input");
   if (r->base && !hp_url_parse(&r->document_url, r->base, strlen(r->base), NULL))
     return hp_bad_usage(r->command, "--base: '%s' is not a valid absolute URL", r->base);
-  if (r->early) {
+  if (r->early || r->scan) {
     r->options.resources.callback = note_event;
     r->options.resources.context = r;
     /* A build may have no parallel parser. */
@@ -256,7 +289,7 @@ static int run_files(request *r) {
   int code = HP_EXIT_FINE;
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&document);
-  if (!status && r->early) status = hpar_parser_prepare(parser, &r->options);
+  if (!status && (r->early || r->scan)) status = hpar_parser_prepare(parser, &r->options);
   if (status) code = hp_complain_status(NULL, status);
   for (size_t i = 0; !status && i < r->operand_count && code != HP_EXIT_USAGE; i++) {
     int one = run_file(r, r->operands[i], parser, document);
@@ -273,6 +306,7 @@ int hp_run_resources(int count, char **items) {
       {EARLY, "early", NULL,
        "print the events of the parse: found by a thread, confirmed, cancelled;\nwith the time from its begin"},
       {IN_ORDER, "in-order", NULL, "print the events as --early does; threads find resources in document order"},
+      {SCAN, "scan", NULL, "scan FILE without building a tree; with --early, print the events of the scan"},
       {BASE, "base", "URL", "the URL of each FILE, against which relative URLs are resolved"},
       {HP_OPTION_THREADS, "threads", "N", "threads of the parallel parser (0: one for each core)"},
       {HP_OPTION_SCRIPTING, "scripting", "on|off", "the scripting flag (off); no script is ever run"},

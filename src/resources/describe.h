@@ -53,6 +53,12 @@ bool hp_describe_source(const hp_described *source, const hp_resource_values *im
 bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
                            hpar_resource_callback callback, void *context);
 
+/* Adds the kind, the URL and the candidates of a resource to the hash. */
+uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource);
+
+/* Returns true if an element of this name in HTML can be a shadow host. */
+bool hp_is_shadow_host(hp_atom name, hp_name text);
+
 typedef enum hp_shadow_root {
   HP_SHADOW_NO,
   HP_SHADOW_YES,

@@ -3,6 +3,7 @@
 #include "resources/describe.h"
 
 #include "base/ascii.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -57,11 +58,25 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
   return hp_describe(&d, node->ns, node->name);
 }
 
+static uint64_t hash_text(uint64_t hash, hpar_string text) {
+  uint64_t word = 0;
+  hash = hp_hash_mix(hash + text.length);
+  for (; text.length >= sizeof word; text.bytes += sizeof word, text.length -= sizeof word) {
+    memcpy(&word, text.bytes, sizeof word);
+    hash = hp_hash_mix(hash ^ word);
+  }
+  word = 0;
+  if (text.length) memcpy(&word, text.bytes, text.length);
+  return hp_hash_mix(hash ^ word);
+}
+
+uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource) {
+  return hash_text(hash_text(hash + resource->kind, resource->url), resource->srcset);
+}
+
 //§ valid-shadow-host-name
-static bool is_shadow_host(const hp_tree_view *view, hp_ref ref) {
-  const hp_node *node = node_of(view, ref);
-  if (node->kind != HPAR_NODE_ELEMENT || node->ns != HPAR_NAMESPACE_HTML) return false;
-  switch (node->name) {
+bool hp_is_shadow_host(hp_atom name, hp_name text) {
+  switch (name) {
     case HP_ARTICLE:
     case HP_ASIDE:
     case HP_BLOCKQUOTE:
@@ -82,8 +97,13 @@ static bool is_shadow_host(const hp_tree_view *view, hp_ref ref) {
     case HP_SPAN: return true;
     default: break;
   }
-  hp_name name = hp_atom_name(&view->document->atoms, node->name);
-  return node->name >= HP_KNOWN_ATOMS && memchr(name.bytes, '-', name.length);
+  return name >= HP_KNOWN_ATOMS && memchr(text.bytes, '-', text.length);
+}
+
+static bool is_host(const hp_tree_view *view, hp_ref ref) {
+  const hp_node *node = node_of(view, ref);
+  if (node->kind != HPAR_NODE_ELEMENT || node->ns != HPAR_NAMESPACE_HTML) return false;
+  return hp_is_shadow_host(node->name, hp_atom_name(&view->document->atoms, node->name));
 }
 
 //§ parsing-main-inhead
@@ -94,5 +114,5 @@ hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template) {
   hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, template));
   if (!is(mode, "open") && !is(mode, "closed")) return HP_SHADOW_NO;
   if (!parent) return HP_SHADOW_UNSURE;
-  return is_shadow_host(view, parent) ? HP_SHADOW_YES : HP_SHADOW_NO;
+  return is_host(view, parent) ? HP_SHADOW_YES : HP_SHADOW_NO;
 }

@@ -1,6 +1,5 @@
 #include "resources/finder.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "resources/describe.h"
@@ -127,12 +126,7 @@ static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
 
 static bool hash_resource(void *context, const hpar_resource *resource) {
   uint64_t *hash = context;
-  const hpar_string *texts[] = {&resource->url, &resource->srcset};
-  *hash = hp_hash_mix(*hash + resource->kind);
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    for (size_t k = 0; k < texts[i]->length; k++) *hash = hp_hash_mix(*hash + (unsigned char)texts[i]->bytes[k]);
-    *hash = hp_hash_mix(*hash + texts[i]->length);
-  }
+  *hash = hp_hash_resource(*hash, resource);
   return true;
 }
 

@@ -51,6 +51,10 @@ static hp_resource_attribute find_unknown(const char *name, size_t length) {
   return HP_RESOURCE_OTHER;
 }
 
+hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length) {
+  return atom < HP_KNOWN_ATOMS ? (hp_resource_attribute)attributes_by_atom[atom] : find_unknown(name, length);
+}
+
 static hp_resource_attribute find_unknown_atom(const hpar_document *document, hp_atom name) {
   hp_name unknown = hp_atom_name(&document->atoms, name);
   return find_unknown(unknown.bytes, unknown.length);

@@ -52,6 +52,10 @@ typedef struct hp_resource_values {
   hpar_string of[HP_RESOURCE_ATTRIBUTES];
 } hp_resource_values;
 
+/* Returns the attribute of this name, which is in lower case. `atom` is its atom, or one without a
+ * fixed meaning. */
+hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length);
+
 /* Reads the attributes of an element. */
 void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values);
 

@@ -162,6 +162,7 @@ typedef struct hp_units {
 
 struct hpar_rewriter {
   hp_unwind unwind;
+  void *owner; /* for callbacks of rules that several rewriters share */
   const hpar_rules *rules;
   hp_stream_options options;
   hp_phase phase;

@@ -26,6 +26,7 @@ void hp_session_close(hp_session *session) {
 #endif
   hp_scripts_close(&session->scripts);
   hp_finder_close(&session->finder);
+  if (session->scan) session->destroy_scan(session->scan);
   hp_engine_close(&session->engine);
   hp_record_free(&session->record);
 }

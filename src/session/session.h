@@ -47,6 +47,8 @@ typedef struct hp_session {
   hp_scripts scripts;
   hp_finder finder; /* of its builder, if resources are requested */
   hp_resource_report resources;
+  void *scan; /* of the scans of resources, which a higher module makes; NULL: none */
+  void (*destroy_scan)(void *scan);
 #if HPAR_PARALLEL
   hp_patience patience;
   hp_team team;

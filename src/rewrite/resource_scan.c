@@ -1,0 +1,361 @@
+#include "rewrite/resource_scan.h"
+
+#include "base/ascii.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "resources/describe.h"
+#include "rewrite/state.h"
+
+#include <string.h>
+
+/* An open picture. The resources of its source elements wait for its next img. */
+typedef struct open_picture {
+  hp_ref node;
+  uint32_t number;
+} open_picture;
+
+typedef struct waiting_source {
+  hp_ref picture;
+  hp_resource_values values;
+} waiting_source;
+
+struct hp_resource_scan {
+  const hpar_rules *rules;
+  hpar_rewriter *rewriter;
+  const hp_scan_part *part;
+  hpar_resource_callback callback;
+  void *context;
+  bool has_stopped;
+  uint64_t shift; /* from a position in the rewriter's input to one in the text; it may wrap */
+
+  uint32_t templates;  /* open ones */
+  uint32_t inert_from; /* the first of them that is no shadow root, counted from 1; 0: none */
+  open_picture *pictures;
+  uint32_t picture_count, picture_capacity, picture_number;
+  waiting_source *sources;
+  uint32_t source_count, source_capacity;
+
+  bool in_style; /* a style element waits for its first text */
+  uint8_t style_ns;
+  uint64_t style_start, style_text; /* its start tag; where its text must begin */
+  hp_resource_values style;
+  hp_bytes sheet;  /* of a style element in SVG */
+  hp_scratch kept; /* values of sources and of the style element */
+};
+
+static bool is(hpar_string s, const char *word) {
+  return s.length == strlen(word) && hp_ascii_equal(s.bytes, word, s.length);
+}
+
+/*** attributes ***/
+
+/* Reads the attributes of the tag that the rewriter processes. Their values are valid as long as
+ * the tag is. */
+static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values) {
+  const hp_spans *s = &r->spans;
+  values->present = 0;
+  if (!r->has_spans) return;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const hp_span *span = &s->items[i];
+    if (span->is_duplicate) continue;
+    hp_name name = hp_span_name(s, span, &r->scratch);
+    hp_atom atom = hp_names_find(&r->names, name.bytes, name.length);
+    if (ns != HPAR_NAMESPACE_HTML) atom = hp_foreign_attribute_name(ns, atom);
+    if (!atom) atom = HP_KNOWN_ATOMS;
+    hp_resource_attribute attribute = hp_resource_attribute_of(atom, name.bytes, name.length);
+    if (attribute == HP_RESOURCE_OTHER) continue;
+    hp_name value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
+    values->present |= UINT32_C(1) << attribute;
+    values->of[attribute] = (hpar_string){value.bytes, value.length};
+  }
+}
+
+/* Copies the values, which then are valid until `kept` is cleared. */
+static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_resource_values *from) {
+  to->present = from->present;
+  for (uint32_t left = from->present; left; left &= left - 1) {
+    unsigned i = (unsigned)__builtin_ctz(left);
+    char *copy = hp_scratch_take(&s->kept, from->of[i].length + 1);
+    if (from->of[i].length) memcpy(copy, from->of[i].bytes, from->of[i].length);
+    to->of[i] = (hpar_string){copy, from->of[i].length};
+  }
+}
+
+/* Frees the kept values if none is in use. */
+static void release_values(hp_resource_scan *s) {
+  if (!s->source_count && !s->in_style) hp_scratch_clear(&s->kept);
+}
+
+/*** elements ***/
+
+static bool report(void *context, const hpar_resource *resource) {
+  hp_resource_scan *s = context;
+  if (!s->callback(s->context, resource)) s->has_stopped = true;
+  return !s->has_stopped;
+}
+
+static hp_described described(hp_resource_scan *s, const hp_resource_values *values, uint64_t start) {
+  return (hp_described){
+      .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report, .context = s};
+}
+
+/* Returns the open picture that is this node, or NULL. */
+static const open_picture *find_picture(const hp_resource_scan *s, hp_ref node) {
+  for (uint32_t i = s->picture_count; i-- > 0;)
+    if (s->pictures[i].node == node) return &s->pictures[i];
+  return NULL;
+}
+
+/* Removes the waiting sources of a picture. Reports them before `img`, unless it is NULL. */
+static void take_sources(hp_resource_scan *s, hp_ref picture, const hp_described *img) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < s->source_count; i++) {
+    if (s->sources[i].picture != picture) {
+      s->sources[kept++] = s->sources[i];
+      continue;
+    }
+    if (!img || s->has_stopped) continue;
+    hp_described source = *img;
+    source.values = &s->sources[i].values;
+    hp_describe_source(&source, img->values);
+  }
+  s->source_count = kept;
+  release_values(s);
+}
+
+static hpar_rewrite_result end_picture(hpar_element_end *end, void *context) {
+  hp_resource_scan *s = end->rewriter->owner;
+  (void)context;
+  for (uint32_t i = 0; i < s->picture_count; i++) {
+    if (s->pictures[i].node != end->node) continue;
+    memmove(&s->pictures[i], &s->pictures[i + 1], (s->picture_count - i - 1) * sizeof *s->pictures);
+    s->picture_count--;
+    take_sources(s, end->node, NULL);
+    break;
+  }
+  return HPAR_REWRITE_NEXT;
+}
+
+static void begin_picture(hp_resource_scan *s, hpar_element *e) {
+  hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
+  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number};
+  hpar_element_on_end(e, end_picture, NULL);
+}
+
+static void add_source(hp_resource_scan *s, hp_ref parent, const hp_resource_values *values) {
+  if (!find_picture(s, parent)) return;
+  hp_grow(&s->sources, &s->source_capacity, s->source_count + 1, &s->rewriter->unwind);
+  waiting_source *source = &s->sources[s->source_count];
+  source->picture = parent;
+  keep_values(s, &source->values, values);
+  s->source_count++;
+}
+
+static hpar_rewrite_result end_template(hpar_element_end *end, void *context) {
+  hp_resource_scan *s = end->rewriter->owner;
+  (void)context;
+  if (s->inert_from == s->templates) s->inert_from = 0;
+  s->templates--;
+  return HPAR_REWRITE_NEXT;
+}
+
+/* Returns whether the contents of the template, which is the current node, are a shadow root. */
+static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *values) {
+  const hp_builder *b = &s->rewriter->shadow.builder;
+  hpar_string mode = hp_resource_value(values, HP_RESOURCE_SHADOWROOTMODE);
+  if ((!is(mode, "open") && !is(mode, "closed")) || b->depth < 2) return false;
+  const hp_open_element *parent = &b->stack[b->depth - 1];
+  return parent->ns == HPAR_NAMESPACE_HTML &&
+         hp_is_shadow_host(parent->name, hp_names_of(&s->rewriter->names, parent->name));
+}
+
+static void begin_template(hp_resource_scan *s, hpar_element *e, const hp_resource_values *values) {
+  bool is_root = ++s->templates <= HP_MAX_SHADOW_DEPTH && is_shadow_root(s, values);
+  if (!is_root && !s->inert_from) s->inert_from = s->templates;
+  hpar_element_on_end(e, end_template, NULL);
+}
+
+static void begin_style(hp_resource_scan *s, const hpar_element *e, uint8_t ns, const hp_resource_values *values) {
+  s->in_style = false;
+  release_values(s);
+  s->in_style = true;
+  s->style_ns = ns;
+  s->style_start = e->start;
+  s->style_text = e->end;
+  keep_values(s, &s->style, values);
+}
+
+static void add_sheet(hp_resource_scan *s, const char *from, const char *to, hp_references references) {
+  hpar_rewriter *r = s->rewriter;
+  hp_name text = hp_decode_span(from, (size_t)(to - from), references, hp_rewriter_encoding(r), &r->scratch);
+  hp_bytes_append(&s->sheet, text.bytes, text.length, &r->unwind);
+}
+
+/* Returns the text of a style element in SVG: without the ends of CDATA sections and without "</>",
+ * which are no characters. */
+static hpar_string read_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
+  static const char begin[] = "<![CDATA[";
+  enum { BEGIN = sizeof begin - 1, END = 3 };
+  const char *at = raw.bytes, *end = at + raw.length;
+  s->sheet.length = 0;
+  while (at < end) {
+    const char *stop = memchr(at, '<', (size_t)(end - at));
+    if (!stop) stop = end;
+    add_sheet(s, at, stop, HP_REFERENCES_TEXT);
+    at = stop;
+    if (end - at >= BEGIN && !memcmp(at, begin, BEGIN)) {
+      const char *close = memmem(at + BEGIN, (size_t)(end - at) - BEGIN, "]]>", END);
+      add_sheet(s, at + BEGIN, close ? close : end, HP_REFERENCES_NONE);
+      at = close ? close + END : end;
+    } else if (end - at >= END && !memcmp(at, "</>", END)) {
+      at += END;
+    } else if (at < end) {
+      add_sheet(s, at, at + 1, HP_REFERENCES_NONE);
+      at++;
+    }
+  }
+  return (hpar_string){s->sheet.data, s->sheet.length};
+}
+
+/* Receives each text in style elements. The first child of the element is its sheet, if it is a
+ * text. */
+static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
+  hp_resource_scan *s = text->rewriter->owner;
+  (void)context;
+  if (!s->in_style) return HPAR_REWRITE_NEXT;
+  s->in_style = false;
+  if (text->offset == s->style_text && !s->has_stopped) {
+    hp_described d = described(s, &s->style, s->style_start);
+    d.sheet = s->style_ns == HPAR_NAMESPACE_HTML ? hpar_text_piece_decoded(text) : read_foreign_sheet(s, text->raw);
+    hp_describe(&d, s->style_ns, HP_STYLE);
+  }
+  release_values(s);
+  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+static void describe_element(hp_resource_scan *s, hpar_element *e, const hp_resource_values *values) {
+  const hp_node *node = hp_shadow_node(&s->rewriter->shadow, e->node);
+  const hp_ref parent = node->parent;
+  const uint8_t ns = node->ns;
+  const hp_atom name = node->name;
+  hp_described d = described(s, values, e->start);
+  if (ns == HPAR_NAMESPACE_HTML && name == HP_IMG) {
+    const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
+    if (picture) {
+      d.picture = picture->number;
+      take_sources(s, parent, &d);
+      if (s->has_stopped) return;
+    }
+  }
+  hp_describe(&d, ns, name);
+}
+
+static hpar_rewrite_result take_element(hpar_element *e, void *context) {
+  hpar_rewriter *r = e->rewriter;
+  hp_resource_scan *s = r->owner;
+  (void)context;
+  if (s->part->cancelled && atomic_load_explicit(s->part->cancelled, memory_order_relaxed)) s->has_stopped = true;
+  if (s->has_stopped) return HPAR_REWRITE_STOP;
+  const hp_node *node = hp_shadow_node(&r->shadow, e->node);
+  const hp_ref parent = node->parent;
+  const uint8_t ns = node->ns;
+  const hp_atom name = node->name;
+  bool html = ns == HPAR_NAMESPACE_HTML;
+  if (name == HP_META && hp_resource_scan_declared(s)) {
+    s->has_stopped = true;
+    return HPAR_REWRITE_STOP;
+  }
+  if (!html && ns != HPAR_NAMESPACE_SVG) return HPAR_REWRITE_NEXT;
+  hp_resource_values values;
+  read_values(r, ns, &values);
+  if (html && name == HP_TEMPLATE)
+    begin_template(s, e, &values);
+  else if (s->inert_from)
+    return HPAR_REWRITE_NEXT;
+  else if (html && name == HP_PICTURE)
+    begin_picture(s, e);
+  else if (html && name == HP_SOURCE)
+    add_source(s, parent, &values);
+  else if (name == HP_STYLE)
+    begin_style(s, e, ns, &values);
+  else
+    describe_element(s, e, &values);
+  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+/*** runs ***/
+
+hpar_status hp_resource_rules(hpar_rules **rules) {
+  static const char others[] = "script, link, img, image, input, video, base, meta, source, picture, template";
+  const hpar_rule elements = {HPAR_RULE_INIT, .selector = others, .element = take_element};
+  const hpar_rule style = {HPAR_RULE_INIT, .selector = "style", .element = take_element, .text = take_sheet};
+  hpar_status status = hpar_rules_create(rules);
+  if (status != HPAR_OK) return status;
+  status = hpar_rules_add(*rules, &elements, NULL);
+  if (status == HPAR_OK) status = hpar_rules_add(*rules, &style, NULL);
+  if (status == HPAR_OK) status = hpar_rules_compile(*rules);
+  if (status != HPAR_OK) hpar_rules_destroy(*rules);
+  return status;
+}
+
+hpar_status hp_resource_scan_create(hp_resource_scan **scan, const hpar_rules *rules) {
+  hp_resource_scan *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  hpar_status status = hpar_rewriter_create(&made->rewriter);
+  if (status != HPAR_OK) {
+    hp_free(made);
+    return status;
+  }
+  made->rules = rules;
+  made->rewriter->owner = made;
+  made->kept.unwind = &made->rewriter->unwind;
+  *scan = made;
+  return HPAR_OK;
+}
+
+void hp_resource_scan_destroy(hp_resource_scan *s) {
+  if (!s) return;
+  hpar_rewriter_destroy(s->rewriter);
+  hp_scratch_close(&s->kept);
+  hp_bytes_free(&s->sheet);
+  hp_free(s->pictures);
+  hp_free(s->sources);
+  hp_free(s);
+}
+
+static hpar_status run(hp_resource_scan *s) {
+  const hp_scan_part *part = s->part;
+  hpar_rewriter *r = s->rewriter;
+  size_t prefix = strlen(part->prefix);
+  const hpar_rewrite_options options = {
+      HPAR_REWRITE_OPTIONS_INIT,  .encoding = part->is_certain ? part->encoding->name : NULL,
+      .fragment = part->fragment, .scripting = part->scripting,
+      .utf16 = HPAR_UTF16_REFUSE, .max_token = SIZE_MAX,
+      .max_text = SIZE_MAX};
+  hpar_status status = hpar_rewriter_begin(r, s->rules, &options, NULL, NULL);
+  if (status == HPAR_OK && !part->is_certain) r->encoding = part->encoding;
+  s->shift = part->from - prefix;
+  if (status == HPAR_OK && prefix) status = hpar_rewriter_feed(r, part->prefix, prefix);
+  if (status == HPAR_OK) status = hpar_rewriter_feed(r, part->bytes + part->from, part->to - part->from);
+  if (status == HPAR_OK && part->is_last) status = hpar_rewriter_finish(r, NULL);
+  return s->has_stopped ? HPAR_OK : status;
+}
+
+hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, hpar_resource_callback callback,
+                                 void *context, const char **error) {
+  s->part = part;
+  s->callback = callback;
+  s->context = context;
+  s->has_stopped = s->in_style = false;
+  s->templates = s->inert_from = 0;
+  s->picture_count = s->picture_number = s->source_count = 0;
+  hp_scratch_clear(&s->kept);
+  hpar_status status = run(s);
+  if (status != HPAR_OK) *error = hpar_rewriter_error(s->rewriter);
+  return status;
+}
+
+const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *s) {
+  const hp_encoding *now = s->rewriter->encoding;
+  return !s->part->is_certain && strcmp(now->name, s->part->encoding->name) != 0 ? now : NULL;
+}

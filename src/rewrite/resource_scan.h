@@ -1,0 +1,46 @@
+#ifndef HP_REWRITE_RESOURCE_SCAN_H
+#define HP_REWRITE_RESOURCE_SCAN_H
+
+/* The resources of a text without its tree. The rewriter's scanner reads the tags, and its shadow
+ * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
+
+#include "html/tokenizer/content.h"
+#include "text/encoding/encoding.h"
+
+#include <hpar/resources.h>
+#include <hpar/rewriter.h>
+#include <stdatomic.h>
+
+typedef struct hp_resource_scan hp_resource_scan;
+
+/* The bytes [from, to) of a text. */
+typedef struct hp_scan_part {
+  const char *bytes;
+  size_t from, to;
+  bool is_last;       /* the text ends at `to` */
+  const char *prefix; /* markup that makes the state at `from` */
+  const hp_encoding *encoding;
+  bool is_certain; /* no meta element changes the encoding */
+  bool scripting;
+  const char *fragment;
+  unsigned thread;
+  const _Atomic bool *cancelled; /* NULL: nothing cancels the scan */
+} hp_scan_part;
+
+/* Makes the rules of all scans. The caller destroys them. */
+hpar_status hp_resource_rules(hpar_rules **rules);
+
+/* Makes a scan. It keeps its memory from one part to the next. */
+hpar_status hp_resource_scan_create(hp_resource_scan **scan, const hpar_rules *rules);
+void hp_resource_scan_destroy(hp_resource_scan *scan); /* NULL is allowed */
+
+/* Reports the resources of the part in the order of their start tags. The element is 0, and the
+ * picture a number. `error` receives a reason. Ends early, with HPAR_OK, if the callback returns
+ * false, or if a meta element declares another encoding. */
+hpar_status hp_resource_scan_run(hp_resource_scan *scan, const hp_scan_part *part, hpar_resource_callback callback,
+                                 void *context, const char **error);
+
+/* Returns the other encoding that a meta element of the last part has declared; NULL: none. */
+const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *scan);
+
+#endif
