@@ -1,8 +1,9 @@
 """docs.py: checks README.md, SECURITY.md and docs/ against the sources.
 
 Every fenced C block must compile against include/: with an #include it is a whole file, otherwise it is the body of a
-function. Every relative link must lead to a file. README.md has at most 150 lines, and its picture is the one that
-scripts/readme-picture draws (with matplotlib, which the analyses import)."""
+function. python/tests/test_docs.py runs the Python blocks. Every relative link must lead to a file. README.md has at
+most 150 lines, and its picture is the one that scripts/readme-picture draws (with matplotlib, which the analyses
+import)."""
 import glob
 import os
 import re

@@ -41,6 +41,25 @@ class Inputs(unittest.TestCase):
         del document
         data.append(1)
 
+    def test_changed_bytes_are_memory_safe(self):
+        """A program breaks the rule of copy=False. The strings then have other contents, and nothing else happens."""
+        page = b"<p title='a&amp;b&nGt;c&copy;' id=x class='&lt;&gt;&quot;'>one &amp; two<svg viewBox='&#x41;'></svg><!--c-->"
+        for change in (b"&nGt;", b"<p a='", b"\xff", b"'", b"\x00", b">"):
+            for times in (1, 40):
+                data = bytearray(page * times)
+                document = hpar.parse(data, copy=False, positions=True)
+                data[:] = (change * len(data))[:len(data)]
+                for node in document.traverse(include_text=True):
+                    self.assertIsInstance(node.attributes, dict)
+                    self.assertIsInstance(node.attribute_positions, dict)
+                    self.assertIsInstance(node.data, str)
+                self.assertIsInstance(document.html, str)
+                self.assertIsInstance(document.text(), str)
+                self.assertIsInstance(document.readable_text(), str)
+                document.table()
+                document.links("https://example.org/")
+                document.css("[title^=a]")
+
     def test_wrong_inputs(self):
         for data in (None, 1, [b"a"], object()):
             self.assertRaises(TypeError, hpar.parse, data)

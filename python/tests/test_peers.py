@@ -32,6 +32,9 @@ PAGES = ("<!doctype html><title>t</title><p class='a b' id=x>one<b>two</b><!--c-
          "<p>1<b>2<i>3</b>4</i>5<a>6<a>7", "<!doctype html public 'a' 'b'><!--x--><html lang=en><frameset><frame>",
          "<meta charset=utf-8><meta http-equiv=content-type content='text/html; charset=latin1'><td headers='a b'>c",
          "<pre>\n\na</pre><textarea>\nb</textarea><script>a<b</script><style>c>d</style><ul><li>1<li>2</ul>x")
+# Pages in which html5lib leaves the standard, with the smallest input that shows it: see docs/migrate/html5lib.md.
+KNOWN = {"af-2006-page.html": "<table><p><li>", "webtv-personal.html": "<table><td><font><i></font> ",
+         "ivanberryman-gallery.html": "<table><font><p><font></p> "}
 # Elements, besides templates, whose rules the standard has changed since html5lib.
 CHANGED = "command, dialog, isindex, keygen, menuitem, rb, rt, rtc, search, select"
 
@@ -185,6 +188,17 @@ class Soups(unittest.TestCase):
                     many = re.search(r"(<(b|font)\b[^>]*>)(.*\1){3}", data, re.DOTALL)
                     self.assertTrue(many or tree_of_html5lib(data, None) != expected)
 
+    def test_known_differences(self):
+        """The smallest inputs of the known pages have the trees that the standard defines."""
+        expected = {"<table><p><li>": "<p></p><li></li><table></table>",
+                    "<table><td><font><i></font> ":
+                        "<table><tbody><tr><td><font><i></i></font><i> </i></td></tr></tbody></table>",
+                    "<table><font><p><font></p> ":
+                        "<font><p><font></font></p><font> </font></font><table></table>"}
+        for page in KNOWN.values():
+            self.assertEqual(BeautifulSoup(page, "hpar").body.decode_contents(), expected[page])
+            self.assertFalse(self.soups(page)[2])
+
     @unittest.skipUnless(os.path.isdir(SHARED), "no pages: set HPAR_SHARED")
     def test_pages(self):
         different = []
@@ -197,7 +211,7 @@ class Soups(unittest.TestCase):
             # The other soups that differ lose formatting elements that html5lib's own trees have.
             if not equal and not changed and value(own.parse(text)) != value(html5lib.parse(text)):
                 different.append(name)
-        self.assertEqual(different, [])
+        self.assertEqual([name for name in different if name not in KNOWN], [])
 
 
 class Lxml(unittest.TestCase):
