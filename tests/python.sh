@@ -13,11 +13,14 @@ if test "$(cached HPAR_PARALLEL)" != ON; then
 fi
 sanitizers=$(cached HPAR_SANITIZE)
 CC=$(cached CMAKE_C_COMPILER)
-CFLAGS= LDFLAGS= preload=
+CFLAGS=$(cached CMAKE_C_FLAGS) LDFLAGS=$(cached CMAKE_C_FLAGS) preload=
+if test "$(cached HPAR_PROFILE)" = RECORD; then
+  LDFLAGS="$LDFLAGS -fprofile-generate"
+fi
 if test -n "$sanitizers"; then
   case $("$CC" --version) in *clang*) echo "skipped: the test preloads the sanitizers of GCC only"; exit 77 ;; esac
-  CFLAGS="-O1 -g -fsanitize=$sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
-  LDFLAGS="-fsanitize=$sanitizers"
+  CFLAGS="$CFLAGS -O1 -g -fsanitize=$sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
+  LDFLAGS="$LDFLAGS -fsanitize=$sanitizers"
   case $sanitizers in
   *address*) preload="$("$CC" -print-file-name=libasan.so) $("$CC" -print-file-name=libubsan.so)" ;;
   *thread*) preload=$("$CC" -print-file-name=libtsan.so) ;;

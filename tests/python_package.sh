@@ -5,6 +5,10 @@ set -eu
 source=$HPAR_SOURCE_DIR
 . "$source/tests/support/python.sh"
 find_python build venv ensurepip
+if ! grep -q '^HPAR_PARALLEL:[A-Z]*=ON' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
+  echo "skipped: the package does not depend on this build's options"
+  exit 77
+fi
 if grep -q '^HPAR_SANITIZE:[A-Z]*=.' "$HPAR_BUILD_DIR/CMakeCache.txt"; then
   echo "skipped: the package does not depend on the sanitizers of this build"
   exit 77
