@@ -92,6 +92,7 @@ static const shape shapes[] = {
     {"cells", "<table>", "<caption>x<tr><td>y</caption>", "", 30000},
     {"columns", "<table><colgroup>", "<col>x<tr>", "", 60000},
     {"fostered links", "<table>", "<a>x<tr></a>", "", 40000},
+    {"links without end tags", "", "<div><a>x<!--</a>--></div>", "", 20000},
     {"foreign content", "<svg>", "<g>x</g><a></a><title>t</title>", "", 30000},
     {"breaking out", "", "<svg><g></p>x</g></svg>", "", 40000},
     {"integration points", "<math>", "<mi>x<div>y</mi></div><mo>", "", 40000},
