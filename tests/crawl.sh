@@ -61,8 +61,12 @@ equal eight
 check "progress" 'tail -n 1 err | grep -q "\"done\":$(ls data | wc -l),.*\"seconds_left\":0}"'
 
 # Pages that several threads parse.
-crawl data "$@" --out split --threads 2 --split 500
-equal split
+if test $profiles = all; then
+  crawl data "$@" --out split --threads 2 --split 500
+  equal split
+else
+  usage "this build has no parallel parser" 2 data "$@" --out split --split 500
+fi
 
 # Continue: all units, some units, a damaged file of a unit.
 crawl data "$@" --out two
