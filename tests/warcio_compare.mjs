@@ -31,8 +31,10 @@ function generate(path, options) {
 
 // The records of each file, as lists of fields.
 function own(options, paths) {
-  const output = execFileSync(program("hpar-records"), [...options, ...paths],
-                              {maxBuffer: 1 << 30, encoding: "latin1", stdio: ["ignore", "pipe", "inherit"]});
+  const bytes = execFileSync(program("hpar-records"), [...options, ...paths],
+                             {maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "inherit"]});
+  // warcio replaces bytes of a head that are not valid UTF-8.
+  const output = Buffer.from(bytes.toString("utf8"), "utf8").toString("latin1");
   const files = [[]];
   for (const line of output.split("\n").slice(0, -1)) {
     if (line === "end") files.push([]);
