@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks hpar crawl --engine slurm with a cluster on this machine: munged, slurmctld and two slurmd in
-# the foreground, with two CPUs each. The summary is that of threads, also after tasks were cancelled
-# and the crawl was resumed. Needs root, slurm-wlm and munge, and exits with 77 otherwise.
+# the foreground, with two CPUs each. The summary is that of threads. Needs root, slurm-wlm and
+# munge, and exits with 77 otherwise. HPAR_TEST_FULL=1 adds a crawl without a controller, and one
+# that is resumed after its tasks were cancelled.
 
 hpar=$1
 source=$(cd "$(dirname "$0")" && pwd)
@@ -82,6 +83,8 @@ StateSaveLocation=@WORK@/state
 SlurmdSpoolDir=@WORK@/spool-%n
 SlurmctldPidFile=@WORK@/slurmctld.pid
 SlurmdPidFile=@WORK@/slurmd-%n.pid
+KillWait=1
+SchedulerParameters=batch_sched_delay=0
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -91,9 +94,11 @@ PartitionName=all Nodes=one,two Default=YES State=UP
 END
 export SLURM_CONF="$work/slurm.conf"
 
-# Without a controller nothing is written.
-crawl data "$@" --out none --engine slurm
-check "no controller" 'test $status = 1 && test $(wc -l <err) = 1 && grep -q "no controller answers" err && test ! -e none'
+# Without a controller nothing is written. sinfo tries again for ten seconds.
+if test -n "${HPAR_TEST_FULL:-}"; then
+  crawl data "$@" --out none --engine slurm
+  check "no controller" 'test $status = 1 && test $(wc -l <err) = 1 && grep -q "no controller answers" err && test ! -e none'
+fi
 
 head -c 1024 /dev/urandom >key
 chmod 600 key
@@ -113,14 +118,16 @@ equal slurm
 check "several tasks" 'grep -q "array=0-[1-9]" slurm/slurm.sh'
 
 # Tasks that are cancelled leave units without results. A folder may have any name.
-"$hpar" crawl data "$@" --out 'a b%n' --engine slurm >out 2>err &
-driver=$!
-until_true grep -q Submitted out
-scancel "$(sed -n 's/.*job \([0-9]*\).*/\1/p' out)"
-wait $driver
-mv 'a b%n' resumed
-crawl data "$@" --out resumed --engine slurm --resume
-equal resumed
+if test -n "${HPAR_TEST_FULL:-}"; then
+  "$hpar" crawl data "$@" --out 'a b%n' --engine slurm >out 2>err &
+  driver=$!
+  until_true grep -q Submitted out
+  scancel "$(sed -n 's/.*job \([0-9]*\).*/\1/p' out)"
+  wait $driver
+  mv 'a b%n' resumed
+  crawl data "$@" --out resumed --engine slurm --resume
+  equal resumed
+fi
 
 echo "$passed passed, $failed failed"
 test $failed = 0
