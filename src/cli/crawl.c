@@ -198,7 +198,8 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
       if (strcmp(value, "0") && !read_amount(value, false, &c->map.split_bytes))
         return bad_value("split", value, "a number of bytes as in 1M");
       if (c->map.split_bytes && !hpar_strategy_name(0)) {
-        hp_complain("--split: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out");
+        hp_complain(
+            "--split: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out");
         return HP_EXIT_USAGE;
       }
       return -1;
