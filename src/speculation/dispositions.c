@@ -316,6 +316,7 @@ bool hp_follows_open_a(const char *text, uint32_t offset) {
     const char *tag = memrchr(begin, '<', (size_t)(at - begin));
     if (!tag) return false;
     at = tag++;
+    if (end - tag < 2) continue;
     bool is_end = *tag == '/';
     tag += is_end;
     if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
