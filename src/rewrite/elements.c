@@ -174,6 +174,10 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   const hpar_rule *given = &rule->given;
   hp_rule_state *state = &r->rule_states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
+  if (hp_speculates(r) && hp_rule_needs_merger(rule)) {
+    hp_speculation_give_up(r);
+    return;
+  }
   r->stats.matches++;
   state->matches++;
   for (size_t i = 0; i < given->action_count; i++) {
@@ -203,8 +207,7 @@ static void run_rules(hpar_rewriter *r, hpar_element *e) {
   }
 }
 
-/* Returns the attributes as the matcher reads them, with decoded values. */
-static const hp_attributes *attributes_for(hpar_rewriter *r, uint8_t ns) {
+const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
   const hp_spans *s = &r->spans;
   if (!r->has_spans || !s->count) return NULL;
   hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + s->count * sizeof(hp_attribute));
@@ -261,7 +264,7 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   if (has_tag && node->name == HP_META && !r->is_certain && r->has_spans) read_meta(r);
   bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
   if (!is_read && !r->rules->needs_frames) return;
-  const hp_attributes *attributes = has_tag ? attributes_for(r, node->ns) : NULL;
+  const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
   bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
   hp_rewriter_split_text(r);

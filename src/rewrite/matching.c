@@ -246,7 +246,7 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
 
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
-  if (s->matcher.watch) s->matcher.watch->is_child = insertion->parent == s->outer;
+  if (s->matcher.watch) s->matcher.watch->is_child = s->outer && insertion->parent == s->outer;
   bool accepts = match_in(s, parent, insertion, attributes);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;
   if (s->rules->skips_tags)
@@ -265,6 +265,18 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
   bool has_child = false;
   node->next = hp_matching_frame_with(s, bits, &has_child);
   node->last = !has_child;
+}
+
+void hp_matching_find_successors(const hp_matching *s, hp_bits *bits) {
+  const hp_matcher *m = &s->matcher;
+  hp_bits carry[2] = {0, 0};
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits child = m->by_combinator[HP_COMBINATOR_CHILD][w], heir = m->by_combinator[HP_COMBINATOR_DESCENDANT][w];
+    bits[w] = child << 1 | carry[0];
+    bits[m->words + w] = heir << 1 | carry[1];
+    carry[0] = child >> (HP_BITS - 1);
+    carry[1] = heir >> (HP_BITS - 1);
+  }
 }
 
 const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node))->bits; }

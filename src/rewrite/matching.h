@@ -55,6 +55,9 @@ void hp_matching_retire(hp_matching *matching, uint32_t rule);
 /* Drops all frames. The outer current node has the frame with these child and heir bits. Requires,
  * as the next functions: no selector counts elements. */
 void hp_matching_begin_segment(hp_matching *matching, hp_ref outer, const hp_bits *bits);
+/* Finds the instructions after a child and after a descendant combinator. `bits` has space for both
+ * sets. */
+void hp_matching_find_successors(const hp_matching *matching, hp_bits *bits);
 /* Returns the child and heir bits of an open element. */
 const hp_bits *hp_matching_bits_of(const hp_matching *matching, hp_ref node);
 const hp_bits *hp_matching_frame_bits(const hp_matching *matching, uint32_t frame);

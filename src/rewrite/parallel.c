@@ -38,6 +38,8 @@ struct hp_rewrite_team {
   uint32_t slot_count;
   _Atomic hp_bits *prediction; /* child and heir bits of the merger's current node */
   uint32_t prediction_capacity, words;
+  hp_bits *learned; /* the child bits of `prediction`; the sets of `watch` */
+  hp_candidate_watch watch;
   /* The current window. */
   hpar_rewriter *merger;
   hp_speculation_input input;
@@ -125,7 +127,8 @@ static void publish(team *t) {
   atomic_store(&t->is_certain, r->is_certain);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
-  for (uint32_t i = 0; i < 2 * t->words; i++) atomic_store_explicit(&t->prediction[i], bits[i], memory_order_relaxed);
+  for (uint32_t i = 0; i < 2 * t->words; i++)
+    atomic_store_explicit(&t->prediction[i], i < t->words ? t->learned[i] : bits[i], memory_order_relaxed);
 }
 
 /* Rewrites a chunk on the true state. */
@@ -201,6 +204,7 @@ static hpar_status merge_chunks(void *context) {
 static void free_worker(worker *w) {
   hpar_rewriter_destroy(w->rewriter);
   hp_free(w->speculation.bits);
+  hp_free(w->speculation.deferring_space);
 }
 
 void hp_rewrite_team_destroy(team *t) {
@@ -214,6 +218,7 @@ void hp_rewrite_team_destroy(team *t) {
   hp_free(t->workers);
   hp_free(t->slots);
   hp_free((void *)t->prediction);
+  hp_free(t->learned);
   hp_free(t);
 }
 
@@ -249,6 +254,9 @@ static bool make_slots(team *t) {
   _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
   if (!prediction) return false;
   t->prediction = prediction;
+  hp_bits *learned = hp_reallocate(t->learned, 2 * bits * sizeof *learned);
+  if (!learned) return false;
+  t->learned = learned;
   t->prediction_capacity = bits;
   return true;
 }
@@ -282,6 +290,13 @@ static void begin_window(team *t, hpar_rewriter *r) {
   t->chunk_size = size;
   t->count = t->division.cuts ? (uint32_t)t->division.cut_count + 1 : (uint32_t)(length / size + 1);
   t->quirks = r->shadow.quirks;
+  if (t->words) {
+    hp_bits *after = t->learned + t->words;
+    hp_matching_find_successors(&r->matching, after);
+    memset(t->learned, 0, t->words * sizeof *t->learned);
+    t->watch = (hp_candidate_watch){NULL, NULL, t->learned, after, after + t->words, false};
+    r->matching.matcher.watch = &t->watch;
+  }
   for (uint32_t i = 0; i < t->slot_count; i++) {
     atomic_store(&t->slots[i].done, 0);
     atomic_store(&t->slots[i].is_busy, false);
@@ -310,6 +325,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     begin_window(t, r);
     hpar_status status = hp_try(&r->unwind, merge_chunks, t);
     r->limit = NULL;
+    r->matching.matcher.watch = NULL;
     atomic_store(&t->stops, true);
     if (!t->division.is_inline) hp_pool_end(t->pool);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
@@ -319,14 +335,12 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
 
 /*** whether to use the team ***/
 
-/* Returns true if workers can apply the rules: each action edits elements. */
+/* Returns true if workers can apply the rules, or leave elements to the merger. */
 static bool fits_rules(const hpar_rules *rules) {
   if (!rules->skips_tags || rules->reads_implied) return false;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
-    const hpar_rule *given = &rule->given;
     if (rule->edits_text || rule->edits_comments || rule->edits_doctype) return false;
-    if (given->element || given->end || given->limit) return false;
   }
   return true;
 }

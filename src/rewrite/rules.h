@@ -16,6 +16,11 @@ typedef struct hp_rule {
   bool edits_text, edits_comments, edits_doctype;
 } hp_rule;
 
+/* Returns true if the merger must run the rule: it has callbacks, or counts its matches. */
+static inline bool hp_rule_needs_merger(const hp_rule *rule) {
+  return rule->given.element || rule->given.end || rule->given.limit;
+}
+
 /* What selectors read of an attribute. */
 typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;
 

@@ -10,214 +10,19 @@
 
 #include <string.h>
 
-/*** the log ***/
-
-void hp_rewrite_log_clear(hp_rewrite_log *log) {
-  for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
-  log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count = 0;
-  log->block_length = 0;
-  hp_shadow_log_clear(&log->shadow);
-}
-
-void hp_rewrite_log_free(hp_rewrite_log *log) {
-  hp_rewrite_log_clear(log);
-  hp_free(log->segments);
-  hp_shadow_log_free(&log->shadow);
-  hp_free(log->names);
-  hp_bytes_free(&log->name_bytes);
-  hp_free(log->bits);
-  hp_free(log->records);
-  hp_free(log->pieces);
-  hp_free(log->block);
-  *log = (hp_rewrite_log){0};
-}
-
-static char *extend_block(hp_rewrite_log *log, size_t length) {
-  size_t need = log->block_length + length;
-  if (need > log->block_capacity) {
-    size_t capacity = need + need / 2 + 4096;
-    char *block = hp_reallocate(log->block, capacity);
-    if (!block) return NULL;
-    log->block = block;
-    log->block_capacity = capacity;
-  }
-  char *at = log->block + log->block_length;
-  log->block_length += length;
-  return at;
-}
-
-/* Takes output. Long parts of the input stay where they are. */
-static hpar_status take_output(const char *bytes, size_t length, void *context) {
-  enum { MAX_COPIED = 2048 };
-  hpar_rewriter *r = context;
-  hp_speculation *p = r->speculation;
-  hp_rewrite_log *log = p->log;
-  bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
-  hp_piece *last = log->piece_count > p->first_piece ? &log->pieces[log->piece_count - 1] : NULL;
-  if (!is_input) {
-    char *to = extend_block(log, length);
-    if (!to) return HPAR_ERROR_MEMORY;
-    memcpy(to, bytes, length);
-    if (last && !last->input) {
-      last->length += length;
-      return HPAR_OK;
-    }
-  }
-  hp_grow(&log->pieces, &log->piece_capacity, (size_t)log->piece_count + 1, &r->unwind);
-  log->pieces[log->piece_count++] =
-      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
-  return HPAR_OK;
-}
-
-/*** segments ***/
-
 static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position(&r->scanner, r->scanner.at); }
 
 static uint32_t words_of(const hpar_rewriter *r) { return r->rules->needs_frames ? r->matching.matcher.words : 0; }
 
-static void forget_records(hpar_rewriter *r) {
-  for (uint32_t i = 1; i < r->record_count; i++) {
-    hp_end_record *record = &r->records[i];
-    record->append.length = record->after.length = record->rename.length = 0;
-    record->moved_to = 0;
-  }
-  r->record_count = 1;
-  r->free_record = r->open_records = r->mute_depth = r->unmute_after_tag = 0;
-}
-
-/* Begins a segment on the predicted outer context. */
-static void begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
-  hp_speculation *p = r->speculation;
-  const uint32_t words = words_of(r);
-  p->now = (hp_rewrite_segment){.start = start};
-  p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
-  p->outer.base_mode = mode;
-  p->outer.poisoned = HPAR_HAZARD_NONE;
-  p->outer.disposition = HP_DISPOSITION_LOCAL;
-  p->first_piece = p->log->piece_count;
-  hp_shadow_begin_segment(&r->shadow, mode, ns);
-  if (words) {
-    memcpy(p->bits, p->bits + 2 * words, 2 * words * sizeof *p->bits);
-    memset(p->bits + 4 * words, 0, 2 * words * sizeof *p->bits);
-    hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->bits);
-  }
-  forget_records(r);
-  r->edits.count = r->edits.complete = r->edits.text.length = 0;
-  r->edits.copied = start;
-  r->edits.is_muted = false;
-  r->edits.total = 0;
-  r->edits.last_position = r->edits.last_resume = r->edits.first_insertion = UINT64_MAX;
-  r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
-  r->after_tag.length = 0;
-  r->in_text = false;
-  hp_rewriter_mark(r, start);
-}
-
-static void save_names(hpar_rewriter *r, uint32_t first) {
-  hp_rewrite_log *log = r->speculation->log;
-  const hp_shadow_log *shadow = &log->shadow;
-  const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
-  hp_grow(&log->names, &log->name_capacity, shadow->entry_count, &r->unwind);
-  for (uint32_t i = first; i < shadow->entry_count; i++) {
-    hp_atom atom = shadow->entries[i].element.name;
-    log->names[i] = (hp_saved_name){0, 0};
-    if (atom < first_own) continue;
-    hp_name name = hp_names_of(&r->names, atom);
-    log->names[i] = (hp_saved_name){log->name_bytes.length, name.length};
-    hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
-  }
-}
-
-static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
-  hp_rewrite_log *log = r->speculation->log;
-  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
-  memcpy(log->bits + log->bit_count, bits, count * sizeof *bits);
-  log->bit_count += count;
-}
-
-static void save_frames(hpar_rewriter *r, uint32_t first) {
-  hp_speculation *p = r->speculation;
-  hp_rewrite_log *log = p->log;
-  const uint32_t words = words_of(r);
-  p->now.frame = log->bit_count;
-  if (!words) return;
-  save_bits(r, p->bits, 2 * words);
-  save_bits(r, p->bits + 4 * words, 2 * words);
-  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
-    uint32_t *next = &log->shadow.entries[i].next;
-    if (!*next) continue;
-    const hp_bits *bits = hp_matching_frame_bits(&r->matching, *next);
-    *next = log->bit_count + 1;
-    save_bits(r, bits, 2 * words);
-  }
-}
-
-/* Moves the records of the saved entries to the log. */
-static void save_records(hpar_rewriter *r, uint32_t first) {
-  hp_speculation *p = r->speculation;
-  hp_rewrite_log *log = p->log;
-  p->now.records = log->record_count;
-  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
-    hp_shadow_entry *e = &log->shadow.entries[i];
-    if (!e->previous) continue;
-    hp_end_record *record = &r->records[e->previous];
-    if (!record->moved_to) {
-      hp_grow(&log->records, &log->record_capacity, (size_t)log->record_count + 1, &r->unwind);
-      uint32_t index = log->record_count++;
-      log->records[index] = *record;
-      log->records[index].users = log->records[index].scope_depth = 0;
-      *record = (hp_end_record){.moved_to = index + 1};
-    }
-    e->previous = record->moved_to;
-    hp_end_record *moved = &log->records[e->previous - 1];
-    moved->users++;
-    moved->scope_depth += i < p->now.state.entries + p->now.state.open_count;
-  }
-  p->now.record_count = log->record_count - p->now.records;
-}
-
-/* Returns true if the segment saves the merger nothing. */
-static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !p->now.split_name; }
-
-/* Ends the segment at `end` and appends it to the log, unless it is unusable. */
-static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
-  hp_speculation *p = r->speculation;
-  hp_builder *b = &r->shadow.builder;
-  hp_rewrite_segment *now = &p->now;
-  uint32_t first = p->log->shadow.entry_count;
-  uint32_t reopened = hp_questions_reopened(b, token);
-  bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->after_tag.length;
-  if (fits && hp_shadow_save(&r->shadow, p->outer.base_mode, &p->log->shadow, &now->state)) {
-    now->assumed = p->outer.now;
-    now->assumed.questions = b->assumed;
-    now->assumed.misnested = true;
-    now->end = end;
-    save_names(r, first);
-    save_frames(r, first);
-    save_records(r, first);
-    now->pieces = p->first_piece;
-    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, end);
-    if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-    now->piece_count = p->log->piece_count - p->first_piece;
-    p->first_piece = p->log->piece_count;
-    now->tags = r->stats.tags;
-    now->matches = r->stats.matches;
-    now->misplaced = r->stats.misplaced;
-    now->depth = r->stats.depth;
-    now->edits = r->edits.total;
-    now->first_insertion = r->edits.first_insertion;
-    now->last_position = r->edits.last_position;
-    now->last_resume = r->edits.last_resume;
-    now->mute_depth = r->mute_depth;
-    now->in_text = r->in_text;
-    now->text_is_first = r->text_is_first;
-    now->text_start = r->text_start;
-    now->after_cr = r->after_cr;
-    memcpy(now->seen, r->seen, sizeof now->seen);
-    hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);
-    p->log->segments[p->log->segment_count++] = *now;
-  }
-  p->outer.confident &= ~reopened;
+/* Returns false if the last segments are so short that the merger rewrites their input faster than
+ * it adopts them. */
+static bool pays_off(hp_speculation *p) {
+  enum { CHECKED = 64, MIN_BYTES = 256 };
+  const hp_rewrite_log *log = p->log;
+  if (p->checkpoint_bytes < MIN_BYTES || log->segment_count < p->checked_segments + CHECKED) return true;
+  const hp_rewrite_segment *first = &log->segments[p->checked_segments];
+  p->checked_segments = log->segment_count;
+  return log->segments[log->segment_count - 1].end - first->start >= CHECKED * MIN_BYTES;
 }
 
 /*** tokens ***/
@@ -237,9 +42,10 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   p->next_ns = b->stack[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
-  if (words && b->depth && t->kind == HPAR_TOKEN_START_TAG)
-    memcpy(p->bits + 2 * words, hp_matching_bits_of(&r->matching, b->top->node), 2 * words * sizeof *p->bits);
-  end_segment(r, end, t);
+  p->knows_next = words && b->depth && t->kind == HPAR_TOKEN_START_TAG;
+  if (p->knows_next)
+    memcpy(p->bits + 8 * words, hp_matching_bits_of(&r->matching, b->top->node), 2 * words * sizeof *p->bits);
+  hp_speculation_end_segment(r, end, t);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->seeks = true;
 }
@@ -253,13 +59,19 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack[0].ns;
   if (row) p->outer.fostered = false;
   r->stats.tags--;
-  end_segment(r, r->token_start, NULL);
-  begin_segment(r, r->token_start, mode, ns);
+  hp_speculation_end_segment(r, r->token_start, NULL);
+  hp_speculation_begin_segment(r, r->token_start, mode, ns);
   p->outer.confident = confident;
   p->now.split_name = t->name;
   p->now.split_end = r->token_end;
   r->stats.tags = 1;
   hp_shadow_take_tag(&r->shadow, &r->tag);
+}
+
+/* Reads the text after a deferred tag as the merger probably does. */
+static void set_raw_text(hpar_rewriter *r) {
+  if (!r->tag.is_end)
+    hp_scanner_set_content(&r->scanner, hp_content_of(r->tag.name, r->options.scripting), r->tag.name);
 }
 
 bool hp_speculation_take_tag(hpar_rewriter *r) {
@@ -283,11 +95,38 @@ bool hp_speculation_take_tag(hpar_rewriter *r) {
   return false;
 }
 
+/* Returns true if an element of this name may match a rule of the merger. */
+static bool may_match(hpar_rewriter *r, hp_atom name, uint8_t ns) {
+  hp_matcher *m = &r->matching.matcher;
+  const hp_node node = {.kind = HPAR_NODE_ELEMENT, .ns = ns, .name = name};
+  const hp_subject subject = {&node, 0, ns == HPAR_NAMESPACE_HTML, hp_rewriter_attributes(r, ns)};
+  hp_matcher_find_candidates(m, &subject);
+  for (uint32_t w = 0; w < m->words; w++)
+    if (m->active[w] & r->speculation->deferring[w]) return true;
+  return false;
+}
+
+/* Returns true if the start tag may match a rule of the merger. The namespace of its element is
+ * known only after its insertion. */
+static bool may_match_any(hpar_rewriter *r) {
+  const hp_atom name = r->tag.name;
+  const hp_open_element *top = r->shadow.builder.top;
+  if (!r->has_spans) return false;
+  if (may_match(r, name == HP_IMAGE ? HP_IMG : name, HPAR_NAMESPACE_HTML)) return true;
+  if (top->ns == HPAR_NAMESPACE_HTML && name != HP_SVG && name != HP_MATH) return false;
+  return may_match(r, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, name, HPAR_NAMESPACE_MATHML);
+}
+
+void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HPAR_HAZARD_UNFORESEEN; }
+
 bool hp_speculation_defers_tag(hpar_rewriter *r) {
-  if (r->is_certain || r->tag.is_end || r->tag.name != HP_META) return false;
+  if (r->tag.is_end) return false;
+  bool declares = !r->is_certain && r->tag.name == HP_META;
+  if (!declares && (!r->speculation->deferring || !may_match_any(r))) return false;
   hp_token token = token_of(&r->tag);
   r->stats.tags--;
   defer_token(r, &token, r->token_start);
+  set_raw_text(r);
   return true;
 }
 
@@ -352,7 +191,11 @@ bool hp_speculation_goes_on(hpar_rewriter *r) {
       return false;
     }
     p->seeks = false;
-    begin_segment(r, position_of(r), p->next_mode, p->next_ns);
+    if (!pays_off(p)) {
+      p->has_ended = true;
+      return false;
+    }
+    hp_speculation_begin_segment(r, position_of(r), p->next_mode, p->next_ns);
   }
   uint64_t at = position_of(r);
   bool is_boundary = is_at_boundary(r);
@@ -361,8 +204,8 @@ bool hp_speculation_goes_on(hpar_rewriter *r) {
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count;
   if (ends) {
-    end_segment(r, at, NULL);
-    begin_segment(r, at, p->outer.base_mode, b->stack[0].ns);
+    hp_speculation_end_segment(r, at, NULL);
+    hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack[0].ns);
   }
   b->stack[0].kind = (uint8_t)hp_outer_kind(b);
   return true;
@@ -403,23 +246,32 @@ typedef struct chunk_run {
   hp_rewrite_chunk *chunk;
 } chunk_run;
 
+/* Finds the instructions that accept for rules of the merger. */
+static void open_deferring(hpar_rewriter *r) {
+  hp_speculation *p = r->speculation;
+  const hpar_rules *rules = r->rules;
+  const hpar_selectors *set = r->matching.matcher.set;
+  const uint32_t words = r->matching.matcher.words;
+  hp_grow(&p->deferring_space, &p->deferring_capacity, words, &r->unwind);
+  memset(p->deferring_space, 0, words * sizeof *p->deferring_space);
+  for (uint32_t i = 0; i < set->instructions_count; i++) {
+    uint32_t selector = set->instructions[i].selector;
+    if (selector == HP_SELECT_NONE || !hp_rule_needs_merger(&rules->rules[rules->of_selector[selector]])) continue;
+    hp_set_bit(p->deferring_space, i);
+    p->deferring = p->deferring_space;
+  }
+}
+
 static void open_bits(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
   hp_speculation *p = r->speculation;
   const uint32_t words = words_of(r);
   if (!words) return;
-  hp_matcher *m = &r->matching.matcher;
-  hp_grow(&p->bits, &p->bit_capacity, 8 * (size_t)words, &r->unwind);
-  hp_bits *after = p->bits + 6 * (size_t)words, carry[2] = {0, 0};
-  for (uint32_t w = 0; w < words; w++) {
-    hp_bits child = m->by_combinator[HP_COMBINATOR_CHILD][w], heir = m->by_combinator[HP_COMBINATOR_DESCENDANT][w];
-    after[w] = child << 1 | carry[0];
-    after[words + w] = heir << 1 | carry[1];
-    carry[0] = child >> (HP_BITS - 1);
-    carry[1] = heir >> (HP_BITS - 1);
-  }
-  memcpy(p->bits + 2 * words, chunk->prediction, 2 * words * sizeof *p->bits);
-  p->watch = (hp_candidate_watch){p->bits + 4 * words, p->bits + 5 * words, after, after + words, false};
-  m->watch = &p->watch;
+  hp_grow(&p->bits, &p->bit_capacity, 10 * (size_t)words, &r->unwind);
+  hp_bits *learned = p->bits + 2 * (size_t)words, *read = p->bits + 4 * (size_t)words, *after = read + 2 * words;
+  hp_matching_find_successors(&r->matching, after);
+  memcpy(learned, chunk->prediction, 2 * words * sizeof *learned);
+  p->watch = (hp_candidate_watch){read, read + words, learned, after, after + words, false};
+  r->matching.matcher.watch = &p->watch;
 }
 
 static hpar_status run_chunk(void *argument) {
@@ -430,6 +282,7 @@ static hpar_status run_chunk(void *argument) {
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   open_bits(r, run->chunk);
+  open_deferring(r);
   s->begin = run->input->window;
   s->position = run->input->position;
   s->end = s->begin + run->input->length;
@@ -437,11 +290,12 @@ static hpar_status run_chunk(void *argument) {
   s->at = find_start(run->input, run->chunk, r, &state);
   if (!s->at || !skip_raw_text(r) || s->at >= r->limit) return HPAR_OK;
   p->outer.outer_ns = state.outer_ns;
-  begin_segment(r, position_of(r), state.mode, state.ns);
+  hp_speculation_begin_segment(r, position_of(r), state.mode, state.ns);
   hp_rewriter_scan(r);
   if (p->has_ended || p->seeks) return HPAR_OK;
   bool is_inside = !hp_scanner_is_in_data(s), in_section = hp_scanner_is_in_section(s);
-  if (s->content == HP_CONTENT_DATA && !in_section) end_segment(r, is_inside ? s->token_start : position_of(r), NULL);
+  if (s->content == HP_CONTENT_DATA && !in_section)
+    hp_speculation_end_segment(r, is_inside ? s->token_start : position_of(r), NULL);
   return HPAR_OK;
 }
 
@@ -453,17 +307,18 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   log->encoding = chunk->encoding;
   log->is_certain = chunk->is_certain;
   log->quirks = chunk->quirks;
-  hp_bits *bits = p->bits;
-  uint32_t bit_capacity = p->bit_capacity;
+  const hp_speculation kept = *p;
   *p = (hp_speculation){.log = log,
                         .limit = input->position + chunk->limit,
                         .checkpoint_bytes = checkpoint_bytes,
                         .stops = stops,
-                        .bits = bits,
-                        .bit_capacity = bit_capacity};
+                        .bits = kept.bits,
+                        .bit_capacity = kept.bit_capacity,
+                        .deferring_space = kept.deferring_space,
+                        .deferring_capacity = kept.deferring_capacity};
   p->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
   p->outer.minimise_log = true;
-  if (hp_rewriter_open_worker(r, input->merger, take_output, r) != HPAR_OK) return;
+  if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
   r->speculation = p;
   r->sink.writes_at_once = true;
   r->encoding = chunk->encoding;

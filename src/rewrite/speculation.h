@@ -76,9 +76,16 @@ typedef struct hp_speculation {
   bool seeks; /* the next segment begins after this token */
   bool has_ended;
   uint8_t next_mode, next_ns;
-  hp_bits *bits; /* the predicted frame of this segment and of the next one; the bits read */
+  /* The predicted frame of this segment; the prediction for later ones; the bits read; the sets of
+   * `watch`; the frame of the next segment, if `knows_next`. */
+  hp_bits *bits;
+  bool knows_next;
   uint32_t bit_capacity;
   hp_candidate_watch watch;
+  hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
+  hp_bits *deferring_space;
+  uint32_t deferring_capacity;
+  uint32_t checked_segments; /* of the log, for pays_off */
 } hp_speculation;
 
 /* The state of the input that all chunks have in common. */
@@ -101,6 +108,18 @@ typedef struct hp_rewrite_chunk {
 
 void hp_rewrite_log_clear(hp_rewrite_log *log);
 void hp_rewrite_log_free(hp_rewrite_log *log);
+
+/*** segment.c ***/
+
+/* Begins a segment on the predicted outer context. */
+void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t mode, uint8_t ns);
+/* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
+ * unless it is unusable or empty. */
+void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
+/* An hpar_write_fn that takes the output of a segment. */
+hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
+
+/*** speculation.c ***/
 
 /* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
  */

@@ -295,6 +295,9 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
+/* Returns the attributes of the current tag as the matcher reads them in an element of this
+ * namespace, with decoded values. */
+const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns);
 /* Inserts text at a position of the input, unless it is inside removed content. */
 void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
@@ -311,6 +314,8 @@ bool hp_speculation_take_tag(hpar_rewriter *rewriter);
 bool hp_speculation_defers_tag(hpar_rewriter *rewriter);
 /* The same for a text of one kind. */
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+/* An element matches a rule of the merger: the segment is unusable. */
+void hp_speculation_give_up(hpar_rewriter *rewriter);
 /* The fused loop has processed tags or text. */
 void hp_speculation_run(hpar_rewriter *rewriter);
 /* An event is processed. Returns false at the end of the worker's chunk. */
@@ -320,6 +325,7 @@ static inline bool hp_speculates(const hpar_rewriter *r) { return (void)r, false
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
+static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
 #endif

@@ -40,10 +40,12 @@ typedef struct hp_bound_name {
   hp_atom exact, lower; /* HP_NO_ATOM: no element of the document has the name */
 } hp_bound_name;
 
-/* Notes the candidates that a frame with unknown bits could activate. All sets have `words` words.
- */
+/* Notes the candidates that a frame with unknown bits could activate, and what other frames have
+ * for such candidates. All sets have `words` words. */
 typedef struct hp_candidate_watch {
-  hp_bits *child, *heir; /* the noted candidates that child or heir bits activate */
+  /* the noted candidates that child or heir bits activate; NULL: no frame has unknown bits */
+  hp_bits *child, *heir;
+  hp_bits *learned; /* by candidate: the child bit of the last parent with known bits */
   /* instructions after these combinators */
   const hp_bits *after_child, *after_heir;
   bool is_child; /* the parent is the element with unknown bits */
@@ -146,7 +148,11 @@ bool hp_only_value_holds(const hp_matcher *matcher, const hp_attributes *attribu
  * instructions that match it. Returns true if any accepts. HPAR_ERROR_MEMORY through `status`. */
 bool hp_matcher_step(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject, hpar_status *status);
 
-/* Does the same, except that the caller has set parent->of_type. */
+/* Writes the instructions that the name and the attributes of the element allow, in
+ * matcher->active. */
+void hp_matcher_find_candidates(hp_matcher *matcher, const hp_subject *subject);
+
+/* Does the same as hp_matcher_step, except that the caller has set parent->of_type. */
 bool hp_matcher_match(hp_matcher *matcher, hp_frame *parent, const hp_subject *subject);
 
 /* Tests matcher->active in ascending order, so that inner selectors come before their users. Writes

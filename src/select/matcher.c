@@ -82,6 +82,8 @@ static void find_candidates(const hp_matcher *m, hp_bits *candidates, const hp_s
   if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, candidates, s->attributes);
 }
 
+void hp_matcher_find_candidates(hp_matcher *m, const hp_subject *s) { find_candidates(m, m->active, s); }
+
 static bool grow_types(hp_matcher *m) {
   uint32_t slots = m->types ? 2 * (m->type_mask + 1) : 256;
   struct hp_type_count *types = hp_allocate_zeroed(slots * sizeof *types);
@@ -184,12 +186,15 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   return accepted != 0;
 }
 
-static void note_candidates(const hp_matcher *m) {
+static void note_candidates(const hp_matcher *m, const hp_bits *child) {
   hp_candidate_watch *watch = m->watch;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits candidates = m->active[w] & ~m->entries[w];
-    watch->heir[w] |= candidates & watch->after_heir[w];
-    if (watch->is_child) watch->child[w] |= candidates & watch->after_child[w];
+    hp_bits candidates = m->active[w] & ~m->entries[w], children = candidates & watch->after_child[w];
+    if (watch->heir) watch->heir[w] |= candidates & watch->after_heir[w];
+    if (watch->is_child)
+      watch->child[w] |= children;
+    else
+      watch->learned[w] = (watch->learned[w] & ~children) | (child[w] & children);
   }
 }
 
@@ -203,7 +208,7 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     parent->has_legend |= is_legend;
   }
   find_candidates(m, m->active, s);
-  if (m->watch) note_candidates(m);
+  if (m->watch) note_candidates(m, child);
   hp_bits any = 0;
   for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
   bool accepted = false;

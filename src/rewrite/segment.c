@@ -1,0 +1,217 @@
+/* The log of a worker: segments and their output. */
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "rewrite/speculation.h"
+#include "speculation/dispositions.h"
+
+#include <string.h>
+
+/*** the log ***/
+
+void hp_rewrite_log_clear(hp_rewrite_log *log) {
+  for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
+  log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count = 0;
+  log->block_length = 0;
+  hp_shadow_log_clear(&log->shadow);
+}
+
+void hp_rewrite_log_free(hp_rewrite_log *log) {
+  hp_rewrite_log_clear(log);
+  hp_free(log->segments);
+  hp_shadow_log_free(&log->shadow);
+  hp_free(log->names);
+  hp_bytes_free(&log->name_bytes);
+  hp_free(log->bits);
+  hp_free(log->records);
+  hp_free(log->pieces);
+  hp_free(log->block);
+  *log = (hp_rewrite_log){0};
+}
+
+static char *extend_block(hp_rewrite_log *log, size_t length) {
+  size_t need = log->block_length + length;
+  if (need > log->block_capacity) {
+    size_t capacity = need + need / 2 + 4096;
+    char *block = hp_reallocate(log->block, capacity);
+    if (!block) return NULL;
+    log->block = block;
+    log->block_capacity = capacity;
+  }
+  char *at = log->block + log->block_length;
+  log->block_length += length;
+  return at;
+}
+
+/* Takes output. Long parts of the input stay where they are. */
+hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *context) {
+  enum { MAX_COPIED = 2048 };
+  hpar_rewriter *r = context;
+  hp_speculation *p = r->speculation;
+  hp_rewrite_log *log = p->log;
+  bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
+  hp_piece *last = log->piece_count > p->first_piece ? &log->pieces[log->piece_count - 1] : NULL;
+  if (!is_input) {
+    char *to = extend_block(log, length);
+    if (!to) return HPAR_ERROR_MEMORY;
+    memcpy(to, bytes, length);
+    if (last && !last->input) {
+      last->length += length;
+      return HPAR_OK;
+    }
+  }
+  hp_grow(&log->pieces, &log->piece_capacity, (size_t)log->piece_count + 1, &r->unwind);
+  log->pieces[log->piece_count++] =
+      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
+  return HPAR_OK;
+}
+
+/*** segments ***/
+
+static uint32_t words_of(const hpar_rewriter *r) { return r->rules->needs_frames ? r->matching.matcher.words : 0; }
+
+static void forget_records(hpar_rewriter *r) {
+  for (uint32_t i = 1; i < r->record_count; i++) {
+    hp_end_record *record = &r->records[i];
+    record->append.length = record->after.length = record->rename.length = 0;
+    record->moved_to = 0;
+  }
+  r->record_count = 1;
+  r->free_record = r->open_records = r->mute_depth = r->unmute_after_tag = 0;
+}
+
+/* Begins a segment on the predicted outer context. */
+void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
+  hp_speculation *p = r->speculation;
+  const uint32_t words = words_of(r);
+  p->now = (hp_rewrite_segment){.start = start};
+  p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
+  p->outer.base_mode = mode;
+  p->outer.poisoned = HPAR_HAZARD_NONE;
+  p->outer.disposition = HP_DISPOSITION_LOCAL;
+  p->first_piece = p->log->piece_count;
+  hp_shadow_begin_segment(&r->shadow, mode, ns);
+  if (words) {
+    memcpy(p->bits, p->bits + (p->knows_next ? 8 : 2) * words, 2 * words * sizeof *p->bits);
+    p->knows_next = false;
+    memset(p->bits + 4 * words, 0, 2 * words * sizeof *p->bits);
+    hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->bits);
+  }
+  forget_records(r);
+  r->edits.count = r->edits.complete = r->edits.text.length = 0;
+  r->edits.copied = start;
+  r->edits.is_muted = false;
+  r->edits.total = 0;
+  r->edits.last_position = r->edits.last_resume = r->edits.first_insertion = UINT64_MAX;
+  r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
+  r->after_tag.length = 0;
+  r->in_text = false;
+  hp_rewriter_mark(r, start);
+}
+
+static void save_names(hpar_rewriter *r, uint32_t first) {
+  hp_rewrite_log *log = r->speculation->log;
+  const hp_shadow_log *shadow = &log->shadow;
+  const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
+  hp_grow(&log->names, &log->name_capacity, shadow->entry_count, &r->unwind);
+  for (uint32_t i = first; i < shadow->entry_count; i++) {
+    hp_atom atom = shadow->entries[i].element.name;
+    log->names[i] = (hp_saved_name){0, 0};
+    if (atom < first_own) continue;
+    hp_name name = hp_names_of(&r->names, atom);
+    log->names[i] = (hp_saved_name){log->name_bytes.length, name.length};
+    hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
+  }
+}
+
+static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
+  hp_rewrite_log *log = r->speculation->log;
+  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
+  memcpy(log->bits + log->bit_count, bits, count * sizeof *bits);
+  log->bit_count += count;
+}
+
+static void save_frames(hpar_rewriter *r, uint32_t first) {
+  hp_speculation *p = r->speculation;
+  hp_rewrite_log *log = p->log;
+  const uint32_t words = words_of(r);
+  p->now.frame = log->bit_count;
+  if (!words) return;
+  save_bits(r, p->bits, 2 * words);
+  save_bits(r, p->bits + 4 * words, 2 * words);
+  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
+    uint32_t *next = &log->shadow.entries[i].next;
+    if (!*next) continue;
+    const hp_bits *bits = hp_matching_frame_bits(&r->matching, *next);
+    *next = log->bit_count + 1;
+    save_bits(r, bits, 2 * words);
+  }
+}
+
+/* Moves the records of the saved entries to the log. */
+static void save_records(hpar_rewriter *r, uint32_t first) {
+  hp_speculation *p = r->speculation;
+  hp_rewrite_log *log = p->log;
+  p->now.records = log->record_count;
+  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
+    hp_shadow_entry *e = &log->shadow.entries[i];
+    if (!e->previous) continue;
+    hp_end_record *record = &r->records[e->previous];
+    if (!record->moved_to) {
+      hp_grow(&log->records, &log->record_capacity, (size_t)log->record_count + 1, &r->unwind);
+      uint32_t index = log->record_count++;
+      log->records[index] = *record;
+      log->records[index].users = log->records[index].scope_depth = 0;
+      *record = (hp_end_record){.moved_to = index + 1};
+    }
+    e->previous = record->moved_to;
+    hp_end_record *moved = &log->records[e->previous - 1];
+    moved->users++;
+    moved->scope_depth += i < p->now.state.entries + p->now.state.open_count;
+  }
+  p->now.record_count = log->record_count - p->now.records;
+}
+
+/* Returns true if the segment saves the merger nothing. */
+static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !p->now.split_name; }
+
+/* Ends the segment at `end` and appends it to the log, unless it is unusable. */
+void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
+  hp_speculation *p = r->speculation;
+  hp_builder *b = &r->shadow.builder;
+  hp_rewrite_segment *now = &p->now;
+  uint32_t first = p->log->shadow.entry_count;
+  uint32_t reopened = hp_questions_reopened(b, token);
+  bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->after_tag.length;
+  if (fits && hp_shadow_save(&r->shadow, p->outer.base_mode, &p->log->shadow, &now->state)) {
+    now->assumed = p->outer.now;
+    now->assumed.questions = b->assumed;
+    now->assumed.misnested = true;
+    now->end = end;
+    save_names(r, first);
+    save_frames(r, first);
+    save_records(r, first);
+    now->pieces = p->first_piece;
+    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, end);
+    if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
+    now->piece_count = p->log->piece_count - p->first_piece;
+    p->first_piece = p->log->piece_count;
+    now->tags = r->stats.tags;
+    now->matches = r->stats.matches;
+    now->misplaced = r->stats.misplaced;
+    now->depth = r->stats.depth;
+    now->edits = r->edits.total;
+    now->first_insertion = r->edits.first_insertion;
+    now->last_position = r->edits.last_position;
+    now->last_resume = r->edits.last_resume;
+    now->mute_depth = r->mute_depth;
+    now->in_text = r->in_text;
+    now->text_is_first = r->text_is_first;
+    now->text_start = r->text_start;
+    now->after_cr = r->after_cr;
+    memcpy(now->seen, r->seen, sizeof now->seen);
+    hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);
+    p->log->segments[p->log->segment_count++] = *now;
+  }
+  p->outer.confident &= ~reopened;
+}
