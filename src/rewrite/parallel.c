@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10 };
+enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10, MAX_WASTED = 3 };
 
 /* A chunk in flight, and the results of its worker. */
 typedef struct slot {
@@ -51,6 +51,8 @@ struct hp_rewrite_team {
   _Atomic uint32_t next, merged; /* the next chunk to claim; the chunk that the merger is in */
   _Atomic bool stops;
   uint64_t nanoseconds_per_chunk; /* of the calling thread */
+  /* chunks in a row of which the merger has adopted less than half */
+  unsigned wasted;
 };
 
 typedef struct hp_rewrite_team team;
@@ -94,7 +96,9 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   for (uint32_t i = 0; i < 2 * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
+  uint64_t begin = thread ? 0 : hp_now();
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->stops, chunk);
+  if (!thread) t->counters.worker_ns += hp_now() - begin;
   atomic_store_explicit(&s->done, number + 1, memory_order_release);
   atomic_store(&s->is_busy, false);
 }
@@ -158,11 +162,20 @@ static bool await_chunk(team *t, uint32_t chunk) {
   return true;
 }
 
+/* Returns true if no worker may claim a chunk any more. */
+static bool is_closed(const team *t) { return t->wasted >= MAX_WASTED && !t->division.cuts; }
+
 static void adopt(team *t, uint32_t number) {
   hp_rewrite_chunk *chunk = &slot_of(t, number)->chunk;
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
-  c->rewritten_bytes += hp_rewriter_adopt(t->merger, chunk, &c->adopted_segments);
+  uint64_t adopted = c->adopted_segments;
+  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, &c->adopted_segments);
+  c->rewritten_bytes += rewritten;
+  if (is_closed(t)) return;
+  bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
+  t->wasted = gains ? 0 : t->wasted + 1;
+  if (is_closed(t)) atomic_store(&t->next, t->count);
 }
 
 static void merge_chunk(team *t, uint32_t chunk) {
@@ -170,7 +183,11 @@ static void merge_chunk(team *t, uint32_t chunk) {
   atomic_store(&t->merged, chunk);
   if (t->division.is_inline) {
     for (uint32_t claimed; !is_done(t, chunk) && claim_chunk(t, &claimed);) run_worker(t, 0, claimed);
-  } else if (!is_done(t, chunk) && atomic_compare_exchange_strong(&t->next, &expected, chunk + 1)) {
+    if (!is_done(t, chunk)) {
+      rewrite_exactly(t, chunk);
+      return;
+    }
+  } else if (!is_done(t, chunk) && (is_closed(t) || atomic_compare_exchange_strong(&t->next, &expected, chunk + 1))) {
     t->counters.exact_chunks++;
     rewrite_exactly(t, chunk);
     return;
@@ -303,6 +320,7 @@ static void begin_window(team *t, hpar_rewriter *r) {
   }
   atomic_store(&t->next, 0);
   atomic_store(&t->merged, 0);
+  t->wasted = 0;
   atomic_store(&t->stops, false);
   publish(t);
   t->counters.windows++;

@@ -19,6 +19,7 @@ typedef struct hp_rewrite_counters {
   uint64_t windows, chunks, exact_chunks, rescued_chunks;
   uint64_t segments, adopted_segments;
   uint64_t bytes, rewritten_bytes; /* that the merger has rewritten itself */
+  uint64_t worker_ns;              /* of workers on the calling thread */
 } hp_rewrite_counters;
 
 /* Returns true if several threads should rewrite a window of this length. */

@@ -216,9 +216,9 @@ bool hp_speculation_goes_on(hpar_rewriter *r) {
 /* Returns the first token of the chunk, as predicted; NULL: there is none. */
 static const char *find_start(const hp_speculation_input *input, const hp_rewrite_chunk *chunk, hpar_rewriter *r,
                               hp_start_state *state) {
-  const char *cut = input->window + chunk->cut, *end = input->window + input->length;
-  /* The predictor reads at most 1 MB before the cut, and its offsets have 32 bits. */
-  enum { BEFORE = 4 << 20, AFTER = 4 << 20 };
+  const char *cut = input->window + chunk->cut, *end = input->window + chunk->limit;
+  /* More text makes few predictions better, and its search can take longer than the chunk. */
+  enum { BEFORE = 256 << 10, AFTER = 64 << 10 };
   size_t from = chunk->cut > BEFORE ? chunk->cut - BEFORE : 0, left = input->length - chunk->limit;
   size_t length = chunk->limit - from + (left < AFTER ? left : AFTER);
   const hp_request request = {
@@ -285,8 +285,11 @@ static hpar_status run_chunk(void *argument) {
   open_deferring(r);
   s->begin = run->input->window;
   s->position = run->input->position;
-  s->end = s->begin + run->input->length;
+  /* A token that ends long after the chunk is the merger's. */
+  enum { MAX_REACH = 64 << 10 };
+  size_t left = run->input->length - run->chunk->limit;
   r->limit = s->begin + run->chunk->limit;
+  s->end = r->limit + (left < MAX_REACH ? left : MAX_REACH);
   s->at = find_start(run->input, run->chunk, r, &state);
   if (!s->at || !skip_raw_text(r) || s->at >= r->limit) return HPAR_OK;
   p->outer.outer_ns = state.outer_ns;
@@ -318,6 +321,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                         .deferring_capacity = kept.deferring_capacity};
   p->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
   p->outer.minimise_log = true;
+  if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
   r->speculation = p;
   r->sink.writes_at_once = true;

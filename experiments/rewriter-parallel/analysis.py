@@ -1,0 +1,48 @@
+"""Several threads rewrite one page: the speed of two threads, and the work and span of more."""
+from lab.cells import MEETS, MISSES, NOT_YET, Number, Section, Table
+
+AIMS = {2: 1.8, 4: 3.3, 8: 6}
+LEAST = 1 << 20  # bytes of a page in the verdict
+
+
+def mean(values):
+    """The geometric mean."""
+    product = 1
+    for value in values:
+        product *= value
+    return product ** (1 / len(values))
+
+
+def speed_up(case, threads):
+    """By work and span: workers share their work evenly, and the merger's part follows."""
+    merger = case["inline"] - case["workers"]
+    return case["sequential"] / (case["workers"] / threads + merger)
+
+
+def analyse(data):
+    if not data.ran():
+        return Section(NOT_YET, data.why_not())
+    by_case = {}
+    for run in data.ran():
+        for case in run["output"]["cases"]:
+            size = "256 KB" if case["bytes"] <= 1 << 18 else "1 MB" if case["bytes"] <= 1 << 20 else "whole pages"
+            by_case.setdefault((case["selector"], size), []).append(case)
+    verdict = [case for cases in by_case.values() for case in cases if case["bytes"] >= LEAST]
+    reached = {2: mean([case["sequential"] / case["two"] for case in verdict])}
+    reached.update({threads: mean([speed_up(case, threads) for case in verdict]) for threads in (4, 8)})
+    missed = [f"{reached[threads]:.2f} on {threads} cores, the aim is {aim}"
+              for threads, aim in AIMS.items() if reached[threads] < aim]
+    result = Section(MEETS, ", ".join(f"{value:.2f} on {threads} cores" for threads, value in reached.items()))
+    if missed:
+        result.why = "; ".join(missed)
+        result.missed(MISSES, "Other programs used the processors, or the merger rewrites too much.")
+    columns = ["selector", "input", "two threads", "4 cores", "8", "16", "64", "adopted segments", "rewritten by the merger"]
+    table = result.add(Table("rewriter-parallel", "Speed-up over one thread", columns,
+                             "Geometric means. Two threads are measured; 4 to 64 cores are work and span, by time on one thread."))
+    for (selector, size), cases in by_case.items():
+        segments = sum(case["segments"] for case in cases) or 1
+        table.row(selector, size, Number(mean([case["sequential"] / case["two"] for case in cases]), "", 2),
+                  *(Number(mean([speed_up(case, threads) for case in cases]), "", 2) for threads in (4, 8, 16, 64)),
+                  Number(100 * sum(case["adopted"] for case in cases) / segments, "%", 1),
+                  Number(100 * sum(case["rewritten"] for case in cases) / len(cases), "%", 1))
+    return result
