@@ -1,5 +1,6 @@
-# Builds a source distribution and a wheel of the Python package, installs both into fresh
-# environments, and runs the tests there. The library is not optimised here, to save time.
+# Builds a source distribution of the Python package, and a wheel from it. Installs the wheel into a
+# fresh environment, and runs the tests of the source distribution there. The library is not
+# optimised here, to save time.
 set -eu
 
 source=$HPAR_SOURCE_DIR
