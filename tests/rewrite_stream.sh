@@ -60,7 +60,7 @@ check "bytes of $links links a page" "$length" "$((${expected#* } + edits * 7))"
 echo "$megabytes MB: $(cat "$dir/stats")"
 # Several threads take 400,000 KB at most. They hold one feed, and the logs of the chunks in flight.
 parallel() {
-  emit | (ulimit -v 400000 && "$hpar" rewrite "$@" --encoding utf-8 --mode parallel --threads 4 -) | cksum
+  emit | (ulimit -v 400000 && "$hpar" rewrite "$@" --encoding utf-8 --mode parallel --threads 8 -) | cksum
 }
 check "no match, several threads" "$(parallel -s x-none --remove)" "$expected"
 check "links, several threads" "$(parallel -s a --set zq 1)" "$(rewrite -s a --set zq 1)"

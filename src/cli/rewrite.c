@@ -4,6 +4,9 @@
 #include "cli/rewrite_page.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 enum {
@@ -263,6 +266,10 @@ static int run(request *r) {
     code = hp_bad_usage(&command, "a folder needs --many --in-place");
   hpar_rewrite_options *o = &r->rewriting.options;
   if (o->mode == HPAR_MODE_AUTO && !o->threads) o->threads = hp_default_threads();
+#ifdef __GLIBC__
+  /* An arena for each thread would reserve 64 MB of address space. */
+  if (o->mode != HPAR_MODE_SEQUENTIAL) mallopt(M_ARENA_MAX, 2);
+#endif
   return code < 0 ? hp_rewrite_pages(&r->rewriting) : code;
 }
 
