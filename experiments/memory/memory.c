@@ -1,6 +1,7 @@
 /* hpar-memory [--paced] MODE THREADS FILE...: measures the memory of a parse and prints it as JSON.
  * Each page is parsed in a process of its own, by a new parser into a new document. One parse with
- * others runs before and is destroyed, so that the program's own pages are not counted. `resident`
+ * others runs before and is destroyed, so that the program's own pages are not counted. The program
+ * then drops the pages that the library keeps for the next document. `resident`
  * is the peak of resident memory (VmHWM) less the resident memory before, in bytes. `heap` is the
  * peak of memory from malloc beyond the memory before. `document` is the size of the tree. The
  * program reads the input before. With --paced, threads wait at each chunk, so that on few cores,
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,9 +61,9 @@ static bool paced;
 #if HPAR_PARALLEL
 /* src/drivers/parallel/work_range.c */
 struct hp_work_ranges;
-bool __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+uint32_t __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
 bool __real_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
-bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
+uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
 
 static void wait_a_bit(void) {
@@ -69,9 +71,9 @@ static void wait_a_bit(void) {
   if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
-bool __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
+uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
   wait_a_bit();
-  return __real_hp_work_range_extend(ranges, thread, chunk);
+  return __real_hp_work_range_extend(ranges, thread, chunk, most);
 }
 
 bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk) {
@@ -88,6 +90,26 @@ static unsigned long kilobytes(const char *what) {
     if (!strncmp(line, what, strlen(what))) sscanf(line + strlen(what), ": %lu", &value);
   if (file) fclose(file);
   return value;
+}
+
+/* Drops the pages that the library keeps warm for the next document. Requires: there is no document.
+ * Only reservations of the library have so many adjacent addresses. */
+static void drop_warm_pages(void) {
+  enum { LEAST = 1 << 30 };
+  char line[512];
+  char *first = NULL, *last = NULL; /* adjacent mappings */
+  FILE *file = fopen("/proc/self/maps", "r");
+  for (bool more = file != NULL; more;) {
+    void *begin, *end;
+    unsigned long inode = 1;
+    more = fgets(line, sizeof line, file) && sscanf(line, "%p-%p %*s %*s %*s %lu", &begin, &end, &inode) == 3;
+    if (!more || inode || begin != last) {
+      if (last - first >= LEAST) madvise(first, (size_t)(last - first), MADV_DONTNEED);
+      first = inode ? NULL : begin;
+    }
+    last = inode ? NULL : end;
+  }
+  if (file) fclose(file);
 }
 
 /* Resets the peak. */
@@ -129,6 +151,7 @@ static int measure(const char *path, const hpar_options *options, const char *se
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+  drop_warm_pages();
   kilobytes("VmRSS"); /* touches the pages of the reader */
   if (!forget_peak()) return 1;
   long heap = atomic_load(&live);
