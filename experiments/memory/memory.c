@@ -92,8 +92,8 @@ static unsigned long kilobytes(const char *what) {
   return value;
 }
 
-/* Drops the pages that the library keeps warm for the next document. Requires: there is no document.
- * Only reservations of the library have so many adjacent addresses. */
+/* Drops the pages that the library keeps warm for the next document. Requires: there is no
+ * document. Only reservations of the library have so many adjacent addresses. */
 static void drop_warm_pages(void) {
   enum { LEAST = 1 << 30 };
   char line[512];
