@@ -194,7 +194,7 @@ def runs(parts):
     for i, (folder, here) in enumerate(sorted(by_folder.items(), key=lambda pair: (-len(pair[1]), pair[0]))):
         loads = ", ".join(f"{load:.2f}" for load in here[0].loads)
         rows.append([latex.safe(os.path.basename(folder)), loads or "unknown", latex.safe("all others" if not i else ", ".join(part.name for part in here))])
-    return _tabular(["run", "load", "experiments"], rows, r"llp{0.5\linewidth}")
+    return _tabular(["run", "load", "experiments"], rows, r"llp{0.4\linewidth}")
 
 
 def selection(folder):
