@@ -590,7 +590,7 @@ static void early_chunks(void) {
   CHECK(got_stats.chunks_started_before_end <= got_stats.chunks);
   CHECK(got_stats.ns.first_chunk < got_stats.ns.input);
   options.mode = HPAR_MODE_AUTO;
-  /* A late thread makes the mode sequential. It may have left the document, and not yet the pool. */
+  /* A late thread makes the mode sequential. It may have left the document but not the pool. */
   hpar_document_clear(document);
   for (int i = 0; i < 1000 && (!i || strcmp(got_stats.mode, "parallel") != 0); i++) {
     if (i) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
