@@ -1,8 +1,7 @@
 #ifndef HP_SPECULATION_DISPOSITIONS_H
 #define HP_SPECULATION_DISPOSITIONS_H
 
-/* Effects of a token on the outer context. predictions.c has the functions that predict the context
- * after a deferred token. */
+/* Effects of a token on the outer context. */
 
 #include "html/tree/alike.h"
 #include "speculation/outer_context.h"
@@ -40,14 +39,7 @@ uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *toke
 /* Returns the kind of the outer current node for the fused loop, by the modes in which the segment
  * does the same. The loop's tokens do the same in all of them. Requires: no element is open. */
 hp_open_kind hp_outer_kind(const hp_builder *builder);
-/* Returns the mode that the outer context probably has after the token. */
-uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
-/* Returns the namespace that the outer current node probably has after the token. */
-uint8_t hp_predicted_namespace(uint8_t ns, const hp_builder *builder, const hp_token *token);
 /* Returns true if the token is a <tr>, whose first half prepares the table. */
 bool hp_splits_row(const hp_token *token);
-/* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
- * of the table. */
-bool hp_is_fostered(uint8_t mode, const hp_token *token);
 
 #endif

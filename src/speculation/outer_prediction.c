@@ -1,36 +1,125 @@
 #include "speculation/outer_prediction.h"
 
+#include "html/tree/foreign.h"
+
+uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
+  switch (t->kind) {
+    case HPAR_TOKEN_START_TAG:
+      switch (t->name) {
+        case HP_TR: return HP_IN_ROW;
+        case HP_TD:
+        case HP_TH:
+        case HP_CAPTION: return HP_IN_BODY;
+        case HP_TBODY:
+        case HP_THEAD:
+        case HP_TFOOT: return HP_IN_TABLE_BODY;
+        case HP_TABLE: return HP_IN_TABLE;
+        case HP_COLGROUP:
+        case HP_COL: return HP_IN_COLUMN_GROUP;
+        case HP_HTML: return mode;
+        case HP_HEAD:
+        case HP_BODY: return HP_IN_BODY;
+        case HP_FRAMESET: return HP_IN_FRAMESET;
+        case HP_NOSCRIPT:
+          if (mode == HP_IN_HEAD) return HP_IN_HEAD_NOSCRIPT;
+          break;
+        default:
+          if (hp_is_head_tag(t->name)) return mode == HP_BEFORE_HEAD ? HP_IN_BODY : mode;
+          break;
+      }
+      break;
+    case HPAR_TOKEN_END_TAG:
+      switch (t->name) {
+        case HP_TD:
+        case HP_TH: return HP_IN_ROW;
+        case HP_TR: return HP_IN_TABLE_BODY;
+        case HP_TBODY:
+        case HP_THEAD:
+        case HP_TFOOT:
+        case HP_CAPTION:
+        case HP_COLGROUP: return HP_IN_TABLE;
+        case HP_TABLE:
+        case HP_TEMPLATE: return HP_IN_BODY;
+        case HP_HEAD: return HP_AFTER_HEAD;
+        case HP_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
+        case HP_BODY:
+        case HP_HTML: return HP_AFTER_BODY;
+        default: return mode;
+      }
+    case HPAR_TOKEN_TEXT:
+      if (t->flags & HP_TEXT_WHITE) return mode;
+      break;
+    default: return mode;
+  }
+  /* Other content begins or continues the body. */
+  switch (mode) {
+    case HP_BEFORE_HEAD:
+    case HP_IN_HEAD:
+    case HP_IN_HEAD_NOSCRIPT:
+    case HP_AFTER_HEAD:
+    case HP_AFTER_BODY: return HP_IN_BODY;
+    case HP_IN_COLUMN_GROUP: return HP_IN_TABLE;
+    default: return mode;
+  }
+}
+
+static bool is_text_integration_point(hp_atom name) {
+  return name == HP_MI || name == HP_MO || name == HP_MN || name == HP_MS || name == HP_MTEXT;
+}
+
+static bool is_table_part(hp_atom name) { return name == HP_TABLE || hp_html_tag(name) & HP_TAG_TABLE_PART; }
+
+/* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
+ * of the table. */
+static bool is_fostered(uint8_t mode, const hp_token *t) {
+  if (!hp_is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG || is_table_part(t->name)) return false;
+  switch (t->name) {
+    case HP_HTML:
+    case HP_HEAD:
+    case HP_BODY:
+    case HP_FORM:
+    case HP_INPUT:
+    case HP_BR:
+    case HP_IMG:
+    case HP_HR:
+    case HP_SCRIPT: return false;
+    default: return true;
+  }
+}
+
+/* Returns the namespace that the outer current node probably has after the token. */
+static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
+  if (t->kind == HPAR_TOKEN_END_TAG) {
+    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
+    if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
+    if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
+    if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
+    return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;
+  }
+  if (t->kind == HPAR_TOKEN_START_TAG) {
+    if (t->name == HP_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
+    if (t->name == HP_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
+    if (breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
+  }
+  return ns;
+}
+
 uint8_t hp_adopted_mode(const hp_builder *b) {
   return b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION || b->mode == HP_IN_TEXT ? HP_IN_BODY : b->mode;
 }
 
-static bool is_table_part(const hp_token *t) {
-  switch (t->name) {
-    case HP_TABLE:
-    case HP_CAPTION:
-    case HP_COL:
-    case HP_COLGROUP:
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
-    case HP_TR:
-    case HP_TD:
-    case HP_TH: return t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
-    default: return false;
-  }
-}
-
 void hp_predict_mode_after(hp_builder *b, const hp_token *t, uint8_t *mode) {
   hp_outer_context *outer = hp_outer_of(b);
-  /* The merger runs a start tag on top of the worker's open elements, some of which may stay open.
-   */
+  /* The merger runs a start tag on top of the worker's open elements, some of which may stay
+   * open. */
   if (t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_TEMPLATE]) *mode = hp_adopted_mode(b);
-  outer->fostered = (outer->fostered && !is_table_part(t)) || hp_is_fostered(*mode, t);
+  bool tag = t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
+  outer->fostered = (outer->fostered && !(tag && is_table_part(t->name))) || is_fostered(*mode, t);
   *mode = hp_predicted_mode(*mode, t);
 }
 
 void hp_predict_namespace_after(hp_builder *b, const hp_token *t, uint8_t *mode, uint8_t *ns) {
-  *ns = hp_predicted_namespace(*ns, b, t);
+  *ns = predicted_namespace(*ns, b, t);
   /* A head has no foreign content. */
   if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
   if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_SVG || t->name == HP_MATH))

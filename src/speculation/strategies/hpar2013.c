@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "html/tree/alike.h"
 #include "html/tree/foreign.h"
+#include "speculation/outer_prediction.h"
 #include "speculation/worker/worker.h"
 
 enum { SUFFIX = 4 << 10, TABLE_ENDS = 6 };
