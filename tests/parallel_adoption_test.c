@@ -2,25 +2,13 @@
  * The worker splits the tag, so that the merger runs the adoption agency. The tree is the
  * sequential tree, and the chunk is clean. */
 
-#include "check.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 #include "support/random.h"
-
-#include <string.h>
 
 static comparer with;
 
-static void check(const compare_how *how) {
-  compare_result result = compare_parallel(&with, how);
-  if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
-}
-
-/* Pages with their cut at the '|'. */
-static const struct {
-  const char *name, *page;
-  bool clean;
-} pages[] = {
+static const compare_marked pages[] = {
     {"a block", "<!doctype html><section><a>0|<div>1<a>2</a>3</div>4</section>5", true},
     {"the first token of a block", "<!doctype html><section><a>0|<div><a>2</a>3</div>4</section>5", true},
     {"three blocks", "<!doctype html><section><a>0|<div>2<p>3</p><ul>4<li>5<a>6</a>7<li>8</ul>9</div>10<p>11", true},
@@ -45,22 +33,6 @@ static const struct {
     {"the end tag in a comment", "<!doctype html><section><a>0<!--</a >-->|<div>1<a>2</a></div>", false},
     {"a foster parent", "<!doctype html><table><a>0|<div>1<a>2</a>3</div>4<td>5</table>6", false},
 };
-
-static void known_pages(void) {
-  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-    static buffer page;
-    const char *mark = strchr(pages[i].page, '|');
-    uint64_t cut = (uint64_t)(mark - pages[i].page);
-    buffer_clear(&page);
-    buffer_add(&page, pages[i].page, cut);
-    buffer_text(&page, mark + 1);
-    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
-    compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
-    CHECK(compare_expect(&with, &document, 0));
-    check(&how);
-    if (!CHECK_EQ(with.got_stats.chunks_clean, pages[i].clean)) printf("  %s\n", pages[i].name);
-  }
-}
 
 static const char *const parts[] = {"<a>",      "<a>",       "<a id=1>", "<a>",    "</a>",    "</a>",
                                     "<div>",    "<div>",     "</div>",   "<p>",    "</p>",    "<span>",
@@ -90,7 +62,7 @@ static void generated_pages(void) {
                          .threads = 2,
                          .executor = cut % 8 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
                          .merge = cut % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE};
-      check(&how);
+      compare_check(&with, &how);
     }
   }
 }
@@ -99,7 +71,7 @@ int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
   compare_watch();
-  known_pages();
+  compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
   generated_pages();
   compare_close(&with);
   return check_report();

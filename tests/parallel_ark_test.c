@@ -3,9 +3,8 @@
  * and with misnested end tags. Every cut gives the sequential tree. The last blocks show the final
  * list. */
 
-#include "check.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 #include "support/random.h"
 
 static comparer with;
@@ -41,11 +40,6 @@ static void append_document(buffer *page, random_state *draw, size_t count, unsi
   buffer_text(page, "<p>1</p><div>2</div></table><p>3");
 }
 
-static void check(const compare_how *how) {
-  compare_result result = compare_parallel(&with, how);
-  if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
-}
-
 static void generated_documents(void) {
   enum { DOCUMENTS = 700, MAX_PLACES = 256, SMALL = 16 };
   static const unsigned kinds[] = {0, 5, 12, 25};
@@ -62,7 +56,7 @@ static void generated_documents(void) {
     CHECK(compare_expect(&with, &document, 0));
     for (size_t cut = 0; cut < found; cut++) {
       compare_how how = {.cuts = &places[cut], .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
-      check(&how);
+      compare_check(&with, &how);
       clean += with.got_stats.chunks_clean;
       chunks += with.got_stats.chunks;
       if (cut + 1 == found) continue;
@@ -73,12 +67,12 @@ static void generated_documents(void) {
       how.merge = cut % 2 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
       how.checkpoint_bytes = cut % 3 ? 0 : SMALL;
       if (cut % 8 == 0) how.executor = HPAR_EXECUTOR_THREADS;
-      check(&how);
+      compare_check(&with, &how);
     }
     compare_how all = {.cuts = places, .cut_count = found, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
-    check(&all);
+    compare_check(&with, &all);
     all.merge = HPAR_MERGE_TREE;
-    check(&all);
+    compare_check(&with, &all);
   }
   printf("%llu of %llu chunks are clean\n", (unsigned long long)clean, (unsigned long long)chunks);
   CHECK(3 * clean > chunks); /* else the clause was not applied */

@@ -2,10 +2,9 @@
  * at the first cut of its bytes or of later ones. Texts with few tags, or none, have empty chunks.
  * The parallel parse of such texts has the sequential tree, and counts no empty chunk. */
 
-#include "check.h"
 #include "speculation/cuts/cut.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 #include "support/random.h"
 
 enum { CUT_TEXTS = 40, CUT_BYTES = 20000, PARSED_TEXTS = 22, PARSED_BYTES = 100000 };
@@ -53,8 +52,7 @@ static void check_parse(const buffer *text) {
   CHECK(compare_expect(&with, &document, 0));
   for (unsigned threads = 2; threads <= 8; threads *= 2) {
     compare_how how = {.threads = threads};
-    compare_result result = compare_parallel(&with, &how);
-    if (!CHECK_EQ(result, COMPARE_SAME)) compare_print(&with, &how, result);
+    compare_check(&with, &how);
     CHECK(with.got_stats.chunks >= with.got_stats.chunks_clean);
     CHECK(with.got_stats.chunks >= with.got_stats.chunks_right_start);
   }

@@ -2,8 +2,7 @@
  * kind of tree that the scheme would build wrong, the test has the smallest document that shows it.
  * "|" is a cut. */
 
-#include "check.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 
 enum { MAX_CUTS = 4 };
 #define SILENT(kind) (1u << HPAR_UNDETECTED_##kind)
@@ -102,8 +101,7 @@ static void check_case(const struct scheme_case *c) {
                      .strategy = "hpar2013",
                      .max_errors = 100};
   if (!CHECK(compare_expect(&with, &of, 100))) return;
-  compare_result result = compare_parallel(&with, &how);
-  if (!CHECK_EQ(result, COMPARE_SAME)) compare_print(&with, &how, result);
+  compare_check(&with, &how);
   const hpar_stats *stats = &with.got_stats;
   unsigned silent = 0;
   for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent |= (stats->undetected_errors_by_kind[i] ? 1u : 0u) << i;

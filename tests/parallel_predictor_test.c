@@ -3,12 +3,11 @@
  * at every smart cut and at any byte, the tree is the sequential tree. */
 
 #include "base/memory.h"
-#include "check.h"
 #include "html/tokenizer/state.h"
 #include "html/tree/builder.h"
 #include "html/tree/mode_name.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 #include "support/documents.h"
 #include "support/random.h"
 
@@ -152,11 +151,6 @@ static void tables_refused(void) {
 
 enum { MAX_CUTS = 512 };
 
-static void check(const compare_how *how) {
-  compare_result result = compare_parallel(&with, how);
-  if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
-}
-
 /* Checks each of the states, at all cuts. */
 static void check_states(const uint64_t *cuts, size_t count) {
   hpar_frequency rows[MAX_CUTS];
@@ -176,7 +170,7 @@ static void check_states(const uint64_t *cuts, size_t count) {
                        .predictor = "frequency",
                        .merge = state % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
                        .frequencies = table};
-    check(&how);
+    compare_check(&with, &how);
     hpar_frequency_table_destroy(table);
   }
 }
@@ -257,7 +251,7 @@ static void looks_around(void) {
                          .threads = 2,
                          .executor = way < 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
                          .predictor = "lookback"};
-      check(&how);
+      compare_check(&with, &how);
       uint64_t chunks = with.got_stats.chunks, clean = with.got_stats.chunks_clean;
       if (!CHECK(chunks == (way ? 8 : 1) && clean == chunks))
         printf("  %s, %d: %d of %d chunks clean\n", surroundings[i].name, way, (int)clean, (int)chunks);
@@ -417,7 +411,7 @@ static void any_guess(void) {
                          .strategy = k % 4 ? NULL : hpar_strategy_name(random_below(&random, 5)),
                          .merge = k % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
                          .own_predictor = &own};
-      check(&how);
+      compare_check(&with, &how);
       calls += o.calls;
       wrong += o.wrong;
     }

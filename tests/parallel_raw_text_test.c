@@ -2,9 +2,8 @@
  * the text, and the chunk before it is clean. Chunks inside the text are right starts. At most one
  * chunk, in which the text ends, is not clean. */
 
-#include "check.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 
 #include <string.h>
 
@@ -37,8 +36,7 @@ static void check(const char *opening, const char *name, const char *closing, bo
                        .executor = way == 1 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
                        .chunk_size = CHUNK,
                        .merge = way == 2 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN};
-    compare_result result = compare_parallel(&with, &how);
-    if (!CHECK(result == COMPARE_SAME)) compare_print(&with, &how, result);
+    compare_check(&with, &how);
     bool is_plain = !strcmp(name, "script") && !strcmp(opening, before[0]);
     if (is_plain && way == 0 && !CHECK(with.got_stats.chunks_clean + 1 >= with.got_stats.chunks))
       printf("  ends: %d\n", ends);

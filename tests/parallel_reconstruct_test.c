@@ -2,25 +2,15 @@
  * elements precede the cuts. The tree is the sequential tree, and where the clones only surround
  * content, the chunk after the cut is clean. */
 
-#include "check.h"
 #include "support/buffer.h"
-#include "support/compare.h"
+#include "support/compare_check.h"
 #include "support/random.h"
 
 #include <string.h>
 
 static comparer with;
 
-static void check(const compare_how *how) {
-  compare_result result = compare_parallel(&with, how);
-  if (!CHECK(result == COMPARE_SAME)) compare_print(&with, how, result);
-}
-
-/* Pages with their cut at the '|'. */
-static const struct {
-  const char *name, *page;
-  bool clean;
-} pages[] = {
+static const compare_marked pages[] = {
     {"text in a block", "<!doctype html><div><b></div>|<div>x</div><p>y", true},
     {"blocks in a block", "<!doctype html><div><b></div>|<div><p>x</p><p>y</p>z<p>w</p></div><p>y", true},
     {"several elements", "<!doctype html><div><b><i id=1><u></div>|<div><p>x<br></p><ul><li>y<li>z</ul></div>w", true},
@@ -54,22 +44,6 @@ static const struct {
     {"a template", "<!doctype html><template><div><b></div></template>|<div>x</div>", false},
     {"plaintext", "<!doctype html><div><b></div>|<div><p>x<plaintext>y", true},
 };
-
-static void known_pages(void) {
-  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-    static buffer page;
-    const char *mark = strchr(pages[i].page, '|');
-    uint64_t cut = (uint64_t)(mark - pages[i].page);
-    buffer_clear(&page);
-    buffer_add(&page, pages[i].page, cut);
-    buffer_text(&page, mark + 1);
-    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
-    compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
-    CHECK(compare_expect(&with, &document, 0));
-    check(&how);
-    if (!CHECK_EQ(with.got_stats.chunks_clean, pages[i].clean)) printf("  %s\n", pages[i].name);
-  }
-}
 
 static const char *const formatting[] = {"b", "i", "b id=1", "a href=1", "font color=1", "strong", "nobr", "u"};
 static const char *const others[] = {
@@ -121,7 +95,7 @@ static void random_pages(void) {
                          .threads = 2,
                          .executor = way ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
                          .merge = way == 3 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN};
-      check(&how);
+      compare_check(&with, &how);
     }
   }
 }
@@ -130,7 +104,7 @@ int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
   compare_watch();
-  known_pages();
+  compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
   random_pages();
   compare_close(&with);
   return check_report();

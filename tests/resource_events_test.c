@@ -4,153 +4,38 @@
  *   HPAR_TEST_SCALE=P   percent of the 60 documents (100) */
 
 #include "check.h"
-#include "support/buffer.h"
 #include "support/random.h"
+#include "support/resource_events.h"
 #include "support/shared.h"
 
-#include <hpar/hpar.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;
 static hpar_document *document;
 
-/* Keys of resources. */
-typedef struct keys {
-  uint64_t *items;
-  size_t count, capacity;
-} keys;
-
-/* The events of one parse. */
-typedef struct events {
-  pthread_mutex_t lock;
-  buffer confirmed; /* a line for each resource that is confirmed and not cancelled */
-  keys closed;      /* the confirmed ones */
-  keys open;        /* those that are found, and neither confirmed nor cancelled */
-  unsigned found, confirmations, cancelled, errors;
-  bool in_order;
-  pthread_t caller;
-  uint64_t last_found, last_confirmed; /* offsets + 1 */
-} events;
-
-static uint64_t key_of(const hpar_resource *r) {
-  uint64_t key = r->offset * 31 + (uint64_t)r->kind;
-  for (size_t i = 0; i < r->url.length; i++) key = key * 1099511628211u + (unsigned char)r->url.bytes[i];
-  for (size_t i = 0; i < r->srcset.length; i++) key = key * 1099511628211u + (unsigned char)r->srcset.bytes[i];
-  return key;
-}
-
-static void add_key(keys *to, uint64_t key) {
-  if (to->count == to->capacity) {
-    to->capacity = to->capacity * 2 + 16;
-    to->items = realloc(to->items, to->capacity * sizeof *to->items);
-    if (!to->items) abort();
-  }
-  to->items[to->count++] = key;
-}
-
-static size_t find_key(const keys *in, uint64_t key) {
-  size_t i = 0;
-  while (i < in->count && in->items[i] != key) i++;
-  return i;
-}
-
-/* Returns whether the key was there. */
-static bool remove_key(keys *from, uint64_t key) {
-  size_t i = find_key(from, key);
-  if (i == from->count) return false;
-  from->items[i] = from->items[--from->count];
-  return true;
-}
-
-static void format(buffer *to, const hpar_resource *r) {
-  buffer_format(to, "%u %s %.*s %.*s %.*s %u\n", (unsigned)r->offset, hpar_resource_kind_name(r->kind),
-                (int)r->url.length, r->url.length ? r->url.bytes : "", (int)r->srcset.length,
-                r->srcset.length ? r->srcset.bytes : "", (int)r->content.length,
-                r->content.length ? r->content.bytes : "", r->flags);
-}
-
-/* Counts an event that breaks the order as an error. */
-static void check_order(events *e, const hpar_resource *r, hpar_resource_event event) {
-  uint64_t place = r->offset + 1;
-  if (!pthread_equal(pthread_self(), e->caller)) e->errors++;
-  if (event == HPAR_RESOURCE_FOUND) {
-    if (place < e->last_found || place <= e->last_confirmed) e->errors++;
-    e->last_found = place;
-  } else if (event == HPAR_RESOURCE_CONFIRMED) {
-    if (place < e->last_confirmed) e->errors++;
-    e->last_confirmed = place;
-  } else if (find_key(&e->closed, key_of(r)) < e->closed.count) { /* the parse begins again */
-    e->last_found = e->last_confirmed = 0;
-  }
-}
-
-static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
-  events *e = context;
-  pthread_mutex_lock(&e->lock);
-  uint64_t key = key_of(r);
-  if (e->in_order) check_order(e, r, event);
-  if (event == HPAR_RESOURCE_FOUND) {
-    e->found++;
-    if (find_key(&e->closed, key) == e->closed.count) add_key(&e->open, key);
-  } else if (event == HPAR_RESOURCE_CONFIRMED) {
-    e->confirmations++;
-    remove_key(&e->open, key);
-    add_key(&e->closed, key);
-    format(&e->confirmed, r);
-  } else {
-    e->cancelled++;
-    if (remove_key(&e->closed, key)) /* the parse begins again */
-      buffer_clear(&e->confirmed);
-    else if (!remove_key(&e->open, key))
-      e->errors++;
-  }
-  pthread_mutex_unlock(&e->lock);
-}
-
-static void reset(events *e) {
-  buffer_clear(&e->confirmed);
-  e->open.count = e->closed.count = 0;
-  e->found = e->confirmations = e->cancelled = e->errors = 0;
-  e->last_found = e->last_confirmed = 0;
-  e->caller = pthread_self();
-}
-
-static void end(events *e) {
-  buffer_free(&e->confirmed);
-  free(e->open.items);
-  free(e->closed.items);
-  pthread_mutex_destroy(&e->lock);
-}
-
-static hpar_options options_of(events *e, hpar_mode mode) {
+static hpar_options options_of(resource_events *e, hpar_mode mode) {
   return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode, .threads = 3,
-                        .resources = {.callback = receive, .context = e, .in_order = e->in_order}};
+                        .resources = {.callback = resource_events_receive, .context = e, .in_order = e->in_order}};
 }
 
-static void parse(events *e, const hpar_options *options, const buffer *html) {
-  reset(e);
+static void parse(resource_events *e, const hpar_options *options, const buffer *html) {
+  resource_events_reset(e);
   CHECK_EQ(hpar_parse(parser, options, html->bytes, html->length, document, NULL), HPAR_OK);
 }
 
-/* Feeds pieces of up to `most` bytes. */
-static void feed(events *e, const hpar_options *options, const buffer *html, size_t most, random_state *random) {
-  reset(e);
-  CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
-  for (size_t at = 0, n; at < html->length; at += n) {
-    n = 1 + random_below(random, most);
-    if (n > html->length - at) n = html->length - at;
-    CHECK_EQ(hpar_parser_feed(parser, html->bytes + at, n), HPAR_OK);
-  }
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+static void feed(resource_events *e, const hpar_options *options, const buffer *html, size_t most,
+                 random_state *random) {
+  CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
 /* Compares the events with the sequential list. */
-static void check_events(const events *e, const buffer *expected, const buffer *html, const char *what, size_t cut) {
-  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length);
-  fine = CHECK_EQ(e->open.count, 0) && fine;
-  fine = CHECK_EQ(e->errors, 0) && fine;
-  if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
+static void check_events(const resource_events *e, const buffer *expected, const buffer *html, const char *what,
+                         size_t cut) {
+  const char *problem = resource_events_problem(e, expected);
+  if (CHECK(!problem)) return;
+  printf("  %s, cut %zu: %s: %.*s\n", what, cut, problem, (int)html->length, html->bytes);
+  printf("  got\n%.*s  expected\n%.*s", (int)e->confirmed.length, e->confirmed.bytes, (int)expected->length,
+         expected->bytes);
 }
 
 static unsigned scan_found, scan_cancelled;
@@ -220,7 +105,7 @@ static void generate_page(random_state *random, buffer *html) {
 }
 
 /* Scans have the list of the sequential parse, too. */
-static void check_scans(events *e, const hpar_options *given, const buffer *expected, const buffer *html) {
+static void check_scans(resource_events *e, const hpar_options *given, const buffer *expected, const buffer *html) {
   hpar_options options = *given;
   options.experiment.cuts = NULL;
   options.experiment.cut_count = 0;
@@ -230,7 +115,7 @@ static void check_scans(events *e, const hpar_options *given, const buffer *expe
     options.mode = threads == 1 || !HPAR_PARALLEL ? HPAR_MODE_SEQUENTIAL : HPAR_MODE_PARALLEL;
     options.parallel.executor = threads == 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
     if (threads == 1 || !HPAR_PARALLEL) options.parallel.executor = HPAR_EXECUTOR_THREADS;
-    reset(e);
+    resource_events_reset(e);
     CHECK_EQ(hpar_scan_resources(parser, &options, html->bytes, html->length), HPAR_OK);
     check_events(e, expected, html, "scanned with threads", threads);
     scan_found += e->found;
@@ -238,7 +123,7 @@ static void check_scans(events *e, const hpar_options *given, const buffer *expe
   }
 }
 
-static void check_page(events *e, const buffer *html, random_state *random) {
+static void check_page(resource_events *e, const buffer *html, random_state *random) {
   static const size_t sizes[] = {1, 7, 100};
   buffer expected = {0};
   hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
@@ -285,7 +170,7 @@ static void check_page(events *e, const buffer *html, random_state *random) {
 }
 
 /* Resources together with other options: each mode has the list of the sequential parse. */
-static void check_combinations(events *e, const buffer *html, random_state *random) {
+static void check_combinations(resource_events *e, const buffer *html, random_state *random) {
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
   static const char *const fragments[] = {NULL, "div", "template", "svg path", "table"};
   hpar_options with = options_of(e, HPAR_MODE_SEQUENTIAL);
@@ -311,7 +196,7 @@ static void check_combinations(events *e, const buffer *html, random_state *rand
   buffer_free(&expected);
 }
 
-static void generated(events *e) {
+static void generated(resource_events *e) {
   const char *scale = getenv("HPAR_TEST_SCALE");
   unsigned count = 60 * (scale ? (unsigned)strtoul(scale, NULL, 10) : 100) / 100 + 1;
   random_state random = {1};
@@ -402,7 +287,7 @@ static void refusals(void) {
 }
 
 /* Limits: what was reported before the end of the parse stays confirmed. */
-static void limits(events *e) {
+static void limits(resource_events *e) {
   buffer html = {0};
   for (int i = 0; i < 3000; i++) buffer_format(&html, "<p><img src=%d>text</p>", i);
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
@@ -410,7 +295,7 @@ static void limits(events *e) {
   for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
     hpar_options options = options_of(e, modes[i]);
     options.limits.nodes = 4000;
-    reset(e);
+    resource_events_reset(e);
     CHECK_EQ(hpar_parse(parser, &options, html.bytes, html.length, document, NULL), HPAR_LIMIT_NODES);
     if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
     check_events(e, &expected, &expected, "limited", i);
@@ -427,7 +312,7 @@ static bool count_resource(void *context, const hpar_resource *r) {
   return true;
 }
 
-static int pages(events *e) {
+static int pages(resource_events *e) {
   char directory[4096];
   shared_list list;
   if (!shared_path(directory, sizeof directory, "corpus/paper")) return CHECK_SKIPPED;
@@ -468,8 +353,8 @@ static int pages(events *e) {
 
 int main(int count, char **arguments) {
   int status;
-  events e = {.found = 0};
-  pthread_mutex_init(&e.lock, NULL);
+  resource_events e;
+  resource_events_init(&e);
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   if (check_part(count, arguments, "pages")) {
@@ -481,7 +366,7 @@ int main(int count, char **arguments) {
     generated(&e);
     status = check_report();
   }
-  end(&e);
+  resource_events_free(&e);
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return status;

@@ -8,80 +8,16 @@
 #include "check.h"
 #include "support/compare.h"
 #include "support/random.h"
+#include "support/resource_events.h"
 #include "support/toy.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGES = 300, MAX_EVENTS = 4096 };
+enum { PAGES = 300 };
 
 static hpar_parser *parser;
 static hpar_document *document;
-
-/* The events of one parse. */
-typedef struct events {
-  pthread_mutex_t lock;
-  buffer confirmed;
-  uint64_t open[MAX_EVENTS]; /* found, and neither confirmed nor cancelled */
-  uint64_t closed[MAX_EVENTS];
-  size_t open_count, closed_count;
-  unsigned found, cancelled, written, errors;
-} events;
-
-static uint64_t key_of(const hpar_resource *r) {
-  uint64_t key = (r->offset * 31 + (uint64_t)r->kind) * 2 + ((r->flags & HPAR_RESOURCE_WRITTEN) != 0);
-  for (size_t i = 0; i < r->url.length; i++) key = key * 1099511628211u + (unsigned char)r->url.bytes[i];
-  for (size_t i = 0; i < r->srcset.length; i++) key = key * 1099511628211u + (unsigned char)r->srcset.bytes[i];
-  return key;
-}
-
-static bool has_key(const uint64_t *keys, size_t count, uint64_t key) {
-  for (size_t i = 0; i < count; i++)
-    if (keys[i] == key) return true;
-  return false;
-}
-
-static bool remove_key(uint64_t *keys, size_t *count, uint64_t key) {
-  for (size_t i = 0; i < *count; i++) {
-    if (keys[i] != key) continue;
-    keys[i] = keys[--*count];
-    return true;
-  }
-  return false;
-}
-
-static void format(buffer *to, const hpar_resource *r) {
-  buffer_format(to, "%u %s %.*s %.*s %u\n", (unsigned)r->offset, hpar_resource_kind_name(r->kind), (int)r->url.length,
-                r->url.length ? r->url.bytes : "", (int)r->srcset.length, r->srcset.length ? r->srcset.bytes : "",
-                r->flags);
-}
-
-static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
-  events *e = context;
-  pthread_mutex_lock(&e->lock);
-  uint64_t key = key_of(r);
-  if (e->open_count == MAX_EVENTS || e->closed_count == MAX_EVENTS) abort();
-  if (event == HPAR_RESOURCE_FOUND) {
-    e->found++;
-    if (!has_key(e->closed, e->closed_count, key)) e->open[e->open_count++] = key;
-  } else if (event == HPAR_RESOURCE_CONFIRMED) {
-    remove_key(e->open, &e->open_count, key);
-    e->closed[e->closed_count++] = key;
-    e->written += (r->flags & HPAR_RESOURCE_WRITTEN) != 0;
-    format(&e->confirmed, r);
-  } else {
-    e->cancelled++;
-    if (!remove_key(e->open, &e->open_count, key)) e->errors++;
-  }
-  pthread_mutex_unlock(&e->lock);
-}
-
-static void reset(events *e) {
-  buffer_clear(&e->confirmed);
-  e->open_count = e->closed_count = 0;
-  e->found = e->cancelled = e->written = e->errors = 0;
-}
 
 /*** pages ***/
 
@@ -157,37 +93,34 @@ static void generate_page(random_state *random, buffer *html, bool only_writes) 
 
 /*** parses ***/
 
-static hpar_options options_of(events *e, toy *of, hpar_mode mode) {
+static hpar_options options_of(resource_events *e, toy *of, hpar_mode mode) {
   *of = (toy){.max_scripts = 60};
   return (hpar_options){HPAR_OPTIONS_INIT,
                         .mode = mode,
                         .threads = 3,
                         .encoding = "utf-8",
                         .script = {.callback = toy_run, .context = of, .max_written = 20000},
-                        .resources = {.callback = receive, .context = e}};
+                        .resources = {.callback = resource_events_receive, .context = e}};
 }
 
-static void parse(events *e, const hpar_options *options, const buffer *html) {
-  reset(e);
+static void parse(resource_events *e, const hpar_options *options, const buffer *html) {
+  resource_events_reset(e);
   CHECK_EQ(hpar_parse(parser, options, html->bytes, html->length, document, NULL), HPAR_OK);
 }
 
-static void feed(events *e, const hpar_options *options, const buffer *html, size_t most, random_state *random) {
-  reset(e);
-  CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
-  for (size_t at = 0, n; at < html->length; at += n) {
-    n = 1 + random_below(random, most);
-    if (n > html->length - at) n = html->length - at;
-    CHECK_EQ(hpar_parser_feed(parser, html->bytes + at, n), HPAR_OK);
-  }
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+static void feed(resource_events *e, const hpar_options *options, const buffer *html, size_t most,
+                 random_state *random) {
+  CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
-static void check_events(const events *e, const buffer *expected, const buffer *html, const char *what, size_t cut) {
-  bool fine = CHECK_BYTES(e->confirmed.bytes, e->confirmed.length, expected->bytes, expected->length);
-  fine = CHECK_EQ(e->open_count, 0) && fine;
-  fine = CHECK_EQ(e->errors, 0) && fine;
-  if (!fine) printf("  %s, cut %zu: %.*s\n", what, cut, (int)html->length, html->bytes);
+/* Compares the events with the sequential list. */
+static void check_events(const resource_events *e, const buffer *expected, const buffer *html, const char *what,
+                         size_t cut) {
+  const char *problem = resource_events_problem(e, expected);
+  if (CHECK(!problem)) return;
+  printf("  %s, cut %zu: %s: %.*s\n", what, cut, problem, (int)html->length, html->bytes);
+  printf("  got\n%.*s  expected\n%.*s", (int)e->confirmed.length, e->confirmed.bytes, (int)expected->length,
+         expected->bytes);
 }
 
 static bool count_resource(void *context, const hpar_resource *r) {
@@ -198,7 +131,7 @@ static bool count_resource(void *context, const hpar_resource *r) {
 
 static unsigned total_found, total_cancelled, total_written;
 
-static void check_page(events *e, const buffer *html, random_state *random, bool only_writes) {
+static void check_page(resource_events *e, const buffer *html, random_state *random, bool only_writes) {
   buffer expected = {0};
   toy of;
   hpar_options options = options_of(e, &of, HPAR_MODE_SEQUENTIAL);
@@ -208,7 +141,7 @@ static void check_page(events *e, const buffer *html, random_state *random, bool
   total_written += e->written;
   /* The tree builder may move a shadow root away from its host. */
   if (only_writes && !strstr(html->bytes, "shadowrootmode")) {
-    size_t count = 0, confirmed = e->closed_count;
+    size_t count = 0, confirmed = e->closed.count;
     CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &count), HPAR_OK);
     if (!CHECK_EQ(count, confirmed)) printf("  %.*s\n", (int)html->length, html->bytes);
   }
@@ -243,7 +176,7 @@ static void check_page(events *e, const buffer *html, random_state *random, bool
   buffer_free(&expected);
 }
 
-static void generated(events *e) {
+static void generated(resource_events *e) {
   const char *given = getenv("HPAR_TEST_SEED");
   uint64_t first = given ? strtoull(given, NULL, 10) : 1;
   uint64_t count = (uint64_t)PAGES * compare_scale() / 100 + 1;
@@ -305,14 +238,13 @@ static void sequences(void) {
 }
 
 int main(void) {
-  static events e;
-  pthread_mutex_init(&e.lock, NULL);
+  resource_events e;
+  resource_events_init(&e);
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   sequences();
   generated(&e);
-  buffer_free(&e.confirmed);
-  pthread_mutex_destroy(&e.lock);
+  resource_events_free(&e);
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();
