@@ -2,8 +2,7 @@
  * parses the chunks of a parse with P threads one by one on one thread, where nothing disturbs
  * them. Then it puts the measured tasks on P virtual cores (inspect/schedule.h). The library cuts
  * the chunks in advance, large ones first, as threads that share them
- * (drivers/parallel/work_range.c) join them. Decoding counts as on one thread: further threads
- * gain little there, because they read each other's text. */
+ * (drivers/parallel/work_range.c) join them. All cores share decoding and validation in slices. */
 
 #include "cli/json.h"
 #include "cli/machine.h"
@@ -56,7 +55,7 @@ typedef struct study {
   /* of the current page */
   const char *path, *bytes;
   size_t length;
-  uint64_t sequential, prelude; /* prelude: decoding and cutting */
+  uint64_t sequential, decode, prelude; /* prelude: the share of a core in decoding, and cutting */
   hp_scheduled_task *tasks;
   size_t task_count, task_capacity;
 } study;
@@ -108,16 +107,19 @@ static bool keep_tasks(study *s, bool first) {
 static hpar_status measure_tasks(study *s, unsigned cores) {
   hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
                     .threads = cores, .experiment.inspect = true};
-  s->prelude = UINT64_MAX;
+  uint64_t cut = UINT64_MAX;
+  s->decode = UINT64_MAX;
   for (size_t run = 0; run < s->repeat; run++) {
     uint64_t ignored = UINT64_MAX;
     hpar_stats stats = {HPAR_STATS_INIT};
     hpar_status status = parse(s, &o, &ignored, &stats);
     if (status) return status;
     if (!keep_tasks(s, run == 0)) return HPAR_ERROR_MEMORY;
-    s->prelude = lesser(s->prelude, stats.ns.decode + stats.ns.cut);
+    s->decode = lesser(s->decode, stats.ns.decode);
+    cut = lesser(cut, stats.ns.cut);
   }
-  uint64_t by_workers = 0, by_merger = s->prelude;
+  s->prelude = cut + s->decode / cores;
+  uint64_t by_workers = 0, by_merger = s->decode + cut;
   for (size_t i = 0; i < s->task_count; i++) {
     by_workers += s->tasks[i].parse;
     if (s->tasks[i].exact != UINT64_MAX) by_merger += s->tasks[i].exact;

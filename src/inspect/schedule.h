@@ -21,7 +21,7 @@ typedef struct hp_schedule_input {
   hp_scheduled_task *tasks;
   size_t count, length; /* length: bytes of the text */
   unsigned cores;
-  uint64_t prelude, wake; /* decoding and cutting; from the prelude's end until a worker starts */
+  uint64_t prelude, wake; /* before the first chunk; from the prelude's end until a worker starts */
 } hp_schedule_input;
 
 /* Returns when the merger has finished. `workers` is an array of cores - 1 times. */
