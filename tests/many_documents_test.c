@@ -1,13 +1,16 @@
 /* Checks many live documents: 100,000 of 10 KB, with all of the address space, with 8 GB, and with
  * the 39 bits of small ARM systems. The kernel allows 65,530 mappings, so documents must share
  * mappings. Reused documents keep their trees separate, and most parses make no system call for
- * memory. */
+ * memory.
+ *
+ *   HPAR_TEST_SCALE=P   percent of the documents, below 100 (100) */
 
 #include <hpar/hpar.h>
 
 #include "base/arena.h"
 
 #include "check.h"
+#include "support/compare.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -163,12 +166,14 @@ int main(void) {
     printf("skipped: less than 6 GB of memory\n");
     return 77;
   }
-  in_child(0, DOCUMENTS, 1);
-  in_child(0, DOCUMENTS / 10, WAYS);
+  unsigned percent = compare_scale();
+  unsigned count = percent < 100 ? DOCUMENTS * percent / 100 + WAYS : DOCUMENTS;
+  in_child(0, count, 1);
+  in_child(0, count / 10, WAYS);
   if (!SANITIZED) {
-    in_child(8000000 * kilobyte, DOCUMENTS, 1);
-    in_child(8000000 * kilobyte, DOCUMENTS / 10, WAYS);
-    in_child(512 * gigabyte, DOCUMENTS / 10, WAYS);
+    in_child(8000000 * kilobyte, count, 1);
+    in_child(8000000 * kilobyte, count / 10, WAYS);
+    in_child(512 * gigabyte, count / 10, WAYS);
   }
   sizes(); /* last, because children would inherit its reservations */
   return check_report();
