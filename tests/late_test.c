@@ -125,6 +125,7 @@ typedef enum follow_up {
   DESTROY_DOCUMENT,
   PARSE_INTO_DOCUMENT,
   CLEAR_DOCUMENT,
+  EDIT_DOCUMENT,
   PARSE_OTHER,
   DESTROY_PARSER,
   FOLLOW_UPS
@@ -207,6 +208,21 @@ static bool is_expected(const hpar_document *document) {
          CHECK(!memcmp(got.bytes, expected.bytes, got.length));
 }
 
+/* Adds an element with a name of its own, reads the tree, and removes the element. */
+static void change_and_restore(hpar_document *document) {
+  hpar_scripting *edit;
+  hpar_node made, first = hpar_node_last_child(document, hpar_document_root(document));
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "x-added", 7, &made), HPAR_OK);
+  CHECK_EQ(hpar_script_set_inner_html(edit, made, "<p>a<b x-new=y>c", 16), HPAR_OK);
+  if (hpar_script_insert(edit, first, made, hpar_node_first_child(document, first)) == HPAR_OK)
+    CHECK_EQ(hpar_node_parent(document, made), first);
+  CHECK_EQ(hpar_script_remove(edit, made), HPAR_OK);
+  is_expected(document);
+  hpar_document_finish_edit(document);
+  is_expected(document);
+}
+
 static void follow(follow_up what, const late_case *c, outcome right, hpar_parser **parser, hpar_document **document) {
   hpar_document *other;
   CHECK_EQ(hpar_document_create(&other), HPAR_OK);
@@ -215,6 +231,7 @@ static void follow(follow_up what, const late_case *c, outcome right, hpar_parse
       hpar_document_clear(*document);
       CHECK_EQ(hpar_node_first_child(*document, hpar_document_root(*document)), HPAR_NO_NODE);
       break;
+    case EDIT_DOCUMENT: change_and_restore(*document); break;
     case PARSE_INTO_DOCUMENT:
       CHECK_EQ(parse_as(c, *parser, *document, NULL), right.status);
       is_expected(*document);

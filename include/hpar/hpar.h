@@ -4,6 +4,7 @@
 /* HPar: a sequential and parallel HTML parser. This header includes all others, one per noun. */
 
 #include <hpar/document.h>
+#include <hpar/edit.h>
 #include <hpar/encoding.h>
 #include <hpar/inspect.h>
 #include <hpar/links.h>

@@ -27,6 +27,8 @@
  *   the parser or destroy the document.
  * - Strings are valid UTF-8. Invalid UTF-8 is HPAR_ERROR_ARGUMENT.
  *
+ * hpar/edit.h has the rules for changes after a parse.
+ *
  * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
  * script twice. Fed input without a declared encoding is parsed in finish, because its last byte
  * may decide its encoding. */
@@ -116,8 +118,8 @@ HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);
 
 /*** changes of the document ***/
 
-/* Returns a number that is different after each change of the document, during a parse with
- * scripts. */
+/* Returns a number that is different after each change of the document: by a script, and by an edit
+ * (hpar/edit.h). */
 HPAR_API uint64_t hpar_document_version(const hpar_document *document);
 
 /* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML

@@ -15,6 +15,7 @@ void hp_range_reset(hp_range *range) {
   range->limit = range->size;
   range->parts_bytes = range->in_parts = range->spare_end = 0;
   atomic_store_explicit(&range->spare, 0, memory_order_relaxed);
+  atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
   atomic_store_explicit(&range->top, HP_FIRST_OBJECT, memory_order_relaxed);
 }
 
@@ -75,6 +76,14 @@ void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind) {
   arena->slab = SMALLEST_SLAB;
 }
 
+/* Unwinds because the range has no space for an object. */
+static _Noreturn void refuse(const hp_arena *arena) {
+  hp_range *range = arena->range;
+  if (range->limit < range->size) hp_unwind_now(arena->unwind, HPAR_LIMIT_MEMORY);
+  atomic_store_explicit(&range->is_full, true, memory_order_relaxed);
+  hp_unwind_now(arena->unwind, HPAR_ERROR_MEMORY);
+}
+
 void *hp_arena_refill(hp_arena *arena, size_t bytes) {
   hp_range *range = arena->range;
   size_t slab = arena->slab;
@@ -88,7 +97,7 @@ void *hp_arena_refill(hp_arena *arena, size_t bytes) {
   do {
     size_t left = start < limit ? limit - start : 0;
     if (left < slab) slab = (bytes + 63) & ~(size_t)63;
-    if (left < slab) hp_unwind_now(arena->unwind, range->limit < range->size ? HPAR_LIMIT_MEMORY : HPAR_ERROR_MEMORY);
+    if (left < slab) refuse(arena);
   } while (!atomic_compare_exchange_weak_explicit(&range->top, &start, start + slab, memory_order_relaxed,
                                                   memory_order_relaxed));
   if (arena->slab < LARGEST_SLAB) arena->slab += arena->slab / SLAB_GROWTH & ~(size_t)63;

@@ -48,6 +48,13 @@ typedef struct hp_block {
   bool stays;     /* the block keeps `wanted` bytes between parses */
 } hp_block;
 
+/* Memory that a range has left for larger memory. It has the bytes of the time of the move. */
+typedef struct hp_former_memory {
+  struct hp_former_memory *before; /* left earlier; NULL: none */
+  hp_block block;                  /* no memory: `by_jemalloc` */
+  char *by_jemalloc;               /* NULL: the block */
+} hp_former_memory;
+
 typedef struct hp_range {
   char *base;
   size_t size;
@@ -60,6 +67,7 @@ typedef struct hp_range {
   struct hp_range *whole; /* the range that a full part falls back to; NULL: not a part */
   hp_block block;         /* no memory: jemalloc, or before the first parse */
   bool by_jemalloc;
+  _Atomic bool is_full; /* an object did not fit, and no limit was the reason; relaxed */
 } hp_range;
 
 enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts a cache line */

@@ -59,6 +59,15 @@ void hp_atoms_reset(hp_atoms *atoms) {
   atoms->generation = next_generation();
 }
 
+/* The table is consistent, even in a forked child: a thread that the fork has lost could only wait
+ * for the lock, or find a name. */
+void hp_atoms_reopen(hp_atoms *atoms) {
+  if (atoms->process != hp_fork_generation()) pthread_mutex_init(&atoms->lock, NULL);
+  atoms->process = hp_fork_generation();
+  atoms->closed = atoms->shared = false;
+  hp_arena_open(&atoms->arena, atoms->range, NULL);
+}
+
 void hp_atoms_destroy(hp_atoms *atoms) {
   adopt_after_fork(atoms);
   for (int block = 0; block < HP_NAME_BLOCKS && atoms->blocks[block]; block++) hp_free(atoms->blocks[block]);

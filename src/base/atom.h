@@ -50,6 +50,9 @@ typedef struct hp_atoms {
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
 void hp_atoms_reset(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
+/* Lets the calling thread enter names after a parse, and after the range has moved. Requires: no
+ * other thread uses the table. */
+void hp_atoms_reopen(hp_atoms *atoms);
 /* Makes the table constant until the next reset: threads that enter a name unwind. */
 void hp_atoms_close(hp_atoms *atoms);
 

@@ -4,6 +4,7 @@
 #include "platform/jemalloc.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -385,6 +386,78 @@ hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc) {
   hp_range_reset(range);
   if (!by_jemalloc) hp_block_expect(&range->block, length);
   return HPAR_OK;
+}
+
+/* Takes `bytes` bytes after the block. Returns false if these are not free. */
+static bool lengthen_block(hp_block *block, size_t bytes) {
+  bool taken = false;
+  char *end = block->base + block->size;
+  lock_list();
+  for (unsigned i = 0; i < interval_count && block->base && !taken; i++) {
+    interval *after = &intervals[i];
+    if (after->start != end || after->wanted != block->wanted || size_of(after) <= bytes) continue;
+    size_t dirty = after->dirty < bytes ? after->dirty : bytes;
+    if (dirty) block->touched = block->size + dirty;
+    block->huge = later(block->huge, after->huge);
+    block->size += bytes;
+    after->start += bytes;
+    after->dirty -= dirty;
+    taken = true;
+  }
+  unlock_list();
+  return taken;
+}
+
+/* Grows the range in place. */
+static bool lengthen_range(hp_range *range, size_t size) {
+  hp_block *block = &range->block;
+  note_touched(range);
+  if (range->by_jemalloc || !hp_memory_may() || !lengthen_block(block, size - range->size)) return false;
+  if (!block->open) atomic_fetch_add_explicit(&open_blocks, 1, memory_order_relaxed);
+  block->open = true;
+  set_memory(range, block->base, block->size);
+  return true;
+}
+
+/* Moves the range to another block. */
+static bool move_range(hp_range *range, size_t size, hp_former_memory **former) {
+  size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
+  hp_former_memory *left = hp_allocate(sizeof *left);
+  hp_block made = {0};
+  if (!left || !hp_block_open(&made, size, 2 * range->size)) {
+    hp_free(left);
+    return false;
+  }
+  HP_UNPOISON(range->base, top);
+  memcpy(made.base, range->base, top);
+  hp_block_trim(&range->block, top);
+  *left = (hp_former_memory){*former, range->block, range->by_jemalloc ? range->base : NULL};
+  *former = left;
+  range->block = made;
+  range->by_jemalloc = false;
+  set_memory(range, made.base, made.size);
+  return true;
+}
+
+hpar_status hp_range_grow(hp_range *range, hp_former_memory **former) {
+  enum { FACTOR = 4 };
+  size_t size = MIN_RANGE_BYTES;
+  if (range->size >= RANGE_BYTES) return HPAR_ERROR_MEMORY;
+  while (size < RANGE_BYTES && size < FACTOR * range->size) size *= 2;
+  if (!lengthen_range(range, size) && !move_range(range, size, former)) return HPAR_ERROR_MEMORY;
+  range->limit = range->size;
+  atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
+  return HPAR_OK;
+}
+
+void hp_former_memory_release(hp_former_memory *former) {
+  while (former) {
+    hp_former_memory *left = former;
+    former = left->before;
+    if (left->by_jemalloc) hp_jemalloc_give(left->by_jemalloc);
+    hp_block_release(&left->block);
+    hp_free(left);
+  }
 }
 
 void hp_range_trim(hp_range *range) {

@@ -42,6 +42,14 @@ hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc);
 void hp_range_trim(hp_range *range);
 void hp_range_release(hp_range *range);
 
+/* Makes the range at least four times larger, up to the reach of a reference, and drops its limit.
+ * If the addresses after the range are not free, the function copies the objects to other memory.
+ * References then stay valid. Pointers to objects stay valid, too, but see the old bytes. The
+ * function puts the left memory before `*former`. Returns HPAR_ERROR_MEMORY without a change if
+ * there is no such memory. Requires: no other thread uses the range. */
+hpar_status hp_range_grow(hp_range *range, hp_former_memory **former);
+void hp_former_memory_release(hp_former_memory *former);
+
 /* Maps address space that costs no memory until it is written to, outside the list of intervals.
  * NULL: failure. */
 void *hp_map(size_t bytes);

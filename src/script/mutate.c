@@ -1,6 +1,9 @@
-/* Changes of the document by scripts. The parser's stack and list stay as they are. */
+/* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
+ * are. */
 
+#include "html/dom/value.h"
 #include "html/tree/query.h"
+#include "script/edit.h"
 #include "script/scripts.h"
 #include "text/scan/scan.h"
 
@@ -35,9 +38,26 @@ static void note_change(hp_scripts *s) {
   b->merging = 0;
 }
 
+/* Returns true if the caller may change the document. */
+static bool may_change(const hp_scripts *s) { return s && (!s->editor || hp_edit_is_allowed(s->editor)); }
+
+/* Makes a change after a parse. The document grows if the change finds no space. A change that
+ * fails leaves the tree as it is. */
+static hpar_status edit(change *c, hp_try_fn function) {
+  hp_scripts *s = c->scripts;
+  hpar_status status = hp_edit_prepare(s->editor);
+  if (status != HPAR_OK) return status;
+  do {
+    status = hp_try(&s->engine->unwind, function, c);
+  } while (status == HPAR_ERROR_MEMORY && hp_edit_grow(s->editor));
+  note_change(s);
+  return status;
+}
+
 /* Makes a change that may unwind. */
 static hpar_status apply(change *c, hp_try_fn function) {
   hp_scripts *s = c->scripts;
+  if (s->editor) return edit(c, function);
   if (s->status != HPAR_OK) return s->status;
   hpar_status status = hp_try(&s->engine->unwind, function, c);
   note_change(s);
@@ -68,7 +88,7 @@ static hpar_status create_element(void *argument) {
 
 hpar_status hpar_script_create_element(hpar_scripting *s, hpar_namespace ns, const char *name, size_t length,
                                        hpar_node *node) {
-  if (!s || !node || !length || !is_valid(name, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !length || !is_valid(name, length)) return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node};
   return apply(&c, create_element);
@@ -84,13 +104,13 @@ static hpar_status create_data(void *argument) {
 }
 
 hpar_status hpar_script_create_text(hpar_scripting *s, const char *data, size_t length, hpar_node *node) {
-  if (!s || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .deep = true, .result = node};
   return apply(&c, create_data);
 }
 
 hpar_status hpar_script_create_comment(hpar_scripting *s, const char *data, size_t length, hpar_node *node) {
-  if (!s || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .result = node};
   return apply(&c, create_data);
 }
@@ -102,7 +122,7 @@ static hpar_status clone_node(void *argument) {
 }
 
 hpar_status hpar_script_clone(hpar_scripting *s, hpar_node node, bool deep, hpar_node *copy) {
-  if (!s || !node || !copy || at(s, node)->kind == HPAR_NODE_DOCUMENT) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !copy || at(s, node)->kind == HPAR_NODE_DOCUMENT) return HPAR_ERROR_ARGUMENT;
   if (at(s, node)->kind == HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = node, .deep = deep, .result = copy};
   return apply(&c, clone_node);
@@ -143,7 +163,7 @@ static bool may_insert(const hp_scripts *s, hp_ref parent, hp_ref node, hp_ref b
   const char *base = s->document->range.base;
   if (before && hp_parent_of(base, at(s, before)) != parent) return false;
   if (hp_contains(base, node, parent)) return false;
-  if (into != HPAR_NODE_DOCUMENT) return true;
+  if (into != HPAR_NODE_DOCUMENT || (s->document->is_fragment && kind != HPAR_NODE_DOCTYPE)) return true;
   if (kind != HPAR_NODE_FRAGMENT) return fits_in_document(s, node, before);
   bool element = false;
   for (hp_ref child = at(s, node)->first; child; child = at(s, child)->next) {
@@ -184,6 +204,7 @@ static hpar_status insert(void *argument) {
     hp_insert_before(base, c->parent, node, before);
   }
   note_change(s);
+  if (s->editor) return HPAR_OK; /* no script runs */
   hp_ref made_in = is_element(s, c->parent) && at(s, c->parent)->name == HP_SCRIPT ? c->parent : 0;
   if (made_in) run_created(s, made_in);
   if (!made_in && first && hp_script_is_connected(s, first)) {
@@ -197,7 +218,7 @@ static hpar_status insert(void *argument) {
 }
 
 hpar_status hpar_script_insert(hpar_scripting *s, hpar_node parent, hpar_node node, hpar_node before) {
-  if (!s || !parent || !node) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !parent || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   if (!may_insert(s, parent, node, before)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .parent = parent, .node = node, .before = before};
@@ -205,7 +226,7 @@ hpar_status hpar_script_insert(hpar_scripting *s, hpar_node parent, hpar_node no
 }
 
 hpar_status hpar_script_remove(hpar_scripting *s, hpar_node node) {
-  if (!s || !node) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   hp_remove(s->document->range.base, node);
   note_change(s);
@@ -234,7 +255,10 @@ static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
   hp_attributes *block = hp_arena_take(&s->engine->nodes, sizeof *block + (size_t)count * sizeof *block->items);
   block->count = kept < count ? kept : count;
   atomic_store_explicit(&block->deferred, 0, memory_order_relaxed);
-  if (old) memcpy(block->items, old->items, block->count * sizeof *block->items);
+  for (uint32_t i = 0; i < block->count; i++) {
+    hpar_string value = hp_attribute_value(s->document, old, &old->items[i]);
+    block->items[i] = (hp_attribute){old->items[i].name, (uint32_t)value.length, value.bytes};
+  }
   at(s, element)->attributes = hp_ref_of(s->document->range.base, block);
   return block;
 }
@@ -256,7 +280,8 @@ static hpar_status set_attribute(void *argument) {
 
 hpar_status hpar_script_set_attribute(hpar_scripting *s, hpar_node element, const char *name, size_t name_length,
                                       const char *value, size_t length) {
-  if (!s || !is_element(s, element) || !name_length || !is_valid(name, name_length) || !is_valid(value, length))
+  if (!may_change(s) || !is_element(s, element) || !name_length || !is_valid(name, name_length) ||
+      !is_valid(value, length))
     return HPAR_ERROR_ARGUMENT;
   change c = {
       .scripts = s, .node = element, .name = name, .name_length = name_length, .bytes = value, .length = length};
@@ -278,7 +303,8 @@ static hpar_status remove_attribute(void *argument) {
 }
 
 hpar_status hpar_script_remove_attribute(hpar_scripting *s, hpar_node element, const char *name, size_t name_length) {
-  if (!s || !is_element(s, element) || !name_length || !is_valid(name, name_length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !is_element(s, element) || !name_length || !is_valid(name, name_length))
+    return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = element, .name = name, .name_length = name_length};
   return apply(&c, remove_attribute);
 }
@@ -292,7 +318,7 @@ static hpar_status set_data(void *argument) {
 }
 
 hpar_status hpar_script_set_data(hpar_scripting *s, hpar_node node, const char *data, size_t length) {
-  if (!s || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   uint8_t kind = at(s, node)->kind;
   if (kind != HPAR_NODE_TEXT && kind != HPAR_NODE_COMMENT && kind != HPAR_NODE_PROCESSING_INSTRUCTION)
     return HPAR_ERROR_ARGUMENT;
@@ -301,6 +327,13 @@ hpar_status hpar_script_set_data(hpar_scripting *s, hpar_node node, const char *
 }
 
 /*** inner HTML ***/
+
+static void check_attributes(hp_engine *engine, const hp_token *t) {
+  uint32_t most = engine->limits.attributes;
+  if (!most || t->kind != HPAR_TOKEN_START_TAG || !t->attributes) return;
+  const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
+  if (block->count > most) hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
+}
 
 /* Parses the text as a fragment in the context of the element. Returns the html element that has
  * the nodes. */
@@ -318,7 +351,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   t->may_defer = false;
   t->foreign = hp_exact_adjusted_current_node_is_foreign;
   t->context = b;
-  b->scripting = true;
+  b->scripting = outer->builder.scripting;
   b->deadline = outer->limits.deadline;
   if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);
   hp_exact_set_context(b, context);
@@ -333,6 +366,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
     kind = hp_next_token_inside(t, &token, b->top->name);
     outer->builder.node_count += b->node_count;
     b->node_count = 0;
+    check_attributes(outer, &token);
     document->root = own_root; /* the builder appends comments to it */
     hp_exact_token(b, &token);
     document->root = root;
@@ -356,7 +390,7 @@ static hpar_status set_inner_html(void *argument) {
 }
 
 hpar_status hpar_script_set_inner_html(hpar_scripting *s, hpar_node element, const char *bytes, size_t length) {
-  if (!s || !is_element(s, element) || !is_valid(bytes, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !is_element(s, element) || !is_valid(bytes, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = element, .bytes = bytes, .length = length};
   hp_ref root = s->document->root;
   hpar_status status = apply(&c, set_inner_html);

@@ -53,6 +53,7 @@ void hp_session_stop(hp_session *session) {
 /* Replaces the html element that represents a fragment's root by its children. */
 static void unwrap_fragment(hpar_document *document) {
   char *base = document->range.base;
+  document->is_fragment = true;
   hp_ref html = hp_node_at(base, document->root)->first;
   while (html && hp_node_at(base, html)->kind != HPAR_NODE_ELEMENT) html = hp_node_at(base, html)->next;
   if (!html) return; /* a limit ended the parse earlier */

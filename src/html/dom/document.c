@@ -33,17 +33,30 @@ hpar_status hpar_document_create(hpar_document **document) {
   return HPAR_OK;
 }
 
-/* Makes the caller the only user: detaches a parser that is being fed, and waits for threads of the
- * last parse. */
-static void take_away(hpar_document *document) {
-  void (*abandon)(void *) = document->abandon;
-  document->abandon = NULL;
-  if (abandon) abandon(document->feeder);
+static void await_late(hpar_document *document) {
   if (!document->late) return;
   hp_late_wait(document->late);
   hp_late_release(document->late);
   document->late = NULL;
   hp_document_trim(document);
+}
+
+hpar_status hp_document_settle(hpar_document *document) {
+  if (document->abandon || document->in_parse) return HPAR_ERROR_ARGUMENT;
+  await_late(document);
+  return HPAR_OK;
+}
+
+/* Makes the caller the only user: detaches a parser that is being fed, waits for threads of the
+ * last parse, and ends changes. */
+static void take_away(hpar_document *document) {
+  void (*abandon)(void *) = document->abandon;
+  document->abandon = NULL;
+  if (abandon) abandon(document->feeder);
+  await_late(document);
+  if (document->editor) document->close_editor(document->editor);
+  hp_former_memory_release(document->former);
+  document->former = NULL;
 }
 
 void hpar_document_destroy(hpar_document *document) {
@@ -66,6 +79,7 @@ void hp_document_reset(hpar_document *document) {
   memset(&document->input, 0, sizeof document->input);
   hp_buffer_clear(&document->text);
   document->deferred_bytes = 0;
+  document->is_fragment = false;
   atomic_store_explicit(&document->values.holder, 0, memory_order_relaxed);
   atomic_store_explicit(&document->values.block, NULL, memory_order_relaxed);
 }
@@ -85,6 +99,7 @@ hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t leng
   take_away(document);
   hpar_status status = hp_range_open(&document->range, length, jemalloc);
   hp_document_reset(document);
+  document->in_parse = true;
   return status;
 }
 
@@ -93,6 +108,7 @@ static bool lies_in(const hp_buffer *buffer, const char *bytes) {
 }
 
 void hp_document_trim(hpar_document *document) {
+  document->in_parse = false;
   if (document->late) return; /* take_away will do it */
   hp_buffer *source = &document->source;
   if (!lies_in(source, document->input.bytes) && !lies_in(source, document->input.source)) hp_buffer_clear(source);

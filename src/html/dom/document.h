@@ -35,7 +35,15 @@ struct hpar_document {
   size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
   hp_value_lock values;
   hp_late *late; /* threads of the last parse that have not left; NULL: none */
+  bool in_parse;
+  bool is_fragment; /* of a fragment parse: the document node may have any children */
+  void *editor;     /* of changes after the parse; NULL: none */
+  void (*close_editor)(void *editor);
+  hp_former_memory *former; /* that the range has left since the parse; NULL: none */
 };
+
+/* Waits for threads of the last parse. Returns HPAR_ERROR_ARGUMENT if a parse is in progress. */
+hpar_status hp_document_settle(hpar_document *document);
 
 /* Drops the tree and makes an empty document node. Detaches the parser that is being fed. Keeps the
  * bytes of `source`. */

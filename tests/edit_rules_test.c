@@ -1,0 +1,401 @@
+/* The rules of changes after a parse: owners, parses in progress, limits, growth, positions,
+ * failing allocations, the life of a document, and many documents. */
+
+#include "base/memory.h"
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+
+#include <hpar/hpar.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static const char page[] = "<!doctype html><p id=one class='a&amp;b'>text<b>bold</b></p><!--c--><p id=two>more";
+
+static hpar_parser *parser;
+static hpar_document *document;
+static hpar_scripting *edit;
+static buffer out;
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+static void open_page_with(const hpar_options *options, const char *text) {
+  CHECK_EQ(hpar_parse(parser, options, text, strlen(text), document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+}
+static void open_page(void) { open_page_with(NULL, page); }
+
+static hpar_node find(const char *name, unsigned number) {
+  hpar_node root = hpar_document_root(document);
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
+    hpar_string at = hpar_node_name(document, node);
+    if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && at.length == strlen(name) &&
+        !memcmp(at.bytes, name, at.length) && !number--)
+      return node;
+  }
+  return HPAR_NO_NODE;
+}
+
+static void check_html(const hpar_document *of, const char *expected, int line) {
+  buffer_clear(&out);
+  CHECK_EQ(hpar_serialize_html(of, hpar_document_root(of), false, collect, &out), HPAR_OK);
+  check_bytes_at(out.bytes ? out.bytes : "", out.length, expected, strlen(expected), "html", __FILE__, line);
+}
+#define HTML(expected) check_html(document, expected, __LINE__)
+#define TEXT(literal) (literal), sizeof(literal) - 1
+
+/*** each change ***/
+
+static void changes(void) {
+  open_page();
+  hpar_node body = find("body", 0), first = find("p", 0), second = find("p", 1), bold = find("b", 0), made, copy;
+  CHECK(hpar_script_document(edit) == document);
+  uint64_t version = hpar_document_version(document);
+  CHECK_EQ(hpar_script_remove(edit, bold), HPAR_OK);
+  CHECK(hpar_document_version(document) != version);
+  HTML("<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\">text</p><!--c--><p id=\"two\">more</p>"
+       "</body></html>");
+  CHECK_EQ(hpar_node_parent(document, bold), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, bold)), HPAR_NODE_TEXT);
+  CHECK_EQ(hpar_script_insert(edit, body, second, first), HPAR_OK);
+  CHECK_EQ(hpar_script_insert(edit, second, bold, HPAR_NO_NODE), HPAR_OK);
+  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("title"), TEXT("\"<&")), HPAR_OK);
+  CHECK_EQ(hpar_script_remove_attribute(edit, first, TEXT("id")), HPAR_OK);
+  CHECK_EQ(hpar_script_create_text(edit, TEXT("<new>"), &made), HPAR_OK);
+  CHECK_EQ(hpar_script_insert(edit, first, made, HPAR_NO_NODE), HPAR_OK);
+  CHECK_EQ(hpar_script_clone(edit, bold, true, &copy), HPAR_OK);
+  CHECK_EQ(hpar_script_set_data(edit, hpar_node_first_child(document, bold), TEXT("x")), HPAR_OK);
+  CHECK_EQ(hpar_script_insert(edit, body, copy, HPAR_NO_NODE), HPAR_OK);
+  HTML("<!DOCTYPE html><html><head></head><body><p id=\"two\">more<b>x</b></p>"
+       "<p class=\"a&amp;b\" title=\"&quot;&lt;&amp;\">text&lt;new&gt;</p><!--c--><b>bold</b></body></html>");
+  CHECK_EQ(hpar_script_set_inner_html(edit, body, TEXT("<p>1<p>2<script>w x</script>")), HPAR_OK);
+  HTML("<!DOCTYPE html><html><head></head><body><p>1</p><p>2<script>w x</script></p></body></html>");
+  CHECK_EQ(hpar_node_parent(document, first), HPAR_NO_NODE);
+  hpar_document_finish_edit(document);
+  HTML("<!DOCTYPE html><html><head></head><body><p>1</p><p>2<script>w x</script></p></body></html>");
+  hpar_string value = hpar_node_attribute_value(document, first, "title");
+  check_bytes_at(value.bytes, value.length, TEXT("\"<&"), "the value of a removed element", __FILE__, __LINE__);
+}
+
+static void refusals(void) {
+  open_page();
+  hpar_node body = find("body", 0), first = find("p", 0), made = 1;
+  CHECK_EQ(hpar_document_edit(NULL, NULL, &edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_options wrong = {HPAR_OPTIONS_INIT, .encoding = "no-such"};
+  CHECK_EQ(hpar_document_edit(document, &wrong, &edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_write(edit, TEXT("x")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_postpone(edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_insert(edit, first, body, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_create_text(edit, TEXT("\xff"), &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "", 0, &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_insert(NULL, first, made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(made, 1);
+  /* text is allowed at the top of a fragment only */
+  CHECK_EQ(hpar_script_create_text(edit, TEXT("t"), &made), HPAR_OK);
+  CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  hpar_options fragment = {HPAR_OPTIONS_INIT, .fragment = "td"};
+  open_page_with(&fragment, "a<b>c");
+  CHECK_EQ(hpar_script_create_text(edit, TEXT("t"), &made), HPAR_OK);
+  CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, find("b", 0)), HPAR_OK);
+  HTML("at<b>c</b>");
+}
+
+/*** owners, and parses in progress ***/
+
+static void *change_elsewhere(void *context) {
+  hpar_scripting *other;
+  hpar_node made;
+  CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_remove(edit, find("p", 0)), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_insert(edit, find("body", 0), find("b", 0), HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_create_text(edit, TEXT("x"), &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_clone(edit, find("b", 0), true, &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_set_attribute(edit, find("p", 0), TEXT("a"), TEXT("b")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_remove_attribute(edit, find("p", 0), TEXT("id")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_set_data(edit, hpar_node_first_child(document, find("b", 0)), TEXT("x")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_script_set_inner_html(edit, find("p", 0), TEXT("x")), HPAR_ERROR_ARGUMENT);
+  return context;
+}
+
+static void *edit_after(void *context) {
+  hpar_scripting *other;
+  CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_OK);
+  CHECK_EQ(hpar_script_set_attribute(other, find("p", 0), TEXT("a"), TEXT("b")), HPAR_OK);
+  hpar_document_finish_edit(document);
+  return context;
+}
+
+static void run_thread(void *(*function)(void *)) {
+  pthread_t thread;
+  if (CHECK_EQ(pthread_create(&thread, NULL, function, NULL), 0)) pthread_join(thread, NULL);
+}
+
+static hpar_status edit_in_script(void *context, hpar_scripting *scripting, const hpar_script *script) {
+  hpar_scripting *other;
+  (void)script;
+  ++*(unsigned *)context;
+  CHECK_EQ(hpar_document_edit(hpar_script_document(scripting), NULL, &other), HPAR_ERROR_ARGUMENT);
+  return HPAR_OK;
+}
+
+static void owners(void) {
+  static const char rest[] = "<p id=one class='a&amp;b'>text<b>bold</b></p><!--c--><p id=two>more</p></body></html>";
+  open_page();
+  buffer expected = {0};
+  buffer_text(&expected, "<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\">text<b>bold</b></p>"
+                         "<!--c--><p id=\"two\">more</p></body></html>");
+  run_thread(change_elsewhere);
+  HTML(expected.bytes);
+  hpar_document_finish_edit(document);
+  hpar_document_finish_edit(document);
+  hpar_document_finish_edit(NULL);
+  run_thread(edit_after);
+  CHECK_EQ(hpar_node_attribute_value(document, find("p", 0), "a").length, 1);
+  /* a parse is in progress */
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, rest, sizeof rest - 1), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  unsigned runs = 0;
+  options.script = (hpar_script_options){.callback = edit_in_script, .context = &runs};
+  CHECK_EQ(hpar_parse(parser, &options, TEXT("<script>x</script><p>y"), document, NULL), HPAR_OK);
+  CHECK_EQ(runs, 1);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_remove(edit, find("script", 0)), HPAR_OK);
+  HTML("<html><head></head><body><p>y</p></body></html>");
+  /* a failed parse leaves a document that can change */
+  options = (hpar_options){HPAR_OPTIONS_INIT, .fragment = "a>"};
+  CHECK_EQ(hpar_parse(parser, &options, TEXT("x"), document, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  buffer_free(&expected);
+}
+
+/*** positions ***/
+
+static void positions(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .source_offsets = true, .encoding = "utf-8"};
+  open_page_with(&options, "<p a=1 b='2'>x</p><i>y</i>");
+  hpar_node p = find("p", 0), i = find("i", 0), copy, made;
+  uint64_t start, end;
+  hpar_attribute_range ranges[3];
+  CHECK_EQ(hpar_script_set_attribute(edit, p, TEXT("c"), TEXT("3")), HPAR_OK);
+  CHECK_EQ(hpar_script_set_attribute(edit, p, TEXT("b"), TEXT("long value")), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 2);
+  CHECK_EQ(ranges[1].value_start, 10);
+  CHECK_EQ(ranges[1].value_end, 11);
+  CHECK_EQ(hpar_script_remove_attribute(edit, p, TEXT("a")), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 1);
+  CHECK_EQ(ranges[0].name_start, 7);
+  CHECK_EQ(hpar_script_insert(edit, p, i, HPAR_NO_NODE), HPAR_OK);
+  CHECK(hpar_node_start_tag_range(document, i, &start, &end));
+  CHECK_EQ(start, 18);
+  CHECK(hpar_node_end_tag_range(document, i, &start, &end));
+  CHECK_EQ(end, 26);
+  CHECK_EQ(hpar_script_clone(edit, p, true, &copy), HPAR_OK);
+  CHECK(!hpar_node_start_tag_range(document, copy, &start, &end));
+  CHECK_EQ(hpar_node_attribute_ranges(document, copy, 0, 3, ranges), 0);
+  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("u"), &made), HPAR_OK);
+  CHECK(!hpar_node_start_tag_range(document, made, &start, &end));
+  CHECK_EQ(hpar_script_set_inner_html(edit, i, TEXT("<s>z</s>")), HPAR_OK);
+  CHECK(!hpar_node_start_tag_range(document, find("s", 0), &start, &end));
+  CHECK(!hpar_node_end_tag_range(document, find("s", 0), &start, &end));
+}
+
+/*** limits ***/
+
+static void limits(void) {
+  static char long_text[400000];
+  memset(long_text, 'x', sizeof long_text);
+  open_page();
+  hpar_node first = find("p", 0), made;
+  hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
+  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_create_text(edit, long_text, sizeof long_text, &made), HPAR_LIMIT_MEMORY);
+  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_MEMORY);
+  CHECK(hpar_document_memory(document) <= options.limits.memory);
+  unsigned texts = 0;
+  hpar_status status;
+  while ((status = hpar_script_create_text(edit, long_text, 1000, &made)) == HPAR_OK) texts++;
+  CHECK_EQ(status, HPAR_LIMIT_MEMORY);
+  CHECK(texts > 100 && texts < 200);
+  CHECK(hpar_document_memory(document) <= options.limits.memory);
+  CHECK_EQ(hpar_script_remove(edit, find("b", 0)), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
+
+  open_page();
+  first = find("p", 0);
+  options = (hpar_options){HPAR_OPTIONS_INIT, .limits = {.depth = 4, .attributes = 3, .nodes = 10}};
+  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_set_inner_html(edit, first, TEXT("<i><i><i><i><i>")), HPAR_LIMIT_DEPTH);
+  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("a"), TEXT("1")), HPAR_OK);
+  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("b"), TEXT("1")), HPAR_LIMIT_ATTRIBUTES);
+  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("a"), TEXT("2")), HPAR_OK);
+  CHECK_EQ(hpar_script_set_inner_html(edit, first, TEXT("<i a b c d>")), HPAR_LIMIT_ATTRIBUTES);
+  HTML("<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\" a=\"2\">text<b>bold</b></p><!--c-->"
+       "<p id=\"two\">more</p></body></html>");
+  for (unsigned i = 0; (status = hpar_script_clone(edit, first, true, &made)) == HPAR_OK && i < 10; i++) {
+  }
+  CHECK_EQ(status, HPAR_LIMIT_NODES);
+  options = (hpar_options){HPAR_OPTIONS_INIT, .limits.time_ns = 1};
+  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, first)), HPAR_NODE_TEXT);
+}
+
+/*** growth ***/
+
+/* Fills documents with adjacent memory, so that documents must move. Strings and handles stay
+ * valid. */
+static void growth(void) {
+  enum { DOCUMENTS = 20, TEXTS = 300, BYTES = 30000 };
+  static char text[BYTES];
+  hpar_document *all[DOCUMENTS];
+  hpar_scripting *edits[DOCUMENTS];
+  hpar_node bodies[DOCUMENTS], made;
+  hpar_string values[DOCUMENTS];
+  hpar_document *kept = document;
+  memset(text, 'y', sizeof text);
+  for (unsigned i = 0; i < DOCUMENTS; i++) {
+    CHECK_EQ(hpar_document_create(&all[i]), HPAR_OK);
+    CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, all[i], NULL), HPAR_OK);
+    document = all[i];
+    bodies[i] = find("body", 0);
+    values[i] = hpar_node_attribute_value(document, find("p", 0), "class");
+  }
+  for (unsigned k = 0; k < TEXTS; k++)
+    for (unsigned i = 0; i < DOCUMENTS; i += i % 3 + 1) {
+      if (k == TEXTS / 2 && i % 2) hpar_document_finish_edit(all[i]);
+      CHECK_EQ(hpar_document_edit(all[i], NULL, &edits[i]), HPAR_OK);
+      CHECK_EQ(hpar_script_create_text(edits[i], text, k % 5 ? 30 : sizeof text, &made), HPAR_OK);
+      CHECK_EQ(hpar_script_insert(edits[i], bodies[i], made, hpar_node_first_child(all[i], bodies[i])), HPAR_OK);
+    }
+  for (unsigned i = 0; i < DOCUMENTS; i++) {
+    size_t count = 0, bytes = 0;
+    for (hpar_node n = hpar_node_first_child(all[i], bodies[i]); n; n = hpar_node_next(all[i], n), count++)
+      bytes += hpar_node_data(all[i], n).length;
+    CHECK(count == 3 || (count == 3 + TEXTS && bytes == 1 + 60 * sizeof text + 240 * 30));
+    check_bytes_at(values[i].bytes, values[i].length, TEXT("a&b"), "an old string", __FILE__, __LINE__);
+    document = all[i];
+    CHECK_EQ(hpar_node_attribute_value(document, find("p", 0), "class").length, 3);
+    if (i % 2) CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, all[i], NULL), HPAR_OK);
+    hpar_document_destroy(all[i]);
+  }
+  document = kept;
+}
+
+/* A document without a parse, and one that is parsed, cleared and destroyed during an edit. */
+static void lives(void) {
+  hpar_document *kept = document;
+  hpar_node made;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  for (unsigned round = 0; round < 3; round++) {
+    CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+    CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-own"), &made), HPAR_OK);
+    CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, HPAR_NO_NODE), HPAR_OK);
+    CHECK_EQ(hpar_script_set_inner_html(edit, made, TEXT("<i x-y=z>1</i>")), HPAR_OK);
+    HTML("<x-own><i x-y=\"z\">1</i></x-own>");
+    if (round) hpar_document_finish_edit(document);
+    hpar_document_clear(document);
+    HTML("");
+    if (round < 2) continue;
+    open_page();
+    CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
+    open_page();
+    CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
+  }
+  hpar_document_destroy(document);
+  document = kept;
+}
+
+/*** failing allocations ***/
+
+static hpar_status change_all(void) {
+  hpar_node made, body = find("body", 0);
+  hpar_status status = hpar_document_edit(document, NULL, &edit);
+  if (!status) status = hpar_script_set_inner_html(edit, find("p", 0), TEXT("<x-1 y-1=z><template>q</template>"));
+  if (!status) status = hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-2"), &made);
+  if (!status) status = hpar_script_set_attribute(edit, made, TEXT("y-2"), TEXT("v"));
+  if (!status) status = hpar_script_insert(edit, body, made, HPAR_NO_NODE);
+  if (!status) status = hpar_script_clone(edit, body, true, &made);
+  if (!status) status = hpar_script_insert(edit, find("x-2", 0), made, HPAR_NO_NODE);
+  return status;
+}
+
+static void faults(void) {
+  static const char *const before =
+      "<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\">text<b>bold"
+      "</b></p><!--c--><p id=\"two\">more</p></body></html>";
+  uint64_t left = 0;
+  for (uint64_t n = 0; left == 0; n++) {
+    CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
+    hp_memory_fail_after(n);
+    hpar_status status = change_all();
+    left = hp_memory_left();
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+    bool complete = find("x-1", 0) != 0;
+    if (status && !complete) HTML(before);
+    uint64_t nodes;
+    CHECK(!compare_links(document, &nodes));
+    CHECK_EQ(change_all(), HPAR_OK);
+    CHECK(!compare_links(document, &nodes));
+    if (n > 1000) break;
+  }
+  CHECK(left > 0);
+}
+
+/*** many documents ***/
+
+static void many(void) {
+  const size_t count = compare_full() ? 100000 : SANITIZED ? 1000 : 20000;
+  hpar_document **all = calloc(count, sizeof *all), *kept = document;
+  hpar_node made;
+  bool fine = true;
+  for (size_t i = 0; i < count && fine; i++) {
+    fine = CHECK_EQ(hpar_document_create(&all[i]), HPAR_OK);
+    document = all[i];
+    fine = fine && CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_script_insert(edit, find("body", 0), made, HPAR_NO_NODE), HPAR_OK);
+    if (i % 2) hpar_document_finish_edit(document);
+  }
+  for (size_t i = 0; i < count; i++) {
+    document = all[i];
+    if (fine && i % 97 == 0) CHECK(find("b", 1));
+    hpar_document_destroy(all[i]);
+  }
+  free(all);
+  document = kept;
+}
+
+int main(void) {
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  changes();
+  refusals();
+  owners();
+  positions();
+  limits();
+  growth();
+  lives();
+  faults();
+  many();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  buffer_free(&out);
+  return check_report();
+}

@@ -1,0 +1,308 @@
+/* Changes of documents after a parse. Random changes run on the library's document and on a plain
+ * tree, for documents of every way to parse. The test compares all nodes, also those that a change
+ * has removed. Then it serializes the document and selects in it. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/documents.h"
+#include "support/generate.h"
+#include "support/model_dom.h"
+#include "support/random.h"
+
+#include <hpar/hpar.h>
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static buffer out;
+
+/*** the ways to parse ***/
+
+typedef enum way { SEQUENTIAL, PARALLEL, TREE_MERGE, PIPELINED, FED, UTF_16, POSITIONS, JEMALLOC, LIMITED, WAYS } way;
+
+static bool is_possible(way which) {
+  if (which == PARALLEL || which == TREE_MERGE || which == PIPELINED) return compare_possible();
+  if (which == JEMALLOC) return hpar_allocator_name(HPAR_ALLOCATOR_JEMALLOC) != NULL;
+  return true;
+}
+
+static hpar_options options_of(way which) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .mode = HPAR_MODE_SEQUENTIAL};
+  switch (which) {
+    case PARALLEL:
+    case TREE_MERGE:
+      options.mode = HPAR_MODE_PARALLEL;
+      options.threads = 3;
+      options.parallel.chunks = 9;
+      options.parallel.merge = which == TREE_MERGE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+      break;
+    case PIPELINED: options.mode = HPAR_MODE_PIPELINED; break;
+    case UTF_16: options.encoding = "utf-16le"; break;
+    case POSITIONS: options.source_offsets = true; break;
+    case JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;
+    case LIMITED: options.limits = (hpar_limits)HPAR_LIMITS_UNTRUSTED; break;
+    default: break;
+  }
+  return options;
+}
+
+static buffer wide;
+
+/* Parses the text, which stays in place. UTF-16 needs ASCII. */
+static bool parse_as(way which, const buffer *text, const char *fragment, hpar_document *document) {
+  hpar_options options = options_of(which);
+  const buffer *input = text;
+  options.fragment = fragment;
+  if (which == UTF_16) {
+    buffer_clear(&wide);
+    for (size_t i = 0; i < text->length; i++) {
+      buffer_byte(&wide, (char)(text->bytes[i] & 0x7f));
+      buffer_byte(&wide, 0);
+    }
+    input = &wide;
+  }
+  if (which != FED) return CHECK_EQ(hpar_parse(parser, &options, input->bytes, input->length, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  for (size_t at = 0; at < text->length; at += 100)
+    CHECK_EQ(hpar_parser_feed(parser, text->bytes + at, text->length - at < 100 ? text->length - at : 100), HPAR_OK);
+  return CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+}
+
+/*** random changes ***/
+
+static const char *const names[] = {"p", "b", "template", "script", "base", "x-own", "table", "select"};
+static const char *const keys[] = {"class", "id", "href", "x-own", "encoding", "data-a"};
+static const char *const texts[] = {"", "a", "<b>&amp;", "\xC3\xA4\xE2\x82\xAC", "a longer text of the test"};
+static const char *const markup[] = {"<b>x</b>y",
+                                     "<li>1<li>2",
+                                     "<table><tr><td>c",
+                                     "<template><i a=b>t</i></template>z",
+                                     "a&amp;b<!--c-->",
+                                     "<svg><path d=1 /></svg><p>",
+                                     "<a href='?a&amp;b=1' title=&lt;>k</a>",
+                                     "",
+                                     "<select><option>1</select>",
+                                     "<tr><td>q",
+                                     "</p>x<p>",
+                                     "<script>w x</script>",
+                                     "<b><p>1<p>2</b>3<x-new y-new=1>",
+                                     "<table>foster<tr>"};
+
+/* A document, its model and the handle of its changes. */
+typedef struct pair {
+  hpar_document *document;
+  hpar_scripting *edit;
+  model plain;
+  random_state random;
+  hpar_document *fragment; /* for inner HTML */
+  hpar_parser *parser;
+} pair;
+
+static size_t any_node(pair *of) { return 1 + random_below(&of->random, of->plain.count - 1); }
+static hpar_node handle(const pair *of, size_t node) { return node ? of->plain.nodes[node].handle : HPAR_NO_NODE; }
+
+/* Returns the status that a change of an element has. */
+static hpar_status for_elements(const pair *of, size_t node) {
+  return of->plain.nodes[node].kind == HPAR_NODE_ELEMENT ? HPAR_OK : HPAR_ERROR_ARGUMENT;
+}
+
+static bool make_node(pair *of) {
+  hpar_node made;
+  const char *text = RANDOM_OF(&of->random, texts);
+  switch (random_below(&of->random, 3)) {
+    case 0: {
+      const char *name = RANDOM_OF(&of->random, names);
+      hpar_namespace ns = random_chance(&of->random, 80) ? HPAR_NAMESPACE_HTML : HPAR_NAMESPACE_SVG;
+      if (!CHECK_EQ(hpar_script_create_element(of->edit, ns, name, strlen(name), &made), HPAR_OK)) return false;
+      size_t node = model_add(&of->plain, of->document, made);
+      const model_node *n = &of->plain.nodes[node];
+      return CHECK(n->name.length == strlen(name) && n->ns == ns && !n->child_count && !n->attribute_count) &&
+             CHECK_EQ(n->contents != 0, ns == HPAR_NAMESPACE_HTML && !strcmp(name, "template"));
+    }
+    case 1:
+      if (!CHECK_EQ(hpar_script_create_text(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
+      model_add_node(&of->plain, made, HPAR_NODE_TEXT, text);
+      return true;
+    default:
+      if (!CHECK_EQ(hpar_script_create_comment(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
+      model_add_node(&of->plain, made, HPAR_NODE_COMMENT, text);
+      return true;
+  }
+}
+
+static bool insert_node(pair *of) {
+  size_t parent = any_node(of), node = any_node(of), before = 0;
+  const model_node *p = &of->plain.nodes[parent];
+  if (p->child_count && random_chance(&of->random, 60))
+    before = p->children[random_below(&of->random, p->child_count)];
+  else if (random_chance(&of->random, 10))
+    before = any_node(of);
+  hpar_status status = hpar_script_insert(of->edit, handle(of, parent), handle(of, node), handle(of, before));
+  bool fits = model_insert(&of->plain, parent, node, before);
+  return CHECK_EQ(status, fits ? HPAR_OK : HPAR_ERROR_ARGUMENT);
+}
+
+static bool copy_node(pair *of) {
+  size_t node = any_node(of);
+  hpar_node_type kind = of->plain.nodes[node].kind;
+  bool deep = random_chance(&of->random, 70), may = kind != HPAR_NODE_DOCUMENT && kind != HPAR_NODE_FRAGMENT;
+  hpar_node copy;
+  if (of->plain.count > 3000) return true;
+  hpar_status status = hpar_script_clone(of->edit, handle(of, node), deep, &copy);
+  if (!CHECK_EQ(status, may ? HPAR_OK : HPAR_ERROR_ARGUMENT) || !may) return !may;
+  const char *problem;
+  model_add_clone(&of->plain, of->document, copy, node, deep, &problem);
+  if (problem) printf("  %s\n", problem);
+  return CHECK(!problem);
+}
+
+static bool change_attribute(pair *of) {
+  size_t node = any_node(of);
+  const char *key = RANDOM_OF(&of->random, keys), *value = RANDOM_OF(&of->random, texts);
+  hpar_status expected = for_elements(of, node), status;
+  if (random_chance(&of->random, 60)) {
+    status = hpar_script_set_attribute(of->edit, handle(of, node), key, strlen(key), value, strlen(value));
+    if (expected == HPAR_OK) model_set_attribute(&of->plain, node, key, value);
+  } else {
+    status = hpar_script_remove_attribute(of->edit, handle(of, node), key, strlen(key));
+    if (expected == HPAR_OK) model_remove_attribute(&of->plain, node, key);
+  }
+  return CHECK_EQ(status, expected);
+}
+
+static bool change_data(pair *of) {
+  size_t node = any_node(of);
+  const char *data = RANDOM_OF(&of->random, texts);
+  hpar_node_type kind = of->plain.nodes[node].kind;
+  bool may = kind == HPAR_NODE_TEXT || kind == HPAR_NODE_COMMENT || kind == HPAR_NODE_PROCESSING_INSTRUCTION;
+  hpar_status status = hpar_script_set_data(of->edit, handle(of, node), data, strlen(data));
+  if (may) model_set_data(&of->plain, node, data);
+  return CHECK_EQ(status, may ? HPAR_OK : HPAR_ERROR_ARGUMENT);
+}
+
+static bool change_content(pair *of) {
+  size_t node = any_node(of);
+  const char *html = RANDOM_OF(&of->random, markup);
+  const model_node *n = &of->plain.nodes[node];
+  hpar_status expected = for_elements(of, node);
+  if (of->plain.count > 3000 || (n->name.length == 14 && !memcmp(n->name.bytes, "annotation-xml", 14))) return true;
+  buffer_clear(&out);
+  buffer_text(&out, n->ns == HPAR_NAMESPACE_SVG ? "svg " : n->ns == HPAR_NAMESPACE_MATHML ? "math " : "");
+  buffer_add(&out, n->name.bytes, n->name.length);
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .fragment = out.bytes};
+  if (expected == HPAR_OK &&
+      hpar_parse(of->parser, &options, html, strlen(html), of->fragment, NULL) == HPAR_ERROR_ARGUMENT)
+    return true; /* the option does not accept the name */
+  hpar_status status = hpar_script_set_inner_html(of->edit, handle(of, node), html, strlen(html));
+  if (expected == HPAR_OK) model_set_children(&of->plain, node, of->fragment, of->document);
+  return CHECK_EQ(status, expected);
+}
+
+static bool change_once(pair *of) {
+  size_t choice = random_below(&of->random, 100);
+  if (choice < 20) return make_node(of);
+  if (choice < 50) return insert_node(of);
+  if (choice < 62) return copy_node(of);
+  if (choice < 76) return change_attribute(of);
+  if (choice < 82) return change_data(of);
+  if (choice < 90) return change_content(of);
+  size_t node = any_node(of);
+  model_remove(&of->plain, node);
+  return CHECK_EQ(hpar_script_remove(of->edit, handle(of, node)), HPAR_OK);
+}
+
+static bool is_equal(pair *of) {
+  const char *problem = model_compare(&of->plain, of->document);
+  if (problem) printf("  different: %s\n", problem);
+  return CHECK(!problem);
+}
+
+static size_t count_elements(const hpar_document *d, hpar_node top) {
+  size_t count = 0;
+  for (hpar_node node = top; node; node = hpar_node_walk(d, top, node))
+    count += hpar_node_kind(d, node) == HPAR_NODE_ELEMENT;
+  return count;
+}
+
+static bool count_match(void *context, hpar_node element, uint32_t selector) {
+  (void)element, (void)selector;
+  ++*(size_t *)context;
+  return true;
+}
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+static bool reads_fine(const pair *of, hpar_selectors *all) {
+  size_t matches = 0;
+  hpar_node root = hpar_document_root(of->document);
+  buffer_clear(&out);
+  return CHECK_EQ(hpar_select(all, of->document, root, count_match, &matches), HPAR_OK) &&
+         CHECK_EQ(matches, count_elements(of->document, root)) &&
+         CHECK_EQ(hpar_serialize_html(of->document, root, false, collect, &out), HPAR_OK) &&
+         CHECK_EQ(hpar_serialize_tree(of->document, root, collect, &out), HPAR_OK);
+}
+
+static bool change_document(pair *of, way which, const buffer *text, const char *fragment, unsigned rounds,
+                            hpar_selectors *all) {
+  if (!parse_as(which, text, fragment, of->document)) return false;
+  of->plain.is_fragment = fragment != NULL;
+  model_add(&of->plain, of->document, hpar_document_root(of->document));
+  bool fine = true;
+  for (unsigned round = 0; round < rounds && fine; round++) {
+    fine = CHECK_EQ(hpar_document_edit(of->document, NULL, &of->edit), HPAR_OK);
+    for (unsigned i = 0; i < 12 && fine; i++) fine = change_once(of);
+    if (random_chance(&of->random, 30)) hpar_document_finish_edit(of->document);
+    fine = fine && is_equal(of) && reads_fine(of, all);
+  }
+  model_free(&of->plain);
+  return fine;
+}
+
+static void random_changes(void) {
+  generated made = {0};
+  unsigned scale = compare_scale(), pages = 10 + 60 * scale / 100, rounds = 6;
+  hpar_selector_error error;
+  hpar_selectors *all = NULL;
+  CHECK_EQ(hpar_selectors_create(&all), HPAR_OK);
+  CHECK_EQ(hpar_selectors_add(all, "*", 1, &error), HPAR_OK);
+  for (way which = SEQUENTIAL; which < WAYS; which++) {
+    if (!is_possible(which)) continue;
+    pair of = {.random = {which + 1}};
+    CHECK_EQ(hpar_document_create(&of.document), HPAR_OK);
+    CHECK_EQ(hpar_document_create(&of.fragment), HPAR_OK);
+    CHECK_EQ(hpar_parser_create(&of.parser), HPAR_OK);
+    for (unsigned page = 0; page < pages; page++) {
+      buffer text = {0};
+      const char *fragment;
+      if (page % 2) {
+        const compare_case *known = &documents[random_below(&of.random, document_count)];
+        buffer_add(&text, known->bytes, known->length < 4000 ? known->length : 4000);
+        fragment = known->fragment;
+      } else {
+        generate(which * 1000 + page, &made);
+        buffer_add(&text, made.text.bytes, made.text.length);
+        fragment = made.fragment;
+      }
+      if (!change_document(&of, which, &text, fragment, rounds, all)) printf("  way %d, page %u\n", which, page);
+      hpar_document_clear(of.document);
+      buffer_free(&text);
+    }
+    hpar_document_destroy(of.document);
+    hpar_document_destroy(of.fragment);
+    hpar_parser_destroy(of.parser);
+  }
+  hpar_selectors_destroy(all);
+  generate_free(&made);
+}
+
+int main(void) {
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  random_changes();
+  hpar_parser_destroy(parser);
+  buffer_free(&out);
+  buffer_free(&wide);
+  return check_report();
+}
