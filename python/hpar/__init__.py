@@ -1,7 +1,7 @@
 """HPar: an exact and parallel HTML parser.
 
 parse() reads a page with the tree construction of the HTML standard, and returns a Document. A document
-never changes, and any number of threads may use it.
+never changes unless the program makes it editable. Any number of threads may use it.
 
 >>> import hpar
 >>> doc = hpar.parse(b'<ul><li class=a>one<li>two</ul>')
@@ -33,12 +33,15 @@ def HTMLParser(html: _Any, detect_encoding: bool = True, use_meta_tags: bool = T
                decode_errors: str = "ignore") -> Document:
     """Parses a page as selectolax.parser.HTMLParser does, and returns a Document.
 
-    The encoding is always detected as the standard defines it. The other arguments have no effect.
+    The document is editable. Its encoding is always detected as the standard defines it. The other arguments have
+    no effect.
 
-    >>> hpar.HTMLParser('<p>a').css_first('p').text()
+    >>> tree = hpar.HTMLParser('<p>a<b>c</b>')
+    >>> tree.css_first('b').decompose()
+    >>> tree.css_first('p').text()
     'a'
     """
-    return parse(html)
+    return parse(html, editable=True)
 
 
 LexborHTMLParser = HTMLParser

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const hp_py_option_names[HP_PY_OPTIONS] = {"threads",   "encoding",  "fragment",   "limits", "mode",
-                                                       "scripting", "positions", "max_errors", "copy"};
+                                                       "scripting", "positions", "max_errors", "copy",   "editable"};
 
 /* Returns the index of the signature's name that equals `keyword`, or the count. */
 static size_t find_name(const hp_py_signature *s, PyObject *keyword) {
@@ -82,8 +82,7 @@ static bool read_mode(PyObject *value, hpar_mode *mode) {
   return false;
 }
 
-/* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
-static bool read_limits(PyObject *value, hpar_limits *limits) {
+bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
   static const struct {
     const char *name;
     size_t offset;
@@ -122,6 +121,7 @@ static bool read_limits(PyObject *value, hpar_limits *limits) {
 bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
   o->c = (hpar_options){HPAR_OPTIONS_INIT};
   o->copy = -1;
+  o->editable = false;
   uint64_t threads = 0, errors = 0;
   PyObject *copy = values[HP_PY_COPY];
   if (values[HP_PY_THREADS] && !read_number(values[HP_PY_THREADS], &threads)) return false;
@@ -135,9 +135,9 @@ bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
   o->c.max_errors = (size_t)errors;
   return read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&
          read_text(values[HP_PY_FRAGMENT], "fragment", &o->c.fragment) &&
-         read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c.mode) &&
+         hp_py_read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c.mode) &&
          read_flag(values[HP_PY_SCRIPTING], &o->c.scripting) &&
-         read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets);
+         read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets) && read_flag(values[HP_PY_EDITABLE], &o->editable);
 }
 
 void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text) {

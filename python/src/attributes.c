@@ -104,6 +104,23 @@ static PyObject *subscript(PyObject *self, PyObject *name) {
   return NULL;
 }
 
+/* Sets or deletes an attribute. Those with a namespace stay as they are. */
+static int assign(PyObject *self, PyObject *name, PyObject *value) {
+  const hp_py_node *n = (hp_py_node *)self;
+  hpar_attribute a;
+  int found = find(self, name, &a);
+  if (found < 0) return -1;
+  if (found && a.ns != HPAR_NAMESPACE_NONE) {
+    PyErr_SetString(PyExc_ValueError, "an attribute with a namespace cannot change");
+    return -1;
+  }
+  if (!found && !value && n->document->editable) {
+    PyErr_SetObject(PyExc_KeyError, name);
+    return -1;
+  }
+  return hp_py_change_attribute(n->document, n->handle, name, value);
+}
+
 static int contains(PyObject *self, PyObject *name) {
   hpar_attribute a;
   return find(self, name, &a);
@@ -175,13 +192,15 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)PyDoc_STR("The attributes of an element. It is a mapping, and never changes.")},
+    {Py_tp_doc,
+     (void *)PyDoc_STR("The attributes of an element, as a mapping. Those of an editable document can change.")},
     {Py_tp_dealloc, free_attributes},
     {Py_tp_traverse, traverse_attributes},
     {Py_tp_iter, iterate},
     {Py_tp_repr, represent},
     {Py_tp_methods, methods},
     {Py_mp_subscript, subscript},
+    {Py_mp_ass_subscript, assign},
     {Py_mp_length, length_of},
     {Py_sq_contains, contains},
     {0, NULL},

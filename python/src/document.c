@@ -72,6 +72,7 @@ hp_py_document *hp_py_new_document(hp_py_state *state, PyObject *input, const hp
     PyErr_NoMemory();
     held = false;
   }
+  if (held && options->editable) held = hp_py_make_editable(d, &options->c.limits);
   if (!held) {
     Py_DECREF((PyObject *)d);
     return NULL;
@@ -90,6 +91,7 @@ static void free_document(PyObject *self) {
   Py_XDECREF(d->owner);
   free(d->summary.all);
   free(d->errors);
+  free(d->edit_limits);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
@@ -142,8 +144,9 @@ PyObject *hp_py_check_document(hp_py_document *d, const char *text) {
 }
 
 PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-  static const char *const names[1 + HP_PY_OPTIONS] = {"data", "threads",   "encoding",  "fragment",   "limits",
-                                                       "mode", "scripting", "positions", "max_errors", "copy"};
+  static const char *const names[1 + HP_PY_OPTIONS] = {"data",       "threads", "encoding",  "fragment",
+                                                       "limits",     "mode",    "scripting", "positions",
+                                                       "max_errors", "copy",    "editable"};
   static const hp_py_signature signature = {"parse", names, 1 + HP_PY_OPTIONS, 1, 1};
   PyObject *values[1 + HP_PY_OPTIONS];
   hp_py_options options;
@@ -247,6 +250,11 @@ static PyObject *get_memory(PyObject *self, void *closure) {
   return PyLong_FromSize_t(hpar_document_memory(((hp_py_document *)self)->tree));
 }
 
+static PyObject *get_editable(PyObject *self, void *closure) {
+  (void)closure;
+  return PyBool_FromLong(((hp_py_document *)self)->editable);
+}
+
 static PyObject *get_stats(PyObject *self, void *closure) {
   (void)closure;
   return hp_py_stats((hp_py_document *)self);
@@ -308,9 +316,8 @@ static PyObject *document_events(PyObject *self, PyObject *ignored) {
   return hp_py_events((hp_py_document *)self);
 }
 
-/* Calls a function of the Python part of the package with the document as the first argument. */
-static PyObject *delegate(const char *module, const char *name, PyObject *self, PyObject *const *arguments,
-                          Py_ssize_t count, PyObject *keywords) {
+PyObject *hp_py_delegate(const char *module, const char *name, PyObject *self, PyObject *const *arguments,
+                         Py_ssize_t count, PyObject *keywords) {
   PyObject *result = NULL, *all = PyTuple_New(count + 1), *named = PyDict_New();
   PyObject *imported = PyImport_ImportModule(module);
   PyObject *function = imported ? PyObject_GetAttrString(imported, name) : NULL;
@@ -329,7 +336,7 @@ static PyObject *delegate(const char *module, const char *name, PyObject *self, 
 
 #define IN_PYTHON(name, module, function)                                                           \
   static PyObject *document_##name(PyObject *self, PyObject *const *a, Py_ssize_t n, PyObject *k) { \
-    return delegate(module, function, self, a, n, k);                                               \
+    return hp_py_delegate(module, function, self, a, n, k);                                         \
   }
 IN_PYTHON(table, "hpar.tables", "table")
 IN_PYTHON(explain, "hpar.study", "explain")
@@ -337,6 +344,8 @@ IN_PYTHON(rewrite, "hpar.rewriting", "_of_document")
 IN_PYTHON(to_etree, "hpar.trees", "to_etree")
 IN_PYTHON(to_dom, "hpar.trees", "to_dom")
 IN_PYTHON(to_lxml, "hpar.trees", "to_lxml")
+IN_PYTHON(strip_tags, "hpar.editing", "strip_tags")
+IN_PYTHON(unwrap_tags, "hpar.editing", "unwrap_tags")
 
 #define KEYWORDS METH_FASTCALL | METH_KEYWORDS
 #define METHOD(name, flags, text) \
@@ -410,6 +419,41 @@ static PyMethodDef methods[] = {
     METHOD(to_lxml, KEYWORDS,
            "to_lxml($self)\n--\n\n"
            "Returns the root as an element of lxml.html, for XPath. Needs lxml."),
+    {"edit", (PyCFunction)(void (*)(void))hp_py_edit, KEYWORDS,
+     PyDoc_STR("edit($self, *, limits=None)\n--\n\n"
+               "Makes the document editable, and returns it. Calls that read an editable document keep the\n"
+               "interpreter's lock. hpar.Error is raised while another thread reads the document.\n"
+               "limits: bounds for changes, as for hpar.parse. `nodes` counts those that changes make.\n\n"
+               ">>> doc = hpar.parse('<p>a<b>c</b>').edit()\n"
+               ">>> doc.css_first('b').unwrap()\n"
+               ">>> doc.body.html\n'<body><p>ac</p></body>'")},
+    {"freeze", hp_py_freeze, METH_NOARGS,
+     PyDoc_STR("freeze($self, /)\n--\n\nEnds the changes, and returns the document. Threads can read it side by side "
+               "again.")},
+    {"create_tag", (PyCFunction)(void (*)(void))hp_py_create_tag, KEYWORDS,
+     PyDoc_STR("create_tag($self, name, *, namespace='html')\n--\n\n"
+               "Returns a new element without a parent.\n\n"
+               ">>> doc = hpar.parse('<p>a', editable=True)\n"
+               ">>> image = doc.create_tag('img')\n"
+               ">>> image.attrs['src'] = 'b.png'\n"
+               ">>> doc.css_first('p').insert_child(image)\n"
+               ">>> doc.body.inner_html\n'<p>a<img src=\"b.png\"></p>'")},
+    {"create_text", hp_py_create_text, METH_O,
+     PyDoc_STR("create_text($self, data, /)\n--\n\nReturns a new text without a parent.")},
+    {"create_comment", hp_py_create_comment, METH_O,
+     PyDoc_STR("create_comment($self, data, /)\n--\n\nReturns a new comment without a parent.")},
+    METHOD(strip_tags, KEYWORDS,
+           "strip_tags($self, tags)\n--\n\n"
+           "Removes the elements with these names, and their content.\n\n"
+           ">>> doc = hpar.parse('<p>a<i>b</i><script>c</script>', editable=True)\n"
+           ">>> doc.strip_tags(['script', 'style'])\n"
+           ">>> doc.body.inner_html\n'<p>a<i>b</i></p>'"),
+    METHOD(unwrap_tags, KEYWORDS,
+           "unwrap_tags($self, tags, delete_empty=False)\n--\n\n"
+           "Replaces the elements with these names by their content.\n\n"
+           ">>> doc = hpar.parse('<p>a<i>b</i>', editable=True)\n"
+           ">>> doc.unwrap_tags(['i'])\n"
+           ">>> doc.body.inner_html\n'<p>ab</p>'"),
     {"_columns", document_columns, METH_NOARGS, NULL},
     {"_events", document_events, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -426,6 +470,7 @@ static PyGetSetDef members[] = {
     {"quirks", get_quirks, NULL, PyDoc_STR("'no-quirks', 'limited-quirks' or 'quirks'."), NULL},
     {"encoding", get_encoding, NULL, PyDoc_STR("The encoding by its name in the Encoding Standard."), NULL},
     {"memory", get_memory, NULL, PyDoc_STR("The bytes of the tree in memory, without the input."), NULL},
+    {"editable", get_editable, NULL, PyDoc_STR("Whether the document can change: see edit()."), NULL},
     {"stats", get_stats, NULL, PyDoc_STR("The statistics of the parse, as a dict."), NULL},
     {"errors", get_errors, NULL,
      PyDoc_STR("The parse errors as (code, offset), if max_errors was given to parse.\n\n"
@@ -440,7 +485,9 @@ static PyMemberDef offsets[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)PyDoc_STR("A parsed page. hpar.parse makes it. It never changes, and threads may share it.")},
+    {Py_tp_doc,
+     (void *)PyDoc_STR(
+         "A parsed page. hpar.parse makes it. It never changes unless it is editable, and threads may share it.")},
     {Py_tp_dealloc, free_document},
     {Py_tp_traverse, traverse_document},
     {Py_tp_methods, methods},

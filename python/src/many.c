@@ -123,8 +123,9 @@ static bool start(batch *b, PyObject *list, PyObject *const *values) {
 }
 
 PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-  static const char *const names[1 + HP_PY_OPTIONS] = {"inputs", "threads",   "encoding",  "fragment",   "limits",
-                                                       "mode",   "scripting", "positions", "max_errors", "copy"};
+  static const char *const names[1 + HP_PY_OPTIONS] = {"inputs",     "threads", "encoding",  "fragment",
+                                                       "limits",     "mode",    "scripting", "positions",
+                                                       "max_errors", "copy",    "editable"};
   static const hp_py_signature signature = {"parse_many", names, 1 + HP_PY_OPTIONS, 1, 1};
   PyObject *values[1 + HP_PY_OPTIONS];
   hp_py_options options;

@@ -16,7 +16,7 @@ static PyObject *library_version(PyObject *module, PyObject *ignored) {
 static PyMethodDef functions[] = {
     FUNCTION(parse,
              "parse($module, data, /, *, threads=0, encoding=None, fragment=None, limits=None, mode='auto',\n"
-             "      scripting=False, positions=False, max_errors=0, copy=None)\n--\n\n"
+             "      scripting=False, positions=False, max_errors=0, copy=None, editable=False)\n--\n\n"
              "Parses a page and returns a Document.\n\n"
              "`data` is bytes, another buffer such as mmap or memoryview, or str. The document keeps the object\n"
              "and reads its bytes. It copies a buffer that a program can write to, unless `copy` is False.\n"
@@ -30,7 +30,8 @@ static PyMethodDef functions[] = {
              "mode: 'auto', 'sequential', 'parallel' or 'pipelined'. The tree is the same.\n"
              "scripting: the scripting flag of the standard. It changes the contents of noscript.\n"
              "positions: keep the positions of tags and attributes in the input.\n"
-             "max_errors: the number of parse errors to keep.\n\n"
+             "max_errors: the number of parse errors to keep.\n"
+             "editable: the program can change the document: see Document.edit.\n\n"
              ">>> hpar.parse(b'<title>a &amp; b</title>').css_first('title').text()\n'a & b'\n"
              ">>> hpar.parse('<td>x', fragment='tr').html\n'<td>x</td>'"),
     {"_start_batch", (PyCFunction)(void (*)(void))hp_py_start_batch, KEYWORDS, NULL},

@@ -4,8 +4,8 @@
 /* The extension hpar._core: documents, nodes and selections of HPar as Python objects.
  *
  * The extension uses the limited API of Python 3.11. All its state belongs to one module object, so
- * that each interpreter has its own. Objects never change after their creation, except iterators
- * and batches. Any number of threads may therefore use the same document.
+ * that each interpreter has its own. Objects never change after their creation, except iterators,
+ * batches and editable documents. Any number of threads may therefore use the same document.
  *
  * Each function that returns an object returns a new reference, or NULL with an exception. */
 
@@ -14,6 +14,7 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include <hpar/edit.h>
 #include <hpar/hpar.h>
 #include <hpar/links.h>
 #include <hpar/resources.h>
@@ -54,6 +55,11 @@ typedef struct hp_py_document {
   size_t error_count;
   hpar_status status;
   bool scripting, positions, tracked;
+  bool editable;             /* calls that read it keep the interpreter's lock */
+  unsigned readers;          /* threads that read it without the lock */
+  hpar_scripting *edit;      /* NULL: no change yet */
+  unsigned long edit_thread; /* that `edit` is for */
+  hpar_limits *edit_limits;  /* NULL: none */
   PyObject *weak_references;
 } hp_py_document;
 
@@ -86,6 +92,7 @@ bool hp_py_arguments(const hp_py_signature *signature, PyObject *const *argument
 typedef struct hp_py_options {
   hpar_options c;
   int copy; /* 1: always; 0: never; -1: buffers that a program can write to */
+  bool editable;
 } hp_py_options;
 
 enum {
@@ -98,12 +105,16 @@ enum {
   HP_PY_POSITIONS,
   HP_PY_MAX_ERRORS,
   HP_PY_COPY,
+  HP_PY_EDITABLE,
   HP_PY_OPTIONS
 };
 extern const char *const hp_py_option_names[HP_PY_OPTIONS];
 
 /* Reads the options from `values`, in the order of the names. `options` borrows their strings. */
 bool hp_py_read_options(hp_py_options *options, PyObject *const *values);
+
+/* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
+bool hp_py_read_limits(PyObject *value, hpar_limits *limits);
 
 /* Sets an exception for a status that is not HPAR_OK. `text` may be empty. */
 void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text);
@@ -135,6 +146,41 @@ bool hp_py_keep_results(hp_py_document *document, const hpar_parser *parser, con
 /* Returns the document, or NULL with the exception of its status. Takes the reference. */
 PyObject *hp_py_check_document(hp_py_document *document, const char *text);
 PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/* Calls a function of the Python part of the package with `self` as the first argument. */
+PyObject *hp_py_delegate(const char *module, const char *name, PyObject *self, PyObject *const *arguments,
+                         Py_ssize_t count, PyObject *keywords);
+
+/*** edit.c ***/
+
+/* Releases the interpreter's lock while this thread reads the document, unless the document is
+ * editable. */
+PyThreadState *hp_py_begin_read(hp_py_document *document);
+void hp_py_end_read(hp_py_document *document, PyThreadState *saved);
+
+/* Returns false with an exception if memory is short. */
+bool hp_py_make_editable(hp_py_document *document, const hpar_limits *limits);
+
+/* Sets the attribute, or removes it for NULL. Returns 0, or -1 with an exception. */
+int hp_py_change_attribute(hp_py_document *document, hpar_node element, PyObject *name, PyObject *value);
+
+/* Methods and setters of nodes. */
+PyObject *hp_py_insert_before(PyObject *node, PyObject *value);
+PyObject *hp_py_insert_after(PyObject *node, PyObject *value);
+PyObject *hp_py_insert_child(PyObject *node, PyObject *value);
+PyObject *hp_py_replace_with(PyObject *node, PyObject *value);
+PyObject *hp_py_decompose(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_unwrap(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_clone(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+int hp_py_set_data(PyObject *node, PyObject *value, void *closure);
+int hp_py_set_inner_html(PyObject *node, PyObject *value, void *closure);
+
+/* Methods of documents. */
+PyObject *hp_py_edit(PyObject *document, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_freeze(PyObject *document, PyObject *ignored);
+PyObject *hp_py_create_tag(PyObject *document, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_create_text(PyObject *document, PyObject *value);
+PyObject *hp_py_create_comment(PyObject *document, PyObject *value);
 
 /*** stats.c ***/
 

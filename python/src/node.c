@@ -216,9 +216,20 @@ static PyObject *node_resources(PyObject *self, PyObject *ignored) {
   return hp_py_resources(n->document, n->handle);
 }
 
+#define IN_PYTHON(name)                                                                             \
+  static PyObject *node_##name(PyObject *self, PyObject *const *a, Py_ssize_t count, PyObject *k) { \
+    return hp_py_delegate("hpar.editing", #name, self, a, count, k);                                \
+  }
+IN_PYTHON(strip_tags)
+IN_PYTHON(unwrap_tags)
+IN_PYTHON(merge_text_nodes)
+
 #define KEYWORDS METH_FASTCALL | METH_KEYWORDS
 #define METHOD(name, flags, text) \
   { #name, (PyCFunction)(void (*)(void))node_##name, flags, PyDoc_STR(text) }
+
+#define CHANGE(name, flags, text) \
+  { #name, (PyCFunction)(void (*)(void))hp_py_##name, flags, PyDoc_STR(text) }
 
 static PyMethodDef methods[] = {
     METHOD(css, KEYWORDS,
@@ -262,6 +273,51 @@ static PyMethodDef methods[] = {
     METHOD(resources, METH_NOARGS,
            "resources($self, /)\n--\n\n"
            "Returns the resources of this subtree as a list of dicts."),
+    CHANGE(decompose, KEYWORDS,
+           "decompose($self, recursive=True)\n--\n\n"
+           "Removes this node and its content from the tree. Both stay readable. `recursive` has no effect.\n\n"
+           ">>> doc = hpar.parse('<p>a<b>c</b>', editable=True)\n"
+           ">>> bold = doc.css_first('b')\n"
+           ">>> bold.decompose()\n"
+           ">>> doc.body.inner_html, bold.text()\n('<p>a</p>', 'c')"),
+    {"remove", (PyCFunction)(void (*)(void))hp_py_decompose, KEYWORDS,
+     PyDoc_STR("remove($self, recursive=True)\n--\n\nThe same as decompose().")},
+    CHANGE(unwrap, KEYWORDS,
+           "unwrap($self, delete_empty=False)\n--\n\n"
+           "Replaces this element by its content. An element without content stays unless `delete_empty`."),
+    CHANGE(replace_with, METH_O,
+           "replace_with($self, value, /)\n--\n\n"
+           "Replaces this node by a text (str or bytes) or by a node.\n\n"
+           ">>> doc = hpar.parse('<p>a<img alt=cat>', editable=True)\n"
+           ">>> image = doc.css_first('img')\n"
+           ">>> image.replace_with(image.attributes['alt'])\n"
+           ">>> doc.body.inner_html\n'<p>acat</p>'"),
+    CHANGE(insert_before, METH_O,
+           "insert_before($self, value, /)\n--\n\n"
+           "Inserts a text (str or bytes) or a node before this node. A node of the same document that has no\n"
+           "parent is inserted itself. Any other node is copied with its content.\n\n"
+           ">>> doc = hpar.parse('<p>a', editable=True)\n"
+           ">>> doc.css_first('p').insert_before(hpar.parse('<hr>', fragment='body').css_first('hr'))\n"
+           ">>> doc.body.inner_html\n'<hr><p>a</p>'"),
+    CHANGE(insert_after, METH_O,
+           "insert_after($self, value, /)\n--\n\nInserts a text or a node after this node, as insert_before() does."),
+    CHANGE(insert_child, METH_O,
+           "insert_child($self, value, /)\n--\n\n"
+           "Inserts a text or a node after the last child, as insert_before() does."),
+    CHANGE(clone, KEYWORDS,
+           "clone($self, deep=True)\n--\n\nReturns a copy without a parent; `deep`: with its content."),
+    METHOD(strip_tags, KEYWORDS,
+           "strip_tags($self, tags)\n--\n\nRemoves the elements below with these names, and their content."),
+    METHOD(unwrap_tags, KEYWORDS,
+           "unwrap_tags($self, tags, delete_empty=False)\n--\n\n"
+           "Replaces the elements below with these names by their content."),
+    METHOD(merge_text_nodes, KEYWORDS,
+           "merge_text_nodes($self)\n--\n\n"
+           "Joins adjacent texts below this node.\n\n"
+           ">>> doc = hpar.parse('<p>a<b>c</b>d', editable=True)\n"
+           ">>> doc.unwrap_tags(['b'])\n"
+           ">>> doc.body.merge_text_nodes()\n"
+           ">>> doc.css_first('p').child.data\n'acd'"),
     {NULL, NULL, 0, NULL},
 };
 
@@ -273,7 +329,8 @@ static PyGetSetDef properties[] = {
     {"type", get_type, NULL, PyDoc_STR("'element', 'text', 'comment', 'doctype', 'document', 'fragment'."), NULL},
     {"name", get_name, NULL, PyDoc_STR("The local name of an element, or the name of a doctype; otherwise ''."), NULL},
     {"namespace", get_namespace, NULL, PyDoc_STR("'html', 'svg' or 'mathml' for elements; otherwise None."), NULL},
-    {"data", get_data, NULL, PyDoc_STR("The data of a text or comment; otherwise ''."), NULL},
+    {"data", get_data, hp_py_set_data,
+     PyDoc_STR("The data of a text or comment; otherwise ''. Editable documents let it change."), NULL},
     {"public_id", get_public_id, NULL, PyDoc_STR("The public identifier of a doctype; otherwise ''."), NULL},
     {"system_id", get_system_id, NULL, PyDoc_STR("The system identifier of a doctype; otherwise ''."), NULL},
     {"id", get_id, NULL, PyDoc_STR("The value of the attribute `id`, or None."), NULL},
@@ -283,7 +340,12 @@ static PyGetSetDef properties[] = {
     {"html", get_html, NULL,
      PyDoc_STR("The node and its children as HTML.\n\n>>> hpar.parse('<p>a').css_first('p').html\n'<p>a</p>'"),
      (void *)outer},
-    {"inner_html", get_html, NULL, PyDoc_STR("The children as HTML."), NULL},
+    {"inner_html", get_html, hp_py_set_inner_html,
+     PyDoc_STR("The children as HTML. Editable documents let it change.\n\n"
+               ">>> doc = hpar.parse('<table><tr>', editable=True)\n"
+               ">>> doc.css_first('tr').inner_html = '<td>a<td>b'\n"
+               ">>> doc.css_first('tr').html\n'<tr><td>a</td><td>b</td></tr>'"),
+     NULL},
     {"parent", get_parent, NULL, PyDoc_STR("The parent, or None."), NULL},
     {"child", get_first_child, NULL, PyDoc_STR("The first child, or None."), NULL},
     {"first_child", get_first_child, NULL, PyDoc_STR("The first child, or None."), NULL},
@@ -296,8 +358,12 @@ static PyGetSetDef properties[] = {
                ">>> hpar.parse('<a href=b c>').css_first('a').attributes\n{'href': 'b', 'c': ''}"),
      NULL},
     {"attrs", get_attrs, NULL,
-     PyDoc_STR("The attributes as a mapping that reads each value on access.\n\n"
-               ">>> hpar.parse('<a href=b>').css_first('a').attrs['href']\n'b'"),
+     PyDoc_STR("The attributes as a mapping that reads each value on access. Editable documents let them change.\n\n"
+               ">>> link = hpar.parse('<a href=b>', editable=True).css_first('a')\n"
+               ">>> link.attrs['href']\n'b'\n"
+               ">>> link.attrs['rel'] = 'nofollow'\n"
+               ">>> del link.attrs['href']\n"
+               ">>> link.html\n'<a rel=\"nofollow\"></a>'"),
      NULL},
     {"start_tag", get_start_tag, NULL,
      PyDoc_STR("The byte range of the start tag in the input, or None. Needs positions=True.\n\n"

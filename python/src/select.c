@@ -114,14 +114,14 @@ static bool select_below(hp_py_document *d, hpar_node top, PyObject *text, unsig
   if (!chosen) return false;
   const hpar_selectors *set = ((selector *)chosen)->set;
   hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   if (threads == 1) {
     status = hpar_select(set, d->tree, top, keep_match, m);
   } else {
     hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = threads};
     status = hpar_select_parallel(set, d->tree, top, &options, keep_match, m);
   }
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   Py_DECREF(chosen);
   if (m->failed) status = HPAR_ERROR_MEMORY;
   if (!status) return true;
@@ -172,9 +172,9 @@ static int element_matches(hp_py_document *d, hpar_node element, PyObject *text)
   if (!chosen) return -1;
   bool matching = false;
   hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   status = hpar_matches(((selector *)chosen)->set, d->tree, element, HPAR_ANY_SELECTOR, &matching);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   Py_DECREF(chosen);
   if (!status) return matching;
   hp_py_raise(d->state, status, NULL);

@@ -282,9 +282,9 @@ PyObject *hp_py_table(hp_py_document *d) {
   table t = {.tree = d->tree};
   PyObject *columns = NULL, *names = NULL, *nodes = NULL, *text = NULL;
   bool filled;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   filled = fill(&t, d->positions);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   if (filled) {
     columns = take_columns(d->state, &t);
     names = columns ? take_names(&t) : NULL;

@@ -8,28 +8,28 @@
 PyObject *hp_py_html(hp_py_document *d, hpar_node node, bool outer) {
   hp_py_buffer buffer = {NULL, 0, 0};
   hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   status = outer ? hpar_serialize_html_outer(d->tree, node, d->scripting, hp_py_write, &buffer)
                  : hpar_serialize_html(d->tree, node, d->scripting, hp_py_write, &buffer);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   return hp_py_buffer_str(&buffer, status);
 }
 
 PyObject *hp_py_tree(hp_py_document *d, hpar_node node) {
   hp_py_buffer buffer = {NULL, 0, 0};
   hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   status = hpar_serialize_tree(d->tree, node, hp_py_write, &buffer);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   return hp_py_buffer_str(&buffer, status);
 }
 
 PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top) {
   hp_py_buffer buffer = {NULL, 0, 0};
   hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   status = hpar_text(d->tree, top, NULL, hp_py_write, &buffer);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   return hp_py_buffer_str(&buffer, status);
 }
 
@@ -116,8 +116,8 @@ PyObject *hp_py_text(hp_py_document *d, hpar_node top, PyObject *const *argument
     if (!j.separator.bytes) return NULL;
     j.separator.length = (size_t)length;
   }
-  Py_BEGIN_ALLOW_THREADS;
+  PyThreadState *saved = hp_py_begin_read(d);
   join(&j, top, deep);
-  Py_END_ALLOW_THREADS;
+  hp_py_end_read(d, saved);
   return hp_py_buffer_str(&j.buffer, j.status);
 }

@@ -1,0 +1,349 @@
+/* Changes of editable documents. Each change holds the interpreter's lock, and so does each call
+ * that reads an editable document. Any thread may therefore change it. */
+
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyThreadState *hp_py_begin_read(hp_py_document *d) {
+  if (d->editable) return NULL;
+  d->readers++;
+  return PyEval_SaveThread();
+}
+
+void hp_py_end_read(hp_py_document *d, PyThreadState *saved) {
+  if (!saved) return;
+  PyEval_RestoreThread(saved);
+  d->readers--;
+}
+
+bool hp_py_make_editable(hp_py_document *d, const hpar_limits *limits) {
+  static const hpar_limits none = {0};
+  d->editable = true;
+  free(d->edit_limits);
+  d->edit_limits = NULL;
+  if (!limits || !memcmp(limits, &none, sizeof none)) return true;
+  d->edit_limits = malloc(sizeof *limits);
+  if (!d->edit_limits) {
+    PyErr_NoMemory();
+    return false;
+  }
+  *d->edit_limits = *limits;
+  d->edit_limits->time_ns = 0;
+  return true;
+}
+
+/* Returns the handle for changes by this thread, or NULL with an exception. */
+static hpar_scripting *begin(hp_py_document *d) {
+  if (!d->editable) {
+    PyErr_SetString(PyExc_TypeError, "the document never changes: parse with editable=True, or call edit()");
+    return NULL;
+  }
+  unsigned long thread = PyThread_get_thread_ident();
+  if (d->edit && d->edit_thread == thread) return d->edit;
+  if (d->edit) hpar_document_finish_edit(d->tree);
+  hpar_options options = {HPAR_OPTIONS_INIT, .scripting = d->scripting};
+  if (d->edit_limits) options.limits = *d->edit_limits;
+  d->edit = NULL;
+  d->edit_thread = thread;
+  hpar_status status = hpar_document_edit(d->tree, &options, &d->edit);
+  if (status) hp_py_raise(d->state, status, NULL);
+  return d->edit;
+}
+
+/* Returns true if the change succeeded. Otherwise there is an exception. */
+static bool check(const hp_py_document *d, hpar_status status) {
+  if (status)
+    hp_py_raise(d->state, status, status == HPAR_ERROR_ARGUMENT ? "the DOM standard forbids this change" : NULL);
+  return !status;
+}
+
+static PyObject *none_if(bool fine) { return fine ? Py_NewRef(Py_None) : NULL; }
+
+/* Reads str, or bytes in UTF-8. */
+static bool read_text(PyObject *value, hpar_string *text) {
+  Py_ssize_t length = 0;
+  if (PyBytes_Check(value)) {
+    char *bytes;
+    if (PyBytes_AsStringAndSize(value, &bytes, &length)) return false;
+    text->bytes = bytes;
+  } else if (PyUnicode_Check(value)) {
+    text->bytes = PyUnicode_AsUTF8AndSize(value, &length);
+  } else {
+    PyErr_Format(PyExc_TypeError, "expected str or bytes, not %R", Py_TYPE(value));
+    return false;
+  }
+  text->length = (size_t)length;
+  return text->bytes != NULL;
+}
+
+/*** nodes ***/
+
+static hpar_status import_attributes(hpar_scripting *edit, hpar_node to, const hpar_document *from, hpar_node node) {
+  hpar_attribute a;
+  hpar_status status = HPAR_OK;
+  for (size_t i = 0; !status && hpar_node_attribute_at(from, node, i, &a); i++) {
+    hp_py_buffer name = {NULL, 0, 0};
+    if (a.prefix.length) {
+      status = hp_py_write(a.prefix.bytes, a.prefix.length, &name);
+      if (!status) status = hp_py_write(":", 1, &name);
+    }
+    if (!status) status = hp_py_write(a.local_name.bytes, a.local_name.length, &name);
+    if (!status) status = hpar_script_set_attribute(edit, to, name.bytes, name.length, a.value.bytes, a.value.length);
+    free(name.bytes);
+  }
+  return status;
+}
+
+/* Makes one node like that of another document, without children. */
+static hpar_status import_one(hpar_scripting *edit, const hpar_document *from, hpar_node node, hpar_node *made) {
+  hpar_string data = hpar_node_data(from, node), name = hpar_node_name(from, node);
+  switch (hpar_node_kind(from, node)) {
+    case HPAR_NODE_TEXT: return hpar_script_create_text(edit, data.bytes, data.length, made);
+    case HPAR_NODE_COMMENT: return hpar_script_create_comment(edit, data.bytes, data.length, made);
+    case HPAR_NODE_ELEMENT: {
+      hpar_namespace ns = hpar_node_namespace(from, node);
+      hpar_status status = hpar_script_create_element(edit, ns, name.bytes, name.length, made);
+      return status ? status : import_attributes(edit, *made, from, node);
+    }
+    default: return HPAR_ERROR_ARGUMENT;
+  }
+}
+
+/* Copies the subtree `top` of another document, with the contents of its templates. */
+static hpar_status import_tree(hpar_scripting *edit, const hpar_document *from, hpar_node top, hpar_node *made) {
+  const hpar_document *to = hpar_script_document(edit);
+  hpar_status status = import_one(edit, from, top, made);
+  hpar_node source = top, target = *made;
+  while (!status) {
+    hpar_node child = hpar_node_first_child(from, source), copy, contents = hpar_node_template_contents(from, source);
+    for (hpar_node c = hpar_node_first_child(from, contents); c && !status; c = hpar_node_next(from, c)) {
+      status = import_tree(edit, from, c, &copy);
+      if (!status) status = hpar_script_insert(edit, hpar_node_template_contents(to, target), copy, HPAR_NO_NODE);
+    }
+    if (!child) {
+      while (source != top && !hpar_node_next(from, source)) {
+        source = hpar_node_parent(from, source);
+        target = hpar_node_parent(to, target);
+      }
+      if (source == top) break;
+      child = hpar_node_next(from, source);
+      target = hpar_node_parent(to, target);
+    }
+    if (!status) status = import_one(edit, from, child, &copy);
+    if (!status) status = hpar_script_insert(edit, target, copy, HPAR_NO_NODE);
+    source = child;
+    target = copy;
+  }
+  return status;
+}
+
+/* Returns the node to insert for a str, bytes or Node, or 0 with an exception. A node of this
+ * document without a parent is the node itself; any other node is copied. */
+static hpar_node node_for(hp_py_document *d, hpar_scripting *edit, PyObject *value) {
+  hpar_node made = HPAR_NO_NODE;
+  hpar_string text;
+  if (Py_IS_TYPE(value, d->state->node)) {
+    const hp_py_node *n = (hp_py_node *)value;
+    if (n->document != d) {
+      check(d, import_tree(edit, n->document->tree, n->handle, &made));
+    } else if (hpar_node_parent(d->tree, n->handle) || hpar_node_kind(d->tree, n->handle) == HPAR_NODE_DOCUMENT) {
+      check(d, hpar_script_clone(edit, n->handle, true, &made));
+    } else {
+      made = n->handle;
+    }
+  } else if (read_text(value, &text)) {
+    check(d, hpar_script_create_text(edit, text.bytes, text.length, &made));
+  }
+  return PyErr_Occurred() ? HPAR_NO_NODE : made;
+}
+
+/* Inserts the value into `parent` before `before`. */
+static bool insert(hp_py_document *d, hpar_node parent, PyObject *value, hpar_node before) {
+  hpar_scripting *edit = begin(d);
+  if (!edit) return false;
+  if (!parent) {
+    PyErr_SetString(PyExc_ValueError, "the node has no parent");
+    return false;
+  }
+  hpar_node made = node_for(d, edit, value);
+  return made && check(d, hpar_script_insert(edit, parent, made, before));
+}
+
+PyObject *hp_py_insert_before(PyObject *self, PyObject *value) {
+  const hp_py_node *n = (hp_py_node *)self;
+  return none_if(insert(n->document, hpar_node_parent(n->document->tree, n->handle), value, n->handle));
+}
+
+PyObject *hp_py_insert_after(PyObject *self, PyObject *value) {
+  const hp_py_node *n = (hp_py_node *)self;
+  const hpar_document *tree = n->document->tree;
+  return none_if(insert(n->document, hpar_node_parent(tree, n->handle), value, hpar_node_next(tree, n->handle)));
+}
+
+PyObject *hp_py_insert_child(PyObject *self, PyObject *value) {
+  const hp_py_node *n = (hp_py_node *)self;
+  return none_if(insert(n->document, n->handle, value, HPAR_NO_NODE));
+}
+
+static bool remove_node(const hp_py_node *n) {
+  hpar_scripting *edit = begin(n->document);
+  return edit && check(n->document, hpar_script_remove(edit, n->handle));
+}
+
+PyObject *hp_py_replace_with(PyObject *self, PyObject *value) {
+  const hp_py_node *n = (hp_py_node *)self;
+  hp_py_document *d = n->document;
+  const hpar_node parent = hpar_node_parent(d->tree, n->handle), next = hpar_node_next(d->tree, n->handle);
+  hpar_scripting *edit = begin(d);
+  if (!edit) return NULL;
+  if (!parent) {
+    PyErr_SetString(PyExc_ValueError, "the node has no parent");
+    return NULL;
+  }
+  hpar_node made = node_for(d, edit, value);
+  if (!made || !check(d, hpar_script_remove(edit, n->handle))) return NULL;
+  hpar_status status = hpar_script_insert(edit, parent, made, next);
+  if (status) hpar_script_insert(edit, parent, n->handle, next); /* needs no memory */
+  return none_if(check(d, status));
+}
+
+PyObject *hp_py_decompose(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"recursive"};
+  static const hp_py_signature signature = {"decompose", names, 1, 0, 1};
+  PyObject *ignored;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &ignored)) return NULL;
+  return none_if(remove_node((hp_py_node *)self));
+}
+
+PyObject *hp_py_unwrap(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"delete_empty"};
+  static const hp_py_signature signature = {"unwrap", names, 1, 0, 1};
+  const hp_py_node *n = (hp_py_node *)self;
+  hp_py_document *d = n->document;
+  PyObject *value;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
+  int delete_empty = value ? PyObject_IsTrue(value) : 0;
+  hpar_scripting *edit = delete_empty < 0 ? NULL : begin(d);
+  if (!edit) return NULL;
+  hpar_node child, parent = hpar_node_parent(d->tree, n->handle);
+  if (!parent || (!hpar_node_first_child(d->tree, n->handle) && !delete_empty)) return Py_NewRef(Py_None);
+  while ((child = hpar_node_first_child(d->tree, n->handle)))
+    if (!check(d, hpar_script_insert(edit, parent, child, n->handle))) return NULL;
+  return none_if(remove_node(n));
+}
+
+PyObject *hp_py_clone(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"deep"};
+  static const hp_py_signature signature = {"clone", names, 1, 0, 1};
+  const hp_py_node *n = (hp_py_node *)self;
+  PyObject *value;
+  hpar_node copy;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
+  int deep = value ? PyObject_IsTrue(value) : 1;
+  hpar_scripting *edit = deep < 0 ? NULL : begin(n->document);
+  if (!edit || !check(n->document, hpar_script_clone(edit, n->handle, deep, &copy))) return NULL;
+  return hp_py_new_node(n->document, copy);
+}
+
+/*** properties ***/
+
+static bool read_new_value(PyObject *value, hpar_string *text) {
+  if (value) return read_text(value, text);
+  PyErr_SetString(PyExc_AttributeError, "the property cannot be deleted");
+  return false;
+}
+
+int hp_py_set_data(PyObject *self, PyObject *value, void *closure) {
+  const hp_py_node *n = (hp_py_node *)self;
+  hpar_string text;
+  (void)closure;
+  hpar_scripting *edit = begin(n->document);
+  if (!edit || !read_new_value(value, &text)) return -1;
+  return check(n->document, hpar_script_set_data(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
+}
+
+int hp_py_set_inner_html(PyObject *self, PyObject *value, void *closure) {
+  const hp_py_node *n = (hp_py_node *)self;
+  hpar_string text;
+  (void)closure;
+  hpar_scripting *edit = begin(n->document);
+  if (!edit || !read_new_value(value, &text)) return -1;
+  return check(n->document, hpar_script_set_inner_html(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
+}
+
+int hp_py_change_attribute(hp_py_document *d, hpar_node element, PyObject *name, PyObject *value) {
+  hpar_string key, text = {"", 0};
+  hpar_scripting *edit = begin(d);
+  if (!edit || !read_text(name, &key)) return -1;
+  if (value && value != Py_None && !read_text(value, &text)) return -1;
+  hpar_status status = value ? hpar_script_set_attribute(edit, element, key.bytes, key.length, text.bytes, text.length)
+                             : hpar_script_remove_attribute(edit, element, key.bytes, key.length);
+  return check(d, status) ? 0 : -1;
+}
+
+/*** documents ***/
+
+PyObject *hp_py_edit(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"limits"};
+  static const hp_py_signature signature = {"edit", names, 1, 0, 0};
+  hp_py_document *d = (hp_py_document *)self;
+  PyObject *value;
+  hpar_limits limits = {0};
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &value) || !hp_py_read_limits(value, &limits))
+    return NULL;
+  if (d->readers) {
+    PyErr_SetString(d->state->error, "another thread is reading the document");
+    return NULL;
+  }
+  if (d->edit) hpar_document_finish_edit(d->tree);
+  d->edit = NULL;
+  return hp_py_make_editable(d, &limits) ? Py_NewRef(self) : NULL;
+}
+
+PyObject *hp_py_freeze(PyObject *self, PyObject *ignored) {
+  hp_py_document *d = (hp_py_document *)self;
+  (void)ignored;
+  if (d->edit) hpar_document_finish_edit(d->tree);
+  d->edit = NULL;
+  d->editable = false;
+  return Py_NewRef(self);
+}
+
+PyObject *hp_py_create_tag(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"name", "namespace"}, *const spaces[] = {"html", "svg", "mathml"};
+  static const hp_py_signature signature = {"create_tag", names, 2, 1, 1};
+  static const hpar_namespace values_of[] = {HPAR_NAMESPACE_HTML, HPAR_NAMESPACE_SVG, HPAR_NAMESPACE_MATHML};
+  hp_py_document *d = (hp_py_document *)self;
+  PyObject *values[2];
+  hpar_string name;
+  hpar_node made;
+  size_t space = 0;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  while (values[1] && space < 3 &&
+         (!PyUnicode_Check(values[1]) || PyUnicode_CompareWithASCIIString(values[1], spaces[space])))
+    space++;
+  if (space == 3) {
+    PyErr_SetString(PyExc_ValueError, "namespace must be 'html', 'svg' or 'mathml'");
+    return NULL;
+  }
+  hpar_scripting *edit = begin(d);
+  if (!edit || !read_text(values[0], &name)) return NULL;
+  hpar_status status = hpar_script_create_element(edit, values_of[space], name.bytes, name.length, &made);
+  return check(d, status) ? hp_py_new_node(d, made) : NULL;
+}
+
+static PyObject *create_data(PyObject *self, PyObject *value, bool comment) {
+  hp_py_document *d = (hp_py_document *)self;
+  hpar_string data;
+  hpar_node made;
+  hpar_scripting *edit = begin(d);
+  if (!edit || !read_text(value, &data)) return NULL;
+  hpar_status status = comment ? hpar_script_create_comment(edit, data.bytes, data.length, &made)
+                               : hpar_script_create_text(edit, data.bytes, data.length, &made);
+  return check(d, status) ? hp_py_new_node(d, made) : NULL;
+}
+
+PyObject *hp_py_create_text(PyObject *self, PyObject *value) { return create_data(self, value, false); }
+PyObject *hp_py_create_comment(PyObject *self, PyObject *value) { return create_data(self, value, true); }

@@ -1,0 +1,259 @@
+"""Changes of editable documents."""
+import gc
+import random
+import threading
+import unittest
+
+import hpar
+
+PAGE = "<!doctype html><p id=one class='a&amp;b'>text<b>bold</b></p><p id=two>more</p>"
+
+
+def editable(page=PAGE, **options):
+    return hpar.parse(page, editable=True, **options)
+
+
+class Changes(unittest.TestCase):
+    def test_immutable_by_default(self):
+        doc = hpar.parse(PAGE)
+        node = doc.css_first("b")
+        text = node.child
+        self.assertFalse(doc.editable)
+        for change in (node.decompose, node.remove, node.unwrap, node.clone, node.merge_text_nodes,
+                       lambda: node.replace_with("x"), lambda: node.insert_before("x"), lambda: node.insert_after("x"),
+                       lambda: node.insert_child("x"), lambda: doc.create_tag("p"), lambda: doc.create_text("x"),
+                       lambda: doc.create_comment("x"), lambda: doc.strip_tags(["b"]), lambda: doc.unwrap_tags(["b"]),
+                       lambda: setattr(node, "inner_html", "x"), lambda: setattr(text, "data", "x"),
+                       lambda: node.attrs.__setitem__("a", "b"), lambda: node.attrs.__delitem__("a")):
+            if change == node.merge_text_nodes:
+                continue  # there is nothing to merge
+            self.assertRaises(TypeError, change)
+        self.assertIn("<p id=\"one\" class=\"a&amp;b\">text<b>bold</b></p>", doc.html)
+
+    def test_methods(self):
+        doc = editable()
+        first, second = doc.css("p")
+        bold = doc.css_first("b")
+        bold.insert_before("1<")
+        bold.insert_after(b"2")
+        bold.insert_child("3")
+        self.assertEqual(first.html, '<p id="one" class="a&amp;b">text1&lt;<b>bold3</b>2</p>')
+        bold.unwrap()
+        first.merge_text_nodes()
+        self.assertEqual(first.child.data, "text1<bold32")
+        self.assertIsNone(first.child.next)
+        second.replace_with(first)  # a node with a parent is copied
+        self.assertEqual([p.id for p in doc.css("p")], ["one", "one"])
+        self.assertEqual(second.html, '<p id="two">more</p>')
+        second.insert_child(doc.create_comment("c"))
+        doc.body.insert_child(second)  # a node without a parent moves
+        self.assertEqual(second.parent, doc.body)
+        self.assertEqual(doc.body.last_child.html, '<p id="two">more<!--c--></p>')
+        self.assertRaises(ValueError, second.insert_child, doc.node)
+        self.assertRaises(ValueError, doc.root.insert_before, "text")
+        self.assertRaises(TypeError, second.insert_child, 5)
+        self.assertRaises(ValueError, doc.create_tag("i").insert_before, "x")
+        self.assertRaises(ValueError, doc.create_tag, "i", namespace="x")
+        self.assertEqual(doc.create_tag("path", namespace="svg").namespace, "svg")
+        self.assertRaises(UnicodeEncodeError, second.insert_child, "\ud800")
+        self.assertRaises(ValueError, second.insert_child, b"\xff")
+
+    def test_unwrap_empty(self):
+        doc = editable("<p>a<i></i><b>c</b>")
+        doc.unwrap_tags(["i", "b"])
+        self.assertEqual(doc.body.inner_html, "<p>a<i></i>c</p>")
+        doc.unwrap_tags(["i"], delete_empty=True)
+        self.assertEqual(doc.body.inner_html, "<p>ac</p>")
+        doc.strip_tags([])
+        doc.strip_tags(["p"])
+        self.assertEqual(doc.body.inner_html, "")
+
+    def test_attributes(self):
+        doc = editable()
+        attrs = doc.css_first("p").attrs
+        attrs["title"] = "\"<&"
+        attrs["class"] = None
+        del attrs["id"]
+        self.assertEqual(dict(attrs), {"class": "", "title": "\"<&"})
+        with self.assertRaises(KeyError):
+            del attrs["id"]
+        self.assertEqual(doc.css("p[title]")[0].attributes, {"class": "", "title": "\"<&"})
+        svg = editable("<svg><a xlink:href=b>").css_first("a")
+        with self.assertRaises(ValueError):
+            svg.attrs["xlink:href"] = "c"
+        with self.assertRaises(TypeError):
+            attrs[5] = "x"
+
+    def test_removed_nodes_stay(self):
+        doc = editable()
+        bold = doc.css_first("b")
+        texts = [bold.child]
+        bold.decompose()
+        bold.decompose()
+        for number in range(2000):
+            doc.body.insert_child(f"{number} " * 50)
+        self.assertEqual((bold.html, bold.parent, texts[0].data), ("<b>bold</b>", None, "bold"))
+        handles = {bold.handle}
+        self.assertNotIn(bold.handle, {node.handle for node in doc.traverse(True)})
+        doc.css_first("p").insert_child(bold)
+        self.assertEqual({doc.css_first("b").handle}, handles)
+        del doc
+        gc.collect()
+        bold.insert_child("!")
+        self.assertEqual(bold.text(), "bold!")
+
+    def test_changes_during_iteration(self):
+        doc = editable("<p>1<p>2<p>3<p>4")
+        for node in doc.body.iter():
+            node.decompose()
+        for node in doc.traverse():
+            if node.tag == "body":
+                node.decompose()
+        self.assertLessEqual(len(doc.css("p")), 3)
+
+    def test_nodes_of_other_documents(self):
+        source = hpar.parse("<div a=1><template><i>t</i></template><svg><a xlink:href=x>s</a></svg><!--c-->d<p>e</div>")
+        doc = editable()
+        doc.css_first("b").replace_with(source.css_first("div"))
+        self.assertEqual(doc.css_first("div").html, source.css_first("div").html)
+        self.assertEqual(doc.css_first("template").contents.inner_html, "<i>t</i>")
+        self.assertEqual(doc.css_first("svg").namespace, "svg")
+        self.assertRaises(ValueError, doc.body.insert_child, source.node)
+
+    def test_clone(self):
+        doc = editable()
+        first = doc.css_first("p")
+        copy, shallow = first.clone(), first.clone(deep=False)
+        copy.attrs["id"] = "copy"
+        self.assertEqual((first.id, copy.id, copy.text(), shallow.text()), ("one", "copy", "textbold", ""))
+
+    def test_everything_reads_the_change(self):
+        doc = editable(b"<a href=x>1</a><img src=y>", positions=True, encoding="utf-8")
+        doc.css_first("a").attrs["href"] = "new"
+        doc.body.insert_child(hpar.parse("<script src=z></script><a href=q>2</a>", fragment="div").css_first("script"))
+        self.assertEqual([link["value"] for link in doc.links()][:1], ["new"])
+        self.assertEqual([r["url"] for r in doc.resources()], ["y", "z"])
+        self.assertEqual(doc.css_first("a").start_tag, (0, 10))
+        self.assertIsNone(doc.css_first("script").start_tag)
+        self.assertEqual(doc.table().names.count("script"), 1)
+        self.assertIn("src=\"z\"", doc.tree)
+        self.assertEqual(doc.readable_text(), "1")
+        self.assertEqual(doc.to_etree(namespaceHTMLElements=False).find("body/script").get("src"), "z")
+        self.assertEqual(bytes(doc.data), b"<a href=x>1</a><img src=y>")
+
+    def test_inputs(self):
+        for options in ({"encoding": "utf-16le"}, {"mode": "parallel", "threads": 2}, {"mode": "pipelined"},
+                        {"fragment": "td"}, {"copy": True}, {"limits": "untrusted"}, {"positions": True}):
+            data = PAGE.encode("utf-16le") if options.get("encoding") else PAGE.encode()
+            doc = editable(data, **options)
+            doc.css_first("b").unwrap()
+            doc.css_first("p").insert_child("x" * 100000)
+            self.assertEqual(len(doc.css_first("p").text()), 100008)
+        fragment = editable("a<b>c</b>", fragment="td")
+        fragment.css_first("b").insert_after("d")
+        self.assertEqual(fragment.html, "a<b>c</b>d")
+        for doc in hpar.parse_many([PAGE, PAGE], threads=2, editable=True):
+            doc.strip_tags(["p"])
+            self.assertEqual(doc.body.html, "<body></body>")
+
+    def test_limits(self):
+        doc = editable(limits={"nodes": 20, "memory": 400000})
+        with self.assertRaises(hpar.LimitError):
+            doc.body.insert_child("x" * 500000)
+        with self.assertRaises(hpar.LimitError):
+            for _ in range(30):
+                doc.create_tag("p")
+        self.assertEqual(doc.css_first("b").html, "<b>bold</b>")
+        doc.edit().body.insert_child("x" * 500000)
+        doc.edit(limits={"attributes": 2})
+        with self.assertRaises(hpar.LimitError):
+            doc.css_first("p").attrs["a"] = "b"
+        self.assertRaises(ValueError, doc.edit, limits={"x": 1})
+
+
+class Sharing(unittest.TestCase):
+    def test_freeze(self):
+        doc = hpar.parse(PAGE)
+        self.assertIs(doc.edit(), doc)
+        self.assertTrue(doc.editable)
+        doc.css_first("b").decompose()
+        self.assertIs(doc.freeze(), doc)
+        self.assertFalse(doc.editable)
+        self.assertRaises(TypeError, doc.css_first("p").decompose)
+        doc.edit().css_first("p").decompose()
+        self.assertEqual(doc.body.inner_html, '<p id="two">more</p>')
+
+    def test_several_threads_change_one_document(self):
+        doc = editable("<ul></ul>")
+        target, failures = doc.css_first("ul"), []
+
+        def work(number):
+            try:
+                for i in range(200):
+                    target.insert_child(doc.create_tag("li"))
+                    if i % 3 == 0:
+                        doc.css_first("li").attrs["n"] = str(number)
+                    if i % 50 == 0:
+                        doc.html, doc.text(), doc.css("li[n]")
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual(len(doc.css("li")), 800)
+
+    def test_edit_refused_while_a_thread_reads(self):
+        """A document that another thread reads is refused, or the read is complete: never a torn tree."""
+        doc = hpar.parse("<p>a</p>" * 20000)
+        stop, outcomes = threading.Event(), set()
+
+        def read():
+            while not stop.is_set():
+                doc.html
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        try:
+            for _ in range(50):
+                try:
+                    doc.edit()
+                    doc.css_first("p").attrs["a"] = "b"
+                    doc.freeze()
+                    outcomes.add("edited")
+                except hpar.Error:
+                    outcomes.add("refused")
+        finally:
+            stop.set()
+            thread.join()
+        self.assertTrue(outcomes <= {"edited", "refused"})
+
+    def test_many_documents(self):
+        docs = [editable() for _ in range(3000)]
+        for doc in docs:
+            doc.css_first("b").replace_with("x" * 300)
+        self.assertEqual({len(doc.css_first("p").text()) for doc in docs}, {304})
+
+    def test_random_changes_keep_the_tree_whole(self):
+        choose = random.Random(7)
+        doc = editable(PAGE * 3)
+        for _ in range(500):
+            nodes = list(doc.body.traverse(include_text=True))[1:] or [doc.create_tag("p")]
+            node = choose.choice(nodes)
+            if choose.random() < 0.3:
+                doc.body.insert_child(choose.choice((doc.create_tag("i"), "t", node)))
+            elif choose.random() < 0.3:
+                node.decompose()
+            elif node.type == "element" and choose.random() < 0.5:
+                node.inner_html = "<u>1<p>2"
+            elif node.parent is not None:
+                node.unwrap(delete_empty=True)
+            again = hpar.parse(doc.body.html)
+            self.assertEqual(doc.body.text(), again.body.text())
+
+
+if __name__ == "__main__":
+    unittest.main()
