@@ -216,8 +216,9 @@ struct hpar_rewriter {
 
   /* The current text. */
   bool in_text, text_is_first, in_section;
-  uint64_t text_start; /* of the part that is not delivered */
-  bool seen[4];        /* hp_shadow_text */
+  uint64_t text_start;     /* of the part that is not delivered */
+  hp_content text_content; /* the scanner's content at the start of the text */
+  bool seen[4];            /* hp_shadow_text */
   bool after_cr;
 
   hp_bits *adopted_bits; /* scratch of adoption.c */

@@ -51,6 +51,7 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
   if (r->in_text) return;
   r->in_text = r->text_is_first = true;
   r->text_start = position;
+  r->text_content = r->scanner.content;
   r->after_cr = false;
   memset(r->seen, 0, sizeof r->seen);
 }

@@ -129,7 +129,7 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   t->rewriter = r;
   t->offset = r->text_start;
   t->raw = (hpar_string){hp_rewriter_at(r, r->text_start), (size_t)(end - r->text_start)};
-  t->kind = kind_of(r->scanner.content);
+  t->kind = kind_of(r->text_content);
   t->is_first = r->text_is_first;
   t->is_last = is_last;
   t->is_removed = false;

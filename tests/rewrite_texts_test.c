@@ -1,0 +1,63 @@
+/* The kinds of the texts that the callbacks of the rewriter receive, for every division of the
+ * input. */
+
+#include "check.h"
+#include "support/buffer.h"
+
+#include <hpar/hpar.h>
+
+static hpar_rewrite_result extend_text(hpar_text_piece *t, void *context) {
+  hpar_string text = hpar_text_piece_decoded(t);
+  buffer_format(context, "%d%.*s ", hpar_text_piece_kind(t), (int)text.length, text.bytes);
+  if (hpar_text_piece_kind(t) == HPAR_TEXT_SCRIPT)
+    CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "</script>", 9, HPAR_CONTENT_HTML), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "<", 1, HPAR_CONTENT_TEXT), HPAR_OK);
+  return HPAR_REWRITE_NEXT;
+}
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+/* Feeds the page in pieces of `step` bytes. */
+static void run(const hpar_rules *rules, const char *page, size_t step, buffer *out) {
+  hpar_rewriter *rewriter;
+  size_t length = strlen(page);
+  buffer_clear(out);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, NULL, collect, out), HPAR_OK);
+  for (size_t at = 0; at < length; at += step)
+    CHECK_EQ(hpar_rewriter_feed(rewriter, page + at, length - at < step ? length - at : step), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_OK);
+  hpar_rewriter_destroy(rewriter);
+}
+
+/* The kind of a text is that of its start: its end tag has begun when the callback runs. */
+static void kinds_of_text(void) {
+  buffer log = {0}, out = {0};
+  hpar_rule rule = {HPAR_RULE_INIT, .text = extend_text, .context = &log};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  const char *page = "a&lt;<script>b&lt;</script><title>c&lt;</title><style>d</style><textarea>e</textarea>"
+                     "<xmp>f</xmp>g<svg><style>&amp;</style></svg><script>h<plaintext>i</script><plaintext>&amp;";
+  for (size_t step = 1; step <= strlen(page); step++) {
+    buffer_clear(&log);
+    run(rules, page, step, &out);
+    CHECK_STRING(log.bytes, "0a< 3b&lt; 1c< 2d 1e 2f 0g 0& 3h<plaintext>i 4&amp; ");
+    CHECK_STRING(out.bytes,
+                 "a&lt;&lt;<script>b&lt;<</script><title>c&lt;&lt;</title><style>d<</style><textarea>e&lt;</textarea>"
+                 "<xmp>f<</xmp>g&lt;<svg><style>&amp;&lt;</style></svg><script>h<plaintext>i<</script>"
+                 "<plaintext>&amp;<");
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&log);
+  buffer_free(&out);
+}
+
+int main(void) {
+  kinds_of_text();
+  return check_report();
+}
