@@ -33,7 +33,7 @@ static void run(const hpar_rules *rules, const char *page, size_t step, buffer *
   hpar_rewriter_destroy(rewriter);
 }
 
-/* The kind of a text is that of its start: its end tag has begun when the callback runs. */
+/* The kind of a text is that of its start: its end tag has started when the callback runs. */
 static void kinds_of_text(void) {
   buffer log = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT, .text = extend_text, .context = &log};

@@ -3,8 +3,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import _core
+from ._core import (RewriteComment as Comment, RewriteDoctype as Doctype, RewriteDocumentEnd as DocumentEnd,
+                    RewriteElement as Element, RewriteEnd as ElementEnd, RewriteText as Text)
 
-Rule = tuple  # (selector or None, action, arguments...)
+Rule = tuple  # (selector or None, action, arguments...), or (selector or None, [unit,] function)
 
 # name: (kind of hpar_action_kind, names of the arguments)
 _ACTIONS = {
@@ -14,6 +16,8 @@ _ACTIONS = {
     "prefix": (11, ("name", "value", "replacement")), "find": (12, ("value", "replacement")),
 }
 _UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4}
+# The units of callbacks, in the order of the extension.
+_CALLED = ("element", "element:end", "text", "comment", "doctype", "end")
 
 
 class Rules:
@@ -34,6 +38,17 @@ class Rules:
     'doctype:remove', 'end:append'              with the selector None
     ==========================================  ================================================================
 
+    A function in place of the action receives each element that matches: (selector, function). With a unit, it
+    receives 'element:end', 'text' or 'comment'; with the selector None, also 'doctype' and 'end', the end of the
+    document: (selector, unit, function). The module hpar.rewriting has the types Element, ElementEnd, Text,
+    Comment, Doctype and DocumentEnd of these objects. The function returns None, or 'retire' to be called no more. An
+    exception ends the rewrite, and rewrite() raises it. The interpreter's lock is held only while functions run.
+
+    >>> def https(element):
+    ...     element.set('href', element.get('href').replace('http:', 'https:'))
+    >>> hpar.rewrite(b'<a href=http://a.b>c</a>', [('a[href]', https), ('a', 'text', lambda t: t.replace(t.text.upper()))])
+    b'<a href=https://a.b>C</a>'
+
     >>> rules = hpar.Rules([('script', 'remove'), ('a[href]', 'set', 'rel', 'nofollow')])
     >>> hpar.rewrite(b'<a href=b>c</a><script>d</script>', rules)
     b'<a href=b rel="nofollow">c</a>'
@@ -45,6 +60,12 @@ class Rules:
 
 def _read(rule, implied):
     selector, action, *arguments = rule
+    if callable(action):
+        action, arguments = "element", [action, *arguments]
+    if action in _CALLED:
+        if len(arguments) != 1 or not callable(arguments[0]):
+            raise ValueError(f"the unit {action!r} needs one function")
+        return selector, [], 0, implied, tuple(arguments[0] if unit == action else None for unit in _CALLED)
     unit, _, name = action.rpartition(":")
     if name not in _ACTIONS or (unit or "element") not in _UNITS:
         raise ValueError(f"there is no action {action!r}")
@@ -54,7 +75,7 @@ def _read(rule, implied):
     values = dict(zip(names, arguments))
     html = 0 if name == "find" else 1
     return (selector, [(_UNITS[unit or "element"], kind, html, values.get("name"), values.get("value", ""),
-                        values.get("replacement", ""))], 0, implied)
+                        values.get("replacement", ""))], 0, implied, (None,) * len(_CALLED))
 
 
 def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = None, fragment: str | None = None,

@@ -66,6 +66,7 @@ static int execute(PyObject *module) {
       add_type(module, &s->descendants, &hp_py_descendants_spec) &&
       add_type(module, &s->selector, &hp_py_selector_spec) && add_type(module, &s->column, &hp_py_column_spec) &&
       add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec);
+  for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
   fine = fine && (s->selectors = PyDict_New()) &&
          add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL) &&
          add_exception(module, &s->limit_error, "hpar.LimitError",
@@ -89,6 +90,7 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
   hp_py_state *s = PyModule_GetState(module);
   PyObject **const objects[] = STATE_OBJECTS(s);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_VISIT(*objects[i]);
+  for (int i = 0; i < HP_PY_UNITS; i++) Py_VISIT((PyObject *)s->units[i]);
   return 0;
 }
 
@@ -96,6 +98,7 @@ static int clear_module(PyObject *module) {
   hp_py_state *s = PyModule_GetState(module);
   PyObject **const objects[] = STATE_OBJECTS(s);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_CLEAR(*objects[i]);
+  for (int i = 0; i < HP_PY_UNITS; i++) Py_CLEAR(s->units[i]);
   return 0;
 }
 

@@ -27,9 +27,13 @@
 
 enum { HP_PY_PARSERS = 16, HP_PY_SELECTORS = 256 };
 
+/* What callbacks of the rewriter receive. */
+enum { HP_PY_ELEMENT, HP_PY_ELEMENT_END, HP_PY_TEXT, HP_PY_COMMENT, HP_PY_DOCTYPE, HP_PY_DOCUMENT_END, HP_PY_UNITS };
+
 /* The state of one module object. */
 typedef struct hp_py_state {
   PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules;
+  PyTypeObject *units[HP_PY_UNITS];
   PyObject *error, *limit_error, *selector_error;
   PyObject *selectors;                 /* dict: text to selector */
   hpar_parser *parsers[HP_PY_PARSERS]; /* idle */
@@ -250,9 +254,10 @@ PyObject *hp_py_events(hp_py_document *document);
 extern PyType_Spec hp_py_batch_spec;
 PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
-/*** rewrite.c ***/
+/*** rewrite.c, units.c ***/
 
 extern PyType_Spec hp_py_rules_spec;
+extern PyType_Spec *const hp_py_unit_specs[HP_PY_UNITS];
 PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
 /*** inspect.c ***/

@@ -1,19 +1,105 @@
-/* Rules and the rewriter. The package's Python part reads the rules, and this file compiles them. */
+/* Rules and the rewriter. The package's Python part reads the rules, and this file compiles them.
+ * A rewrite runs without the interpreter's lock. A callback takes the lock while its function
+ * runs. */
 
-#include "module.h"
+#include "units.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The functions of a rule. */
+typedef struct functions {
+  PyObject *of[HP_PY_UNITS]; /* NULL: none */
+} functions;
 
 typedef struct rules {
   PyObject_HEAD hpar_rules *set;
+  functions *functions;
+  Py_ssize_t count; /* of rules */
 } rules;
+
+static int clear_rules(PyObject *self) {
+  rules *r = (rules *)self;
+  for (Py_ssize_t i = 0; i < r->count; i++)
+    for (int unit = 0; unit < HP_PY_UNITS; unit++) Py_CLEAR(r->functions[i].of[unit]);
+  return 0;
+}
+
+static int traverse_rules(PyObject *self, visitproc visit, void *arg) {
+  const rules *r = (rules *)self;
+  Py_VISIT(Py_TYPE(self));
+  for (Py_ssize_t i = 0; i < r->count; i++)
+    for (int unit = 0; unit < HP_PY_UNITS; unit++) Py_VISIT(r->functions[i].of[unit]);
+  return 0;
+}
 
 static void free_rules(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  clear_rules(self);
   hpar_rules_destroy(((rules *)self)->set);
-  PyObject_Free(self);
+  free(((rules *)self)->functions);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
+
+/*** callbacks ***/
+
+/* A rewrite that runs on this thread. A function may start another one. */
+typedef struct call {
+  const hp_py_state *state;
+  PyThreadState *saved;                /* while the thread has no lock */
+  PyObject *kept;                      /* list of functions of on_end */
+  PyObject *exception, *value, *trace; /* of the function that failed */
+  struct call *outer;
+} call;
+
+static _Thread_local call *running;
+
+bool hp_py_keep_function(PyObject *function) {
+  if (!running->kept) running->kept = PyList_New(0);
+  return running->kept && !PyList_Append(running->kept, function);
+}
+
+/* Reads what the function returned: None, or "retire". */
+static hpar_rewrite_result read_result(PyObject *returned) {
+  if (!returned) return HPAR_REWRITE_STOP;
+  if (returned == Py_None) return HPAR_REWRITE_NEXT;
+  if (PyUnicode_Check(returned) && !PyUnicode_CompareWithASCIIString(returned, "retire")) return HPAR_REWRITE_RETIRE;
+  PyErr_Format(PyExc_TypeError, "a callback must return None or 'retire', not %R", returned);
+  return HPAR_REWRITE_STOP;
+}
+
+static hpar_rewrite_result run(PyObject *function, int kind, void *unit) {
+  call *c = running;
+  PyEval_RestoreThread(c->saved);
+  PyObject *argument = hp_py_new_unit(c->state->units[kind], unit);
+  PyObject *returned = argument ? PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
+  hpar_rewrite_result result = read_result(returned);
+  if (argument) hp_py_end_unit(argument);
+  Py_XDECREF(returned);
+  Py_XDECREF(argument);
+  if (result == HPAR_REWRITE_STOP) PyErr_Fetch(&c->exception, &c->value, &c->trace);
+  c->saved = PyEval_SaveThread();
+  return result;
+}
+
+hpar_rewrite_result hp_py_call_at_end(hpar_element_end *end, void *context) {
+  return run(context, HP_PY_ELEMENT_END, end);
+}
+
+#define CALLBACK(name, type, kind)                                    \
+  static hpar_rewrite_result call_##name(type *unit, void *context) { \
+    return run(((functions *)context)->of[kind], kind, unit);         \
+  }
+CALLBACK(element, hpar_element, HP_PY_ELEMENT)
+CALLBACK(end, hpar_element_end, HP_PY_ELEMENT_END)
+CALLBACK(text, hpar_text_piece, HP_PY_TEXT)
+CALLBACK(comment, hpar_comment, HP_PY_COMMENT)
+CALLBACK(doctype, hpar_doctype, HP_PY_DOCTYPE)
+CALLBACK(document_end, hpar_document_end, HP_PY_DOCUMENT_END)
+
+/*** rules ***/
 
 static void raise_rule_error(const hp_py_state *state, const hpar_rule_error *error, Py_ssize_t number) {
   PyErr_Format(state->selector_error, "rule %zd: %s", number, error->reason);
@@ -36,23 +122,46 @@ static bool read_action(PyObject *tuple, hpar_action *action) {
   return true;
 }
 
-/* Adds a rule: (selector, list of actions, limit, implied). */
-static bool add_rule(const hp_py_state *state, hpar_rules *set, PyObject *tuple, Py_ssize_t number) {
+/* Reads a tuple with a function or None for each unit. */
+static bool read_functions(PyObject *tuple, functions *f) {
+  for (int unit = 0; unit < HP_PY_UNITS; unit++) {
+    PyObject *function = PyTuple_GetItem(tuple, unit);
+    if (!function) return false;
+    if (function != Py_None) f->of[unit] = Py_NewRef(function);
+  }
+  return true;
+}
+
+/* Adds a rule: (selector, list of actions, limit, implied, tuple of functions). */
+static bool add_rule(const hp_py_state *state, rules *r, PyObject *tuple, Py_ssize_t number) {
   const char *selector;
-  PyObject *list;
+  PyObject *list, *callbacks;
   unsigned long long limit;
   int implied;
-  if (!PyArg_ParseTuple(tuple, "zO!Kp", &selector, &PyList_Type, &list, &limit, &implied)) return false;
+  functions *f = &r->functions[number];
+  if (!PyArg_ParseTuple(tuple, "zO!KpO!", &selector, &PyList_Type, &list, &limit, &implied, &PyTuple_Type, &callbacks))
+    return false;
   size_t count = (size_t)PyList_Size(list);
   hpar_action *actions = calloc(count + 1, sizeof *actions);
-  bool fine = actions != NULL;
-  if (!fine) PyErr_NoMemory();
+  bool fine = actions && read_functions(callbacks, f);
+  if (!actions) PyErr_NoMemory();
   for (size_t i = 0; i < count && fine; i++) fine = read_action(PyList_GetItem(list, (Py_ssize_t)i), &actions[i]);
   if (fine) {
-    const hpar_rule rule = {HPAR_RULE_INIT,        .selector = selector, .actions = actions,
-                            .action_count = count, .limit = limit,       .implied = implied};
+    const hpar_rule rule = {HPAR_RULE_INIT,
+                            .selector = selector,
+                            .actions = actions,
+                            .action_count = count,
+                            .limit = limit,
+                            .implied = implied,
+                            .element = f->of[HP_PY_ELEMENT] ? call_element : NULL,
+                            .end = f->of[HP_PY_ELEMENT_END] ? call_end : NULL,
+                            .text = f->of[HP_PY_TEXT] ? call_text : NULL,
+                            .comment = f->of[HP_PY_COMMENT] ? call_comment : NULL,
+                            .doctype = f->of[HP_PY_DOCTYPE] ? call_doctype : NULL,
+                            .document_end = f->of[HP_PY_DOCUMENT_END] ? call_document_end : NULL,
+                            .context = f};
     hpar_rule_error error = {0, 0, ""};
-    hpar_status status = hpar_rules_add(set, &rule, &error);
+    hpar_status status = hpar_rules_add(r->set, &rule, &error);
     if (status == HPAR_ERROR_ARGUMENT) raise_rule_error(state, &error, number);
     if (status && status != HPAR_ERROR_ARGUMENT) hp_py_raise(state, status, NULL);
     fine = !status;
@@ -66,12 +175,16 @@ static PyObject *make_rules(PyTypeObject *type, PyObject *arguments, PyObject *k
   PyObject *list;
   const hp_py_state *state = PyType_GetModuleState(type);
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!", names, &PyList_Type, &list)) return NULL;
-  rules *r = PyObject_New(rules, state->rules);
+  rules *r = PyObject_GC_New(rules, state->rules);
   if (!r) return NULL;
   r->set = NULL;
-  bool fine = !hpar_rules_create(&r->set);
+  r->count = PyList_Size(list);
+  r->functions = calloc((size_t)r->count + 1, sizeof *r->functions);
+  if (!r->functions) r->count = 0;
+  PyObject_GC_Track(r);
+  bool fine = r->functions && !hpar_rules_create(&r->set);
   if (!fine) PyErr_NoMemory();
-  for (Py_ssize_t i = 0; i < PyList_Size(list) && fine; i++) fine = add_rule(state, r->set, PyList_GetItem(list, i), i);
+  for (Py_ssize_t i = 0; i < r->count && fine; i++) fine = add_rule(state, r, PyList_GetItem(list, i), i);
   if (fine && hpar_rules_compile(r->set)) {
     PyErr_NoMemory();
     fine = false;
@@ -116,15 +229,20 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
   hpar_rewriter *rewriter = NULL;
   hp_py_buffer output = {NULL, 0, 0};
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  hpar_status status;
-  Py_BEGIN_ALLOW_THREADS;
-  status = hpar_rewriter_create(&rewriter);
+  call here = {.state = state, .saved = PyEval_SaveThread(), .outer = running};
+  running = &here;
+  hpar_status status = hpar_rewriter_create(&rewriter);
   if (!status)
     status = hpar_rewrite(rewriter, ((rules *)values[1])->set, &options, view.buf, (size_t)view.len, hp_py_write,
                           &output, &stats);
-  Py_END_ALLOW_THREADS;
+  running = here.outer;
+  PyEval_RestoreThread(here.saved);
   PyBuffer_Release(&view);
-  if (status) {
+  Py_XDECREF(here.kept);
+  if (here.exception) {
+    PyErr_Restore(here.exception, here.value, here.trace);
+    free(output.bytes);
+  } else if (status) {
     hp_py_raise(state, status, rewriter ? hpar_rewriter_error(rewriter) : NULL);
     free(output.bytes);
   } else {
@@ -141,12 +259,14 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)PyDoc_STR("Compiled rules: see hpar.rewrite.")},
     {Py_tp_new, make_rules},
     {Py_tp_dealloc, free_rules},
+    {Py_tp_traverse, traverse_rules},
+    {Py_tp_clear, clear_rules},
     {0, NULL},
 };
 
 PyType_Spec hp_py_rules_spec = {
     .name = "hpar._core.Rules",
     .basicsize = sizeof(rules),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };

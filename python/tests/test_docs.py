@@ -92,10 +92,11 @@ class Stubs(unittest.TestCase):
         with open(os.path.join(FOLDER, "_core.pyi"), encoding="utf-8") as file:
             tree = ast.parse(file.read())
         classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-        for name in ("Document", "Node", "Nodes", "Attributes", "Selector"):
+        for name in ("Document", "Node", "Nodes", "Attributes", "Selector", "RewriteElement", "RewriteEnd", "RewriteText",
+                     "RewriteComment", "RewriteDoctype", "RewriteDocumentEnd"):
             stubbed = {item.name for item in classes[name].body if isinstance(item, ast.FunctionDef)}
             stubbed |= {item.target.id for item in classes[name].body if isinstance(item, ast.AnnAssign)}
-            members = {member for member in vars(getattr(hpar, name)) if not member.startswith("_")}
+            members = {member for member in vars(getattr(hpar._core, name)) if not member.startswith("_")}
             self.assertEqual({member for member in stubbed if not member.startswith("_")}, members, name)
 
 
