@@ -16,7 +16,7 @@ uint32_t hp_unknown_tag_row(const hp_matcher *m, hp_atom name) {
   return m->tags.is_used ? find_row(&m->tags, hp_atom_hash(name)) : 0;
 }
 
-static void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t row) {
+static inline void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t row) {
   if (!row) return;
   const hp_bits *bits = m->rows + (size_t)row * m->words;
   for (uint32_t w = 0; w < m->words; w++) candidates[w] |= bits[w];
@@ -198,10 +198,25 @@ static void note_candidates(const hp_matcher *m, const hp_bits *child) {
   }
 }
 
+/* Does the same as hp_matcher_match for a set of one word that neither looks at siblings or forms
+ * nor is watched. Most sets of rules are small. */
+static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
+  hp_bits candidates = *m->universal;
+  uint32_t row = hp_tag_row(m, s->node->name);
+  if (row) candidates |= m->rows[row];
+  *m->active = candidates;
+  if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
+  *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
+  if (*m->active & ~*m->sure) return hp_matcher_test(m, parent, s);
+  *m->matched = *m->active;
+  return *m->matched & *m->accepts;
+}
+
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
   hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
   parent->children++;
+  if (words == 1 && !m->set->looks_at_forms && !m->set->looks_at_siblings && !m->watch) return match_word(m, parent, s);
   if (m->set->looks_at_forms) {
     bool is_legend = is_legend_of_fieldset(m, parent, s);
     parent->last_is_first_legend = is_legend && !parent->has_legend;
