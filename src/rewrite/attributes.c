@@ -3,37 +3,61 @@
 #include "base/ascii.h"
 #include "base/vector.h"
 #include "html/references/character_reference.h"
-#include "html/tokenizer/states.h"
+#include "html/tokenizer/probe.h"
 #include "text/encoding/decode.h"
 #include "text/scan/scan.h"
 
 #include <string.h>
 
-/* Returns the attribute that begins at `p`, by the states of the standard. Requires: `p` is
- * neither white, "/" nor ">". */
-static hp_span read_span(const char *tag, const char *p, const char *end) {
-  hp_span span = {.name = (uint32_t)(p - tag)};
-  p++;
+/* Returns the end of the attribute name around `p`. Clears `is_short` unless less than 16 bytes of
+ * the name follow, without controls. */
+static HP_INLINE const char *find_name_end(const char *p, const char *readable, bool *is_short) {
+  unsigned n = readable - p >= 16 ? probe_attribute_end(p) : 16;
+  p += n & 15;
+  if (n < 16 && hp_class(*p) & HP_BYTE_NAME_STOP) return p;
+  *is_short = false;
   while (!(hp_class(*p) & HP_BYTE_NAME_STOP)) p++;
-  span.name_end = span.end = (uint32_t)(p - tag);
-  while (hp_ascii_is_white(*p)) p++;
-  if (*p != '=') return span;
-  p++;
-  while (hp_ascii_is_white(*p)) p++;
-  span.has_value = true;
-  span.value = span.value_end = span.end = (uint32_t)(p - tag);
-  if (*p == '>') return span;
-  if (*p == '"' || *p == '\'') {
-    span.quote = *p++;
-    span.value++;
-    p = memchr(p, span.quote, (size_t)(end - p));
-    span.value_end = (uint32_t)(p - tag);
-    span.end = span.value_end + 1;
-    return span;
+  return p;
+}
+
+/* Returns the quote that ends the value at `p`. */
+static HP_INLINE const char *find_quote(const char *p, const char *end, const char *readable, char quote) {
+  if (readable - p >= 32) {
+    unsigned n = probe_byte(p, quote);
+    if (n == 16) n += probe_byte(p + 16, quote);
+    p += n;
+    if (n < 32) return p;
   }
-  while (!hp_ascii_is_white(*p) && *p != '>') p++;
-  span.value_end = span.end = (uint32_t)(p - tag);
-  return span;
+  return memchr(p, quote, (size_t)(end - p));
+}
+
+/* Reads the attribute that begins at `name`, by the states of the standard. Returns its end.
+ * Requires: `name` is neither white, "/" nor ">". */
+static HP_INLINE const char *read_span(hp_span *span, const char *tag, const char *name, const char *end,
+                                       const char *readable) {
+  bool is_short = (unsigned char)*name > ' ';
+  const char *name_end = find_name_end(name + 1, readable, &is_short), *value = name_end, *stop;
+  const uint32_t from = (uint32_t)(name - tag), to = (uint32_t)(name_end - tag);
+  const uint8_t bit = hp_attribute_bit(name, to - from);
+  while (hp_ascii_is_white(*value)) value++;
+  if (*value != '=') {
+    *span = (hp_span){from, to, 0, 0, to, 0, bit, is_short, false, false};
+    return name_end;
+  }
+  do value++;
+  while (hp_ascii_is_white(*value));
+  char quote = *value;
+  if (quote == '"' || quote == '\'') {
+    stop = find_quote(++value, end, readable, quote);
+  } else {
+    for (stop = value; !hp_ascii_is_white(*stop) && *stop != '>';) stop++;
+    quote = 0;
+  }
+  const uint32_t value_end = (uint32_t)(stop - tag);
+  stop += quote != 0;
+  *span = (hp_span){from, to,   (uint32_t)(value - tag), value_end, (uint32_t)(stop - tag), quote, bit, is_short,
+                    true, false};
+  return stop;
 }
 
 static bool same_name(const hp_spans *s, const hp_span *a, const hp_span *b) {
@@ -69,26 +93,52 @@ static void mark_duplicates(hp_spans *s, hp_scratch *scratch) {
   }
 }
 
-void hp_spans_read(hp_spans *s, const char *tag, const char *end, uint32_t name_end, hp_scratch *scratch) {
-  const char *p = tag + name_end, *close = end - 1;
+void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name_end, const char *readable) {
   s->tag = tag;
   s->count = 0;
   s->name_end = name_end;
-  s->close = (uint32_t)(close - tag);
-  while (p < close) {
-    if (hp_ascii_is_white(*p)) {
-      p++;
-    } else if (*p == '/') {
-      if (p + 1 == close) s->close--;
-      p++;
-    } else {
-      hp_span span = read_span(tag, p, end);
-      hp_grow_tight(&s->items, &s->capacity, s->count + 1, scratch->unwind);
-      s->items[s->count++] = span;
-      p = tag + span.end;
-    }
+  s->close = (uint32_t)(end - 1 - tag);
+  s->names = 0;
+  s->at = tag + name_end;
+  s->end = end;
+  s->readable = readable;
+}
+
+/* Reads one attribute. Returns its bit, or 0 at the end of the tag. */
+static HP_INLINE uint64_t read_next(hp_spans *s, hp_scratch *scratch) {
+  const char *p = s->at, *close = s->end - 1;
+  for (; p < close && (hp_ascii_is_white(*p) || *p == '/'); p++)
+    if (*p == '/' && p + 1 == close) s->close--;
+  if (p == close) {
+    s->at = p;
+    return 0;
   }
-  mark_duplicates(s, scratch);
+  hp_grow_tight(&s->items, &s->capacity, s->count + 1, scratch->unwind);
+  hp_span *span = &s->items[s->count++];
+  s->at = read_span(span, s->tag, p, s->end, s->readable);
+  return (uint64_t)1 << span->bit;
+}
+
+void hp_spans_complete(hp_spans *s, hp_scratch *scratch) {
+  bool may_repeat = false;
+  if (s->at == s->end - 1) return;
+  for (uint64_t bit; (bit = read_next(s, scratch)) != 0;) {
+    may_repeat |= (s->names & bit) != 0;
+    s->names |= bit;
+  }
+  if (may_repeat) mark_duplicates(s, scratch);
+}
+
+bool hp_spans_next(hp_spans *s, hp_scratch *scratch) {
+  if (s->at == s->end - 1) return false;
+  uint64_t bit = read_next(s, scratch);
+  bool may_repeat = (s->names & bit) != 0;
+  s->names |= bit;
+  if (may_repeat) {
+    hp_spans_complete(s, scratch);
+    mark_duplicates(s, scratch);
+  }
+  return bit != 0;
 }
 
 hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length) {

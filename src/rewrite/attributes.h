@@ -14,8 +14,10 @@ typedef struct hp_span {
   uint32_t value, value_end; /* without quotes; both 0 if there is no "=" */
   uint32_t end;              /* of the attribute, with its quotes */
   char quote;                /* 0: none */
-  bool has_value;
-  bool is_duplicate; /* the standard drops it */
+  uint8_t bit;               /* of hp_attribute_bit */
+  bool is_short;             /* the name has at most 16 bytes, without controls */
+  bool has_value : 1;
+  bool is_duplicate : 1; /* the standard drops it */
 } hp_span;
 
 typedef struct hp_spans {
@@ -23,13 +25,25 @@ typedef struct hp_spans {
   hp_span *items;
   uint32_t count, capacity;
   uint32_t name_end; /* of the tag's name */
-  uint32_t close;    /* of "/>" or ">", at the end of the tag */
+  uint32_t close;    /* of "/>" or ">", at the end of the tag; valid after hp_spans_complete */
+  uint64_t names;    /* bits of hp_attribute_bit of the attributes that are read */
+  const char *at, *end, *readable;
 } hp_spans;
 
-/* Reads the attributes of the complete tag [tag, end), whose name ends at `name_end`. */
-void hp_spans_read(hp_spans *spans, const char *tag, const char *end, uint32_t name_end, hp_scratch *scratch);
+/* Returns the number of the bit of an attribute's name. The case of the name has no effect. */
+static inline uint8_t hp_attribute_bit(const char *name, size_t length) {
+  return ((((unsigned char)*name | 0x20u) * 5 + length) & 63);
+}
 
-/* Returns the first attribute of this name in lower case, or NULL. */
+/* Begins to read the attributes of the complete tag [tag, end), whose name ends at `name_end`. The
+ * bytes before `readable` may be read. */
+void hp_spans_begin(hp_spans *spans, const char *tag, const char *end, uint32_t name_end, const char *readable);
+/* Reads one more attribute, or all. Returns false at the end of the tag. */
+bool hp_spans_next(hp_spans *spans, hp_scratch *scratch);
+/* Reads the attributes that are not read. */
+void hp_spans_complete(hp_spans *spans, hp_scratch *scratch);
+
+/* Returns the first attribute of this name in lower case among those that are read, or NULL. */
 hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length);
 
 /* Returns the name in lower case, with U+FFFD for NUL. */

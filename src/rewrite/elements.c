@@ -1,6 +1,7 @@
 /* Insertions: rules, actions and callbacks of an element, and the edits of its start tag. */
 
 #include "base/ascii.h"
+#include "base/short_name.h"
 #include "base/vector.h"
 #include "rewrite/state.h"
 
@@ -207,20 +208,108 @@ static void run_rules(hpar_rewriter *r, hpar_element *e) {
   }
 }
 
-const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
+/* Returns the rule that the last step of the matcher found if it is the only one and has a
+ * `setting`; otherwise NULL. */
+static const hp_rule *find_only_setting(const hpar_rewriter *r) {
+  const hp_matcher *m = &r->matching.matcher;
+  uint32_t instruction = HP_SELECT_NONE;
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits found = m->matched[w] & m->accepts[w];
+    if (!found) continue;
+    if (instruction != HP_SELECT_NONE || found & (found - 1)) return NULL;
+    instruction = w * HP_BITS + (uint32_t)__builtin_ctzll(found);
+  }
+  uint32_t index = r->rules->of_selector[m->set->instructions[instruction].selector];
+  const hp_rule *rule = &r->rules->rules[index];
+  return rule->setting && !r->rule_states[index].is_retired ? rule : NULL;
+}
+
+/* Edits the tag as run_rules and apply_element would for this only rule. */
+static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
+  hp_spans *s = &r->spans;
+  r->stats.matches++;
+  r->rule_states[rule - r->rules->rules].matches++;
+  if (r->mute_depth) return;
+  const char *text = rule->setting; /* ` name="value"` */
+  const hp_span *span = hp_spans_find(s, text + 1, rule->name_length);
+  if (!span) {
+    uint32_t known = s->count;
+    hp_spans_complete(s, &r->scratch);
+    if (s->count > known) span = hp_spans_find(s, text + 1, rule->name_length);
+  }
+  uint32_t length = rule->setting_length, place, skipped = 0;
+  if (!span) {
+    place = s->count ? s->items[s->count - 1].end : s->name_end;
+  } else if (!span->has_value) {
+    place = span->name_end;
+    skipped = 1 + rule->name_length;
+  } else {
+    bool keeps_quotes = !span->quote && rule->value_needs_quotes;
+    place = span->value;
+    skipped = rule->name_length + 3 - keeps_quotes;
+    length -= 1 - keeps_quotes;
+  }
+  uint64_t position = r->token_start + place;
+  hp_edits_insert(&r->edits, position, text + skipped, length - skipped, &r->unwind);
+  if (span && span->has_value) hp_edits_drop(&r->edits, position, r->token_start + span->value_end, &r->unwind);
+}
+
+/* Returns the atom of an attribute's name in lower case. */
+static hp_atom find_attribute_name(hpar_rewriter *r, const hp_span *span) {
   const hp_spans *s = &r->spans;
-  if (!r->has_spans || !s->count) return NULL;
+  const char *bytes = s->tag + span->name;
+  uint32_t length = span->name_end - span->name;
+  if (span->is_short && r->scanner.end - bytes >= 8) {
+    hp_atom atom = hp_short_name_atom(bytes, length);
+    if (atom) return atom;
+  }
+  hp_name name = hp_span_name(s, span, &r->scratch);
+  return hp_names_find(&r->names, name.bytes, name.length);
+}
+
+/* Reads attributes of an HTML element up to the last one that a selector reads. */
+static const hp_attributes *read_known(hpar_rewriter *r) {
+  const uint32_t most = r->rules->attribute_count;
+  hp_spans *s = &r->spans;
+  hp_attributes *block = NULL;
+  if (!most) return NULL;
+  for (uint32_t i = 0; i < s->count || hp_spans_next(s, &r->scratch); i++) {
+    const hp_span *span = &s->items[i];
+    if (span->is_duplicate || !(r->rules->attribute_names >> span->bit & 1)) continue;
+    hp_atom atom = find_attribute_name(r, span);
+    hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reads_attribute[atom] : HP_READS_NOTHING;
+    if (reading == HP_READS_NOTHING) continue;
+    if (!block) {
+      block = hp_scratch_take(&r->scratch, sizeof *block + most * sizeof(hp_attribute));
+      block->count = 0;
+      block->deferred = 0;
+    }
+    hp_name value = {"", 0};
+    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
+    block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
+    if (block->count == most) break;
+  }
+  return block;
+}
+
+const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
+  hp_spans *s = &r->spans;
+  bool is_html = ns == HPAR_NAMESPACE_HTML;
+  if (!r->has_spans) return NULL;
+  if (is_html && r->rules->reads_known) return read_known(r);
+  hp_spans_complete(s, &r->scratch);
+  const uint64_t wanted = is_html ? r->rules->attribute_names : UINT64_MAX;
+  if (!(s->names & wanted)) return NULL;
   hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + s->count * sizeof(hp_attribute));
   block->count = 0;
   block->deferred = 0;
   for (uint32_t i = 0; i < s->count; i++) {
     const hp_span *span = &s->items[i];
     hp_reading reading = HP_READS_VALUE;
-    uint64_t bit = hp_attribute_bit(s->tag + span->name, span->name_end - span->name);
-    if (span->is_duplicate || (ns == HPAR_NAMESPACE_HTML && !(r->rules->attribute_names & bit))) continue;
-    hp_name name = hp_span_name(s, span, &r->scratch), value = {"", 0};
-    hp_atom atom = hp_names_find(&r->names, name.bytes, name.length);
-    if (ns != HPAR_NAMESPACE_HTML)
+    if (span->is_duplicate || !(wanted >> span->bit & 1)) continue;
+    hp_name value = {"", 0};
+    hp_atom atom = find_attribute_name(r, span);
+    if (!is_html)
       atom = hp_foreign_attribute_name(ns, atom);
     else if (atom < HP_KNOWN_ATOMS)
       reading = (hp_reading)r->rules->reads_attribute[atom];
@@ -268,6 +357,12 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
   hp_rewriter_split_text(r);
+  const hp_rule *setting = find_only_setting(r);
+  if (setting && r->has_spans && has_tag) {
+    set_attribute(r, setting);
+    return;
+  }
+  if (r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
   open_element(r, &insertion, has_tag);
   run_rules(r, &r->element);
   apply_element(r, &r->element);

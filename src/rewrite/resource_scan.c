@@ -52,9 +52,10 @@ static bool is(hpar_string s, const char *word) {
 /* Reads the attributes of the tag that the rewriter processes. Their values are valid as long as
  * the tag is. */
 static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values) {
-  const hp_spans *s = &r->spans;
+  hp_spans *s = &r->spans;
   values->present = 0;
   if (!r->has_spans) return;
+  hp_spans_complete(s, &r->scratch);
   for (uint32_t i = 0; i < s->count; i++) {
     const hp_span *span = &s->items[i];
     if (span->is_duplicate) continue;

@@ -28,6 +28,7 @@ static void free_rule(hp_rule *rule) {
     hp_free((char *)(uintptr_t)rule->actions[i].replacement.bytes);
   }
   hp_free(rule->actions);
+  hp_free(rule->setting);
 }
 
 void hpar_rules_destroy(hpar_rules *rules) {
@@ -128,6 +129,43 @@ static bool copy_action(hpar_action *to, const hpar_action *from) {
   return copy_string(&to->replacement) && copied;
 }
 
+static bool is_ascii(hpar_string text) {
+  for (size_t i = 0; i < text.length; i++)
+    if ((unsigned char)text.bytes[i] >= 0x80) return false;
+  return true;
+}
+
+/* Returns true if the text has a byte below `first` or one of `bytes`. */
+static bool has_any(hpar_string text, unsigned char first, const char *bytes) {
+  for (size_t i = 0; i < text.length; i++)
+    if ((unsigned char)text.bytes[i] < first || strchr(bytes, text.bytes[i])) return true;
+  return false;
+}
+
+/* Writes `setting` if the rule only sets an attribute to a simple value. */
+static bool copy_setting(hp_rule *rule) {
+  const hpar_rule *given = &rule->given;
+  const hpar_action *a = rule->actions;
+  if (given->action_count != 1 || given->element || given->end || given->text || given->comment || given->limit ||
+      a->kind != HPAR_ACTION_SET_ATTRIBUTE)
+    return true;
+  hpar_string name = {a->name, strlen(a->name)};
+  if (!a->value.length || !is_ascii(name) || !is_ascii(a->value) || has_any(a->value, 1, "\"'&")) return true;
+  size_t length = name.length + a->value.length + 4;
+  if (length > UINT32_MAX) return true;
+  char *to = rule->setting = hp_allocate(length);
+  if (!to) return false;
+  *to = ' ';
+  memcpy(to + 1, name.bytes, name.length);
+  memcpy(to + 1 + name.length, "=\"", 2);
+  memcpy(to + 3 + name.length, a->value.bytes, a->value.length);
+  to[length - 1] = '"';
+  rule->name_length = (uint32_t)name.length;
+  rule->setting_length = (uint32_t)length;
+  rule->value_needs_quotes = has_any(a->value, 0x21, "=<>`");
+  return true;
+}
+
 static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   *to = (hp_rule){.given = *from, .is_document = !from->selector};
   to->given.selector = NULL;
@@ -145,7 +183,7 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
     to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT;
     to->edits_doctype |= from->actions[i].unit == HPAR_UNIT_DOCTYPE;
   }
-  return copied;
+  return copied && copy_setting(to);
 }
 
 hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_rule_error *error) {
@@ -215,17 +253,22 @@ static bool is_any(const hp_bits *bits, uint32_t words) {
 
 static void note_reading(hpar_rules *rules, hp_atom attribute, hp_reading reading) {
   hp_name name = hp_atom_name(&rules->document->atoms, attribute);
-  rules->attribute_names |= hp_attribute_bit(name.bytes, name.length);
+  rules->attribute_names |= (uint64_t)1 << hp_attribute_bit(name.bytes, name.length);
   for (uint32_t i = 0; i < name.length; i++) /* a tag may have the name in another encoding */
     if ((unsigned char)name.bytes[i] >= 0x80) rules->attribute_names = UINT64_MAX;
-  if (attribute < HP_KNOWN_ATOMS && rules->reads_attribute[attribute] < reading)
+  if (attribute >= HP_KNOWN_ATOMS) {
+    rules->reads_known = false;
+  } else if (rules->reads_attribute[attribute] < reading) {
+    rules->attribute_count += !rules->reads_attribute[attribute];
     rules->reads_attribute[attribute] = (uint8_t)reading;
+  }
 }
 
 /* Finds the attributes of HTML elements that some selector reads. */
 static void find_attributes(hpar_rules *rules) {
   static const hp_atom of_forms[] = {HP_TYPE, HP_SELECTED, HP_CHECKED, HP_DISABLED};
   const hpar_selectors *set = rules->selectors;
+  rules->reads_known = true;
   for (uint32_t i = 0; i < set->tests_count; i++) {
     const hp_test *test = &set->tests[i];
     switch ((hp_test_kind)test->kind) {

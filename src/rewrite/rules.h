@@ -3,6 +3,7 @@
 
 /* Rules: selectors, actions and callbacks. They are immutable after hpar_rules_compile. */
 
+#include "rewrite/attributes.h"
 #include "select/match.h"
 
 #include <hpar/rewriter.h>
@@ -14,6 +15,11 @@ typedef struct hp_rule {
   hpar_action *actions; /* copies, as are their strings */
   bool is_document;     /* no selector */
   bool edits_text, edits_comments, edits_doctype;
+  bool value_needs_quotes; /* of `setting` */
+  /* Of a rule that only sets one attribute to a value that all encodings and quotes write alike:
+   * the attribute with a space before it, for example ` href="/"`. Otherwise NULL. */
+  char *setting;
+  uint32_t name_length, setting_length; /* of the attribute's name; of `setting` */
 } hp_rule;
 
 /* Returns true if the merger must run the rule: it has callbacks, or counts its matches. */
@@ -23,11 +29,6 @@ static inline bool hp_rule_needs_merger(const hp_rule *rule) {
 
 /* What selectors read of an attribute. */
 typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;
-
-/* Returns the bit of an attribute's name. */
-static inline uint64_t hp_attribute_bit(const char *name, size_t length) {
-  return (uint64_t)1 << ((((unsigned char)*name | 0x20u) * 5 + length) & 63);
-}
 
 struct hpar_rules {
   hpar_selectors *selectors; /* of the rules that have one, in order */
@@ -40,6 +41,8 @@ struct hpar_rules {
   bool is_compiled;
   uint8_t reads_attribute[HP_KNOWN_ATOMS]; /* hp_reading, in HTML elements; they read all others */
   uint64_t attribute_names;                /* bits of hp_attribute_bit: what HTML elements need */
+  uint32_t attribute_count;                /* of the entries of reads_attribute that read */
+  bool reads_known;                        /* selectors read no other attributes of HTML elements */
   bool needs_frames;                       /* matching needs the open elements */
   bool needs_every_tag;                    /* matching counts elements */
   bool needs_attributes;                   /* some compound is found by an attribute alone */

@@ -46,7 +46,11 @@ static void free_blocks(hp_scratch *s, const struct hp_scratch_block *kept) {
 }
 
 void hp_scratch_clear(hp_scratch *s) {
-  if (!s->first || (!s->first->next && s->at == (char *)(s->first + 1))) return;
+  if (!s->first) return;
+  if (!s->first->next && s->first->size <= KEPT_BYTES) {
+    s->at = (char *)(s->first + 1);
+    return;
+  }
   struct hp_scratch_block *kept = s->first->size <= KEPT_BYTES ? s->first : NULL;
   free_blocks(s, kept);
   s->first = kept;

@@ -258,7 +258,9 @@ static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
 
 static void read_attributes(hpar_rewriter *r) {
   hp_shadow_tag *tag = &r->tag;
-  hp_spans_read(&r->spans, r->scanner.from, r->scanner.to, 1 + r->name_length, &r->scratch);
+  hp_spans_begin(&r->spans, r->scanner.from, r->scanner.to, 1 + r->name_length, r->scanner.end);
+  if (!shadow_reads(r, tag->name)) return;
+  hp_spans_complete(&r->spans, &r->scratch);
   if (!r->spans.count) return;
   if (tag->name == HP_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
   if (tag->name == HP_ANNOTATION_XML)

@@ -48,6 +48,14 @@ static inline unsigned probe_attribute_name(const char *at) {
   return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '=')));
 }
 
+/* The set: the ends of an attribute name, and other controls. */
+static inline unsigned probe_attribute_end(const char *at) {
+  __m128i bytes = sixteen(at);
+  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  return first_of(
+      _mm_or_si128(_mm_or_si128(low, equal(bytes, '/')), _mm_or_si128(equal(bytes, '>'), equal(bytes, '='))));
+}
+
 /* The set: the special bytes of an unquoted value, and other controls. */
 static inline unsigned probe_unquoted(const char *at) {
   __m128i bytes = sixteen(at);
@@ -106,6 +114,8 @@ static inline unsigned probe_attribute_name(const char *at) {
   while (n < 16 && (unsigned char)at[n] > ' ' && !(hp_class(at[n]) & HP_BYTE_NAME_STOP)) n++;
   return n;
 }
+
+static inline unsigned probe_attribute_end(const char *at) { return probe_attribute_name(at); }
 
 static inline unsigned probe_unquoted(const char *at) {
   unsigned n = 0;
