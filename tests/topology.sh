@@ -21,9 +21,10 @@ command -v taskset >/dev/null && taskset -c 0,1 true 2>/dev/null || {
   exit 77
 }
 
-# places PROCESSORS VARIABLE=VALUE: prints the processors of the two threads of a parse.
+# places PROCESSORS VARIABLE=VALUE: prints the processors of the two threads of a parse. $capacity lists capacities.
+capacity=
 places() {
-  env HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$2" taskset -c "$1" "$hpar" parse --mode parallel --threads 2 --bind cores \
+  env HPAR_CPU_CAPACITY="$capacity" HWLOC_HIDE_ERRORS=2 HWLOC_THISSYSTEM=1 "$2" taskset -c "$1" "$hpar" parse --mode parallel --threads 2 --bind cores \
     --format none --stats=json page.html | sed -n 's/.*"bind":\("[a-z]*"\),"processor_per_worker":\(\[[0-9,]*\]\).*/\1 \2/p'
 }
 
@@ -61,6 +62,7 @@ check 1 HWLOC_SYNTHETIC='core:1 pu:2' '"cores" [1,1]'
 check 1 HWLOC_SYNTHETIC='core:1 pu:1' '"processors" [1,1]'
 
 # Kinds of cores: the fast one first.
+# kinds EFFICIENCY EFFICIENCY [MHZ MHZ]
 kinds() {
   cat <<XML
 <?xml version="1.0" encoding="UTF-8"?>
@@ -75,15 +77,31 @@ kinds() {
       <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
     </object>
   </object>
-  <cpukind cpuset="0x1" forced_efficiency="$1"/>
-  <cpukind cpuset="0x2" forced_efficiency="$2"/>
+  <cpukind cpuset="0x1" forced_efficiency="$1">${3:+<info name="FrequencyMaxMHz" value="$3"/>}</cpukind>
+  <cpukind cpuset="0x2" forced_efficiency="$2">${4:+<info name="FrequencyMaxMHz" value="$4"/>}</cpukind>
 </topology>
 XML
 }
 kinds 0 1 >slow-fast.xml
 kinds 1 0 >fast-slow.xml
+kinds 0 1 2400 1800 >frequency.xml
 check 0,1 HWLOC_XMLFILE=slow-fast.xml '"cores" [1,0]'
 check 0,1 HWLOC_XMLFILE=fast-slow.xml '"cores" [0,1]'
+case $(cat /sys/devices/system/cpu/cpu[01]/cpu_capacity /sys/devices/system/cpu/cpu[01]/cpufreq/cpuinfo_max_freq 2>/dev/null) in
+'') check 0,1 HWLOC_XMLFILE=frequency.xml '"cores" [0,1]' ;; # else the capacities of this machine decide
+esac
+
+# Capacities decide before kinds. Without cores, they decide alone.
+capacity=446,1024
+check 0,1 HWLOC_XMLFILE=fast-slow.xml '"cores" [1,0]'
+check 0,1 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [1,0]'
+check 0,1 HWLOC_SYNTHETIC='core:1 pu:2' '"cores" [0,1]' '"cores" [1,0]'
+capacity=1024,446
+check 0,1 HWLOC_XMLFILE=slow-fast.xml '"cores" [0,1]'
+check 0 HWLOC_SYNTHETIC='core:2 pu:1' '"cores" [0,0]'
+capacity=7,wrong
+check 0,1 HWLOC_XMLFILE=slow-fast.xml '"cores" [1,0]'
+capacity=
 
 # The useful number of threads: the number of cores. Hyperthreads do not count.
 awk 'BEGIN { for (i = 0; i < 40000; i++) print "<p>paragraph <b>" i "</b>" }' >large.html

@@ -5,48 +5,81 @@
 
 #if HPAR_HWLOC
 #include <hwloc.h>
+#include <string.h>
 #include <unistd.h>
 #endif
+
+#define SYSFS "/sys/devices/system/cpu"
 
 static hp_processors processors;
 static cpu_set_t all;
 static bool found_processors;
 
-static void order_by_number(void) {
-  processors.how = "processors";
-  processors.count = 0;
-  for (int i = 0; i < CPU_SETSIZE && processors.count < HPAR_MAX_THREADS; i++)
-    if (CPU_ISSET((size_t)i, &all)) processors.processor[processors.count++] = (uint16_t)i;
-}
-
-#if HPAR_HWLOC
+/* An allowed processor, with the sort keys in their order, ascending. */
 typedef struct candidate {
-  unsigned sibling, slowness, distance, number; /* sort keys in this order, ascending */
+  unsigned sibling, slowness, kind, distance, number;
 } candidate;
+
+static candidate candidates[CPU_SETSIZE];
 
 static int compare_candidates(const void *a, const void *b) {
   const candidate *x = a, *y = b;
   if (x->sibling != y->sibling) return x->sibling < y->sibling ? -1 : 1;
   if (x->slowness != y->slowness) return x->slowness < y->slowness ? -1 : 1;
+  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
   return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Returns 0 for the fastest kind of core, and more for slower kinds. hwloc sorts the kinds by
- * efficiency, the fastest last. */
-static unsigned slowness_of(hwloc_topology_t topology, hwloc_const_bitmap_t one) {
+/* Reads the capacities of the candidates from the environment or from Linux. */
+static bool find_capacities(unsigned count) {
+  static uint16_t number[CPU_SETSIZE], capacity[CPU_SETSIZE];
+  for (unsigned i = 0; i < count; i++) number[i] = (uint16_t)candidates[i].number;
+  if (!hp_read_capacities(SYSFS, getenv("HPAR_CPU_CAPACITY"), number, count, capacity)) return false;
+  for (unsigned i = 0; i < count; i++) candidates[i].slowness = HP_FULL_CAPACITY - capacity[i];
+  return true;
+}
+
+static void order_candidates(const char *how, unsigned count) {
+  qsort(candidates, count, sizeof *candidates, compare_candidates);
+  processors.how = how;
+  processors.count = count < HPAR_MAX_THREADS ? count : HPAR_MAX_THREADS;
+  for (unsigned i = 0; i < processors.count; i++) {
+    processors.processor[i] = (uint16_t)candidates[i].number;
+    processors.capacity[i] = (uint16_t)(HP_FULL_CAPACITY - candidates[i].slowness);
+  }
+}
+
+static unsigned list_by_number(void) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < CPU_SETSIZE; i++)
+    if (CPU_ISSET(i, &all)) candidates[count++] = (candidate){.number = i};
+  return count;
+}
+
+#if HPAR_HWLOC
 #if HWLOC_API_VERSION >= 0x00020400
+/* Returns 0 for the fastest kind of core, and more for slower kinds. Sets `*frequency` to its
+ * highest frequency in MHz, if hwloc has that. hwloc sorts the kinds by efficiency, the fastest
+ * last. */
+static unsigned rank_of_kind(hwloc_topology_t topology, hwloc_const_bitmap_t one, uint64_t *frequency) {
   int kinds = hwloc_cpukinds_get_nr(topology, 0), kind = hwloc_cpukinds_get_by_cpuset(topology, one, 0);
   int efficiency = -1;
-  if (kind >= 0 && !hwloc_cpukinds_get_info(topology, (unsigned)kind, NULL, &efficiency, NULL, NULL, 0) &&
-      efficiency >= 0)
-    return (unsigned)(kinds - 1 - efficiency);
+  unsigned count = 0;
+  struct hwloc_info_s *infos = NULL;
+  if (kind < 0 || hwloc_cpukinds_get_info(topology, (unsigned)kind, NULL, &efficiency, &count, &infos, 0)) return 0;
+  for (unsigned i = 0; i < count; i++)
+    if (!strcmp(infos[i].name, "FrequencyMaxMHz")) *frequency = strtoul(infos[i].value, NULL, 10);
+  return efficiency < 0 ? 0 : (unsigned)(kinds - 1 - efficiency);
+}
 #else
+static unsigned rank_of_kind(hwloc_topology_t topology, hwloc_const_bitmap_t one, uint64_t *frequency) {
   (void)topology;
   (void)one;
-#endif
+  (void)frequency;
   return 0;
 }
+#endif
 
 /* Returns 0 for the NUMA node of the calling thread, and 1, 2, ... for the nodes after it. */
 static unsigned distance_of(hwloc_topology_t topology, hwloc_const_bitmap_t one, int here) {
@@ -60,48 +93,62 @@ static unsigned distance_of(hwloc_topology_t topology, hwloc_const_bitmap_t one,
   return (unsigned)(its >= first ? its - first : its - first + nodes);
 }
 
-static unsigned list_processors(hwloc_topology_t topology, candidate *found) {
+/* Lists the allowed processors of all cores, and the highest frequency of each. Sets
+ * `*has_frequencies` if hwloc has all of them. */
+static unsigned list_by_topology(hwloc_topology_t topology, uint64_t *frequency, bool *has_frequencies) {
   unsigned count = 0;
   int here = sched_getcpu();
+  *has_frequencies = true;
   for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));) {
     unsigned sibling = 0;
     for (hwloc_obj_t unit = NULL;
          (unit = hwloc_get_next_obj_inside_cpuset_by_type(topology, core->cpuset, HWLOC_OBJ_PU, unit));) {
       if (unit->os_index >= CPU_SETSIZE || !CPU_ISSET(unit->os_index, &all) || count == CPU_SETSIZE) continue;
-      found[count++] = (candidate){sibling++, slowness_of(topology, unit->cpuset),
-                                   distance_of(topology, unit->cpuset, here), unit->os_index};
+      frequency[count] = 0;
+      candidates[count] = (candidate){.sibling = sibling++,
+                                      .kind = rank_of_kind(topology, unit->cpuset, &frequency[count]),
+                                      .distance = distance_of(topology, unit->cpuset, here),
+                                      .number = unit->os_index};
+      if (!frequency[count++]) *has_frequencies = false;
     }
   }
   return count;
 }
 
-static void order_by_topology(void) {
+/* Sets the slowness of each candidate by its frequency. */
+static void compare_frequencies(const uint64_t *frequency, unsigned count) {
+  static uint16_t capacity[CPU_SETSIZE];
+  hp_scale_capacities(frequency, count, capacity);
+  for (unsigned i = 0; i < count; i++) candidates[i].slowness = HP_FULL_CAPACITY - capacity[i];
+}
+
+static bool order_by_topology(void) {
+  static uint64_t frequency[CPU_SETSIZE];
   hwloc_topology_t topology;
+  bool has_frequencies;
   /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
-  if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(&topology)) return;
+  if (access(SYSFS, R_OK) || hwloc_topology_init(&topology)) return false;
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-  candidate *found = malloc(CPU_SETSIZE * sizeof *found);
-  unsigned count = found && !hwloc_topology_load(topology) ? list_processors(topology, found) : 0;
-  if (count) {
-    qsort(found, count, sizeof *found, compare_candidates);
-    processors.how = "cores";
-    processors.count = count < HPAR_MAX_THREADS ? count : HPAR_MAX_THREADS;
-    for (unsigned i = 0; i < processors.count; i++) processors.processor[i] = (uint16_t)found[i].number;
-  }
-  free(found);
+  unsigned count = hwloc_topology_load(topology) ? 0 : list_by_topology(topology, frequency, &has_frequencies);
   hwloc_topology_destroy(topology);
+  if (!count) return false;
+  if (!find_capacities(count) && has_frequencies) compare_frequencies(frequency, count);
+  order_candidates("cores", count);
+  return true;
 }
+#else
+static bool order_by_topology(void) { return false; }
 #endif
 
 static void find_processors(void) {
   if (sched_getaffinity(0, sizeof all, &all)) return;
-  order_by_number();
-  if (!processors.count) return;
-  found_processors = true;
-#if HPAR_HWLOC
-  order_by_topology();
-#endif
+  found_processors = order_by_topology();
+  if (found_processors) return;
+  unsigned count = list_by_number();
+  found_processors = count;
+  find_capacities(count);
+  order_candidates("processors", count);
 }
 
 const hp_processors *hp_allowed_processors(void) {

@@ -2,12 +2,17 @@
 #define HP_PLATFORM_AFFINITY_H
 
 /* The processor of each bound thread. The order has three keys: the first hyperthread of each core
- * before the second, fast cores before slow cores (efficiency classes), and near memory (NUMA)
- * before distant memory. The near memory is that of the first thread that calls
- * hp_allowed_processors.
+ * before the second, fast cores before slow cores, and near memory (NUMA) before distant memory.
+ * The near memory is that of the first thread that calls hp_allowed_processors.
  *
- * hwloc supplies the topology. Without hwloc, or if it finds no cores, the order is that of the
- * processor numbers. */
+ * hwloc supplies the topology. Without hwloc, or if it finds no cores, only capacities and then the
+ * processor numbers decide.
+ *
+ * HPAR_CPU_CAPACITY in the environment, Linux, and hwloc's kinds of cores with frequencies supply
+ * capacities (capacity.h), in this order. hwloc's efficiency classes order cores of equal capacity.
+ */
+
+#include "platform/capacity.h"
 
 #include <hpar/stats.h>
 #include <sched.h>
@@ -17,6 +22,7 @@ typedef struct hp_processors {
   const char *how; /* "cores": by hwloc; "processors": by number */
   unsigned count;  /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
+  uint16_t capacity[HPAR_MAX_THREADS]; /* of each one; HP_FULL_CAPACITY if it is unknown */
 } hp_processors;
 
 /* Returns the processors that the process was allowed to use at the first call. NULL: the system
