@@ -4,11 +4,15 @@
 #include "html/dom/value.h"
 #include "session/record.h"
 
+#if HPAR_PARALLEL
+#include "platform/affinity.h"
+#endif
+
 #include <stddef.h>
 #include <string.h>
 
-/* The sizes from which two threads gain, with and without an awake pool: results/epyc-2core,
- * break-even. */
+/* The sizes from which two threads on equal processors gain, with and without an awake pool:
+ * results/epyc-2core, break-even. */
 enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 
 void hp_session_open(hp_session *session) {
@@ -78,6 +82,12 @@ static bool is_awake(const hp_session *session, const hp_config *config) {
 #endif
 
 #if HPAR_PARALLEL
+/* Returns the size from which two bound threads gain. A slow second processor saves less time. */
+static size_t break_even(const hp_config *config, size_t equal) {
+  const hp_processors *found = config->bind ? hp_allowed_processors() : NULL;
+  return found && found->count > 1 ? equal * HP_FULL_CAPACITY / found->capacity[1] : equal;
+}
+
 bool hp_session_refused_binding(const hp_session *session) {
   return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.not_bound);
 }
@@ -96,7 +106,8 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
   if (session->patience.skipped || hp_team_is_late(&session->team)) return false;
-  return length >= BREAK_EVEN_ASLEEP || is_awake(session, config);
+  if (length >= break_even(config, BREAK_EVEN_ASLEEP)) return true;
+  return length >= break_even(config, BREAK_EVEN_AWAKE) && is_awake(session, config);
 #else
   (void)session, (void)length;
   return false;

@@ -86,15 +86,27 @@ void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
   atomic_store_explicit(&q->head, end, memory_order_relaxed);
 }
 
-/* Returns the chunk before which the range of the thread ends. */
-static uint32_t range_end(const hp_chunk_queue *q, const hp_work_estimate *work, uint32_t first, unsigned thread) {
-  uint32_t published = hp_published_chunks(q), threads = q->ranges.threads;
-  if (thread + 1 == threads) return published;
-  if (!work) return first + (uint32_t)((published - first) * (uint64_t)thread / (threads - 1));
-  return chunk_from(q, hp_work_place(work, hp_shares(thread + 1), hp_shares(threads)));
+/* Returns the work of threads [from, to) in the same time. */
+static uint64_t work_of(const hp_work_ranges *ranges, unsigned from, unsigned to) {
+  uint64_t work = 0;
+  for (unsigned t = from; t < to; t++) work += (uint64_t)hp_share(t) * ranges->of_thread[t].capacity;
+  return work;
 }
 
-void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t place) {
+/* Returns the chunk before which the range of the thread ends. */
+static uint32_t range_end(const hp_chunk_queue *q, const hp_work_estimate *work, uint32_t first, unsigned thread) {
+  const hp_work_ranges *ranges = &q->ranges;
+  uint32_t published = hp_published_chunks(q);
+  if (thread + 1 == ranges->threads) return published;
+  unsigned from = work ? 0 : 1;
+  uint64_t part = work_of(ranges, from, thread + 1), whole = work_of(ranges, from, ranges->threads);
+  if (!work) return first + (uint32_t)((published - first) * part / whole);
+  return chunk_from(q, hp_work_place(work, part, whole));
+}
+
+void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t length) {
+  const hp_work_ranges *ranges = &q->ranges;
+  size_t place = (size_t)(length * work_of(ranges, 0, 1) / work_of(ranges, 0, ranges->threads));
   uint32_t low = 1, first = chunk_from(q, place);
   for (unsigned t = 0; t < q->ranges.threads; t++) {
     uint32_t high = range_end(q, work, first, t);

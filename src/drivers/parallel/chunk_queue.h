@@ -67,10 +67,11 @@ void hp_chunk_queue_publish(hp_chunk_queue *queue);
 /* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
  * published. */
 void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
-/* Divides all chunks from 1 on among the threads by the work in them. The merger gets the first
- * ones. Without `work`, the merger gets the chunks that begin before `end`, and the other threads
- * get equal numbers of the rest. Requires: all chunks are published, and the queue is by range. */
-void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work, size_t end);
+/* Divides all chunks from 1 on among the threads, by the work in them and by the speeds of the
+ * threads. The merger gets the first ones. Without `work`, the first `length` bytes of the text
+ * count instead: 0, if the merger gets none. Requires: all chunks are published, and the queue is
+ * by range. */
+void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work, size_t length);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);

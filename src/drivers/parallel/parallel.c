@@ -4,6 +4,7 @@
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_loop.h"
 #include "drivers/parallel/report.h"
+#include "drivers/parallel/speed.h"
 #include "platform/affinity.h"
 
 /*** the caller's executor ***/
@@ -111,7 +112,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
 
 /* Returns whether the threads divide the text by its estimated work. Short ranges gain less by the
  * estimate than it costs. Their boundaries cost as much in scripts and text as among tags. */
-static bool is_estimated(const hp_job *job) {
+static bool estimates_work(const hp_job *job) {
   enum { LEAST_BYTES_OF_THREAD = 128 << 10 };
   return !job->config.scripts && (job->threads == 2 || job->request.length / job->threads >= LEAST_BYTES_OF_THREAD);
 }
@@ -126,16 +127,16 @@ static void assign_chunks(hp_job *job) {
     atomic_store_explicit(&queue->head, published, memory_order_relaxed);
     return;
   }
-  size_t end = job->config.scripts ? 0 : hp_merger_share(job->request.length, job->threads);
+  size_t length = job->config.scripts ? 0 : job->request.length;
   if (!queue->by_range) {
-    hp_chunk_queue_reserve(queue, end);
-  } else if (is_estimated(job)) {
-    hp_work_estimate work;
-    hp_estimate_work(&work, job->request.text, job->request.length);
-    hp_chunk_queue_share(queue, &work, 0);
-  } else {
-    hp_chunk_queue_share(queue, NULL, end);
+    hp_chunk_queue_reserve(queue, hp_merger_share(length, job->threads));
+    return;
   }
+  hp_speed_set(job);
+  hp_work_estimate *work = &job->team->work;
+  job->is_estimated = estimates_work(job);
+  if (job->is_estimated) hp_estimate_work(work, job->request.text, length);
+  hp_chunk_queue_share(queue, job->is_estimated ? work : NULL, length);
 }
 
 void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,

@@ -1,6 +1,7 @@
 #include "drivers/parallel/report.h"
 
 #include "base/clock.h"
+#include "drivers/parallel/speed.h"
 #include "merge/note.h"
 
 void hp_report_merged_chunk(hp_job *job, const hp_chunk *c, uint64_t begin, bool is_finished) {
@@ -117,6 +118,7 @@ void hp_report_job(hp_job *job) {
   counters->wait_ns = job->wait_ns;
   counters->chunks_rescued = job->rescued;
   note_late_threads(job);
+  hp_speed_measure(job);
   counters->pipelined = job->pipelined;
   unsigned workers = hp_is_inline(job) ? 1 : job->threads;
   for (unsigned i = 0; job->is_open && i < workers; i++) add_worker(job, i);

@@ -45,6 +45,7 @@ typedef struct hp_job {
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
   bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
+  bool is_estimated;     /* team.work is the estimate for the text */
   uint32_t valid_to;     /* with config.validates, the text before this offset is valid UTF-8 */
   char padding[HP_CACHE_LINE];
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
@@ -80,6 +81,7 @@ typedef struct hp_team {
   hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* of each worker, for a merge tree */
   unsigned level_count;
   hp_chunk_queue queue;
+  hp_work_estimate work;
   hp_cuts cuts;
   hp_prescan prescan;
   hp_event_count merger_event; /* a chunk is done */

@@ -2,9 +2,11 @@
 
 #include "base/memory.h"
 
+#include <string.h>
+
 /* The owner soon finishes a smaller range, and a chunk boundary costs as much as the parse of a few
  * KB. */
-enum { MIN_CHUNKS_TO_HALVE = 2 };
+enum { MIN_CHUNKS_TO_DIVIDE = 2 };
 /* Each extension costs as much as the parse of some hundred bytes. A thread therefore extends its
  * chunk by a part of its range: by many chunks at first, and by single ones towards the end. */
 enum { PARTS_OF_RANGE = 3 };
@@ -26,9 +28,11 @@ hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads) {
   if (ranges->capacity < threads) {
     hp_work_range *grown = hp_reallocate(ranges->of_thread, threads * sizeof *grown);
     if (!grown) return HPAR_ERROR_MEMORY;
+    memset(grown + ranges->capacity, 0, (threads - ranges->capacity) * sizeof *grown);
     ranges->of_thread = grown;
     ranges->capacity = threads;
   }
+  for (unsigned t = 0; t < threads; t++) ranges->of_thread[t].capacity = ranges->of_thread[t].speed = HP_FULL_SPEED;
   ranges->threads = threads;
   return HPAR_OK;
 }
@@ -42,22 +46,31 @@ void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, ui
   atomic_store_explicit(&ranges->of_thread[thread].word, hp_range_word(low, high), memory_order_relaxed);
 }
 
+/* Returns the thread whose range would last longest, and the word of the range. */
+static unsigned slowest_thread(const hp_work_ranges *ranges, uint64_t *word) {
+  unsigned slowest = 0;
+  *word = word_of(ranges, 0);
+  for (unsigned t = 1; t < ranges->threads; t++) {
+    uint64_t other = word_of(ranges, t);
+    uint64_t its = (uint64_t)size_of(other) * ranges->of_thread[slowest].speed;
+    if (its <= (uint64_t)size_of(*word) * ranges->of_thread[t].speed) continue;
+    *word = other;
+    slowest = t;
+  }
+  return slowest;
+}
+
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {
   for (uint64_t own; size_of(own = word_of(ranges, thread));)
     if (change_word(ranges, thread, own, hp_range_word(low_of(own) + 1, high_of(own)))) return low_of(own);
   for (;;) {
-    uint64_t largest = 0;
-    unsigned from = 0;
-    for (unsigned t = 0; t < ranges->threads; t++) {
-      uint64_t other = word_of(ranges, t);
-      if (size_of(other) <= size_of(largest)) continue;
-      largest = other;
-      from = t;
-    }
-    if (size_of(largest) < MIN_CHUNKS_TO_HALVE) return 0;
-    uint32_t middle = low_of(largest) + size_of(largest) / 2;
-    if (!change_word(ranges, from, largest, hp_range_word(low_of(largest), middle))) continue;
-    uint64_t rest = hp_range_word(middle + 1, high_of(largest));
+    uint64_t longest;
+    unsigned from = slowest_thread(ranges, &longest);
+    uint64_t speed = ranges->of_thread[thread].speed, its = ranges->of_thread[from].speed, both = speed + its;
+    if (size_of(longest) < MIN_CHUNKS_TO_DIVIDE || size_of(longest) * speed < both) return 0;
+    uint32_t middle = low_of(longest) + (uint32_t)(size_of(longest) * its / both);
+    if (!change_word(ranges, from, longest, hp_range_word(low_of(longest), middle))) continue;
+    uint64_t rest = hp_range_word(middle + 1, high_of(longest));
     atomic_store_explicit(&ranges->of_thread[thread].word, rest, memory_order_relaxed);
     return middle;
   }

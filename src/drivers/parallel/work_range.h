@@ -3,8 +3,9 @@
 
 /* Work ranges. Each thread has a range of adjacent small chunks that no thread has claimed. A
  * thread claims chunks from the left end of its range and joins adjacent chunks into one. A thread
- * whose range is empty takes the right half of the largest range. Therefore the text has few chunk
- * boundaries, and all threads finish at about the same time. The merger has the leftmost range. */
+ * whose range is empty takes the right part of the range that would last longest: half of it if
+ * both threads are equally fast. Therefore the text has few chunk boundaries, and all threads
+ * finish at about the same time. The merger has the leftmost range. */
 
 #include <hpar/status.h>
 #include <stdatomic.h>
@@ -13,10 +14,16 @@
 
 enum { HP_CACHE_LINE = 64 };
 
-/* [low half, high half) of the word; empty where low >= high. */
+/* The speed of the fastest thread. */
+enum { HP_FULL_SPEED = 1024 };
+
 typedef struct hp_work_range {
-  _Atomic uint64_t word;
-  char padding[HP_CACHE_LINE - sizeof(uint64_t)];
+  _Atomic uint64_t word; /* chunks [low half, high half); empty where low >= high */
+  uint32_t capacity;     /* the speed of the thread by its processor, at least 1: sizes the range */
+  uint32_t speed;        /* the same, but measured if possible: sizes parts that are taken */
+  uint32_t measured;     /* work of the thread in 1024 ns, mean over earlier jobs */
+  uint32_t jobs;         /* that count in `measured` */
+  char padding[HP_CACHE_LINE - sizeof(uint64_t) - 4 * sizeof(uint32_t)];
 } hp_work_range;
 
 typedef struct hp_work_ranges {
@@ -25,7 +32,8 @@ typedef struct hp_work_ranges {
   unsigned capacity; /* allocated ranges */
 } hp_work_ranges;
 
-/* Allocates one range per thread. Returns HPAR_OK or HPAR_ERROR_MEMORY. */
+/* Allocates one range per thread, and gives all threads the same speed. Returns HPAR_OK or
+ * HPAR_ERROR_MEMORY. */
 hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads);
 void hp_work_ranges_close(hp_work_ranges *ranges);
 

@@ -61,16 +61,14 @@ void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t le
 /* Returns the size of small chunks, which threads join when they claim them. */
 size_t hp_shared_size(size_t length, unsigned threads);
 
-/* Returns the work of the first `threads` threads, one of which is the merger. */
-static inline uint32_t hp_shares(unsigned threads) {
-  enum { MERGER = 11, WORKER = 10 };
-  return MERGER + WORKER * (threads - 1);
-}
+/* Returns the work of a thread, compared with other threads on equal processors. Thread 0 is the
+ * merger. */
+static inline uint32_t hp_share(unsigned thread) { return thread ? 10 : 11; }
 
 /* Returns the bytes of text that the merger parses itself. It parses faster than a worker, because
  * it neither checks nor logs assumptions. */
 static inline size_t hp_merger_share(size_t length, unsigned threads) {
-  return (size_t)((uint64_t)length * hp_shares(1) / hp_shares(threads));
+  return (size_t)((uint64_t)length * hp_share(0) / (hp_share(0) + hp_share(1) * (threads - 1)));
 }
 
 /* Returns the chunk size for arriving input, of which `available` bytes are there. */

@@ -23,7 +23,13 @@ void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t lengt
   }
 }
 
-size_t hp_work_place(const hp_work_estimate *estimate, uint32_t part, uint32_t whole) {
+uint64_t hp_work_until(const hp_work_estimate *estimate, size_t place) {
+  size_t sample = place / estimate->distance;
+  if (sample > estimate->count) sample = estimate->count;
+  return sample ? (uint64_t)estimate->until[sample - 1] * estimate->distance : 0;
+}
+
+size_t hp_work_place(const hp_work_estimate *estimate, uint64_t part, uint64_t whole) {
   if (!estimate->count) return (size_t)((uint64_t)estimate->length * part / whole);
   uint64_t wanted = (uint64_t)estimate->until[estimate->count - 1] * part / whole;
   uint32_t low = 0, high = estimate->count;

@@ -17,8 +17,11 @@ typedef struct hp_work_estimate {
 
 void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
 
+/* Returns the work in the text up to `place`, in the unit of a byte without tags. */
+uint64_t hp_work_until(const hp_work_estimate *estimate, size_t place);
+
 /* Returns the place that divides the work part : whole - part. Requires: part <= whole, and
  * whole > 0. */
-size_t hp_work_place(const hp_work_estimate *estimate, uint32_t part, uint32_t whole);
+size_t hp_work_place(const hp_work_estimate *estimate, uint64_t part, uint64_t whole);
 
 #endif

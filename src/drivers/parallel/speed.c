@@ -1,0 +1,66 @@
+#include "drivers/parallel/speed.h"
+
+#include "platform/affinity.h"
+
+enum { MIN_WORK = 64 << 10, MIN_JOBS = 4, MEMORY = 8, UNIT_NS = 1024, MIN_SPEED = 32 };
+
+/* Sets the speeds by the processors to which the threads are bound. */
+static void set_by_capacity(hp_work_ranges *ranges) {
+  const hp_processors *found = hp_allowed_processors();
+  for (unsigned t = 0; found && t < ranges->threads; t++)
+    ranges->of_thread[t].capacity = ranges->of_thread[t].speed = found->capacity[t % found->count];
+}
+
+/* Sets the speeds by earlier jobs, unless some thread has too few of them. */
+static void set_by_measurement(hp_work_ranges *ranges) {
+  uint32_t most = 0;
+  for (unsigned t = 0; t < ranges->threads; t++) {
+    const hp_work_range *range = &ranges->of_thread[t];
+    if (range->jobs < MIN_JOBS) return;
+    if (range->measured > most) most = range->measured;
+  }
+  for (unsigned t = 0; most && t < ranges->threads; t++) {
+    uint64_t speed = (uint64_t)ranges->of_thread[t].measured * HP_FULL_SPEED / most;
+    ranges->of_thread[t].speed = speed < MIN_SPEED ? MIN_SPEED : (uint32_t)speed;
+  }
+}
+
+void hp_speed_set(hp_job *job) {
+  hp_work_ranges *ranges = &job->queue->ranges;
+  if (!hp_is_pooled(job)) return;
+  if (job->config.executor.bind) set_by_capacity(ranges);
+  set_by_measurement(ranges);
+}
+
+/* Adds a job to the mean. */
+static void add_measurement(hp_work_range *range, uint64_t work, uint64_t nanoseconds) {
+  if (work < MIN_WORK || nanoseconds < UNIT_NS) return;
+  uint64_t speed = work * UNIT_NS / nanoseconds;
+  if (speed > UINT32_MAX / MEMORY) return;
+  if (range->jobs < MEMORY) range->jobs++;
+  range->measured = (uint32_t)(((uint64_t)range->measured * (range->jobs - 1) + speed) / range->jobs);
+}
+
+/* Returns the work of the thread in the finished job. */
+static uint64_t work_of(const hp_job *job, unsigned thread) {
+  const hp_work_estimate *estimate = &job->team->work;
+  uint32_t published = hp_published_chunks(job->queue);
+  uint64_t work = 0;
+  for (uint32_t i = 0; i < published; i += hp_chunk_span(hp_chunk_at(job->queue, i))) {
+    const hp_chunk *c = hp_chunk_at(job->queue, i);
+    unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
+    if ((owner ? owner - 1 : 0) != thread || c->limit <= c->cut) continue;
+    work += hp_work_until(estimate, c->limit) - hp_work_until(estimate, c->cut);
+  }
+  return work;
+}
+
+void hp_speed_measure(hp_job *job) {
+  const hp_team *team = job->team;
+  hp_work_range *of_thread = job->queue->ranges.of_thread;
+  uint64_t idle = job->wait_ns + job->counters->merge_ns;
+  if (!job->is_estimated || !job->merger.done || team->has_late_threads || job->rescued) return;
+  if (job->busy_ns > idle) add_measurement(&of_thread[0], work_of(job, 0), job->busy_ns - idle);
+  for (unsigned t = 1; t < job->threads; t++)
+    add_measurement(&of_thread[t], work_of(job, t), team->workers[t]->nanoseconds);
+}

@@ -1,0 +1,236 @@
+/* Checks the capacities of processors, the work ranges of threads of unequal speed, and parses on
+ * such threads: each chunk is claimed once, faster threads get and take more, and the tree is the
+ * sequential one. The affinity of the process and its clock decide nothing here. */
+
+#include "check.h"
+#include "drivers/parallel/chunk_queue.h"
+#include "platform/capacity.h"
+#include "support/buffer.h"
+#include "support/compare.h"
+#include "support/random.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 8, CHUNKS = 500, ROUNDS = 200, TEXT_BYTES = 300000, CHUNK_BYTES = 4096 };
+
+static unsigned below(random_state *random, size_t limit) { return (unsigned)random_below(random, limit); }
+
+/*** capacities ***/
+
+static char root[] = "/tmp/hpar-speed.XXXXXX";
+
+static void put(const char *folder, const char *name, const char *value) {
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", root, folder);
+  for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+    *at = 0;
+    mkdir(path, 0700);
+  }
+  mkdir(path, 0700);
+  snprintf(path, sizeof path, "%s/%s/%s", root, folder, name);
+  FILE *file = fopen(path, "w");
+  if (!CHECK(file)) return;
+  fputs(value, file);
+  fclose(file);
+}
+
+static void remove_root(void) {
+  static const char *const paths[] = {"cpu0/cpu_capacity",
+                                      "cpu1/cpu_capacity",
+                                      "cpu0/cpufreq/cpuinfo_max_freq",
+                                      "cpu1/cpufreq/cpuinfo_max_freq",
+                                      "cpu0/cpufreq",
+                                      "cpu1/cpufreq",
+                                      "cpu0",
+                                      "cpu1",
+                                      ""};
+  char path[256];
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    snprintf(path, sizeof path, "%s/%s", root, paths[i]);
+    remove(path);
+  }
+}
+
+/* Checks the capacities of processors 0 and 1. Without a source, `first` is 0. */
+static void check_capacities(const char *listed, unsigned first, unsigned second) {
+  static const uint16_t processors[] = {0, 1};
+  uint16_t capacity[2] = {0, 0};
+  CHECK_EQ(hp_read_capacities(root, listed, processors, 2, capacity), first != 0);
+  CHECK_EQ(capacity[0], first);
+  CHECK_EQ(capacity[1], second);
+}
+
+static void check_sources(void) {
+  if (!CHECK(mkdtemp(root))) return;
+  check_capacities(NULL, 0, 0);
+  check_capacities("", 0, 0);
+  check_capacities("1024", 0, 0);
+  check_capacities("1024,x", 0, 0);
+  check_capacities("1024,0", 0, 0);
+  check_capacities("5,20,7", 256, 1024);
+  check_capacities("1,1000000", HP_MIN_CAPACITY, 1024);
+  check_capacities("3,99999999999999999999", 0, 0);
+  put("cpu0/cpufreq", "cpuinfo_max_freq", "1800000\n");
+  check_capacities(NULL, 0, 0); /* the other processor has none */
+  put("cpu1/cpufreq", "cpuinfo_max_freq", "2400000\n");
+  check_capacities(NULL, 768, 1024);
+  put("cpu0", "cpu_capacity", "1024\n");
+  check_capacities(NULL, 768, 1024);
+  put("cpu1", "cpu_capacity", "446\n");
+  check_capacities(NULL, 1024, 446);
+  check_capacities("1,2", 512, 1024);
+  check_capacities("1", 1024, 446);
+  remove_root();
+}
+
+/*** work ranges ***/
+
+static uint32_t left_of(const hp_work_ranges *ranges, unsigned thread) {
+  uint64_t word = atomic_load(&ranges->of_thread[thread].word);
+  return (uint32_t)(word >> 32) > (uint32_t)word ? (uint32_t)(word >> 32) - (uint32_t)word : 0;
+}
+
+/* Threads of random speed claim chunks in a random order until all are claimed. */
+static void check_claims(random_state *random) {
+  hp_work_ranges ranges = {0};
+  bool claimed[CHUNKS + 1] = {false};
+  unsigned threads = 1 + below(random, MOST_THREADS), count = 0, idle = 0;
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, threads), HPAR_OK)) return;
+  uint32_t low = 1;
+  for (unsigned t = 0; t < threads; t++) {
+    uint32_t high = t + 1 == threads ? CHUNKS + 1 : low + below(random, CHUNKS + 2 - low);
+    hp_work_range_set(&ranges, t, low, high);
+    ranges.of_thread[t].speed = 1 + below(random, HP_FULL_SPEED);
+    low = high;
+  }
+  while (count < CHUNKS && idle < 100 * MOST_THREADS) {
+    unsigned thread = below(random, threads);
+    uint32_t chunk = hp_work_range_claim(&ranges, thread);
+    idle = chunk ? 0 : idle + 1;
+    for (uint32_t joined = chunk ? 1 : 0; joined;
+         chunk += joined, joined = hp_work_range_extend(&ranges, thread, chunk, 3))
+      for (uint32_t i = 0; i < joined; i++, count++) {
+        if (!CHECK(chunk + i <= CHUNKS && !claimed[chunk + i])) break;
+        claimed[chunk + i] = true;
+      }
+  }
+  for (unsigned t = 0; t < threads; t++) count += left_of(&ranges, t);
+  CHECK_EQ(count, CHUNKS);
+  hp_work_ranges_close(&ranges);
+}
+
+/* Returns how many of 100 chunks of a thread another one takes. */
+static uint32_t taken(uint32_t speed, uint32_t others) {
+  hp_work_ranges ranges = {0};
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, 2), HPAR_OK)) return 0;
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 1, 1, 101);
+  ranges.of_thread[0].speed = speed;
+  ranges.of_thread[1].speed = others;
+  hp_work_range_claim(&ranges, 0);
+  uint32_t left = left_of(&ranges, 1);
+  hp_work_ranges_close(&ranges);
+  return 100 - left;
+}
+
+/* A thread takes from the range that would last longest, not from the largest one. */
+static void check_choice(void) {
+  hp_work_ranges ranges = {0};
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, 3), HPAR_OK)) return;
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 1, 1, 61);
+  hp_work_range_set(&ranges, 2, 61, 101);
+  ranges.of_thread[2].speed = HP_FULL_SPEED / 2;
+  uint32_t chunk = hp_work_range_claim(&ranges, 0);
+  CHECK(chunk >= 61);
+  CHECK_EQ(left_of(&ranges, 1), 60);
+  hp_work_ranges_close(&ranges);
+}
+
+/* Divides a text among threads. Each gets a part in proportion to its capacity, within a chunk and
+ * the merger's larger share. */
+static void check_shares(random_state *random) {
+  hp_chunk_queue queue = {0};
+  buffer text = {0};
+  while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
+  unsigned threads = 2 + below(random, MOST_THREADS - 1);
+  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, HP_CUT_SMART};
+  hp_work_estimate work;
+  hp_estimate_work(&work, text.bytes, text.length);
+  for (int estimated = 0; estimated < 2; estimated++) {
+    hp_chunk_queue_reset(&queue);
+    queue.by_range = true;
+    if (!CHECK_EQ(hp_work_ranges_open(&queue.ranges, threads), HPAR_OK) || !CHECK(hp_chunk_queue_divide(&queue, &cuts)))
+      break;
+    double whole = 0, share[MOST_THREADS];
+    for (unsigned t = 0; t < threads; t++) {
+      queue.ranges.of_thread[t].capacity = 100 + below(random, HP_FULL_SPEED - 100);
+      whole += share[t] = (double)hp_share(t) * queue.ranges.of_thread[t].capacity;
+    }
+    hp_chunk_queue_share(&queue, estimated ? &work : NULL, text.length);
+    uint32_t sum = 0, slack = estimated ? 4 : 2;
+    for (unsigned t = 0; t < threads; t++) {
+      double expected = hp_even_chunks(&cuts) * share[t] / whole;
+      uint32_t got = left_of(&queue.ranges, t);
+      CHECK(got + slack >= expected && got <= expected + slack);
+      sum += got;
+    }
+    CHECK_EQ(sum, hp_even_chunks(&cuts) - 1);
+  }
+  hp_chunk_queue_close(&queue);
+  buffer_free(&text);
+}
+
+/*** parses ***/
+
+static const char *const units[] = {"<p>text</p>", "<div><b>x</b>", "<table><td>y",
+                                    "</div>",      "<!-- <p> -->",  "<script>if (a) b = '<p>';</script>"};
+
+/* Parses with bound threads. HPAR_CPU_CAPACITY gives them unequal capacities. */
+static void check_parses(random_state *random) {
+  hpar_parser *parser = NULL;
+  hpar_document *sequential = NULL, *parallel = NULL;
+  if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&sequential) && !hpar_document_create(&parallel)))
+    return;
+  buffer text = {0}, expected = {0}, got = {0};
+  for (int i = 0; i < 2; i++) {
+    buffer_clear(&text);
+    while (text.length < TEXT_BYTES) buffer_text(&text, RANDOM_OF(random, units));
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+    CHECK_EQ(hpar_parse(parser, &options, text.bytes, text.length, sequential, NULL), HPAR_OK);
+    buffer_clear(&expected);
+    CHECK(compare_dump(sequential, &expected));
+    for (unsigned threads = 2; threads <= 3; threads++) {
+      options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
+                               .parallel = {.affinity = HPAR_AFFINITY_CORES}};
+      CHECK_EQ(hpar_parse(parser, &options, text.bytes, text.length, parallel, NULL), HPAR_OK);
+      buffer_clear(&got);
+      CHECK(compare_dump(parallel, &got));
+      CHECK(got.length == expected.length && !memcmp(got.bytes, expected.bytes, got.length));
+    }
+  }
+  buffer_free(&text);
+  buffer_free(&expected);
+  buffer_free(&got);
+  hpar_document_destroy(sequential);
+  hpar_document_destroy(parallel);
+  hpar_parser_destroy(parser);
+}
+
+int main(void) {
+  setenv("HPAR_CPU_CAPACITY", "300,1024,40,700,1024,512,1,90", 1);
+  random_state random = {22};
+  check_sources();
+  for (int i = 0; i < ROUNDS; i++) check_claims(&random);
+  CHECK_EQ(taken(1024, 1024), 50);
+  CHECK_EQ(taken(1024, 512), 67);
+  CHECK_EQ(taken(512, 1024), 34);
+  CHECK_EQ(taken(1, 1024), 0);
+  CHECK_EQ(taken(1024, 1), 100);
+  check_choice();
+  for (int i = 0; i < 20; i++) check_shares(&random);
+  if (compare_possible()) check_parses(&random);
+  return check_report();
+}
