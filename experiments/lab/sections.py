@@ -9,7 +9,7 @@ from .store import Store
 # The order of the paper, then the results that it does not have.
 ORDER = ["table1-parse-share", "table2-hazards", "table3-insertion-mode", "state-distribution", "table4-accuracy", "audit",
          "table5-platforms", "fig3-naive-pipeline", "fig7-8-list", "fig10-script-scope", "fig11-speedup",
-         "fig12-scalability", "work-span", "fig13-pipeline", "contention", "contention-by-others", "late-threads", "fig14-buffer", "costs", "peers", "strategies", "many",
+         "fig12-scalability", "work-span", "fig13-pipeline", "contention", "contention-by-others", "late-threads", "asymmetry", "fig14-buffer", "costs", "peers", "strategies", "many",
          "break-even", "linear", "small-documents", "rewriter", "rewriter-parallel", "crawl-scale", "script-speedup", "resource-discovery", "memory", "hostile", "complexity",
          "stand-ins"]
 
