@@ -185,8 +185,8 @@ static void check_shares(random_state *random) {
 
 /*** parses ***/
 
-static const char *const units[] = {"<p>text</p>", "<div><b>x</b>", "<table><td>y",
-                                    "</div>",      "<!-- <p> -->",  "<script>if (a) b = '<p>';</script>"};
+static const char *const units[] = {"<p>text</p>", "<div><b>x</b></div>", "<table><td>y</table>",
+                                    "</div>",      "<!-- <p> -->",        "<script>if (a) b = '<p>';</script>"};
 
 /* Parses with bound threads. HPAR_CPU_CAPACITY gives them unequal capacities. */
 static void check_parses(random_state *random) {
