@@ -50,7 +50,7 @@ static bool check_frame(const hpar_rewriter *r, const hp_rewrite_log *log, const
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->shadow.builder;
   if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
-  if (b->ignore_lf && seg->end > seg->start) return false;
+  if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
   return check_frame(r, log, seg) && first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
 }
 

@@ -46,7 +46,7 @@ struct hp_rewrite_team {
   size_t begin, chunk_size; /* the first chunk begins at `begin` */
   uint32_t count;
   _Atomic(const hp_encoding *) encoding;
-  _Atomic bool is_certain;
+  _Atomic bool is_certain, frameset_ok;
   hpar_quirks quirks;
   _Atomic uint32_t next, merged; /* the next chunk to claim; the chunk that the merger is in */
   _Atomic bool stops;
@@ -93,6 +93,7 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   chunk->encoding = atomic_load(&t->encoding);
   chunk->is_certain = atomic_load(&t->is_certain);
   chunk->quirks = t->quirks;
+  chunk->frameset_ok = atomic_load(&t->frameset_ok);
   for (uint32_t i = 0; i < 2 * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
@@ -129,6 +130,7 @@ static void publish(team *t) {
   const hpar_rewriter *r = t->merger;
   atomic_store(&t->encoding, r->encoding);
   atomic_store(&t->is_certain, r->is_certain);
+  atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
   for (uint32_t i = 0; i < 2 * t->words; i++)

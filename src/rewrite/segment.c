@@ -80,6 +80,23 @@ static void forget_records(hpar_rewriter *r) {
   r->free_record = r->open_records = r->mute_depth = r->unmute_after_tag = 0;
 }
 
+/* Makes the assumptions of most tags in advance, so that the fused loop reads the first tag. */
+static void assume_in_advance(hpar_rewriter *r) {
+  enum { QUESTIONS = 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HPAR_ASSUME_NO_LI | 1u << HPAR_ASSUME_NO_DD_DT |
+                     1u << HPAR_ASSUME_FORMATTING_CLEAN | 1u << HPAR_ASSUME_NO_FORMATTING |
+                     1u << HPAR_ASSUME_TOP_NOT_IMPLIED };
+  hp_outer_context *outer = &r->speculation->outer;
+  hp_builder *b = &r->shadow.builder;
+  if (outer->now.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
+  if (outer->base_mode == HP_IN_BODY) {
+    outer->now.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
+    b->assumed = outer->confident & QUESTIONS;
+  } else if (outer->base_mode == HP_IN_TABLE_BODY || outer->base_mode == HP_IN_ROW) {
+    outer->now.modes = 1u << outer->base_mode;
+  }
+  b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+}
+
 /* Begins a segment on the predicted outer context. */
 void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
   hp_speculation *p = r->speculation;
@@ -91,6 +108,8 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->first_piece = p->log->piece_count;
   hp_shadow_begin_segment(&r->shadow, mode, ns);
+  r->shadow.builder.frameset_ok = p->log->frameset_ok;
+  assume_in_advance(r);
   if (words) {
     memcpy(p->bits, p->bits + (p->knows_next ? 8 : 2) * words, 2 * words * sizeof *p->bits);
     p->knows_next = false;

@@ -60,8 +60,8 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   if (row) p->outer.fostered = false;
   r->stats.tags--;
   hp_speculation_end_segment(r, r->token_start, NULL);
-  hp_speculation_begin_segment(r, r->token_start, mode, ns);
   p->outer.confident = confident;
+  hp_speculation_begin_segment(r, r->token_start, mode, ns);
   p->now.split_name = t->name;
   p->now.split_end = r->token_end;
   r->stats.tags = 1;
@@ -310,6 +310,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   log->encoding = chunk->encoding;
   log->is_certain = chunk->is_certain;
   log->quirks = chunk->quirks;
+  log->frameset_ok = chunk->frameset_ok;
   const hp_speculation kept = *p;
   *p = (hp_speculation){.log = log,
                         .limit = input->position + chunk->limit,

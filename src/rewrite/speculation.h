@@ -63,6 +63,7 @@ typedef struct hp_rewrite_log {
   const hp_encoding *encoding; /* that the worker assumes */
   bool is_certain;
   hpar_quirks quirks;
+  bool frameset_ok;
 } hp_rewrite_log;
 
 typedef struct hp_speculation {
@@ -102,6 +103,7 @@ typedef struct hp_rewrite_chunk {
   const hp_encoding *encoding;
   bool is_certain;
   hpar_quirks quirks;
+  bool frameset_ok;    /* the "frameset-ok" flag */
   hp_bits *prediction; /* child and heir bits of the outer frame */
   hp_rewrite_log log;
 } hp_rewrite_chunk;

@@ -163,7 +163,7 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   if (hp_is_table_mode(b->mode) && !has(b, HP_TABLE)) return true;
   switch (t->name) {
     case HP_FORM: return !b->form_known;
-    case HP_P: return !found && !higher(scope, b->last[HP_BUTTON]);
+    case HP_P: return !found && !higher(scope, b->last[HP_BUTTON]) && !(b->assumed & P);
     case HP_LI: return !found && !higher(scope, higher(b->last[HP_OL], b->last[HP_UL]));
     case HP_ANY_HEADING:
       for (hp_atom name = HP_H1; name <= HP_H6; name++)
