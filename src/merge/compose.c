@@ -82,7 +82,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   if (first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
     outer->now = before;
     b->assumed = assumed;
-    memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+    hp_forget_assumed_names(b);
     return false;
   }
   /* The mode may be that of the outer context. Then it must be one of the segment's modes. */

@@ -7,6 +7,7 @@
 #include "platform/pool.h"
 #include "rewrite/speculation.h"
 #include "speculation/cuts/cut.h"
+#include "speculation/start/prescan.h"
 
 #include <hpar/stats.h>
 #include <sched.h>
@@ -43,6 +44,7 @@ struct hp_rewrite_team {
   /* The current window. */
   hpar_rewriter *merger;
   hp_speculation_input input;
+  hp_prescan prescan;
   size_t begin, chunk_size; /* the first chunk begins at `begin` */
   uint32_t count;
   _Atomic(const hp_encoding *) encoding;
@@ -238,6 +240,7 @@ void hp_rewrite_team_destroy(team *t) {
   hp_free(t->slots);
   hp_free((void *)t->prediction);
   hp_free(t->learned);
+  hp_prescan_close(&t->prescan);
   hp_free(t);
 }
 
@@ -299,7 +302,8 @@ static bool prepare_team(hpar_rewriter *r) {
 static void begin_window(team *t, hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   t->merger = r;
-  t->input = (hp_speculation_input){r, s->begin, (size_t)(s->end - s->begin), s->position};
+  t->input = (hp_speculation_input){r, s->begin, (size_t)(s->end - s->begin), s->position, &t->prescan};
+  hp_prescan_begin(&t->prescan);
   t->begin = offset_of(r);
   size_t length = t->input.length - t->begin, size = t->division.chunk_size;
   if (!size) {

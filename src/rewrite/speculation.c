@@ -219,14 +219,16 @@ static const char *find_start(const hp_speculation_input *input, const hp_rewrit
   const char *cut = input->window + chunk->cut, *end = input->window + chunk->limit;
   /* More text makes few predictions better, and its search can take longer than the chunk. */
   enum { BEFORE = 256 << 10, AFTER = 64 << 10 };
-  size_t from = chunk->cut > BEFORE ? chunk->cut - BEFORE : 0, left = input->length - chunk->limit;
+  bool reads_all = input->prescan && input->length < UINT32_MAX - AFTER;
+  size_t from = !reads_all && chunk->cut > BEFORE ? chunk->cut - BEFORE : 0, left = input->length - chunk->limit;
   size_t length = chunk->limit - from + (left < AFTER ? left : AFTER);
   const hp_request request = {
       .text = input->window + from, .length = length, .more = true, .scripting = r->options.scripting};
   const hp_predictor_input given = {.request = &request,
                                     .cut = (uint32_t)(chunk->cut - from),
                                     .limit = (uint32_t)(chunk->limit - from),
-                                    .reach = (uint32_t)(chunk->limit - from)};
+                                    .reach = (uint32_t)(chunk->limit - from),
+                                    .prescan = reads_all ? input->prescan : NULL};
   hp_predict_by_lookback(&given, state);
   if (state->inside == HP_INSIDE_COMMENT) {
     const char *close = memmem(cut, (size_t)(end - cut), "-->", 3);

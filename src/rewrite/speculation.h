@@ -95,6 +95,7 @@ typedef struct hp_speculation_input {
   const char *window;          /* begins at `position` in the input */
   size_t length;
   uint64_t position;
+  struct hp_prescan *prescan; /* of the window; NULL: none */
 } hp_speculation_input;
 
 /* A chunk of a worker. */

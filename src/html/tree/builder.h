@@ -240,7 +240,14 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */
   uint8_t ark_assumed[HP_FORMATTING_NAMES];
+  bool a_assumed; /* both assumptions about an <a> as first entry of the list were made since then */
 } hp_builder;
+
+/* Forgets the assumptions about names. */
+static inline void hp_forget_assumed_names(hp_builder *b) {
+  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+  b->a_assumed = false;
+}
 
 /* Returns where the builder notes the highest index of this name. */
 static inline uint32_t *hp_last_slot(const hp_builder *b, hp_atom name) {

@@ -38,7 +38,7 @@ void hp_shadow_begin_segment(hp_shadow *s, uint8_t mode, uint8_t ns) {
   b->form_known = false;
   b->assumed = 0;
   b->misnested = false;
-  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+  hp_forget_assumed_names(b);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
 }
 

@@ -32,7 +32,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   b->node_count = 0;
   b->assumed = 0;
   b->misnested = false;
-  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+  hp_forget_assumed_names(b);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->outer.base_mode = base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
@@ -128,7 +128,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->assumed = s->questions;
   b->misnested = true; /* a composed segment has runs of other workers */
   s->ark_known = false;
-  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+  hp_forget_assumed_names(b);
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
