@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/short_name.h"
 #include "base/vector.h"
-#include "rewrite/state.h"
+#include "rewrite/speculation.h"
 
 #include <string.h>
 

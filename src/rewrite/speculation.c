@@ -74,7 +74,7 @@ static void set_raw_text(hpar_rewriter *r) {
     hp_scanner_set_content(&r->scanner, hp_content_of(r->tag.name, r->options.scripting), r->tag.name);
 }
 
-bool hp_speculation_take_tag(hpar_rewriter *r) {
+bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
   hp_disposition disposition = p->outer.disposition;
   hp_token token = token_of(&r->tag);
@@ -119,8 +119,7 @@ static bool may_match_any(hpar_rewriter *r) {
 
 void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HPAR_HAZARD_UNFORESEEN; }
 
-bool hp_speculation_defers_tag(hpar_rewriter *r) {
-  if (r->tag.is_end) return false;
+bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   bool declares = !r->is_certain && r->tag.name == HP_META;
   if (!declares && (!r->speculation->deferring || !may_match_any(r))) return false;
   hp_token token = token_of(&r->tag);
@@ -150,8 +149,6 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) {
   memset(r->seen, true, sizeof r->seen); /* the rest of the text is the merger's */
 }
 
-void hp_speculation_run(hpar_rewriter *r) { r->speculation->outer.now.tokens++; }
-
 /* Skips raw text that the merger processes. Returns false at the end of the input. */
 static bool skip_raw_text(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
@@ -173,7 +170,7 @@ static void check_mode(hpar_rewriter *r) {
     p->outer.poisoned = HPAR_HAZARD_UNFORESEEN;
 }
 
-bool hp_speculation_goes_on(hpar_rewriter *r) {
+bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
   hp_builder *b = &r->shadow.builder;
   bool is_inside = !hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT; /* a token */
@@ -285,6 +282,7 @@ static hpar_status run_chunk(void *argument) {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   open_bits(r, run->chunk);
   open_deferring(r);
+  p->may_defer = p->deferring || !r->is_certain;
   s->begin = run->input->window;
   s->position = run->input->position;
   /* A token that ends long after the chunk is the merger's. */

@@ -76,6 +76,7 @@ typedef struct hp_speculation {
   uint32_t first_piece, first_record;
   bool seeks; /* the next segment begins after this token */
   bool has_ended;
+  bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
   /* The predicted frame of this segment; the prediction for later ones; the bits read; the sets of
    * `watch`; the frame of the next segment, if `knows_next`. */
@@ -123,6 +124,48 @@ void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_to
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
 
 /*** speculation.c ***/
+
+#if HPAR_PARALLEL
+/* The tag is not local, and ends or divides the segment. */
+bool hp_speculation_take_outer_tag(hpar_rewriter *rewriter);
+/* The shadow has processed the tag, or leaves it to the merger. Returns false if the loop must not
+ * process the rest of the tag. */
+static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
+  hp_outer_context *outer = &r->speculation->outer;
+  if (outer->disposition != HP_DISPOSITION_LOCAL) return hp_speculation_take_outer_tag(r);
+  outer->now.tokens++;
+  return true;
+}
+/* Leaves a start tag to the merger, if a rule or the encoding requires that. */
+bool hp_speculation_defers_start_tag(hpar_rewriter *rewriter);
+/* Returns true if the tag is left to the merger before the shadow has seen it. */
+static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
+  return r->speculation->may_defer && !r->tag.is_end && hp_speculation_defers_start_tag(r);
+}
+/* The same for a text of one kind. */
+void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+/* An element matches a rule of the merger: the segment is unusable. */
+void hp_speculation_give_up(hpar_rewriter *rewriter);
+/* The fused loop has processed tags or text. */
+static inline void hp_speculation_run(hpar_rewriter *r) { r->speculation->outer.now.tokens++; }
+/* Processes the end of a segment or of the chunk, if it is here. Returns false at the end of the
+ * chunk. */
+bool hp_speculation_goes_on_outside(hpar_rewriter *rewriter);
+/* An event is processed. Returns false at the end of the worker's chunk. */
+static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
+  const hp_speculation *p = r->speculation;
+  if (!r->shadow.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->limit)
+    return hp_speculation_goes_on_outside(r);
+  return !p->stops || !atomic_load_explicit(p->stops, memory_order_relaxed);
+}
+#else
+static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
+static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
+static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
+static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
+static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
+static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
+#endif
 
 /* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
  */

@@ -303,33 +303,8 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns)
 void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 
-/*** speculation.c ***/
-
-#if HPAR_PARALLEL
 /* Returns true for the rewriter of a worker. */
-static inline bool hp_speculates(const hpar_rewriter *r) { return r->speculation != NULL; }
-/* The shadow has processed the tag, or leaves it to the merger. Returns false if the loop must not
- * process the rest of the tag. */
-bool hp_speculation_take_tag(hpar_rewriter *rewriter);
-/* Returns true if the tag is left to the merger before the shadow has seen it. */
-bool hp_speculation_defers_tag(hpar_rewriter *rewriter);
-/* The same for a text of one kind. */
-void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
-/* An element matches a rule of the merger: the segment is unusable. */
-void hp_speculation_give_up(hpar_rewriter *rewriter);
-/* The fused loop has processed tags or text. */
-void hp_speculation_run(hpar_rewriter *rewriter);
-/* An event is processed. Returns false at the end of the worker's chunk. */
-bool hp_speculation_goes_on(hpar_rewriter *rewriter);
-#else
-static inline bool hp_speculates(const hpar_rewriter *r) { return (void)r, false; }
-static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
-static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
-static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
-static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
-static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
-#endif
+static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->speculation != NULL; }
 
 /*** ends.c ***/
 

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/short_name.h"
 #include "html/tokenizer/probe.h"
-#include "rewrite/state.h"
+#include "rewrite/speculation.h"
 
 #include <string.h>
 
