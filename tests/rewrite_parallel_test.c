@@ -212,6 +212,68 @@ static void test_cuts(void) {
   }
 }
 
+/*** conditions ***/
+
+static hpar_rules *make_attribute_rules(unsigned count) {
+  static const char *const given[] = {"div > p", "ul > li",    "div > *", "p > b",         "tr > td", "div > [class]",
+                                      "b > b",   ":is(div>p)", "* > a",   "div>p, ul > p", "li > ul", "* > td > b"};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (unsigned i = 0; i < count; i++) {
+    const hpar_action *action = &all_actions[ACTIONS - 3 + pick(3)];
+    const hpar_rule rule = {HPAR_RULE_INIT, .selector = given[pick(sizeof given / sizeof *given)], .actions = action,
+                            .action_count = 1};
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  }
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
+}
+
+/* Rules for children of unknown elements that edit attributes. */
+static void test_conditions(void) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  for (unsigned i = 0; i < PAGES; i++) {
+    for (unsigned round = 0; round < 16; round++) {
+      hpar_rules *rules = make_attribute_rules(1 + round % 3);
+      size_t length = strlen(pages[i]);
+      rewrite_alone(rules, &options, pages[i], length);
+      for (size_t cut = 1; cut < length; cut++) {
+        hp_rewrite_division division = {
+            .cuts = &cut, .cut_count = 1, .checkpoint_bytes = checkpoints[cut % 2], .is_inline = true};
+        if (!check_division(rules, &options, pages[i], length, &division)) break;
+      }
+      hpar_rules_destroy(rules);
+    }
+  }
+}
+
+/* The parents of the matching elements alternate: no prediction of a parent holds for long. */
+static void test_alternating_parents(void) {
+  static const hpar_action set = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "k", .value = {"v", 1}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "div > p", .actions = &set, .action_count = 1};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hp_rewrite_division division = {.chunk_size = 3000, .is_inline = true};
+  buffer page = {0};
+  hpar_rules *rules;
+  for (unsigned i = 0; i < 300; i++) {
+    buffer_text(&page, i % 2 ? "<section>" : "<div>");
+    for (unsigned k = 0; k < 1 + i * 7 % 30; k++) buffer_text(&page, "<p>some text</p>");
+    buffer_text(&page, i % 2 ? "</section>" : "</div>");
+  }
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  rewrite_alone(rules, &options, page.bytes, page.length);
+  CHECK(expected.stats.matches > 1000);
+  hp_rewrite_counters before = hp_rewriter_counters(parallel);
+  check_division(rules, &options, page.bytes, page.length, &division);
+  hp_rewrite_counters after = hp_rewriter_counters(parallel);
+  CHECK(after.chunks - before.chunks > 20);
+  CHECK((after.rewritten_bytes - before.rewritten_bytes) * 20 < page.length);
+  hpar_rules_destroy(rules);
+  buffer_free(&page);
+}
+
 /*** generated pages ***/
 
 static void test_generated(unsigned from, unsigned count) {
@@ -390,6 +452,8 @@ int main(int argc, char **argv) {
   } else {
     test_options();
     test_cuts();
+    test_conditions();
+    test_alternating_parents();
     test_generated(1, scale(20000));
     test_threads(scale(40));
     test_feeds();

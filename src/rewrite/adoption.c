@@ -47,6 +47,18 @@ static bool check_frame(const hpar_rewriter *r, const hp_rewrite_log *log, const
   return true;
 }
 
+/* Notes the true child bits that the segment has read. */
+static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_bits *learned) {
+  if (!r->rules->needs_frames) return;
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *truth = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
+  const hp_bits *read = log->bits + seg->frame + 2 * words;
+  for (uint32_t w = 0; w < words; w++) {
+    learned[w] |= read[w];
+    learned[words + w] = (learned[words + w] & ~read[w]) | (truth[w] & read[w]);
+  }
+}
+
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->shadow.builder;
   if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
@@ -92,13 +104,29 @@ static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   }
 }
 
+static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
+  for (const hp_piece *piece = log->pieces + from; piece < log->pieces + to; piece++)
+    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+}
+
+/* Resolves the conditions of the segment, and passes on its output. */
 static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_edits *e = &r->edits;
-  if (r->mute_depth) return;
-  for (uint32_t i = seg->pieces; i < seg->pieces + seg->piece_count; i++) {
-    const hp_piece *piece = &log->pieces[i];
-    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+  const hp_bits *child = r->adopted_bits + 2 * (size_t)r->matching.matcher.words;
+  const bool is_muted = r->mute_depth != 0;
+  uint32_t at = seg->pieces;
+  for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
+    const hp_rewrite_condition *c = &log->conditions[i];
+    const bool holds = hp_bit_is_set(child, c->instruction);
+    if (holds) r->stats.matches += c->matches;
+    if (is_muted) continue;
+    put_pieces(r, log, at, c->piece + (holds ? c->piece_count : 0));
+    if (!holds) hp_sink_put(&r->sink, hp_rewriter_at(r, c->start), (size_t)(c->end - c->start));
+    if (holds) e->total += c->edits;
+    at = c->piece + c->piece_count;
   }
+  if (is_muted) return;
+  put_pieces(r, log, at, seg->pieces + seg->piece_count);
   e->copied = seg->mute_depth ? UINT64_MAX : seg->end;
   e->is_muted = seg->mute_depth != 0;
   if (!seg->edits) return;
@@ -154,7 +182,7 @@ static void run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_rewriter_mark(r, seg->start);
 }
 
-size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint64_t *adopted) {
+size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, hp_bits *learned, uint64_t *adopted) {
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
   size_t rewritten = 0;
@@ -165,6 +193,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint64_t *ad
     rewritten += offset_of(r) - from;
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (seg->split_name) run_first_half(r, seg);
+    learn(r, log, seg, learned);
     if (!check_segment(r, log, seg)) continue;
     adopt_segment(r, log, seg);
     ++*adopted;

@@ -344,6 +344,19 @@ static void read_meta(hpar_rewriter *r) {
   r->scanner.has_wide_trails = hp_has_wide_trails(named);
 }
 
+void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
+  hp_rewriter_split_text(r);
+  const hp_rule *setting = find_only_setting(r);
+  if (setting && r->has_spans && has_tag) {
+    set_attribute(r, setting);
+    return;
+  }
+  if (r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
+  open_element(r, insertion, has_tag);
+  run_rules(r, &r->element);
+  apply_element(r, &r->element);
+}
+
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   hpar_rewriter *r = context;
   const hp_shadow_insertion insertion = *given;
@@ -355,15 +368,7 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   if (!is_read && !r->rules->needs_frames) return;
   const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
   bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
+  if (hp_speculates(r) && has_tag && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, &insertion);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
-  hp_rewriter_split_text(r);
-  const hp_rule *setting = find_only_setting(r);
-  if (setting && r->has_spans && has_tag) {
-    set_attribute(r, setting);
-    return;
-  }
-  if (r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
-  open_element(r, &insertion, has_tag);
-  run_rules(r, &r->element);
-  apply_element(r, &r->element);
+  hp_rewriter_apply_rules(r, &insertion, has_tag);
 }

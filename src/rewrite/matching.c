@@ -246,7 +246,10 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
 
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
-  if (s->matcher.watch) s->matcher.watch->is_child = s->outer && insertion->parent == s->outer;
+  if (s->matcher.watch) {
+    s->matcher.watch->is_child = s->outer && insertion->parent == s->outer;
+    s->matcher.watch->condition = 0;
+  }
   bool accepts = match_in(s, parent, insertion, attributes);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;
   if (s->rules->skips_tags)

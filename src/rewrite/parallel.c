@@ -37,9 +37,10 @@ struct hp_rewrite_team {
   worker *workers;
   slot *slots;
   uint32_t slot_count;
-  _Atomic hp_bits *prediction; /* child and heir bits of the merger's current node */
+  _Atomic hp_bits *prediction; /* as in a chunk; the heir bits are those of the current node */
   uint32_t prediction_capacity, words;
-  hp_bits *learned; /* the child bits of `prediction`; the sets of `watch` */
+  /* the child bits of `prediction`; the sets of `watch`; the other bits of `prediction` */
+  hp_bits *learned;
   hp_candidate_watch watch;
   /* The current window. */
   hpar_rewriter *merger;
@@ -96,7 +97,7 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   chunk->is_certain = atomic_load(&t->is_certain);
   chunk->quirks = t->quirks;
   chunk->frameset_ok = atomic_load(&t->frameset_ok);
-  for (uint32_t i = 0; i < 2 * t->words; i++)
+  for (uint32_t i = 0; i < 4 * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now();
@@ -135,8 +136,10 @@ static void publish(team *t) {
   atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
-  for (uint32_t i = 0; i < 2 * t->words; i++)
-    atomic_store_explicit(&t->prediction[i], i < t->words ? t->learned[i] : bits[i], memory_order_relaxed);
+  for (uint32_t i = 0; i < 4 * t->words; i++) {
+    hp_bits value = i < t->words ? t->learned[i] : i < 2 * t->words ? bits[i] : t->learned[i + t->words];
+    atomic_store_explicit(&t->prediction[i], value, memory_order_relaxed);
+  }
 }
 
 /* Rewrites a chunk on the true state. */
@@ -174,7 +177,7 @@ static void adopt(team *t, uint32_t number) {
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments;
-  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, &c->adopted_segments);
+  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->learned + 3 * t->words, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
   if (is_closed(t)) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
@@ -258,7 +261,7 @@ static bool make_workers(team *t, unsigned threads) {
 }
 
 static bool make_slots(team *t) {
-  uint32_t count = 2 * t->threads, bits = 2 * t->words;
+  uint32_t count = 2 * t->threads, bits = 4 * t->words;
   if (count > t->slot_count) {
     slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
     if (!slots) return false;
@@ -276,7 +279,7 @@ static bool make_slots(team *t) {
   _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
   if (!prediction) return false;
   t->prediction = prediction;
-  hp_bits *learned = hp_reallocate(t->learned, 2 * bits * sizeof *learned);
+  hp_bits *learned = hp_reallocate(t->learned, (bits + t->words) * sizeof *learned);
   if (!learned) return false;
   t->learned = learned;
   t->prediction_capacity = bits;
@@ -317,7 +320,8 @@ static void begin_window(team *t, hpar_rewriter *r) {
     hp_bits *after = t->learned + t->words;
     hp_matching_find_successors(&r->matching, after);
     memset(t->learned, 0, t->words * sizeof *t->learned);
-    t->watch = (hp_candidate_watch){NULL, NULL, t->learned, after, after + t->words, false};
+    memset(after + 2 * t->words, 0, 2 * t->words * sizeof *after);
+    t->watch = (hp_candidate_watch){.learned = t->learned, .after_child = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;
   }
   for (uint32_t i = 0; i < t->slot_count; i++) {

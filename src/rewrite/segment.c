@@ -11,7 +11,8 @@
 
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
-  log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count = 0;
+  log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
+      log->condition_count = 0;
   log->block_length = 0;
   hp_shadow_log_clear(&log->shadow);
 }
@@ -25,6 +26,7 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_free(log->bits);
   hp_free(log->records);
   hp_free(log->pieces);
+  hp_free(log->conditions);
   hp_free(log->block);
   *log = (hp_rewrite_log){0};
 }
@@ -50,7 +52,7 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
   bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
-  hp_piece *last = log->piece_count > p->first_piece ? &log->pieces[log->piece_count - 1] : NULL;
+  hp_piece *last = log->piece_count > p->joined_piece ? &log->pieces[log->piece_count - 1] : NULL;
   if (!is_input) {
     char *to = extend_block(log, length);
     if (!to) return HPAR_ERROR_MEMORY;
@@ -64,6 +66,37 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
   log->pieces[log->piece_count++] =
       is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
   return HPAR_OK;
+}
+
+static void apply_edits(hpar_rewriter *r, uint64_t position) {
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
+}
+
+void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
+  hp_speculation *p = r->speculation;
+  hp_rewrite_log *log = p->log;
+  hp_matcher *m = &r->matching.matcher;
+  const uint32_t instruction = m->watch->condition - 1;
+  const uint64_t matches = r->stats.matches, edits = r->edits.total;
+  if (r->mute_depth) {
+    hp_speculation_give_up(r);
+    return;
+  }
+  hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
+  apply_edits(r, r->token_start);
+  p->joined_piece = log->piece_count;
+  hp_rewrite_condition condition = {
+      .instruction = instruction, .piece = log->piece_count, .start = r->token_start, .end = r->token_end};
+  hp_set_bit(m->matched, instruction);
+  hp_rewriter_apply_rules(r, insertion, true);
+  apply_edits(r, r->token_end);
+  p->joined_piece = log->piece_count;
+  condition.piece_count = log->piece_count - condition.piece;
+  condition.matches = r->stats.matches - matches;
+  condition.edits = r->edits.total - edits;
+  r->stats.matches = matches;
+  r->edits.total = edits;
+  log->conditions[log->condition_count++] = condition;
 }
 
 /*** segments ***/
@@ -82,9 +115,10 @@ static void forget_records(hpar_rewriter *r) {
 
 /* Makes the assumptions of most tags in advance, so that the fused loop reads the first tag. */
 static void assume_in_advance(hpar_rewriter *r) {
-  enum { QUESTIONS = 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HPAR_ASSUME_NO_LI | 1u << HPAR_ASSUME_NO_DD_DT |
-                     1u << HPAR_ASSUME_FORMATTING_CLEAN | 1u << HPAR_ASSUME_NO_FORMATTING |
-                     1u << HPAR_ASSUME_TOP_NOT_IMPLIED };
+  enum {
+    QUESTIONS = 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HPAR_ASSUME_NO_LI | 1u << HPAR_ASSUME_NO_DD_DT |
+                1u << HPAR_ASSUME_FORMATTING_CLEAN | 1u << HPAR_ASSUME_NO_FORMATTING | 1u << HPAR_ASSUME_TOP_NOT_IMPLIED
+  };
   hp_outer_context *outer = &r->speculation->outer;
   hp_builder *b = &r->shadow.builder;
   if (outer->now.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
@@ -106,12 +140,15 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->outer.base_mode = mode;
   p->outer.poisoned = HPAR_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
-  p->first_piece = p->log->piece_count;
+  p->first_piece = p->joined_piece = p->log->piece_count;
+  p->first_condition = p->log->condition_count;
   hp_shadow_begin_segment(&r->shadow, mode, ns);
   r->shadow.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
   if (words) {
     memcpy(p->bits, p->bits + (p->knows_next ? 8 : 2) * words, 2 * words * sizeof *p->bits);
+    const hp_bits *known = p->bits + 10 * (size_t)words, *values = known + words;
+    for (uint32_t w = 0; w < words && !p->knows_next; w++) p->bits[w] = (p->bits[w] & ~known[w]) | values[w];
     p->knows_next = false;
     memset(p->bits + 4 * words, 0, 2 * words * sizeof *p->bits);
     hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->bits);
@@ -211,10 +248,11 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     save_frames(r, first);
     save_records(r, first);
     now->pieces = p->first_piece;
-    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, end);
+    apply_edits(r, end);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
     now->piece_count = p->log->piece_count - p->first_piece;
-    p->first_piece = p->log->piece_count;
+    now->conditions = p->first_condition;
+    now->condition_count = p->log->condition_count - p->first_condition;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;

@@ -261,15 +261,46 @@ static void open_deferring(hpar_rewriter *r) {
   }
 }
 
+/* Returns true if the rule only edits attributes. */
+static bool edits_only_attributes(const hp_rule *rule) {
+  if (hp_rule_needs_merger(rule)) return false;
+  for (size_t i = 0; i < rule->given.action_count; i++) {
+    hpar_action_kind kind = rule->actions[i].kind;
+    if (rule->actions[i].unit != HPAR_UNIT_ELEMENT || kind < HPAR_ACTION_SET_ATTRIBUTE ||
+        kind > HPAR_ACTION_PREFIX_ATTRIBUTE)
+      return false;
+  }
+  return true;
+}
+
+/* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition). */
+static void find_resolvable(const hpar_rewriter *r, hp_bits *bits) {
+  const hpar_selectors *set = r->matching.matcher.set;
+  memset(bits, 0, r->matching.matcher.words * sizeof *bits);
+  for (uint32_t i = 0; i < set->instructions_count; i++) {
+    uint32_t selector = set->instructions[i].selector;
+    if (selector == HP_SELECT_NONE || set->instructions[i].combinator != HP_COMBINATOR_NONE) continue;
+    if (edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]])) hp_set_bit(bits, i);
+  }
+}
+
 static void open_bits(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
   hp_speculation *p = r->speculation;
   const uint32_t words = words_of(r);
   if (!words) return;
-  hp_grow(&p->bits, &p->bit_capacity, 10 * (size_t)words, &r->unwind);
+  hp_grow(&p->bits, &p->bit_capacity, 14 * (size_t)words, &r->unwind);
   hp_bits *learned = p->bits + 2 * (size_t)words, *read = p->bits + 4 * (size_t)words, *after = read + 2 * words;
   hp_matching_find_successors(&r->matching, after);
   memcpy(learned, chunk->prediction, 2 * words * sizeof *learned);
-  p->watch = (hp_candidate_watch){read, read + words, learned, after, after + words, false};
+  memcpy(p->bits + 10 * (size_t)words, chunk->prediction + 2 * (size_t)words, 2 * words * sizeof *learned);
+  p->watch = (hp_candidate_watch){.child = read,
+                                  .heir = read + words,
+                                  .learned = learned,
+                                  .after_child = after,
+                                  .after_heir = after + words,
+                                  .resolvable = p->bits + 12 * (size_t)words,
+                                  .unknown = p->bits + 13 * (size_t)words};
+  find_resolvable(r, p->bits + 12 * (size_t)words);
   r->matching.matcher.watch = &p->watch;
 }
 

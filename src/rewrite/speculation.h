@@ -23,6 +23,15 @@ typedef struct hp_piece {
   size_t offset, length; /* `offset`: in the block */
 } hp_piece;
 
+/* A start tag that a rule edits if the outer current node has a child bit. Pieces of the log are the
+ * edited tag. The bytes of the input are the tag otherwise. */
+typedef struct hp_rewrite_condition {
+  uint32_t instruction; /* the child bit */
+  uint32_t piece, piece_count;
+  uint64_t start, end;     /* of the tag in the input */
+  uint64_t matches, edits; /* of the edited tag */
+} hp_rewrite_condition;
+
 /* A name that is not in hp_names.fixed; length 0: the name has a fixed atom. */
 typedef struct hp_saved_name {
   uint32_t offset, length;
@@ -37,7 +46,7 @@ typedef struct hp_rewrite_segment {
   hp_shadow_state state;
   /* In `bits`: the predicted child and heir bits of the outer frame, then those that were read. */
   uint32_t frame;
-  uint32_t records, record_count, pieces, piece_count;
+  uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
   uint64_t tags, matches, misplaced;
   uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
   uint32_t depth, mute_depth;
@@ -58,6 +67,8 @@ typedef struct hp_rewrite_log {
   uint32_t record_count, record_capacity;
   hp_piece *pieces;
   uint32_t piece_count, piece_capacity;
+  hp_rewrite_condition *conditions; /* in ascending order */
+  uint32_t condition_count, condition_capacity;
   char *block;
   size_t block_length, block_capacity;
   const hp_encoding *encoding; /* that the worker assumes */
@@ -70,16 +81,18 @@ typedef struct hp_speculation {
   hp_outer_context outer;
   hp_rewrite_log *log;
   hp_rewrite_segment now;
-  uint64_t limit;            /* the end of the chunk */
-  uint32_t checkpoint_bytes; /* the least distance of two ends without a deferred token */
-  const _Atomic bool *stops; /* the results are not needed; NULL: never */
-  uint32_t first_piece, first_record;
-  bool seeks; /* the next segment begins after this token */
+  uint64_t limit;                        /* the end of the chunk */
+  uint32_t checkpoint_bytes;             /* the least distance of two ends without a deferred token */
+  const _Atomic bool *stops;             /* the results are not needed; NULL: never */
+  uint32_t first_piece, first_condition; /* of the segment */
+  uint32_t joined_piece;                 /* the first one that more output may extend */
+  bool seeks;                            /* the next segment begins after this token */
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
   /* The predicted frame of this segment; the prediction for later ones; the bits read; the sets of
-   * `watch`; the frame of the next segment, if `knows_next`. */
+   * `watch`; the frame of the next segment, if `knows_next`; the learned child bits and their
+   * values, see hp_rewrite_chunk; two sets of `watch`. */
   hp_bits *bits;
   bool knows_next;
   uint32_t bit_capacity;
@@ -105,8 +118,10 @@ typedef struct hp_rewrite_chunk {
   const hp_encoding *encoding;
   bool is_certain;
   hpar_quirks quirks;
-  bool frameset_ok;    /* the "frameset-ok" flag */
-  hp_bits *prediction; /* child and heir bits of the outer frame */
+  bool frameset_ok; /* the "frameset-ok" flag */
+  /* Child and heir bits of the outer frame. Then the child bits that segments of earlier chunks have
+   * read, and the last true values of these. */
+  hp_bits *prediction;
   hp_rewrite_log log;
 } hp_rewrite_chunk;
 
@@ -120,6 +135,9 @@ void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t
 /* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
  * unless it is unusable or empty. */
 void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
+/* Writes the edits of the tag whose element matches if the outer current node has a child bit:
+ * `condition` of the matcher's watch. */
+void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
 /* An hpar_write_fn that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
 
@@ -144,6 +162,10 @@ static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
 }
 /* The same for a text of one kind. */
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+/* Returns true if the last element matches if the outer current node has a child bit. */
+static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
+  return r->matching.matcher.watch && r->matching.matcher.watch->condition;
+}
 /* An element matches a rule of the merger: the segment is unusable. */
 void hp_speculation_give_up(hpar_rewriter *rewriter);
 /* The fused loop has processed tags or text. */
@@ -162,6 +184,7 @@ static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
+static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
@@ -176,8 +199,9 @@ void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation
 
 /* Adopts the segments of a chunk on the true state, and rewrites the rest of the chunk. Requires:
  * the window of `merger` is that of the chunk. Adds the number of adopted segments to `*adopted`.
- * Returns the bytes that the merger has rewritten itself. */
-size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint64_t *adopted);
+ * Writes to `learned` the child bits that segments have read, and their true values. Returns the
+ * bytes that the merger has rewritten itself. */
+size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, hp_bits *learned, uint64_t *adopted);
 /* Rewrites up to the first token that ends at `to` in the window or later. */
 void hp_rewriter_scan_until(hpar_rewriter *rewriter, size_t to);
 

@@ -296,6 +296,8 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
+/* Runs the rules that the last step of the matcher found, and applies their edits. */
+void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_shadow_insertion *insertion, bool has_tag);
 /* Returns the attributes of the current tag as the matcher reads them in an element of this
  * namespace, with decoded values. */
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns);

@@ -41,14 +41,21 @@ typedef struct hp_bound_name {
 } hp_bound_name;
 
 /* Notes the candidates that a frame with unknown bits could activate, and what other frames have
- * for such candidates. All sets have `words` words. */
+ * for such candidates. All sets have `words` words.
+ *
+ * If just one compound of a child of the frame's element holds whose instruction the child bits
+ * activate, and this instruction is in `resolvable`, then `condition` is the number of the
+ * instruction, plus 1. It is not in `matched`. Otherwise the child bits are noted. */
 typedef struct hp_candidate_watch {
   /* the noted candidates that child or heir bits activate; NULL: no frame has unknown bits */
   hp_bits *child, *heir;
   hp_bits *learned; /* by candidate: the child bit of the last parent with known bits */
   /* instructions after these combinators */
   const hp_bits *after_child, *after_heir;
-  bool is_child; /* the parent is the element with unknown bits */
+  const hp_bits *resolvable; /* accepting instructions; NULL: no frame has unknown bits */
+  hp_bits *unknown;          /* scratch */
+  uint32_t condition;        /* of the last step; 0: none */
+  bool is_child;             /* the parent is the element with unknown bits */
 } hp_candidate_watch;
 
 /* The selectors together with one document. */

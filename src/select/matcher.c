@@ -192,7 +192,7 @@ static void note_candidates(const hp_matcher *m, const hp_bits *child) {
     hp_bits candidates = m->active[w] & ~m->entries[w], children = candidates & watch->after_child[w];
     if (watch->heir) watch->heir[w] |= candidates & watch->after_heir[w];
     if (watch->is_child)
-      watch->child[w] |= children;
+      watch->unknown[w] = children;
     else
       watch->learned[w] = (watch->learned[w] & ~children) | (child[w] & children);
   }
@@ -212,6 +212,48 @@ static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   return *m->matched & *m->accepts;
 }
 
+/* Keeps the candidates that the sets activate. `unknown` may be NULL. */
+static void keep_active(hp_matcher *m, const hp_bits *child, const hp_bits *heir, const hp_bits *unknown) {
+  for (uint32_t w = 0; w < m->words; w++)
+    m->active[w] &= m->entries[w] | child[w] | heir[w] | (unknown ? unknown[w] : 0);
+}
+
+/* Returns the only instruction whose match depends on the unknown bits, plus 1, if it can be a
+ * condition. Sets the number of all such instructions. */
+static uint32_t find_condition(const hp_matcher *m, uint32_t *count) {
+  const hp_candidate_watch *watch = m->watch;
+  uint32_t found = 0;
+  bool is_resolvable = true;
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits held = m->matched[w] & watch->unknown[w];
+    if (held) found = w * HP_BITS + (uint32_t)__builtin_ctzll(held) + 1;
+    *count += (uint32_t)__builtin_popcountll(held);
+    is_resolvable &= !(held & ~watch->resolvable[w]) && !(m->matched[w] & m->accepts[w] & ~watch->unknown[w]);
+  }
+  return *count == 1 && is_resolvable ? found : 0;
+}
+
+/* Matches a child of the element with unknown bits. Tests the candidates of all these bits first:
+ * most compounds do not hold. */
+static bool match_unknown(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
+  hp_candidate_watch *watch = m->watch;
+  const hp_bits *child = parent->bits, *heir = child + m->words;
+  uint32_t count = 0;
+  keep_active(m, child, heir, watch->unknown);
+  bool accepted = hp_matcher_test(m, parent, s);
+  watch->condition = find_condition(m, &count);
+  if (!count) return accepted;
+  if (watch->condition) {
+    uint32_t i = watch->condition - 1;
+    m->matched[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
+    return false;
+  }
+  for (uint32_t w = 0; w < m->words; w++) watch->child[w] |= watch->unknown[w];
+  find_candidates(m, m->active, s);
+  keep_active(m, child, heir, NULL);
+  return hp_matcher_test(m, parent, s);
+}
+
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
   hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
@@ -223,7 +265,10 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     parent->has_legend |= is_legend;
   }
   find_candidates(m, m->active, s);
-  if (m->watch) note_candidates(m, child);
+  if (m->watch) {
+    note_candidates(m, child);
+    if (m->watch->is_child) return match_unknown(m, parent, s);
+  }
   hp_bits any = 0;
   for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
   bool accepted = false;
