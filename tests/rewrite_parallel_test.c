@@ -274,6 +274,33 @@ static void test_alternating_parents(void) {
   buffer_free(&page);
 }
 
+/* A comment, or a script, of many chunks looks like markup. The merger skips these chunks. */
+static void test_long_raw_text(void) {
+  static const char *const parts[][2] = {{"<!--", "-->"}, {"<script>", "</script>"}, {"<textarea>", "</textarea>"}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2};
+  const hp_rewrite_division inside = {.chunk_size = 3000, .is_inline = true}, threads = {.chunk_size = 3000};
+  enum { LINES = 3000 };
+  state = 9;
+  hpar_rules *rules = make_rules(3);
+  buffer page = {0};
+  for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+    buffer_clear(&page);
+    for (unsigned line = 0; line < LINES; line++) {
+      if (line == LINES / 6) buffer_text(&page, parts[i][0]);
+      if (line == LINES - LINES / 6) buffer_text(&page, parts[i][1]);
+      buffer_text(&page, "<p class=x>a <b>bold</b> word and <a href=q>a link</a>\n");
+    }
+    rewrite_alone(rules, &options, page.bytes, page.length);
+    uint64_t skipped = hp_rewriter_counters(parallel).skipped_chunks;
+    check_division(rules, &options, page.bytes, page.length, &inside);
+    skipped = hp_rewriter_counters(parallel).skipped_chunks - skipped;
+    CHECK(skipped + 5 > page.length / 3000 * 2 / 3);
+    check_division(rules, &options, page.bytes, page.length, &threads);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&page);
+}
+
 /*** generated pages ***/
 
 static void test_generated(unsigned from, unsigned count) {
@@ -454,6 +481,7 @@ int main(int argc, char **argv) {
     test_cuts();
     test_conditions();
     test_alternating_parents();
+    test_long_raw_text();
     test_generated(1, scale(20000));
     test_threads(scale(40));
     test_feeds();

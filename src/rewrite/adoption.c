@@ -24,6 +24,14 @@ void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
   r->limit = NULL;
 }
 
+void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  for (const char *at = NULL; !hp_scanner_is_in_data(s) && r->phase == HP_PHASE_RUNS && s->at > at;) {
+    at = s->at;
+    hp_rewriter_scan_until(r, offset_of(r) + 1);
+  }
+}
+
 /* Returns true between two tokens of the data state. */
 static bool is_at_boundary(const hpar_rewriter *r) {
   const hp_builder *b = &r->shadow.builder;

@@ -51,8 +51,8 @@ struct hp_rewrite_team {
   _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
   hpar_quirks quirks;
-  _Atomic uint32_t next, merged; /* the next chunk to claim; the chunk that the merger is in */
-  _Atomic bool stops;
+  _Atomic uint32_t next, merged;  /* the next chunk to claim; the chunk that the merger is in */
+  _Atomic uint64_t passed;        /* the position of the merger; UINT64_MAX: threads return */
   uint64_t nanoseconds_per_chunk; /* of the calling thread */
   /* chunks in a row of which the merger has adopted less than half */
   unsigned wasted;
@@ -101,7 +101,7 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now();
-  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->stops, chunk);
+  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
   atomic_store_explicit(&s->done, number + 1, memory_order_release);
   atomic_store(&s->is_busy, false);
@@ -113,7 +113,7 @@ static void run_thread(void *context, unsigned thread) {
   enum { SPIN_NS = 50000 };
   team *t = context;
   hp_spin spin = {0};
-  while (!atomic_load(&t->stops) && atomic_load(&t->next) < t->count) {
+  while (atomic_load(&t->passed) != UINT64_MAX && atomic_load(&t->next) < t->count) {
     uint32_t chunk;
     if (claim_chunk(t, &chunk)) {
       run_worker(t, thread, chunk);
@@ -128,9 +128,10 @@ static void run_thread(void *context, unsigned thread) {
 
 static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
 
-/* Publishes the state that workers assume. */
+/* Publishes the position of the merger, and the state that workers assume. */
 static void publish(team *t) {
   const hpar_rewriter *r = t->merger;
+  atomic_store(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at));
   atomic_store(&t->encoding, r->encoding);
   atomic_store(&t->is_certain, r->is_certain);
   atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
@@ -140,6 +141,15 @@ static void publish(team *t) {
     hp_bits value = i < t->words ? t->learned[i] : i < 2 * t->words ? bits[i] : t->learned[i + t->words];
     atomic_store_explicit(&t->prediction[i], value, memory_order_relaxed);
   }
+}
+
+/* The merger has reached the end of a chunk. Workers know little about long raw text, and the merger
+ * reads it fast: it skips the chunks in it. */
+static void leave_chunk(team *t) {
+  size_t from = offset_of(t->merger);
+  hp_rewriter_leave_raw_text(t->merger);
+  t->counters.rewritten_bytes += offset_of(t->merger) - from;
+  publish(t);
 }
 
 /* Rewrites a chunk on the true state. */
@@ -188,6 +198,11 @@ static void adopt(team *t, uint32_t number) {
 static void merge_chunk(team *t, uint32_t chunk) {
   uint32_t expected = chunk;
   atomic_store(&t->merged, chunk);
+  if (offset_of(t->merger) >= begin_of(t, chunk + 1)) {
+    atomic_compare_exchange_strong(&t->next, &expected, chunk + 1);
+    t->counters.skipped_chunks++;
+    return;
+  }
   if (t->division.is_inline) {
     for (uint32_t claimed; !is_done(t, chunk) && claim_chunk(t, &claimed);) run_worker(t, 0, claimed);
     if (!is_done(t, chunk)) {
@@ -213,11 +228,11 @@ static hpar_status merge_chunks(void *context) {
     atomic_store(&t->next, 1);
     hp_pool_start(t->pool, t->active, run_thread, t);
     rewrite_exactly(t, 0);
-    publish(t);
+    leave_chunk(t);
   }
   for (uint32_t i = !t->division.is_inline; i < t->count && r->phase == HP_PHASE_RUNS; i++) {
     merge_chunk(t, i);
-    publish(t);
+    leave_chunk(t);
     if (r->sink.status != HPAR_OK) break;
   }
   return HPAR_OK;
@@ -331,7 +346,6 @@ static void begin_window(team *t, hpar_rewriter *r) {
   atomic_store(&t->next, 0);
   atomic_store(&t->merged, 0);
   t->wasted = 0;
-  atomic_store(&t->stops, false);
   publish(t);
   t->counters.windows++;
   t->counters.chunks += t->count;
@@ -354,7 +368,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     hpar_status status = hp_try(&r->unwind, merge_chunks, t);
     r->limit = NULL;
     r->matching.matcher.watch = NULL;
-    atomic_store(&t->stops, true);
+    atomic_store(&t->passed, UINT64_MAX);
     if (!t->division.is_inline) hp_pool_end(t->pool);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }

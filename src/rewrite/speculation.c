@@ -197,7 +197,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   uint64_t at = position_of(r);
   bool is_boundary = is_at_boundary(r);
   if (at >= p->limit && is_boundary) return false;
-  if (p->stops && atomic_load_explicit(p->stops, memory_order_relaxed)) return false;
+  if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count;
   if (ends) {
@@ -334,7 +334,7 @@ static hpar_status run_chunk(void *argument) {
 }
 
 void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_speculation_input *input,
-                              uint32_t checkpoint_bytes, const _Atomic bool *stops, hp_rewrite_chunk *chunk) {
+                              uint32_t checkpoint_bytes, const _Atomic uint64_t *passed, hp_rewrite_chunk *chunk) {
   hp_rewrite_log *log = &chunk->log;
   chunk_run run = {r, input, chunk};
   hp_rewrite_log_clear(log);
@@ -346,7 +346,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   *p = (hp_speculation){.log = log,
                         .limit = input->position + chunk->limit,
                         .checkpoint_bytes = checkpoint_bytes,
-                        .stops = stops,
+                        .passed = passed,
                         .bits = kept.bits,
                         .bit_capacity = kept.bit_capacity,
                         .deferring_space = kept.deferring_space,

@@ -83,7 +83,7 @@ typedef struct hp_speculation {
   hp_rewrite_segment now;
   uint64_t limit;                        /* the end of the chunk */
   uint32_t checkpoint_bytes;             /* the least distance of two ends without a deferred token */
-  const _Atomic bool *stops;             /* the results are not needed; NULL: never */
+  const _Atomic uint64_t *passed;        /* results for the input before this position are useless */
   uint32_t first_piece, first_condition; /* of the segment */
   uint32_t joined_piece;                 /* the first one that more output may extend */
   bool seeks;                            /* the next segment begins after this token */
@@ -178,7 +178,7 @@ static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
   if (!r->shadow.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->limit)
     return hp_speculation_goes_on_outside(r);
-  return !p->stops || !atomic_load_explicit(p->stops, memory_order_relaxed);
+  return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }
 #else
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
@@ -193,7 +193,7 @@ static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, tr
 /* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
  */
 void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation, const hp_speculation_input *input,
-                              uint32_t checkpoint_bytes, const _Atomic bool *stops, hp_rewrite_chunk *chunk);
+                              uint32_t checkpoint_bytes, const _Atomic uint64_t *passed, hp_rewrite_chunk *chunk);
 
 /*** adoption.c ***/
 
@@ -204,5 +204,7 @@ void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation
 size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, hp_bits *learned, uint64_t *adopted);
 /* Rewrites up to the first token that ends at `to` in the window or later. */
 void hp_rewriter_scan_until(hpar_rewriter *rewriter, size_t to);
+/* Rewrites up to the end of the comment or of the raw text here, if there is one. */
+void hp_rewriter_leave_raw_text(hpar_rewriter *rewriter);
 
 #endif
