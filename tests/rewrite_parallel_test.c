@@ -303,21 +303,30 @@ static void test_long_raw_text(void) {
 
 /*** generated pages ***/
 
-static void test_generated(unsigned from, unsigned count) {
+/* Compares one page under one set of rules and one division. */
+static bool check_generated(const hpar_rules *rules, const char *text, size_t length, bool has_threads) {
+  size_t cuts[MAX_CUTS], cut_count = 0;
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = pick(4) ? "utf-8" : NULL,
+                                        .scripting = pick(2), .quirks = pick(2), .threads = has_threads ? 2 : 0};
+  for (size_t at = 1 + pick(20); at < length && cut_count < MAX_CUTS; at += 1 + pick((unsigned)length / 3 + 2))
+    cuts[cut_count++] = at;
+  const hp_rewrite_division division = {
+      .cuts = cuts, .cut_count = cut_count, .checkpoint_bytes = checkpoints[pick(2)], .is_inline = !has_threads};
+  rewrite_alone(rules, &options, text, length);
+  return check_division(rules, &options, text, length, &division);
+}
+
+/* Pages from number `from` on, each with up to `longest` bytes and with rules of its own. Some pages
+ * have threads. */
+static void test_generated(unsigned from, unsigned count, size_t longest) {
+  enum { WITH_THREADS = 500 };
   generated made = {0};
   for (unsigned i = from; i < from + count; i++) {
     state = i;
     generate(i, &made);
-    size_t length = made.text.length, cuts[MAX_CUTS], cut_count = 0;
-    hpar_rules *rules = make_rules(1 + pick(MAX_RULES));
-    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = pick(4) ? "utf-8" : NULL,
-                                          .scripting = pick(2), .quirks = pick(2)};
-    for (size_t at = 1 + pick(20); at < length && cut_count < MAX_CUTS; at += 1 + pick((unsigned)length / 3 + 2))
-      cuts[cut_count++] = at;
-    hp_rewrite_division division = {
-        .cuts = cuts, .cut_count = cut_count, .checkpoint_bytes = checkpoints[pick(2)], .is_inline = true};
-    rewrite_alone(rules, &options, made.text.bytes, length);
-    bool same = check_division(rules, &options, made.text.bytes, length, &division);
+    size_t length = made.text.length < longest ? made.text.length : longest;
+    hpar_rules *rules = pick(4) ? make_rules(1 + pick(MAX_RULES)) : make_attribute_rules(1 + pick(3));
+    bool same = check_generated(rules, made.text.bytes, length, i % WITH_THREADS == 0);
     hpar_rules_destroy(rules);
     if (!same) {
       printf("generated page %u\n", i);
@@ -475,14 +484,15 @@ int main(int argc, char **argv) {
   CHECK_EQ(hpar_rewriter_create(&sequential), HPAR_OK);
   CHECK_EQ(hpar_rewriter_create(&parallel), HPAR_OK);
   if (argc > 2) {
-    test_generated((unsigned)strtoul(argv[1], NULL, 10), (unsigned)strtoul(argv[2], NULL, 10));
+    test_generated((unsigned)strtoul(argv[1], NULL, 10), (unsigned)strtoul(argv[2], NULL, 10),
+                   argc > 3 ? strtoul(argv[3], NULL, 10) : SIZE_MAX);
   } else {
     test_options();
     test_cuts();
     test_conditions();
     test_alternating_parents();
     test_long_raw_text();
-    test_generated(1, scale(20000));
+    test_generated(1, scale(20000), SIZE_MAX);
     test_threads(scale(40));
     test_feeds();
     test_failures();
