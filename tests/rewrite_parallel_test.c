@@ -148,6 +148,11 @@ static hpar_rewrite_result note_end(hpar_element_end *end, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
+static void note_found(void *context, uint64_t start, uint64_t end) {
+  buffer_format(calls, "%s found %llu-%llu\n", (const char *)context, (unsigned long long)start,
+                (unsigned long long)end);
+}
+
 /* Adds callbacks or a limit to some rules. */
 static void add_calls(hpar_rule *rule, unsigned number) {
   static char names[][2] = {"0", "1", "2", "3"};
@@ -156,6 +161,7 @@ static void add_calls(hpar_rule *rule, unsigned number) {
     case 0: rule->element = note_element; break;
     case 1: rule->end = note_end; break;
     case 2: rule->limit = 1 + pick(3); break;
+    case 3: rule->found = note_found; break;
     default: break;
   }
 }
@@ -316,8 +322,8 @@ static bool check_generated(const hpar_rules *rules, const char *text, size_t le
   return check_division(rules, &options, text, length, &division);
 }
 
-/* Pages from number `from` on, each with up to `longest` bytes and with rules of its own. Some pages
- * have threads. */
+/* Tests pages from number `from` on, each with up to `longest` bytes and with rules of its own.
+ * Some pages have threads. */
 static void test_generated(unsigned from, unsigned count, size_t longest) {
   enum { WITH_THREADS = 500 };
   generated made = {0};

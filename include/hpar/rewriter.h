@@ -76,6 +76,8 @@ typedef hpar_rewrite_result (*hpar_text_callback)(hpar_text_piece *text, void *c
 typedef hpar_rewrite_result (*hpar_comment_callback)(hpar_comment *comment, void *context);
 typedef hpar_rewrite_result (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
 typedef hpar_rewrite_result (*hpar_document_end_callback)(hpar_document_end *end, void *context);
+/* Reports the start tag of an element that matches: its place in the input. */
+typedef void (*hpar_found_callback)(void *context, uint64_t start, uint64_t end);
 
 /* How inserted bytes are written. They are UTF-8; the rewriter encodes them for the page. A
  * character that the page's encoding lacks becomes a numeric character reference. */
@@ -147,8 +149,11 @@ typedef struct hpar_rule {
   /* also matches elements without a tag of their own: html, head, body, tbody, tr, colgroup, p and
    * formatting elements that the parser opens again */
   bool implied;
-  bool text_pieces;     /* `text` and text actions receive pieces as they arrive, not whole texts */
-  uint64_t reserved[4]; /* zero */
+  bool text_pieces; /* `text` and text actions receive pieces as they arrive, not whole texts */
+  /* for each element that matches, in document order. It changes nothing, and several threads find
+   * its elements: a query in parallel that builds no tree. */
+  hpar_found_callback found;
+  uint64_t reserved[3]; /* zero */
 } hpar_rule;
 
 #define HPAR_RULE_INIT .size = sizeof(hpar_rule)

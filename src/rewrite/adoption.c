@@ -117,22 +117,32 @@ static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t fro
     hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
 }
 
+static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++) {
+    const hpar_rule *rule = &r->rules->rules[log->found[i].rule].given;
+    rule->found(rule->context, log->found[i].start, log->found[i].end);
+  }
+}
+
 /* Resolves the conditions of the segment, and passes on its output. */
 static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_edits *e = &r->edits;
   const hp_bits *child = r->adopted_bits + 2 * (size_t)r->matching.matcher.words;
   const bool is_muted = r->mute_depth != 0;
-  uint32_t at = seg->pieces;
+  uint32_t at = seg->pieces, found = seg->found;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
     const bool holds = hp_bit_is_set(child, c->instruction);
     if (holds) r->stats.matches += c->matches;
+    report_found(r, log, found, c->found + (holds ? c->found_count : 0));
+    found = c->found + c->found_count;
     if (is_muted) continue;
     put_pieces(r, log, at, c->piece + (holds ? c->piece_count : 0));
     if (!holds) hp_sink_put(&r->sink, hp_rewriter_at(r, c->start), (size_t)(c->end - c->start));
     if (holds) e->total += c->edits;
     at = c->piece + c->piece_count;
   }
+  report_found(r, log, found, seg->found + seg->found_count);
   if (is_muted) return;
   put_pieces(r, log, at, seg->pieces + seg->piece_count);
   e->copied = seg->mute_depth ? UINT64_MAX : seg->end;

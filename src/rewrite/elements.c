@@ -181,6 +181,10 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   }
   r->stats.matches++;
   state->matches++;
+  if (given->found && hp_speculates(r))
+    hp_speculation_note_found(r, index);
+  else if (given->found)
+    given->found(given->context, e->start, e->end);
   for (size_t i = 0; i < given->action_count; i++) {
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
     hpar_status status = hp_element_act(e, &rule->actions[i]);

@@ -143,8 +143,8 @@ static void publish(team *t) {
   }
 }
 
-/* The merger has reached the end of a chunk. Workers know little about long raw text, and the merger
- * reads it fast: it skips the chunks in it. */
+/* Ends a chunk. Workers know little about long raw text, and the merger reads it fast. It therefore
+ * reads all of it, and skips the chunks inside. */
 static void leave_chunk(team *t) {
   size_t from = offset_of(t->merger);
   hp_rewriter_leave_raw_text(t->merger);

@@ -92,11 +92,11 @@ static bool all_zero(const uint64_t *words, size_t count) {
 }
 
 static const char *check_rule(const hpar_rule *rule) {
-  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 4)) return "the size of the rule is unknown";
+  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 3)) return "the size of the rule is unknown";
   if (rule->action_count && !rule->actions) return "the actions are missing";
   if (rule->selector && (rule->doctype || rule->document_end))
     return "only a rule for the document has callbacks for the doctype and the end";
-  if (!rule->selector && (rule->element || rule->end)) return "a rule for the document has no element";
+  if (!rule->selector && (rule->element || rule->end || rule->found)) return "a rule for the document has no element";
   return NULL;
 }
 
@@ -146,8 +146,8 @@ static bool has_any(hpar_string text, unsigned char first, const char *bytes) {
 static bool copy_setting(hp_rule *rule) {
   const hpar_rule *given = &rule->given;
   const hpar_action *a = rule->actions;
-  if (given->action_count != 1 || given->element || given->end || given->text || given->comment || given->limit ||
-      a->kind != HPAR_ACTION_SET_ATTRIBUTE)
+  if (given->action_count != 1 || given->element || given->end || given->text || given->comment || given->found ||
+      given->limit || a->kind != HPAR_ACTION_SET_ATTRIBUTE)
     return true;
   hpar_string name = {a->name, strlen(a->name)};
   if (!a->value.length || !is_ascii(name) || !is_ascii(a->value) || has_any(a->value, 1, "\"'&")) return true;

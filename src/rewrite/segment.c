@@ -12,7 +12,7 @@
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
   log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
-      log->condition_count = 0;
+      log->condition_count = log->found_count = 0;
   log->block_length = 0;
   hp_shadow_log_clear(&log->shadow);
 }
@@ -27,6 +27,7 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_free(log->records);
   hp_free(log->pieces);
   hp_free(log->conditions);
+  hp_free(log->found);
   hp_free(log->block);
   *log = (hp_rewrite_log){0};
 }
@@ -72,6 +73,12 @@ static void apply_edits(hpar_rewriter *r, uint64_t position) {
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
 }
 
+void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
+  hp_rewrite_log *log = r->speculation->log;
+  hp_grow(&log->found, &log->found_capacity, (size_t)log->found_count + 1, &r->unwind);
+  log->found[log->found_count++] = (hp_found){r->element.start, r->element.end, rule};
+}
+
 void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
@@ -87,11 +94,13 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
   p->joined_piece = log->piece_count;
   hp_rewrite_condition condition = {
       .instruction = instruction, .piece = log->piece_count, .start = r->token_start, .end = r->token_end};
+  condition.found = log->found_count;
   hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
   apply_edits(r, r->token_end);
   p->joined_piece = log->piece_count;
   condition.piece_count = log->piece_count - condition.piece;
+  condition.found_count = log->found_count - condition.found;
   condition.matches = r->stats.matches - matches;
   condition.edits = r->edits.total - edits;
   r->stats.matches = matches;
@@ -142,6 +151,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->first_piece = p->joined_piece = p->log->piece_count;
   p->first_condition = p->log->condition_count;
+  p->first_found = p->log->found_count;
   hp_shadow_begin_segment(&r->shadow, mode, ns);
   r->shadow.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
@@ -253,6 +263,8 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->piece_count = p->log->piece_count - p->first_piece;
     now->conditions = p->first_condition;
     now->condition_count = p->log->condition_count - p->first_condition;
+    now->found = p->first_found;
+    now->found_count = p->log->found_count - p->first_found;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;

@@ -23,14 +23,21 @@ typedef struct hp_piece {
   size_t offset, length; /* `offset`: in the block */
 } hp_piece;
 
-/* A start tag that a rule edits if the outer current node has a child bit. Pieces of the log are the
- * edited tag. The bytes of the input are the tag otherwise. */
+/* A start tag that a rule edits if the outer current node has a child bit. Some pieces of the log
+ * are the edited tag. Otherwise, the bytes of the input are the tag. */
 typedef struct hp_rewrite_condition {
   uint32_t instruction; /* the child bit */
   uint32_t piece, piece_count;
   uint64_t start, end;     /* of the tag in the input */
   uint64_t matches, edits; /* of the edited tag */
+  uint32_t found, found_count;
 } hp_rewrite_condition;
+
+/* A call of hpar_rule.found. */
+typedef struct hp_found {
+  uint64_t start, end;
+  uint32_t rule;
+} hp_found;
 
 /* A name that is not in hp_names.fixed; length 0: the name has a fixed atom. */
 typedef struct hp_saved_name {
@@ -47,6 +54,7 @@ typedef struct hp_rewrite_segment {
   /* In `bits`: the predicted child and heir bits of the outer frame, then those that were read. */
   uint32_t frame;
   uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
+  uint32_t found, found_count;
   uint64_t tags, matches, misplaced;
   uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
   uint32_t depth, mute_depth;
@@ -69,6 +77,8 @@ typedef struct hp_rewrite_log {
   uint32_t piece_count, piece_capacity;
   hp_rewrite_condition *conditions; /* in ascending order */
   uint32_t condition_count, condition_capacity;
+  hp_found *found; /* in document order */
+  uint32_t found_count, found_capacity;
   char *block;
   size_t block_length, block_capacity;
   const hp_encoding *encoding; /* that the worker assumes */
@@ -81,12 +91,13 @@ typedef struct hp_speculation {
   hp_outer_context outer;
   hp_rewrite_log *log;
   hp_rewrite_segment now;
-  uint64_t limit;                        /* the end of the chunk */
-  uint32_t checkpoint_bytes;             /* the least distance of two ends without a deferred token */
-  const _Atomic uint64_t *passed;        /* results for the input before this position are useless */
-  uint32_t first_piece, first_condition; /* of the segment */
-  uint32_t joined_piece;                 /* the first one that more output may extend */
-  bool seeks;                            /* the next segment begins after this token */
+  uint64_t limit; /* the end of the chunk */
+  /* The least distance of two ends of segments without a deferred token. */
+  uint32_t checkpoint_bytes;
+  const _Atomic uint64_t *passed; /* results before this position are useless */
+  /* The first ones of the segment; the first piece that more output may extend. */
+  uint32_t first_piece, first_condition, first_found, joined_piece;
+  bool seeks; /* the next segment begins after this token */
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
@@ -119,8 +130,8 @@ typedef struct hp_rewrite_chunk {
   bool is_certain;
   hpar_quirks quirks;
   bool frameset_ok; /* the "frameset-ok" flag */
-  /* Child and heir bits of the outer frame. Then the child bits that segments of earlier chunks have
-   * read, and the last true values of these. */
+  /* Child and heir bits of the outer frame. Then the child bits that segments of earlier chunks
+   * have read, and the last true values of these. */
   hp_bits *prediction;
   hp_rewrite_log log;
 } hp_rewrite_chunk;
@@ -162,6 +173,8 @@ static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
 }
 /* The same for a text of one kind. */
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+/* The current element matches a rule with `found`. */
+void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns true if the last element matches if the outer current node has a child bit. */
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
   return r->matching.matcher.watch && r->matching.matcher.watch->condition;
@@ -185,6 +198,7 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, t
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
+static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { (void)r, (void)rule; }
 static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }

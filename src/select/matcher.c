@@ -198,20 +198,6 @@ static void note_candidates(const hp_matcher *m, const hp_bits *child) {
   }
 }
 
-/* Does the same as hp_matcher_match for a set of one word that neither looks at siblings or forms
- * nor is watched. Most sets of rules are small. */
-static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
-  hp_bits candidates = *m->universal;
-  uint32_t row = hp_tag_row(m, s->node->name);
-  if (row) candidates |= m->rows[row];
-  *m->active = candidates;
-  if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
-  *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
-  if (*m->active & ~*m->sure) return hp_matcher_test(m, parent, s);
-  *m->matched = *m->active;
-  return *m->matched & *m->accepts;
-}
-
 /* Keeps the candidates that the sets activate. `unknown` may be NULL. */
 static void keep_active(hp_matcher *m, const hp_bits *child, const hp_bits *heir, const hp_bits *unknown) {
   for (uint32_t w = 0; w < m->words; w++)
@@ -254,11 +240,29 @@ static bool match_unknown(hp_matcher *m, hp_frame *parent, const hp_subject *s) 
   return hp_matcher_test(m, parent, s);
 }
 
+/* Does the same as hp_matcher_match for a set of one word that looks at neither siblings nor forms.
+ * Most sets of rules are small. */
+static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
+  hp_bits candidates = *m->universal;
+  uint32_t row = hp_tag_row(m, s->node->name);
+  if (row) candidates |= m->rows[row];
+  *m->active = candidates;
+  if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
+  if (m->watch && *m->active & ~*m->entries) {
+    note_candidates(m, parent->bits);
+    if (m->watch->is_child) return match_unknown(m, parent, s);
+  }
+  *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
+  if (*m->active & ~*m->sure) return hp_matcher_test(m, parent, s);
+  *m->matched = *m->active;
+  return *m->matched & *m->accepts;
+}
+
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
   hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
   parent->children++;
-  if (words == 1 && !m->set->looks_at_forms && !m->set->looks_at_siblings && !m->watch) return match_word(m, parent, s);
+  if (words == 1 && !m->set->looks_at_forms && !m->set->looks_at_siblings) return match_word(m, parent, s);
   if (m->set->looks_at_forms) {
     bool is_legend = is_legend_of_fieldset(m, parent, s);
     parent->last_is_first_legend = is_legend && !parent->has_legend;

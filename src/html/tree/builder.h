@@ -240,7 +240,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */
   uint8_t ark_assumed[HP_FORMATTING_NAMES];
-  bool a_assumed; /* both assumptions about an <a> as first entry of the list were made since then */
+  bool a_assumed; /* since then, both assumptions about an <a> as first entry were made */
 } hp_builder;
 
 /* Forgets the assumptions about names. */
