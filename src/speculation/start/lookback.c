@@ -252,7 +252,8 @@ static const char *last_opener(view *v, hp_prescan *shared, const char *least, c
     size_t block = (size_t)(at - 1 - v->text) / HP_OPENER_BLOCK;
     const char *begin = v->text + block * HP_OPENER_BLOCK, *end = begin + HP_OPENER_BLOCK;
     bool is_shared = shared && block < HP_OPENER_BLOCKS, is_whole = at == end && begin >= least;
-    if (is_shared && is_whole && atomic_load_explicit(&shared->has_no_opener[block], memory_order_relaxed)) {
+    if (is_shared && is_whole &&
+        (atomic_load_explicit(&shared->has_no_opener[block / 64], memory_order_relaxed) >> block % 64 & 1)) {
       at = begin;
       continue;
     }
@@ -261,7 +262,8 @@ static const char *last_opener(view *v, hp_prescan *shared, const char *least, c
     v->scanned_bytes += (size_t)(to - (found < from ? from : found));
     while (found >= end) found = hp_scan()->last_opener(from, found); /* it is in the next block */
     if (found >= from) return found;
-    if (is_shared && is_whole) atomic_store_explicit(&shared->has_no_opener[block], true, memory_order_relaxed);
+    if (is_shared && is_whole)
+      atomic_fetch_or_explicit(&shared->has_no_opener[block / 64], UINT64_C(1) << block % 64, memory_order_relaxed);
     at = from;
   }
   return least - 1;

@@ -275,7 +275,7 @@ void hp_prescan_begin(hp_prescan *p) {
   p->found = p->long_text = (hp_known_state){0};
   p->scanned_bytes = 0;
   p->note_count = 0;
-  for (int i = 0; i < HP_OPENER_BLOCKS; i++) atomic_store_explicit(&p->has_no_opener[i], false, memory_order_relaxed);
+  for (int i = 0; i < HP_OPENER_BLOCKS / 64; i++) atomic_store_explicit(&p->has_no_opener[i], 0, memory_order_relaxed);
 }
 
 void hp_prescan_close(hp_prescan *p) {

@@ -46,8 +46,8 @@ typedef struct hp_prescan {
   hp_prescan_state head;
   hp_known_state found, long_text;
   uint64_t scanned_bytes;
-  /* The searches of all threads share these: [i]: no opener begins in this block of the text. */
-  _Atomic bool has_no_opener[HP_OPENER_BLOCKS];
+  /* The searches of all threads share these. Bit i: no opener begins in block i of the text. */
+  _Atomic uint64_t has_no_opener[HP_OPENER_BLOCKS / 64];
 } hp_prescan;
 
 /* Resets the prescan for another text. */
