@@ -18,25 +18,30 @@
 
 #include <hpar/parse.h>
 
-/* One parse. The fields after the padding are shared by all threads. */
+/* One parse. Each group of fields has its own cache lines: a thread that reads a line which another
+ * one has changed waits for up to 1,000 cycles. */
 typedef struct hp_job {
+  /* constant while other threads work */
   struct hp_team *team;
   hp_chunk_queue *queue;
   hp_request request; /* without a length while text arrives: see `available` */
   hp_parallel_config config;
-  hp_parallel_counters *counters; /* of thread 0 */
-  hp_merger merger;
   hp_plan plan;
-  bool fragment;           /* the exact builder's, for the workers */
-  hp_open_element context; /* likewise */
+  hp_open_element context; /* the exact builder's, for the workers */
+  bool fragment;           /* likewise */
+  bool pipelined;          /* thread w + `threads` is the tokenizer of worker w */
+  bool publishes_early;    /* workers end their chunks early: some thread was late recently */
+  unsigned threads;        /* with the calling thread */
+  unsigned memory_parts;   /* of the document's range; 0: it is not divided */
+  char padding_1[HP_CACHE_LINE];
+
+  /* the calling thread's */
+  hp_parallel_counters *counters;
+  hp_merger merger;
   hp_cutter cutter;
-  unsigned threads;         /* with the calling thread */
-  bool pipelined;           /* thread w + `threads` is the tokenizer of worker w */
   bool is_open;             /* the merger has left the initial mode, and the workers are ready */
   bool pool_runs;           /* threads of the pool work for the job */
-  bool publishes_early;     /* workers end their chunks early: some thread was late recently */
   hpar_status merge_status; /* of task 0, with the caller's executor */
-  unsigned memory_parts;    /* of the document's range; 0: it is not divided */
   uint64_t begin_time, busy_ns;
   uint64_t wait_ns;      /* the merger's waits for other threads */
   uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
@@ -47,7 +52,9 @@ typedef struct hp_job {
   bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
   bool is_estimated;     /* team.work is the estimate for the text */
   uint32_t valid_to;     /* with config.validates, the text before this offset is valid UTF-8 */
-  char padding[HP_CACHE_LINE];
+  char padding_2[HP_CACHE_LINE];
+
+  /* shared by all threads */
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
   _Atomic size_t available;         /* readable bytes of text; release */
   _Atomic bool text_is_complete;    /* release, after the last `available` */
@@ -56,6 +63,7 @@ typedef struct hp_job {
   _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */
   _Atomic uint32_t compositions;    /* that run now, and whether the merge tree is closed */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
+  char padding_3[HP_CACHE_LINE];
 } hp_job;
 
 /* A batch of slices that are decoded or validated. */
