@@ -142,6 +142,9 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   hp_result *result = &session->result;
   *result = (hp_result){.driver = driver_for(session, config, length)};
 #if HPAR_PARALLEL
+  /* The wake-up takes longer than all steps before the threads' first work. */
+  if (result->driver == HP_DRIVER_PARALLEL && config->parallel.executor.kind == HPAR_EXECUTOR_THREADS)
+    hp_session_wake(session, config);
   hp_session_begin_waits(session, config, length);
 #endif
   hp_sniffed sniffed = hp_sniff(bytes, length, config->encoding, !config->fragment);
