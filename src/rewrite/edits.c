@@ -132,8 +132,10 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
       copy_upto(e, sink, window, start, edit->position);
     else
       e->copied = edit->position;
-    if (edit->length) hp_sink_put(sink, text, edit->length);
-    text += edit->length;
+    if (edit->length) { /* `text` is NULL before the first insertion */
+      hp_sink_put(sink, text, edit->length);
+      text += edit->length;
+    }
     if (edit->resume > e->copied) e->copied = edit->resume;
   }
   e->count = e->complete = 0;
