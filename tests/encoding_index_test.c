@@ -361,6 +361,10 @@ static void compare_single_byte(const char *name) {
 
 int main(int count, char **arguments) {
   if (count > 1 && !strcmp(arguments[1], "--write")) return write_data();
+#ifndef __GLIBC__ /* the corrections are those of glibc's iconv; others lack characters */
+  puts("skipped: the C library is not glibc");
+  return CHECK_SKIPPED;
+#endif
   iconv_t converter = iconv_open("UTF-8", "BIG5-HKSCS");
   if (converter == (iconv_t)-1) return CHECK_SKIPPED;
   iconv_close(converter);
