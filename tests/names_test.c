@@ -9,6 +9,7 @@
 #include "support/tokens.h"
 
 #include <hpar/hpar.h>
+#include <stdlib.h>
 
 enum { PADDED = 160 };
 
@@ -177,10 +178,12 @@ static void print_slots(tokens *tokens) {
 }
 
 /* The slots differ between processes. The author of a page therefore cannot compute names that
- * collide. */
+ * collide. HPAR_TEST_EMULATOR runs programs of another processor. */
 static void test_key(const char *program) {
   char command[1024], slots[2][4096] = {{0}};
-  CHECK(snprintf(command, sizeof command, "'%s' slots", program) < (int)sizeof command);
+  const char *emulator = getenv("HPAR_TEST_EMULATOR");
+  int length = snprintf(command, sizeof command, "%s '%s' slots", emulator ? emulator : "", program);
+  CHECK(length < (int)sizeof command);
   for (unsigned i = 0; i < 2; i++) {
     FILE *output = popen(command, "r");
     if (!CHECK(output)) return;

@@ -25,7 +25,7 @@ refuses() {
 
 if message=$(compiles); then fine; else wrong "this system: $message"; fi
 refuses 'HPar needs a 64-bit system' -U__SIZEOF_POINTER__ -D__SIZEOF_POINTER__=4
-refuses 'HPar needs a little-endian system' -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__
+refuses 'HPar needs a little-endian or big-endian system' -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_PDP_ENDIAN__
 refuses 'HPar needs Linux' -U__linux__
 
 echo "$passed passed, $failed failed"

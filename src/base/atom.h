@@ -12,6 +12,7 @@
  * The interner never returns them. */
 
 #include "base/arena.h"
+#include "base/load.h"
 #include "base/names.h"
 
 #include <pthread.h>
@@ -81,13 +82,10 @@ typedef struct hp_name_key {
 static inline hp_name_key hp_name_key_of(const char *bytes, size_t length) {
   hp_name_key key = {0, 0};
   if (length >= 8) {
-    memcpy(&key.low, bytes, 8);
-    if (length > 8) memcpy(&key.high, bytes + length - 8, 8);
+    key.low = hp_load_64(bytes);
+    if (length > 8) key.high = hp_load_64(bytes + length - 8);
   } else if (length >= 4) {
-    uint32_t first, last;
-    memcpy(&first, bytes, 4);
-    memcpy(&last, bytes + length - 4, 4);
-    key.low = (uint64_t)last << 32 | first;
+    key.low = (uint64_t)hp_load_32(bytes + length - 4) << 32 | hp_load_32(bytes);
   } else if (length) {
     key.low = (uint64_t)(unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[length >> 1] << 8 |
               (uint64_t)(unsigned char)bytes[length - 1] << 16;

@@ -6,6 +6,7 @@
  * slot has at most one name. */
 
 #include "base/atom.h"
+#include "base/load.h"
 
 /* The key is the name, padded with zeros. No name has the key 0, which has the slot 0. The entry
  * there has another key. */
@@ -25,9 +26,7 @@ extern const struct hp_short_names {
  * Bit 5 makes upper case lower case. It also changes '@' and the five bytes from '[' to '_'. No
  * name in the table has such a byte or its image. */
 static inline hp_atom hp_short_name_atom(const char *name, unsigned length) {
-  uint64_t key;
-  memcpy(&key, name, 8);
-  key = (key | UINT64_C(0x2020202020202020)) & hp_short_names.masks[length];
+  uint64_t key = (hp_load_64(name) | UINT64_C(0x2020202020202020)) & hp_short_names.masks[length];
   const hp_short_name *slot = &hp_short_names.slots[key * HP_SHORT_K >> HP_SHORT_SHIFT];
   return slot->key == key ? slot->atom : HP_NO_ATOM;
 }
@@ -46,9 +45,7 @@ extern const hp_end_name hp_end_names[HP_TESTED_TAGS];
 static inline unsigned hp_end_name_length(const char *at, hp_atom tag) {
   if (tag >= HP_TESTED_TAGS) return 0;
   const hp_end_name *name = &hp_end_names[tag];
-  uint64_t bytes;
-  memcpy(&bytes, at, 8);
-  return bytes << name->shift == name->bytes ? name->length : 0;
+  return hp_load_64(at) << name->shift == name->bytes ? name->length : 0;
 }
 
 #endif

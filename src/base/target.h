@@ -9,8 +9,8 @@
 #if !defined(__SIZEOF_POINTER__) || __SIZEOF_POINTER__ != 8
 #error "HPar needs a 64-bit system: each parse reserves 32 GB of address space."
 #endif
-#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "HPar needs a little-endian system: names and UTF-8 are compared as 64-bit words."
+#if !defined(__BYTE_ORDER__) || (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && __BYTE_ORDER__ != __ORDER_BIG_ENDIAN__)
+#error "HPar needs a little-endian or big-endian system: load.h loads names as 64-bit words."
 #endif
 
 #endif

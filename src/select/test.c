@@ -1,18 +1,13 @@
 /* The tests of one element. */
 
 #include "base/ascii.h"
+#include "base/load.h"
 #include "select/match.h"
 
 static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
 
 bool hp_equal_bytes(const char *a, const char *b, size_t length, bool ignore_case) {
   return ignore_case ? hp_ascii_equal(a, b, length) : !memcmp(a, b, length);
-}
-
-static uint64_t load8(const char *bytes) {
-  uint64_t word;
-  memcpy(&word, bytes, sizeof word);
-  return word;
 }
 
 typedef struct word {
@@ -34,10 +29,7 @@ static bool is_word_at(const char *value, size_t length, size_t at, const word *
 /* Returns `count` bytes, and zeros after them. Requires: 0 < count < 8. */
 static uint64_t load_short(const char *bytes, size_t count) {
   if (count >= 4) {
-    uint32_t low, high;
-    memcpy(&low, bytes, sizeof low);
-    memcpy(&high, bytes + count - 4, sizeof high);
-    return low | (uint64_t)high << (8 * (count - 4));
+    return hp_load_32(bytes) | (uint64_t)hp_load_32(bytes + count - 4) << (8 * (count - 4));
   }
   return (uint64_t)(unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[count / 2] << (8 * (count / 2)) |
          (uint64_t)(unsigned char)bytes[count - 1] << (8 * (count - 1));
@@ -67,7 +59,7 @@ bool hp_has_word(const char *value, size_t length, const char *bytes, size_t wor
     return false;
   }
   for (size_t at = 0;;) {
-    uint64_t found = zero_bytes(((load8(value + at) | fold) ^ first) | ((load8(ends + at) | fold) ^ last));
+    uint64_t found = zero_bytes(((hp_load_64(value + at) | fold) ^ first) | ((hp_load_64(ends + at) | fold) ^ last));
     for (; found; found &= found - 1)
       if (is_word_at(value, length, at + (size_t)__builtin_ctzll(found) / 8, &w)) return true;
     if (at + 8 == places) return false;

@@ -4,8 +4,7 @@
 /* The references that pages use most, with their semicolons. A look-up takes one load of 8 bytes,
  * one multiplication and one comparison. */
 
-#include <stdint.h>
-#include <string.h>
+#include "base/load.h"
 
 typedef struct hp_frequent_reference {
   uint64_t bytes;                      /* the name and the semicolon, in the highest bytes */
@@ -21,8 +20,7 @@ extern const hp_frequent_reference hp_frequent_references[16];
 /* Returns the frequent reference whose name begins at `name`, or NULL. Requires: 8 bytes are
  * readable. */
 static inline const hp_frequent_reference *hp_find_frequent_reference(const char *name) {
-  uint64_t bytes;
-  memcpy(&bytes, name, 8);
+  uint64_t bytes = hp_load_64(name);
   const hp_frequent_reference *found = &hp_frequent_references[HP_FREQUENT_SLOT((uint16_t)bytes)];
   return bytes << found->shift == found->bytes && found->length ? found : NULL;
 }

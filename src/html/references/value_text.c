@@ -1,5 +1,6 @@
 #include "html/references/value_text.h"
 
+#include "base/load.h"
 #include "html/references/character_reference.h"
 #include "html/references/frequent.h"
 
@@ -39,10 +40,9 @@ static inline unsigned probe_name(const char *at) {
 
 static inline uint64_t find_ampersands(const char *at) {
   const uint64_t ones = UINT64_C(0x0101010101010101), low = ones * 0x7F;
-  uint64_t found = 0, bytes;
+  uint64_t found = 0;
   for (unsigned i = 0; i < BLOCK; i += 8) {
-    memcpy(&bytes, at + i, 8);
-    bytes ^= '&' * ones;
+    uint64_t bytes = hp_load_64(at + i) ^ '&' * ones;
     uint64_t is_equal = ~(((bytes & low) + low) | bytes | low); /* the highest bit of each byte */
     found |= ((is_equal >> 7) * UINT64_C(0x0102040810204080) >> 56) << i;
   }

@@ -3,6 +3,7 @@
 #include <hpar/text.h>
 
 #include "base/ascii.h"
+#include "base/load.h"
 #include "base/names.h"
 #include "html/dom/document.h"
 
@@ -115,9 +116,7 @@ enum { WIDTH = 8, STRIDE = 8 };
 #define EACH UINT64_C(0x0101010101010101)
 
 static inline void find_blanks(const char *at, uint64_t *blank, uint64_t *space) {
-  uint64_t bytes;
-  memcpy(&bytes, at, 8);
-  uint64_t other = bytes ^ EACH * ' ';
+  uint64_t bytes = hp_load_64(at), other = bytes ^ EACH * ' ';
   *blank = ~(((bytes & EACH * 0x7F) + EACH * 0x5F) | bytes) & EACH * 0x80;
   *space = ~(((other & EACH * 0x7F) + EACH * 0x7F) | other) & EACH * 0x80;
 }

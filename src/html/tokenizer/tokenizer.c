@@ -9,6 +9,7 @@
 
 #include "html/tokenizer/tokenizer.h"
 
+#include "base/load.h"
 #include "base/memory.h"
 #include "base/short_name.h"
 #include "base/vector.h"

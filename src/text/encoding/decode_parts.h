@@ -3,6 +3,7 @@
 
 /* What the decoders share: ASCII, single characters, incomplete sequences. */
 
+#include "base/load.h"
 #include "text/encoding/decoder.h"
 
 #include <string.h>
@@ -27,13 +28,9 @@ static inline unsigned hp_bytes_before_high(uint64_t high) { return (unsigned)__
 static inline const unsigned char *hp_copy_ascii(const unsigned char *at, const unsigned char *end, char **out) {
   char *to = *out;
   while (end - at >= 16) {
-    uint64_t a, b;
-    memcpy(&a, at, 8);
-    memcpy(&b, at + 8, 8);
-    memcpy(to, &a, 8);
-    memcpy(to + 8, &b, 8);
-    a &= UINT64_C(0x8080808080808080);
-    b &= UINT64_C(0x8080808080808080);
+    uint64_t a = hp_load_64(at) & UINT64_C(0x8080808080808080);
+    uint64_t b = hp_load_64(at + 8) & UINT64_C(0x8080808080808080);
+    memcpy(to, at, 16);
     if (a | b) {
       unsigned count = a ? hp_bytes_before_high(a) : 8 + hp_bytes_before_high(b);
       *out = to + count;

@@ -2,10 +2,8 @@
  * Of each byte only the top bit is an answer, and the additions stay below it, so that no byte
  * disturbs its neighbour and answers are exact in both directions. */
 
+#include "base/load.h"
 #include "text/scan/sets.h"
-
-#include <stdint.h>
-#include <string.h>
 
 #define KERNELS hp_scan_plain
 #define NAME "plain"
@@ -21,37 +19,11 @@ typedef uint64_t bits;
 #define ALL (EACH * 0x80)
 #define LOW7 (EACH * 0x7F)
 
-HP_SCAN_INLINE uint64_t little64(uint64_t v) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return __builtin_bswap64(v);
-#else
-  return v;
-#endif
-}
-
-HP_SCAN_INLINE uint32_t little32(uint32_t v) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return __builtin_bswap32(v);
-#else
-  return v;
-#endif
-}
-
-HP_SCAN_INLINE vec load(const char *at) {
-  uint64_t v;
-  memcpy(&v, at, 8);
-  return little64(v);
-}
-
-HP_SCAN_INLINE uint32_t load4(const char *at) {
-  uint32_t v;
-  memcpy(&v, at, 4);
-  return little32(v);
-}
+HP_SCAN_INLINE vec load(const char *at) { return hp_load_64(at); }
 
 /* Two loads that overlap, or three. */
 HP_SCAN_INLINE vec load_part(const char *at, size_t n) {
-  if (n >= 4) return load4(at) | (vec)load4(at + n - 4) << (8 * (n - 4));
+  if (n >= 4) return hp_load_32(at) | (vec)hp_load_32(at + n - 4) << (8 * (n - 4));
   return (unsigned char)at[0] | (vec)(unsigned char)at[n / 2] << (8 * (n / 2)) |
          (vec)(unsigned char)at[n - 1] << (8 * (n - 1));
 }
