@@ -212,8 +212,8 @@ typedef struct hpar_options {
 
 /* Returns the allocators of this build in the order of hpar_allocator; NULL past the last. Only the
  * static library has jemalloc, if the build found it, because jemalloc needs thread-local memory
- * that a library loaded later does not get. Without jemalloc HPAR_ALLOCATOR_JEMALLOC is
- * HPAR_ERROR_UNSUPPORTED. */
+ * that a library loaded later does not get. HPAR_ALLOCATOR_JEMALLOC is
+ * HPAR_ERROR_UNSUPPORTED without jemalloc, and with one for smaller pages than the system has. */
 HPAR_API const char *hpar_allocator_name(size_t index);
 
 /* The following functions return the names that options accept, and a line on each; NULL past the

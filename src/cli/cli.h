@@ -67,8 +67,8 @@ const char *hp_shown_name(const char *path);
 
 /* Prints a message for a status other than HPAR_OK. Returns its exit code. */
 int hp_complain_status(const char *path, hpar_status status);
-/* Prints a message for the status of the parser's last call. The message for HPAR_ERROR_ARGUMENT
- * names the field. Returns the exit code. */
+/* Prints a message for the status of the parser's last call. The message for an option that is not
+ * accepted or not supported names the field. Returns the exit code. */
 int hp_complain_call(const char *path, const hpar_parser *parser, hpar_status status);
 
 #endif

@@ -141,8 +141,9 @@ int hp_complain_status(const char *path, hpar_status status) {
 }
 
 int hp_complain_call(const char *path, const hpar_parser *parser, hpar_status status) {
-  const char *reason = parser && status == HPAR_ERROR_ARGUMENT ? hpar_parser_error(parser) : "";
+  bool explained = status == HPAR_ERROR_ARGUMENT || status == HPAR_ERROR_UNSUPPORTED;
+  const char *reason = parser && explained ? hpar_parser_error(parser) : "";
   if (!*reason) return hp_complain_status(path, status);
   hp_complain("%s: %s", path ? hp_shown_name(path) : "hpar", reason);
-  return HP_EXIT_USAGE;
+  return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 
 bool hp_jemalloc_is_there(void);
+/* Returns why the library cannot use jemalloc, or NULL. */
+const char *hp_jemalloc_problem(void);
 void *hp_jemalloc_take(size_t bytes); /* aligned to a page, not zeroed; NULL on failure */
 void hp_jemalloc_give(void *memory);
 

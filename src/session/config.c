@@ -60,9 +60,9 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
     return hp_explain(
         error, HPAR_ERROR_ARGUMENT,
         "hpar_options.parallel.run is NULL; accepted: a function, because parallel.executor is HPAR_EXECUTOR_CALLER");
-  if (o->allocator == HPAR_ALLOCATOR_JEMALLOC && !hp_jemalloc_is_there())
-    return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
-                      "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; this library was built without jemalloc");
+  const char *problem = o->allocator == HPAR_ALLOCATOR_JEMALLOC ? hp_jemalloc_problem() : NULL;
+  if (problem)
+    return hp_explain(error, HPAR_ERROR_UNSUPPORTED, "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; %s", problem);
   return check_cuts(o, error);
 }
 
