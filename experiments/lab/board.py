@@ -58,6 +58,11 @@ def _by_cpu(name, base=10):
     return {cpu: value for cpu, value in values.items() if value is not None}
 
 
+def pmus():
+    """The units that count events, by name, with their cores: one for each kind of core. perf calls a counter NAME/cycles/."""
+    return {os.path.basename(path): read(f"{path}/cpus") for path in found("/sys/bus/event_source/devices/*") if read(f"{path}/cpus")}
+
+
 def core_names(midr):
     """The cores of a machine by their MIDR: "4 Cortex-A76, 4 Cortex-A55", or None."""
     names = [PARTS.get(value >> 4 & 0xfff) if value >> 24 & 0xff == ARM else None for value in midr.values()]
@@ -139,7 +144,7 @@ def describe():
         "since_start": [PI_BITS[i] for i in range(len(PI_BITS)) if bits >> (PI_SINCE_START + i) & 1]}
     midr = _by_cpu("regs/identification/midr_el1", 16)
     return {"policies": policies(), "capacity": _by_cpu("cpu_capacity"), "midr": {cpu: f"{value:#x}" for cpu, value in midr.items()},
-            "cores": core_names(midr), "page_bytes": os.sysconf("SC_PAGE_SIZE"),
+            "cores": core_names(midr), "pmus": pmus(), "page_bytes": os.sysconf("SC_PAGE_SIZE"),
             "swap": [line.split()[0] for line in (read("/proc/swaps") or "").splitlines()[1:]], "thermal_zones": zones(),
             "cooling": cooling(), "throttling": names, "throttle_counts": throttle_counts(),
             "perf_event_paranoid": number("/proc/sys/kernel/perf_event_paranoid")}

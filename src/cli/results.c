@@ -5,6 +5,7 @@
 #include "cli/process.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,12 +27,39 @@ static uint64_t seconds_now(void) {
   return (uint64_t)time.tv_sec;
 }
 
-static void say_governor(char *text, size_t size) {
+/* Reads the first line of a file in a folder. Without the file, the text is "unknown". */
+static void say_line(const char *folder, const char *name, char *text, size_t size) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
   snprintf(text, size, "unknown");
-  FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "r");
+  FILE *file = fopen(path, "r");
   if (!file) return;
   if (fgets(text, (int)size, file)) text[strcspn(text, "\n")] = 0;
   fclose(file);
+}
+
+/* Writes each frequency policy of the machine, with its processors. */
+static void policies_member(hp_json *json) {
+  static const char *const files[] = {"related_cpus", "scaling_governor", "scaling_min_freq", "scaling_max_freq"};
+  glob_t found = {0};
+  char text[256];
+  hp_json_break(json);
+  hp_json_key(json, "policies");
+  hp_json_open(json, '[');
+  if (glob("/sys/devices/system/cpu/cpufreq/policy[0-9]*", 0, NULL, &found)) found.gl_pathc = 0;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    hp_json_open(json, '{');
+    hp_json_key(json, "name");
+    hp_json_text(json, strrchr(found.gl_pathv[i], '/') + 1);
+    for (size_t file = 0; file < sizeof files / sizeof *files; file++) {
+      say_line(found.gl_pathv[i], files[file], text, sizeof text);
+      hp_json_key(json, files[file]);
+      hp_json_text(json, text);
+    }
+    hp_json_close(json, '}');
+  }
+  hp_json_close(json, ']');
+  globfree(&found);
 }
 
 static void say_host(char *text, size_t size) {
@@ -75,8 +103,9 @@ static void describe(const hp_results *results, FILE *file, const int *exit_stat
   hp_machine_json(&json);
   say_host(text, sizeof text);
   text_member(&json, "host", text);
-  say_governor(text, sizeof text);
+  say_line("/sys/devices/system/cpu/cpu0/cpufreq", "scaling_governor", text, sizeof text);
   text_member(&json, "governor", text);
+  policies_member(&json);
   text_member(&json, "version", hpar_version());
   text_member(&json, "suite", results->suite);
   text_member(&json, "commit", results->commit);
