@@ -131,7 +131,7 @@ static bool is_plain_opaque(const char *at, const char *end) {
   }
   if (bad & EACH * 0x80) return false;
   for (; at < end; at++)
-    if (*at <= ' ' || *at == 0x7F || *at == '#' || *at == '?') return false;
+    if (*at <= ' ' || (unsigned char)*at >= 0x7F || *at == '#' || *at == '?') return false;
   return true;
 }
 
