@@ -139,7 +139,7 @@ static void frequent_references(void) {
     if (!reference->length) continue;
     char text[16] = {0};
     uint64_t bytes = reference->bytes >> reference->shift;
-    memcpy(text, &bytes, sizeof bytes);
+    for (unsigned byte = 0; byte < sizeof bytes; byte++) text[byte] = (char)(bytes >> 8 * byte);
     count += hp_find_frequent_reference(text) == reference && strlen(text) == reference->length;
   }
   CHECK_EQ(count, 9);
