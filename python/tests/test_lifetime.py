@@ -70,6 +70,35 @@ class Lifetime(unittest.TestCase):
         if not SANITIZED:
             self.assertLess(resident_bytes() - before, 4 << 20)
 
+    def test_changes_and_callbacks_do_not_grow(self):
+        other = hpar.parse("<section>s<template>t</template></section>", fragment="div").css_first("section")
+        before = 0
+        rounds = scaled(100_000, 1000, 100)
+
+        def change(element):
+            element.set("a", "b")
+            element.on_end(lambda end: end.after("c"))
+
+        def fail(text):
+            raise KeyError(text.text)
+
+        rules, failing = hpar.Rules([("p", change)]), hpar.Rules([("p", "text", fail)])
+        for i in range(rounds):
+            document = hpar.parse(PAGE, editable=True)
+            first = document.css_first("p")
+            first.insert_before(other)
+            first.inner_html = "<x-new>1</x-new>" * (1 + i % 500)
+            first.clone().attrs["a"] = "b"
+            document.unwrap_tags(["b"])
+            document.freeze().edit().create_tag("i")
+            hpar.rewrite(PAGE, rules)
+            self.assertRaises(KeyError, hpar.rewrite, PAGE, failing)
+            self.assertRaises(ValueError, first.insert_child, document.node)
+            if i == rounds // 3:
+                before = resident_bytes()
+        if not SANITIZED:
+            self.assertLess(resident_bytes() - before, 4 << 20)
+
     def test_node_keeps_document(self):
         node = hpar.parse(bytes(PAGE)).css("b")[5]
         gc.collect()
