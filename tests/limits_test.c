@@ -221,6 +221,37 @@ static void amplification(void) {
   buffer_free(&page);
 }
 
+/* A parser that has no list of errors may share attributes and defer values below a limit of
+ * memory. The limit has the same effect with a list, for a new parser and for one with caches. */
+static void shared_attributes(void) {
+  buffer page = {0};
+  buffer_text(&page, "<p>");
+  for (int i = 0; i < 60; i++) buffer_format(&page, "<b a=%d title='x&amp;y'>", i);
+  for (int i = 0; i < 600; i++) buffer_format(&page, "<p class=same title='x&amp;y%d'>x", i % 7);
+  uint64_t reached = 0, fine = 0;
+  for (uint64_t most = 200 << 10; most < 6 << 20; most += most / 16 + 8) {
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .limits.memory = most, .max_errors = 1};
+    hpar_stats exact = {HPAR_STATS_INIT}, shared = {HPAR_STATS_INIT};
+    hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &exact);
+    options.max_errors = 0;
+    *(status ? &reached : &fine) += 1;
+    for (int way = 0; way < 2; way++) {
+      hpar_parser *new = NULL;
+      CHECK_EQ(hpar_parser_create(&new), HPAR_OK);
+      CHECK_EQ(hpar_parse(way ? parser : new, &options, page.bytes, page.length, document, &shared), status);
+      CHECK(shared.nodes == exact.nodes && shared.tokens == exact.tokens);
+      hpar_attribute a;
+      hpar_node root = hpar_document_root(document);
+      for (hpar_node n = root; n; n = hpar_node_walk(document, root, n))
+        if (hpar_node_attribute_at(document, n, 1, &a)) CHECK(a.value.length && a.value.bytes[1] == '&');
+      CHECK(hpar_document_memory(document) <= most);
+      hpar_parser_destroy(new);
+    }
+  }
+  CHECK(reached > 10 && fine > 10);
+  buffer_free(&page);
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -230,6 +261,7 @@ int main(void) {
   cuts_beyond_the_limit();
   time_is_up();
   amplification();
+  shared_attributes();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();

@@ -66,7 +66,7 @@ static void equal_tags_share(void) {
   hpar_string value = hp_attribute_value(document, first, &first->items[1]);
   CHECK_BYTES(value.bytes, value.length, "a & b", 5);
   CHECK(hp_attribute_value(document, block_of("i", 0), &block_of("i", 0)->items[1]).bytes == value.bytes);
-  options.limits.memory = 1 << 20;
+  options.limits.memory = 100 << 10;
   CHECK(parse(&html, &options, &tree));
   CHECK(block_of("b", 0) != block_of("i", 0));
   options = sequential();

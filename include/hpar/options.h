@@ -139,8 +139,8 @@ typedef struct hpar_limits {
   uint64_t nodes;          /* checked after each token, whose nodes stay together */
   uint64_t nodes_per_byte; /* is multiplied by the input's length, and added to `nodes` */
   /* bytes of hpar_document_memory. Below 100 KB there may be no tree. The open elements, decoded
-   * input and logs take memory besides. The parse decodes all attribute values, so that later
-   * accesses add nothing */
+   * input and logs take memory besides. Later accesses to attribute values stay below
+   * the limit */
   uint64_t memory;
   uint64_t memory_per_byte; /* is multiplied by the input's length, and added to `memory` */
   /* since the call, or since begin; checked every 64 tokens, and within tokens that take long */

@@ -13,6 +13,7 @@ static void note_touched(hp_range *range, size_t top) {
 void hp_range_reset(hp_range *range) {
   note_touched(range, atomic_load_explicit(&range->top, memory_order_relaxed));
   range->limit = range->size;
+  range->estimates = false;
   range->parts_bytes = range->in_parts = range->spare_end = 0;
   atomic_store_explicit(&range->spare, 0, memory_order_relaxed);
   atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
@@ -24,9 +25,9 @@ size_t hp_range_used(const hp_range *range) {
   return atomic_load_explicit(&range->top, memory_order_relaxed) - range->parts_bytes + range->in_parts - spare_bytes;
 }
 
-bool hp_range_is_limited(const hp_range *range) {
+bool hp_range_is_exact(const hp_range *range) {
   if (range->whole) range = range->whole;
-  return range->limit < range->size;
+  return range->limit < range->size && !range->estimates;
 }
 
 bool hp_range_spare(hp_range *range, size_t bytes) {

@@ -59,6 +59,7 @@ typedef struct hp_range {
   char *base;
   size_t size;
   size_t limit;       /* <= size: objects use at most this number of bytes */
+  bool estimates;     /* the limit is provisional: the bytes of the objects may depend on caches */
   _Atomic size_t top; /* relaxed: a slab is published together with the objects in it */
   size_t part_size, parts_start, parts_bytes;
   size_t in_parts;        /* bytes that objects use in parts */
@@ -76,8 +77,9 @@ enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts
 void hp_range_reset(hp_range *range);
 /* Returns the number of bytes that objects and unfinished slabs use, without the spare bytes. */
 size_t hp_range_used(const hp_range *range);
-/* Returns true if objects may not use all of the range. */
-bool hp_range_is_limited(const hp_range *range);
+/* Returns true if the range has a limit, and the bytes of its objects may only depend on the
+ * input. */
+bool hp_range_is_exact(const hp_range *range);
 /* Reserves spare bytes after all objects. Their user moves `spare` towards `spare_end`. Returns
  * false without a change if the range has less space. Another thread may take slabs meanwhile. */
 bool hp_range_spare(hp_range *range, size_t bytes);

@@ -67,8 +67,10 @@ static void unwrap_fragment(hpar_document *document) {
 
 bool hp_is_limit(hpar_status status) { return status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT; }
 
-void hp_limit_memory(hpar_document *document, uint64_t limit) {
-  if (limit && limit < document->range.size) document->range.limit = (size_t)limit;
+void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates) {
+  if (!limit || limit >= document->range.size) return;
+  document->range.limit = (size_t)limit;
+  document->range.estimates = estimates;
 }
 
 #if HPAR_PARALLEL

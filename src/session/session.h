@@ -89,8 +89,9 @@ void hp_session_wake(hp_session *session, hp_config *config);
 /* Returns true for the statuses HPAR_LIMIT_*. */
 bool hp_is_limit(hpar_status status);
 
-/* Limits the tree's memory to `limit` bytes until the document is reset; 0: does nothing. */
-void hp_limit_memory(hpar_document *document, uint64_t limit);
+/* Limits the tree's memory to `limit` bytes until the document is reset; 0: does nothing. With
+ * `estimates`, the bytes of the tree may depend on caches. */
+void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates);
 
 /* Prepares the report of resources, if the configuration requests it. `input` converts offsets;
  * NULL: they stay those of the text. Sets the request's watch. */

@@ -118,6 +118,26 @@ static bool may_reach_limit(const hp_session *session, const hp_limits *limits, 
                                (memory_limit && hpar_document_memory(document) > memory_limit / 2));
 }
 
+/* An exact parse takes at most twice the bytes of an estimating one, 16 bytes for each byte of
+ * input, and two slabs. Attributes take up to 8 bytes for each byte of their tag, decoded values
+ * 3. The factor 2 is for the unused ends of slabs. */
+static uint64_t exact_memory(uint64_t estimated, size_t length) {
+  return 2 * (estimated + 16 * (uint64_t)length) + (UINT64_C(256) << 10);
+}
+
+/* Returns true if the parse may share attributes and defer values although its memory is limited:
+ * a parse far below the limit has the same tree. A parse that may be near it is repeated. */
+static bool may_estimate(const hp_session *session, const hp_config *config, uint64_t memory_limit, size_t length) {
+  return memory_limit && session->result.driver == HP_DRIVER_SEQUENTIAL && !hp_config_runs_scripts(config) &&
+         !config->inspect && exact_memory(0, length) < memory_limit;
+}
+
+/* Returns true if the exact parse of these bytes may end at the limit of memory. */
+static bool may_exceed(const hpar_document *document, uint64_t memory_limit, size_t length, hpar_status status) {
+  if (status != HPAR_OK && (!hp_is_limit(status) || status == HPAR_LIMIT_TIME)) return false;
+  return status == HPAR_LIMIT_MEMORY || exact_memory(hpar_document_memory(document), length) >= memory_limit;
+}
+
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
   return config->mode == HPAR_MODE_PIPELINED ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
@@ -157,13 +177,14 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
 #if HPAR_PARALLEL
   choose_validation(session, config, &sniffed, &request);
 #endif
+  bool estimates = may_estimate(session, config, memory_limit, length);
   for (bool again = true; again;) {
     hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();
     request.record = hp_begin_record(session, config, decoding);
     status = hp_document_open(document, config->by_jemalloc, length);
     if (status == HPAR_OK) status = open_input(session, config, bytes, length, &sniffed, document);
-    hp_limit_memory(document, memory_limit);
+    hp_limit_memory(document, memory_limit, estimates);
     uint64_t parsing = hp_now();
     decode_ns += parsing - decoding;
     if (status != HPAR_OK) break;
@@ -183,6 +204,10 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     if (!again && result->driver == HP_DRIVER_PARALLEL &&
         may_reach_limit(session, &request.limits, memory_limit, document, status)) {
       result->driver = HP_DRIVER_SEQUENTIAL;
+      again = true;
+    }
+    if (!again && estimates && may_exceed(document, memory_limit, request.length, status)) {
+      estimates = false;
       again = true;
     }
   }

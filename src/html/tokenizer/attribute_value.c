@@ -59,7 +59,7 @@ static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop,
 const char *hp_read_special_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, const char *stop, char quote,
                                   hp_attribute *attribute) {
   const char *end = t->end;
-  if (stop < end && *stop == '&' && !t->errors && !hp_range_is_limited(t->nodes->range)) {
+  if (stop < end && *stop == '&' && !t->errors && !hp_range_is_exact(t->nodes->range)) {
     const char *p = t->scan->quote(stop + 1, end, quote);
     if (p == end) return end;
     if (*p == quote) {

@@ -5,9 +5,9 @@
 _Static_assert(HP_CACHED_TAGS == 1 << 8, "a hash has 8 bits");
 
 void hp_tag_cache_open(hp_tokenizer *t) {
-  bool is_limited = hp_range_is_limited(t->nodes->range);
-  t->cached_tags = is_limited ? NULL : t->cache_memory;
-  t->cache_from = is_limited || t->cache_memory ? SIZE_MAX : HP_UNCACHED_BYTES;
+  bool is_exact = hp_range_is_exact(t->nodes->range);
+  t->cached_tags = is_exact ? NULL : t->cache_memory;
+  t->cache_from = is_exact || t->cache_memory ? SIZE_MAX : HP_UNCACHED_BYTES;
   if (++t->cache_generation) return;
   t->cache_generation = 1;
   if (t->cache_memory) memset(t->cache_memory, 0, HP_CACHED_TAGS * sizeof *t->cache_memory);

@@ -2,8 +2,8 @@
 #define HP_HTML_TOKENIZER_TAG_CACHE_H
 
 /* Start tags with the same bytes after their names have the same attributes. A cache finds such an
- * earlier tag, and the new element shares its block. Each tokenizer has a cache. It has none with a
- * limit of memory, and before it has read HP_UNCACHED_BYTES. */
+ * earlier tag, and the new element shares its block. Each tokenizer has a cache. It has none with
+ * an exact limit of memory, and before it has read HP_UNCACHED_BYTES. */
 
 #include "html/tokenizer/probe.h"
 

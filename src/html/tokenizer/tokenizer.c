@@ -56,7 +56,7 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->bytes = bytes;
   t->interner = interner;
   t->errors = NULL;
-  t->may_defer = !hp_range_is_limited(nodes->range);
+  t->may_defer = !hp_range_is_exact(nodes->range);
   t->deferred_bytes = 0;
   t->foreign = NULL;
   t->context = NULL;
