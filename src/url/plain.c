@@ -198,3 +198,61 @@ bool hp_plain_resolve(const hp_plain_base *plain, hp_url *url, const char *input
     }
   }
 }
+
+/*** origins ***/
+
+/* The characters of hosts and schemes, as bits. */
+enum { HOST = 1, SCHEME = 2, REMOVED = 4, MAX_HOST = 200 };
+
+static const uint8_t parts[256] = {
+    ['a' ... 'z'] = HOST | SCHEME,
+    ['A' ... 'Z'] = SCHEME,
+    ['0' ... '9'] = HOST | SCHEME,
+    ['-'] = HOST | SCHEME,
+    ['.'] = HOST | SCHEME,
+    ['+'] = SCHEME,
+    ['\t'] = REMOVED,
+    ['\n'] = REMOVED,
+    ['\r'] = REMOVED,
+};
+
+/* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. The
+ * end of the input, a path, a query or a fragment follows. */
+static const char *host_end(const char *begin, const char *end) {
+  const char *at = begin, *label;
+  while (at < end && parts[(unsigned char)*at] & HOST) at++;
+  if (at == begin || at - begin > MAX_HOST || (at < end && *at != '/' && *at != '?' && *at != '#')) return NULL;
+  for (label = at; label > begin && label[-1] != '.'; label--) continue;
+  return label < at && *label >= 'a' ? at : NULL;
+}
+
+static hp_origin own_origin(bool secure, const char *host, const char *end) {
+  const char *stop = host_end(host, end);
+  if (!stop) return (hp_origin){.kind = HP_ORIGIN_UNKNOWN};
+  return (hp_origin){HP_ORIGIN_OWN, secure, {host, (size_t)(stop - host)}};
+}
+
+/* Returns whether a slash or a removed character follows: two slashes begin a host. */
+static bool may_begin_host(const char *at, const char *end) {
+  return at < end && (*at == '/' || *at == '\\' || parts[(unsigned char)*at] & REMOVED);
+}
+
+hp_origin hp_plain_origin(const hp_plain_base *plain, const char *input, size_t length) {
+  static const hp_origin unknown = {.kind = HP_ORIGIN_UNKNOWN}, of_base = {.kind = HP_ORIGIN_BASE};
+  const char *at = input, *end = input + length;
+  const hp_url *base = plain->base;
+  if (begins(at, end, "http", 4)) {
+    bool secure = at[4] == 's';
+    if (begins(at + 4 + secure, end, "://", 3)) return own_origin(secure, at + 7 + secure, end);
+  }
+  if (!base) return unknown;
+  if (at == end || *at == '#' || *at == '?') return of_base;
+  if (*at == '/') {
+    if (at + 1 < end && at[1] == '/' && (base->scheme == HP_SCHEME_HTTP || base->scheme == HP_SCHEME_HTTPS))
+      return own_origin(base->scheme == HP_SCHEME_HTTPS, at + 2, end);
+    return may_begin_host(at + 1, end) ? unknown : of_base;
+  }
+  if (*at <= ' ' || *at == '\\') return unknown; /* white space is removed; also beyond ASCII */
+  while (at < end && parts[(unsigned char)*at] & SCHEME) at++;
+  return at < end && (*at == ':' || parts[(unsigned char)*at] & REMOVED) ? unknown : of_base;
+}

@@ -6,43 +6,51 @@
 #include "base/load.h"
 #include "base/names.h"
 #include "html/dom/document.h"
+#include "html/serialize/text_class.h"
 
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
-/* The effect of an element on the text. */
-enum {
-  INLINE,
-  BLOCK,
-  CELL,
-  BREAK,
-  KEEPS, /* a block whose white space is kept */
-  INLINE_KEEPS /* textarea */,
-  OMITTED
-};
-
-static const uint8_t classes[HP_KNOWN_ATOMS] = {
-    [HP_ADDRESS] = BLOCK,   [HP_ARTICLE] = BLOCK,    [HP_ASIDE] = BLOCK,      [HP_BLOCKQUOTE] = BLOCK,
-    [HP_BODY] = BLOCK,      [HP_CAPTION] = BLOCK,    [HP_CENTER] = BLOCK,     [HP_DD] = BLOCK,
-    [HP_DETAILS] = BLOCK,   [HP_DIALOG] = BLOCK,     [HP_DIR] = BLOCK,        [HP_DIV] = BLOCK,
-    [HP_DL] = BLOCK,        [HP_DT] = BLOCK,         [HP_FIELDSET] = BLOCK,   [HP_FIGCAPTION] = BLOCK,
-    [HP_FIGURE] = BLOCK,    [HP_FOOTER] = BLOCK,     [HP_FORM] = BLOCK,       [HP_FRAMESET] = BLOCK,
-    [HP_H1] = BLOCK,        [HP_H2] = BLOCK,         [HP_H3] = BLOCK,         [HP_H4] = BLOCK,
-    [HP_H5] = BLOCK,        [HP_H6] = BLOCK,         [HP_HEADER] = BLOCK,     [HP_HGROUP] = BLOCK,
-    [HP_HR] = BLOCK,        [HP_HTML] = BLOCK,       [HP_LEGEND] = BLOCK,     [HP_LI] = BLOCK,
-    [HP_MAIN] = BLOCK,      [HP_MENU] = BLOCK,       [HP_NAV] = BLOCK,        [HP_OL] = BLOCK,
-    [HP_OPTGROUP] = BLOCK,  [HP_OPTION] = BLOCK,     [HP_P] = BLOCK,          [HP_SEARCH] = BLOCK,
-    [HP_SECTION] = BLOCK,   [HP_SUMMARY] = BLOCK,    [HP_TABLE] = BLOCK,      [HP_TBODY] = BLOCK,
-    [HP_TFOOT] = BLOCK,     [HP_THEAD] = BLOCK,      [HP_TR] = BLOCK,         [HP_UL] = BLOCK,
-    [HP_TD] = CELL,         [HP_TH] = CELL,          [HP_BR] = BREAK,         [HP_LISTING] = KEEPS,
-    [HP_PLAINTEXT] = KEEPS, [HP_PRE] = KEEPS,        [HP_XMP] = KEEPS,        [HP_TEXTAREA] = INLINE_KEEPS,
-    [HP_AREA] = OMITTED,    [HP_BASE] = OMITTED,     [HP_BASEFONT] = OMITTED, [HP_DATALIST] = OMITTED,
-    [HP_HEAD] = OMITTED,    [HP_IFRAME] = OMITTED,   [HP_LINK] = OMITTED,     [HP_META] = OMITTED,
-    [HP_NOEMBED] = OMITTED, [HP_NOFRAMES] = OMITTED, [HP_NOSCRIPT] = OMITTED, [HP_PARAM] = OMITTED,
-    [HP_RP] = OMITTED,      [HP_SCRIPT] = OMITTED,   [HP_STYLE] = OMITTED,    [HP_TEMPLATE] = OMITTED,
-    [HP_TITLE] = OMITTED,
+const uint8_t hp_text_classes[HP_KNOWN_ATOMS] = {
+    [HP_ADDRESS] = HP_TEXT_BLOCK,    [HP_ARTICLE] = HP_TEXT_BLOCK,
+    [HP_ASIDE] = HP_TEXT_BLOCK,      [HP_BLOCKQUOTE] = HP_TEXT_BLOCK,
+    [HP_BODY] = HP_TEXT_BLOCK,       [HP_CAPTION] = HP_TEXT_BLOCK,
+    [HP_CENTER] = HP_TEXT_BLOCK,     [HP_DD] = HP_TEXT_BLOCK,
+    [HP_DETAILS] = HP_TEXT_BLOCK,    [HP_DIALOG] = HP_TEXT_BLOCK,
+    [HP_DIR] = HP_TEXT_BLOCK,        [HP_DIV] = HP_TEXT_BLOCK,
+    [HP_DL] = HP_TEXT_BLOCK,         [HP_DT] = HP_TEXT_BLOCK,
+    [HP_FIELDSET] = HP_TEXT_BLOCK,   [HP_FIGCAPTION] = HP_TEXT_BLOCK,
+    [HP_FIGURE] = HP_TEXT_BLOCK,     [HP_FOOTER] = HP_TEXT_BLOCK,
+    [HP_FORM] = HP_TEXT_BLOCK,       [HP_FRAMESET] = HP_TEXT_BLOCK,
+    [HP_H1] = HP_TEXT_BLOCK,         [HP_H2] = HP_TEXT_BLOCK,
+    [HP_H3] = HP_TEXT_BLOCK,         [HP_H4] = HP_TEXT_BLOCK,
+    [HP_H5] = HP_TEXT_BLOCK,         [HP_H6] = HP_TEXT_BLOCK,
+    [HP_HEADER] = HP_TEXT_BLOCK,     [HP_HGROUP] = HP_TEXT_BLOCK,
+    [HP_HR] = HP_TEXT_BLOCK,         [HP_HTML] = HP_TEXT_BLOCK,
+    [HP_LEGEND] = HP_TEXT_BLOCK,     [HP_LI] = HP_TEXT_BLOCK,
+    [HP_MAIN] = HP_TEXT_BLOCK,       [HP_MENU] = HP_TEXT_BLOCK,
+    [HP_NAV] = HP_TEXT_BLOCK,        [HP_OL] = HP_TEXT_BLOCK,
+    [HP_OPTGROUP] = HP_TEXT_BLOCK,   [HP_OPTION] = HP_TEXT_BLOCK,
+    [HP_P] = HP_TEXT_BLOCK,          [HP_SEARCH] = HP_TEXT_BLOCK,
+    [HP_SECTION] = HP_TEXT_BLOCK,    [HP_SUMMARY] = HP_TEXT_BLOCK,
+    [HP_TABLE] = HP_TEXT_BLOCK,      [HP_TBODY] = HP_TEXT_BLOCK,
+    [HP_TFOOT] = HP_TEXT_BLOCK,      [HP_THEAD] = HP_TEXT_BLOCK,
+    [HP_TR] = HP_TEXT_BLOCK,         [HP_UL] = HP_TEXT_BLOCK,
+    [HP_TD] = HP_TEXT_CELL,          [HP_TH] = HP_TEXT_CELL,
+    [HP_BR] = HP_TEXT_BREAK,         [HP_LISTING] = HP_TEXT_KEEPS,
+    [HP_PLAINTEXT] = HP_TEXT_KEEPS,  [HP_PRE] = HP_TEXT_KEEPS,
+    [HP_XMP] = HP_TEXT_KEEPS,        [HP_TEXTAREA] = HP_TEXT_INLINE_KEEPS,
+    [HP_AREA] = HP_TEXT_OMITTED,     [HP_BASE] = HP_TEXT_OMITTED,
+    [HP_BASEFONT] = HP_TEXT_OMITTED, [HP_DATALIST] = HP_TEXT_OMITTED,
+    [HP_HEAD] = HP_TEXT_OMITTED,     [HP_IFRAME] = HP_TEXT_OMITTED,
+    [HP_LINK] = HP_TEXT_OMITTED,     [HP_META] = HP_TEXT_OMITTED,
+    [HP_NOEMBED] = HP_TEXT_OMITTED,  [HP_NOFRAMES] = HP_TEXT_OMITTED,
+    [HP_NOSCRIPT] = HP_TEXT_OMITTED, [HP_PARAM] = HP_TEXT_OMITTED,
+    [HP_RP] = HP_TEXT_OMITTED,       [HP_SCRIPT] = HP_TEXT_OMITTED,
+    [HP_STYLE] = HP_TEXT_OMITTED,    [HP_TEMPLATE] = HP_TEXT_OMITTED,
+    [HP_TITLE] = HP_TEXT_OMITTED,
 };
 
 /* The separator before the next text; a higher one takes the place of a lower one. */
@@ -218,27 +226,20 @@ static inline void write_text(writer *w, const char *bytes, size_t length) {
   }
 }
 
-static uint8_t class_of(const hp_node *element) {
-  if (element->name >= HP_KNOWN_ATOMS) return INLINE;
-  uint8_t class = classes[element->name];
-  if (element->ns == HPAR_NAMESPACE_HTML) return class;
-  return element->name == HP_SCRIPT || element->name == HP_STYLE ? OMITTED : INLINE;
-}
-
 /* Processes the start of an element. Returns true if its descendants are part of the text. */
 static bool enter(writer *w, uint8_t class) {
   switch (class) {
-    case OMITTED: return w->all;
-    case KEEPS:
-    case INLINE_KEEPS: w->keeping++; break;
+    case HP_TEXT_OMITTED: return w->all;
+    case HP_TEXT_KEEPS:
+    case HP_TEXT_INLINE_KEEPS: w->keeping++; break;
     default: break;
   }
   if (!w->breaks) return true;
-  if (class == BLOCK || class == KEEPS) {
+  if (class == HP_TEXT_BLOCK || class == HP_TEXT_KEEPS) {
     require(w, LINE);
-  } else if (class == CELL) {
+  } else if (class == HP_TEXT_CELL) {
     if (!w->line_is_empty) require(w, TAB);
-  } else if (class == BREAK) {
+  } else if (class == HP_TEXT_BREAK) {
     if (w->due >= TAB) separate(w);
     w->due = NOTHING;
     write_byte(w, '\n');
@@ -248,8 +249,8 @@ static bool enter(writer *w, uint8_t class) {
 }
 
 static void leave(writer *w, uint8_t class) {
-  if (class == KEEPS || class == INLINE_KEEPS) w->keeping--;
-  if (w->breaks && (class == BLOCK || class == KEEPS)) require(w, LINE);
+  if (class == HP_TEXT_KEEPS || class == HP_TEXT_INLINE_KEEPS) w->keeping--;
+  if (w->breaks && (class == HP_TEXT_BLOCK || class == HP_TEXT_KEEPS)) require(w, LINE);
 }
 
 /* Writes the text of all descendants of `top`, which has children. */
@@ -261,7 +262,7 @@ static void write_below(writer *w, const char *base, hp_ref top) {
       hpar_string text = hp_text_of(base, w->low, node);
       write_text(w, text.bytes, text.length);
     } else if (node->kind == HPAR_NODE_ELEMENT) {
-      uint8_t class = class_of(node);
+      uint8_t class = hp_text_class(node);
       if (enter(w, class)) {
         if (node->first) {
           ref = node->first;
@@ -274,7 +275,7 @@ static void write_below(writer *w, const char *base, hp_ref top) {
       ref = hp_parent_of(base, node);
       if (!ref || ref == top) return;
       node = hp_node_at(base, ref);
-      leave(w, class_of(node));
+      leave(w, hp_text_class(node));
     }
     ref = node->next;
   }
@@ -317,8 +318,8 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
       break;
     }
     case HPAR_NODE_ELEMENT: {
-      uint8_t class = class_of(top);
-      w.keeping = class == KEEPS || class == INLINE_KEEPS;
+      uint8_t class = hp_text_class(top);
+      w.keeping = class == HP_TEXT_KEEPS || class == HP_TEXT_INLINE_KEEPS;
       write_below(&w, document->range.base, node);
       break;
     }
