@@ -187,6 +187,7 @@ static void crawl_with(unsigned profiles) {
   hp_map *map = NULL;
   if (hp_map_create(&map, &options, &tally)) fail("no memory");
   feed(map_record, map);
+  if (hp_map_finish(map)) fail("no memory");
   hp_map_destroy(map);
   hp_tally_free(&tally);
 }

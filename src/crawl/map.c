@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-enum { KEPT_BODY = 4 << 20, MAX_ERRORS = 10000 };
+enum {
+  KEPT_BODY = 4 << 20,
+  MAX_ERRORS = 10000,
+  TREE_PROFILES = HP_PROFILE_SIZES | HP_PROFILE_ELEMENTS | HP_PROFILE_LINKS | HP_PROFILE_TEXT
+};
 
 hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally *tally) {
   hp_map *m = hp_allocate_zeroed(sizeof *m);
@@ -23,6 +27,7 @@ hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally 
     hp_map_destroy(m);
     return status;
   }
+  hp_map_open_names(m);
   *map = m;
   return HPAR_OK;
 }
@@ -33,10 +38,100 @@ void hp_map_destroy(hp_map *m) {
   hpar_parser_destroy(m->parser);
   hpar_selectors_destroy(m->selectors);
   hp_http_memory_free(&m->memory);
-  hp_tally_table_free(&m->names.others);
-  hp_tally_table_free(&m->attributes.others);
-  hp_free(m->url);
+  hp_free(m->other_elements.names);
+  hp_free(m->other_elements.used);
+  hp_free(m->other_attributes.names);
+  hp_free(m->other_attributes.used);
+  hp_map_close_links(m);
   hp_free(m);
+}
+
+static bool count(hp_map *m, const char *key, uint64_t more) {
+  return hp_tally_add_text(m->tally, HP_COUNTERS, key, more);
+}
+
+static const hp_family last_families[HP_MAP_LASTS] = {[HP_LAST_STATUS] = HP_HTTP_STATUS,
+                                                      [HP_LAST_TYPE] = HP_CONTENT_TYPES,
+                                                      [HP_LAST_ENCODING] = HP_ENCODINGS,
+                                                      [HP_LAST_QUIRKS] = HP_QUIRKS};
+
+static bool finish_last(hp_map *m, int family) {
+  hp_map_last *last = &m->lasts[family];
+  uint64_t more = last->count;
+  last->count = 0;
+  return !more || hp_tally_add(m->tally, last_families[family], last->key, last->length, more);
+}
+
+/* Counts a key that many records have. */
+static bool count_last(hp_map *m, int family, const char *key, size_t length) {
+  hp_map_last *last = &m->lasts[family];
+  if (last->length == length && last->count && !memcmp(last->key, key, length)) {
+    last->count++;
+    return true;
+  }
+  if (!finish_last(m, family)) return false;
+  if (length > sizeof last->key) return hp_tally_add(m->tally, last_families[family], key, length, 1);
+  memcpy(last->key, key, length);
+  last->length = (uint32_t)length;
+  last->count = 1;
+  return true;
+}
+
+/* Adds the counters to the tally. Those of a profile are there if a page is, others if they have a
+ * count. */
+static bool finish_sums(hp_map *m) {
+  static const struct {
+    const char *name;
+    unsigned profiles; /* 0: a counter that may be missing */
+  } sums[HP_SUM_LINKS_HTTP] = {[HP_SUM_RECORDS] = {"records", 0},
+                               [HP_SUM_RECORD_BYTES] = {"record_bytes", 0},
+                               [HP_SUM_TYPE_WARCINFO] = {"records_warcinfo", 0},
+                               [HP_SUM_TYPE_RESPONSE] = {"records_response", 0},
+                               [HP_SUM_TYPE_RESOURCE] = {"records_resource", 0},
+                               [HP_SUM_TYPE_REQUEST] = {"records_request", 0},
+                               [HP_SUM_TYPE_METADATA] = {"records_metadata", 0},
+                               [HP_SUM_TYPE_CONVERSION] = {"records_conversion", 0},
+                               [HP_SUM_TYPE_CONTINUATION] = {"records_continuation", 0},
+                               [HP_SUM_TYPE_REVISIT] = {"records_revisit", 0},
+                               [HP_SUM_TYPE_OTHER] = {"records_other", 0},
+                               [HP_SUM_PAGES] = {"pages", HP_PROFILE_ALL},
+                               [HP_SUM_PAGE_BYTES] = {"page_bytes", HP_PROFILE_ALL},
+                               [HP_SUM_NODES] = {"nodes", HP_PROFILE_SIZES},
+                               [HP_SUM_TOKENS] = {"tokens", HP_PROFILE_SIZES},
+                               [HP_SUM_ELEMENTS] = {"elements", HP_PROFILE_SIZES},
+                               [HP_SUM_ATTRIBUTES] = {"attributes", HP_PROFILE_SIZES},
+                               [HP_SUM_TEXT_BYTES] = {"text_bytes", HP_PROFILE_TEXT},
+                               [HP_SUM_LINKS] = {"links", HP_PROFILE_LINKS},
+                               [HP_SUM_LINKS_INVALID] = {"links_invalid", 0},
+                               [HP_SUM_LINKS_SAME] = {"links_to_same_host", 0},
+                               [HP_SUM_LINKS_OTHER] = {"links_to_other_hosts", 0}};
+  bool pages = m->sums[HP_SUM_PAGES];
+  for (int i = 0; i < HP_SUM_LINKS_HTTP; i++) {
+    if (!m->sums[i] && !(pages && sums[i].profiles & m->options.profiles)) continue;
+    if (!count(m, sums[i].name, m->sums[i])) return false;
+    m->sums[i] = 0;
+  }
+  return true;
+}
+
+static bool finish_histograms(hp_map *m) {
+  for (int f = 0; f < HP_MAP_HISTOGRAMS; f++)
+    for (uint64_t i = 0; i < HP_MAP_BUCKETS; i++) {
+      char key[24];
+      uint64_t least = i < 16 ? i : (16 + i % 16) << (i / 16 - 1);
+      if (!m->histograms[f][i]) continue;
+      int length = snprintf(key, sizeof key, "%llu", (unsigned long long)least);
+      if (!hp_tally_add(m->tally, HP_SIZE_BYTES + f, key, (size_t)length, m->histograms[f][i])) return false;
+      m->histograms[f][i] = 0;
+    }
+  return true;
+}
+
+hpar_status hp_map_finish(hp_map *m) {
+  for (int i = 0; i < HP_MAP_LASTS; i++)
+    if (!finish_last(m, i)) return HPAR_ERROR_MEMORY;
+  return finish_sums(m) && finish_histograms(m) && hp_map_finish_names(m) && hp_map_finish_links(m) ? HPAR_OK
+                                                                                                    : HPAR_ERROR_MEMORY;
 }
 
 void hp_map_report_to(hp_map *m, const char *file, FILE *records, hp_map_refuse refuse, void *context) {
@@ -44,10 +139,6 @@ void hp_map_report_to(hp_map *m, const char *file, FILE *records, hp_map_refuse 
   m->records = records;
   m->refuse = refuse;
   m->context = context;
-}
-
-static bool count(hp_map *m, const char *key, uint64_t more) {
-  return hp_tally_add_text(m->tally, HP_COUNTERS, key, more);
 }
 
 bool hp_map_host(hpar_string url, hpar_string *host) {
@@ -106,37 +197,43 @@ static const char *quirks_name(hpar_quirks quirks) {
   return quirks == HPAR_QUIRKS ? "quirks" : quirks == HPAR_LIMITED_QUIRKS ? "limited-quirks" : "no-quirks";
 }
 
-static bool count_sizes(hp_map *m, const hp_map_page *page, const hpar_stats *stats) {
-  hp_tally *t = m->tally;
-  return hp_tally_add_value(t, HP_SIZE_BYTES, page->length) && hp_tally_add_value(t, HP_SIZE_NODES, stats->nodes) &&
-         hp_tally_add_value(t, HP_SIZE_TOKENS, stats->tokens) &&
-         hp_tally_add_value(t, HP_SIZE_ELEMENTS, page->elements) && hp_tally_add_value(t, HP_SIZE_DEPTH, page->depth) &&
-         hp_tally_add_value(t, HP_SIZE_ATTRIBUTES, page->attributes) && count(m, "nodes", stats->nodes) &&
-         count(m, "tokens", stats->tokens) && count(m, "elements", page->elements) &&
-         count(m, "attributes", page->attributes);
+static void count_sizes(hp_map *m, const hp_map_page *page, const hpar_stats *stats) {
+  hp_map_value(m, HP_SIZE_BYTES, page->length);
+  hp_map_value(m, HP_SIZE_NODES, stats->nodes);
+  hp_map_value(m, HP_SIZE_TOKENS, stats->tokens);
+  hp_map_value(m, HP_SIZE_ELEMENTS, page->elements);
+  hp_map_value(m, HP_SIZE_DEPTH, page->depth);
+  hp_map_value(m, HP_SIZE_ATTRIBUTES, page->attributes);
+  m->sums[HP_SUM_NODES] += stats->nodes;
+  m->sums[HP_SUM_TOKENS] += stats->tokens;
+  m->sums[HP_SUM_ELEMENTS] += page->elements;
+  m->sums[HP_SUM_ATTRIBUTES] += page->attributes;
 }
 
 static bool count_encoding(hp_map *m, const hpar_stats *stats) {
   char key[96];
-  snprintf(key, sizeof key, "%s by %s", stats->encoding ? stats->encoding : "unknown",
-           stats->encoding_source ? stats->encoding_source : "unknown");
-  return hp_tally_add_text(m->tally, HP_ENCODINGS, key, 1) &&
-         hp_tally_add_text(m->tally, HP_QUIRKS, quirks_name(hpar_document_quirks(m->document)), 1);
+  int length = snprintf(key, sizeof key, "%s by %s", stats->encoding ? stats->encoding : "unknown",
+                        stats->encoding_source ? stats->encoding_source : "unknown");
+  const char *quirks = quirks_name(hpar_document_quirks(m->document));
+  return count_last(m, HP_LAST_ENCODING, key, (size_t)length) && count_last(m, HP_LAST_QUIRKS, quirks, strlen(quirks));
 }
 
 static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message, hp_map_page *page,
                        const hpar_stats *stats) {
   unsigned profiles = m->options.profiles;
   hpar_string host;
-  bool fine = count(m, "pages", 1) && count(m, "page_bytes", page->length);
-  if (fine && (profiles & (HP_PROFILE_SIZES | HP_PROFILE_ELEMENTS) || m->options.records)) fine = hp_map_tree(m, page);
-  if (fine && profiles & HP_PROFILE_SIZES) fine = count_sizes(m, page, stats);
+  bool fine = true;
+  m->sums[HP_SUM_PAGES]++;
+  m->sums[HP_SUM_PAGE_BYTES] += page->length;
+  if (fine && (profiles & TREE_PROFILES || m->options.records)) fine = hp_map_tree(m, page);
+  if (fine && profiles & HP_PROFILE_SIZES) count_sizes(m, page, stats);
   if (fine && profiles & HP_PROFILE_ENCODINGS) fine = count_encoding(m, stats);
-  if (fine && profiles & HP_PROFILE_LINKS) {
-    fine = hp_map_links(m, page);
-    if (fine && hp_map_host(page->url, &host)) fine = hp_tally_add(m->tally, HP_PAGE_HOSTS, host.bytes, host.length, 1);
+  if (fine && profiles & HP_PROFILE_LINKS && hp_map_host(page->url, &host))
+    fine = hp_tally_add(m->tally, HP_PAGE_HOSTS, host.bytes, host.length, 1);
+  if (fine && profiles & HP_PROFILE_TEXT) {
+    hp_map_value(m, HP_TEXT_BYTES, page->text_bytes);
+    m->sums[HP_SUM_TEXT_BYTES] += page->text_bytes;
   }
-  if (fine && profiles & HP_PROFILE_TEXT) fine = hp_map_text(m);
   if (fine && profiles & HP_PROFILE_ERRORS) fine = hp_map_errors(m);
   if (fine && m->options.selector_count) fine = hp_map_selectors(m);
   if (fine && m->options.records) fine = write_record(m, record, message, page, stats);
@@ -187,11 +284,12 @@ static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
     refuse(m, record, "memory");
     return count(m, "quarantined", 1) ? HPAR_OK : HPAR_ERROR_MEMORY;
   }
-  char code[8];
-  snprintf(code, sizeof code, "%u", message.status);
-  bool fine = hp_tally_add_text(m->tally, HP_HTTP_STATUS, message.problem == HP_HTTP_HEAD ? "none" : code, 1);
+  char code[16];
+  int length = snprintf(code, sizeof code, "%u", message.status);
+  bool fine = message.problem == HP_HTTP_HEAD ? hp_tally_add_text(m->tally, HP_HTTP_STATUS, "none", 1)
+                                              : count_last(m, HP_LAST_STATUS, code, (size_t)length);
   if (fine && message.content_type.length)
-    fine = hp_tally_add(m->tally, HP_CONTENT_TYPES, message.content_type.bytes, message.content_type.length, 1);
+    fine = count_last(m, HP_LAST_TYPE, message.content_type.bytes, message.content_type.length);
   if (fine && *message.coding) fine = hp_tally_add_text(m->tally, HP_CODINGS, message.coding, 1);
   if (fine && message.chunked) fine = count(m, "chunked", 1);
   if (fine && message.not_coded) fine = count(m, "stored_without_coding", 1);
@@ -207,26 +305,22 @@ static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
 }
 
 hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
-  bool fine = count(m, "records", 1);
-  if (fine && record->problem) {
+  m->sums[HP_SUM_RECORDS]++;
+  if (record->problem) {
     refuse(m, record, hp_warc_problem_name(record->problem));
-    fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_warc_problem_name(record->problem), 1);
+    bool fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_warc_problem_name(record->problem), 1);
     if (fine && record->problem == HP_WARC_TOO_LARGE) fine = count(m, "quarantined", 1);
     return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
   }
-  char key[32];
-  snprintf(key, sizeof key, "records_%.*s", record->type.length < 20 ? (int)record->type.length : 0,
-           record->type.bytes);
   static const char *const types[] = {"warcinfo", "response",   "resource",     "request",
                                       "metadata", "conversion", "continuation", "revisit"};
-  bool known = false;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) known = known || is_text(record->type, types[i]);
-  fine = fine && count(m, known ? key : "records_other", 1) && count(m, "record_bytes", record->block.length);
-  if (fine && record->truncated.length) fine = count(m, "truncated_by_crawler", 1);
-  if (!fine) return HPAR_ERROR_MEMORY;
+  int type = 0;
+  while (type < HP_SUM_TYPE_OTHER - HP_SUM_TYPE_WARCINFO && !is_text(record->type, types[type])) type++;
+  m->sums[HP_SUM_TYPE_WARCINFO + type]++;
+  m->sums[HP_SUM_RECORD_BYTES] += record->block.length;
+  if (record->truncated.length && !count(m, "truncated_by_crawler", 1)) return HPAR_ERROR_MEMORY;
   if (is_text(record->type, "response")) return take_response(m, record);
-  if (is_text(record->type, "conversion"))
-    return hp_tally_add_value(m->tally, HP_TEXT_BYTES, record->block.length) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (is_text(record->type, "conversion")) hp_map_value(m, HP_TEXT_BYTES, record->block.length);
   if (is_text(record->type, "resource") && is_html(record->content_type, record->block)) {
     hp_http_message message = {.body = record->block};
     return parse_page(m, record, &message);

@@ -52,5 +52,7 @@ void hp_map_report_to(hp_map *map, const char *file, FILE *records, hp_map_refus
 
 /* Counts a record. HPAR_ERROR_MEMORY. */
 hpar_status hp_map_record(hp_map *map, const hp_warc_record *record);
+/* Adds the counts that the tally lacks, after the last record. HPAR_ERROR_MEMORY. */
+hpar_status hp_map_finish(hp_map *map);
 
 #endif

@@ -1,251 +1,237 @@
-/* The counts of one tree. */
+/* The counts of one tree: one walk for all profiles. Names with fixed atoms are counted in arrays
+ * until the unit ends. */
 
 #include "crawl/map_internal.h"
 
 #include "base/memory.h"
 #include "html/dom/document.h"
+#include "html/serialize/text_class.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static inline void count_atom(hp_map_names *names, hp_atom atom) {
-  if (!names->counts[atom]++) names->used[names->used_count++] = (uint16_t)atom;
+/*** names ***/
+
+static bool grow(hp_map_names *names, size_t wanted) {
+  hp_map_name *grown = hp_reallocate(names->names, wanted * sizeof *grown);
+  if (!grown) return false;
+  names->names = grown;
+  uint32_t *used = hp_reallocate(names->used, wanted * sizeof *used);
+  if (!used) return false;
+  names->used = used;
+  memset(grown + names->capacity, 0, (wanted - names->capacity) * sizeof *grown);
+  names->capacity = wanted;
+  return true;
 }
 
-static bool add_name(hp_map *m, hp_family family, hp_family pages, const char *name, size_t length, uint64_t count) {
-  return hp_tally_add(m->tally, family, name, length, count) &&
-         (pages == HP_FAMILIES || hp_tally_add(m->tally, pages, name, length, 1));
+/* Counts a name without a fixed atom. */
+static __attribute__((noinline)) bool count_other(hp_map *m, hp_map_names *names, hp_atom atom) {
+  const hp_atoms *atoms = &m->document->atoms;
+  size_t index = atom - HP_KNOWN_ATOMS;
+  if (names->generation != atoms->generation) {
+    if (names->capacity) memset(names->names, 0, names->capacity * sizeof *names->names);
+    names->generation = atoms->generation;
+  }
+  if (index >= names->capacity && !grow(names, atoms->count)) return false;
+  if (!names->names[index].count++) names->used[names->used_count++] = (uint32_t)index;
+  return true;
 }
 
-/* Adds the names of a page to the names of all pages. */
-static bool flush_names(hp_map *m, hp_family family, hp_family pages, hp_map_names *names) {
-  bool fine = true;
-  for (uint32_t i = 0; i < names->used_count; i++) {
-    const hp_known_name *name = &hp_known_names[names->used[i]];
-    fine = fine && add_name(m, family, pages, name->bytes, name->length, names->counts[names->used[i]]);
-    names->counts[names->used[i]] = 0;
+static inline void count_known(hp_map_element *e, uint64_t page) {
+  e->count++;
+  if (__builtin_expect(e->last_page != page, 0)) {
+    e->last_page = page;
+    e->pages++;
+  }
+}
+
+static int descending(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x < y) - (x > y);
+}
+
+/* Sets `*less` to the count of the first name of a page that is too many, or to 0. */
+static bool find_excess(const hp_map_names *names, uint32_t *less) {
+  *less = 0;
+  if (names->used_count <= HP_TALLY_KEYS) return true;
+  uint32_t *counts = hp_allocate(names->used_count * sizeof *counts);
+  if (!counts) return false;
+  for (size_t i = 0; i < names->used_count; i++) counts[i] = names->names[names->used[i]].count;
+  qsort(counts, names->used_count, sizeof *counts, descending);
+  *less = counts[HP_TALLY_KEYS];
+  hp_free(counts);
+  return true;
+}
+
+/* Adds a name of a page to the tables of the tally. `pages` may be NULL. */
+static bool add_name(const hp_map *m, uint32_t index, hp_map_name *n, uint32_t count, hp_tally_table *all,
+                     hp_tally_table *pages) {
+  uint32_t version = all->version + (pages ? pages->version : 0);
+  if (!n->version || n->version != version) {
+    hp_name name = hp_atom_name(&m->document->atoms, index + HP_KNOWN_ATOMS);
+    n->entry = hp_tally_table_entry(all, name.bytes, name.length);
+    n->paging = pages ? hp_tally_table_entry(pages, name.bytes, name.length) : 0;
+    n->version = all->version + (pages ? pages->version : 0);
+    if (n->entry == HP_TALLY_NO_ENTRY || n->paging == HP_TALLY_NO_ENTRY) return false;
+  }
+  all->entries[n->entry].count += count;
+  if (pages) pages->entries[n->paging].count++;
+  return true;
+}
+
+/* Adds the names of a page without fixed atoms to the tally. The order of the names has no effect:
+ * the tally reduces its keys after all of them. */
+static bool add_others(hp_map *m, hp_map_names *names, hp_family family, hp_family pages) {
+  if (!names->used_count) return true;
+  uint32_t less;
+  bool fine = find_excess(names, &less), paging = pages != HP_FAMILIES;
+  hp_tally_table *tables = m->tally->tables;
+  for (size_t i = 0; i < names->used_count; i++) {
+    uint32_t index = names->used[i];
+    hp_map_name *n = &names->names[index];
+    if (n->count > less)
+      fine = fine && add_name(m, index, n, n->count - less, &tables[family], paging ? &tables[pages] : NULL);
+    n->count = 0;
   }
   names->used_count = 0;
-  for (uint32_t i = 0; fine && names->others.count && i < names->others.capacity; i++) {
-    const hp_tally_entry *e = &names->others.entries[i];
-    fine = !e->key || add_name(m, family, pages, e->key, e->length, e->count);
-  }
-  if (names->others.count) hp_tally_table_clear(&names->others);
-  return fine;
+  hp_tally_add_error(m->tally, family, less);
+  if (paging) hp_tally_add_error(m->tally, pages, less != 0);
+  return fine && hp_tally_settle(m->tally, family) && (!paging || hp_tally_settle(m->tally, pages));
 }
 
-static bool count_element_name(hp_map *m, hpar_node element, hp_atom atom) {
-  if (atom < HP_KNOWN_ATOMS) {
-    count_atom(&m->names, atom);
-    return true;
+void hp_map_open_names(hp_map *m) {
+  bool links = m->options.profiles & HP_PROFILE_LINKS;
+  for (hp_atom atom = 0; atom < HP_KNOWN_ATOMS; atom++) {
+    m->elements[atom].traits = (uint16_t)((links ? hp_link_attributes[atom] : 0) |
+                                          (hp_text_classes[atom] == HP_TEXT_OMITTED ? HP_MAP_OMITTED : 0));
+    m->attributes[atom].link = hp_link_bits[atom];
   }
-  hpar_string name = hpar_node_name(m->document, element);
-  return hp_tally_table_add(&m->names.others, name.bytes, name.length, 1);
 }
 
-static bool count_attribute_names(hp_map *m, hpar_node element, const hp_attributes *attributes) {
-  hpar_attribute attribute;
-  for (uint32_t i = 0; i < attributes->count; i++) {
-    hp_atom atom = attributes->items[i].name;
-    if (atom < HP_ADJUSTED_XLINK_ACTUATE)
-      count_atom(&m->attributes, atom);
-    else if (hpar_node_attribute_at(m->document, element, i, &attribute) &&
-             !hp_tally_table_add(&m->attributes.others, attribute.local_name.bytes, attribute.local_name.length, 1))
+bool hp_map_finish_names(hp_map *m) {
+  bool names = m->options.profiles & HP_PROFILE_ELEMENTS;
+  hp_tally_table *tables = m->tally->tables;
+  for (hp_atom atom = 0; names && atom < HP_KNOWN_ATOMS; atom++) {
+    const hp_known_name *name = &hp_known_names[atom];
+    hp_map_element *e = &m->elements[atom];
+    hp_map_attribute *a = &m->attributes[atom];
+    if (e->count && (!hp_tally_table_add(&tables[HP_ELEMENTS], name->bytes, name->length, e->count) ||
+                     !hp_tally_table_add(&tables[HP_ELEMENT_PAGES], name->bytes, name->length, e->pages)))
       return false;
+    if (a->count && !hp_tally_table_add(&tables[HP_ATTRIBUTES], name->bytes, name->length, a->count)) return false;
+    e->count = e->pages = a->count = 0;
+  }
+  return hp_tally_settle(m->tally, HP_ELEMENTS) && hp_tally_settle(m->tally, HP_ELEMENT_PAGES) &&
+         hp_tally_settle(m->tally, HP_ATTRIBUTES);
+}
+
+/*** the walk ***/
+
+/* Counts an element that is not a known one of HTML, and sets `*traits`. */
+static __attribute__((noinline)) bool count_special(hp_map *m, const hp_node *element, uint16_t *traits) {
+  bool known = element->name < HP_KNOWN_ATOMS;
+  *traits = m->options.profiles & HP_PROFILE_LINKS ? hp_wanted_links(element) : 0;
+  if (hp_text_class(element) == HP_TEXT_OMITTED) *traits |= HP_MAP_OMITTED;
+  if (known) count_known(&m->elements[element->name], m->page);
+  return known || !(m->options.profiles & HP_PROFILE_ELEMENTS) || count_other(m, &m->other_elements, element->name);
+}
+
+/* Counts the attributes of an element that may have links, or names without fixed atoms. */
+static __attribute__((noinline)) bool take_attributes(hp_map *m, const hp_node *element, const hp_attribute *item,
+                                                      const hp_attribute *end, uint16_t links) {
+  for (; item < end; item++) {
+    uint16_t bit;
+    if (item->name < HP_KNOWN_ATOMS) {
+      hp_map_attribute *a = &m->attributes[item->name];
+      a->count++;
+      bit = a->link;
+    } else {
+      if (m->options.profiles & HP_PROFILE_ELEMENTS && !count_other(m, &m->other_attributes, item->name)) return false;
+      bit = links ? hp_link_bit_of_name(hp_atom_name(&m->document->atoms, item->name)) : 0;
+    }
+    if (links & bit && !hp_map_link(m, element, item, bit)) return false;
+  }
+  return true;
+}
+
+static inline bool count_attributes(hp_map *m, const hp_node *element, const hp_attributes *block, uint16_t links) {
+  const hp_attribute *item = block->items, *end = item + block->count;
+  if (links) return take_attributes(m, element, item, end, links);
+  for (; item < end; item++) {
+    if (__builtin_expect(item->name >= HP_KNOWN_ATOMS, 0)) return take_attributes(m, element, item, end, 0);
+    m->attributes[item->name].count++;
   }
   return true;
 }
 
 /* Walks the tree without template contents. */
-bool hp_map_tree(hp_map *m, hp_map_page *page) {
+static bool walk(hp_map *m, hp_map_page *page) {
   const char *memory = m->document->range.base;
-  hp_ref root = m->document->root, ref = hp_node_at(memory, root)->first;
-  bool names = m->options.profiles & HP_PROFILE_ELEMENTS, fine = true;
-  uint64_t depth = 1, elements = 0, attributes = 0, greatest = 0;
-  while (ref && fine) {
+  const hp_ref root = m->document->root;
+  const uint64_t number = m->page;
+  hp_ref ref = hp_node_at(memory, root)->first;
+  uint32_t depth = 1, greatest = 0, omitted = UINT32_MAX; /* the depth of an element without text */
+  uint64_t elements = 0, attributes = 0, text = 0, text_before = 0;
+  while (ref) {
     const hp_node *node = hp_node_at(memory, ref);
-    hp_ref next = 0;
-    if (node->kind == HPAR_NODE_ELEMENT) {
+    if (node->kind == HPAR_NODE_TEXT) {
+      text += node->text.length;
+    } else if (node->kind == HPAR_NODE_ELEMENT) {
+      uint16_t traits;
       elements++;
-      if (depth > greatest) greatest = depth;
-      if (names) fine = count_element_name(m, ref, node->name);
+      if (__builtin_expect(node->name < HP_KNOWN_ATOMS && node->ns == HPAR_NAMESPACE_HTML, 1)) {
+        hp_map_element *e = &m->elements[node->name];
+        count_known(e, number);
+        traits = e->traits;
+      } else if (!count_special(m, node, &traits)) {
+        return false;
+      }
       if (node->attributes) {
         const hp_attributes *block = hp_at(memory, node->attributes);
         attributes += block->count;
-        if (names) fine = fine && count_attribute_names(m, ref, block);
+        if (!count_attributes(m, node, block, traits & (HP_MAP_OMITTED - 1))) return false;
       }
-      next = node->first;
-      depth += next != 0;
+      if (depth > greatest) greatest = depth;
+      if (node->first) {
+        if (__builtin_expect(traits & HP_MAP_OMITTED, 0) && omitted == UINT32_MAX) {
+          omitted = depth;
+          text_before = text;
+        }
+        ref = node->first;
+        depth++;
+        continue;
+      }
     }
-    while (!next && ref && ref != root) {
-      next = node->next;
-      if (next) break;
+    while (!node->next) {
       ref = hp_parent_of(memory, node);
-      if (ref) node = hp_node_at(memory, ref);
-      depth--;
+      if (!ref || ref == root) goto end;
+      node = hp_node_at(memory, ref);
+      if (--depth == omitted) {
+        omitted = UINT32_MAX;
+        text = text_before;
+      }
     }
-    ref = next;
+    ref = node->next;
   }
+end:
   page->elements = elements;
   page->attributes = attributes;
   page->depth = greatest;
-  if (!names || !fine) return fine;
-  return flush_names(m, HP_ELEMENTS, HP_ELEMENT_PAGES, &m->names) &&
-         flush_names(m, HP_ATTRIBUTES, HP_FAMILIES, &m->attributes);
-}
-
-/*** links ***/
-
-enum { LINK_KINDS = 32, MAX_ORIGIN = 128 };
-
-/* Links of one element and attribute. The names are those of the document. */
-typedef struct link_kind {
-  hpar_string element, attribute;
-  uint64_t count;
-} link_kind;
-
-/* The beginning of a URL up to its path, and the count of the last links that begin with it. */
-typedef struct link_origin {
-  char bytes[MAX_ORIGIN]; /* with the "/" after the host */
-  uint32_t length;        /* 0: none */
-  hpar_string scheme, host;
-  uint64_t count;
-} link_origin;
-
-typedef struct link_count {
-  hp_map *map;
-  hpar_string host;
-  uint64_t links, invalid, same, other;
-  link_origin origin;
-  link_kind kinds[LINK_KINDS];
-  uint32_t kind_count;
-  bool fine;
-} link_count;
-
-static bool add_kinds(link_count *c) {
-  char key[128];
-  for (uint32_t i = 0; i < c->kind_count; i++) {
-    const link_kind *k = &c->kinds[i];
-    int length = snprintf(key, sizeof key, "%.*s %.*s", k->element.length < 60 ? (int)k->element.length : 60,
-                          k->element.bytes, (int)k->attribute.length, k->attribute.bytes);
-    if (!hp_tally_add(c->map->tally, HP_LINK_ATTRIBUTES, key, (size_t)length, k->count)) return false;
-  }
-  c->kind_count = 0;
+  page->text_bytes = omitted == UINT32_MAX ? text : text_before;
   return true;
 }
 
-static bool count_kind(link_count *c, const hpar_link *link) {
-  hpar_string element = hpar_node_name(c->map->document, link->element);
-  for (uint32_t i = 0; i < c->kind_count; i++) {
-    link_kind *k = &c->kinds[i];
-    if (k->element.bytes != element.bytes || k->attribute.bytes != link->attribute.bytes) continue;
-    k->count++;
-    return true;
-  }
-  if (c->kind_count == LINK_KINDS && !add_kinds(c)) return false;
-  c->kinds[c->kind_count++] = (link_kind){element, link->attribute, 1};
-  return true;
+bool hp_map_tree(hp_map *m, hp_map_page *page) {
+  bool links = m->options.profiles & HP_PROFILE_LINKS;
+  m->page++;
+  if (links && !hp_map_begin_links(m, page)) return false;
+  bool fine = walk(m, page);
+  if (links) fine = hp_map_end_links(m) && fine;
+  return fine && add_others(m, &m->other_elements, HP_ELEMENTS, HP_ELEMENT_PAGES) &&
+         add_others(m, &m->other_attributes, HP_ATTRIBUTES, HP_FAMILIES);
 }
 
-static bool add_url(link_count *c, hpar_string scheme, hpar_string host, uint64_t count) {
-  hp_tally *t = c->map->tally;
-  if (!hp_tally_add(t, HP_LINK_SCHEMES, scheme.bytes, scheme.length, count)) return false;
-  if (!host.length) return true;
-  bool same = host.length == c->host.length && !memcmp(host.bytes, c->host.bytes, host.length);
-  *(same ? &c->same : &c->other) += count;
-  return same || hp_tally_add(t, HP_LINK_HOSTS, host.bytes, host.length, count);
-}
-
-static bool add_origin(link_count *c) {
-  link_origin *o = &c->origin;
-  uint64_t count = o->count;
-  o->count = 0;
-  return !count || add_url(c, o->scheme, o->host, count);
-}
-
-/* Counts a URL by scheme and host. Most URLs of a page have the origin of the link before. */
-static bool count_url(link_count *c, hpar_string url) {
-  link_origin *o = &c->origin;
-  if (o->length && url.length >= o->length && !memcmp(url.bytes, o->bytes, o->length)) {
-    o->count++;
-    return true;
-  }
-  hpar_string host = {"", 0};
-  const char *colon = memchr(url.bytes, ':', url.length);
-  size_t scheme = colon ? (size_t)(colon - url.bytes) : 0;
-  bool has_host = hp_map_host(url, &host);
-  size_t length = has_host ? (size_t)(host.bytes + host.length - url.bytes) + 1 : 0;
-  if (!length || length > MAX_ORIGIN || length > url.length || url.bytes[length - 1] != '/')
-    return add_url(c, (hpar_string){url.bytes, scheme}, has_host ? host : (hpar_string){"", 0}, 1);
-  if (!add_origin(c)) return false;
-  memcpy(o->bytes, url.bytes, length);
-  o->length = (uint32_t)length;
-  o->scheme = (hpar_string){o->bytes, scheme};
-  o->host = (hpar_string){o->bytes + (host.bytes - url.bytes), host.length};
-  o->count = 1;
-  return true;
-}
-
-static bool count_link(link_count *c, const hpar_link *link) {
-  c->links++;
-  if (!count_kind(c, link)) return false;
-  c->invalid += !link->url.bytes;
-  return !link->url.bytes || count_url(c, link->url);
-}
-
-static bool take_link(void *context, const hpar_link *link) {
-  link_count *c = context;
-  return c->fine = count_link(c, link);
-}
-
-static bool add_positive(hp_tally *tally, hp_family family, const char *key, uint64_t count) {
-  return !count || hp_tally_add_text(tally, family, key, count);
-}
-
-static bool copy_url(hp_map *m, hpar_string url) {
-  if (url.length >= m->url_capacity) {
-    char *grown = hp_reallocate(m->url, url.length + 1);
-    if (!grown) return false;
-    m->url = grown;
-    m->url_capacity = url.length + 1;
-  }
-  if (url.length) memcpy(m->url, url.bytes, url.length);
-  m->url[url.length] = 0;
-  return true;
-}
-
-bool hp_map_links(hp_map *m, const hp_map_page *page) {
-  link_count c = {.map = m, .host = {"", 0}, .fine = true};
-  hp_tally *t = m->tally;
-  if (!copy_url(m, page->url)) return false;
-  hp_map_host(page->url, &c.host);
-  hpar_link_options options = {HPAR_LINK_OPTIONS_INIT, .document_url = *m->url ? m->url : NULL};
-  hpar_node root = hpar_document_root(m->document);
-  hpar_status status = hpar_links(m->document, root, &options, take_link, &c);
-  if (status == HPAR_ERROR_ARGUMENT) { /* the URL of the record is not valid */
-    options.document_url = NULL;
-    status = hpar_links(m->document, root, &options, take_link, &c);
-  }
-  return !status && c.fine && add_kinds(&c) && add_origin(&c) &&
-         add_positive(t, HP_COUNTERS, "links_invalid", c.invalid) &&
-         add_positive(t, HP_COUNTERS, "links_to_same_host", c.same) &&
-         add_positive(t, HP_COUNTERS, "links_to_other_hosts", c.other) &&
-         hp_tally_add_value(t, HP_LINKS_A_PAGE, c.links) && hp_tally_add_text(t, HP_COUNTERS, "links", c.links);
-}
-
-/*** text, errors, selectors ***/
-
-static hpar_status add_length(const char *bytes, size_t length, void *context) {
-  (void)bytes;
-  *(uint64_t *)context += length;
-  return HPAR_OK;
-}
-
-bool hp_map_text(hp_map *m) {
-  uint64_t length = 0;
-  hpar_text(m->document, hpar_document_root(m->document), NULL, add_length, &length);
-  return hp_tally_add_value(m->tally, HP_TEXT_BYTES, length) &&
-         hp_tally_add_text(m->tally, HP_COUNTERS, "text_bytes", length);
-}
+/*** errors, selectors ***/
 
 bool hp_map_errors(hp_map *m) {
   size_t count = hpar_parse_error_count(m->parser);

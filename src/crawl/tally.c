@@ -77,7 +77,10 @@ static hp_tally_entry *place_of(const hp_tally_table *t, const char *key, size_t
 }
 
 static bool grow(hp_tally_table *t) {
-  hp_tally_table grown = {.capacity = t->capacity ? t->capacity * 2 : LEAST, .count = t->count, .error = t->error};
+  hp_tally_table grown = {.capacity = t->capacity ? t->capacity * 2 : LEAST,
+                          .count = t->count,
+                          .error = t->error,
+                          .version = t->version + 1};
   grown.entries = hp_allocate_zeroed(grown.capacity * sizeof *grown.entries);
   if (!grown.entries) return false;
   for (uint32_t i = 0; i < t->capacity; i++) {
@@ -89,33 +92,32 @@ static bool grow(hp_tally_table *t) {
   return true;
 }
 
-bool hp_tally_table_add(hp_tally_table *t, const char *key, size_t length, uint64_t count) {
+uint32_t hp_tally_table_entry(hp_tally_table *t, const char *key, size_t length) {
   if (length > HP_TALLY_KEY_BYTES) length = HP_TALLY_KEY_BYTES;
   if (!t->capacity) hp_hash_open();
-  if (t->count >= t->capacity / 2 && !grow(t)) return false;
+  if (t->count >= t->capacity / 2 && !grow(t)) return HP_TALLY_NO_ENTRY;
   uint32_t hash = hash_of(key, length);
   hp_tally_entry *e = place_of(t, key, length, hash);
   if (!e->key) {
     char *copy = hp_allocate(length + 1);
-    if (!copy) return false;
+    if (!copy) return HP_TALLY_NO_ENTRY;
     if (length) memcpy(copy, key, length);
     copy[length] = 0;
     *e = (hp_tally_entry){copy, (uint32_t)length, hash, 0};
     t->count++;
   }
-  e->count += count;
+  return (uint32_t)(e - t->entries);
+}
+
+bool hp_tally_table_add(hp_tally_table *t, const char *key, size_t length, uint64_t count) {
+  uint32_t entry = hp_tally_table_entry(t, key, length);
+  if (entry == HP_TALLY_NO_ENTRY) return false;
+  t->entries[entry].count += count;
   return true;
 }
 
-void hp_tally_table_clear(hp_tally_table *t) {
-  for (uint32_t i = 0; i < t->capacity; i++) hp_free(t->entries[i].key);
-  if (t->capacity) memset(t->entries, 0, t->capacity * sizeof *t->entries);
-  t->count = 0;
-  t->error = 0;
-}
-
 void hp_tally_table_free(hp_tally_table *t) {
-  hp_tally_table_clear(t);
+  for (uint32_t i = 0; i < t->capacity; i++) hp_free(t->entries[i].key);
   hp_free(t->entries);
   *t = (hp_tally_table){0};
 }
@@ -129,7 +131,7 @@ static int descending(const void *a, const void *b) {
 static bool limit_table(hp_tally_table *t) {
   if (t->count <= HP_TALLY_KEYS) return true;
   uint64_t *counts = hp_allocate(t->count * sizeof *counts);
-  hp_tally_table kept = {.error = t->error};
+  hp_tally_table kept = {.error = t->error, .version = t->version};
   if (!counts) return false;
   uint32_t count = 0;
   for (uint32_t i = 0; i < t->capacity; i++)
@@ -150,10 +152,13 @@ static bool limit_table(hp_tally_table *t) {
 
 /*** tallies ***/
 
-bool hp_tally_add(hp_tally *tally, hp_family family, const char *key, size_t length, uint64_t count) {
+bool hp_tally_settle(hp_tally *tally, hp_family family) {
   hp_tally_table *t = &tally->tables[family];
-  if (!hp_tally_table_add(t, key, length, count)) return false;
   return families[family].rule != HP_TALLY_TOP || t->count < 2 * HP_TALLY_KEYS || limit_table(t);
+}
+
+bool hp_tally_add(hp_tally *tally, hp_family family, const char *key, size_t length, uint64_t count) {
+  return hp_tally_table_add(&tally->tables[family], key, length, count) && hp_tally_settle(tally, family);
 }
 
 bool hp_tally_add_text(hp_tally *tally, hp_family family, const char *key, uint64_t count) {

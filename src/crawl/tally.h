@@ -75,6 +75,7 @@ typedef struct hp_tally_entry {
 typedef struct hp_tally_table {
   hp_tally_entry *entries;
   uint32_t count, capacity; /* the capacity is a power of two */
+  uint32_t version;         /* of the places of the entries */
   uint64_t error;           /* HP_TALLY_TOP */
 } hp_tally_table;
 
@@ -87,6 +88,9 @@ typedef struct hp_tally {
  * is left. */
 bool hp_tally_add(hp_tally *tally, hp_family family, const char *key, size_t length, uint64_t count);
 bool hp_tally_add_text(hp_tally *tally, hp_family family, const char *key, uint64_t count);
+/* Reduces a family of rule HP_TALLY_TOP that has far more than HP_TALLY_KEYS keys. Keys that the
+ * caller adds to the table between two calls may have any order. */
+bool hp_tally_settle(hp_tally *tally, hp_family family);
 /* Adds a value to a histogram. */
 bool hp_tally_add_value(hp_tally *tally, hp_family family, uint64_t value);
 /* Adds an error, for tables that are read from a file. */
@@ -105,10 +109,12 @@ const hp_tally_entry **hp_tally_sorted(const hp_tally *tally, hp_family family, 
 /* Returns the least value of the bucket of a value. */
 uint64_t hp_histogram_bucket(uint64_t value);
 
-/* A table alone: the counts of one page. */
+enum { HP_TALLY_NO_ENTRY = UINT32_MAX };
+
+/* Returns the index of the entry of a key, which is new or has a count. The index is valid while
+ * the version of the table is unchanged. Returns HP_TALLY_NO_ENTRY if no memory is left. */
+uint32_t hp_tally_table_entry(hp_tally_table *table, const char *key, size_t length);
 bool hp_tally_table_add(hp_tally_table *table, const char *key, size_t length, uint64_t count);
-/* Drops the keys and keeps the memory of the table. */
-void hp_tally_table_clear(hp_tally_table *table);
 void hp_tally_table_free(hp_tally_table *table);
 
 #endif

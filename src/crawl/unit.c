@@ -212,6 +212,7 @@ static hp_unit_result run_open(run *r, int file) {
   }
   hp_map_report_to(r->map, job->unit->path, r->records.file, refuse, r);
   hp_unit_result result = read_file(r, file);
+  if (!result && hp_map_finish(r->map)) result = HP_UNIT_MEMORY;
   return result || !job->folder ? result : write_results(r);
 }
 
