@@ -172,6 +172,46 @@ mkdir without
 echo 'raise ImportError("not here")' >without/pyarrow.py
 with=PYTHONPATH=without usage "pip install pyarrow" 2 export one --parquet one.parquet
 check "no files without pyarrow" 'test ! -e one.parquet'
+# A module in place of pyarrow writes each table as a line of JSON: its schema and its rows.
+if test -e one.db; then
+  mkdir -p stand-in/pyarrow
+  cat >stand-in/pyarrow/__init__.py <<'END'
+def string(): return "string"
+def int64(): return "int64"
+def schema(pairs): return [list(pair) for pair in pairs]
+class Table:
+    @staticmethod
+    def from_pydict(values, schema):
+        kinds = {"string": str, "int64": int}
+        assert list(values) == [name for name, _ in schema]
+        for name, kind in schema:
+            assert all(isinstance(value, kinds[kind]) for value in values[name]), name
+        return [list(row) for row in zip(*values.values())]
+END
+  cat >stand-in/pyarrow/parquet.py <<'END'
+import json
+class ParquetWriter:
+    def __init__(self, path, schema): self.file, self.schema, self.rows = open(path, "w"), schema, []
+    def __enter__(self): return self
+    def __exit__(self, *error):
+        with self.file as file:
+            json.dump([self.schema, self.rows], file)
+    def write_table(self, table): self.rows += table
+END
+  with=PYTHONPATH=stand-in
+  crawl export one --parquet stand-in.parquet
+  with=
+  cat >compare.py <<'END'
+import json, sqlite3
+database = sqlite3.connect("one.db")
+for table in "counts", "quarantine", "records":
+    with open("stand-in.parquet/%s.parquet" % table) as file:
+        schema, rows = json.load(file)
+    assert [name for name, _ in schema] == [column[1] for column in database.execute("PRAGMA table_info(%s)" % table)]
+    assert rows and rows == [list(row) for row in database.execute("SELECT * FROM " + table)], table
+END
+  check "the calls of pyarrow" 'test $status = 0 && python3 compare.py'
+fi
 if python3 -c 'import pyarrow.parquet' 2>/dev/null; then
   crawl export one --parquet one.parquet
   check "Parquet" 'test $status = 0 && test "$(python3 -c "import pyarrow.parquet as p; print(p.read_table(\"one.parquet/records.parquet\").num_rows)")" = "$(cat one/records/*.jsonl | wc -l)"'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Checks hpar crawl --engine slurm with a cluster on this machine: munged, slurmctld and two slurmd in
-# the foreground, with two CPUs each. The summary is that of threads. Needs root, slurm-wlm and
-# munge, and exits with 77 otherwise. HPAR_TEST_FULL=1 adds a crawl without a controller, and one
-# that is resumed after its tasks were cancelled.
+# the foreground, with two CPUs each. The summary is that of threads, also after the driver was
+# killed. Needs root, slurm-wlm and munge, and exits with 77 otherwise. HPAR_TEST_FULL=1 adds a crawl
+# without a controller, and one that is resumed after its tasks were cancelled.
 
 hpar=$1
 source=$(cd "$(dirname "$0")" && pwd)
@@ -116,6 +116,20 @@ fi
 crawl data "$@" --out slurm --engine slurm
 equal slurm
 check "several tasks" 'grep -q "array=0-[1-9]" slurm/slurm.sh'
+
+# The driver is killed when Slurm has its tasks, and a process of a task, too. Other tasks may still
+# run while another driver resumes.
+"$hpar" crawl data "$@" --out killed --engine slurm >out 2>err &
+driver=$!
+until_true grep -q Submitted out
+kill -9 $driver
+wait $driver 2>/dev/null
+for process in $(pgrep -f "crawl run $work/killed"); do
+  kill -9 "$process" 2>/dev/null
+  break
+done
+crawl data "$@" --out killed --engine slurm --resume
+equal killed
 
 # Tasks that are cancelled leave units without results. A folder may have any name.
 if test -n "${HPAR_TEST_FULL:-}"; then

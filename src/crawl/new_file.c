@@ -2,21 +2,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* Opens a new file with a name that no process has, not even one of another machine. */
+static FILE *open_unique(char *name) {
+  int descriptor = mkostemps(name, (int)strlen(".tmp"), O_CLOEXEC);
+  if (descriptor < 0) return NULL;
+  mode_t mask = umask(0);
+  umask(mask);
+  FILE *file = fchmod(descriptor, 0666 & ~mask) ? NULL : fdopen(descriptor, "wb");
+  if (file) return file;
+  int error = errno;
+  close(descriptor);
+  unlink(name);
+  errno = error;
+  return NULL;
+}
 
 bool hp_new_file_open(hp_new_file *f, const char *folder, const char *name) {
   int a = snprintf(f->path, sizeof f->path, "%s/%s", folder, name);
   const char *slash = strrchr(name, '/');
   int length = slash ? (int)(slash + 1 - name) : 0;
-  int b = snprintf(f->temporary, sizeof f->temporary, "%s/%.*s.%s.%ld.tmp", folder, length, name, name + length,
-                   (long)getpid());
+  int b = snprintf(f->temporary, sizeof f->temporary, "%s/%.*s.%s.XXXXXX.tmp", folder, length, name, name + length);
   f->file = NULL;
   if (a < 0 || b < 0 || (size_t)a >= sizeof f->path || (size_t)b >= sizeof f->temporary) {
     errno = ENAMETOOLONG;
     return false;
   }
-  f->file = fopen(f->temporary, "wbe");
+  f->file = open_unique(f->temporary);
   return f->file;
 }
 
