@@ -121,7 +121,8 @@ static bool finish_histograms(hp_map *m) {
       uint64_t least = i < 16 ? i : (16 + i % 16) << (i / 16 - 1);
       if (!m->histograms[f][i]) continue;
       int length = snprintf(key, sizeof key, "%llu", (unsigned long long)least);
-      if (!hp_tally_add(m->tally, HP_SIZE_BYTES + f, key, (size_t)length, m->histograms[f][i])) return false;
+      if (!hp_tally_add(m->tally, (hp_family)(HP_SIZE_BYTES + f), key, (size_t)length, m->histograms[f][i]))
+        return false;
       m->histograms[f][i] = 0;
     }
   return true;
