@@ -591,6 +591,89 @@ static void test_offsets(void) {
   CHECK_EQ(hpar_decode("latin1", NULL, 0, refuse, NULL), HPAR_OK);
 }
 
+typedef struct unit {
+  const char *bytes, *text;
+} unit;
+
+/* Checks each offset of texts of regular and irregular sequences, some of them rare. */
+static void test_mixed_offsets(void) {
+  enum { TEXTS = 60, UNITS = 2500, KINDS = 8 };
+  static const struct {
+    const char *label;
+    unit units[KINDS]; /* from the fourth on: rare ones */
+  } kinds[] = {
+      {"gb18030",
+       {{"a", "a"},
+        {"\xC4\xE3", "\xE4\xBD\xA0"},
+        {"\xA1\xA4", "\xC2\xB7"},
+        {"\x80", "\xE2\x82\xAC"},
+        {"\x81\x30\x81\x30", "\xC2\x80"},
+        {"\x81\x39\xEE\x39", "\xE3\x90\x80"},
+        {"\x90\x30\x81\x30", "\xF0\x90\x80\x80"},
+        {"\xFF", "\xEF\xBF\xBD"}}},
+      {"euc-kr",
+       {{"<p>", "<p>"},
+        {"\xB0\xA1", "\xEA\xB0\x80"},
+        {"\xA1\xA4", "\xC2\xB7"},
+        {"\xFF", "\xEF\xBF\xBD"},
+        {"\x80", "\xEF\xBF\xBD"},
+        {"\xC9\xFE", "\xEF\xBF\xBD"},
+        {"b", "b"},
+        {"c", "c"}}},
+      {"windows-1252",
+       {{"a", "a"},
+        {"\xE9", "\xC3\xA9"},
+        {"\x80", "\xE2\x82\xAC"},
+        {"\x81", "\xC2\x81"},
+        {"b", "b"},
+        {"c", "c"},
+        {"\xFF", "\xC3\xBF"},
+        {"d", "d"}}},
+      {"x-user-defined",
+       {{"a", "a"},
+        {"\x80", "\xEF\x9E\x80"},
+        {"b", "b"},
+        {"\xFF", "\xEF\x9F\xBF"},
+        {"c", "c"},
+        {"d", "d"},
+        {"e", "e"},
+        {"f", "f"}}},
+  };
+  random_state state = {11};
+  for (size_t i = 0; i < TEXTS; i++) {
+    size_t kind = i % (sizeof kinds / sizeof *kinds), starts[UNITS + 1], sources[UNITS + 1];
+    size_t rare = random_below(&state, 3) ? random_below(&state, 20) : 0, run = 0;
+    const unit *of = kinds[kind].units, *used = of;
+    buffer bytes = {0}, text = {0};
+    for (size_t n = 0; n < UNITS; n++) {
+      if (!run) {
+        run = 1 + random_below(&state, 100);
+        used = &of[random_below(&state, 3)];
+      }
+      run--;
+      const unit *now = random_below(&state, 2000) < rare ? &of[3 + random_below(&state, KINDS - 3)] : used;
+      starts[n] = text.length;
+      sources[n] = bytes.length;
+      buffer_text(&bytes, now->bytes);
+      buffer_text(&text, now->text);
+    }
+    hp_input input = {0};
+    if (CHECK_EQ(hp_input_decode(&input, bytes.bytes, bytes.length, named(kinds[kind].label)), HPAR_OK)) {
+      CHECK_BYTES(input.bytes, input.length, text.bytes, text.length);
+      hp_input_cursor cursor = {0, 0, 0, 0};
+      bool fine = hp_input_offset(&input, text.length) == bytes.length;
+      for (size_t n = 0; n < UNITS && fine; n++) {
+        fine = hp_input_offset(&input, starts[n]) == sources[n];
+        if (n % 37 == 0) fine = fine && hp_input_offset_from(&input, &cursor, starts[n]) == sources[n];
+      }
+      if (!CHECK(fine)) printf("  %s, text %zu\n", kinds[kind].label, i);
+      hp_input_close(&input);
+    }
+    buffer_free(&bytes);
+    buffer_free(&text);
+  }
+}
+
 /*** sniffing ***/
 
 static void test_sniff(void) {
@@ -884,6 +967,7 @@ int main(int count, char **arguments) {
   test_indexes();
   test_random();
   test_offsets();
+  test_mixed_offsets();
   test_ascii_in_slices();
   test_target_memory();
   test_sniff();

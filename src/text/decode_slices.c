@@ -24,10 +24,6 @@ static const char *skip_ascii(const char *at, const char *end) {
   return at;
 }
 
-static uint32_t pack(hp_iso_2022_jp iso) {
-  return (uint32_t)(iso.state | iso.output_state << 8 | iso.lead << 16) | (uint32_t)iso.output << 24;
-}
-
 /* A part of the source, and where its text and its checkpoints go: offsets are those from
  * `text`. */
 typedef struct slice {
@@ -74,8 +70,7 @@ static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   hp_decoder d;
   s.status = hp_decoder_open(&d, all->encoding);
   while (s.status == HPAR_OK) {
-    s.checkpoints[s.checkpoint_count++] =
-        (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), pack(d.iso)};
+    s.checkpoints[s.checkpoint_count++] = (hp_checkpoint){(uint32_t)(out - s.text), (uint32_t)(at - source), d.state};
     const unsigned char *stop = s.end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : s.end;
     s.is_saturated = s.limit - out < most_text(at, stop);
     if (s.is_saturated) break;

@@ -1,5 +1,7 @@
-/* A walk through the source and its text in parallel. The text is known, so that the walk decodes
- * only sequences that it cannot measure: invalid ones, and those of ISO-2022-JP. */
+/* Offsets in the source of decoded text. Where the bytes of the text alone give the length of the
+ * source, its characters are counted from the nearest checkpoint. Elsewhere a walk passes through
+ * the source and its text in parallel. The text is known, so that the walk decodes only sequences
+ * that it cannot measure: invalid ones, and those of ISO-2022-JP. */
 
 #include "text/decoded_offset.h"
 
@@ -17,12 +19,8 @@ typedef struct walk {
   const unsigned char *text, *target; /* in the text */
   bool measures;                      /* false: the walk decodes each sequence */
   bool is_inside;                     /* the target is inside the sequence at `at` */
-  hp_iso_2022_jp iso;                 /* at `at` */
+  uint32_t state;                     /* of the decoder where the walk begins */
 } walk;
-
-static hp_iso_2022_jp unpack(uint32_t state) {
-  return (hp_iso_2022_jp){(uint8_t)state, (uint8_t)(state >> 8), (uint8_t)(state >> 16), state >> 24};
-}
 
 /*** sequences that the walk decodes ***/
 
@@ -48,7 +46,7 @@ static __attribute__((noinline, cold)) void decode(walk *w) {
     w->text = w->target;
     return;
   }
-  d.iso = w->iso;
+  d.state = w->state;
   for (size_t more = 1; w->text < w->target && w->at < w->end;) {
     size_t left = (size_t)(w->end - w->at);
     char *out = d.out;
@@ -202,12 +200,76 @@ static void find_checkpoint(const hp_input *input, hp_input_cursor *cursor, uint
   cursor->checkpoint = low;
 }
 
+/*** characters that are counted ***/
+
+/* The bytes of the text to which the source has no byte: byte & mask == value. */
+typedef struct counted_bytes {
+  unsigned char mask, value; /* 0 and 0: the text does not give the length of the source */
+} counted_bytes;
+
+/* A character has one byte in the source, or two if it has two or three in the text. */
+static counted_bytes bytes_to_count(hp_encoding_kind kind) {
+  switch (kind) {
+    case HP_ENCODING_SINGLE_BYTE:
+    case HP_ENCODING_X_USER_DEFINED: return (counted_bytes){0xC0, 0x80};
+    case HP_ENCODING_GB18030:
+    case HP_ENCODING_EUC_KR: return (counted_bytes){0xF0, 0xE0};
+    default: return (counted_bytes){0, 0};
+  }
+}
+
+/* Returns the number of counted bytes in [at, end). Requires: the text has 16 bytes from `at` on,
+ * and less than 4,096 bytes are counted. */
+static size_t count_bytes(const unsigned char *at, const unsigned char *end, counted_bytes counted) {
+#if defined(__SSE2__)
+  static const unsigned char kept[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                         255, 255, 255, 255, 255, 255, 255, 255};
+  const __m128i mask = _mm_set1_epi8((char)counted.mask), value = _mm_set1_epi8((char)counted.value);
+  const __m128i zero = _mm_setzero_si128();
+  __m128i sum = zero;
+  for (; end - at >= 16; at += 16) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(bytes, mask), value));
+  }
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+  __m128i few = _mm_loadu_si128((const __m128i *)(const void *)(kept + 16 - (end - at)));
+  sum = _mm_sub_epi8(sum, _mm_and_si128(_mm_cmpeq_epi8(_mm_and_si128(bytes, mask), value), few));
+  sum = _mm_sad_epu8(sum, zero);
+  return (size_t)_mm_cvtsi128_si32(sum) + (size_t)_mm_extract_epi16(sum, 4);
+#else
+  size_t count = 0;
+  for (; at < end; at++) count += (*at & counted.mask) == counted.value;
+  return count;
+#endif
+}
+
+/* Sets the offset in the source by counting from the checkpoint of the cursor, or from the next
+ * one. Returns false if the text between the two does not give the length of the source. */
+static bool count_from_checkpoint(const hp_input *input, const hp_input_cursor *cursor, uint64_t offset,
+                                  uint64_t *source) {
+  counted_bytes counted = bytes_to_count(input->encoding->kind);
+  const hp_checkpoints *part = &input->checkpoints[cursor->part];
+  if (!counted.mask || cursor->checkpoint + 1 == part->count) return false;
+  const hp_checkpoint *low = &part->at[cursor->checkpoint], *high = low + 1;
+  if (low->state != high->state) return false;
+  uint32_t at = (uint32_t)(offset - part->offset);
+  const unsigned char *text = (const unsigned char *)input->bytes + part->offset;
+  if (input->length - part->offset < (uint64_t)high->offset + 16) return false;
+  if (at - low->offset <= high->offset - at)
+    *source = (uint64_t)low->source + (at - low->offset) - count_bytes(text + low->offset, text + at, counted);
+  else
+    *source = (uint64_t)high->source + count_bytes(text + at, text + high->offset, counted) - (high->offset - at);
+  return true;
+}
+
 uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
   if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
   find_checkpoint(input, cursor, offset);
+  uint64_t source;
+  if (count_from_checkpoint(input, cursor, offset, &source)) return source;
   uint64_t reached = offset_of(input, cursor->part, cursor->checkpoint);
   hp_checkpoint from = input->checkpoints[cursor->part].at[cursor->checkpoint];
-  uint64_t source = from.source;
+  source = from.source;
   if (reached < cursor->offset && cursor->offset <= offset && input->encoding->kind != HP_ENCODING_ISO_2022_JP) {
     reached = cursor->offset;
     source = cursor->source;
@@ -218,7 +280,7 @@ uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint6
             .end = bytes + input->source_length,
             .text = text + reached,
             .target = text + offset,
-            .iso = unpack(from.state)};
+            .state = from.state};
   run(&w);
   source = (uint64_t)(w.at - bytes);
   if (w.is_inside) return source;

@@ -32,7 +32,7 @@ typedef struct hp_repair {
  * two, the stretch is decoded again. */
 typedef struct hp_checkpoint {
   uint32_t offset, source;
-  uint32_t state; /* of the decoder: not 0 in ISO-2022-JP alone */
+  uint32_t state; /* of the decoder (text/encoding/decoder.h) */
 } hp_checkpoint;
 
 /* Those of a part of the text that was decoded by itself; the offsets are from `offset`, where

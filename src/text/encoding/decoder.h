@@ -18,7 +18,7 @@ enum {
 typedef const unsigned char *(*hp_decode)(hp_decoder *decoder, const unsigned char *at, const unsigned char *end,
                                           bool last, char **out);
 
-/* The state of ISO-2022-JP. No other encoding has state between two sequences. */
+/* The state of ISO-2022-JP between two sequences. */
 typedef struct hp_iso_2022_jp {
   uint8_t state, output_state, lead;
   bool output;
@@ -29,7 +29,13 @@ struct hp_decoder {
   hp_decode decode;
   const hp_character *table, *second;
   const uint16_t *ranges;
-  hp_iso_2022_jp iso;
+  union {
+    hp_iso_2022_jp iso;
+    /* GB18030 and EUC-KR: the number of sequences with another length than two bytes, and of
+     * invalid ones. Those at the end of the bytes do not count */
+    uint32_t irregular;
+    uint32_t state; /* of any encoding */
+  };
   bool replaced; /* the replacement encoding has written its one U+FFFD */
   bool begun;    /* the check for a byte order mark is done */
   uint8_t bom_count;

@@ -8,6 +8,7 @@ typedef unsigned char byte;
 #define INLINE static inline __attribute__((always_inline))
 
 static char *put_four_bytes(hp_decoder *d, char *out, const byte *code) {
+  d->irregular++;
   uint32_t pointer = (((code[0] - 0x81u) * 10 + code[1] - 0x30) * 126 + code[2] - 0x81) * 10 + code[3] - 0x30;
   if (pointer < HP_GB18030_FOUR_BYTES) return hp_put_code_point(out, d->ranges[pointer]);
   if (pointer < 189000 || pointer > 1237575) return hp_put_replacement(out);
@@ -17,18 +18,24 @@ static char *put_four_bytes(hp_decoder *d, char *out, const byte *code) {
 static inline bool is_digit(byte b) { return b >= '0' && b <= '9'; }
 static inline bool is_gb_lead(byte b) { return b >= 0x81 && b <= 0xFE; }
 
+static __attribute__((noinline, cold)) char *put_irregular(hp_decoder *d, char *out) {
+  d->irregular++;
+  return hp_put_replacement(out);
+}
+
 //§ gb18030-decoder
 INLINE const byte *decode_gb18030(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   const hp_character *table = d->table;
   while ((at = hp_pass_ascii(at, end, out)) < end) {
     byte lead = *at;
     if (lead == 0x80) {
+      d->irregular++;
       *out = hp_put_code_point(*out, 0x20AC);
       at++;
       continue;
     }
     if (lead == 0xFF) {
-      *out = hp_put_replacement(*out);
+      *out = put_irregular(d, *out);
       at++;
       continue;
     }
@@ -40,7 +47,7 @@ INLINE const byte *decode_gb18030(hp_decoder *d, const byte *at, const byte *end
         *out = put_four_bytes(d, *out, at);
         at += 4;
       } else {
-        *out = hp_put_replacement(*out);
+        *out = put_irregular(d, *out);
         at++;
       }
       continue;
@@ -53,7 +60,7 @@ INLINE const byte *decode_gb18030(hp_decoder *d, const byte *at, const byte *end
         continue;
       }
     }
-    *out = hp_put_replacement(*out);
+    *out = put_irregular(d, *out);
     at += trail < 0x80 ? 1 : 2;
   }
   return at;
@@ -167,7 +174,7 @@ INLINE const byte *decode_euc_kr(hp_decoder *d, const byte *at, const byte *end,
   while ((at = hp_pass_ascii(at, end, out)) < end) {
     byte lead = *at;
     if (!is_gb_lead(lead)) {
-      *out = hp_put_replacement(*out);
+      *out = put_irregular(d, *out);
       at++;
       continue;
     }
@@ -179,7 +186,7 @@ INLINE const byte *decode_euc_kr(hp_decoder *d, const byte *at, const byte *end,
       *out = hp_put_character(*out, c);
       at += 2;
     } else {
-      *out = hp_put_replacement(*out);
+      *out = put_irregular(d, *out);
       at += trail < 0x80 ? 1 : 2;
     }
   }
