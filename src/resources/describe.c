@@ -1,21 +1,14 @@
 #include "resources/describe.h"
 
-#include "base/ascii.h"
 #include "resources/css_imports.h"
+#include "resources/describe_parts.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static hpar_string trim(hpar_string s) {
   while (s.length && hp_ascii_is_white(*s.bytes)) s.bytes++, s.length--;
   while (s.length && hp_ascii_is_white(s.bytes[s.length - 1])) s.length--;
   return s;
-}
-
-/* Returns true if the string is `word`, which is in lower case. Ignores the case of the string.
- * Inlined calls compare the length with a constant. */
-static inline bool is(hpar_string s, const char *word) {
-  return s.length == strlen(word) && hp_ascii_equal(s.bytes, word, s.length);
 }
 
 static inline bool begins_with(hpar_string s, const char *word) {
@@ -25,7 +18,7 @@ static inline bool begins_with(hpar_string s, const char *word) {
 
 static bool is_one_of(hpar_string s, const char *const *words) {
   for (; *words; words++)
-    if (is(s, *words)) return true;
+    if (hp_is_word(s, *words)) return true;
   return false;
 }
 
@@ -57,7 +50,7 @@ static bool is_script_type(hpar_string type) {
                                       "text/x-ecmascript",
                                       "text/x-javascript",
                                       NULL};
-  return is_one_of(type, types);
+  return hp_is_usual_script_type(type) || is_one_of(type, types);
 }
 
 /* Returns true for a `language` that makes a script run: "text/" before it is a script type. */
@@ -70,18 +63,18 @@ static bool is_script_language(hpar_string language) {
 
 static bool is_font_type(hpar_string type) {
   return begins_with(type, "font/") || begins_with(type, "application/font-") ||
-         begins_with(type, "application/x-font-") || is(type, "application/vnd.ms-fontobject");
+         begins_with(type, "application/x-font-") || hp_is_word(type, "application/vnd.ms-fontobject");
 }
 
 /* Returns true if a preload for this use may have this type. An empty type fits. */
 //§ translate-a-preload-destination
 static bool is_preload(hpar_string as, hpar_string type) {
-  if (is(as, "fetch")) return true;
-  if (is(as, "image")) return !type.length || begins_with(type, "image/");
-  if (is(as, "style")) return !type.length || is(type, "text/css");
-  if (is(as, "script")) return !type.length || is_script_type(type);
-  if (is(as, "font")) return !type.length || is_font_type(type);
-  return is(as, "track") && (!type.length || is(type, "text/vtt"));
+  if (hp_is_word(as, "fetch")) return true;
+  if (hp_is_word(as, "image")) return !type.length || begins_with(type, "image/");
+  if (hp_is_word(as, "style")) return !type.length || hp_is_word(type, "text/css");
+  if (hp_is_word(as, "script")) return !type.length || is_script_type(type);
+  if (hp_is_word(as, "font")) return !type.length || is_font_type(type);
+  return hp_is_word(as, "track") && (!type.length || hp_is_word(type, "text/vtt"));
 }
 
 /* Returns true if each media query of the list is "not all". */
@@ -93,7 +86,7 @@ static bool matches_nothing(hpar_string media) {
     hpar_string query = trim((hpar_string){from, comma ? (size_t)(comma - from) : media.length - at});
     at += (comma ? (size_t)(comma - from) : media.length - at) + 1;
     if (!begins_with(query, "not") || query.length < 7 || !hp_ascii_is_white(query.bytes[3])) return false;
-    if (!is(trim((hpar_string){query.bytes + 3, query.length - 3}), all)) return false;
+    if (!hp_is_word(trim((hpar_string){query.bytes + 3, query.length - 3}), all)) return false;
   }
   return true;
 }
@@ -108,79 +101,37 @@ static hpar_string next_word(hpar_string *list) {
 
 /*** elements ***/
 
-static hpar_string get(const hp_described *d, hp_resource_attribute attribute) {
-  return hp_resource_value(d->values, attribute);
+/* Reports the resource unless it is NULL. */
+static bool report(const hp_described *d, const hpar_resource *resource) {
+  return !resource || d->callback(d->context, resource);
 }
-
-/* Attributes that have the same meaning for all kinds, and their places in hpar_resource. */
-#define COMMON_ATTRIBUTES(X)                    \
-  X(HP_RESOURCE_MEDIA, media)                   \
-  X(HP_RESOURCE_TYPE, type)                     \
-  X(HP_RESOURCE_AS, as)                         \
-  X(HP_RESOURCE_CROSSORIGIN, crossorigin)       \
-  X(HP_RESOURCE_INTEGRITY, integrity)           \
-  X(HP_RESOURCE_REFERRERPOLICY, referrerpolicy) \
-  X(HP_RESOURCE_FETCHPRIORITY, fetchpriority)   \
-  X(HP_RESOURCE_CHARSET, charset)               \
-  X(HP_RESOURCE_NONCE, nonce)
-
-#define MASK(attribute, field) | UINT32_C(1) << attribute
-#define PLACE(attribute, field) [attribute] = offsetof(hpar_resource, field),
-static const uint32_t common_mask = 0 COMMON_ATTRIBUTES(MASK);
-static const uint8_t common_places[HP_RESOURCE_ATTRIBUTES] = {COMMON_ATTRIBUTES(PLACE)};
-#undef MASK
-#undef PLACE
-
-/* Sets a resource of this kind with the common attributes of the element. Few are present. */
-static inline void begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_resource *resource) {
-  memset(resource, 0, sizeof *resource);
-  resource->kind = kind;
-  resource->flags = d->origin.flags;
-  resource->element = d->element;
-  resource->offset = d->origin.offset;
-  resource->thread = d->origin.thread;
-  for (uint32_t left = d->values->present & common_mask; left; left &= left - 1) {
-    unsigned attribute = (unsigned)__builtin_ctz(left);
-    memcpy((char *)resource + common_places[attribute], &d->values->of[attribute], sizeof(hpar_string));
-  }
-}
-
-static bool report(const hp_described *d, const hpar_resource *resource) { return d->callback(d->context, resource); }
 
 static bool report_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  if (!url.length) return true;
-  hpar_resource resource;
-  begin_resource(d, kind, &resource);
-  resource.url = url;
-  return report(d, &resource);
+  return !url.length || report(d, hp_begin_url(d, kind, url));
 }
 
 static hpar_string svg_href(const hp_described *d) {
-  return get(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF : HP_RESOURCE_XLINK_HREF);
+  return hp_described_value(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF : HP_RESOURCE_XLINK_HREF);
 }
 
 /* Returns true if the attributes `for` and `event` let the script run. */
-static bool runs_at_load(const hp_described *d) {
-  if (!hp_has_value(d->values, HP_RESOURCE_FOR) || !hp_has_value(d->values, HP_RESOURCE_EVENT)) return true;
-  hpar_string event = trim(get(d, HP_RESOURCE_EVENT));
-  return is(trim(get(d, HP_RESOURCE_FOR)), "window") && (is(event, "onload") || is(event, "onload()"));
+static bool runs_at_load(const hp_resource_values *values) {
+  if (!hp_has_value(values, HP_RESOURCE_FOR) || !hp_has_value(values, HP_RESOURCE_EVENT)) return true;
+  hpar_string event = trim(hp_resource_value(values, HP_RESOURCE_EVENT));
+  if (!hp_is_word(trim(hp_resource_value(values, HP_RESOURCE_FOR)), "window")) return false;
+  return hp_is_word(event, "onload") || hp_is_word(event, "onload()");
 }
 
 //§ prepare-the-script-element
-static bool describe_script(const hp_described *d, bool svg) {
-  hpar_string type = trim(get(d, HP_RESOURCE_TYPE)), language = get(d, HP_RESOURCE_LANGUAGE);
-  bool has_type = hp_has_value(d->values, HP_RESOURCE_TYPE), module = is(type, "module");
-  hpar_string url = svg ? svg_href(d) : get(d, HP_RESOURCE_SRC);
-  if (!url.length) return true;
-  if (has_type && get(d, HP_RESOURCE_TYPE).length && !module && !is_script_type(type)) return true;
-  if (!has_type && language.length && !is_script_language(language)) return true;
-  if (!module && (hp_has_value(d->values, HP_RESOURCE_NOMODULE) || !runs_at_load(d))) return true;
-  hpar_resource resource;
-  begin_resource(d, module ? HPAR_RESOURCE_MODULE : HPAR_RESOURCE_SCRIPT, &resource);
-  resource.url = url;
-  if (hp_has_value(d->values, HP_RESOURCE_ASYNC)) resource.flags |= HPAR_RESOURCE_ASYNC;
-  if (hp_has_value(d->values, HP_RESOURCE_DEFER)) resource.flags |= HPAR_RESOURCE_DEFER;
-  return report(d, &resource);
+hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values) {
+  hpar_string given = hp_resource_value(values, HP_RESOURCE_TYPE), type = trim(given);
+  hpar_string language = hp_resource_value(values, HP_RESOURCE_LANGUAGE);
+  bool has_type = hp_has_value(values, HP_RESOURCE_TYPE);
+  if (hp_is_word(type, "module")) return HPAR_RESOURCE_MODULE;
+  if (given.length && !is_script_type(type)) return HPAR_RESOURCE_KINDS;
+  if (!has_type && language.length && !is_script_language(language)) return HPAR_RESOURCE_KINDS;
+  if (hp_has_value(values, HP_RESOURCE_NOMODULE) || !runs_at_load(values)) return HPAR_RESOURCE_KINDS;
+  return HPAR_RESOURCE_SCRIPT;
 }
 
 /* The link types of a link element, as bits. */
@@ -198,42 +149,42 @@ enum {
 /* Returns the bit of a link type; 0: another type. */
 static unsigned rel_bit(hpar_string word) {
   switch (word.length) {
-    case 4: return is(word, "icon") ? REL_ICON : 0;
-    case 7: return is(word, "preload") ? REL_PRELOAD : 0;
-    case 8: return is(word, "manifest") ? REL_MANIFEST : 0;
-    case 9: return is(word, "alternate") ? REL_ALTERNATE : 0;
-    case 10: return is(word, "stylesheet") ? REL_STYLESHEET : is(word, "preconnect") ? REL_PRECONNECT : 0;
-    case 12: return is(word, "dns-prefetch") ? REL_DNS_PREFETCH : 0;
-    case 13: return is(word, "modulepreload") ? REL_MODULE_PRELOAD : 0;
+    case 4: return hp_is_word(word, "icon") ? REL_ICON : 0;
+    case 7: return hp_is_word(word, "preload") ? REL_PRELOAD : 0;
+    case 8: return hp_is_word(word, "manifest") ? REL_MANIFEST : 0;
+    case 9: return hp_is_word(word, "alternate") ? REL_ALTERNATE : 0;
+    case 10:
+      return hp_is_word(word, "stylesheet") ? REL_STYLESHEET : hp_is_word(word, "preconnect") ? REL_PRECONNECT : 0;
+    case 12: return hp_is_word(word, "dns-prefetch") ? REL_DNS_PREFETCH : 0;
+    case 13: return hp_is_word(word, "modulepreload") ? REL_MODULE_PRELOAD : 0;
     default: return 0;
   }
 }
 
 //§ linkTypes
 static unsigned read_rel(hpar_string list) {
-  unsigned types = 0;
+  unsigned types = rel_bit(list); /* most lists have one word */
+  if (types) return types;
   for (hpar_string word; (word = next_word(&list)).bytes;) types |= rel_bit(word);
   return types;
 }
 
 static bool describe_preload(const hp_described *d, hpar_string url) {
-  hpar_resource resource;
-  begin_resource(d, HPAR_RESOURCE_PRELOAD, &resource);
-  resource.url = url;
-  if (is(resource.as, "image")) {
-    resource.srcset = get(d, HP_RESOURCE_IMAGESRCSET);
-    resource.sizes = get(d, HP_RESOURCE_IMAGESIZES);
+  hpar_string as = hp_described_value(d, HP_RESOURCE_AS), srcset = {NULL, 0}, sizes = {NULL, 0};
+  if (hp_is_word(as, "image")) {
+    srcset = hp_described_value(d, HP_RESOURCE_IMAGESRCSET);
+    sizes = hp_described_value(d, HP_RESOURCE_IMAGESIZES);
   }
-  if ((!url.length && !resource.srcset.length) || !is_preload(resource.as, essence(resource.type))) return true;
-  return report(d, &resource);
+  if ((!url.length && !srcset.length) || !is_preload(as, essence(hp_described_value(d, HP_RESOURCE_TYPE)))) return true;
+  return report(d, hp_begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
 }
 
 static bool describe_link(const hp_described *d) {
-  unsigned rel = read_rel(get(d, HP_RESOURCE_REL));
-  hpar_string url = get(d, HP_RESOURCE_HREF), type = essence(get(d, HP_RESOURCE_TYPE));
+  unsigned rel = read_rel(hp_described_value(d, HP_RESOURCE_REL));
+  hpar_string url = hp_described_value(d, HP_RESOURCE_HREF), type = essence(hp_described_value(d, HP_RESOURCE_TYPE));
   bool sheet = (rel & REL_STYLESHEET) && !(rel & REL_ALTERNATE) && !hp_has_value(d->values, HP_RESOURCE_DISABLED) &&
-               (!type.length || is(type, "text/css"));
-  if (!rel || matches_nothing(get(d, HP_RESOURCE_MEDIA))) return true;
+               (!type.length || hp_is_word(type, "text/css"));
+  if (!rel || matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA))) return true;
   return (!sheet || report_url(d, HPAR_RESOURCE_STYLE, url)) && (!(rel & REL_PRELOAD) || describe_preload(d, url)) &&
          (!(rel & REL_MODULE_PRELOAD) || report_url(d, HPAR_RESOURCE_MODULE_PRELOAD, url)) &&
          (!(rel & REL_PRECONNECT) || report_url(d, HPAR_RESOURCE_PRECONNECT, url)) &&
@@ -242,71 +193,57 @@ static bool describe_link(const hp_described *d) {
          (!(rel & REL_MANIFEST) || report_url(d, HPAR_RESOURCE_MANIFEST, url));
 }
 
-static bool describe_image(const hp_described *d) {
-  hpar_string url = get(d, HP_RESOURCE_SRC), srcset = get(d, HP_RESOURCE_SRCSET);
-  if (!url.length && !srcset.length) return true;
-  hpar_resource resource;
-  begin_resource(d, HPAR_RESOURCE_IMAGE, &resource);
-  resource.picture = d->picture;
-  resource.url = url;
-  resource.srcset = srcset;
-  resource.sizes = get(d, HP_RESOURCE_SIZES);
-  if (is(get(d, HP_RESOURCE_LOADING), "lazy")) resource.flags |= HPAR_RESOURCE_LAZY;
-  return report(d, &resource);
-}
-
 bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
-  hpar_string srcset = get(d, HP_RESOURCE_SRCSET), type = essence(get(d, HP_RESOURCE_TYPE));
+  hpar_string srcset = hp_described_value(d, HP_RESOURCE_SRCSET),
+              type = essence(hp_described_value(d, HP_RESOURCE_TYPE)), none = {NULL, 0};
   if (!srcset.length || (type.length && !begins_with(type, "image/"))) return true;
-  if (matches_nothing(get(d, HP_RESOURCE_MEDIA))) return true;
-  hpar_resource resource;
-  begin_resource(d, HPAR_RESOURCE_IMAGE, &resource);
-  resource.flags |=
-      HPAR_RESOURCE_SOURCE | (is(hp_resource_value(img, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0u);
-  resource.picture = d->picture;
-  resource.srcset = srcset;
-  resource.sizes = get(d, HP_RESOURCE_SIZES);
-  resource.crossorigin = hp_resource_value(img, HP_RESOURCE_CROSSORIGIN);
-  resource.referrerpolicy = hp_resource_value(img, HP_RESOURCE_REFERRERPOLICY);
-  resource.fetchpriority = hp_resource_value(img, HP_RESOURCE_FETCHPRIORITY);
-  return report(d, &resource);
+  if (matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA))) return true;
+  hpar_resource *resource =
+      hp_begin_resource(d, HPAR_RESOURCE_IMAGE, none, srcset, hp_described_value(d, HP_RESOURCE_SIZES));
+  resource->flags |= HPAR_RESOURCE_SOURCE |
+                     (hp_is_word(hp_resource_value(img, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0u);
+  resource->picture = d->picture;
+  resource->crossorigin = hp_resource_value(img, HP_RESOURCE_CROSSORIGIN);
+  resource->referrerpolicy = hp_resource_value(img, HP_RESOURCE_REFERRERPOLICY);
+  resource->fetchpriority = hp_resource_value(img, HP_RESOURCE_FETCHPRIORITY);
+  return report(d, resource);
 }
 
 static bool describe_style(const hp_described *d) {
-  hpar_string type = get(d, HP_RESOURCE_TYPE);
-  if (!d->sheet.length || (type.length && !is(type, "text/css")) || matches_nothing(get(d, HP_RESOURCE_MEDIA)))
+  hpar_string type = hp_described_value(d, HP_RESOURCE_TYPE);
+  if (!d->sheet.length || (type.length && !hp_is_word(type, "text/css")) ||
+      matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA)))
     return true;
   hp_css_import import;
   for (size_t at = 0; hp_next_css_import(d->sheet, &at, &import);) {
     if (matches_nothing(import.rest)) continue;
-    hpar_resource resource;
-    begin_resource(d, HPAR_RESOURCE_IMPORT, &resource);
-    resource.url = import.url;
-    resource.content = import.rest;
-    if (!report(d, &resource)) return false;
+    hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_IMPORT, import.url);
+    resource->content = import.rest;
+    if (!report(d, resource)) return false;
   }
   return true;
 }
 
 static bool describe_meta(const hp_described *d) {
-  hpar_string name = get(d, HP_RESOURCE_NAME), pragma = get(d, HP_RESOURCE_HTTP_EQUIV);
-  hpar_resource resource;
-  begin_resource(d, HPAR_RESOURCE_POLICY, &resource);
-  resource.content = get(d, HP_RESOURCE_CONTENT);
-  if (!resource.content.length) return true;
-  if (is(pragma, "content-security-policy")) return report(d, &resource);
-  if (is(name, "referrer"))
-    resource.kind = HPAR_RESOURCE_REFERRER;
-  else if (is(name, "viewport"))
-    resource.kind = HPAR_RESOURCE_VIEWPORT;
+  hpar_string name = hp_described_value(d, HP_RESOURCE_NAME), content = hp_described_value(d, HP_RESOURCE_CONTENT),
+              none = {NULL, 0};
+  hpar_resource_kind kind;
+  if (hp_is_word(hp_described_value(d, HP_RESOURCE_HTTP_EQUIV), "content-security-policy"))
+    kind = HPAR_RESOURCE_POLICY;
+  else if (hp_is_word(name, "referrer"))
+    kind = HPAR_RESOURCE_REFERRER;
+  else if (hp_is_word(name, "viewport"))
+    kind = HPAR_RESOURCE_VIEWPORT;
   else
     return true;
-  return report(d, &resource);
+  hpar_resource *resource = hp_begin_url(d, kind, none);
+  resource->content = content;
+  return !content.length || report(d, resource);
 }
 
 static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
-    case HP_SCRIPT: return describe_script(d, true);
+    case HP_SCRIPT: return report(d, hp_script_of(d, svg_href(d)));
     case HP_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
     case HP_STYLE: return describe_style(d);
     default: return true;
@@ -317,15 +254,65 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
   if (ns == HPAR_NAMESPACE_SVG) return describe_svg(d, name);
   if (ns != HPAR_NAMESPACE_HTML) return true;
   switch (name) {
-    case HP_SCRIPT: return describe_script(d, false);
+    case HP_SCRIPT: return report(d, hp_script_of(d, hp_described_value(d, HP_RESOURCE_SRC)));
     case HP_LINK: return describe_link(d);
-    case HP_IMG: return describe_image(d);
+    case HP_IMG: return report(d, hp_image_of(d));
     case HP_INPUT:
-      return !is(get(d, HP_RESOURCE_TYPE), "image") || report_url(d, HPAR_RESOURCE_IMAGE, get(d, HP_RESOURCE_SRC));
-    case HP_VIDEO: return report_url(d, HPAR_RESOURCE_POSTER, get(d, HP_RESOURCE_POSTER));
+      return !hp_is_word(hp_described_value(d, HP_RESOURCE_TYPE), "image") ||
+             report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_VIDEO: return report_url(d, HPAR_RESOURCE_POSTER, hp_described_value(d, HP_RESOURCE_POSTER));
     case HP_STYLE: return describe_style(d);
-    case HP_BASE: return report_url(d, HPAR_RESOURCE_BASE, get(d, HP_RESOURCE_HREF));
+    case HP_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
     case HP_META: return describe_meta(d);
     default: return true;
   }
+}
+
+/*** elements of a tree ***/
+
+static const hp_node *node_of(const hp_tree_view *view, hp_ref ref) {
+  return hp_node_at(view->document->range.base, ref);
+}
+
+static bool is_html(const hp_tree_view *view, hp_ref ref, hp_atom name) {
+  if (!ref) return false;
+  const hp_node *node = node_of(view, ref);
+  return node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == name;
+}
+
+/* Reports the source elements between the previous img element of the picture and this one. All
+ * img elements of a picture together take linear time. */
+static bool describe_sources(const hp_tree_view *view, const hp_described *img) {
+  hp_ref from = node_of(view, img->element)->previous;
+  while (from && !is_html(view, from, HP_IMG)) from = node_of(view, from)->previous;
+  hp_ref at = from ? node_of(view, from)->next : node_of(view, img->picture)->first;
+  hp_resource_values values;
+  for (; at != img->element; at = node_of(view, at)->next) {
+    if (!is_html(view, at, HP_SOURCE)) continue;
+    hp_described source = *img;
+    source.element = at;
+    source.values = &values;
+    hp_read_resource_values(view, at, &values);
+    if (!hp_describe_source(&source, img->values)) return false;
+  }
+  return true;
+}
+
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
+                           hpar_resource_callback callback, void *context) {
+  const hp_node *node = node_of(view, element);
+  hp_resource_values values;
+  hp_read_resource_values(view, element, &values);
+  hp_described d = {.origin = origin, .element = element, .values = &values, .callback = callback, .context = context};
+  if (node->name == HP_IMG && node->ns == HPAR_NAMESPACE_HTML) {
+    hp_ref parent = hp_parent_of(view->document->range.base, node);
+    if (is_html(view, parent, HP_PICTURE)) {
+      d.picture = parent;
+      if (!describe_sources(view, &d)) return false;
+    }
+    return report(&d, hp_image_of(&d));
+  }
+  if (node->name == HP_STYLE && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
+    d.sheet = hp_text_of(view->document->range.base, view->text, node_of(view, node->first));
+  return hp_describe(&d, node->ns, node->name);
 }

@@ -34,9 +34,9 @@ typedef struct hp_resource_origin {
 typedef struct hp_described {
   hp_resource_origin origin;
   hp_ref element;
-  hp_ref picture; /* of img and source: the picture around it; 0: none */
-  const hp_resource_values *values;
-  hpar_string sheet; /* of style: its text */
+  hp_ref picture;             /* of img and source: the picture around it; 0: none */
+  hp_resource_values *values; /* the description changes its `resource` */
+  hpar_string sheet;          /* of style: its text */
   hpar_resource_callback callback;
   void *context;
 } hp_described;

@@ -1,4 +1,4 @@
-/* The resources of an element of a tree. */
+/* Hashes of resources, and shadow roots. */
 
 #include "resources/describe.h"
 
@@ -14,48 +14,6 @@ static bool is(hpar_string s, const char *word) {
 
 static const hp_node *node_of(const hp_tree_view *view, hp_ref ref) {
   return hp_node_at(view->document->range.base, ref);
-}
-
-static bool is_html(const hp_tree_view *view, hp_ref ref, hp_atom name) {
-  if (!ref) return false;
-  const hp_node *node = node_of(view, ref);
-  return node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == name;
-}
-
-/* Reports the source elements between the previous img element of the picture and this one. All
- * img elements of a picture together take linear time. */
-static bool describe_sources(const hp_tree_view *view, const hp_described *img) {
-  hp_ref from = node_of(view, img->element)->previous;
-  while (from && !is_html(view, from, HP_IMG)) from = node_of(view, from)->previous;
-  hp_ref at = from ? node_of(view, from)->next : node_of(view, img->picture)->first;
-  hp_resource_values values;
-  for (; at != img->element; at = node_of(view, at)->next) {
-    if (!is_html(view, at, HP_SOURCE)) continue;
-    hp_described source = *img;
-    source.element = at;
-    source.values = &values;
-    hp_read_resource_values(view, at, &values);
-    if (!hp_describe_source(&source, img->values)) return false;
-  }
-  return true;
-}
-
-bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
-                           hpar_resource_callback callback, void *context) {
-  const hp_node *node = node_of(view, element);
-  hp_resource_values values;
-  hp_read_resource_values(view, element, &values);
-  hp_described d = {.origin = origin, .element = element, .values = &values, .callback = callback, .context = context};
-  if (node->name == HP_IMG && node->ns == HPAR_NAMESPACE_HTML) {
-    hp_ref parent = hp_parent_of(view->document->range.base, node);
-    if (is_html(view, parent, HP_PICTURE)) {
-      d.picture = parent;
-      if (!describe_sources(view, &d)) return false;
-    }
-  } else if (node->name == HP_STYLE && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT) {
-    d.sheet = hp_text_of(view->document->range.base, view->text, node_of(view, node->first));
-  }
-  return hp_describe(&d, node->ns, node->name);
 }
 
 static uint64_t hash_text(uint64_t hash, hpar_string text) {

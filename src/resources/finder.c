@@ -2,12 +2,13 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "resources/describe.h"
+#include "html/dom/value.h"
+#include "resources/describe_parts.h"
 
 #include <string.h>
 
 /* An element with more resources, a picture, is found and confirmed anew. */
-enum { COMPARED_RESOURCES = 8 };
+enum { COMPARED_RESOURCES = 8, FIRST_SIGHTINGS = 64 };
 
 static const hp_resource_origin no_origin = {0, 0, 0};
 
@@ -39,12 +40,17 @@ static bool report_event(void *context, const hpar_resource *resource) {
   return true;
 }
 
+/* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
+static inline uint64_t source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
+  if (!input) return offset;
+  return input->source || input->repair_count ? hp_input_offset_from(input, cursor, offset) : offset + input->bom;
+}
+
 /* Reports the resources of a sighting except the first `skipped`, found by the thread. Returns
  * their number. */
 static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_source source, hp_input_cursor *cursor,
                           unsigned thread) {
-  const hp_input *input = f->report->input;
-  uint64_t offset = input ? hp_input_offset_from(input, cursor, sighting->start) : sighting->start;
+  uint64_t offset = source_offset(f->report->input, cursor, sighting->start);
   hp_tree_view view = view_of(f);
   hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
   hp_describe_resources(&view, sighting->element, origin, report_event, &source);
@@ -96,8 +102,9 @@ static bool equal_strings(hpar_string a, hpar_string b) {
  * into different namespaces and pictures. */
 static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
   hp_tree_view view = view_of(f);
-  resource_list a = {.count = 0}, b = {.count = 0};
+  resource_list a, b; /* without initialisers: they take longer than most calls */
   if (found->element == confirmed) return true;
+  a.count = b.count = 0;
   hp_describe_resources(&view, found->element, no_origin, list_resource, &a);
   hp_describe_resources(&view, confirmed, no_origin, list_resource, &b);
   if (a.count != found->found || a.count != b.count || a.count > COMPARED_RESOURCES) return false;
@@ -112,7 +119,6 @@ static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp
  * and one with other resources. The found sightings are in ascending order. */
 static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
   uint32_t start = confirmed->start;
-  if (!f->expected) return;
   const hp_sighting *items = f->expected->items;
   uint32_t at = f->expected_at, count = f->expected->count;
   while (at < count && (!items[at].found || items[at].start < start)) at++;
@@ -140,7 +146,7 @@ static uint64_t hash_resources(const hp_finder *f, const hp_sighting *s) {
 
 static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (s->is_inert) return;
-  if (!s->is_written) match_expected(f, s);
+  if (f->expected && !s->is_written) match_expected(f, s);
   if (f->report->runs_scripts) s->hash = hash_resources(f, s);
   report(f, s, HPAR_RESOURCE_CONFIRMED, 0);
 }
@@ -164,7 +170,7 @@ static void settle(hp_finder *f, hp_sighting *s) {
 }
 
 /* Reports all sightings before the number `end`. */
-static void settle_until(hp_finder *f, uint32_t end) {
+static __attribute__((noinline)) void settle_until(hp_finder *f, uint32_t end) {
   while (f->reported < end) settle(f, &f->sightings->items[f->reported++]);
 }
 
@@ -190,50 +196,126 @@ bool hp_finder_is_inert(const hp_finder *f) {
   return is_inert(f, &unsure) || unsure;
 }
 
-static void add(hp_finder *f, hp_sighting sighting) {
+/* Appends a sighting. Its other members are zero. */
+static inline hp_sighting *add(hp_finder *f, uint32_t start, hp_ref element) {
   hp_sightings *to = f->sightings;
-  hp_grow(&to->items, &to->capacity, to->count + 1, f->builder->unwind);
-  to->items[to->count++] = sighting;
+  if (to->count == to->capacity)
+    hp_grow(&to->items, &to->capacity, to->count ? to->count + 1 : FIRST_SIGHTINGS, f->builder->unwind);
+  hp_sighting *added = &to->items[to->count++];
+  *added = (hp_sighting){0};
+  added->start = start;
+  added->element = element;
+  return added;
 }
 
-/* By name: the attribute that each HTML element with resources has. An img may have others. */
+/* By name: the attribute that each HTML element with resources has. A picture gives an img others.
+ */
 static const hp_atom required_attributes[HP_TESTED_TAGS] = {
-    [HP_SCRIPT] = HP_SRC, [HP_IMG] = HP_SRC,   [HP_LINK] = HP_REL,
-    [HP_INPUT] = HP_TYPE, [HP_BASE] = HP_HREF, [HP_META] = HP_CONTENT,
+    [HP_SCRIPT] = HP_SRC,
+    [HP_LINK] = HP_REL,
+    [HP_INPUT] = HP_TYPE,
+    [HP_BASE] = HP_HREF,
 };
 
-/* Returns true if the img is certainly not in a picture. Its parent may not be known yet. */
-static bool is_alone(const char *base, const hp_node *img) {
-  if (!img->parent) return false;
-  const hp_node *parent = hp_node_at(base, img->parent);
-  return parent->kind == HPAR_NODE_ELEMENT && parent->name != HP_PICTURE;
+/* Returns true if the value of the attribute may have `length` bytes. */
+static inline bool may_have_length(const hp_attributes *block, uint32_t index, size_t length) {
+  return block->items[index].length == length || hp_is_deferred(block, index);
+}
+
+/* Returns false for most meta elements without resources. */
+static bool may_be_watched_meta(const hp_attributes *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    hp_atom name = block->items[i].name;
+    if (name == HP_NAME && may_have_length(block, i, strlen("viewport"))) return true;
+    if (name == HP_HTTP_EQUIV && may_have_length(block, i, strlen("content-security-policy"))) return true;
+  }
+  return false;
 }
 
 /* Returns false for most elements without resources, after a quick look. */
-static bool may_have_resources(const char *base, const hp_node *node) {
-  if (node->name == HP_STYLE) return true;
-  if (!node->attributes) return false;
-  hp_atom required = required_attributes[node->name];
-  if (!required || node->ns != HPAR_NAMESPACE_HTML) return true;
+static inline bool may_have_resources(const char *base, const hp_node *node) {
+  if (!node->attributes) return node->name == HP_STYLE;
+  if (node->name == HP_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
   const hp_attributes *block = hp_at(base, node->attributes);
-  for (uint32_t i = 0; i < block->count; i++) {
-    const hp_attribute *item = &block->items[i];
-    if (item->name == required) return required != HP_TYPE || item->length >= strlen("image");
-    if (node->name == HP_IMG && item->name == HP_SRCSET) return true;
+  if (node->name == HP_META) return may_be_watched_meta(block);
+  hp_atom required = required_attributes[node->name];
+  if (!required) return true;
+  for (uint32_t i = 0; i < block->count; i++)
+    if (block->items[i].name == required) return required != HP_TYPE || may_have_length(block, i, strlen("image"));
+  return false;
+}
+
+/* Returns true if the resources of the element may depend on what follows its start tag, or on the
+ * parent that the merger gives it. */
+static inline bool is_incomplete(const char *base, const hp_node *node) {
+  if (node->name != HP_IMG) return node->name == HP_STYLE;
+  if (!node->parent) return true;
+  const hp_node *parent = hp_node_at(base, node->parent);
+  return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_PICTURE;
+}
+
+/* Adds a sighting. Reports it if the element is complete. */
+static __attribute__((noinline)) void see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
+  const hp_builder *b = f->builder;
+  hp_sighting *added = add(f, start, hp_ref_of(b->base, node));
+  added->is_written = f->watch.text_is_written;
+  added->is_inert = b->last[HP_TEMPLATE] && is_inert(f, &added->unsure);
+  if (is_incomplete(b->base, node)) return;
+  settle(f, &f->sightings->items[f->reported++]);
+}
+
+/* Returns true if the resources of the complete element are to be reported at once, and without a
+ * comparison. */
+static inline bool is_simple(const hp_finder *f, const hp_node *node, uint32_t start) {
+  if (f->builder->last[HP_TEMPLATE] || node->ns != HPAR_NAMESPACE_HTML || is_incomplete(f->builder->base, node))
+    return false;
+  if (f->report->runs_scripts) return false;
+  return f->is_exact ? !f->expected : !f->report->in_order && start >= f->found_to;
+}
+
+/* Does the same for an img or a script in HTML. Most of them take the short way. */
+static __attribute__((noinline)) void see_simple(hp_finder *f, const hp_node *node, uint32_t start) {
+  if (!is_simple(f, node, start)) {
+    see_resources(f, node, start);
+    return;
   }
-  return node->name == HP_IMG && !is_alone(base, node);
+  hp_tree_view view = view_of(f);
+  hp_ref element = hp_ref_of(f->builder->base, node);
+  hp_resource_values values;
+  hp_read_block_values(&view, hp_at(f->builder->base, node->attributes), node->name == HP_IMG, &values);
+  hp_described d = {.origin = {source_offset(f->report->input, &f->cursor, start), f->thread, 0},
+                    .element = element,
+                    .values = &values};
+  const hpar_resource *resource =
+      node->name == HP_IMG ? hp_image_of(&d) : hp_script_of(&d, hp_resource_value(&values, HP_RESOURCE_SRC));
+  if (!resource) return;
+  add(f, start, element)->found = !f->is_exact;
+  f->reported++;
+  f->found_to = start + 1;
+  f->report->callback(f->report->context, resource, f->is_exact ? HPAR_RESOURCE_CONFIRMED : HPAR_RESOURCE_FOUND);
+}
+
+/* Does what `see` does after the last tag has been reported. */
+static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
+  if (!may_have_resources(f->builder->base, node)) return;
+  if (node->name == HP_IMG || node->name == HP_SCRIPT)
+    see_simple(f, node, start);
+  else
+    see_resources(f, node, start);
+}
+
+static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_node *node, uint32_t start) {
+  settle_until(f, f->sightings->count);
+  see_next(f, node, start);
 }
 
 static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
   hp_finder *f = (hp_finder *)watch;
-  const hp_builder *b = f->builder;
-  const hp_node *node = hp_node_at(b->base, element);
-  settle_until(f, f->sightings->count);
-  if (!may_have_resources(b->base, node)) return;
-  hp_sighting sighting = {.start = start, .element = element};
-  sighting.is_inert = b->last[HP_TEMPLATE] && is_inert(f, &sighting.unsure);
-  sighting.is_written = watch->text_is_written;
-  add(f, sighting);
+  const hp_node *node = hp_node_at(f->builder->base, element);
+  if (__builtin_expect(f->reported < f->sightings->count, 0))
+    see_after_report(f, node, start);
+  else
+    see_next(f, node, start);
 }
 
 /* Reports what a script can change: the resources before the script, and that those which are not
@@ -342,11 +424,12 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
 void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
   hp_tree_view view = view_of(f);
   for (uint32_t i = from; i < to; i++) {
-    hp_sighting sighting = f->expected->items[i];
+    const hp_sighting *found = &f->expected->items[i];
     settle_until(f, f->sightings->count);
-    if (sighting.unsure && hp_is_shadow_root(&view, sighting.unsure) != HP_SHADOW_YES) sighting.is_inert = true;
-    if (outer_is_inert) sighting.is_inert = true;
-    add(f, sighting);
+    hp_sighting *added = add(f, found->start, found->element);
+    *added = *found;
+    if (found->unsure && hp_is_shadow_root(&view, found->unsure) != HP_SHADOW_YES) added->is_inert = true;
+    if (outer_is_inert) added->is_inert = true;
   }
 }
 

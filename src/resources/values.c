@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* By atom: the attribute. */
-static const uint8_t attributes_by_atom[HP_KNOWN_ATOMS] = {
+const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {
     [HP_AS] = HP_RESOURCE_AS,
     [HP_ASYNC] = HP_RESOURCE_ASYNC,
     [HP_CHARSET] = HP_RESOURCE_CHARSET,
@@ -52,43 +51,16 @@ static hp_resource_attribute find_unknown(const char *name, size_t length) {
 }
 
 hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length) {
-  return atom < HP_KNOWN_ATOMS ? (hp_resource_attribute)attributes_by_atom[atom] : find_unknown(name, length);
+  return atom < HP_KNOWN_ATOMS ? (hp_resource_attribute)hp_resource_attributes[atom] : find_unknown(name, length);
 }
 
-static hp_resource_attribute find_unknown_atom(const hpar_document *document, hp_atom name) {
+hp_resource_attribute hp_unknown_resource_attribute(const hpar_document *document, hp_atom name) {
   hp_name unknown = hp_atom_name(&document->atoms, name);
   return find_unknown(unknown.bytes, unknown.length);
 }
 
-/* Returns true if the resources of elements of this name depend on no attribute without an atom. */
-static bool needs_atoms_only(hp_atom name) {
-  return name == HP_IMG || name == HP_META || name == HP_INPUT || name == HP_SOURCE;
-}
-
-void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values) {
-  const hpar_document *document = view->document;
-  const char *memory = document->range.base;
-  const hp_node *node = hp_node_at(memory, element);
-  values->present = 0;
-  if (!node->attributes) return;
-  const hp_attributes *block = hp_at(memory, node->attributes);
-  bool skips_unknown = needs_atoms_only(node->name);
-  bool may_be_deferred = atomic_load_explicit(&block->deferred, memory_order_acquire) & ~HP_SHARED_BLOCK;
-  uint32_t present = 0;
-  for (uint32_t i = 0; i < block->count; i++) {
-    const hp_attribute *item = &block->items[i];
-    hp_resource_attribute attribute = HP_RESOURCE_OTHER;
-    if (item->name < HP_KNOWN_ATOMS)
-      attribute = (hp_resource_attribute)attributes_by_atom[item->name];
-    else if (!skips_unknown)
-      attribute = find_unknown_atom(document, item->name);
-    if (attribute == HP_RESOURCE_OTHER) continue;
-    present |= UINT32_C(1) << attribute;
-    if (__builtin_expect(!may_be_deferred || !hp_is_deferred(block, i), 1))
-      values->of[attribute] = (hpar_string){item->value, item->length};
-    else
-      values->of[attribute] =
-          view->bytes ? hp_read_value(block, i, view->bytes) : hp_attribute_value(document, block, item);
-  }
-  values->present = present;
+hpar_string hp_read_deferred_value(const hp_tree_view *view, const hp_attributes *block, uint32_t index) {
+  const hp_attribute *item = &block->items[index];
+  if (!hp_is_deferred(block, index)) return (hpar_string){item->value, item->length};
+  return view->bytes ? hp_read_value(block, index, view->bytes) : hp_attribute_value(view->document, block, item);
 }

@@ -5,6 +5,10 @@
 
 #include "html/dom/document.h"
 
+#include <hpar/resources.h>
+#include <stddef.h>
+#include <string.h>
+
 /* A tree to read, also while a parse builds it. */
 typedef struct hp_tree_view {
   const hpar_document *document;
@@ -47,17 +51,72 @@ typedef enum hp_resource_attribute {
   HP_RESOURCE_ATTRIBUTES
 } hp_resource_attribute;
 
+/* The values of the attributes. Most values are where the resources of the element need them, in
+ * `resource`. */
 typedef struct hp_resource_values {
-  uint32_t present; /* bit i: the element has attribute i. Only its entry of `of` is set */
-  hpar_string of[HP_RESOURCE_ATTRIBUTES];
+  uint32_t present; /* bit i: the element has attribute i */
+  hpar_resource resource;
+  hpar_string others[HP_RESOURCE_ATTRIBUTES]; /* by attribute; those that are present */
 } hp_resource_values;
+
+#define HP_RESOURCE_FIELD(attribute, field) [attribute] = offsetof(hp_resource_values, resource.field)
+#define HP_RESOURCE_OTHER_VALUE(attribute) [attribute] = offsetof(hp_resource_values, others[attribute])
+
+/* By attribute: the place of its value in hp_resource_values. */
+static const uint16_t hp_resource_places[HP_RESOURCE_ATTRIBUTES] = {
+    HP_RESOURCE_FIELD(HP_RESOURCE_AS, as),
+    HP_RESOURCE_FIELD(HP_RESOURCE_CHARSET, charset),
+    HP_RESOURCE_FIELD(HP_RESOURCE_CROSSORIGIN, crossorigin),
+    HP_RESOURCE_FIELD(HP_RESOURCE_FETCHPRIORITY, fetchpriority),
+    HP_RESOURCE_FIELD(HP_RESOURCE_INTEGRITY, integrity),
+    HP_RESOURCE_FIELD(HP_RESOURCE_MEDIA, media),
+    HP_RESOURCE_FIELD(HP_RESOURCE_NONCE, nonce),
+    HP_RESOURCE_FIELD(HP_RESOURCE_REFERRERPOLICY, referrerpolicy),
+    HP_RESOURCE_FIELD(HP_RESOURCE_SIZES, sizes),
+    HP_RESOURCE_FIELD(HP_RESOURCE_SRC, url),
+    HP_RESOURCE_FIELD(HP_RESOURCE_SRCSET, srcset),
+    HP_RESOURCE_FIELD(HP_RESOURCE_TYPE, type),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_ASYNC),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_CONTENT),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_DEFER),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_DISABLED),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_EVENT),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_FOR),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_HREF),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_HTTP_EQUIV),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_IMAGESIZES),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_IMAGESRCSET),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_LANGUAGE),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_LOADING),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_NAME),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_NOMODULE),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_POSTER),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_REL),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_SHADOWROOTMODE),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_XLINK_HREF),
+};
+#undef HP_RESOURCE_FIELD
+#undef HP_RESOURCE_OTHER_VALUE
 
 /* Returns the attribute of this name, which is in lower case. `atom` is its atom, or one without a
  * fixed meaning. */
 hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length);
 
-/* Reads the attributes of an element. */
-void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values);
+/* Removes all values. Sets the fields one by one: `rep stos` takes longer for them. */
+static inline void hp_clear_values(hp_resource_values *values) {
+  const hpar_string none = {NULL, 0};
+  hpar_resource *r = &values->resource;
+  values->present = 0;
+  r->picture = 0;
+  r->url = r->srcset = r->sizes = r->media = r->type = r->as = r->crossorigin = r->integrity = none;
+  r->referrerpolicy = r->fetchpriority = r->charset = r->nonce = r->content = none;
+  for (size_t i = 0; i < sizeof r->reserved / sizeof *r->reserved; i++) r->reserved[i] = 0;
+}
+
+static inline void hp_set_value(hp_resource_values *values, hp_resource_attribute attribute, hpar_string value) {
+  values->present |= UINT32_C(1) << attribute;
+  memcpy((char *)values + hp_resource_places[attribute], &value, sizeof value);
+}
 
 static inline bool hp_has_value(const hp_resource_values *values, hp_resource_attribute attribute) {
   return values->present >> attribute & 1;
@@ -65,7 +124,54 @@ static inline bool hp_has_value(const hp_resource_values *values, hp_resource_at
 
 /* Returns the value. `bytes` is NULL if the attribute is missing. */
 static inline hpar_string hp_resource_value(const hp_resource_values *values, hp_resource_attribute attribute) {
-  return hp_has_value(values, attribute) ? values->of[attribute] : (hpar_string){NULL, 0};
+  hpar_string value = {NULL, 0};
+  if (hp_has_value(values, attribute))
+    memcpy(&value, (const char *)values + hp_resource_places[attribute], sizeof value);
+  return value;
+}
+
+/* By atom: the attribute. */
+extern const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS];
+
+/* Returns the attribute of a name that has no fixed atom. */
+hp_resource_attribute hp_unknown_resource_attribute(const hpar_document *document, hp_atom name);
+
+/* Returns the value of attribute `index` of a block that may have deferred values. */
+hpar_string hp_read_deferred_value(const hp_tree_view *view, const hp_attributes *block, uint32_t index);
+
+/* Reads the attributes of a block. `skips_unknown`: no resource of the element depends on an
+ * attribute without an atom. */
+static inline void hp_read_block_values(const hp_tree_view *view, const hp_attributes *block, bool skips_unknown,
+                                        hp_resource_values *values) {
+  bool may_be_deferred = atomic_load_explicit(&block->deferred, memory_order_acquire) & ~HP_SHARED_BLOCK;
+  uint32_t present = 0;
+  hp_clear_values(values);
+  for (uint32_t i = 0, count = block->count; i < count; i++) {
+    const hp_attribute *item = &block->items[i];
+    hp_resource_attribute attribute = HP_RESOURCE_OTHER;
+    if (item->name < HP_KNOWN_ATOMS)
+      attribute = (hp_resource_attribute)hp_resource_attributes[item->name];
+    else if (!skips_unknown)
+      attribute = hp_unknown_resource_attribute(view->document, item->name);
+    if (attribute == HP_RESOURCE_OTHER) continue;
+    hpar_string value = {item->value, item->length};
+    if (__builtin_expect(may_be_deferred, 0)) value = hp_read_deferred_value(view, block, i);
+    present |= UINT32_C(1) << attribute;
+    memcpy((char *)values + hp_resource_places[attribute], &value, sizeof value);
+  }
+  values->present = present;
+}
+
+/* Reads the attributes of an element. */
+static inline void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values) {
+  const char *memory = view->document->range.base;
+  const hp_node *node = hp_node_at(memory, element);
+  bool skips_unknown =
+      node->name == HP_IMG || node->name == HP_META || node->name == HP_INPUT || node->name == HP_SOURCE;
+  if (node->attributes)
+    hp_read_block_values(view, hp_at(memory, node->attributes), skips_unknown, values);
+  else
+    hp_clear_values(values);
 }
 
 #endif

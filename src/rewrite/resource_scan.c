@@ -53,7 +53,7 @@ static bool is(hpar_string s, const char *word) {
  * the tag is. */
 static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values) {
   hp_spans *s = &r->spans;
-  values->present = 0;
+  hp_clear_values(values);
   if (!r->has_spans) return;
   hp_spans_complete(s, &r->scratch);
   for (uint32_t i = 0; i < s->count; i++) {
@@ -66,19 +66,19 @@ static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values
     hp_resource_attribute attribute = hp_resource_attribute_of(atom, name.bytes, name.length);
     if (attribute == HP_RESOURCE_OTHER) continue;
     hp_name value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
-    values->present |= UINT32_C(1) << attribute;
-    values->of[attribute] = (hpar_string){value.bytes, value.length};
+    hp_set_value(values, attribute, (hpar_string){value.bytes, value.length});
   }
 }
 
 /* Copies the values, which then are valid until `kept` is cleared. */
 static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_resource_values *from) {
-  to->present = from->present;
+  hp_clear_values(to);
   for (uint32_t left = from->present; left; left &= left - 1) {
-    unsigned i = (unsigned)__builtin_ctz(left);
-    char *copy = hp_scratch_take(&s->kept, from->of[i].length + 1);
-    if (from->of[i].length) memcpy(copy, from->of[i].bytes, from->of[i].length);
-    to->of[i] = (hpar_string){copy, from->of[i].length};
+    hp_resource_attribute attribute = (hp_resource_attribute)__builtin_ctz(left);
+    hpar_string value = hp_resource_value(from, attribute);
+    char *copy = hp_scratch_take(&s->kept, value.length + 1);
+    if (value.length) memcpy(copy, value.bytes, value.length);
+    hp_set_value(to, attribute, (hpar_string){copy, value.length});
   }
 }
 
@@ -95,7 +95,7 @@ static bool report(void *context, const hpar_resource *resource) {
   return !s->has_stopped;
 }
 
-static hp_described described(hp_resource_scan *s, const hp_resource_values *values, uint64_t start) {
+static hp_described described(hp_resource_scan *s, hp_resource_values *values, uint64_t start) {
   return (hp_described){
       .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report, .context = s};
 }
@@ -234,7 +234,7 @@ static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
   return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
 }
 
-static void describe_element(hp_resource_scan *s, hpar_element *e, const hp_resource_values *values) {
+static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_values *values) {
   const hp_node *node = hp_shadow_node(&s->rewriter->shadow, e->node);
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;

@@ -1,0 +1,88 @@
+#ifndef HP_RESOURCES_DESCRIBE_PARTS_H
+#define HP_RESOURCES_DESCRIBE_PARTS_H
+
+/* The parts of the description that the finder inlines: images, and scripts of the usual form. */
+
+#include "resources/describe.h"
+
+#include "base/ascii.h"
+
+#include <string.h>
+
+/* Returns true if the string is `word`, which is in lower case. Ignores the case of the string.
+ * Inlined calls compare with a constant first. */
+static inline bool hp_is_word(hpar_string s, const char *word) {
+  if (s.length != strlen(word)) return false;
+  return !memcmp(s.bytes, word, strlen(word)) || hp_ascii_equal(s.bytes, word, s.length);
+}
+
+static inline hpar_string hp_described_value(const hp_described *d, hp_resource_attribute attribute) {
+  return hp_resource_value(d->values, attribute);
+}
+
+/* Returns the resource of the element with its URL and candidates. The values of the attributes
+ * have set the other strings. */
+static inline hpar_resource *hp_begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_string url,
+                                               hpar_string srcset, hpar_string sizes) {
+  hpar_resource *resource = &d->values->resource;
+  resource->kind = kind;
+  resource->flags = d->origin.flags;
+  resource->element = d->element;
+  resource->url = url;
+  resource->srcset = srcset;
+  resource->sizes = sizes;
+  resource->offset = d->origin.offset;
+  resource->thread = d->origin.thread;
+  return resource;
+}
+
+static inline hpar_resource *hp_begin_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
+  const hpar_string none = {NULL, 0};
+  return hp_begin_resource(d, kind, url, none, none);
+}
+
+/* Returns the resource of an img element; NULL: it has none. */
+static inline hpar_resource *hp_image_of(const hp_described *d) {
+  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC), srcset = hp_described_value(d, HP_RESOURCE_SRCSET);
+  if (!url.length && !srcset.length) return NULL;
+  hpar_string sizes = hp_described_value(d, HP_RESOURCE_SIZES);
+  hpar_resource *resource = hp_begin_resource(d, HPAR_RESOURCE_IMAGE, url, srcset, sizes);
+  resource->picture = d->picture;
+  if (hp_is_word(hp_described_value(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
+  return resource;
+}
+
+/* Returns the resource of a script that runs. */
+static inline hpar_resource *hp_begin_script(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
+  hpar_resource *resource = hp_begin_url(d, kind, url);
+  if (hp_has_value(d->values, HP_RESOURCE_ASYNC)) resource->flags |= HPAR_RESOURCE_ASYNC;
+  if (hp_has_value(d->values, HP_RESOURCE_DEFER)) resource->flags |= HPAR_RESOURCE_DEFER;
+  return resource;
+}
+
+static inline bool hp_is_usual_script_type(hpar_string type) {
+  static const char usual[] = "text/javascript";
+  return type.length == strlen(usual) && !memcmp(type.bytes, usual, strlen(usual));
+}
+
+/* Returns the kind of a script element with these attributes; HPAR_RESOURCE_KINDS: it does not run.
+ */
+hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values);
+
+static inline hpar_resource_kind hp_script_kind(const hp_resource_values *values) {
+  const uint32_t uncommon =
+      UINT32_C(1) << HP_RESOURCE_LANGUAGE | UINT32_C(1) << HP_RESOURCE_NOMODULE | UINT32_C(1) << HP_RESOURCE_FOR;
+  hpar_string type = hp_resource_value(values, HP_RESOURCE_TYPE);
+  if ((values->present & uncommon) || (type.length && !hp_is_usual_script_type(type)))
+    return hp_uncommon_script_kind(values);
+  return HPAR_RESOURCE_SCRIPT;
+}
+
+/* Returns the resource of a script element with this URL; NULL: it has none. */
+static inline hpar_resource *hp_script_of(const hp_described *d, hpar_string url) {
+  if (!url.length) return NULL;
+  hpar_resource_kind kind = hp_script_kind(d->values);
+  return kind == HPAR_RESOURCE_KINDS ? NULL : hp_begin_script(d, kind, url);
+}
+
+#endif
