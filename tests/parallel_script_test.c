@@ -3,9 +3,11 @@
  * the merge, whole and fed in pieces. The tree, the view of each script, the parse errors, the tag
  * ranges and the counters of scripts equal those of the sequential parser. Balanced writes lose no
  * segment, and no token of the pipelined parser.
+ * Short pages are parsed in one random way each, and a sample of them with each cut.
  *
  *   HPAR_TEST_SEED=N    first seed (1)
- *   HPAR_TEST_SCALE=P   percent of the usual number of pages (100) */
+ *   HPAR_TEST_SCALE=P   percent of the usual number of pages (100)
+ *   HPAR_TEST_SHORT=N   number of short pages, with a line for each million */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -19,12 +21,13 @@
 #include <string.h>
 
 enum { PAGES = 3000, CUT_EVERYWHERE = 40, WAYS_A_PAGE = 6, MAX_CUTS = 64, ERRORS = 200 };
+enum { SHORT_PAGES = 20000, CUT_SHORT_EVERYWHERE = 500, PAGES_A_LINE = 1000000 };
 
 static hpar_parser *parser;
 static hpar_document *document;
 static unsigned long parses;
 static uint64_t chunks, segments, rejected, rollbacks;
-static unsigned long fed;
+static unsigned long fed, threaded, pipelined, trees; /* parses */
 
 typedef struct outcome {
   hpar_status status;
@@ -81,6 +84,9 @@ static outcome run(const way *how, const buffer *page) {
   hpar_status status = how->piece ? feed(how, &options, page, &stats)
                                   : hpar_parse(parser, &options, page->bytes, page->length, document, &stats);
   parses++;
+  threaded += options.mode != HPAR_MODE_SEQUENTIAL && options.parallel.executor == HPAR_EXECUTOR_THREADS;
+  pipelined += options.mode == HPAR_MODE_PIPELINED;
+  trees += options.parallel.merge == HPAR_MERGE_TREE;
   rollbacks += stats.pipeline.rollbacks;
   chunks += stats.chunks;
   segments += stats.merge_levels[0].segments;
@@ -169,7 +175,7 @@ static void choose_way(random_state *from, way *how, const buffer *page, uint64_
   if (random_chance(from, 20)) options->experiment.predictor = name_of(from, hpar_predictor_name);
   if (random_chance(from, 20)) options->experiment.mode_predictor = name_of(from, hpar_mode_predictor_name);
   options->experiment.inspect = random_chance(from, 10);
-  if (random_chance(from, 6)) {
+  if (random_chance(from, 12)) {
     options->parallel.executor = HPAR_EXECUTOR_THREADS;
     options->threads = 2 + (unsigned)random_below(from, 2);
     if (random_chance(from, 50)) how->piece = 1 + random_below(from, 2 * page->length);
@@ -223,9 +229,45 @@ static bool check_page(uint64_t seed) {
   return seed % CUT_EVERYWHERE || !fine ? fine : cut_everywhere(&alone.options, &expected, seed, &page);
 }
 
+static uint64_t number_of(const char *variable, uint64_t otherwise) {
+  const char *given = getenv(variable);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+static void print_counts(uint64_t pages, uint64_t scripts, uint64_t bytes, uint64_t failures) {
+  printf("%" PRIu64 " short pages, %" PRIu64 " bytes, %" PRIu64 " scripts, %lu parses, %lu fed, %lu on threads, "
+         "%lu pipelined, %lu merged as a tree, %" PRIu64 " failures\n",
+         pages, bytes, scripts, parses, fed, threaded, pipelined, trees, failures);
+  fflush(stdout);
+}
+
+/* Parses each short page sequentially and in one random way. */
+static void short_pages(void) {
+  static buffer page;
+  static uint64_t cuts[MAX_CUTS];
+  uint64_t first = number_of("HPAR_TEST_SEED", 1), failures = 0, scripts = 0, bytes = 0;
+  uint64_t count = number_of("HPAR_TEST_SHORT", (uint64_t)SHORT_PAGES * compare_scale() / 100);
+  for (uint64_t seed = first; seed < first + count && failures < 5; seed++) {
+    random_state from = {seed};
+    hpar_document_clear(document); /* waits for a late thread, which may still read the last page */
+    scripted_page(&from, &page, SCRIPTED_SHORT);
+    const way alone = {.options = common(&from)};
+    outcome expected = run(&alone, &page);
+    way how = alone;
+    choose_way(&from, &how, &page, cuts);
+    outcome got = run(&how, &page);
+    bool fine = compare(&got, &expected, &how, seed, &page);
+    if (fine && seed % CUT_SHORT_EVERYWHERE == 0) fine = cut_everywhere(&alone.options, &expected, seed, &page);
+    failures += !fine;
+    scripts += expected.scripts;
+    bytes += page.length;
+    if ((seed + 1 - first) % PAGES_A_LINE == 0) print_counts(seed + 1 - first, scripts, bytes, failures);
+  }
+  print_counts(count, scripts, bytes, failures);
+}
+
 static void random_pages(void) {
-  const char *given = getenv("HPAR_TEST_SEED");
-  uint64_t first = given ? strtoull(given, NULL, 10) : 1;
+  uint64_t first = number_of("HPAR_TEST_SEED", 1);
   uint64_t count = (uint64_t)PAGES * compare_scale() / 100;
   for (uint64_t seed = first, failures = 0; seed < first + count && failures < 5; seed++) failures += !check_page(seed);
   printf("%lu parses, %lu fed, %" PRIu64 " chunks, %" PRIu64 " segments adopted, %" PRIu64 " rejected, %" PRIu64
@@ -305,6 +347,7 @@ int main(void) {
   losses();
   rollbacks_by_scripts();
   random_pages();
+  short_pages();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();

@@ -79,10 +79,11 @@ void scripted_pieces(random_state *from, buffer *to, size_t most) {
     buffer_text(to, random_chance(from, 60) ? RANDOM_OF(from, markup) : RANDOM_OF(from, words));
 }
 
-/* Appends a program. `writes_only`: its commands only write text without scripts. */
-static void add_program(random_state *from, buffer *to, bool writes_only, unsigned depth) {
+/* Appends a program of at most `most` commands. `writes_only`: its commands only write text without
+ * scripts. */
+static void add_program(random_state *from, buffer *to, bool writes_only, size_t most, unsigned depth) {
   static const char changes[] = "rmbntdauhkps";
-  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
+  for (size_t n = 1 + random_below(from, most); n > 0; n--) {
     buffer text = {0};
     buffer_text(&text, "");
     bool changing = !writes_only && random_chance(from, 35);
@@ -100,14 +101,14 @@ static void add_program(random_state *from, buffer *to, bool writes_only, unsign
       case 's': break;
       case 'p':
         buffer_format(to, "%u ", first);
-        add_program(from, &text, false, depth + 1);
+        add_program(from, &text, false, most, depth + 1);
         break;
       default:
         if (command != 'w' && command != 'c') buffer_format(to, "%u ", first);
         scripted_pieces(from, &text, 4);
         if (!writes_only && depth < 3 && random_chance(from, 25)) {
           buffer_text(&text, "<script>");
-          add_program(from, &text, false, depth + 1);
+          add_program(from, &text, false, most, depth + 1);
           buffer_text(&text, random_chance(from, 90) ? "</script>" : "</scr");
           scripted_pieces(from, &text, 3);
         }
@@ -119,14 +120,14 @@ static void add_program(random_state *from, buffer *to, bool writes_only, unsign
 }
 
 void scripted_page(random_state *from, buffer *page, scripted_kind kind) {
-  bool writes_only = kind == SCRIPTED_WRITES;
+  bool writes_only = kind == SCRIPTED_WRITES, is_short = kind == SCRIPTED_SHORT;
   buffer_clear(page);
-  if (random_chance(from, 50)) buffer_text(page, "<!DOCTYPE html>");
-  for (size_t n = 1 + random_below(from, 4); n > 0; n--) {
+  if (random_chance(from, is_short ? 20 : 50)) buffer_text(page, "<!DOCTYPE html>");
+  for (size_t n = 1 + random_below(from, is_short ? 2 : 4); n > 0; n--) {
     scripted_pieces(from, page, kind == SCRIPTED_LONG ? 30 : 5);
     buffer_text(page, random_chance(from, 10) ? "<svg><script>" : "<script>");
-    add_program(from, page, writes_only, 0);
+    add_program(from, page, writes_only, is_short ? 2 : 4, 0);
     buffer_text(page, "</script>");
   }
-  scripted_pieces(from, page, kind == SCRIPTED_LONG ? 60 : 6);
+  scripted_pieces(from, page, kind == SCRIPTED_LONG ? 60 : is_short ? 9 : 6);
 }

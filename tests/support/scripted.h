@@ -9,7 +9,8 @@
 typedef enum scripted_kind {
   SCRIPTED_CHANGES, /* scripts write text, which may have scripts, and change the tree */
   SCRIPTED_WRITES,  /* scripts write text without scripts */
-  SCRIPTED_LONG     /* as SCRIPTED_CHANGES, with more text between the scripts */
+  SCRIPTED_LONG,    /* as SCRIPTED_CHANGES, with more text between the scripts */
+  SCRIPTED_SHORT    /* as SCRIPTED_CHANGES, mostly 60 to 200 bytes */
 } scripted_kind;
 
 /* Makes a page. */
