@@ -4,6 +4,7 @@
 // with damaged records. Both readers must report the same records: offset, type, URI, length and hash of the block. For
 // damaged archives this holds for the records before the first damaged one; the script counts how often warcio reads the
 // records after it. For the small archives, hpar-records also cuts the stream at every byte and compares its own reports.
+// With HPAR_TEST_FULL=1, all records are in small archives that are cut at every byte.
 // WARCIO is the folder of the package (npm install warcio). Exit status: 0 equal, 1 a difference, 77 no warcio.
 import {execFileSync} from "node:child_process";
 import {createReadStream, mkdtempSync, openSync, closeSync, rmSync} from "node:fs";
@@ -112,8 +113,8 @@ async function compareMany(records, most, options, damage) {
 
 let divided = 0;
 try {
-  const most = Number(wanted);
-  for (const format of ["plain", "gzip"]) {
+  const most = Number(wanted), full = process.env.HPAR_TEST_FULL;
+  for (const format of full ? [] : ["plain", "gzip"]) {
     const path = join(work, "large");
     const options = ["--warc", String(Math.floor(most * 0.3)), "--small", "--seed", "11"];
     generate(path, format === "gzip" ? [...options, "--gzip"] : options);
@@ -121,8 +122,8 @@ try {
     for (let i = 0; i < Math.max(a.length, b.length); i++) same(a[i], b[i], `${format}, record ${i}`, b[i - 1]);
     rmSync(path);
   }
-  divided = await compareMany(4, most * 0.64, ["--splits"], i => i % 4 < 2 ? "0" : "25");
-  await compareMany(50, most, [], () => "2");
+  divided = await compareMany(4, full ? most : most * 0.64, ["--splits"], i => i % 4 < 2 ? "0" : "25");
+  if (!full) await compareMany(50, most, [], () => "2");
 } finally {
   rmSync(work, {recursive: true});
 }

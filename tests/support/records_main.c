@@ -1,7 +1,7 @@
 /* hpar-records [--splits] FILE...: prints a line for each record of web archives: problem, offset,
  * type, URI, length and the FNV-1a hash of the block. A line "end" follows each file. --splits also
- * reads each file in two pieces, and fails where the records differ. It cuts at every byte of files
- * up to 8 KB, and at 8192 or more evenly spaced positions of larger files.
+ * reads each file byte by byte and in two pieces, and fails where the records differ. It cuts at
+ * every byte of files up to 8 KB, and at 8192 or more evenly spaced positions of larger files.
  * tests/warcio_compare.mjs reads the lines. */
 
 #include "support/buffer.h"
@@ -21,12 +21,13 @@ static bool add_record(void *context, const hp_warc_record *r) {
   return true;
 }
 
-/* Reads the archive in the pieces before and after `cut`. */
-static hpar_status read_records(const buffer *archive, size_t cut, buffer *lines) {
+/* Reads the archive up to `cut`, and then in pieces of `size` bytes. */
+static hpar_status read_records(const buffer *archive, size_t cut, size_t size, buffer *lines) {
   hp_warc_reader *reader = NULL;
   hpar_status status = hp_warc_create(&reader, NULL, add_record, lines);
   if (!status && cut) status = hp_warc_feed(reader, archive->bytes, cut);
-  if (!status && cut < archive->length) status = hp_warc_feed(reader, archive->bytes + cut, archive->length - cut);
+  for (size_t at = cut; !status && at < archive->length; at += size)
+    status = hp_warc_feed(reader, archive->bytes + at, archive->length - at < size ? archive->length - at : size);
   if (!status) status = hp_warc_finish(reader);
   hp_warc_destroy(reader);
   return status;
@@ -46,9 +47,9 @@ static bool check_splits(const char *path, const buffer *archive, const buffer *
   buffer other = {0};
   bool equal = true;
   size_t step = archive->length > MAX_CUTS ? archive->length / MAX_CUTS : 1;
-  for (size_t cut = 1; equal && cut < archive->length; cut += step) {
+  for (size_t cut = 0; equal && cut < archive->length; cut = cut ? cut + step : 1) {
     buffer_clear(&other);
-    equal = !read_records(archive, cut, &other) && other.length == lines->length &&
+    equal = !read_records(archive, cut, cut ? archive->length : 1, &other) && other.length == lines->length &&
             (!lines->length || !memcmp(other.bytes, lines->bytes, lines->length));
     if (!equal) fprintf(stderr, "hpar-records: %s: other records when cut at %zu\n", path, cut);
   }
@@ -67,7 +68,8 @@ int main(int count, char **arguments) {
   for (int i = first; fine && i < count; i++) {
     buffer_clear(&archive);
     buffer_clear(&lines);
-    hpar_status status = load(arguments[i], &archive) ? read_records(&archive, 0, &lines) : HPAR_ERROR_IO;
+    hpar_status status =
+        load(arguments[i], &archive) ? read_records(&archive, 0, archive.length, &lines) : HPAR_ERROR_IO;
     if (status) fprintf(stderr, "hpar-records: %s: %s\n", arguments[i], hpar_status_text(status));
     fine = !status && (!splits || check_splits(arguments[i], &archive, &lines));
     fwrite(lines.bytes, 1, lines.length, stdout);
