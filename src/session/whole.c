@@ -32,6 +32,8 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
   hp_slice_executor slices = {.buffer = &document->text};
   hp_executor executor = config->parallel.executor;
   bool pipelined = session->result.driver == HP_DRIVER_PIPELINED && config->pipeline_threads > 1;
+  unsigned useful = hp_useful_threads(&config->parallel, length);
+  if (executor.threads > useful) executor.threads = useful;
   if (pipelined) executor.threads = config->pipeline_threads;
   if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
     hp_team_slice_executor(&session->team, &executor, length, &slices);

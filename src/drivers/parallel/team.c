@@ -61,12 +61,8 @@ void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, h
 
 /*** preparation ***/
 
-/* Returns the largest useful number of threads. A worker takes some 20 KB of memory. Eight workers
- * take as much memory as the tree of the smallest page that is parsed in parallel
- * (experiments/memory). */
-static unsigned useful_threads(const hp_job *job) {
-  size_t length = job->request.length;
-  if (!job->config.fits_threads_to_input || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
+unsigned hp_useful_threads(const hp_parallel_config *config, size_t length) {
+  if (!config->fits_threads_to_input || !length || length / MIN_BYTES_PER_THREAD >= HPAR_MAX_THREADS)
     return HPAR_MAX_THREADS;
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
@@ -115,10 +111,11 @@ static bool open_worker(const hp_job *job, hp_worker *worker) {
 static unsigned choose_threads(hp_job *job) {
   if (hp_is_inline(job)) return 1;
   if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
-  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads), useful = useful_threads(job);
+  unsigned useful = hp_useful_threads(&job->config, job->request.length);
+  if (job->threads > useful) job->threads = useful;
+  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (threads < 2) job->pipelined = false;
-  if (threads > useful) threads = useful;
   job->counters->threads = threads;
   return job->threads = job->pipelined ? threads / 2 : threads;
 }

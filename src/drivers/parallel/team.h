@@ -101,6 +101,10 @@ typedef struct hp_team {
   hp_job job;
 } hp_team;
 
+/* Returns the largest useful number of threads. A worker takes some 20 KB of memory. Eight workers
+ * take as much memory as the tree of the smallest page that is parsed in parallel
+ * (experiments/memory). A thread without work takes some 12 KB. */
+unsigned hp_useful_threads(const hp_parallel_config *config, size_t length);
 /* Gives the team a pool with at least `wanted` threads. Returns how many of these a parse may use,
  * or 0 if memory is short. The pool waits as `wait` states. */
 unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
