@@ -19,7 +19,7 @@ typedef struct many_job {
   void *context;
   _Atomic size_t next;      /* the next page to rewrite */
   _Atomic uint8_t *is_done; /* by page; NULL without a callback */
-  _Atomic bool reports;     /* a thread is in report_pages */
+  _Atomic unsigned reports; /* 1: a thread is in report_pages; a word, for RISC-V */
   size_t reported;          /* of that thread */
 } many_job;
 
@@ -37,11 +37,11 @@ static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrit
  * leaves its page to that one. */
 static void report_pages(many_job *j) {
   for (;;) {
-    if (atomic_exchange(&j->reports, true)) return;
+    if (atomic_exchange(&j->reports, 1)) return;
     size_t i = j->reported;
     for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(j->context, i, &j->pages[i]);
     j->reported = i;
-    atomic_store(&j->reports, false);
+    atomic_store(&j->reports, 0);
     if (i == j->count || !atomic_load(&j->is_done[i])) return;
   }
 }
