@@ -41,6 +41,7 @@ static const shape shapes[] = {
     {"types of siblings", "x1:nth-of-type(2)", HPAR_ACTION_BEFORE, "<div>", "<x#></x#>", "</div>", false},
     {"formatting elements", "b", HPAR_ACTION_AFTER, "", "<b a=#>", "", true},
     {"reopened formatting elements", "b", HPAR_ACTION_AFTER, "<p><b><i><u><s>", "<p>x", "", false},
+    {"inputs below elements", "p", HPAR_ACTION_AFTER, "", "<div><input type=hidden></p>", "", true},
     {"formatting elements in blocks", "b", HPAR_ACTION_UNWRAP, "", "<b><p>x</b></p>", "", false},
     {"list items", "li", HPAR_ACTION_AFTER, "<ul>", "<li>#", "</ul>", false},
     {"cells in foster-parented tables", "td", HPAR_ACTION_APPEND, "", "<table><td>x", "", true},

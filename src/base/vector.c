@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-enum { FIRST_BYTES = 256, MANY = 16 }; /* most vectors of a parallel parse stay short */
+enum { FIRST_BYTES = 256, MANY = 16, LONG = 256 }; /* most vectors of a parallel parse stay short */
 
 static void *grow(void *items, uint32_t *capacity, size_t target, size_t need, size_t item_size, hp_unwind *unwind) {
   if (target < need) target = need;
@@ -20,5 +20,5 @@ void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_si
 }
 
 void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
-  return grow(items, capacity, *capacity + (size_t)(*capacity >> 1), need, item_size, unwind);
+  return grow(items, capacity, *capacity + (size_t)(*capacity >> (*capacity < LONG ? 1 : 3)), need, item_size, unwind);
 }

@@ -21,6 +21,8 @@ static void hp_note_popped(hp_builder *b, hp_ref node);
 static void hp_note_ended(hp_builder *b, hp_ref node);
 /* The next element that is created is a clone of `origin`. */
 static void hp_note_cloning(hp_builder *b, hp_ref origin);
+/* The entry is about to leave the list, because three later ones are equal. */
+static void hp_note_crowded_out(hp_builder *b, uint32_t index);
 /* The element is at `place` of the tree now. */
 static void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node);
 

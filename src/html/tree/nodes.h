@@ -18,6 +18,7 @@ static inline void set_content(hp_builder *b, hp_content content) { b->tokenizer
 static inline void hp_note_popped(hp_builder *b, hp_ref node) { (void)b, (void)node; }
 static inline void hp_note_ended(hp_builder *b, hp_ref node) { (void)b, (void)node; }
 static inline void hp_note_cloning(hp_builder *b, hp_ref origin) { (void)b, (void)origin; }
+static inline void hp_note_crowded_out(hp_builder *b, uint32_t index) { (void)b, (void)index; }
 static inline void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node) { (void)b, (void)place, (void)node; }
 
 #endif

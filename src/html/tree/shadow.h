@@ -20,7 +20,7 @@
 #include "html/tree/builder.h"
 #include "html/tree/fused_kinds.h"
 
-enum { HP_SHADOW_SLOT = 32, HP_SHADOW_BLOCK = 3 }; /* bytes; slots of a block of attributes */
+enum { HP_SHADOW_SLOT = 32, HP_SHADOW_BLOCK = 1 }; /* bytes; slots of a block of attributes */
 
 /* How an element came into the tree. */
 typedef struct hp_shadow_insertion {
@@ -91,6 +91,7 @@ typedef struct hp_shadow {
   hp_ref origin;                    /* of the next clone */
   hp_ref root, unpushed;            /* the document; the node of elements that are not open */
   hp_ref plain;                     /* the node of all open elements that need none of their own */
+  hp_ref crowded_out;               /* a node of formatting elements outside the list; 0: none */
   /* During the event of an insertion, the owner may set this to the node of an open element with
    * the same `next`, for which hp_shadow_may_share is true. */
   hp_ref twin;
