@@ -121,6 +121,40 @@ static void write_tags(buffer *text) {
   }
 }
 
+/* An element without a tag begins after a tag whose attributes were not read to their end. The
+ * bytes of the tag are gone. */
+static void check_implied(void) {
+  static const char *const tags[] = {"<a href=x class=y>", "<p><a href=x class=y>", "<table><a href=x class=y id=z>"};
+  static const char *const implying[] = {"<!doctype html>t", "t", "<!--c-->", "<tr>", "</p>"};
+  hpar_action action = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "href", .value = {"/", 1}};
+  hpar_rule setting = {HPAR_RULE_INIT, .selector = "a[href]", .actions = &action, .action_count = 1};
+  hpar_rule any = {HPAR_RULE_INIT, .selector = "html, body, p, tbody, b", .element = ignore, .implied = true};
+  hpar_rules *rules = NULL;
+  buffer text = {0}, output = {0}, again = {0};
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &setting, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &any, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+    for (size_t k = 0; k < sizeof implying / sizeof *implying; k++) {
+      for (int follows = 0; follows < 2; follows++) { /* as the next stream, or in the same one */
+        buffer_clear(&text);
+        buffer_format(&text, "%s%s", tags[i], follows ? implying[k] : "");
+        rewrite(rules, &text, 1 << 20, &output);
+        buffer_clear(&text);
+        buffer_text(&text, implying[k]);
+        rewrite(rules, &text, 1, &output);
+        rewrite(rules, &text, 1 << 20, &again);
+        CHECK_BYTES(output.bytes, output.length, again.bytes, again.length);
+      }
+    }
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&output);
+  buffer_free(&again);
+}
+
 int main(void) {
   static const size_t pieces[] = {1 << 20, 64, 1};
   buffer text = {0}, expected = {0}, output = {0};
@@ -141,6 +175,7 @@ int main(void) {
     hpar_rules_destroy(without);
   }
   CHECK(edits > ROUNDS);
+  check_implied();
   hpar_rewriter_destroy(rewriter);
   buffer_free(&text);
   buffer_free(&expected);

@@ -350,12 +350,13 @@ static void read_meta(hpar_rewriter *r) {
 
 void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
   hp_rewriter_split_text(r);
-  const hp_rule *setting = find_only_setting(r);
-  if (setting && r->has_spans && has_tag) {
+  const hp_rule *setting = has_tag && r->has_spans ? find_only_setting(r) : NULL;
+  if (setting) {
     set_attribute(r, setting);
     return;
   }
-  if (r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
+  /* Without a tag, the attributes are those of an earlier one, whose bytes may be gone. */
+  if (has_tag && r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
   open_element(r, insertion, has_tag);
   run_rules(r, &r->element);
   apply_element(r, &r->element);
