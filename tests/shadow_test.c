@@ -98,14 +98,20 @@ static bool same_stack(const hp_builder *a, const hp_builder *b) {
   return true;
 }
 
+/* Returns the index of the first entry from `i` on that is not removed. The shadow drops removed
+ * entries earlier than the builder. */
+static uint32_t next_entry(const hp_builder *b, uint32_t i) {
+  while (i < b->formatting_count && b->formatting[i].node == HP_FORMATTING_GAP) i++;
+  return i;
+}
+
 static bool same_list(const hp_builder *a, const hp_builder *b) {
-  if (a->formatting_count != b->formatting_count) return false;
-  for (uint32_t i = 0; i < a->formatting_count; i++) {
-    const hp_formatting *x = &a->formatting[i], *y = &b->formatting[i];
-    if ((x->node <= HP_FORMATTING_GAP || y->node <= HP_FORMATTING_GAP) ? x->node != y->node : x->name != y->name)
-      return false;
+  uint32_t i = next_entry(a, 0), j = next_entry(b, 0);
+  for (; i < a->formatting_count && j < b->formatting_count; i = next_entry(a, i + 1), j = next_entry(b, j + 1)) {
+    const hp_formatting *x = &a->formatting[i], *y = &b->formatting[j];
+    if (!x->node || !y->node ? x->node != y->node : x->name != y->name) return false;
   }
-  return true;
+  return i == a->formatting_count && j == b->formatting_count;
 }
 
 static bool same_state(const hp_builder *a, const hp_shadow *shadow) {

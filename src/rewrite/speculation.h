@@ -146,9 +146,6 @@ void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t
 /* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
  * unless it is unusable or empty. */
 void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
-/* Writes the edits of the tag whose element matches if the outer current node has a child bit:
- * `condition` of the matcher's watch. */
-void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
 /* An hpar_write_fn that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
 
@@ -179,6 +176,9 @@ void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
   return r->matching.matcher.watch && r->matching.matcher.watch->condition;
 }
+/* Writes the edits of the tag whose element matches if the outer current node has a child bit:
+ * `condition` of the matcher's watch. */
+void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
 /* An element matches a rule of the merger: the segment is unusable. */
 void hp_speculation_give_up(hpar_rewriter *rewriter);
 /* The fused loop has processed tags or text. */
@@ -198,6 +198,9 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, t
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
+static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
+  (void)r, (void)insertion;
+}
 static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { (void)r, (void)rule; }
 static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
