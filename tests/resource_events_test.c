@@ -28,16 +28,6 @@ static void feed(resource_events *e, const hpar_options *options, const buffer *
   CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
-/* Compares the events with the sequential list. */
-static void check_events(const resource_events *e, const buffer *expected, const buffer *html, const char *what,
-                         size_t cut) {
-  const char *problem = resource_events_problem(e, expected);
-  if (CHECK(!problem)) return;
-  printf("  %s, cut %zu: %s: %.*s\n", what, cut, problem, (int)html->length, html->bytes);
-  printf("  got\n%.*s  expected\n%.*s", (int)e->confirmed.length, e->confirmed.bytes, (int)expected->length,
-         expected->bytes);
-}
-
 static unsigned scan_found, scan_cancelled;
 
 static const char *const pieces[] = {"<img src=%u>",
@@ -117,7 +107,7 @@ static void check_scans(resource_events *e, const hpar_options *given, const buf
     if (threads == 1 || !HPAR_PARALLEL) options.parallel.executor = HPAR_EXECUTOR_THREADS;
     resource_events_reset(e);
     CHECK_EQ(hpar_scan_resources(parser, &options, html->bytes, html->length), HPAR_OK);
-    check_events(e, expected, html, "scanned with threads", threads);
+    resource_events_check(e, expected, html, "scanned with threads", threads);
     scan_found += e->found;
     scan_cancelled += e->cancelled;
   }
@@ -132,16 +122,16 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   CHECK_EQ(e->found + e->cancelled, 0);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     feed(e, &options, html, sizes[i], random);
-    check_events(e, &expected, html, "fed", sizes[i]);
+    resource_events_check(e, &expected, html, "fed", sizes[i]);
   }
   options.source_offsets = true;
   parse(e, &options, html);
-  check_events(e, &expected, html, "with source offsets", 0);
+  resource_events_check(e, &expected, html, "with source offsets", 0);
   check_scans(e, &options, &expected, html);
 #if HPAR_PARALLEL
   options = options_of(e, HPAR_MODE_PIPELINED);
   parse(e, &options, html);
-  check_events(e, &expected, html, "pipelined", 0);
+  resource_events_check(e, &expected, html, "pipelined", 0);
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (uint64_t cut = 1; cut < html->length; cut++) {
@@ -151,7 +141,7 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
     options.parallel.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
     options.resources.in_order = e->in_order = cut % 2;
     parse(e, &options, html);
-    check_events(e, &expected, html, "inline", cut);
+    resource_events_check(e, &expected, html, "inline", cut);
   }
   e->in_order = random_chance(random, 50);
   options = options_of(e, HPAR_MODE_PARALLEL);
@@ -159,11 +149,11 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   for (size_t i = 0; hpar_strategy_name(i); i++) {
     options.experiment.strategy = hpar_strategy_name(i);
     parse(e, &options, html);
-    check_events(e, &expected, html, options.experiment.strategy, 0);
+    resource_events_check(e, &expected, html, options.experiment.strategy, 0);
   }
   options.experiment.strategy = NULL;
   feed(e, &options, html, 50, random);
-  check_events(e, &expected, html, "fed in parallel", 0);
+  resource_events_check(e, &expected, html, "fed in parallel", 0);
   e->in_order = false;
 #endif
   buffer_free(&expected);
@@ -189,7 +179,7 @@ static void check_combinations(resource_events *e, const buffer *html, random_st
     with.parallel.chunk_size = 1 + random_below(random, 200);
     parse(e, &with, html);
     if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
-    check_events(e, &expected, html, with.fragment ? with.fragment : "document", with.parallel.chunk_size);
+    resource_events_check(e, &expected, html, with.fragment ? with.fragment : "document", with.parallel.chunk_size);
   }
   check_scans(e, &with, &expected, html);
   e->in_order = false;
@@ -298,7 +288,7 @@ static void limits(resource_events *e) {
     resource_events_reset(e);
     CHECK_EQ(hpar_parse(parser, &options, html.bytes, html.length, document, NULL), HPAR_LIMIT_NODES);
     if (!i) buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
-    check_events(e, &expected, &expected, "limited", i);
+    resource_events_check(e, &expected, &expected, "limited", i);
   }
   CHECK(expected.length > 10000);
   buffer_free(&expected);
@@ -339,7 +329,7 @@ static int pages(resource_events *e) {
       options = options_of(e, HPAR_MODE_PARALLEL);
       options.parallel.chunk_size = sizes[k];
       parse(e, &options, &html);
-      check_events(e, &expected, &expected, list.paths[i], sizes[k]);
+      resource_events_check(e, &expected, &expected, list.paths[i], sizes[k]);
     }
     e->in_order = false;
 #endif

@@ -113,16 +113,6 @@ static void feed(resource_events *e, const hpar_options *options, const buffer *
   CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
-/* Compares the events with the sequential list. */
-static void check_events(const resource_events *e, const buffer *expected, const buffer *html, const char *what,
-                         size_t cut) {
-  const char *problem = resource_events_problem(e, expected);
-  if (CHECK(!problem)) return;
-  printf("  %s, cut %zu: %s: %.*s\n", what, cut, problem, (int)html->length, html->bytes);
-  printf("  got\n%.*s  expected\n%.*s", (int)e->confirmed.length, e->confirmed.bytes, (int)expected->length,
-         expected->bytes);
-}
-
 static bool count_resource(void *context, const hpar_resource *r) {
   (void)r;
   ++*(size_t *)context;
@@ -147,7 +137,7 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   }
   options = options_of(e, &of, HPAR_MODE_SEQUENTIAL);
   feed(e, &options, html, 7, random);
-  check_events(e, &expected, html, "fed", 7);
+  resource_events_check(e, &expected, html, "fed", 7);
 #if HPAR_PARALLEL
   for (uint64_t cut = 1 + random_below(random, 9); cut < html->length; cut += 9) {
     options = options_of(e, &of, HPAR_MODE_PARALLEL);
@@ -157,7 +147,7 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
     options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
     options.resources.in_order = cut % 2;
     parse(e, &options, html);
-    check_events(e, &expected, html, "inline", cut);
+    resource_events_check(e, &expected, html, "inline", cut);
     total_found += e->found;
     total_cancelled += e->cancelled;
   }
@@ -166,11 +156,11 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
     options.parallel.chunk_size = 1 + random_below(random, 100);
     options.resources.in_order = i == 1;
     parse(e, &options, html);
-    check_events(e, &expected, html, "threads", options.parallel.chunk_size);
+    resource_events_check(e, &expected, html, "threads", options.parallel.chunk_size);
     options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
     options.parallel.chunk_size = 40;
     feed(e, &options, html, 50, random);
-    check_events(e, &expected, html, "fed to threads", 40);
+    resource_events_check(e, &expected, html, "fed to threads", 40);
   }
 #endif
   buffer_free(&expected);

@@ -3,6 +3,7 @@
 
 /* The events of a parse or scan with a callback for resources. */
 
+#include "check.h"
 #include "support/buffer.h"
 #include "support/random.h"
 
@@ -48,5 +49,15 @@ hpar_status resource_events_feed(resource_events *events, hpar_parser *parser, c
 /* Returns NULL if the confirmed resources are the expected ones and each found one is closed.
  * Otherwise returns the problem. */
 const char *resource_events_problem(const resource_events *events, const buffer *expected);
+
+/* Compares the events with the sequential list. */
+static inline void resource_events_check(const resource_events *e, const buffer *expected, const buffer *html,
+                                         const char *what, size_t cut) {
+  const char *problem = resource_events_problem(e, expected);
+  if (CHECK(!problem)) return;
+  printf("  %s, cut %zu: %s: %.*s\n", what, cut, problem, (int)html->length, html->bytes);
+  printf("  got\n%.*s  expected\n%.*s", (int)e->confirmed.length, e->confirmed.bytes, (int)expected->length,
+         expected->bytes);
+}
 
 #endif
