@@ -9,6 +9,7 @@
 #include <hpar/hpar.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static hpar_parser *parser;
 static hpar_document *document;
@@ -33,8 +34,20 @@ static void make_page(void) {
   buffer_text(&page, "</body></html>\n");
 }
 
+/* A thread that is late in one parse does not take part in the next one. */
+static bool lacks_threads(const hpar_options *options, const hpar_stats *stats) {
+  return stats && options->mode == HPAR_MODE_PARALLEL && stats->threads < options->threads;
+}
+
+/* Parses with all threads of the options. */
 static hpar_status parse(const hpar_options *options, const char *bytes, size_t length, hpar_stats *stats) {
+  enum { MOST_PARSES = 200 };
   hpar_status status = hpar_parse(parser, options, bytes, length, document, stats);
+  for (int i = 1; i < MOST_PARSES && !status && lacks_threads(options, stats); i++) {
+    hpar_document_clear(document);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    status = hpar_parse(parser, options, bytes, length, document, stats);
+  }
   if (!status && !compare_dump(document, &got)) status = HPAR_ERROR_IO;
   return status;
 }
