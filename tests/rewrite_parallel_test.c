@@ -153,15 +153,45 @@ static void note_found(void *context, uint64_t start, uint64_t end) {
                 (unsigned long long)end);
 }
 
+/* The same without a log: what the callback sees goes into the output. */
+static hpar_rewrite_result edit_purely(hpar_element *element, void *context) {
+  uint64_t start, end;
+  hpar_element_range(element, &start, &end);
+  buffer seen = {0};
+  hpar_string name = hpar_element_name(element);
+  buffer_format(&seen, "{%s %.*s %llu-%llu %d %d}", (const char *)context, (int)name.length, name.bytes,
+                (unsigned long long)start, (unsigned long long)end, start % 3 ? hpar_element_removed(element) : 2,
+                start % 13 == 1 ? (int)hpar_element_depth(element) : -1);
+  hpar_element_insert(element, HPAR_WHERE_BEFORE, seen.bytes, seen.length, HPAR_CONTENT_HTML);
+  buffer_free(&seen);
+  if (start % 5 == 1) hpar_element_set(element, "title", "t", 1);
+  return start % 23 == 3 ? HPAR_REWRITE_RETIRE : start % 301 == 4 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+static hpar_rewrite_result end_purely(hpar_element_end *end, void *context) {
+  uint64_t start, stop;
+  hpar_element_end_range(end, &start, &stop);
+  (void)context;
+  hpar_element_end_insert(end, HPAR_WHERE_BEFORE, start % 2 ? "]" : "[", 1, HPAR_CONTENT_TEXT);
+  if (start % 7 == 1) hpar_element_end_rename(end, "x-e");
+  return start % 29 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+}
+
 /* Adds callbacks or a limit to some rules. */
 static void add_calls(hpar_rule *rule, unsigned number) {
   static char names[][2] = {"0", "1", "2", "3"};
   rule->context = names[number];
-  switch (pick(6)) {
+  switch (pick(8)) {
     case 0: rule->element = note_element; break;
     case 1: rule->end = note_end; break;
     case 2: rule->limit = 1 + pick(3); break;
     case 3: rule->found = note_found; break;
+    case 4: rule->limit = 1 + pick(20); /* fall through */
+    case 5:
+      rule->pure = true;
+      if (pick(3)) rule->element = edit_purely;
+      if (!rule->element || pick(2)) rule->end = end_purely;
+      break;
     default: break;
   }
 }
@@ -210,6 +240,7 @@ static void test_cuts(void) {
         hp_rewrite_division division = {.cuts = cuts,
                                         .cut_count = 1 + (cuts[1] < length),
                                         .checkpoint_bytes = checkpoints[cut % 2],
+                                        .min_limit = 1 + round % 4,
                                         .is_inline = true};
         if (!check_division(rules, &options, pages[i], length, &division)) break;
       }
@@ -316,8 +347,11 @@ static bool check_generated(const hpar_rules *rules, const char *text, size_t le
                                         .scripting = pick(2), .quirks = pick(2), .threads = has_threads ? 2 : 0};
   for (size_t at = 1 + pick(20); at < length && cut_count < MAX_CUTS; at += 1 + pick((unsigned)length / 3 + 2))
     cuts[cut_count++] = at;
-  const hp_rewrite_division division = {
-      .cuts = cuts, .cut_count = cut_count, .checkpoint_bytes = checkpoints[pick(2)], .is_inline = !has_threads};
+  const hp_rewrite_division division = {.cuts = cuts,
+                                        .cut_count = cut_count,
+                                        .checkpoint_bytes = checkpoints[pick(2)],
+                                        .min_limit = 1 + pick(4),
+                                        .is_inline = !has_threads};
   rewrite_alone(rules, &options, text, length);
   return check_division(rules, &options, text, length, &division);
 }
@@ -368,7 +402,8 @@ static void test_threads(unsigned rounds) {
   for (unsigned round = 0; round < rounds; round++) {
     hpar_rules *rules = make_rules(1 + pick(MAX_RULES));
     hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2 + round % 3};
-    hp_rewrite_division division = {.chunk_size = 2000 + pick(20000), .checkpoint_bytes = checkpoints[round % 2]};
+    hp_rewrite_division division = {
+        .chunk_size = 2000 + pick(20000), .checkpoint_bytes = checkpoints[round % 2], .min_limit = round % 3 * 5};
     rewrite_alone(rules, &options, large.bytes, large.length);
     check_division(rules, &options, large.bytes, large.length, &division);
     hpar_rules_destroy(rules);

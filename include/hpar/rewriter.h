@@ -66,10 +66,10 @@ typedef enum hpar_rewrite_result {
   HPAR_REWRITE_STOP      /* the callback fails: HPAR_ERROR_CALLBACK */
 } hpar_rewrite_result;
 
-/* Callbacks run on the thread that feeds, in document order, one at a time. A callback must not
- * use the rewriter: begin, feed, finish and hpar_rewrite return HPAR_ERROR_ARGUMENT, and
- * hpar_rewriter_destroy takes effect when the running call returns. A callback must not throw an
- * exception or longjmp. */
+/* Callbacks run on the thread that feeds, in document order, one at a time, except those of a rule
+ * with `pure`. A callback must not use the rewriter: begin, feed, finish and hpar_rewrite return
+ * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns. A
+ * callback must not throw an exception or longjmp. */
 typedef hpar_rewrite_result (*hpar_element_callback)(hpar_element *element, void *context);
 typedef hpar_rewrite_result (*hpar_element_end_callback)(hpar_element_end *end, void *context);
 typedef hpar_rewrite_result (*hpar_text_callback)(hpar_text_piece *text, void *context);
@@ -153,10 +153,26 @@ typedef struct hpar_rule {
   /* for each element that matches, in document order. It changes nothing, and several threads find
    * its elements: a query in parallel that builds no tree. */
   hpar_found_callback found;
-  uint64_t reserved[3]; /* zero */
+  /* The caller promises that `element` and `end` may run on any thread, in any order, and more than
+   * once for an element. Several threads then run them at the same time. See "Pure callbacks". */
+  bool pure;
+  uint64_t reserved[2]; /* zero */
 } hpar_rule;
 
 #define HPAR_RULE_INIT .size = sizeof(hpar_rule)
+
+/* Pure callbacks. Each thread runs the callbacks of a rule with `pure` for its part of the input
+ * (hpar_rewrite_options.mode). The output is that of one thread. The promise has these parts:
+ * - What a callback does depends only on the element or its end, and on constant data.
+ * - A callback writes only data of its own thread, or data under a lock or atomics.
+ * - The rewriter may discard what a thread has rewritten. The callbacks for that part then run
+ *   again. The first run may have seen another element there, or one that does not match.
+ * - HPAR_REWRITE_RETIRE and HPAR_REWRITE_STOP in such a thread discard its result. The feeding
+ *   thread runs the callback again, and then the result counts. Other threads may already have run
+ *   the callback for later elements.
+ * - hpar_element_depth in such a thread discards its result, because the depth is unknown there.
+ * - The promise includes the callbacks that hpar_element_on_end adds.
+ * - A pure callback calls no function of a rewriter in use, not even hpar_rewriter_destroy. */
 
 /* Why a rule is refused. */
 typedef struct hpar_rule_error {

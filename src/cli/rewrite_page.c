@@ -25,12 +25,11 @@ typedef struct page {
   size_t most_ahead;
 } page;
 
-static hpar_rewrite_result count_match(hpar_element *element, void *context) {
-  (void)element;
+static void count_match(void *context, uint64_t start, uint64_t end) {
+  (void)start, (void)end;
   hp_edit_rule *rule = context;
   rule->matches++;
   rule->all_matches++;
-  return HPAR_REWRITE_NEXT;
 }
 
 /* Returns true if the report, not the page, goes to standard output. */
@@ -271,7 +270,7 @@ int hp_rewrite_pages(hp_rewriting *w) {
   bool counts = w->requires_matches || w->report != HP_NO_REPORT || w->explains || w->checks;
   for (size_t i = 0; counts && i < w->rules.count; i++) {
     hpar_rule *rule = &w->rules.items[i].rule;
-    if (rule->selector) rule->element = count_match;
+    if (rule->selector) rule->found = count_match;
     rule->context = &w->rules.items[i];
   }
   int code = w->explains || w->checks ? hp_explanation_compile(&p.explanation, &w->rules, w->command, w->compiled)

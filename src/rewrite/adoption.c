@@ -67,11 +67,24 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
   }
 }
 
+/* Returns true if the rules of the segment exist up to its end. */
+static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  if (seg->reads_removal && r->mute_depth) return false;
+  for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++) {
+    const hp_rule_use *use = &log->uses[i];
+    const hp_rule_state *state = &r->rule_states[use->rule];
+    uint64_t limit = r->rules->rules[use->rule].given.limit;
+    if (state->is_retired || (limit && use->matches >= limit - state->matches)) return false;
+  }
+  return true;
+}
+
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->shadow.builder;
   if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
-  return check_frame(r, log, seg) && first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
+  return check_frame(r, log, seg) && check_uses(r, log, seg) &&
+         first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
 }
 
 /*** adoption ***/
@@ -173,6 +186,8 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
   adopt_output(r, log, seg);
   r->mute_depth += seg->mute_depth;
+  for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
+    r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
   r->stats.tags += seg->tags;
   r->stats.matches += seg->matches;
   r->stats.misplaced += seg->misplaced;

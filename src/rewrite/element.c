@@ -1,11 +1,10 @@
 /* What callbacks and actions do with an element. The edits are collected, and applied after the
  * last rule. */
 
-#include "rewrite/state.h"
-
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "rewrite/speculation.h"
 
 #include <string.h>
 
@@ -133,11 +132,17 @@ hpar_string hpar_element_attribute_raw(const hpar_element *e, const char *name) 
 bool hpar_element_implied(const hpar_element *e) { return e && !e->has_tag; }
 bool hpar_element_self_closing(const hpar_element *e) { return e && e->has_tag && e->rewriter->tag.self_closing; }
 bool hpar_element_has_content(const hpar_element *e) { return e && e->is_open; }
-bool hpar_element_removed(const hpar_element *e) { return e && (e->is_removed || e->is_muted); }
+
+bool hpar_element_removed(const hpar_element *e) {
+  if (!e) return false;
+  if (!e->is_removed && !e->is_muted) hp_speculation_read_removal(e->rewriter);
+  return e->is_removed || e->is_muted;
+}
 
 uint32_t hpar_element_depth(const hpar_element *e) {
   if (!e) return 0;
   const hp_builder *b = &e->rewriter->shadow.builder;
+  if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
   return b->depth - b->gaps - e->is_open;
 }
 

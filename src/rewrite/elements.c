@@ -175,10 +175,7 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   const hpar_rule *given = &rule->given;
   hp_rule_state *state = &r->rule_states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
-  if (hp_speculates(r) && hp_rule_needs_merger(rule)) {
-    hp_speculation_give_up(r);
-    return;
-  }
+  if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   r->stats.matches++;
   state->matches++;
   if (given->found && hp_speculates(r))
@@ -195,7 +192,7 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   if (given->end && e->is_open) add_end(r, e, given, index);
   if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
   if (given->element) hp_rewriter_take_result(r, given->element(e, given->context), index);
-  if (given->limit && state->matches >= given->limit) hp_rewriter_retire(r, index);
+  if (given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
 }
 
 /* Runs the rules that the last step of the matcher found, in their order. */

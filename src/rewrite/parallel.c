@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10, MAX_WASTED = 3 };
+enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10, MAX_WASTED = 3, MIN_LIMIT = 4096 };
 
 /* A chunk in flight, and the results of its worker. */
 typedef struct slot {
@@ -38,6 +38,8 @@ struct hp_rewrite_team {
   slot *slots;
   uint32_t slot_count;
   _Atomic hp_bits *prediction; /* as in a chunk; the heir bits are those of the current node */
+  _Atomic hp_bits *retired;    /* by rule: the merger runs it no more */
+  uint32_t retired_capacity;
   uint32_t prediction_capacity, words;
   /* the child bits of `prediction`; the sets of `watch`; the other bits of `prediction` */
   hp_bits *learned;
@@ -50,6 +52,7 @@ struct hp_rewrite_team {
   uint32_t count;
   _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
+  _Atomic uint32_t active_rules; /* of the merger, as in `retired` */
   hpar_quirks quirks;
   _Atomic uint32_t next, merged;  /* the next chunk to claim; the chunk that the merger is in */
   _Atomic uint64_t passed;        /* the position of the merger; UINT64_MAX: threads return */
@@ -96,6 +99,7 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   chunk->encoding = atomic_load(&t->encoding);
   chunk->is_certain = atomic_load(&t->is_certain);
   chunk->quirks = t->quirks;
+  chunk->active_rules = atomic_load(&t->active_rules);
   chunk->frameset_ok = atomic_load(&t->frameset_ok);
   for (uint32_t i = 0; i < 4 * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
@@ -128,6 +132,17 @@ static void run_thread(void *context, unsigned thread) {
 
 static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
 
+static void publish_retired(team *t) {
+  const hpar_rewriter *r = t->merger;
+  for (uint32_t i = 0; i < r->rules->count; i += HP_BITS) {
+    hp_bits bits = 0;
+    for (uint32_t k = i; k < r->rules->count && k < i + HP_BITS; k++)
+      bits |= (hp_bits)r->rule_states[k].is_retired << (k - i);
+    atomic_store_explicit(&t->retired[i / HP_BITS], bits, memory_order_relaxed);
+  }
+  atomic_store(&t->active_rules, r->active_rules);
+}
+
 /* Publishes the position of the merger, and the state that workers assume. */
 static void publish(team *t) {
   const hpar_rewriter *r = t->merger;
@@ -135,6 +150,7 @@ static void publish(team *t) {
   atomic_store(&t->encoding, r->encoding);
   atomic_store(&t->is_certain, r->is_certain);
   atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
+  if (t->active_rules != r->active_rules) publish_retired(t);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
   for (uint32_t i = 0; i < 4 * t->words; i++) {
@@ -190,6 +206,8 @@ static void adopt(team *t, uint32_t number) {
   size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->learned + 3 * t->words, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
   if (is_closed(t)) return;
+  /* Workers whose rules have ended meanwhile cannot be right. Later ones can. */
+  if (chunk->active_rules != t->merger->active_rules) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) atomic_store(&t->next, t->count);
@@ -257,6 +275,7 @@ void hp_rewrite_team_destroy(team *t) {
   hp_free(t->workers);
   hp_free(t->slots);
   hp_free((void *)t->prediction);
+  hp_free((void *)t->retired);
   hp_free(t->learned);
   hp_prescan_close(&t->prescan);
   hp_free(t);
@@ -301,6 +320,16 @@ static bool make_slots(team *t) {
   return true;
 }
 
+static bool make_retired(team *t, uint32_t rules) {
+  uint32_t words = (rules + HP_BITS - 1) / HP_BITS;
+  if (words <= t->retired_capacity) return true;
+  _Atomic hp_bits *retired = hp_reallocate((void *)t->retired, words * sizeof *retired);
+  if (!retired) return false;
+  t->retired = retired;
+  t->retired_capacity = words;
+  return true;
+}
+
 /* Prepares the team for the rules. Returns false if the calling thread works alone. */
 static bool prepare_team(hpar_rewriter *r) {
   if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
@@ -314,13 +343,19 @@ static bool prepare_team(hpar_rewriter *r) {
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
   if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
-  return make_workers(t, threads) && make_slots(t);
+  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t);
 }
 
 static void begin_window(team *t, hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   t->merger = r;
-  t->input = (hp_speculation_input){r, s->begin, (size_t)(s->end - s->begin), s->position, &t->prescan};
+  t->input = (hp_speculation_input){.merger = r,
+                                    .window = s->begin,
+                                    .length = (size_t)(s->end - s->begin),
+                                    .position = s->position,
+                                    .prescan = &t->prescan,
+                                    .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
+                                    .retired = t->retired};
   hp_prescan_begin(&t->prescan);
   t->begin = offset_of(r);
   size_t length = t->input.length - t->begin, size = t->division.chunk_size;
@@ -346,6 +381,7 @@ static void begin_window(team *t, hpar_rewriter *r) {
   atomic_store(&t->next, 0);
   atomic_store(&t->merged, 0);
   t->wasted = 0;
+  publish_retired(t);
   publish(t);
   t->counters.windows++;
   t->counters.chunks += t->count;

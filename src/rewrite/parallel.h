@@ -12,6 +12,7 @@ typedef struct hp_rewrite_division {
   const size_t *cuts; /* ascending offsets in the window; NULL: by chunk_size */
   size_t cut_count;
   uint32_t checkpoint_bytes; /* 0: the default */
+  uint64_t min_limit;        /* workers run rules with this limit or a higher one; 0: the default */
   bool is_inline;            /* the calling thread runs all workers, before the merge */
 } hp_rewrite_division;
 

@@ -92,7 +92,7 @@ static bool all_zero(const uint64_t *words, size_t count) {
 }
 
 static const char *check_rule(const hpar_rule *rule) {
-  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 3)) return "the size of the rule is unknown";
+  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 2)) return "the size of the rule is unknown";
   if (rule->action_count && !rule->actions) return "the actions are missing";
   if (rule->selector && (rule->doctype || rule->document_end))
     return "only a rule for the document has callbacks for the doctype and the end";

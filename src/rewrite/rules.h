@@ -22,10 +22,16 @@ typedef struct hp_rule {
   uint32_t name_length, setting_length; /* of the attribute's name; of `setting` */
 } hp_rule;
 
-/* Returns true if the merger must run the rule: it has callbacks, or counts its matches. */
-static inline bool hp_rule_needs_merger(const hp_rule *rule) {
-  return rule->given.element || rule->given.end || rule->given.limit;
+static inline bool hp_rule_has_callbacks(const hp_rule *rule) { return rule->given.element || rule->given.end; }
+
+/* Returns true if the merger must run the rule: it has callbacks that are not pure, or its limit is
+ * below `min_limit`. */
+static inline bool hp_rule_needs_merger(const hp_rule *rule, uint64_t min_limit) {
+  return (hp_rule_has_callbacks(rule) && !rule->given.pure) || (rule->given.limit && rule->given.limit < min_limit);
 }
+
+/* Returns true if a match can end the rule. */
+static inline bool hp_rule_may_retire(const hp_rule *rule) { return hp_rule_has_callbacks(rule) || rule->given.limit; }
 
 /* What selectors read of an attribute. */
 typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;

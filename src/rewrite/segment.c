@@ -12,7 +12,7 @@
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
   log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
-      log->condition_count = log->found_count = 0;
+      log->condition_count = log->found_count = log->use_count = 0;
   log->block_length = 0;
   hp_shadow_log_clear(&log->shadow);
 }
@@ -28,6 +28,7 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_free(log->pieces);
   hp_free(log->conditions);
   hp_free(log->found);
+  hp_free(log->uses);
   hp_free(log->block);
   *log = (hp_rewrite_log){0};
 }
@@ -152,6 +153,8 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->first_piece = p->joined_piece = p->log->piece_count;
   p->first_condition = p->log->condition_count;
   p->first_found = p->log->found_count;
+  for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->rule_states[p->log->uses[i].rule].matches = 0;
+  p->first_use = p->log->use_count;
   hp_shadow_begin_segment(&r->shadow, mode, ns);
   r->shadow.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
@@ -265,6 +268,10 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->condition_count = p->log->condition_count - p->first_condition;
     now->found = p->first_found;
     now->found_count = p->log->found_count - p->first_found;
+    now->uses = p->first_use;
+    now->use_count = p->log->use_count - p->first_use;
+    for (uint32_t i = p->first_use; i < p->log->use_count; i++)
+      p->log->uses[i].matches = r->rule_states[p->log->uses[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;

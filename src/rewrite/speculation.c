@@ -117,6 +117,20 @@ static bool may_match_any(hpar_rewriter *r) {
   return may_match(r, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, name, HPAR_NAMESPACE_MATHML);
 }
 
+bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
+  hp_speculation *p = r->speculation;
+  const hp_rule *rule = &r->rules->rules[index];
+  if (hp_rule_needs_merger(rule, p->min_limit)) {
+    hp_speculation_give_up(r);
+    return false;
+  }
+  if (!hp_rule_may_retire(rule) || r->rule_states[index].matches) return true;
+  hp_rewrite_log *log = p->log;
+  hp_grow(&log->uses, &log->use_capacity, (size_t)log->use_count + 1, &r->unwind);
+  log->uses[log->use_count++] = (hp_rule_use){.rule = index};
+  return true;
+}
+
 void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HPAR_HAZARD_UNFORESEEN; }
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
@@ -245,17 +259,25 @@ typedef struct chunk_run {
   hp_rewrite_chunk *chunk;
 } chunk_run;
 
-/* Finds the instructions that accept for rules of the merger. */
-static void open_deferring(hpar_rewriter *r) {
+/* Finds the instructions that accept for rules of the merger. The rules that the merger runs no
+ * more accept nothing. */
+static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   hp_speculation *p = r->speculation;
   const hpar_rules *rules = r->rules;
   const hpar_selectors *set = r->matching.matcher.set;
   const uint32_t words = r->matching.matcher.words;
+  hp_bits *accepts = r->matching.matcher.accepts;
   hp_grow(&p->deferring_space, &p->deferring_capacity, words, &r->unwind);
   memset(p->deferring_space, 0, words * sizeof *p->deferring_space);
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     uint32_t selector = set->instructions[i].selector;
-    if (selector == HP_SELECT_NONE || !hp_rule_needs_merger(&rules->rules[rules->of_selector[selector]])) continue;
+    if (selector == HP_SELECT_NONE) continue;
+    uint32_t rule = rules->of_selector[selector];
+    if (atomic_load_explicit(&retired[rule / HP_BITS], memory_order_relaxed) >> (rule % HP_BITS) & 1) {
+      accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
+      continue;
+    }
+    if (!hp_rule_needs_merger(&rules->rules[rule], p->min_limit)) continue;
     hp_set_bit(p->deferring_space, i);
     p->deferring = p->deferring_space;
   }
@@ -263,7 +285,7 @@ static void open_deferring(hpar_rewriter *r) {
 
 /* Returns true if the rule only edits attributes. */
 static bool edits_only_attributes(const hp_rule *rule) {
-  if (hp_rule_needs_merger(rule)) return false;
+  if (hp_rule_may_retire(rule)) return false;
   for (size_t i = 0; i < rule->given.action_count; i++) {
     hpar_action_kind kind = rule->actions[i].kind;
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT || kind < HPAR_ACTION_SET_ATTRIBUTE ||
@@ -312,7 +334,8 @@ static hpar_status run_chunk(void *argument) {
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   open_bits(r, run->chunk);
-  open_deferring(r);
+  p->min_limit = run->input->min_limit;
+  open_deferring(r, run->input->retired);
   p->may_defer = p->deferring || !r->is_certain;
   s->begin = run->input->window;
   s->position = run->input->position;

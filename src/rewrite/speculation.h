@@ -39,6 +39,12 @@ typedef struct hp_found {
   uint32_t rule;
 } hp_found;
 
+/* Matches of a rule that a match can end. */
+typedef struct hp_rule_use {
+  uint32_t rule;
+  uint64_t matches;
+} hp_rule_use;
+
 /* A name that is not in hp_names.fixed; length 0: the name has a fixed atom. */
 typedef struct hp_saved_name {
   uint32_t offset, length;
@@ -54,7 +60,8 @@ typedef struct hp_rewrite_segment {
   /* In `bits`: the predicted child and heir bits of the outer frame, then those that were read. */
   uint32_t frame;
   uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
-  uint32_t found, found_count;
+  uint32_t found, found_count, uses, use_count;
+  bool reads_removal; /* a callback depends on the absence of a removed element around its own */
   uint64_t tags, matches, misplaced;
   uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
   uint32_t depth, mute_depth;
@@ -79,6 +86,8 @@ typedef struct hp_rewrite_log {
   uint32_t condition_count, condition_capacity;
   hp_found *found; /* in document order */
   uint32_t found_count, found_capacity;
+  hp_rule_use *uses;
+  uint32_t use_count, use_capacity;
   char *block;
   size_t block_length, block_capacity;
   const hp_encoding *encoding; /* that the worker assumes */
@@ -96,7 +105,7 @@ typedef struct hp_speculation {
   uint32_t checkpoint_bytes;
   const _Atomic uint64_t *passed; /* results before this position are useless */
   /* The first ones of the segment; the first piece that more output may extend. */
-  uint32_t first_piece, first_condition, first_found, joined_piece;
+  uint32_t first_piece, first_condition, first_found, first_use, joined_piece;
   bool seeks; /* the next segment begins after this token */
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
@@ -108,6 +117,7 @@ typedef struct hp_speculation {
   bool knows_next;
   uint32_t bit_capacity;
   hp_candidate_watch watch;
+  uint64_t min_limit; /* see hp_rule_needs_merger */
   hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
   hp_bits *deferring_space;
   uint32_t deferring_capacity;
@@ -120,7 +130,9 @@ typedef struct hp_speculation_input {
   const char *window;          /* begins at `position` in the input */
   size_t length;
   uint64_t position;
-  struct hp_prescan *prescan; /* of the window; NULL: none */
+  struct hp_prescan *prescan;     /* of the window; NULL: none */
+  uint64_t min_limit;             /* see hp_rule_needs_merger */
+  const _Atomic hp_bits *retired; /* by rule: the merger runs it no more */
 } hp_speculation_input;
 
 /* A chunk of a worker. */
@@ -129,7 +141,8 @@ typedef struct hp_rewrite_chunk {
   const hp_encoding *encoding;
   bool is_certain;
   hpar_quirks quirks;
-  bool frameset_ok; /* the "frameset-ok" flag */
+  bool frameset_ok;      /* the "frameset-ok" flag */
+  uint32_t active_rules; /* when the worker began */
   /* Child and heir bits of the outer frame. Then the child bits that segments of earlier chunks
    * have read, and the last true values of these. */
   hp_bits *prediction;
@@ -179,8 +192,15 @@ static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
 /* Writes the edits of the tag whose element matches if the outer current node has a child bit:
  * `condition` of the matcher's watch. */
 void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
-/* An element matches a rule of the merger: the segment is unusable. */
+/* Returns true if the worker may run the rule for an element that matches, and notes the match.
+ * Otherwise the segment is unusable. */
+bool hp_speculation_may_run(hpar_rewriter *rewriter, uint32_t rule);
+/* Only the merger can process the element: the segment is unusable. */
 void hp_speculation_give_up(hpar_rewriter *rewriter);
+/* A callback checks whether the element is inside removed content. */
+static inline void hp_speculation_read_removal(hpar_rewriter *r) {
+  if (r->speculation) r->speculation->now.reads_removal = true;
+}
 /* The fused loop has processed tags or text. */
 static inline void hp_speculation_run(hpar_rewriter *r) { r->speculation->outer.now.tokens++; }
 /* Processes the end of a segment or of the chunk, if it is here. Returns false at the end of the
@@ -202,7 +222,9 @@ static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp
   (void)r, (void)insertion;
 }
 static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { (void)r, (void)rule; }
+static inline bool hp_speculation_may_run(hpar_rewriter *r, uint32_t rule) { return (void)r, (void)rule, true; }
 static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
+static inline void hp_speculation_read_removal(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "rewrite/parallel.h"
-#include "rewrite/state.h"
+#include "rewrite/speculation.h"
 
 #include <string.h>
 
@@ -31,6 +31,10 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_rewrite_result result, uint32_t rule) {
   if (r->destroys) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
+  if (result != HPAR_REWRITE_NEXT && hp_speculates(r)) {
+    hp_speculation_give_up(r);
+    return;
+  }
   if (result == HPAR_REWRITE_STOP) hp_rewriter_fail(r, HPAR_ERROR_CALLBACK, "a callback failed");
   if (result == HPAR_REWRITE_RETIRE && rule != UINT32_MAX) hp_rewriter_retire(r, rule);
 }

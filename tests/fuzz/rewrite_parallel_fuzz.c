@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .on_failure = choices[0] & 4 ? HPAR_FAIL_PASS : HPAR_FAIL_STOP,
                                   .mode = HPAR_MODE_SEQUENTIAL};
   unsigned kinds = (choices[0] & 8 ? REWRITING_ANY_TEXT : 0) | (choices[0] & 16 ? REWRITING_CALLBACKS : 0);
+  kinds |= choices[0] & 32 ? REWRITING_PURE : 0;
   rewriting_make(&rules, &random, kinds);
   hpar_status first = rewriting_run(&rules, rewriter, &options, page.bytes, page.length, 0, 0);
   hpar_rewrite_stats stats = rules.stats;
@@ -54,8 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (at >= page.length) break;
     cuts[count] = at;
   }
-  hp_rewrite_division division = {
-      .cuts = cuts, .cut_count = count, .checkpoint_bytes = choices[1] & 1 ? 1 : 1 << 14, .is_inline = true};
+  hp_rewrite_division division = {.cuts = cuts,
+                                  .cut_count = count,
+                                  .checkpoint_bytes = choices[1] & 1 ? 1 : 1 << 14,
+                                  .min_limit = choices[1] & 2 ? 1 : 0,
+                                  .is_inline = true};
   if (hp_rewriter_divide(rewriter, &division)) abort();
   options.mode = HPAR_MODE_PARALLEL;
   hpar_status second = rewriting_run(&rules, rewriter, &options, page.bytes, page.length, 0, 0);

@@ -150,7 +150,14 @@ static hpar_rewrite_result on_own_end(hpar_element_end *end, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
-static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice) {
+/* The same in a rule whose callbacks are pure. */
+static hpar_rewrite_result on_pure_own_end(hpar_element_end *end, void *context) {
+  (void)context;
+  hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
+  return HPAR_REWRITE_NEXT;
+}
+
+static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice, buffer *log) {
   const char *text = balanced[choice / 64 % (sizeof balanced / sizeof *balanced)];
   size_t length = strlen(text);
   hpar_content format = choice / 16 % 2 ? HPAR_CONTENT_TEXT : HPAR_CONTENT_HTML;
@@ -167,21 +174,28 @@ static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice)
     case 8: status = hpar_element_replace(e, text, length, format); break;
     case 9: status = hpar_element_remove(e); break;
     case 10: status = hpar_element_unwrap(e); break;
-    case 11: status = hpar_element_on_end(e, on_own_end, call); break;
+    case 11: status = hpar_element_on_end(e, log == &call->owner->log ? on_own_end : on_pure_own_end, call); break;
     case 12: status = hpar_element_set(e, "data-new", text, length); break;
     default: break;
   }
-  buffer_format(&call->owner->log, " status %d", status);
+  buffer_format(log, " status %d", status);
+}
+
+/* Returns the buffer for what a callback notes. */
+static buffer *log_of(rewriting_call *call, buffer *own) {
+  return call->owner->rules[call->number].pure ? own : &call->owner->log;
 }
 
 static hpar_rewrite_result on_element(hpar_element *e, void *context) {
   rewriting_call *call = context;
-  buffer *log = &call->owner->log;
+  buffer own = {0}, *log = log_of(call, &own);
   uint64_t start, end;
   hpar_element_range(e, &start, &end);
+  bool reads_all = log != &own || call->seed % 4 == 0; /* some results of threads are discarded */
   buffer_format(log, "element %u %llu-%llu ns %d depth %u flags %d%d%d%d", call->number, (unsigned long long)start,
-                (unsigned long long)end, hpar_element_namespace(e), hpar_element_depth(e), hpar_element_implied(e),
-                hpar_element_self_closing(e), hpar_element_has_content(e), hpar_element_removed(e));
+                (unsigned long long)end, hpar_element_namespace(e), reads_all ? hpar_element_depth(e) : 0,
+                hpar_element_implied(e), hpar_element_self_closing(e), hpar_element_has_content(e),
+                call->seed % 2 ? hpar_element_removed(e) : 2);
   log_string(log, hpar_element_name(e));
   hpar_string name, value;
   for (size_t i = 0; hpar_element_attribute_at(e, i, &name, &value); i++) {
@@ -190,9 +204,11 @@ static hpar_rewrite_result on_element(hpar_element *e, void *context) {
   }
   log_string(log, hpar_element_attribute_raw(e, "class"));
   uint64_t choice = choice_of(call, start, 0);
-  edit_element(call, e, choice / 128);
+  edit_element(call, e, choice / 128, log);
   log_string(log, hpar_element_attribute(e, "class"));
   buffer_byte(log, '\n');
+  if (log == &own) hpar_element_insert(e, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  buffer_free(&own);
   return result_of(call, choice);
 }
 
@@ -209,11 +225,13 @@ static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
     case 3: status = hpar_element_end_rename(end, "x-v"); break;
     default: break;
   }
-  buffer *log = &call->owner->log;
+  buffer own = {0}, *log = log_of(call, &own);
   buffer_format(log, "end %u %llu-%llu implied %d status %d", call->number, (unsigned long long)start,
                 (unsigned long long)stop, hpar_element_end_implied(end), status);
   log_string(log, hpar_element_end_name(end));
   buffer_byte(log, '\n');
+  if (log == &own) hpar_element_end_insert(end, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  buffer_free(&own);
   return result_of(call, choice);
 }
 
@@ -329,6 +347,11 @@ static void make_rule(rewriting *rules, random_state *random, size_t index) {
   }
   if (!is_document && random_chance(random, 15)) rule->limit = 1 + random_below(random, 3);
   rule->implied = !is_document && kinds & REWRITING_IMPLIED && random_chance(random, 30);
+  if (!(kinds & REWRITING_PURE) || !(rule->element || rule->end) || !random_chance(random, 60)) return;
+  rule->pure = true;
+  rule->text = NULL;
+  rule->comment = NULL;
+  rule->text_pieces = false;
 }
 
 void rewriting_make(rewriting *rules, random_state *random, unsigned kinds) {
@@ -362,10 +385,11 @@ void rewriting_print(const rewriting *rules) {
   static const char *const units[] = {"", "text ", "comment ", "doctype ", "end "};
   for (size_t i = 0; i < rules->count; i++) {
     const hpar_rule *rule = &rules->rules[i];
-    printf("  rule %zu: %s; callbacks:%s%s%s%s%s%s;%s%s limit %d;", i, rule->selector ? rule->selector : "(document)",
+    printf("  rule %zu: %s; callbacks:%s%s%s%s%s%s;%s%s%s limit %d;", i, rule->selector ? rule->selector : "(document)",
            rule->element ? " element" : "", rule->end ? " end" : "", rule->text ? " text" : "",
            rule->comment ? " comment" : "", rule->doctype ? " doctype" : "", rule->document_end ? " document_end" : "",
-           rule->implied ? " implied" : "", rule->text_pieces ? " pieces" : "", (int)rule->limit);
+           rule->implied ? " implied" : "", rule->text_pieces ? " pieces" : "", rule->pure ? " pure" : "",
+           (int)rule->limit);
     for (size_t k = 0; k < rule->action_count; k++) {
       const hpar_action *a = &rules->actions[i][k];
       printf(" %s%s%s %s '%.*s' '%.*s';", units[a->unit], names[a->kind], a->format == HPAR_CONTENT_TEXT ? " text" : "",

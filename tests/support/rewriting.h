@@ -16,10 +16,11 @@ enum { REWRITING_MAX_RULES = 5, REWRITING_MAX_ACTIONS = 4, REWRITING_SELECTOR = 
 /* What the rules may contain. Actions on elements always occur. */
 typedef enum rewriting_kind {
   REWRITING_CALLBACKS = 1,
-  REWRITING_UNITS = 2,    /* actions on texts, comments, doctypes and the end */
-  REWRITING_STOPS = 4,    /* callbacks that fail */
-  REWRITING_IMPLIED = 8,  /* rules for elements without a tag */
-  REWRITING_ANY_TEXT = 16 /* content that does not balance, and names of raw text */
+  REWRITING_UNITS = 2,     /* actions on texts, comments, doctypes and the end */
+  REWRITING_STOPS = 4,     /* callbacks that fail */
+  REWRITING_IMPLIED = 8,   /* rules for elements without a tag */
+  REWRITING_ANY_TEXT = 16, /* content that does not balance, and names of raw text */
+  REWRITING_PURE = 32      /* pure callbacks, which write their log before the element */
 } rewriting_kind;
 
 typedef struct rewriting_call {
