@@ -93,22 +93,30 @@ static unsigned long kilobytes(const char *what) {
 }
 
 /* Drops the pages that the library keeps warm for the next document. Requires: there is no
- * document. Only reservations of the library have so many adjacent addresses. */
+ * document, and malloc has one arena. Only reservations of the library then have so many adjacent
+ * addresses without reserved swap space (the flag "nr"). Stacks, which may lie beside them, lack the
+ * flag. */
 static void drop_warm_pages(void) {
   enum { LEAST = 1 << 30 };
   char line[512];
   char *first = NULL, *last = NULL; /* adjacent mappings */
-  FILE *file = fopen("/proc/self/maps", "r");
-  for (bool more = file != NULL; more;) {
-    void *begin, *end;
-    unsigned long inode = 1;
-    more = fgets(line, sizeof line, file) && sscanf(line, "%p-%p %*s %*s %*s %lu", &begin, &end, &inode) == 3;
-    if (!more || inode || begin != last) {
-      if (last - first >= LEAST) madvise(first, (size_t)(last - first), MADV_DONTNEED);
-      first = inode ? NULL : begin;
+  void *begin = NULL, *end = NULL;
+  unsigned long inode = 1;
+  FILE *file = fopen("/proc/self/smaps", "r");
+  while (file && fgets(line, sizeof line, file)) {
+    if (strchr("0123456789abcdef", line[0])) { /* the names of all fields begin with capitals */
+      if (sscanf(line, "%p-%p %*s %*s %*s %lu", &begin, &end, &inode) != 3) break;
+      continue;
     }
-    last = inode ? NULL : end;
+    if (strncmp(line, "VmFlags:", 8) != 0) continue;
+    bool may_belong = !inode && strstr(line, " nr");
+    if (!may_belong || begin != last) {
+      if (last - first >= LEAST) madvise(first, (size_t)(last - first), MADV_DONTNEED);
+      first = may_belong ? begin : NULL;
+    }
+    last = may_belong ? end : NULL;
   }
+  if (last - first >= LEAST) madvise(first, (size_t)(last - first), MADV_DONTNEED);
   if (file) fclose(file);
 }
 
@@ -169,6 +177,9 @@ static int measure(const char *path, const hpar_options *options, const char *se
 int main(int argc, char **arguments) {
   static const char *const modes[] = {"auto", "sequential", "parallel", "pipelined"};
   unsigned mode = 0;
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+#endif
   if (argc > 1 && !strcmp(arguments[1], "--paced")) {
     paced = true;
     arguments++;
