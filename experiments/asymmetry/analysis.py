@@ -27,7 +27,7 @@ def analyse(data):
     summary = result.add(Table("asymmetry", "Speed of work ranges by capacity on a fast and a slow core",
                                ["slow core", "over equal, no stealing", "over equal, merger on the fast core", "over equal, merger on the slow core",
                                 "over the fast core alone", "worst page"], "Geometric means over pages of medians."))
-    measured, missed = {}, []
+    measured, found, missed = {}, [], []
     for how in data.values("how"):
         outputs = [record["output"] for record in data.ran(how=how)]
         pages = [page for output in outputs for page in output.get("pages", [])]
@@ -52,20 +52,21 @@ def analyse(data):
         for name, value in (("over equal without stealing", fixed), ("over equal", equal), ("over equal, merger on the slow core", slow_merger),
                             ("over the fast core alone", mean)):
             result.fact(f"{how}, {name}", Number(value, "", 2))
-        both = (equal * slow_merger) ** 0.5
         missed += [f"{NAMES[how]}: {text}" for below, text in (
             (fixed < OVER_FIXED, f"{fixed:.2f} times equal ranges without stealing"),
-            (both < OVER_EQUAL, f"{both:.2f} times equal ranges"),
+            (equal < OVER_EQUAL, f"{equal:.2f} times equal ranges, merger on the fast core"),
             (speedup(worst, CAPACITY).mean < 1, f"{worst['page']} has {speedup(worst, CAPACITY).mean:.2f} times the speed of the fast core alone"))
             if below]
-        result.why += f"{'; ' if result.why else ''}{NAMES[how]}: {fixed:.2f} times equal ranges without stealing, {equal:.2f} times equal " \
-                      f"ranges, {slow_merger:.2f} with the merger on the slow core, {mean.mean:.2f} times the fast core alone"
+        facts = (f"{fixed:.2f} times equal ranges without stealing", f"{equal:.2f} times equal ranges",
+                 f"{slow_merger:.2f} times those with the merger on the slow core", f"{mean.mean:.2f} times the fast core alone")
+        found += [f"{NAMES[how]}: {fact}" for fact in facts]
     if not measured:
         result.why = "no slow core could be made"
         result.missed(MISSES, "The table has the reasons.")
-    elif missed:
+    else:
+        result.why = "; ".join([*found, *(f"missed: {one}" for one in missed)])
+    if missed:
         result.missed(MISSES, "Short parses end before a slow core gains what its start costs.")
-        result.why += "".join(f"; missed: {one}" for one in missed)
     if measured:
         def draw_bars(figure):
             hows = list(measured)
