@@ -94,8 +94,8 @@ static unsigned long kilobytes(const char *what) {
 
 /* Drops the pages that the library keeps warm for the next document. Requires: there is no
  * document, and malloc has one arena. Only reservations of the library then have so many adjacent
- * addresses without reserved swap space (the flag "nr"). Stacks, which may lie beside them, lack the
- * flag. */
+ * addresses without reserved swap space (the flag "nr"). Stacks, which may lie beside them, lack
+ * the flag. */
 static void drop_warm_pages(void) {
   enum { LEAST = 1 << 30 };
   char line[512];
