@@ -3,6 +3,7 @@
  * end. Both hold for every wait policy. */
 
 #include "platform/pool.h"
+#include "platform/topology.h"
 
 #include "check.h"
 
@@ -78,26 +79,39 @@ static void note_processor(void *context, unsigned thread) {
   atomic_store((_Atomic int *)context, sched_getcpu());
 }
 
-/* Checks that a woken thread does not run on the processor of the thread that wakes it, for every
- * processor. */
-static void asides(void) {
+/* Keeps two of the allowed processors. Returns false if there are fewer. */
+static bool keep_two(const cpu_set_t *allowed, size_t processors[2]) {
+  cpu_set_t two;
+  unsigned found = 0;
+  CPU_ZERO(&two);
+  for (size_t i = 0; i < CPU_SETSIZE && found < 2; i++) {
+    if (!CPU_ISSET(i, allowed)) continue;
+    processors[found++] = i;
+    CPU_SET(i, &two);
+  }
+  return found == 2 && CHECK_EQ(sched_setaffinity(0, sizeof two, &two), 0);
+}
+
+/* Checks that a thread does not run on the processor of the caller, which moves before each batch.
+ * The thread sleeps, or spins on the processor to which the caller moves. */
+static void avoids_caller(hp_pool_wait wait) {
   cpu_set_t allowed, one;
+  size_t processors[2];
   hp_pool *pool = NULL;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < 2) return;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) || !keep_two(&allowed, processors)) return;
   if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
-  hp_pool_wait_as(pool, HP_POOL_SLEEP);
-  for (int i = 0, processor = 0; i < 30; i++) {
+  hp_pool_wait_as(pool, wait);
+  for (int i = 0; i < 30; i++) {
     _Atomic int its = -1;
-    do processor = (processor + 1) % CPU_SETSIZE;
-    while (!CPU_ISSET((size_t)processor, &allowed));
+    size_t processor = processors[i % 2];
     CPU_ZERO(&one);
-    CPU_SET((size_t)processor, &one);
+    CPU_SET(processor, &one);
     if (!CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0)) break;
-    for (int wait = 0; wait < 5000 && hp_pool_is_awake(pool, 2); wait++)
+    for (int look = 0; wait == HP_POOL_SLEEP && look < 5000 && hp_pool_is_awake(pool, 2); look++)
       nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     hp_pool_start(pool, 2, note_processor, &its);
     hp_pool_join(pool);
-    CHECK(i == 0 || hp_pool_threads(pool) < 2 || atomic_load(&its) != processor);
+    CHECK(i == 0 || hp_pool_threads(pool) < 2 || atomic_load(&its) != (int)processor);
   }
   sched_setaffinity(0, sizeof allowed, &allowed);
   hp_pool_destroy(pool);
@@ -234,7 +248,8 @@ int main(void) {
   hp_pool_destroy(NULL);
   CHECK(hp_usable_cores() >= 1);
   spins();
-  asides();
+  avoids_caller(HP_POOL_SLEEP);
+  avoids_caller(HP_POOL_SPIN);
   signals();
   growth();
   long_waits();

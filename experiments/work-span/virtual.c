@@ -295,4 +295,5 @@ bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds) {
   return true;
 }
 
-unsigned hp_usable_cores(void) { return HPAR_MAX_THREADS; }
+unsigned __wrap_hp_usable_cores(void);
+unsigned __wrap_hp_usable_cores(void) { return HPAR_MAX_THREADS; }

@@ -1,13 +1,10 @@
 #include "platform/affinity.h"
 
+#include "platform/topology.h"
+
 #include <pthread.h>
 #include <stdlib.h>
-
-#if HPAR_HWLOC
-#include <hwloc.h>
 #include <string.h>
-#include <unistd.h>
-#endif
 
 #define SYSFS "/sys/devices/system/cpu"
 
@@ -126,11 +123,8 @@ static bool order_by_topology(void) {
   static uint64_t frequency[CPU_SETSIZE];
   hwloc_topology_t topology;
   bool has_frequencies;
-  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
-  if (access(SYSFS, R_OK) || hwloc_topology_init(&topology)) return false;
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-  unsigned count = hwloc_topology_load(topology) ? 0 : list_by_topology(topology, frequency, &has_frequencies);
+  if (!hp_topology_load(&topology)) return false;
+  unsigned count = list_by_topology(topology, frequency, &has_frequencies);
   hwloc_topology_destroy(topology);
   if (!count) return false;
   if (!find_capacities(count) && has_frequencies) compare_frequencies(frequency, count);

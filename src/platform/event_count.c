@@ -8,6 +8,9 @@
 
 #include <sys/syscall.h>
 #include <unistd.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 
 /* The timer starts after UNTIMED checks, because reading the clock costs as much as a short
  * wait. */
@@ -15,8 +18,22 @@ enum { SPINS = 4000, UNTIMED = 16 };
 
 bool hp_event_count_has_membarrier;
 
-static void find_membarrier(void) {
-  hp_event_count_has_membarrier = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+#if __has_include(<sys/single_threaded.h>)
+static bool has_one_thread(void) { return __libc_single_threaded; }
+#else
+static bool has_one_thread(void) { return false; }
+#endif
+
+/* In a process with several threads, the kernel takes about 10 ms for the registration: it waits
+ * until each processor has passed through the scheduler. */
+static void register_for_membarrier(void) {
+  hp_event_count_has_membarrier =
+      has_one_thread() && !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void hp_event_count_prepare(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, register_for_membarrier);
 }
 
 static void fence_all_threads(void) {
@@ -24,9 +41,8 @@ static void fence_all_threads(void) {
 }
 
 void hp_event_count_open(hp_event_count *event) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (event->open) return;
-  pthread_once(&once, find_membarrier);
+  hp_event_count_prepare();
   pthread_mutex_init(&event->lock, NULL);
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);

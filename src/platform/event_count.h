@@ -9,7 +9,10 @@
  * This protocol needs a full barrier between the store and the load of `sleepers`. Wakes are
  * about 100 times as frequent as sleeps. The sleeper therefore runs Linux's membarrier, which
  * executes a barrier on all other threads of the process. Without membarrier,
- * hp_event_count_wake adds 0 to `sleepers` instead of loading it, which has the same effect. */
+ * hp_event_count_wake adds 0 to `sleepers` instead of loading it, which has the same effect.
+ *
+ * A process must register for membarrier. With one thread, that takes less than 1 us; with several,
+ * 10 ms. Only processes with one thread therefore register. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +31,9 @@ typedef struct hp_waits {
   uint64_t nanoseconds; /* without the shortest waits, which are not timed */
 } hp_waits;
 
+/* Chooses the barrier of the process at the first call. A program with one thread calls this before
+ * it starts others. */
+void hp_event_count_prepare(void);
 void hp_event_count_open(hp_event_count *event); /* no effect if it is open */
 void hp_event_count_close(hp_event_count *event);
 

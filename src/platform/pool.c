@@ -4,7 +4,9 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "platform/affinity.h"
+#include "platform/event_count.h"
 #include "platform/kernel.h"
+#include "platform/topology.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -14,10 +16,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#if HPAR_HWLOC
-#include <hwloc.h>
-#endif
 
 enum { CACHE_LINE = 64, STEPS_PER_LOOK = 16 };
 enum { MIN_SPIN_NS = 50000, MAX_SPIN_NS = 2000000, SATURATED_SPIN_NS = 5000 };
@@ -31,11 +29,10 @@ typedef struct worker {
   uint32_t last_batch; /* number of the batch that the thread entered last */
   uint64_t spin;       /* duration of the next adaptive spin */
   bool idle;           /* the last batch did not request the thread */
-  cpu_set_t narrowed;  /* the affinity that avoid_waker set; empty: none */
-  unsigned avoided;    /* the CPU that avoid_waker removed */
-  /* of a thread with a narrowed affinity: the kernel's number << 32 | the avoided CPU; 0: none */
-  _Atomic uint64_t narrowed_thread;
+  cpu_set_t narrowed;  /* the affinity that avoid_cpu set; the calling thread's field */
+  int avoided;         /* the CPU that avoid_cpu removed, or -1; the calling thread's field */
   _Alignas(CACHE_LINE) _Atomic bool asleep;
+  _Atomic int cpu; /* of its last wait or batch; -1: the thread is bound, or did not run */
 } worker;
 
 /* The batch word: a thread enters a batch by one atomic change. The word holds the number of the
@@ -63,7 +60,6 @@ struct hp_pool {
   _Atomic uint8_t wait;
   _Alignas(CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
   _Alignas(CACHE_LINE) _Atomic uint32_t signal; /* futex: changes with each batch and at the end */
-  _Atomic int waker;                            /* CPU of the last waking thread, or -1 */
   _Atomic bool stop;
   _Alignas(CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
   _Atomic bool caller_sleeps;
@@ -117,32 +113,8 @@ static void adapt_spin(worker *self, uint64_t waited) {
   self->spin = spin < MIN_SPIN_NS ? MIN_SPIN_NS : spin < MAX_SPIN_NS ? spin : MAX_SPIN_NS;
 }
 
-/* Moves a woken thread away from the waker's CPU. The kernel of a virtual machine treats a
- * sleeping CPU as absent, and starts the woken thread on the waker's CPU. The
- * thread avoids that CPU until a thread on another one wakes it. */
-static void avoid_waker(worker *self) {
-  int here = sched_getcpu();
-  if (here < 0 || here >= CPU_SETSIZE || hp_thread_is_bound()) return;
-  if (here != atomic_load_explicit(&self->pool->waker, memory_order_relaxed)) return;
-  cpu_set_t others; /* based on the current affinity, which the program may have changed */
-  if (sched_getaffinity(0, sizeof others, &others)) return;
-  if (CPU_EQUAL(&others, &self->narrowed)) CPU_SET(self->avoided, &others);
-  CPU_CLR((unsigned)here, &others);
-  if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
-  self->narrowed = others;
-  self->avoided = (unsigned)here;
-  atomic_store_explicit(&self->narrowed_thread, (uint64_t)syscall(SYS_gettid) << 32 | (unsigned)here,
-                        memory_order_relaxed);
-}
-
-/* The thread may narrow its affinity again at the same time. Either result is valid. */
-static void widen_affinity(worker *w) {
-  uint64_t narrowed = atomic_exchange_explicit(&w->narrowed_thread, 0, memory_order_relaxed);
-  int id = (int)(narrowed >> 32);
-  cpu_set_t set;
-  if (!id || sched_getaffinity(id, sizeof set, &set)) return;
-  CPU_SET((uint32_t)narrowed, &set);
-  sched_setaffinity(id, sizeof set, &set);
+static void note_cpu(worker *self) {
+  atomic_store_explicit(&self->cpu, hp_thread_is_bound() ? -1 : sched_getcpu(), memory_order_relaxed);
 }
 
 /* Waits until the signal changes. The operations are sequentially consistent: a sleeper sees the
@@ -151,6 +123,7 @@ static uint32_t wait_for_signal(worker *self, uint32_t seen) {
   hp_pool *pool = self->pool;
   uint64_t begin = hp_now(), duration = spin_duration(self);
   hp_spin spin = {.begin = begin};
+  note_cpu(self);
   bool changed = false;
   while (!(changed = atomic_load_explicit(&pool->signal, memory_order_acquire) != seen) && duration &&
          hp_spin_on(&spin, duration)) {
@@ -159,7 +132,6 @@ static uint32_t wait_for_signal(worker *self, uint32_t seen) {
     atomic_store(&self->asleep, true);
     while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen, mask_of(self->index));
     atomic_store(&self->asleep, false);
-    avoid_waker(self);
   }
   if (!self->idle) adapt_spin(self, hp_now() - begin);
   return atomic_load_explicit(&pool->signal, memory_order_acquire);
@@ -176,6 +148,7 @@ static bool enter_batch(worker *self) {
   } while (!atomic_compare_exchange_weak_explicit(&pool->batch, &batch, batch + ONE_ACTIVE + ONE_ENTERED,
                                                   memory_order_acquire, memory_order_acquire));
   self->last_batch = number(batch);
+  note_cpu(self);
   return true;
 }
 
@@ -206,16 +179,46 @@ static bool any_sleeps(const hp_pool *pool, unsigned n) {
   return false;
 }
 
-/* Wakes the first `n` threads. */
-static void signal_threads(hp_pool *pool, unsigned n) {
-  if (any_sleeps(pool, n)) atomic_store_explicit(&pool->waker, sched_getcpu(), memory_order_relaxed);
-  atomic_fetch_add(&pool->signal, 1);
-  if (any_sleeps(pool, n)) wake_sleepers(&pool->signal, masks_below(n));
+/* Removes a CPU from the affinity of a thread. Requires: the thread is not bound. */
+static void avoid_cpu(worker *w, int cpu) {
+  cpu_set_t others; /* based on the current affinity, which the program may have changed */
+  if (pthread_getaffinity_np(w->thread, sizeof others, &others)) return;
+  if (w->avoided >= 0 && CPU_EQUAL(&others, &w->narrowed)) CPU_SET((unsigned)w->avoided, &others);
+  CPU_CLR((unsigned)cpu, &others);
+  w->avoided = cpu;
+  w->narrowed = others;
+  if (CPU_COUNT(&others)) pthread_setaffinity_np(w->thread, sizeof others, &others);
 }
 
-static unsigned allowed_processors(void) {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
+/* Moves threads away from the caller's CPU. A spinning thread may have it because the caller has
+ * moved there. A woken thread may get it, because the kernel of a virtual machine treats a sleeping
+ * CPU as absent. Such a thread would start only when the kernel takes the CPU away from the caller,
+ * after milliseconds. */
+static void leave_cpu_to_caller(hp_pool *pool, unsigned n) {
+  int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE || atomic_load_explicit(&pool->saturated, memory_order_relaxed)) return;
+  for (unsigned i = 1; i < n; i++) {
+    worker *w = pool->workers[i];
+    int cpu = atomic_load_explicit(&w->cpu, memory_order_relaxed);
+    if (cpu >= 0 && w->avoided != here && (cpu == here || atomic_load(&w->asleep))) avoid_cpu(w, here);
+  }
+}
+
+static void widen_affinity(worker *w) {
+  cpu_set_t set;
+  if (w->avoided < 0 || pthread_getaffinity_np(w->thread, sizeof set, &set)) return;
+  if (CPU_EQUAL(&set, &w->narrowed)) {
+    CPU_SET((unsigned)w->avoided, &set);
+    pthread_setaffinity_np(w->thread, sizeof set, &set);
+  }
+  w->avoided = -1;
+}
+
+/* Wakes the first `n` threads. */
+static void signal_threads(hp_pool *pool, unsigned n) {
+  leave_cpu_to_caller(pool, n);
+  atomic_fetch_add(&pool->signal, 1);
+  if (any_sleeps(pool, n)) wake_sleepers(&pool->signal, masks_below(n));
 }
 
 /* Blocks all signals that another thread or process sends. Faults of the thread itself stay. */
@@ -227,14 +230,33 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
-static bool start_thread(hp_pool *pool) {
+/* Creates the thread on another CPU than the caller's, if there is one. */
+static bool create_thread(worker *next, bool avoids_caller) {
+  pthread_attr_t attributes;
+  int here = avoids_caller ? sched_getcpu() : -1;
+  cpu_set_t others;
+  if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof others, &others) || pthread_attr_init(&attributes))
+    return !pthread_create(&next->thread, NULL, serve_batches, next);
+  CPU_CLR((unsigned)here, &others);
+  if (CPU_COUNT(&others) && !pthread_attr_setaffinity_np(&attributes, sizeof others, &others)) {
+    next->narrowed = others;
+    next->avoided = here;
+  }
+  bool created = !pthread_create(&next->thread, &attributes, serve_batches, next);
+  pthread_attr_destroy(&attributes);
+  return created;
+}
+
+static bool start_thread(hp_pool *pool, bool avoids_caller) {
   worker *next = hp_allocate_aligned(CACHE_LINE, sizeof *next);
   if (!next) return false;
   memset(next, 0, sizeof *next);
   next->pool = pool;
   next->index = pool->threads;
   next->spin = MAX_SPIN_NS / 2;
-  if (pthread_create(&next->thread, NULL, serve_batches, next)) {
+  next->avoided = -1;
+  atomic_store_explicit(&next->cpu, -1, memory_order_relaxed);
+  if (!create_thread(next, avoids_caller)) {
     hp_free(next);
     return false;
   }
@@ -248,9 +270,10 @@ void hp_pool_grow(hp_pool *pool, unsigned threads) {
   worker **workers = hp_reallocate(pool->workers, threads * sizeof(worker *));
   if (!workers) return;
   pool->workers = workers;
+  hp_event_count_prepare();
   sigset_t before;
   block_signals(&before);
-  while (pool->threads < threads && start_thread(pool)) {
+  while (pool->threads < threads && start_thread(pool, threads <= pool->processors)) {
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -260,9 +283,8 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
   if (!pool) return HPAR_ERROR_MEMORY;
   memset(pool, 0, sizeof *pool);
   pool->threads = 1;
-  pool->processors = allowed_processors();
+  pool->processors = hp_allowed_processor_count();
   pool->generation = hp_fork_generation();
-  atomic_store_explicit(&pool->waker, -1, memory_order_relaxed);
   hp_pool_grow(pool, threads);
   *out = pool;
   return HPAR_OK;
@@ -350,33 +372,4 @@ bool hp_pool_is_idle(const hp_pool *pool) { return hp_pool_is_lost(pool) || has_
 void hp_pool_end(hp_pool *pool) {
   hp_pool_close(pool);
   wait_for_end(pool, false);
-}
-
-static unsigned cores;
-
-static void count_cores(void) {
-  cores = allowed_processors();
-#if HPAR_HWLOC
-  hwloc_topology_t topology;
-  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
-  if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(&topology)) return;
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
-  if (!hwloc_topology_load(topology)) {
-    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
-    unsigned found = 0;
-    if (mine && !hwloc_get_cpubind(topology, mine, HWLOC_CPUBIND_PROCESS))
-      for (hwloc_obj_t core = NULL; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));)
-        found += hwloc_bitmap_intersects(mine, core->cpuset) != 0;
-    hwloc_bitmap_free(mine);
-    if (found && found < cores) cores = found;
-  }
-  hwloc_topology_destroy(topology);
-#endif
-  if (!cores) cores = 1;
-}
-
-unsigned hp_usable_cores(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, count_cores);
-  return cores;
 }

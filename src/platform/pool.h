@@ -7,8 +7,9 @@
  * wakes after that skips the batch, and no thread waits for it.
  *
  * Between batches threads spin, then sleep on a futex. The duration is measured in time: a spinning
- * thread starts within 1 us, a sleeping one after 25 to 60 us. A woken thread avoids the waker's
- * CPU: unless it is bound or has no other CPU, it removes that CPU from its affinity.
+ * thread starts within 1 us, a sleeping one after 25 to 60 us. The calling thread removes its own
+ * CPU from the affinity of a thread that sleeps or waits there, unless that thread is bound, has no
+ * other CPU, or the batch has more threads than processors.
  *
  * Threads of the pool receive no signals of the host program, except those of their own faults.
  * In a forked child the threads are lost: hp_pool_is_lost returns true, and only hp_pool_end,
@@ -74,9 +75,5 @@ typedef struct hp_spin {
 } hp_spin;
 /* Waits for one step. Returns false if `nanoseconds` have passed since the first step. */
 bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds);
-
-/* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
- * library is built with it. */
-unsigned hp_usable_cores(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "rewrite/state.h"
 #if HPAR_PARALLEL
 #include "platform/pool.h"
+#include "platform/topology.h"
 #endif
 
 #include <hpar/stats.h>

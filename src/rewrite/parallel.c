@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "platform/pool.h"
+#include "platform/topology.h"
 #include "rewrite/speculation.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/start/prescan.h"

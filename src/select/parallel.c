@@ -7,6 +7,7 @@
 #include "select/walk.h"
 #if HPAR_PARALLEL
 #include "platform/pool.h"
+#include "platform/topology.h"
 #endif
 
 #include <hpar/stats.h>

@@ -1,6 +1,7 @@
 /* The options of the parallel and the pipelined parser, resolved. */
 
 #include "drivers/pipelined/stages.h"
+#include "platform/topology.h"
 #include "session/config.h"
 #include "session/sized.h"
 #include "speculation/cuts/cut.h"
