@@ -372,6 +372,11 @@ void hp_finder_flush(hp_finder *f) {
   settle_until(f, f->builder->top->node == last->element ? count - 1 : count);
 }
 
+void hp_finder_end_segment(hp_finder *f) {
+  uint32_t count = f->sightings->count;
+  if (f->reported < count && f->builder->top->node == f->sightings->items[count - 1].element) f->reported = count;
+}
+
 /*** the exact builder ***/
 
 /* Returns whether the resources of the found tag have been confirmed. The finder's own sightings

@@ -74,6 +74,9 @@ void hp_finder_begin_log(hp_finder *finder, hp_sightings *sightings);
 void hp_finder_cut_log(hp_finder *finder, uint32_t count);
 /* Reports the last sighting, unless it is a style element whose text is not complete. */
 void hp_finder_flush(hp_finder *finder);
+/* Ends a segment of a worker. A style element that is open then has no FOUND, because text of a
+ * later segment may belong to it. Requires: the builder has the stack of the segment. */
+void hp_finder_end_segment(hp_finder *finder);
 
 /* Reports all sightings: the input has ended. */
 void hp_finder_finish(hp_finder *finder);

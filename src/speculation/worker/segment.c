@@ -93,6 +93,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
+  if (b->watch) hp_finder_end_segment(&w->finder);
   s->ends = (uint8_t)ends;
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
