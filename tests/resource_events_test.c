@@ -79,7 +79,13 @@ static const char *const pieces[] = {"<img src=%u>",
                                      "<noscript>",
                                      "</noscript>",
                                      "<li>",
-                                     "</body>"};
+                                     "</body>",
+                                     "<svg><style>@import '%u';",
+                                     "<![CDATA[@import '%u';]]>",
+                                     "@import '%u';",
+                                     "</x>",
+                                     "</br>",
+                                     "<!doctype x>"};
 
 static void generate_page(random_state *random, buffer *html) {
   buffer_clear(html);
@@ -135,8 +141,9 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (uint64_t cut = 1; cut < html->length; cut++) {
-    options.experiment.cuts = &cut;
-    options.experiment.cut_count = 1;
+    uint64_t cuts[] = {cut, cut + 1 + random_below(random, 40)};
+    options.experiment.cuts = cuts;
+    options.experiment.cut_count = cut % 4 > 1 && cuts[1] < html->length ? 2 : 1;
     options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
     options.parallel.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
     options.resources.in_order = e->in_order = cut % 2;
@@ -197,6 +204,70 @@ static void generated(resource_events *e) {
     for (int k = 0; k < 10; k++) check_combinations(e, &html, &random);
   }
   CHECK(!HPAR_PARALLEL || count < 20 || (scan_found && scan_cancelled));
+  buffer_free(&html);
+}
+
+/* In SVG, tags that the tree builder ignores do not end the text of a style element. */
+static void foreign_sheets(resource_events *e) {
+  static const struct {
+    const char *html;
+    unsigned imports;
+  } pages[] = {
+      {"<svg><style>@import 'a';</x>@import 'b';</style></svg>", 2},
+      {"<svg><style></x>@im</y>port 'a</z>b';</style>@import 'c'", 1},
+      {"<svg><style>@import 'a';</x><!doctype x></y>@import 'b';<!--x-->@import 'c'", 2},
+      {"<svg><style>@import 'a';<!-- -->@import 'b'", 1},
+      {"<svg><style>@import 'a';</ x>@import 'b'", 1},
+      {"<svg><style>@import 'a';<?x?>@import 'b'", 1},
+      {"<svg><style>@import 'a';</></x></>@import 'b'", 2},
+      {"<svg><style><!-- -->@import 'a'", 0},
+      {"<svg><style><![CDATA[]]></x><![CDATA[@import 'a';</y>]]></z>@import 'b'", 1},
+      {"<svg><style><![CDATA[@import 'a';]]></x><![CDATA[@import 'b';</y>]]></z>@import 'c'", 2},
+      {"<svg><style>@import 'a';</x><g></g>@import 'b'", 1},
+      {"<svg><style>@import 'a';<g/>@import 'b'", 1},
+      {"<svg><style><g/>@import 'a'", 0},
+      {"<svg><style>@import 'a';<p>@import 'b'</p>@import 'c'", 1},
+      {"<svg><style>@import 'a';</p>@import 'b'", 1},
+      {"<svg><style>@import 'a';</br>@import 'b'", 1},
+      {"<svg><style>@import 'a';</svg>@import 'b'", 1},
+      {"<svg><style/>@import 'a'", 0},
+      {"<svg><style><style/>@import 'a'", 0},
+      {"<svg><style>@import 'a';<style>@import 'b';</x>@import 'c';</style>@import 'd'", 3},
+      {"<form><svg><style>@import 'a';</form>@import 'b';</body>@import 'c';</html>@import 'd'", 4},
+      {"<b><svg><style>@import 'a';</b>@import 'b'", 1},
+      {"<b><svg><desc><svg><style>@import 'a';</b>@import 'b'", 2},
+      {"<svg><style>@import 'a';<foreignObject><b><svg><desc><svg><style>@import 'b';</style></b>@import 'c'", 2},
+      {"<svg><style>@import 'a';</x><image href=b></style><image href=c>", 1},
+      {"<svg><style>@import 'a';\r</x>\n@import 'b&amp</x>;c'", 2},
+      {"<table><svg><style>@import 'a';</table>@import 'b'", 1},
+      {"<table><svg><style>@import 'a';</td>@import 'b'", 2},
+      {"<svg><title><style>@import 'a';</x></style><svg><style>@import 'b';</x>@import 'c'", 3},
+      {"<math><style>@import 'a';</x>@import 'b'", 0},
+      {"<math><mi><svg><style>@import 'a';</mi>@import 'b'", 1},
+      {"<template><svg><style>@import 'a';</x>@import 'b'</template><svg><style>@import 'c';</x>@import 'd'", 2},
+      {"<svg><style>@import 'a';</x>@import 'b", 2},
+      {"<style>@import 'a';</x>@import 'b'</style>", 1},
+      {"<p><style>@import 'a';@import 'b';@import 'c'</style>", 3},
+  };
+  random_state random = {1};
+  buffer html = {0};
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    buffer_clear(&html);
+    buffer_text(&html, pages[i].html);
+    hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
+    parse(e, &options, &html);
+    unsigned imports = 0;
+    for (const char *at = e->confirmed.bytes, *end = at + e->confirmed.length;
+         at < end && (at = memmem(at, (size_t)(end - at), "import ", 7)); at += 7)
+      imports++;
+    if (!CHECK_EQ(imports, pages[i].imports))
+      printf("  %s\n%.*s", html.bytes, (int)e->confirmed.length, e->confirmed.bytes);
+    check_page(e, &html, &random);
+  }
+  static const char nulls[] = "<svg><style>\0@import 'a\0';</x>\0@import '\0b';<![CDATA[\0@import 'c\0';]]>";
+  buffer_clear(&html);
+  buffer_add(&html, nulls, sizeof nulls - 1);
+  check_page(e, &html, &random);
   buffer_free(&html);
 }
 
@@ -353,6 +424,7 @@ int main(int count, char **arguments) {
     sequences();
     refusals();
     limits(&e);
+    foreign_sheets(&e);
     generated(&e);
     status = check_report();
   }

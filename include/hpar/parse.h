@@ -151,13 +151,10 @@ HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t 
  * about as long as a parse. Its memory does not grow with the page.
  *
  * The calling thread scans the whole input and reports CONFIRMED, in the order of the start tags.
- * The list is that of a parse, with three differences. `element` is HPAR_NO_NODE. `picture` is a
- * number that the images of one picture share. The sheet of a style element in SVG ends at the
- * first tag, even if the parser ignores that tag.
- *
- * With several threads, the others scan later parts of the input at the same time and report FOUND
- * at once. CANCELLED comes at the end. It also comes before the scan begins again in an encoding
- * that a meta element declares.
+ * The list is that of a parse, with two differences. `element` is HPAR_NO_NODE. `picture` is a
+ * number that the images of one picture share. With several threads, the others scan later parts of
+ * the input at the same time and report FOUND at once. CANCELLED comes at the end. It also comes
+ * before the scan begins again in an encoding that a meta element declares.
  *
  * The scan uses these options: resources, mode, threads, encoding, fragment, scripting,
  * parallel.executor, parallel.wait, limits.input and experiment.predictor. With

@@ -35,11 +35,11 @@ struct hp_resource_scan {
   waiting_source *sources;
   uint32_t source_count, source_capacity;
 
-  bool in_style; /* a style element waits for its first text */
+  bool in_style; /* the sheet of a style element is not complete */
   uint8_t style_ns;
-  uint64_t style_start, style_text; /* its start tag; where its text must begin */
+  uint64_t style_start, style_text; /* its start tag; the end of that tag */
   hp_resource_values style;
-  hp_bytes sheet;  /* of a style element in SVG */
+  hp_bytes sheet;  /* of a style element in SVG: its text so far */
   hp_scratch kept; /* values of sources and of the style element */
 };
 
@@ -137,10 +137,16 @@ static hpar_rewrite_result end_picture(hpar_element_end *end, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
+/* Registers the callback for the end of the element. */
+static void add_end(hp_resource_scan *s, hpar_element *e, hpar_element_end_callback callback) {
+  hpar_status status = hpar_element_on_end(e, callback, NULL);
+  if (status != HPAR_OK) hp_rewriter_fail(s->rewriter, status, NULL);
+}
+
 static void begin_picture(hp_resource_scan *s, hpar_element *e) {
   hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
   s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number};
-  hpar_element_on_end(e, end_picture, NULL);
+  add_end(s, e, end_picture);
 }
 
 static void add_source(hp_resource_scan *s, hp_ref parent, const hp_resource_values *values) {
@@ -173,17 +179,43 @@ static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *
 static void begin_template(hp_resource_scan *s, hpar_element *e, const hp_resource_values *values) {
   bool is_root = ++s->templates <= HP_MAX_SHADOW_DEPTH && is_shadow_root(s, values);
   if (!is_root && !s->inert_from) s->inert_from = s->templates;
-  hpar_element_on_end(e, end_template, NULL);
+  add_end(s, e, end_template);
 }
 
-static void begin_style(hp_resource_scan *s, const hpar_element *e, uint8_t ns, const hp_resource_values *values) {
+/*** style sheets ***/
+
+/* Reports the imports of the sheet of the open style element. */
+static void report_sheet(hp_resource_scan *s, hpar_string sheet) {
+  hp_described d = described(s, &s->style, s->style_start);
+  d.sheet = sheet;
   s->in_style = false;
+  if (!s->has_stopped) hp_describe(&d, s->style_ns, HP_STYLE);
   release_values(s);
+}
+
+/* Reports the sheet of the last style element in SVG, unless it has been reported. The element
+ * ends, or a node follows its text. An empty sheet has no imports. */
+static void end_sheet(hp_resource_scan *s) {
+  if (s->in_style) report_sheet(s, (hpar_string){s->sheet.data, s->sheet.length});
+}
+
+static hpar_rewrite_result end_style(hpar_element_end *end, void *context) {
+  hp_resource_scan *s = end->rewriter->owner;
+  (void)context;
+  end_sheet(s);
+  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+/* Requires: the sheet of an earlier style element has been reported. */
+static void begin_style(hp_resource_scan *s, hpar_element *e, uint8_t ns, const hp_resource_values *values) {
+  if (!e->is_open) return;
   s->in_style = true;
   s->style_ns = ns;
   s->style_start = e->start;
   s->style_text = e->end;
+  s->sheet.length = 0;
   keep_values(s, &s->style, values);
+  if (ns != HPAR_NAMESPACE_HTML) add_end(s, e, end_style);
 }
 
 static void add_sheet(hp_resource_scan *s, const char *from, const char *to, hp_references references) {
@@ -192,13 +224,12 @@ static void add_sheet(hp_resource_scan *s, const char *from, const char *to, hp_
   hp_bytes_append(&s->sheet, text.bytes, text.length, &r->unwind);
 }
 
-/* Returns the text of a style element in SVG: without the ends of CDATA sections and without "</>",
- * which are no characters. */
-static hpar_string read_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
+/* Appends a text of a style element in SVG to its sheet: without the ends of CDATA sections and
+ * without "</>", which are no characters. */
+static void add_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
   static const char begin[] = "<![CDATA[";
   enum { BEGIN = sizeof begin - 1, END = 3 };
   const char *at = raw.bytes, *end = at + raw.length;
-  s->sheet.length = 0;
   while (at < end) {
     const char *stop = memchr(at, '<', (size_t)(end - at));
     if (!stop) stop = end;
@@ -215,24 +246,25 @@ static hpar_string read_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
       at++;
     }
   }
-  return (hpar_string){s->sheet.data, s->sheet.length};
 }
 
 /* Receives each text in style elements. The first child of the element is its sheet, if it is a
- * text. */
+ * text. In SVG, several texts are one node if the tree builder inserts nothing between them: it
+ * ignores an end tag there, or closes other elements. */
 static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
   if (!s->in_style) return HPAR_REWRITE_NEXT;
-  s->in_style = false;
-  if (text->offset == s->style_text && !s->has_stopped) {
-    hp_described d = described(s, &s->style, s->style_start);
-    d.sheet = s->style_ns == HPAR_NAMESPACE_HTML ? hpar_text_piece_decoded(text) : read_foreign_sheet(s, text->raw);
-    hp_describe(&d, s->style_ns, HP_STYLE);
-  }
-  release_values(s);
+  if (text->rewriter->inserted_to != s->style_text)
+    end_sheet(s);
+  else if (s->style_ns == HPAR_NAMESPACE_HTML)
+    report_sheet(s, hpar_text_piece_decoded(text));
+  else
+    add_foreign_sheet(s, text->raw);
   return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
 }
+
+/*** rules ***/
 
 static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_values *values) {
   const hp_node *node = hp_shadow_node(&s->rewriter->shadow, e->node);
@@ -256,6 +288,7 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   hp_resource_scan *s = r->owner;
   (void)context;
   if (s->part->cancelled && atomic_load_explicit(s->part->cancelled, memory_order_relaxed)) s->has_stopped = true;
+  end_sheet(s);
   if (s->has_stopped) return HPAR_REWRITE_STOP;
   const hp_node *node = hp_shadow_node(&r->shadow, e->node);
   const hp_ref parent = node->parent;

@@ -209,6 +209,7 @@ struct hpar_rewriter {
   uint64_t token_start, token_end;
   hp_shadow_tag tag;
   bool at_tag, has_spans, at_end;
+  uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
   uint32_t name_length; /* of the tag's name in the input */
   const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
   hp_bytes after_tag;   /* goes after the current end tag */

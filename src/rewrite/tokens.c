@@ -316,6 +316,7 @@ static void take_tag(hpar_rewriter *r) {
   hp_rewriter_mark(r, r->token_start);
   r->tag.self_closing = s->self_closing;
   r->stats.tags++;
+  if (!r->tag.is_end) r->inserted_to = r->token_end;
   if (r->has_spans) read_attributes(r);
   r->matching.matcher.is_quirky = r->options.quirks && hp_shadow_quirks(&r->shadow) == HPAR_QUIRKS;
   uint8_t mode = r->shadow.builder.mode;
@@ -348,7 +349,7 @@ static void take_comment(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
   r->token_start = s->token_start;
-  r->token_end = hp_scanner_position(s, s->to);
+  r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
   hp_rewriter_mark(r, r->token_start);
   hp_shadow_take_comment(&r->shadow);
   if (r->comment_rules && s->captures) hp_rewriter_deliver_comment(r);
