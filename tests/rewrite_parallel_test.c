@@ -104,6 +104,44 @@ static const char *const selectors[] = {
     "li li",  "dd",       "object",      "button b"};
 enum { SELECTORS = sizeof selectors / sizeof *selectors };
 
+/* Selectors that count or compare siblings. */
+static const char *const counting[] = {"p + p",
+                                       "p ~ b",
+                                       "b + *",
+                                       "h1 ~ h2",
+                                       "* + * + *",
+                                       "li ~ li > a",
+                                       "div p + b",
+                                       "tr + tr td",
+                                       "i ~ b i",
+                                       ":nth-child(2)",
+                                       "p:nth-child(2n)",
+                                       "li:nth-child(2n+1) b",
+                                       ":first-child",
+                                       "p:first-child b",
+                                       "tr:nth-child(2) > td",
+                                       ":nth-of-type(2)",
+                                       ".x:nth-of-type(2n+1)",
+                                       "p:nth-of-type(2n)",
+                                       "li:first-of-type + li",
+                                       ":nth-child(-n+2)",
+                                       ":nth-child(2 of .x, p)",
+                                       "b:nth-child(2n of b)",
+                                       "p:not(:nth-child(2))",
+                                       ":is(:nth-child(2), p + b)",
+                                       "*:not(p ~ b)",
+                                       "custom-x:nth-of-type(1)",
+                                       "p:nth-child(2n+1):nth-child(3n+1)",
+                                       "div > :nth-child(2)",
+                                       ":nth-child(2 of p + *)",
+                                       "svg > :nth-of-type(2n)",
+                                       "p:not(:first-child)",
+                                       "div > p:nth-child(n+2)",
+                                       "td:first-child + td",
+                                       "option:nth-child(2n)",
+                                       "dd ~ dt"};
+enum { COUNTING = sizeof counting / sizeof *counting };
+
 static const hpar_action all_actions[] = {
     {.kind = HPAR_ACTION_BEFORE, .format = HPAR_CONTENT_HTML, .value = {"(", 1}},
     {.kind = HPAR_ACTION_AFTER, .format = HPAR_CONTENT_HTML, .value = {")", 1}},
@@ -199,13 +237,15 @@ static void add_calls(hpar_rule *rule, unsigned number) {
 static bool has_calls = true;
 
 static hpar_rules *make_rules(unsigned count) {
+  bool counts = pick(3) == 0;
   hpar_rules *rules;
   CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
   for (unsigned i = 0; i < count; i++) {
     hpar_action actions[3];
     size_t n = 1 + pick(3);
     for (size_t k = 0; k < n; k++) actions[k] = all_actions[pick(ACTIONS)];
-    hpar_rule rule = {HPAR_RULE_INIT, .selector = selectors[pick(SELECTORS)], .actions = actions, .action_count = n};
+    const char *selector = counts && pick(3) ? counting[pick(COUNTING)] : selectors[pick(SELECTORS)];
+    hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = actions, .action_count = n};
     if (has_calls) add_calls(&rule, i);
     CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
   }
@@ -252,14 +292,16 @@ static void test_cuts(void) {
 /*** conditions ***/
 
 static hpar_rules *make_attribute_rules(unsigned count) {
+  bool counts = pick(2) == 0;
   static const char *const given[] = {"div > p", "ul > li",    "div > *", "p > b",         "tr > td", "div > [class]",
                                       "b > b",   ":is(div>p)", "* > a",   "div>p, ul > p", "li > ul", "* > td > b"};
   hpar_rules *rules;
   CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
   for (unsigned i = 0; i < count; i++) {
     const hpar_action *action = &all_actions[ACTIONS - 3 + pick(3)];
-    const hpar_rule rule = {HPAR_RULE_INIT, .selector = given[pick(sizeof given / sizeof *given)], .actions = action,
-                            .action_count = 1};
+    const hpar_rule rule = {HPAR_RULE_INIT,
+                            .selector = counts ? counting[pick(COUNTING)] : given[pick(sizeof given / sizeof *given)],
+                            .actions = action, .action_count = 1};
     CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
   }
   CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
@@ -308,6 +350,37 @@ static void test_alternating_parents(void) {
   CHECK(after.chunks - before.chunks > 20);
   CHECK((after.rewritten_bytes - before.rewritten_bytes) * 20 < page.length);
   hpar_rules_destroy(rules);
+  buffer_free(&page);
+}
+
+/* Elements with and without a first h1 alternate, and many children read no bit of it. */
+static void test_alternating_siblings(void) {
+  static const char *const given[] = {"h1 ~ p", "h1 ~ p:nth-child(2n)", "b + p", "p:nth-of-type(3)"};
+  static const hpar_action actions[] = {{.kind = HPAR_ACTION_PREPEND, .value = {"v", 1}},
+                                        {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "k", .value = {"v", 1}}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  buffer page = {0};
+  for (unsigned i = 0; i < 60; i++) {
+    buffer_text(&page, i % 3 ? "<section>" : "<div><h1>h</h1>");
+    for (unsigned k = 0; k < i * 37 % 130; k++)
+      buffer_text(&page, k % 13 == 5 ? "<p>some text</p>" : "<b>bold text</b>");
+    buffer_text(&page, i % 3 ? "<p>x</p></section>" : "<p>y</p></div>");
+  }
+  for (unsigned i = 0; i < 2 * sizeof given / sizeof *given; i++) {
+    const hpar_rule rule = {HPAR_RULE_INIT, .selector = given[i / 2], .actions = &actions[i % 2], .action_count = 1};
+    hpar_rules *rules;
+    CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+    CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+    rewrite_alone(rules, &options, page.bytes, page.length);
+    CHECK(expected.stats.matches > 20);
+    for (size_t size = 300; size < 3000; size += 217) {
+      const hp_rewrite_division division = {
+          .chunk_size = size, .checkpoint_bytes = checkpoints[size % 2], .is_inline = true};
+      check_division(rules, &options, page.bytes, page.length, &division);
+    }
+    hpar_rules_destroy(rules);
+  }
   buffer_free(&page);
 }
 
@@ -532,6 +605,7 @@ int main(int argc, char **argv) {
     test_cuts();
     test_conditions();
     test_alternating_parents();
+    test_alternating_siblings();
     test_long_raw_text();
     test_generated(1, scale(20000), SIZE_MAX);
     test_threads(scale(40));

@@ -238,7 +238,7 @@ typedef struct hpar_rewrite_options {
    * - HPAR_MODE_PIPELINED is not accepted.
    * One thread always rewrites in these cases:
    * - A rule has `implied`, or actions or callbacks for texts, comments or the doctype.
-   * - A selector counts or compares siblings, or reads languages or the state of form controls.
+   * - A selector reads languages or the state of form controls.
    * - The options have a fragment, or a limit of memory, time or depth. The input is UTF-16. */
   hpar_mode mode;
   /* the caller's executor for hpar_rewrite_many, as in hpar_parallel_options; NULL: the library

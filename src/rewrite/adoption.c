@@ -40,27 +40,39 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 
 /*** checks ***/
 
+/* Writes the near and heir bits of the outer current node to the scratch of the rewriter. */
+static void read_truth(hpar_rewriter *r) {
+  const uint32_t words = r->matching.matcher.words;
+  if (!r->rules->needs_frames) return;
+  hp_grow(&r->adopted_bits, &r->adopted_capacity, 4 * (size_t)words, &r->unwind);
+  hp_matching_outer_bits(&r->matching, r->shadow.builder.top->node, r->adopted_bits + 2 * (size_t)words);
+}
+
+/* Returns what read_truth has written. */
+static const hp_bits *truth_of(const hpar_rewriter *r) {
+  return r->adopted_bits + 2 * (size_t)r->matching.matcher.words;
+}
+
 /* Returns true if no element of the segment reads a bit of the outer frame that differs from the
  * prediction. Elements that stay open inherit the true bits, which must include the predicted ones.
  */
 static bool check_frame(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (!r->rules->needs_frames) return true;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
-  const hp_bits *predicted = log->bits + seg->frame, *read = predicted + 2 * words;
+  const hp_bits *truth = truth_of(r), *predicted = log->bits + seg->frame, *read = predicted + 2 * words;
   for (uint32_t w = 0; w < 2 * words; w++) {
     if ((truth[w] ^ predicted[w]) & read[w]) return false;
     if (w >= words && seg->state.entry_count && predicted[w] & ~truth[w]) return false;
   }
-  return true;
+  return !seg->min_children ||
+         hp_matching_frame_of(&r->matching, r->shadow.builder.top->node)->children >= seg->min_children;
 }
 
-/* Notes the true child bits that the segment has read. */
+/* Notes the true near bits that the segment has read. */
 static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_bits *learned) {
   if (!r->rules->needs_frames) return;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
-  const hp_bits *read = log->bits + seg->frame + 2 * words;
+  const hp_bits *truth = truth_of(r), *read = log->bits + seg->frame + 2 * words;
   for (uint32_t w = 0; w < words; w++) {
     learned[w] |= read[w];
     learned[words + w] = (learned[words + w] & ~read[w]) | (truth[w] & read[w]);
@@ -89,26 +101,48 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 
 /*** adoption ***/
 
+/* Returns a frame for a saved element that has the bits `own`, or a frame there. */
+static uint32_t map_frame(hpar_rewriter *r, const hp_bits *own, bool *has_child) {
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *heir = truth_of(r) + words;
+  hp_bits *bits = r->adopted_bits;
+  *has_child = true;
+  if (!r->rules->skips_tags) return hp_matching_adopt_frame(&r->matching, (const hp_frame *)(const void *)own, heir);
+  for (uint32_t w = 0; w < words; w++) {
+    bits[w] = own ? own[w] : 0;
+    bits[words + w] = (own ? own[words + w] : 0) | heir[w];
+  }
+  return hp_matching_frame_with(&r->matching, bits, has_child);
+}
+
 /* Gives the saved elements the names, frames and records of the merger. */
 static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  const uint32_t words = r->rules->needs_frames ? r->matching.matcher.words : 0;
-  const hp_bits *truth = words ? hp_matching_bits_of(&r->matching, r->shadow.builder.top->node) : NULL;
-  hp_grow(&r->adopted_bits, &r->adopted_capacity, 4 * (size_t)words, &r->unwind);
-  hp_bits *bits = r->adopted_bits, *outer = bits + 2 * words;
-  if (words) memcpy(outer, truth, 2 * words * sizeof *bits);
+  const bool counts = !r->rules->skips_tags;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
     hp_shadow_entry *e = &log->shadow.entries[i];
     const hp_saved_name *name = &log->names[i];
     if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
     const hp_bits *own = e->next ? log->bits + e->next - 1 : NULL;
-    for (uint32_t w = 0; w < words; w++) {
-      bits[w] = own ? own[w] : 0;
-      bits[words + w] = (own ? own[words + w] : 0) | outer[words + w];
-    }
     bool has_child = false;
-    e->next = words ? hp_matching_frame_with(&r->matching, bits, &has_child) : 0;
+    e->next = r->rules->needs_frames && (own || !counts) ? map_frame(r, own, &has_child) : 0;
     e->last = !has_child;
     if (e->previous) e->previous = log->records[e->previous - 1].moved_to;
+  }
+}
+
+/* Adds the children of the outer current node, and the types of children in all saved frames. */
+static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer) {
+  if (r->rules->skips_tags) return;
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *seen = log->bits + seg->frame + 4 * (size_t)words;
+  hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
+  for (uint32_t i = seg->types; i < seg->types + seg->type_count; i++) {
+    const hp_saved_type *type = &log->types[i];
+    hp_atom name = type->name;
+    if (type->length) name = hp_names_add(&r->names, log->name_bytes.data + type->text, type->length);
+    bool is_outer = type->entry == UINT32_MAX;
+    uint32_t frame = is_outer ? hp_matching_index_of(&r->matching, outer) : log->shadow.entries[type->entry].next;
+    hp_matching_add_type(&r->matching, frame, hp_matching_type_of(type->ns, name), type->count);
   }
 }
 
@@ -137,15 +171,31 @@ static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint
   }
 }
 
+/* Returns true if the condition holds in the outer current node. */
+static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *c, hp_ref outer) {
+  if (c->instruction != UINT32_MAX && !hp_bit_is_set(truth_of(r), c->instruction)) return false;
+  if (!c->test) return true;
+  const hp_matcher *m = &r->matching.matcher;
+  const hp_frame *frame = hp_matching_frame_of(&r->matching, outer);
+  const hp_test *test = &m->set->tests[c->test - 1];
+  uint32_t earlier;
+  if (test->kind == HP_TEST_NTH_CHILD)
+    earlier = frame->children;
+  else if (test->kind == HP_TEST_NTH_OF_TYPE)
+    earlier = hp_matching_type_count(&r->matching, outer, hp_matching_type_of(c->ns, c->name));
+  else
+    earlier = hp_counter(m, frame, test->slot + c->ns - HPAR_NAMESPACE_HTML);
+  return hp_nth_holds(test->a, test->b, earlier + c->index) != test->negated;
+}
+
 /* Resolves the conditions of the segment, and passes on its output. */
-static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer) {
   hp_edits *e = &r->edits;
-  const hp_bits *child = r->adopted_bits + 2 * (size_t)r->matching.matcher.words;
   const bool is_muted = r->mute_depth != 0;
   uint32_t at = seg->pieces, found = seg->found;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
-    const bool holds = hp_bit_is_set(child, c->instruction);
+    const bool holds = condition_holds(r, c, outer);
     if (holds) r->stats.matches += c->matches;
     report_found(r, log, found, c->found + (holds ? c->found_count : 0));
     found = c->found + c->found_count;
@@ -180,11 +230,13 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_builder *b = &r->shadow.builder;
   hp_scanner *s = &r->scanner;
   uint32_t depth = b->depth - b->gaps + seg->depth;
+  hp_ref outer = b->top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);
   map_entries(r, log, seg);
   hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
-  adopt_output(r, log, seg);
+  adopt_output(r, log, seg, outer);
+  adopt_children(r, log, seg, outer);
   r->mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
     r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
@@ -226,6 +278,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, hp_bits *lea
     rewritten += offset_of(r) - from;
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (seg->split_name) run_first_half(r, seg);
+    read_truth(r);
     learn(r, log, seg, learned);
     if (!check_segment(r, log, seg)) continue;
     adopt_segment(r, log, seg);

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-static hp_frame *frame_at(const hp_matching *s, uint32_t frame) {
+static inline hp_frame *frame_at(const hp_matching *s, uint32_t frame) {
   return (hp_frame *)(void *)(s->frames + frame * s->frame_size);
 }
 
@@ -95,12 +95,12 @@ static void grow_chains(hp_matching *s) {
   }
 }
 
-static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
-  uint64_t type = (uint64_t)node->ns << 32 | node->name;
+/* Returns the counter of a type, which is new with 0. */
+static uint32_t *count_type_of(hp_matching *s, uint32_t frame, uint64_t type) {
   if (s->counters_used >= s->chain_count) grow_chains(s);
   uint32_t *chain = chain_of(s, frame, type);
   for (uint32_t i = *chain; i; i = s->counters[i].next)
-    if (s->counters[i].frame == frame && s->counters[i].type == type) return ++s->counters[i].count;
+    if (s->counters[i].frame == frame && s->counters[i].type == type) return &s->counters[i].count;
   uint32_t index = s->free_counter;
   if (index) {
     s->free_counter = s->counters[index].next;
@@ -108,10 +108,14 @@ static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) 
     hp_grow(&s->counters, &s->counter_capacity, (size_t)s->counter_count + 1, s->unwind);
     index = s->counter_count++;
   }
-  s->counters[index] = (hp_type_counter){type, frame, 1, *chain, s->first_types[frame]};
+  s->counters[index] = (hp_type_counter){type, frame, 0, *chain, s->first_types[frame]};
   *chain = s->first_types[frame] = index;
   s->counters_used++;
-  return 1;
+  return &s->counters[index].count;
+}
+
+static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
+  return ++*count_type_of(s, frame, hp_matching_type_of(node->ns, node->name));
 }
 
 static void free_counters(hp_matching *s, uint32_t frame) {
@@ -143,7 +147,7 @@ void hp_matching_free_frame(hp_matching *s, hp_ref node) {
 
 /*** matching ***/
 
-static uint32_t frame_of(const hp_matching *s, hp_ref node) {
+static inline uint32_t frame_of(const hp_matching *s, hp_ref node) {
   if (!node || node == s->shadow->root) return HP_ROOT_FRAME;
   uint32_t frame = hp_shadow_node(s->shadow, node)->next;
   return frame ? frame : HP_EMPTY_FRAME;
@@ -249,6 +253,7 @@ bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, co
   if (s->matcher.watch) {
     s->matcher.watch->is_child = s->outer && insertion->parent == s->outer;
     s->matcher.watch->condition = 0;
+    s->matcher.watch->gives_up = false;
   }
   bool accepts = match_in(s, parent, insertion, attributes);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;
@@ -261,30 +266,123 @@ bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, co
 
 /*** frames of other rewriters ***/
 
-void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
-  reset_frames(s);
-  s->outer = outer;
-  hp_node *node = hp_shadow_node(s->shadow, outer);
-  bool has_child = false;
-  node->next = hp_matching_frame_with(s, bits, &has_child);
-  node->last = !has_child;
+/* Writes the instructions that follow another one with the combinator. */
+static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {
+  const hp_matcher *m = &s->matcher;
+  hp_bits carry = 0;
+  for (uint32_t w = 0; w < m->words; w++) {
+    hp_bits before = m->by_combinator[combinator][w];
+    bits[w] = before << 1 | carry;
+    carry = before >> (HP_BITS - 1);
+  }
 }
 
-void hp_matching_find_successors(const hp_matching *s, hp_bits *bits) {
-  const hp_matcher *m = &s->matcher;
-  hp_bits carry[2] = {0, 0};
-  for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits child = m->by_combinator[HP_COMBINATOR_CHILD][w], heir = m->by_combinator[HP_COMBINATOR_DESCENDANT][w];
-    bits[w] = child << 1 | carry[0];
-    bits[m->words + w] = heir << 1 | carry[1];
-    carry[0] = child >> (HP_BITS - 1);
-    carry[1] = heir >> (HP_BITS - 1);
+void hp_matching_find_successors(const hp_matching *s, hp_bits *near, hp_bits *heir, hp_bits *next) {
+  const uint32_t words = s->matcher.words;
+  find_successors(s, HP_COMBINATOR_CHILD, near);
+  find_successors(s, HP_COMBINATOR_LATER, heir);
+  find_successors(s, HP_COMBINATOR_NEXT, next);
+  for (uint32_t w = 0; w < words; w++) near[w] |= heir[w] | next[w];
+  find_successors(s, HP_COMBINATOR_DESCENDANT, heir);
+}
+
+/* Drops the counters of all frames. */
+static void reset_counters(hp_matching *s) {
+  s->counter_count = 1;
+  s->free_counter = s->counters_used = 0;
+  if (s->chain_count) memset(s->chains, 0, s->chain_count * sizeof *s->chains);
+}
+
+/* Makes the frame of the outer current node in a set of selectors that counts elements. `next` and
+ * `later` are the instructions after these combinators. */
+static uint32_t make_outer_frame(hp_matching *s, const hp_bits *bits, const hp_bits *next) {
+  const uint32_t words = s->matcher.words;
+  uint32_t index = new_frame(s);
+  hp_frame *frame = frame_at(s, index);
+  memset(frame, 0, s->frame_size);
+  hp_bits *to = frame->bits, *later = to + 3 * (size_t)words;
+  find_successors(s, HP_COMBINATOR_LATER, later);
+  for (uint32_t w = 0; w < words; w++) {
+    to[w] = bits[w] & ~next[w] & ~later[w];
+    to[words + w] = bits[words + w];
+    to[2 * words + w] = bits[w] & next[w];
+    later[w] &= bits[w];
   }
+  return index;
+}
+
+void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
+  reset_frames(s);
+  reset_counters(s);
+  s->outer = outer;
+  uint32_t frame;
+  bool has_child = true;
+  if (s->rules->skips_tags)
+    frame = hp_matching_frame_with(s, bits, &has_child);
+  else
+    frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
+  hp_node *node = hp_shadow_node(s->shadow, outer);
+  node->next = frame;
+  node->last = !has_child;
 }
 
 const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node))->bits; }
 
-const hp_bits *hp_matching_frame_bits(const hp_matching *s, uint32_t frame) { return frame_at(s, frame)->bits; }
+void hp_matching_outer_bits(const hp_matching *s, hp_ref node, hp_bits *to) {
+  const uint32_t words = s->matcher.words;
+  const hp_bits *bits = hp_matching_bits_of(s, node);
+  for (uint32_t w = 0; w < words; w++) {
+    to[w] = bits[w] | bits[2 * words + w] | bits[3 * words + w];
+    to[words + w] = bits[words + w];
+  }
+}
+
+/*** frames that count ***/
+
+const hp_frame *hp_matching_frame_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node)); }
+
+uint32_t hp_matching_index_of(const hp_matching *s, hp_ref node) { return frame_of(s, node); }
+
+const hp_frame *hp_matching_frame(const hp_matching *s, uint32_t frame) { return frame_at(s, frame); }
+
+const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t frame, const hp_type_counter *last) {
+  if (!s->matcher.set->counts_types) return NULL;
+  uint32_t index = last ? last->in_frame : s->first_types[frame];
+  return index ? &s->counters[index] : NULL;
+}
+
+uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type) {
+  const uint32_t frame = frame_of(s, node);
+  for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(s, frame, c));)
+    if (c->type == type) return c->count;
+  return 0;
+}
+
+uint32_t hp_matching_adopt_frame(hp_matching *s, const hp_frame *from, const hp_bits *heir) {
+  const uint32_t words = s->matcher.words;
+  uint32_t index = new_frame(s);
+  hp_frame *frame = frame_at(s, index);
+  memcpy(frame, from, s->frame_size);
+  frame->element = 0;
+  for (uint32_t w = 0; w < words; w++) frame->bits[words + w] |= heir[w];
+  return index;
+}
+
+void hp_matching_add_children(hp_matching *s, hp_ref node, const hp_frame *seen) {
+  const uint32_t words = s->matcher.words;
+  hp_frame *frame = frame_at(s, frame_of(s, node));
+  const hp_bits *from = seen->bits + 2 * (size_t)words;
+  hp_bits *to = frame->bits + 2 * (size_t)words;
+  if (!seen->children) return;
+  frame->children += seen->children;
+  memcpy(to, from, words * sizeof *to);
+  for (uint32_t w = words; w < 2 * words; w++) to[w] |= from[w];
+  for (uint32_t i = 0; i < s->matcher.set->counters; i++) to[2 * words + i] += from[2 * words + i];
+}
+
+void hp_matching_add_type(hp_matching *s, uint32_t frame, uint64_t type, uint32_t count) {
+  *count_type_of(s, frame, type) += count;
+}
 
 uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_child) {
   const uint32_t words = s->matcher.words;

@@ -52,15 +52,36 @@ void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 /* No element matches this selector any longer. */
 void hp_matching_retire(hp_matching *matching, uint32_t rule);
 
-/* Drops all frames. The outer current node has the frame with these child and heir bits. Requires,
- * as the next functions: no selector counts elements. */
+/* Drops all frames. The outer current node has the frame with these near and heir bits (select/
+ * match.h), and no children so far. */
 void hp_matching_begin_segment(hp_matching *matching, hp_ref outer, const hp_bits *bits);
-/* Finds the instructions after a child and after a descendant combinator. `bits` has space for both
- * sets. */
-void hp_matching_find_successors(const hp_matching *matching, hp_bits *bits);
+/* Finds the instructions that near bits, heir bits and next bits activate. */
+void hp_matching_find_successors(const hp_matching *matching, hp_bits *near, hp_bits *heir, hp_bits *next);
 /* Returns the child and heir bits of an open element. */
 const hp_bits *hp_matching_bits_of(const hp_matching *matching, hp_ref node);
-const hp_bits *hp_matching_frame_bits(const hp_matching *matching, uint32_t frame);
+/* Writes the near and heir bits of an open element. */
+void hp_matching_outer_bits(const hp_matching *matching, hp_ref node, hp_bits *bits);
+
+/* Returns the frame of an open element; a frame. The pointer is valid until the next insertion. */
+const hp_frame *hp_matching_frame_of(const hp_matching *matching, hp_ref node);
+const hp_frame *hp_matching_frame(const hp_matching *matching, uint32_t frame);
+/* Returns the index of the frame of an open element. */
+uint32_t hp_matching_index_of(const hp_matching *matching, hp_ref node);
+
+/* Requires, as the next functions: selectors count elements (hpar_rules.skips_tags is false). */
+static inline uint64_t hp_matching_type_of(uint8_t ns, hp_atom name) { return (uint64_t)ns << 32 | name; }
+/* Returns the counter after `last` of a frame, or the first one for NULL; NULL: there is none. */
+const hp_type_counter *hp_matching_next_type(const hp_matching *matching, uint32_t frame, const hp_type_counter *last);
+/* Returns the number of children with the type. */
+uint32_t hp_matching_type_count(const hp_matching *matching, hp_ref node, uint64_t type);
+/* Adds children to the counter of a type. */
+void hp_matching_add_type(hp_matching *matching, uint32_t frame, uint64_t type, uint32_t count);
+/* Returns a copy of another rewriter's frame, with more heir bits. */
+uint32_t hp_matching_adopt_frame(hp_matching *matching, const hp_frame *from, const hp_bits *heir);
+/* Adds the children that another rewriter has seen. The later bits of `seen` are those of these
+ * children. */
+void hp_matching_add_children(hp_matching *matching, hp_ref node, const hp_frame *seen);
+
 /* Returns a frame with these child and heir bits, for one more node; 0: all bits are zero. */
 uint32_t hp_matching_frame_with(hp_matching *matching, const hp_bits *bits, bool *has_child);
 

@@ -42,7 +42,7 @@ struct hp_rewrite_team {
   _Atomic hp_bits *retired;    /* by rule: the merger runs it no more */
   uint32_t retired_capacity;
   uint32_t prediction_capacity, words;
-  /* the child bits of `prediction`; the sets of `watch`; the other bits of `prediction` */
+  /* the near bits of `prediction`; two sets of `watch`; the other bits of `prediction`; a set */
   hp_bits *learned;
   hp_candidate_watch watch;
   /* The current window. */
@@ -314,7 +314,7 @@ static bool make_slots(team *t) {
   _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
   if (!prediction) return false;
   t->prediction = prediction;
-  hp_bits *learned = hp_reallocate(t->learned, (bits + t->words) * sizeof *learned);
+  hp_bits *learned = hp_reallocate(t->learned, (bits + 2 * (size_t)t->words) * sizeof *learned);
   if (!learned) return false;
   t->learned = learned;
   t->prediction_capacity = bits;
@@ -369,10 +369,10 @@ static void begin_window(team *t, hpar_rewriter *r) {
   t->quirks = r->shadow.quirks;
   if (t->words) {
     hp_bits *after = t->learned + t->words;
-    hp_matching_find_successors(&r->matching, after);
+    hp_matching_find_successors(&r->matching, after, after + t->words, after + 4 * (size_t)t->words);
     memset(t->learned, 0, t->words * sizeof *t->learned);
     memset(after + 2 * t->words, 0, 2 * t->words * sizeof *after);
-    t->watch = (hp_candidate_watch){.learned = t->learned, .after_child = after, .after_heir = after + t->words};
+    t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;
   }
   for (uint32_t i = 0; i < t->slot_count; i++) {
@@ -416,7 +416,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
 
 /* Returns true if workers can apply the rules, or leave elements to the merger. */
 static bool fits_rules(const hpar_rules *rules) {
-  if (!rules->skips_tags || rules->reads_implied) return false;
+  if (rules->selectors->languages || rules->selectors->looks_at_forms || rules->reads_implied) return false;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
     if (rule->edits_text || rule->edits_comments || rule->edits_doctype) return false;

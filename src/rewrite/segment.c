@@ -12,7 +12,7 @@
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
   log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
-      log->condition_count = log->found_count = log->use_count = 0;
+      log->condition_count = log->found_count = log->use_count = log->type_count = 0;
   log->block_length = 0;
   hp_shadow_log_clear(&log->shadow);
 }
@@ -29,6 +29,7 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_free(log->conditions);
   hp_free(log->found);
   hp_free(log->uses);
+  hp_free(log->types);
   hp_free(log->block);
   *log = (hp_rewrite_log){0};
 }
@@ -86,15 +87,23 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
   hp_matcher *m = &r->matching.matcher;
   const uint32_t instruction = m->watch->condition - 1;
   const uint64_t matches = r->stats.matches, edits = r->edits.total;
-  if (r->mute_depth) {
+  const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
+  bool is_known = m->watch->test && node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
+  if (r->mute_depth || m->watch->gives_up || (m->watch->test && !is_known)) {
     hp_speculation_give_up(r);
     return;
   }
   hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
   apply_edits(r, r->token_start);
   p->joined_piece = log->piece_count;
-  hp_rewrite_condition condition = {
-      .instruction = instruction, .piece = log->piece_count, .start = r->token_start, .end = r->token_end};
+  hp_rewrite_condition condition = {.instruction = m->watch->reads_bit ? instruction : UINT32_MAX,
+                                    .test = m->watch->test,
+                                    .index = m->watch->index,
+                                    .ns = node->ns,
+                                    .name = node->name,
+                                    .piece = log->piece_count,
+                                    .start = r->token_start,
+                                    .end = r->token_end};
   condition.found = log->found_count;
   hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
@@ -164,6 +173,8 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
     for (uint32_t w = 0; w < words && !p->knows_next; w++) p->bits[w] = (p->bits[w] & ~known[w]) | values[w];
     p->knows_next = false;
     memset(p->bits + 4 * words, 0, 2 * words * sizeof *p->bits);
+    if (p->watch.own_later) memset(p->watch.own_later, 0, words * sizeof *p->bits);
+    p->watch.min_children = 0;
     hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->bits);
   }
   forget_records(r);
@@ -200,21 +211,57 @@ static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
   log->bit_count += count;
 }
 
+/* Saves the types of the children in a frame. */
+static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
+  hp_rewrite_log *log = r->speculation->log;
+  const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
+  for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(&r->matching, frame, c));) {
+    hp_saved_type type = {.entry = entry, .ns = (uint8_t)(c->type >> 32), .name = (hp_atom)c->type, .count = c->count};
+    if (type.name >= first_own) {
+      hp_name name = hp_names_of(&r->names, type.name);
+      type.text = log->name_bytes.length;
+      type.length = name.length;
+      hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
+    }
+    hp_grow(&log->types, &log->type_capacity, (size_t)log->type_count + 1, &r->unwind);
+    log->types[log->type_count++] = type;
+  }
+}
+
+/* Saves the children of the outer current node in this segment. */
+static void save_outer_frame(hpar_rewriter *r) {
+  hp_speculation *p = r->speculation;
+  const uint32_t words = words_of(r), place = p->log->bit_count;
+  const hp_node *outer = hp_shadow_node(&r->shadow, r->shadow.builder.stack[0].node);
+  const hp_frame *frame = hp_matching_frame(&r->matching, outer->next);
+  save_bits(r, (const hp_bits *)(const void *)frame, (uint32_t)(r->matching.frame_size / sizeof(hp_bits)));
+  hp_frame *saved = (hp_frame *)(void *)(p->log->bits + place);
+  memcpy(saved->bits + 3 * (size_t)words, p->watch.own_later, words * sizeof *p->bits);
+  save_types(r, outer->next, UINT32_MAX);
+}
+
 static void save_frames(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
   const uint32_t words = words_of(r);
+  const bool counts = !r->rules->skips_tags;
   p->now.frame = log->bit_count;
+  p->now.types = log->type_count;
   if (!words) return;
   save_bits(r, p->bits, 2 * words);
   save_bits(r, p->bits + 4 * words, 2 * words);
+  if (counts) save_outer_frame(r);
+  const uint32_t size = counts ? (uint32_t)(r->matching.frame_size / sizeof(hp_bits)) : 2 * words;
   for (uint32_t i = first; i < log->shadow.entry_count; i++) {
     uint32_t *next = &log->shadow.entries[i].next;
     if (!*next) continue;
-    const hp_bits *bits = hp_matching_frame_bits(&r->matching, *next);
+    const hp_frame *frame = hp_matching_frame(&r->matching, *next);
+    if (counts) save_types(r, *next, i);
     *next = log->bit_count + 1;
-    save_bits(r, bits, 2 * words);
+    save_bits(r, counts ? (const hp_bits *)(const void *)frame : frame->bits, size);
   }
+  p->now.type_count = log->type_count - p->now.types;
+  p->now.min_children = p->watch.min_children;
 }
 
 /* Moves the records of the saved entries to the log. */

@@ -95,26 +95,26 @@ bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   return false;
 }
 
-/* Returns true if an element of this name may match a rule of the merger. */
-static bool may_match(hpar_rewriter *r, hp_atom name, uint8_t ns) {
+/* Returns true if an element of this name may match an instruction of the set. */
+static bool may_match(hpar_rewriter *r, const hp_bits *set, hp_atom name, uint8_t ns) {
   hp_matcher *m = &r->matching.matcher;
   const hp_node node = {.kind = HPAR_NODE_ELEMENT, .ns = ns, .name = name};
   const hp_subject subject = {&node, 0, ns == HPAR_NAMESPACE_HTML, hp_rewriter_attributes(r, ns)};
   hp_matcher_find_candidates(m, &subject);
   for (uint32_t w = 0; w < m->words; w++)
-    if (m->active[w] & r->speculation->deferring[w]) return true;
+    if (m->active[w] & set[w]) return true;
   return false;
 }
 
-/* Returns true if the start tag may match a rule of the merger. The namespace of its element is
- * known only after its insertion. */
-static bool may_match_any(hpar_rewriter *r) {
+/* Returns true if the start tag may match an instruction of the set. NULL is the empty set. The
+ * namespace of its element is known only after its insertion. */
+static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
   const hp_atom name = r->tag.name;
   const hp_open_element *top = r->shadow.builder.top;
-  if (!r->has_spans) return false;
-  if (may_match(r, name == HP_IMAGE ? HP_IMG : name, HPAR_NAMESPACE_HTML)) return true;
+  if (!set || !r->has_spans) return false;
+  if (may_match(r, set, name == HP_IMAGE ? HP_IMG : name, HPAR_NAMESPACE_HTML)) return true;
   if (top->ns == HPAR_NAMESPACE_HTML && name != HP_SVG && name != HP_MATH) return false;
-  return may_match(r, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, name, HPAR_NAMESPACE_MATHML);
+  return may_match(r, set, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, set, name, HPAR_NAMESPACE_MATHML);
 }
 
 bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
@@ -134,8 +134,11 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
 void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HPAR_HAZARD_UNFORESEEN; }
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
+  const hp_speculation *p = r->speculation;
   bool declares = !r->is_certain && r->tag.name == HP_META;
-  if (!declares && (!r->speculation->deferring || !may_match_any(r))) return false;
+  /* The element is probably a child of the outer current node. */
+  bool is_child = r->shadow.builder.depth <= 1;
+  if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
   hp_token token = token_of(&r->tag);
   r->stats.tags--;
   defer_token(r, &token, r->token_start);
@@ -215,6 +218,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count;
   if (ends) {
+    p->knows_next = words_of(r) && !r->rules->skips_tags;
+    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->bits + 8 * (size_t)words_of(r));
     hp_speculation_end_segment(r, at, NULL);
     hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack[0].ns);
   }
@@ -295,34 +300,92 @@ static bool edits_only_attributes(const hp_rule *rule) {
   return true;
 }
 
-/* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition). */
-static void find_resolvable(const hpar_rewriter *r, hp_bits *bits) {
+/* Returns true if the compound depends on the number of siblings. `counting` has this for earlier
+ * instructions. */
+static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
+
+static bool test_counts(const hpar_selectors *set, const hp_bits *counting, const hp_test *test) {
+  if (hp_test_counts(test)) return true;
+  if (test->kind == HP_TEST_BIT) return hp_bit_is_set(counting, test->first);
+  for (uint32_t i = test->first; test->kind == HP_TEST_LIST && i < test->first + test->count; i++) {
+    hp_choice choice = set->choices[i];
+    if (choice.is_complex ? hp_bit_is_set(counting, choice.index) : compound_counts(set, counting, choice.index))
+      return true;
+  }
+  return false;
+}
+
+static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
+    if (test_counts(set, counting, &set->tests[t])) return true;
+  return false;
+}
+
+/* Returns true if the compound depends on the number of siblings by one test of its own. */
+static bool counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  uint32_t count = 0;
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (!test_counts(set, counting, test)) continue;
+    if (!hp_test_counts(test) || test->kind == HP_TEST_NTH_CHILD_OF) return false;
+    count++;
+  }
+  return count == 1;
+}
+
+/* Returns true if the compound holds for the first children only. */
+static bool counts_first(const hpar_selectors *set, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (test->kind == HP_TEST_NTH_CHILD && test->a <= 0 && !test->negated) return true;
+  }
+  return false;
+}
+
+/* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition), and those
+ * that depend on numbers of siblings. */
+static void find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
+  hp_speculation *p = r->speculation;
   const hpar_selectors *set = r->matching.matcher.set;
-  memset(bits, 0, r->matching.matcher.words * sizeof *bits);
+  const size_t bytes = r->matching.matcher.words * sizeof *resolvable;
+  memset(resolvable, 0, bytes);
+  memset(counting, 0, bytes);
+  memset(uncounted, 0, bytes);
   for (uint32_t i = 0; i < set->instructions_count; i++) {
-    uint32_t selector = set->instructions[i].selector;
-    if (selector == HP_SELECT_NONE || set->instructions[i].combinator != HP_COMBINATOR_NONE) continue;
-    if (edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]])) hp_set_bit(bits, i);
+    const hp_instruction *instruction = &set->instructions[i];
+    const uint32_t selector = instruction->selector, compound = instruction->compound;
+    bool counts = compound_counts(set, counting, compound);
+    bool accepts = selector != HP_SELECT_NONE && instruction->combinator == HP_COMBINATOR_NONE;
+    if (counts) hp_set_bit(counting, i);
+    if (accepts && edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]]) &&
+        (!counts || counts_once(set, counting, compound)))
+      hp_set_bit(resolvable, i);
+    else if (counts && !counts_first(set, compound))
+      hp_set_bit(p->uncounted = uncounted, i);
+    if (counts) p->watch.counting = counting;
   }
 }
 
 static void open_bits(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
   hp_speculation *p = r->speculation;
-  const uint32_t words = words_of(r);
+  const size_t words = words_of(r);
   if (!words) return;
-  hp_grow(&p->bits, &p->bit_capacity, 14 * (size_t)words, &r->unwind);
-  hp_bits *learned = p->bits + 2 * (size_t)words, *read = p->bits + 4 * (size_t)words, *after = read + 2 * words;
-  hp_matching_find_successors(&r->matching, after);
-  memcpy(learned, chunk->prediction, 2 * words * sizeof *learned);
-  memcpy(p->bits + 10 * (size_t)words, chunk->prediction + 2 * (size_t)words, 2 * words * sizeof *learned);
-  p->watch = (hp_candidate_watch){.child = read,
-                                  .heir = read + words,
-                                  .learned = learned,
-                                  .after_child = after,
-                                  .after_heir = after + words,
-                                  .resolvable = p->bits + 12 * (size_t)words,
-                                  .unknown = p->bits + 13 * (size_t)words};
-  find_resolvable(r, p->bits + 12 * (size_t)words);
+  hp_grow(&p->bits, &p->bit_capacity, 19 * words, &r->unwind);
+  hp_bits *bits = p->bits;
+  hp_matching_find_successors(&r->matching, bits + 6 * words, bits + 7 * words, bits + 14 * words);
+  memcpy(bits + 2 * words, chunk->prediction, 2 * words * sizeof *bits);
+  memcpy(bits + 10 * words, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
+  p->watch = (hp_candidate_watch){.near = bits + 4 * words,
+                                  .heir = bits + 5 * words,
+                                  .learned = bits + 2 * words,
+                                  .after_near = bits + 6 * words,
+                                  .after_heir = bits + 7 * words,
+                                  .after_next = bits + 14 * words,
+                                  .resolvable = bits + 12 * words,
+                                  .own_later = r->rules->skips_tags ? NULL : bits + 15 * words,
+                                  .unknown = bits + 13 * words,
+                                  .maybe = bits + 17 * words};
+  find_resolvable(r, bits + 12 * words, bits + 16 * words, bits + 18 * words);
   r->matching.matcher.watch = &p->watch;
 }
 
@@ -336,7 +399,7 @@ static hpar_status run_chunk(void *argument) {
   open_bits(r, run->chunk);
   p->min_limit = run->input->min_limit;
   open_deferring(r, run->input->retired);
-  p->may_defer = p->deferring || !r->is_certain;
+  p->may_defer = p->deferring || p->uncounted || !r->is_certain;
   s->begin = run->input->window;
   s->position = run->input->position;
   /* A token that ends long after the chunk is the merger's. */

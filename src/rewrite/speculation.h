@@ -23,15 +23,28 @@ typedef struct hp_piece {
   size_t offset, length; /* `offset`: in the block */
 } hp_piece;
 
-/* A start tag that a rule edits if the outer current node has a child bit. Some pieces of the log
- * are the edited tag. Otherwise, the bytes of the input are the tag. */
+/* A start tag that a rule edits if the outer current node has a near bit, or a number of earlier
+ * children. Some pieces of the log are the edited tag. Otherwise, the bytes of the input are the
+ * tag. */
 typedef struct hp_rewrite_condition {
-  uint32_t instruction; /* the child bit */
+  uint32_t instruction; /* the near bit; UINT32_MAX: none */
+  uint32_t test, index; /* the test + 1, and the number of children in the segment; 0: none */
+  uint8_t ns;           /* of the element */
+  hp_atom name;         /* for a test of a type */
   uint32_t piece, piece_count;
   uint64_t start, end;     /* of the tag in the input */
   uint64_t matches, edits; /* of the edited tag */
   uint32_t found, found_count;
 } hp_rewrite_condition;
+
+/* Children of one type in a frame. */
+typedef struct hp_saved_type {
+  uint32_t entry; /* of the shadow's log; UINT32_MAX: the outer current node */
+  uint8_t ns;
+  hp_atom name;
+  uint32_t count;
+  uint32_t text, length; /* of a name without a fixed atom, in `name_bytes` */
+} hp_saved_type;
 
 /* A call of hpar_rule.found. */
 typedef struct hp_found {
@@ -57,8 +70,11 @@ typedef struct hp_rewrite_segment {
   hp_atom split_name;
   uint64_t split_end;
   hp_shadow_state state;
-  /* In `bits`: the predicted child and heir bits of the outer frame, then those that were read. */
+  /* In `bits`: the predicted near and heir bits of the outer frame, then those that were read. If
+   * selectors count elements: then the outer frame, with the children of the segment. */
   uint32_t frame;
+  uint32_t types, type_count;
+  uint32_t min_children; /* that the outer current node has at least before the segment */
   uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
   uint32_t found, found_count, uses, use_count;
   bool reads_removal; /* a callback depends on the absence of a removed element around its own */
@@ -76,7 +92,9 @@ typedef struct hp_rewrite_log {
   hp_saved_name *names; /* by entry of `shadow` */
   uint32_t name_capacity;
   hp_bytes name_bytes;
-  hp_bits *bits; /* `next` of an entry is the index + 1 of its child and heir bits */
+  /* `next` of an entry is the index + 1 of its child and heir bits or, if selectors count elements,
+   * of its frame */
+  hp_bits *bits;
   uint32_t bit_count, bit_capacity;
   hp_end_record *records; /* `previous` of an entry is the index + 1 of its record */
   uint32_t record_count, record_capacity;
@@ -88,6 +106,8 @@ typedef struct hp_rewrite_log {
   uint32_t found_count, found_capacity;
   hp_rule_use *uses;
   uint32_t use_count, use_capacity;
+  hp_saved_type *types;
+  uint32_t type_count, type_capacity;
   char *block;
   size_t block_length, block_capacity;
   const hp_encoding *encoding; /* that the worker assumes */
@@ -111,13 +131,14 @@ typedef struct hp_speculation {
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
   /* The predicted frame of this segment; the prediction for later ones; the bits read; the sets of
-   * `watch`; the frame of the next segment, if `knows_next`; the learned child bits and their
-   * values, see hp_rewrite_chunk; two sets of `watch`. */
+   * `watch`; the frame of the next segment, if `knows_next`; the learned near bits and their
+   * values, see hp_rewrite_chunk; six sets of `watch`; `uncounted`. */
   hp_bits *bits;
   bool knows_next;
   uint32_t bit_capacity;
   hp_candidate_watch watch;
   uint64_t min_limit; /* see hp_rule_needs_merger */
+  hp_bits *uncounted; /* instructions that need numbers of children, and cannot be conditions */
   hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
   hp_bits *deferring_space;
   uint32_t deferring_capacity;
@@ -143,7 +164,7 @@ typedef struct hp_rewrite_chunk {
   hpar_quirks quirks;
   bool frameset_ok;      /* the "frameset-ok" flag */
   uint32_t active_rules; /* when the worker began */
-  /* Child and heir bits of the outer frame. Then the child bits that segments of earlier chunks
+  /* Near and heir bits of the outer frame. Then the near bits that segments of earlier chunks
    * have read, and the last true values of these. */
   hp_bits *prediction;
   hp_rewrite_log log;
@@ -185,12 +206,12 @@ static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
 /* The current element matches a rule with `found`. */
 void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
-/* Returns true if the last element matches if the outer current node has a child bit. */
+/* Returns true if the match of the last element is a condition of the outer current node. */
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
-  return r->matching.matcher.watch && r->matching.matcher.watch->condition;
+  return r->matching.matcher.watch && (r->matching.matcher.watch->condition || r->matching.matcher.watch->gives_up);
 }
-/* Writes the edits of the tag whose element matches if the outer current node has a child bit:
- * `condition` of the matcher's watch. */
+/* Writes the edits of the tag whose element matches under the `condition` of the matcher's watch.
+ */
 void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
 /* Returns true if the worker may run the rule for an element that matches, and notes the match.
  * Otherwise the segment is unusable. */
@@ -238,7 +259,7 @@ void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation
 
 /* Adopts the segments of a chunk on the true state, and rewrites the rest of the chunk. Requires:
  * the window of `merger` is that of the chunk. Adds the number of adopted segments to `*adopted`.
- * Writes to `learned` the child bits that segments have read, and their true values. Returns the
+ * Writes to `learned` the near bits that segments have read, and their true values. Returns the
  * bytes that the merger has rewritten itself. */
 size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, hp_bits *learned, uint64_t *adopted);
 /* Rewrites up to the first token that ends at `to` in the window or later. */

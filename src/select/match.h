@@ -41,21 +41,31 @@ typedef struct hp_bound_name {
 } hp_bound_name;
 
 /* Notes the candidates that a frame with unknown bits could activate, and what other frames have
- * for such candidates. All sets have `words` words.
+ * for such candidates. All sets have `words` words. The *near* bits of a frame are those of child,
+ * next and later: at most one of the three combinators can activate an instruction.
  *
- * If just one compound of a child of the frame's element holds whose instruction the child bits
- * activate, and this instruction is in `resolvable`, then `condition` is the number of the
- * instruction, plus 1. It is not in `matched`. Otherwise the child bits are noted. */
+ * The match of a child of the frame's element may depend on a near bit at the beginning, or on the
+ * number of earlier children. If just one instruction depends on them, and it is in `resolvable`,
+ * then `condition` is its number, plus 1. It is not in `matched`. Otherwise the near bits are
+ * noted. `gives_up` is set if an instruction then still depends on the number of children. Other
+ * instructions assume that they come after the first children, as most children do. */
 typedef struct hp_candidate_watch {
-  /* the noted candidates that child or heir bits activate; NULL: no frame has unknown bits */
-  hp_bits *child, *heir;
-  hp_bits *learned; /* by candidate: the child bit of the last parent with known bits */
+  /* the noted candidates that near or heir bits activate; NULL: no frame has unknown bits */
+  hp_bits *near, *heir;
+  hp_bits *learned; /* by candidate: the near bit of the last parent with known bits */
   /* instructions after these combinators */
-  const hp_bits *after_child, *after_heir;
+  const hp_bits *after_near, *after_heir, *after_next;
   const hp_bits *resolvable; /* accepting instructions; NULL: no frame has unknown bits */
-  hp_bits *unknown;          /* scratch */
+  hp_bits *own_later;        /* later bits that known children have set; NULL: no frame has any */
+  const hp_bits *counting;   /* instructions that depend on numbers of children; NULL: none does */
+  hp_bits *unknown, *maybe;  /* scratch: activated by unknown bits; may hold */
   uint32_t condition;        /* of the last step; 0: none */
-  bool is_child;             /* the parent is the element with unknown bits */
+  bool reads_bit;            /* `condition` depends on the near bit of its instruction */
+  uint32_t test, index;      /* `condition` depends on this test + 1, with this number; 0: none */
+  bool gives_up;
+  bool assumes;          /* scratch: the tested instruction is not in `resolvable` */
+  uint32_t min_children; /* the assumed number of earlier children */
+  bool is_child;         /* the parent is the element with unknown bits */
 } hp_candidate_watch;
 
 /* The selectors together with one document. */
@@ -177,6 +187,14 @@ bool hp_has_word(const char *value, size_t length, const char *word, size_t word
 
 /* Returns true if the compound holds. `parent` may be NULL in a reverse walk. */
 bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject, const hp_frame *parent);
+/* Whether a compound holds for a child of an element that may have earlier children. */
+typedef enum hp_tri { HP_NO, HP_YES, HP_MAYBE } hp_tri;
+hp_tri hp_compound_may_hold(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject,
+                            const hp_frame *parent);
+/* Returns true for a test that counts siblings. */
+static inline bool hp_test_counts(const hp_test *test) {
+  return test->kind >= HP_TEST_NTH_CHILD && test->kind <= HP_TEST_NTH_CHILD_OF;
+}
 /* Returns true if one of the choices holds. */
 bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, const hp_subject *subject,
                      const hp_frame *parent);

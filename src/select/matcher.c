@@ -186,58 +186,119 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   return accepted != 0;
 }
 
-static void note_candidates(const hp_matcher *m, const hp_bits *child) {
+static __attribute__((noinline)) void note_candidates(const hp_matcher *m, const hp_frame *parent) {
   hp_candidate_watch *watch = m->watch;
-  for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits candidates = m->active[w] & ~m->entries[w], children = candidates & watch->after_child[w];
+  const uint32_t words = m->words;
+  const hp_bits *child = parent->bits, *next = child + 2 * (size_t)words, *later = next + words;
+  for (uint32_t w = 0; w < words; w++) {
+    hp_bits candidates = m->active[w] & ~m->entries[w], near = candidates & watch->after_near[w];
     if (watch->heir) watch->heir[w] |= candidates & watch->after_heir[w];
-    if (watch->is_child)
-      watch->unknown[w] = children;
-    else
-      watch->learned[w] = (watch->learned[w] & ~children) | (child[w] & children);
+    if (!watch->is_child) {
+      watch->learned[w] = (watch->learned[w] & ~near) | ((child[w] | next[w] | later[w]) & near);
+      continue;
+    }
+    if (watch->own_later) near &= ~(watch->own_later[w] | (parent->children > 1 ? watch->after_next[w] : 0));
+    watch->unknown[w] = near;
   }
 }
 
-/* Keeps the candidates that the sets activate. `unknown` may be NULL. */
-static void keep_active(hp_matcher *m, const hp_bits *child, const hp_bits *heir, const hp_bits *unknown) {
-  for (uint32_t w = 0; w < m->words; w++)
-    m->active[w] &= m->entries[w] | child[w] | heir[w] | (unknown ? unknown[w] : 0);
+/* Keeps the candidates that the frame activates, or that `unknown` has. It may be NULL. */
+static void keep_active(hp_matcher *m, const hp_frame *parent, const hp_bits *unknown) {
+  const uint32_t words = m->words;
+  const hp_bits *bits = parent->bits;
+  for (uint32_t w = 0; w < words; w++)
+    m->active[w] &= m->entries[w] | bits[w] | bits[words + w] | bits[2 * words + w] | bits[3 * words + w] |
+                    (unknown ? unknown[w] : 0);
 }
 
-/* Returns the only instruction whose match depends on the unknown bits, plus 1, if it can be a
- * condition. Sets the number of all such instructions. */
-static uint32_t find_condition(const hp_matcher *m, uint32_t *count) {
-  const hp_candidate_watch *watch = m->watch;
-  uint32_t found = 0;
-  bool is_resolvable = true;
+/* Tests the active instructions as hp_matcher_test, without counting. Those of `unknown`, and those
+ * that depend on the number of earlier children, go to `maybe`. `unknown` may be NULL. Returns the
+ * number of instructions in `maybe`. */
+static uint32_t test_unknown(hp_matcher *m, const hp_frame *parent, const hp_subject *s, const hp_bits *unknown) {
+  hp_bits *maybe = m->watch->maybe;
+  uint32_t count = 0;
+  for (uint32_t w = 0; w < m->words; w++) m->matched[w] = maybe[w] = 0;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits held = m->matched[w] & watch->unknown[w];
-    if (held) found = w * HP_BITS + (uint32_t)__builtin_ctzll(held) + 1;
-    *count += (uint32_t)__builtin_popcountll(held);
-    is_resolvable &= !(held & ~watch->resolvable[w]) && !(m->matched[w] & m->accepts[w] & ~watch->unknown[w]);
+    for (hp_bits left = m->active[w]; left; left &= left - 1) {
+      uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
+      m->watch->assumes = !hp_bit_is_set(m->watch->resolvable, i);
+      hp_tri holds =
+          hp_bit_is_set(m->sure, i) ? HP_YES : hp_compound_may_hold(m, m->set->instructions[i].compound, s, parent);
+      if (holds == HP_NO) continue;
+      bool is_certain = holds == HP_YES && !(unknown && hp_bit_is_set(unknown, i));
+      hp_set_bit(is_certain ? m->matched : maybe, i);
+      count += !is_certain;
+    }
   }
-  return *count == 1 && is_resolvable ? found : 0;
+  return count;
+}
+
+/* Increments the counters of the instructions that match. */
+static void count_matched(const hp_matcher *m, hp_frame *parent, const hp_subject *s) {
+  for (uint32_t w = 0; w < m->words; w++) {
+    for (hp_bits left = m->matched[w]; left; left &= left - 1) {
+      const hp_instruction *instruction = &m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)];
+      if (instruction->slot == HP_SELECT_NONE) continue;
+      uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
+      parent->bits[4 * m->words + slot]++;
+    }
+  }
+}
+
+static bool accepts_any(const hp_matcher *m) {
+  for (uint32_t w = 0; w < m->words; w++)
+    if (m->matched[w] & m->accepts[w]) return true;
+  return false;
+}
+
+/* Makes a condition of the only instruction in `maybe`. Returns false if it can be none. */
+static bool make_condition(const hp_matcher *m, const hp_subject *s, const hp_frame *parent, bool reads_bit) {
+  hp_candidate_watch *watch = m->watch;
+  uint32_t w = 0;
+  while (!watch->maybe[w]) w++;
+  uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(watch->maybe[w]);
+  if (!hp_bit_is_set(watch->resolvable, i) || accepts_any(m)) return false;
+  watch->reads_bit = reads_bit && hp_bit_is_set(watch->unknown, i);
+  watch->test = 0;
+  uint32_t first = m->set->compounds[m->set->instructions[i].compound].first_test;
+  bool counts = watch->counting && hp_bit_is_set(watch->counting, i);
+  for (uint32_t t = first; counts && t != HP_SELECT_NONE; t = m->set->tests[t].next) {
+    const hp_test *test = &m->set->tests[t];
+    if (!hp_test_counts(test)) continue;
+    watch->test = t + 1;
+    watch->index = test->kind == HP_TEST_NTH_CHILD     ? parent->children
+                   : test->kind == HP_TEST_NTH_OF_TYPE ? parent->of_type
+                                                       : hp_counter(m, parent, test->slot + hp_namespace_index(s));
+  }
+  watch->condition = i + 1;
+  return true;
 }
 
 /* Matches a child of the element with unknown bits. Tests the candidates of all these bits first:
  * most compounds do not hold. */
-static bool match_unknown(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
+static __attribute__((noinline)) bool match_unknown(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   hp_candidate_watch *watch = m->watch;
-  const hp_bits *child = parent->bits, *heir = child + m->words;
-  uint32_t count = 0;
-  keep_active(m, child, heir, watch->unknown);
-  bool accepted = hp_matcher_test(m, parent, s);
-  watch->condition = find_condition(m, &count);
-  if (!count) return accepted;
-  if (watch->condition) {
-    uint32_t i = watch->condition - 1;
-    m->matched[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
-    return false;
+  bool has_unknown = false, has_counting = false;
+  for (uint32_t w = 0; w < m->words; w++) {
+    has_unknown |= watch->unknown[w] != 0;
+    has_counting |= watch->counting && m->active[w] & watch->counting[w];
   }
-  for (uint32_t w = 0; w < m->words; w++) watch->child[w] |= watch->unknown[w];
-  find_candidates(m, m->active, s);
-  keep_active(m, child, heir, NULL);
-  return hp_matcher_test(m, parent, s);
+  keep_active(m, parent, watch->unknown);
+  if (!has_unknown && !has_counting) return hp_matcher_test(m, parent, s);
+  uint32_t count = test_unknown(m, parent, s, watch->unknown);
+  if (count != 1 || !make_condition(m, s, parent, true)) {
+    if (count && has_unknown) {
+      for (uint32_t w = 0; w < m->words; w++) watch->near[w] |= watch->unknown[w];
+      find_candidates(m, m->active, s);
+      keep_active(m, parent, NULL);
+      count = test_unknown(m, parent, s, NULL);
+    }
+    if (count) watch->gives_up = count != 1 || !make_condition(m, s, parent, false);
+  }
+  count_matched(m, parent, s);
+  /* The counting instruction of the condition's name has matched. */
+  if (watch->test && watch->condition && m->set->tests[watch->test - 1].kind == HP_TEST_NTH_OF_NAME) watch->index++;
+  return accepts_any(m);
 }
 
 /* Does the same as hp_matcher_match for a set of one word that looks at neither siblings nor forms.
@@ -248,8 +309,8 @@ static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   if (row) candidates |= m->rows[row];
   *m->active = candidates;
   if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
-  if (m->watch && *m->active & ~*m->entries) {
-    note_candidates(m, parent->bits);
+  if (m->watch && (*m->active & ~*m->entries || m->watch->counting)) {
+    note_candidates(m, parent);
     if (m->watch->is_child) return match_unknown(m, parent, s);
   }
   *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
@@ -269,22 +330,25 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     parent->has_legend |= is_legend;
   }
   find_candidates(m, m->active, s);
-  if (m->watch) {
-    note_candidates(m, child);
-    if (m->watch->is_child) return match_unknown(m, parent, s);
-  }
   hp_bits any = 0;
-  for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
-  bool accepted = false;
-  if (any)
-    accepted = hp_matcher_test(m, parent, s);
-  else
-    for (uint32_t w = 0; w < words; w++) m->matched[w] = 0;
+  bool accepted = false, is_unknown = m->watch && m->watch->is_child;
+  if (m->watch) note_candidates(m, parent);
+  if (is_unknown) {
+    any = 1;
+    accepted = match_unknown(m, parent, s);
+  } else {
+    for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
+    if (any)
+      accepted = hp_matcher_test(m, parent, s);
+    else
+      for (uint32_t w = 0; w < words; w++) m->matched[w] = 0;
+  }
   if (!m->set->looks_at_siblings) return accepted;
   for (uint32_t w = 0; w < words; w++) next[w] = 0;
   if (any) {
     add_successors(m, HP_COMBINATOR_NEXT, next);
     add_successors(m, HP_COMBINATOR_LATER, later);
+    if (is_unknown) add_successors(m, HP_COMBINATOR_LATER, m->watch->own_later);
   }
   return accepted;
 }
