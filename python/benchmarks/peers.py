@@ -21,6 +21,15 @@ CALLS = [
     ("selectolax, lexbor", "selectolax.lexbor", "selectolax.lexbor.LexborHTMLParser(page)"),
     ("selectolax, the targets of links", "selectolax.lexbor",
      "[a.attrs['href'] for a in selectolax.lexbor.LexborHTMLParser(page).css('a[href]')]"),
+    ("resiliparse, lexbor", "resiliparse.parse.html",
+     "resiliparse.parse.html.HTMLTree.parse_from_bytes(page, 'utf-8')"),
+    ("resiliparse, the targets of links", "resiliparse.parse.html",
+     "[a.getattr('href') for a in "
+     "resiliparse.parse.html.HTMLTree.parse_from_bytes(page, 'utf-8').document.query_selector_all('a[href]')]"),
+    ("turbohtml", "turbohtml", "turbohtml.parse(page)"),
+    ("turbohtml, no positions", "turbohtml", "turbohtml.parse(page, positions=False)"),
+    ("turbohtml, the targets of links", "turbohtml",
+     "[a.attrs['href'] for a in turbohtml.parse(page, positions=False).select('a[href]')]"),
     ("lxml.html", "lxml.html", "lxml.html.document_fromstring(page)"),
     ("lxml.html, the targets of links", "lxml.html", "lxml.html.document_fromstring(page).xpath('//a/@href')"),
     ("html5-parser, lxml", "html5_parser", "html5_parser.parse(page)"),
@@ -56,7 +65,8 @@ def main():
         with open(path, "rb") as file:
             pages.append(file.read())
     names = {}
-    for module in ("hpar", "hpar.bs4", "bs4", "html5lib", "html5_parser", "lxml.html", "selectolax.lexbor"):
+    for module in ("hpar", "hpar.bs4", "bs4", "html5lib", "html5_parser", "lxml.html", "resiliparse.parse.html",
+                   "selectolax.lexbor", "turbohtml"):
         try:
             importlib.import_module(module)
             names[module.split(".")[0]] = sys.modules[module.split(".")[0]]
