@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "drivers/parallel/chunk_queue.h"
+#include "drivers/parallel/speed.h"
 #include "platform/capacity.h"
 #include "support/buffer.h"
 #include "support/compare.h"
@@ -54,34 +55,34 @@ static void remove_root(void) {
 }
 
 /* Checks the capacities of processors 0 and 1. Without a source, `first` is 0. */
-static void check_capacities(const char *listed, unsigned first, unsigned second) {
+static void check_capacities(const char *listed, hp_capacity_source source, unsigned first, unsigned second) {
   static const uint16_t processors[] = {0, 1};
   uint16_t capacity[2] = {0, 0};
-  CHECK_EQ(hp_read_capacities(root, listed, processors, 2, capacity), first != 0);
+  CHECK_EQ(hp_read_capacities(root, listed, processors, 2, capacity), source);
   CHECK_EQ(capacity[0], first);
   CHECK_EQ(capacity[1], second);
 }
 
 static void check_sources(void) {
   if (!CHECK(mkdtemp(root))) return;
-  check_capacities(NULL, 0, 0);
-  check_capacities("", 0, 0);
-  check_capacities("1024", 0, 0);
-  check_capacities("1024,x", 0, 0);
-  check_capacities("1024,0", 0, 0);
-  check_capacities("5,20,7", 256, 1024);
-  check_capacities("1,1000000", HP_MIN_CAPACITY, 1024);
-  check_capacities("3,99999999999999999999", 0, 0);
+  check_capacities(NULL, HP_CAPACITY_UNKNOWN, 0, 0);
+  check_capacities("", HP_CAPACITY_UNKNOWN, 0, 0);
+  check_capacities("1024", HP_CAPACITY_UNKNOWN, 0, 0);
+  check_capacities("1024,x", HP_CAPACITY_UNKNOWN, 0, 0);
+  check_capacities("1024,0", HP_CAPACITY_UNKNOWN, 0, 0);
+  check_capacities("5,20,7", HP_CAPACITY_LISTED, 256, 1024);
+  check_capacities("1,1000000", HP_CAPACITY_LISTED, HP_MIN_CAPACITY, 1024);
+  check_capacities("3,99999999999999999999", HP_CAPACITY_UNKNOWN, 0, 0);
   put("cpu0/cpufreq", "cpuinfo_max_freq", "1800000\n");
-  check_capacities(NULL, 0, 0); /* the other processor has none */
+  check_capacities(NULL, HP_CAPACITY_UNKNOWN, 0, 0); /* the other processor has none */
   put("cpu1/cpufreq", "cpuinfo_max_freq", "2400000\n");
-  check_capacities(NULL, 768, 1024);
+  check_capacities(NULL, HP_CAPACITY_OF_SYSTEM, 768, 1024);
   put("cpu0", "cpu_capacity", "1024\n");
-  check_capacities(NULL, 768, 1024);
+  check_capacities(NULL, HP_CAPACITY_OF_SYSTEM, 768, 1024);
   put("cpu1", "cpu_capacity", "446\n");
-  check_capacities(NULL, 1024, 446);
-  check_capacities("1,2", 512, 1024);
-  check_capacities("1", 1024, 446);
+  check_capacities(NULL, HP_CAPACITY_OF_SYSTEM, 1024, 446);
+  check_capacities("1,2", HP_CAPACITY_LISTED, 512, 1024);
+  check_capacities("1", HP_CAPACITY_OF_SYSTEM, 1024, 446);
   remove_root();
 }
 
@@ -183,6 +184,29 @@ static void check_shares(random_state *random) {
   buffer_free(&text);
 }
 
+/*** threads that save time ***/
+
+static unsigned saving(const hp_processors *processors, unsigned threads, unsigned microseconds) {
+  return hp_threads_that_save(processors, threads, microseconds * UINT64_C(1000));
+}
+
+static void check_threads(void) {
+  static const hp_processors equal = {.count = 2, .capacity = {1024, 1024}},
+                             slow = {.count = 2, .capacity = {1024, 512}};
+  static const hp_processors kinds = {.count = 4, .capacity = {1024, 1024, 256, 256}};
+  CHECK_EQ(saving(&equal, 2, 1), 2);
+  CHECK_EQ(saving(&equal, 1, 1), 1);
+  /* A third of the time is saved. */
+  CHECK_EQ(saving(&slow, 2, 299), 1);
+  CHECK_EQ(saving(&slow, 2, 301), 2);
+  CHECK_EQ(saving(&slow, 4, 1), 3); /* the third thread runs on the fast processor */
+  /* Both slow ones save a tenth: 1/2 - 2/5. Alone, one of them saves 1/2 - 4/9. */
+  CHECK_EQ(saving(&kinds, 4, 999), 2);
+  CHECK_EQ(saving(&kinds, 4, 1001), 4);
+  CHECK_EQ(saving(&kinds, 3, 1001), 2);
+  CHECK_EQ(saving(&kinds, 3, 1801), 3);
+}
+
 /*** parses ***/
 
 static const char *const units[] = {"<p>text</p>", "<div><b>x</b></div>", "<table><td>y</table>",
@@ -195,10 +219,11 @@ static void check_parses(random_state *random) {
   if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&sequential) && !hpar_document_create(&parallel)))
     return;
   buffer text = {0}, expected = {0}, got = {0};
-  for (int i = 0; i < 2; i++) {
+  enum { TEXTS = 12 }; /* from the fifth on, threads have measured speeds */
+  for (int i = 0; i < TEXTS; i++) {
     hpar_document_clear(parallel); /* a late thread reads the text until then */
     buffer_clear(&text);
-    while (text.length < TEXT_BYTES) buffer_text(&text, RANDOM_OF(random, units));
+    while (text.length < (i % 2 ? TEXT_BYTES : TEXT_BYTES / 4)) buffer_text(&text, RANDOM_OF(random, units));
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
     CHECK_EQ(hpar_parse(parser, &options, text.bytes, text.length, sequential, NULL), HPAR_OK);
     buffer_clear(&expected);
@@ -231,6 +256,7 @@ int main(void) {
   CHECK_EQ(taken(1, 1024), 0);
   CHECK_EQ(taken(1024, 1), 100);
   check_choice();
+  check_threads();
   for (int i = 0; i < 20; i++) check_shares(&random);
   if (compare_possible()) check_parses(&random);
   return check_report();

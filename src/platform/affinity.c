@@ -32,7 +32,9 @@ static int compare_candidates(const void *a, const void *b) {
 static bool find_capacities(unsigned count) {
   static uint16_t number[CPU_SETSIZE], capacity[CPU_SETSIZE];
   for (unsigned i = 0; i < count; i++) number[i] = (uint16_t)candidates[i].number;
-  if (!hp_read_capacities(SYSFS, getenv("HPAR_CPU_CAPACITY"), number, count, capacity)) return false;
+  hp_capacity_source source = hp_read_capacities(SYSFS, getenv("HPAR_CPU_CAPACITY"), number, count, capacity);
+  if (source == HP_CAPACITY_UNKNOWN) return false;
+  processors.is_listed = source == HP_CAPACITY_LISTED;
   for (unsigned i = 0; i < count; i++) candidates[i].slowness = HP_FULL_CAPACITY - capacity[i];
   return true;
 }

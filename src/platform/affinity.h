@@ -23,6 +23,7 @@ typedef struct hp_processors {
   unsigned count;  /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
   uint16_t capacity[HPAR_MAX_THREADS]; /* of each one; HP_FULL_CAPACITY if it is unknown */
+  bool is_listed;                      /* HPAR_CPU_CAPACITY has the capacities */
 } hp_processors;
 
 /* Returns the processors that the process was allowed to use at the first call. NULL: the system

@@ -38,12 +38,12 @@ static uint64_t file_value(const char *sysfs, unsigned processor, const char *na
   return value;
 }
 
-bool hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *processor, unsigned count,
-                        uint16_t *capacity) {
+hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *processor, unsigned count,
+                                      uint16_t *capacity) {
   static const char *const files[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
   enum { FILES = sizeof files / sizeof *files };
   uint64_t value[CPU_SETSIZE];
-  if (count > CPU_SETSIZE) return false;
+  if (count > CPU_SETSIZE) return HP_CAPACITY_UNKNOWN;
   for (unsigned source = listed ? 0 : 1; source <= FILES; source++) {
     unsigned known = 0;
     for (; known < count; known++) {
@@ -53,7 +53,7 @@ bool hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *p
     }
     if (known < count) continue;
     hp_scale_capacities(value, count, capacity);
-    return true;
+    return source ? HP_CAPACITY_OF_SYSTEM : HP_CAPACITY_LISTED;
   }
-  return false;
+  return HP_CAPACITY_UNKNOWN;
 }

@@ -124,7 +124,7 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
                                                            : hp_config_threads(config);
   if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
   if (!hp_team_threads(&session->team, executor->wait, threads)) return HPAR_ERROR_MEMORY;
-  hp_pool_wake(session->team.pool, threads);
+  if (!session->team.job.is_alone) hp_pool_wake(session->team.pool, threads);
 #else
   (void)session, (void)config;
 #endif

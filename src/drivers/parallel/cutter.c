@@ -85,10 +85,7 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
   }
 }
 
-/* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
- * parses each chunk by itself, before the merge. A merge tree needs all chunks at its start. A
- * strategy with its own `parse` ends at the limit of its chunk. */
-static bool may_join_chunks(const hp_job *job) {
+bool hp_may_join_chunks(const hp_job *job) {
   const hp_parallel_config *config = &job->config;
   return !config->cuts && !config->chunk_size && !config->chunks && !job->config.merges_as_tree && !job->pipelined &&
          !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 &&
@@ -136,14 +133,14 @@ static void divide_evenly(hp_job *job) {
 }
 
 void hp_cut_text(hp_job *job) {
-  job->queue->by_range = may_join_chunks(job);
+  job->queue->by_range = hp_may_join_chunks(job);
   if (job->queue->by_range && !job->cutter.oracle) {
     divide_evenly(job);
     return;
   }
   if (job->config.cuts)
     cut_by_options(job);
-  else
+  else if (!job->is_alone)
     cut_by_policy(job);
   publish_chunk(job, job->request.length);
 }

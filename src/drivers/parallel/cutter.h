@@ -27,6 +27,10 @@ void hp_cutter_close(hp_cutter *cutter);
 /* Returns whether the cut policy is "exact". */
 bool hp_cuts_exactly(const struct hp_job *job);
 
+/* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
+ * parses each chunk by itself, before the merge. A merge tree needs all chunks at its start. A
+ * strategy with its own `parse` ends at the limit of its chunk. */
+bool hp_may_join_chunks(const struct hp_job *job);
 /* Cuts the whole text. Sets queue.by_range. Unwinds through the merger's engine, as the next
  * function. */
 void hp_cut_text(struct hp_job *job);

@@ -1,8 +1,35 @@
 #include "drivers/parallel/speed.h"
 
-#include "platform/affinity.h"
-
 enum { MIN_WORK = 64 << 10, MIN_JOBS = 4, MEMORY = 8, UNIT_NS = 1024, MIN_SPEED = 32 };
+/* A processor with a quota pauses for 60 us of 100 us in experiments/asymmetry. */
+enum { MIN_SAVED_NS = 100000 };
+
+unsigned hp_threads_that_save(const hp_processors *processors, unsigned threads, uint64_t alone_ns) {
+  const uint16_t *capacity = processors->capacity;
+  unsigned count = processors->count;
+  while (threads > 1) {
+    uint64_t slowest = capacity[(threads - 1) % count], slow = 0, others = 0;
+    unsigned first = threads;
+    while (first > 0 && capacity[(first - 1) % count] == slowest) first--;
+    for (unsigned t = 0; t < threads; t++) *(t < first ? &others : &slow) += capacity[t % count];
+    if (!first || slowest == HP_FULL_CAPACITY) break;
+    if (alone_ns * HP_FULL_CAPACITY / others * slow / (others + slow) >= MIN_SAVED_NS) break;
+    threads = first;
+  }
+  return threads;
+}
+
+unsigned hp_speed_threads(hp_job *job, unsigned threads) {
+  const hp_work_ranges *ranges = &job->queue->ranges;
+  const hp_processors *found = job->config.executor.bind ? hp_allowed_processors() : NULL;
+  if (!found || !found->is_listed || !job->request.length || !hp_may_join_chunks(job)) return threads;
+  if (!ranges->capacity || ranges->of_thread[0].jobs < MIN_JOBS || !ranges->of_thread[0].measured) return threads;
+  hp_work_estimate *work = &job->team->work;
+  hp_estimate_work(work, job->request.text, job->request.length);
+  job->is_estimated = true;
+  uint64_t alone_ns = hp_work_until(work, job->request.length) * UNIT_NS / ranges->of_thread[0].measured;
+  return hp_threads_that_save(found, threads, alone_ns);
+}
 
 /* Sets the speeds by the processors to which the threads are bound. */
 static void set_by_capacity(hp_work_ranges *ranges) {

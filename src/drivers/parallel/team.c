@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_tree.h"
+#include "drivers/parallel/speed.h"
 #include "platform/address_range.h"
 #include "platform/affinity.h"
 #include "speculation/start/frequency.h"
@@ -113,6 +114,9 @@ static unsigned choose_threads(hp_job *job) {
   if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
   unsigned useful = hp_useful_threads(&job->config, job->request.length);
   if (job->threads > useful) job->threads = useful;
+  unsigned saving = hp_speed_threads(job, job->threads);
+  job->is_alone = saving < job->threads && saving < 2;
+  job->threads = saving;
   unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (threads < 2) job->pipelined = false;

@@ -32,6 +32,7 @@ typedef struct hp_job {
   bool pipelined;          /* thread w + `threads` is the tokenizer of worker w */
   bool publishes_early;    /* workers end their chunks early: some thread was late recently */
   unsigned threads;        /* with the calling thread */
+  bool is_alone;           /* no other thread would save time: the text is one chunk */
   unsigned memory_parts;   /* of the document's range; 0: it is not divided */
   char padding_1[HP_CACHE_LINE];
 
