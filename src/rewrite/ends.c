@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "html/tree/gaps.h"
 #include "html/tree/listing.h"
 #include "rewrite/state.h"
 
@@ -126,7 +127,8 @@ static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
   if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_PLAINTEXT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
   if (r->at_end) return true;
-  if (b->depth + 1 < b->stack_capacity && b->stack[b->depth + 1].node == ref) return !hp_listed_at(b, b->depth + 1);
+  const uint32_t popped = hp_stack_popped(b, ref);
+  if (popped) return !hp_listed_at(b, popped);
   for (uint32_t i = b->formatting_count; i > 0; i--)
     if (b->formatting[i - 1].node == ref) return false;
   return true;

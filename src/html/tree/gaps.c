@@ -59,6 +59,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
     if (e->tag & HP_TAG_FORMATTING) node_at(b, e->node)->flags &= (uint16_t)~HP_FLAG_OPEN;
   }
   *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
+  if (b->depth + 1 < b->stack_capacity) stack[b->depth + 1].node = 0; /* see hp_stack_popped */
   b->higher[index].node = 0;
   b->gaps++;
   return taken;
