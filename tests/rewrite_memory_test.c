@@ -13,7 +13,7 @@
 enum {
   FIXED_BYTES = 4096,
   ELEMENT_BYTES = 64,
-  LISTED_BYTES = 136,
+  LISTED_BYTES = 112,
   ENTRY_BYTES = 80,
   ATTRIBUTES_BYTES = 144,
   EQUAL_ENTRIES = 3
@@ -106,6 +106,7 @@ static const struct {
               {"<ul>", "<li><ul>", 0, 0},
               {"<svg>", "<g>", 0, 0},
               {"", "<x-y>", 0, 0},
+              {"", "<x-#>", 0, 0},
               {"", "<div class=c><span>", 0, 0},
               {"", "<ul><li>", 0, 0},
               {"", "<div><x-y><section>", 0, 0},
@@ -169,9 +170,31 @@ static void check_long_tags(void) {
   buffer_free(&text);
 }
 
+/* The rewriter keeps the names of open elements only. */
+static void check_long_names(void) {
+  enum { NAME_BYTES = 3000, NAMES = 500 };
+  buffer text = {0};
+  hpar_rules *compiled = rules_of("x-none", false);
+  for (unsigned i = 0; i < NAMES; i++) {
+    buffer_format(&text, "<x-%u", i);
+    for (int byte = 0; byte < NAME_BYTES; byte++) buffer_byte(&text, 'y');
+    buffer_text(&text, "><br></x>");
+    if (i % 2) buffer_text(&text, "<table><td></table></div>");
+    buffer_text(&text, "<p></p>");
+    buffer_format(&text, "</x-%u", i);
+    for (int byte = 0; byte < NAME_BYTES; byte++) buffer_byte(&text, 'y');
+    buffer_byte(&text, '>');
+  }
+  hpar_rewrite_stats stats = rewrite(compiled, &text, 4096);
+  check_bound("long names", "x-none", &stats, FIXED_BYTES + ELEMENT_BYTES * stats.depth + 6 * NAME_BYTES);
+  hpar_rules_destroy(compiled);
+  buffer_free(&text);
+}
+
 int main(void) {
   check_pages();
   check_open_elements();
   check_long_tags();
+  check_long_names();
   return check_report();
 }

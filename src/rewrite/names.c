@@ -4,17 +4,27 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-enum { MIN_LIMIT = 64, MIN_CHAINS = 8 };
+enum {
+  MIN_LIMIT = 64,
+  MIN_BYTE_LIMIT = 512,
+  DEPTH_SHARE = 16,
+  MIN_CHAINS = 4,
+  NAMES_A_CHAIN = 2,
+  LONG_NAME = 255,
+  MAX_HEAD = 5,
+  MAX_PLACE = INT32_MAX
+};
 
 void hp_names_open(hp_names *n, const hp_atoms *fixed, hp_unwind *unwind) {
   hp_names_close(n);
   n->fixed = fixed;
   n->unwind = unwind;
   n->limit = MIN_LIMIT;
+  n->byte_limit = MIN_BYTE_LIMIT;
 }
 
 void hp_names_close(hp_names *n) {
-  for (uint32_t i = 0; i < n->count; i++) hp_free(n->own[i].bytes);
+  hp_free(n->bytes);
   hp_free(n->own);
   hp_free(n->chains);
   *n = (hp_names){0};
@@ -22,98 +32,146 @@ void hp_names_close(hp_names *n) {
 
 static uint32_t first_own(const hp_names *n) { return HP_KNOWN_ATOMS + n->fixed->count; }
 
-static uint32_t *chain_of(const hp_names *n, const char *bytes, size_t length) {
+/*** bytes ***/
+
+/* Returns the number of bytes of the name and its length. */
+static size_t stored_bytes(size_t length) { return length + (length < LONG_NAME ? 1 : MAX_HEAD); }
+
+static hp_name name_at(const hp_names *n, uint32_t place) {
+  const char *at = n->bytes + place;
+  uint32_t length = (unsigned char)*at;
+  if (length < LONG_NAME) return (hp_name){at + 1, length};
+  memcpy(&length, at + 1, sizeof length);
+  return (hp_name){at + MAX_HEAD, length};
+}
+
+/* Writes a name at the end of the bytes, which have space for it. Returns its place. */
+static uint32_t write_name(char *bytes, uint32_t *count, hp_name name) {
+  uint32_t place = *count;
+  char *to = bytes + place;
+  *to++ = (char)(name.length < LONG_NAME ? name.length : LONG_NAME);
+  if (name.length >= LONG_NAME) {
+    memcpy(to, &name.length, sizeof name.length);
+    to += sizeof name.length;
+  }
+  memcpy(to, name.bytes, name.length);
+  *count += (uint32_t)stored_bytes(name.length);
+  return place;
+}
+
+static uint32_t store(hp_names *n, hp_name name) {
+  size_t need = n->byte_count + stored_bytes(name.length) + !n->byte_count;
+  if (need > MAX_PLACE) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
+  hp_grow_tight(&n->bytes, &n->byte_capacity, need, n->unwind);
+  if (!n->byte_count) n->bytes[n->byte_count++] = 0;
+  return write_name(n->bytes, &n->byte_count, name);
+}
+
+/* Moves the names in use, of `bytes` bytes, to an array of their size. Keeps the old array if
+ * memory is short. */
+static void move_names(hp_names *n, size_t bytes) {
+  char *moved = hp_allocate(bytes + 1);
+  uint32_t count = 1;
+  if (!moved) return;
+  *moved = 0;
+  for (uint32_t i = 0; i < n->count; i++)
+    if (n->own[i].place) n->own[i].place = write_name(moved, &count, name_at(n, n->own[i].place)) & MAX_PLACE;
+  hp_free(n->bytes);
+  n->bytes = moved;
+  n->byte_count = n->byte_capacity = count;
+}
+
+/*** chains ***/
+
+static uint32_t *chain_of(const hp_names *n, hp_name name) {
   uint64_t hash = 0;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-  return &n->chains[hp_hash_mix(hash) & (n->chain_count - 1)];
+  for (uint32_t i = 0; i < name.length; i++) hash = (hash ^ (unsigned char)name.bytes[i]) * UINT64_C(0x100000001b3);
+  return &n->chains[(uint64_t)(uint32_t)hp_hash_mix(hash) * n->chain_count >> 32];
 }
 
-static hp_atom find_own(const hp_names *n, const char *bytes, size_t length) {
+static hp_atom find_own(const hp_names *n, hp_name name) {
   if (!n->used) return HP_NO_ATOM;
-  for (uint32_t i = *chain_of(n, bytes, length); i; i = n->own[i - 1].next)
-    if (n->own[i - 1].length == length && !memcmp(n->own[i - 1].bytes, bytes, length)) return first_own(n) + i - 1;
+  for (uint32_t i = *chain_of(n, name); i; i = n->own[i - 1].next) {
+    hp_name own = name_at(n, n->own[i - 1].place);
+    if (own.length == name.length && !memcmp(own.bytes, name.bytes, name.length)) return first_own(n) + i - 1;
+  }
   return HP_NO_ATOM;
-}
-
-hp_atom hp_names_find(const hp_names *n, const char *bytes, size_t length) {
-  hp_atom atom = hp_known_atom(bytes, length, hp_name_key_of(bytes, length));
-  if (!atom && n->fixed->count) atom = hp_atoms_find(n->fixed, bytes, length);
-  return atom ? atom : find_own(n, bytes, length);
 }
 
 static void enter(hp_names *n, uint32_t index) {
   hp_own_name *own = &n->own[index - 1];
-  uint32_t *chain = chain_of(n, own->bytes, own->length);
+  uint32_t *chain = chain_of(n, name_at(n, own->place));
   own->next = *chain;
   *chain = index;
 }
 
-/* Doubles the number of chains. */
-static void grow_chains(hp_names *n) {
-  uint32_t count = n->chain_count ? 2 * n->chain_count : MIN_CHAINS;
-  hp_grow_tight(&n->chains, &n->chain_capacity, count, n->unwind);
-  n->chain_count = count;
-  memset(n->chains, 0, n->chain_count * sizeof *n->chains);
+static void fill_chains(hp_names *n) {
+  if (n->chain_count) memset(n->chains, 0, n->chain_count * sizeof *n->chains);
   for (uint32_t i = 0; i < n->count; i++)
-    if (n->own[i].bytes) enter(n, i + 1);
+    if (n->own[i].place) enter(n, i + 1);
+}
+
+/* Makes a quarter more chains. */
+static void grow_chains(hp_names *n) {
+  uint32_t count = n->chain_count + n->chain_count / 4 + MIN_CHAINS;
+  uint32_t *chains = hp_allocate(count * sizeof *chains);
+  if (!chains) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
+  hp_free(n->chains);
+  n->chains = chains;
+  n->chain_count = n->chain_capacity = count;
+  fill_chains(n);
+}
+
+/*** names ***/
+
+hp_atom hp_names_find(const hp_names *n, const char *bytes, size_t length) {
+  hp_atom atom = hp_known_atom(bytes, length, hp_name_key_of(bytes, length));
+  if (!atom && n->fixed->count) atom = hp_atoms_find(n->fixed, bytes, length);
+  return atom ? atom : find_own(n, (hp_name){bytes, (uint32_t)length});
 }
 
 hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
   hp_atom atom = hp_names_find(n, bytes, length);
   if (atom) return atom;
-  if (n->used >= n->chain_count) grow_chains(n);
-  char *copy = hp_allocate(length);
-  if (!copy) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
-  memcpy(copy, bytes, length);
+  if (n->used >= NAMES_A_CHAIN * n->chain_count) grow_chains(n);
   uint32_t index = n->free;
-  if (index) {
+  if (!index) hp_grow_tight(&n->own, &n->capacity, (size_t)n->count + 1, n->unwind);
+  uint32_t place = store(n, (hp_name){bytes, (uint32_t)length});
+  if (index)
     n->free = n->own[index - 1].next;
-  } else {
-    if (n->count == n->capacity) {
-      uint32_t capacity = n->capacity + n->capacity / 2 + 2;
-      hp_own_name *moved = hp_reallocate(n->own, capacity * sizeof *moved);
-      if (!moved) {
-        hp_free(copy);
-        hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
-      }
-      n->own = moved;
-      n->capacity = capacity;
-    }
+  else
     index = ++n->count;
-  }
-  n->own[index - 1] = (hp_own_name){copy, (uint32_t)length, 0, false};
+  n->own[index - 1] = (hp_own_name){.place = place & MAX_PLACE};
   enter(n, index);
   n->used++;
-  n->bytes += length;
   return first_own(n) + index - 1;
 }
 
 hp_name hp_names_of(const hp_names *n, hp_atom atom) {
   if (atom < first_own(n)) return hp_atom_name(n->fixed, atom);
-  const hp_own_name *own = &n->own[atom - first_own(n)];
-  return (hp_name){own->bytes, own->length};
+  return name_at(n, n->own[atom - first_own(n)].place);
 }
 
 void hp_names_mark(hp_names *n, hp_atom atom) {
   if (atom >= first_own(n)) n->own[atom - first_own(n)].is_used = true;
 }
 
-void hp_names_sweep(hp_names *n) {
-  if (n->chain_count) memset(n->chains, 0, n->chain_count * sizeof *n->chains);
+void hp_names_sweep(hp_names *n, uint32_t depth) {
+  size_t bytes = 0;
   n->used = n->free = 0;
-  n->bytes = 0;
   for (uint32_t i = 0; i < n->count; i++) {
     hp_own_name *own = &n->own[i];
-    if (!own->is_used) {
-      hp_free(own->bytes);
+    if (own->is_used) {
+      own->is_used = false;
+      n->used++;
+      bytes += stored_bytes(name_at(n, own->place).length);
+    } else {
       *own = (hp_own_name){.next = n->free};
       n->free = i + 1;
-      continue;
     }
-    own->is_used = false;
-    enter(n, i + 1);
-    n->used++;
-    n->bytes += own->length;
   }
-  n->limit = 2 * n->used + MIN_LIMIT;
+  if (n->byte_count - n->byte_count / 8 > bytes) move_names(n, bytes);
+  fill_chains(n);
+  n->limit = n->used + n->used / 8 + depth / DEPTH_SHARE + MIN_LIMIT;
+  n->byte_limit = n->byte_count + n->byte_count / 8 + depth / DEPTH_SHARE + MIN_BYTE_LIMIT;
 }

@@ -287,7 +287,7 @@ static void sweep_names(hpar_rewriter *r) {
   for (uint32_t i = 1; i <= b->depth; i++) hp_names_mark(&r->names, b->stack[i].name);
   for (uint32_t i = 1; i < r->matching.counter_count; i++)
     hp_names_mark(&r->names, (hp_atom)r->matching.counters[i].type);
-  hp_names_sweep(&r->names);
+  hp_names_sweep(&r->names, b->depth);
 }
 
 static void update_content(hpar_rewriter *r) {

@@ -34,8 +34,8 @@ static inline uint32_t li_barrier(hp_builder *b) {
   return !index || b->stack[index].tag & HP_TAG_LI_BARRIER ? index : hp_find_li_barrier(b, b->depth);
 }
 
-/* Returns the index of an element that was popped just now, or 0 if it left the middle of the stack.
- */
+/* Returns the index of an element that was popped just now, or 0 if it was in the middle of the
+ * stack. */
 static inline uint32_t hp_stack_popped(const hp_builder *b, hp_ref node) {
   uint32_t index = b->depth + 1;
   return index < b->stack_capacity && b->stack[index].node == node ? index : 0;
