@@ -16,10 +16,9 @@ typedef struct hp_map_page {
   uint64_t elements, attributes, depth, text_bytes;
 } hp_map_page;
 
-/* The counts of a name with a fixed atom, until the unit ends. */
+/* A name with a fixed atom. The table is small, so that it stays in the first cache. */
 typedef struct hp_map_element {
-  uint64_t count, pages;
-  uint64_t last_page; /* the number of the last page that has the name */
+  uint32_t count; /* on the current page */
   /* of the HTML element: the attributes with URLs, if the profile counts them, and
    * HP_MAP_OMITTED */
   uint16_t traits;
@@ -27,16 +26,17 @@ typedef struct hp_map_element {
 
 enum { HP_MAP_OMITTED = 1 << 15 }; /* the text of the element is not counted */
 
-typedef struct hp_map_attribute {
-  uint64_t count;
-  uint16_t link; /* the bit of an attribute with URLs */
-} hp_map_attribute;
+/* The counts of a name with a fixed atom, until the unit ends. */
+typedef struct hp_map_element_sum {
+  uint64_t count, pages;
+} hp_map_element_sum;
 
 /* A name without a fixed atom. */
 typedef struct hp_map_name {
   uint32_t count;         /* on the current page */
   uint32_t entry, paging; /* the entries of the tally with this name */
   uint32_t version;       /* of the tally's tables when they had these entries */
+  uint16_t link;          /* the bit of an attribute with URLs, if `count` is not 0 */
 } hp_map_name;
 
 /* The names without fixed atoms, by atom. Documents of one parser keep atoms, so most names have an
@@ -125,7 +125,10 @@ struct hp_map {
   hp_http_memory memory;
   uint64_t page; /* the number of pages so far */
   hp_map_element elements[HP_KNOWN_ATOMS];
-  hp_map_attribute attributes[HP_KNOWN_ATOMS];
+  uint16_t used[HP_KNOWN_ATOMS]; /* the atoms of the elements of the current page */
+  size_t used_count;
+  hp_map_element_sum element_sums[HP_KNOWN_ATOMS];
+  uint64_t attributes[HP_KNOWN_ATOMS]; /* their counts until the unit ends */
   hp_map_names other_elements, other_attributes;
   uint64_t sums[HP_MAP_SUMS];
   hp_map_last lasts[HP_MAP_LASTS];
@@ -148,10 +151,23 @@ bool hp_map_tree(hp_map *map, hp_map_page *page);
 /* Adds the names with fixed atoms to the tally. */
 bool hp_map_finish_names(hp_map *map);
 
-/* The links of one page: hp_map_begin_links, hp_map_link for each attribute with URLs, and
- * hp_map_end_links. `bit` is that of hp_link_bit. */
+/* Returns the counts of a name without a fixed atom that the page has not had yet, or NULL. */
+hp_map_name *hp_map_first_name(hp_map *map, hp_map_names *names, hp_atom atom);
+
+/* Counts a name without a fixed atom. Returns its counts, or NULL if no memory is left. */
+static inline hp_map_name *hp_map_count_name(hp_map *m, hp_map_names *names, hp_atom atom) {
+  size_t index = atom - HP_KNOWN_ATOMS;
+  hp_map_name *name = index < names->capacity ? &names->names[index] : NULL;
+  if (__builtin_expect(!name || !name->count, 0)) name = hp_map_first_name(m, names, atom);
+  if (name) name->count++;
+  return name;
+}
+
+/* The links of one page: hp_map_begin_links, hp_map_attributes for each element, and
+ * hp_map_end_links. */
 bool hp_map_begin_links(hp_map *map, const hp_map_page *page);
-bool hp_map_link(hp_map *map, const hp_node *element, const hp_attribute *attribute, uint16_t bit);
+/* Counts the attributes of an element from `item` on. Those with a bit in `links` have URLs. */
+bool hp_map_attributes(hp_map *map, const hp_node *element, const hp_attribute *item, uint16_t links);
 bool hp_map_end_links(hp_map *map);
 /* Adds the hosts and the attributes to the tally. */
 bool hp_map_finish_links(hp_map *map);

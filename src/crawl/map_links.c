@@ -167,18 +167,54 @@ static inline bool count_link(hp_map *m, hpar_string value) {
   return resolve_link(m, value);
 }
 
-/*** pages ***/
+/* Counts a link with character references that the parser has not decoded. A query has no effect on
+ * the scheme, the host and the validity of a URL, so only references before it need decoding. */
+static bool count_deferred(hp_map *m, const hp_attributes *block, const hp_attribute *item) {
+  const char *reference = memchr(item->value, '&', item->length);
+  size_t before = reference ? (size_t)(reference - item->value) : item->length;
+  const char *query = memchr(item->value, '?', before);
+  if (query) return count_link(m, (hpar_string){item->value, (size_t)(query + 1 - item->value)});
+  return count_link(m, hp_attribute_value(m->document, block, item));
+}
 
-bool hp_map_link(hp_map *m, const hp_node *element, const hp_attribute *attribute, uint16_t bit) {
-  const hp_attributes *block = hp_at(m->document->range.base, element->attributes);
-  hpar_string value = hp_attribute_value(m->document, block, attribute);
-  if (!(bit & (HP_LINK_CANDIDATES | HP_LINK_PING)))
-    return count_kind(m, element->name, attribute->name, bit) && count_link(m, value);
+/*** attributes ***/
+
+static __attribute__((noinline)) bool count_list(hp_map *m, const hp_node *element, const hp_attributes *block,
+                                                 const hp_attribute *item, uint16_t bit) {
+  hpar_string value = hp_attribute_value(m->document, block, item);
   const char *at = value.length ? value.bytes : "", *end = at + value.length;
   while (hp_next_link(bit, &at, end, &value))
-    if (!count_kind(m, element->name, attribute->name, bit) || !count_link(m, value)) return false;
+    if (!count_kind(m, element->name, item->name, bit) || !count_link(m, value)) return false;
   return true;
 }
+
+static inline bool count_value(hp_map *m, const hp_node *element, const hp_attributes *block, const hp_attribute *item,
+                               uint16_t bit) {
+  if (__builtin_expect(bit & (HP_LINK_CANDIDATES | HP_LINK_PING), 0)) return count_list(m, element, block, item, bit);
+  if (!count_kind(m, element->name, item->name, bit)) return false;
+  if (__builtin_expect(hp_is_deferred(block, (uint32_t)(item - block->items)), 0))
+    return count_deferred(m, block, item);
+  return count_link(m, (hpar_string){item->value, item->length});
+}
+
+bool hp_map_attributes(hp_map *m, const hp_node *element, const hp_attribute *item, uint16_t links) {
+  const hp_attributes *block = hp_at(m->document->range.base, element->attributes);
+  for (const hp_attribute *end = block->items + block->count; item < end; item++) {
+    uint16_t bit;
+    if (__builtin_expect(item->name < HP_KNOWN_ATOMS, 1)) {
+      m->attributes[item->name]++;
+      bit = hp_link_bits[item->name];
+    } else {
+      const hp_map_name *name = hp_map_count_name(m, &m->other_attributes, item->name);
+      if (!name) return false;
+      bit = name->link;
+    }
+    if (links & bit && !count_value(m, element, block, item, bit)) return false;
+  }
+  return true;
+}
+
+/*** pages ***/
 
 static bool copy_url(hp_map *m, hpar_string url) {
   if (url.length >= m->url_capacity) {

@@ -24,25 +24,44 @@ static bool grow(hp_map_names *names, size_t wanted) {
   return true;
 }
 
-/* Counts a name without a fixed atom. */
-static __attribute__((noinline)) bool count_other(hp_map *m, hp_map_names *names, hp_atom atom) {
-  const hp_atoms *atoms = &m->document->atoms;
-  size_t index = atom - HP_KNOWN_ATOMS;
-  if (names->generation != atoms->generation) {
-    if (names->capacity) memset(names->names, 0, names->capacity * sizeof *names->names);
-    names->generation = atoms->generation;
-  }
-  if (index >= names->capacity && !grow(names, atoms->count)) return false;
-  if (!names->names[index].count++) names->used[names->used_count++] = (uint32_t)index;
-  return true;
+/* Prepares the names for a page. A new generation of atoms gives the indices to other names. */
+static void open_page(const hp_map *m, hp_map_names *names) {
+  uint64_t generation = m->document->atoms.generation;
+  if (names->generation == generation) return;
+  if (names->capacity) memset(names->names, 0, names->capacity * sizeof *names->names);
+  names->generation = generation;
 }
 
-static inline void count_known(hp_map_element *e, uint64_t page) {
-  e->count++;
-  if (__builtin_expect(e->last_page != page, 0)) {
-    e->last_page = page;
-    e->pages++;
+hp_map_name *hp_map_first_name(hp_map *m, hp_map_names *names, hp_atom atom) {
+  const hp_atoms *atoms = &m->document->atoms;
+  size_t index = atom - HP_KNOWN_ATOMS;
+  if (index >= names->capacity && !grow(names, atoms->count)) return NULL;
+  hp_map_name *name = &names->names[index];
+  names->used[names->used_count++] = (uint32_t)index;
+  if (names == &m->other_attributes) name->link = hp_link_bit_of_name(hp_atom_name(atoms, atom));
+  return name;
+}
+
+/* Counts a name with a fixed atom. Returns its traits. */
+static inline uint16_t count_known(hp_map *m, hp_atom name) {
+  hp_map_element *e = &m->elements[name];
+  if (__builtin_expect(!e->count++, 0)) m->used[m->used_count++] = (uint16_t)name;
+  return e->traits;
+}
+
+/* Adds the names of a page with fixed atoms to the sums. Returns their number of elements. */
+static uint64_t add_known(hp_map *m) {
+  uint64_t elements = 0;
+  for (size_t i = 0; i < m->used_count; i++) {
+    hp_map_element *e = &m->elements[m->used[i]];
+    hp_map_element_sum *sum = &m->element_sums[m->used[i]];
+    sum->count += e->count;
+    sum->pages++;
+    elements += e->count;
+    e->count = 0;
   }
+  m->used_count = 0;
+  return elements;
 }
 
 static int descending(const void *a, const void *b) {
@@ -79,10 +98,24 @@ static bool add_name(const hp_map *m, uint32_t index, hp_map_name *n, uint32_t c
   return true;
 }
 
+static uint64_t sum_of(const hp_map_names *names) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < names->used_count; i++) sum += names->names[names->used[i]].count;
+  return sum;
+}
+
+/* Drops the names of a page without fixed atoms. */
+static bool drop_others(hp_map_names *names) {
+  for (size_t i = 0; i < names->used_count; i++) names->names[names->used[i]].count = 0;
+  names->used_count = 0;
+  return true;
+}
+
 /* Adds the names of a page without fixed atoms to the tally. The order of the names has no effect:
  * the tally reduces its keys after all of them. */
 static bool add_others(hp_map *m, hp_map_names *names, hp_family family, hp_family pages) {
   if (!names->used_count) return true;
+  if (!(m->options.profiles & HP_PROFILE_ELEMENTS)) return drop_others(names);
   uint32_t less;
   bool fine = find_excess(names, &less), paging = pages != HP_FAMILIES;
   hp_tally_table *tables = m->tally->tables;
@@ -101,11 +134,9 @@ static bool add_others(hp_map *m, hp_map_names *names, hp_family family, hp_fami
 
 void hp_map_open_names(hp_map *m) {
   bool links = m->options.profiles & HP_PROFILE_LINKS;
-  for (hp_atom atom = 0; atom < HP_KNOWN_ATOMS; atom++) {
+  for (hp_atom atom = 0; atom < HP_KNOWN_ATOMS; atom++)
     m->elements[atom].traits = (uint16_t)((links ? hp_link_attributes[atom] : 0) |
                                           (hp_text_classes[atom] == HP_TEXT_OMITTED ? HP_MAP_OMITTED : 0));
-    m->attributes[atom].link = hp_link_bits[atom];
-  }
 }
 
 bool hp_map_finish_names(hp_map *m) {
@@ -113,13 +144,14 @@ bool hp_map_finish_names(hp_map *m) {
   hp_tally_table *tables = m->tally->tables;
   for (hp_atom atom = 0; names && atom < HP_KNOWN_ATOMS; atom++) {
     const hp_known_name *name = &hp_known_names[atom];
-    hp_map_element *e = &m->elements[atom];
-    hp_map_attribute *a = &m->attributes[atom];
+    hp_map_element_sum *e = &m->element_sums[atom];
+    uint64_t *attributes = &m->attributes[atom];
     if (e->count && (!hp_tally_table_add(&tables[HP_ELEMENTS], name->bytes, name->length, e->count) ||
                      !hp_tally_table_add(&tables[HP_ELEMENT_PAGES], name->bytes, name->length, e->pages)))
       return false;
-    if (a->count && !hp_tally_table_add(&tables[HP_ATTRIBUTES], name->bytes, name->length, a->count)) return false;
-    e->count = e->pages = a->count = 0;
+    if (*attributes && !hp_tally_table_add(&tables[HP_ATTRIBUTES], name->bytes, name->length, *attributes))
+      return false;
+    e->count = e->pages = *attributes = 0;
   }
   return hp_tally_settle(m->tally, HP_ELEMENTS) && hp_tally_settle(m->tally, HP_ELEMENT_PAGES) &&
          hp_tally_settle(m->tally, HP_ATTRIBUTES);
@@ -132,60 +164,40 @@ static __attribute__((noinline)) bool count_special(hp_map *m, const hp_node *el
   bool known = element->name < HP_KNOWN_ATOMS;
   *traits = m->options.profiles & HP_PROFILE_LINKS ? hp_wanted_links(element) : 0;
   if (hp_text_class(element) == HP_TEXT_OMITTED) *traits |= HP_MAP_OMITTED;
-  if (known) count_known(&m->elements[element->name], m->page);
-  return known || !(m->options.profiles & HP_PROFILE_ELEMENTS) || count_other(m, &m->other_elements, element->name);
-}
-
-/* Counts the attributes of an element that may have links, or names without fixed atoms. */
-static __attribute__((noinline)) bool take_attributes(hp_map *m, const hp_node *element, const hp_attribute *item,
-                                                      const hp_attribute *end, uint16_t links) {
-  for (; item < end; item++) {
-    uint16_t bit;
-    if (item->name < HP_KNOWN_ATOMS) {
-      hp_map_attribute *a = &m->attributes[item->name];
-      a->count++;
-      bit = a->link;
-    } else {
-      if (m->options.profiles & HP_PROFILE_ELEMENTS && !count_other(m, &m->other_attributes, item->name)) return false;
-      bit = links ? hp_link_bit_of_name(hp_atom_name(&m->document->atoms, item->name)) : 0;
-    }
-    if (links & bit && !hp_map_link(m, element, item, bit)) return false;
-  }
-  return true;
+  if (known) count_known(m, element->name);
+  return known || hp_map_count_name(m, &m->other_elements, element->name);
 }
 
 static inline bool count_attributes(hp_map *m, const hp_node *element, const hp_attributes *block, uint16_t links) {
   const hp_attribute *item = block->items, *end = item + block->count;
-  if (links) return take_attributes(m, element, item, end, links);
+  if (links) return hp_map_attributes(m, element, item, links);
   for (; item < end; item++) {
-    if (__builtin_expect(item->name >= HP_KNOWN_ATOMS, 0)) return take_attributes(m, element, item, end, 0);
-    m->attributes[item->name].count++;
+    if (__builtin_expect(item->name >= HP_KNOWN_ATOMS, 0)) return hp_map_attributes(m, element, item, 0);
+    m->attributes[item->name]++;
   }
   return true;
 }
 
-/* Walks the tree without template contents. */
+enum { AHEAD = 512 }; /* bytes from a node to one that the walk reaches soon */
+
+/* Walks the tree without template contents. Counts all of the page except its elements. */
 static bool walk(hp_map *m, hp_map_page *page) {
   const char *memory = m->document->range.base;
   const hp_ref root = m->document->root;
-  const uint64_t number = m->page;
   hp_ref ref = hp_node_at(memory, root)->first;
   uint32_t depth = 1, greatest = 0, omitted = UINT32_MAX; /* the depth of an element without text */
-  uint64_t elements = 0, attributes = 0, text = 0, text_before = 0;
+  uint64_t attributes = 0, text = 0, text_before = 0;
   while (ref) {
     const hp_node *node = hp_node_at(memory, ref);
     if (node->kind == HPAR_NODE_TEXT) {
       text += node->text.length;
     } else if (node->kind == HPAR_NODE_ELEMENT) {
       uint16_t traits;
-      elements++;
-      if (__builtin_expect(node->name < HP_KNOWN_ATOMS && node->ns == HPAR_NAMESPACE_HTML, 1)) {
-        hp_map_element *e = &m->elements[node->name];
-        count_known(e, number);
-        traits = e->traits;
-      } else if (!count_special(m, node, &traits)) {
+      __builtin_prefetch((const char *)node + AHEAD); /* nodes are in memory as in the input */
+      if (__builtin_expect(node->name < HP_KNOWN_ATOMS && node->ns == HPAR_NAMESPACE_HTML, 1))
+        traits = count_known(m, node->name);
+      else if (!count_special(m, node, &traits))
         return false;
-      }
       if (node->attributes) {
         const hp_attributes *block = hp_at(memory, node->attributes);
         attributes += block->count;
@@ -214,7 +226,6 @@ static bool walk(hp_map *m, hp_map_page *page) {
     ref = node->next;
   }
 end:
-  page->elements = elements;
   page->attributes = attributes;
   page->depth = greatest;
   page->text_bytes = omitted == UINT32_MAX ? text : text_before;
@@ -224,8 +235,11 @@ end:
 bool hp_map_tree(hp_map *m, hp_map_page *page) {
   bool links = m->options.profiles & HP_PROFILE_LINKS;
   m->page++;
+  open_page(m, &m->other_elements);
+  open_page(m, &m->other_attributes);
   if (links && !hp_map_begin_links(m, page)) return false;
   bool fine = walk(m, page);
+  page->elements = add_known(m) + sum_of(&m->other_elements);
   if (links) fine = hp_map_end_links(m) && fine;
   return fine && add_others(m, &m->other_elements, HP_ELEMENTS, HP_ELEMENT_PAGES) &&
          add_others(m, &m->other_attributes, HP_ATTRIBUTES, HP_FAMILIES);
