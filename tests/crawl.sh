@@ -138,6 +138,45 @@ crawl limits.warc --out limits --limit depth=100,memory=256K
 check "limits" 'test $status = 0 && grep -q "\"pages\":2" limits/summary.json && grep -q "\"quarantined\":2" limits/summary.json &&
   grep -q "\"reason\":\"too-large\",\"url\":\"http://b/\"" limits/quarantine.jsonl && grep -q "\"reason\":\"depth\",\"url\":\"http://c/\"" limits/quarantine.jsonl'
 
+# A length that is too large: the reader goes back to the next record, and reports the file and the
+# offset. A length above the limit of memory needs the size of the file, which a stream lacks.
+{ record response http://a/1 small && record response http://a/2 small; } >first.warc
+cat first.warc >lengths.warc
+for length in $(($(wc -c <small) + 10)) $(($(wc -c <small) + 3000)) 99999999; do
+  record response "http://l/$length" small | sed "s/^Content-Length: .*/Content-Length: $length\r/" >>lengths.warc
+  cat first.warc >>lengths.warc
+done
+crawl lengths.warc --out lengths
+check "lengths that are too large" 'test $status = 0 && grep -q "\"pages\":8" lengths/summary.json && grep -q "\"length\":1" lengths/summary.json &&
+  grep -q "\"truncated\":2" lengths/summary.json && test $(grep -c "lengths.warc.*\"offset\":[1-9]" lengths/quarantine.jsonl) = 3'
+cat lengths.warc | "$hpar" crawl - --out lengths_stream >out 2>err
+status=$?
+sed -n '/^"counters"/,/^}/p' lengths/summary.json >counts
+sed -n '/^"counters"/,/^}/p' lengths_stream/summary.json >counts_stream
+check "the same in a stream" 'test $status = 0 && cmp -s counts counts_stream'
+crawl lengths.warc --out lengths_limit --limit memory=1M
+check "a length above the limit" 'test $status = 0 && grep -q "\"pages\":8" lengths_limit/summary.json'
+
+# WET: the texts of pages as records of type conversion, which the program counts and does not parse.
+wet() { sed 's/^WARC-Type: response/WARC-Type: conversion/; s/^Content-Type: application.http/Content-Type: text\/plain/'; }
+printf 'Plain text of a page.\n<p>no element\n' >text
+{ record warcinfo '' text && record response http://t/1 text && record response http://t/2 text; } | wet >plain.wet
+crawl plain.wet --out wet
+check "plain.wet" 'test $status = 0 && grep -q "\"records_conversion\":2" wet/summary.json && grep -q "\"records_warcinfo\":1" wet/summary.json &&
+  grep -q "\"record_bytes\":$((3 * $(wc -c <text)))," wet/summary.json && ! grep -q "\"pages\"" wet/summary.json && test ! -s wet/quarantine.jsonl'
+if test -e data/9.warc.gz; then
+  mkdir wets
+  for part in "warcinfo x" "conversion http://t/1" "conversion http://t/2"; do
+    record ${part% *} ${part#* } text | wet | gzip -c >>wets/packed.wet.gz
+  done
+  cp plain.wet wets
+  crawl wets --out wet_folder
+  check "a folder of WET files" 'test $status = 0 && grep -q "\"units_done\":2" wet_folder/summary.json && grep -q "\"records_conversion\":4" wet_folder/summary.json'
+  gzip -c <plain.wet >whole.wet.gz
+  crawl whole.wet.gz --out wet_whole
+  check "a WET file in one member" 'test $status = 0 && grep -q "\"records_conversion\":2" wet_whole/summary.json'
+fi
+
 # Memory. The test needs no sanitizer, which keeps freed memory.
 if command -v python3 >/dev/null && test -e "$kill"; then
   python3 "$source/crawl_memory.py" "$hpar" >out 2>err

@@ -113,8 +113,11 @@ static hp_unit_result read_file(run *r, int file) {
   const hp_unit *unit = job->unit;
   if (unit->first && lseek(file, (off_t)unit->first - 1, SEEK_SET) < 0) return fail(job, HP_UNIT_INPUT, "");
   if (!unit->is_stream) posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
-  hp_warc_options options = {
-      .max_block = job->options->memory, .format = unit->format, .first = unit->first, .last = unit->last};
+  hp_warc_options options = {.max_block = job->options->memory,
+                             .format = unit->format,
+                             .first = unit->first,
+                             .last = unit->last,
+                             .size = unit->is_stream ? 0 : unit->size};
   hp_warc_reader *reader = NULL;
   hpar_status status = hp_warc_create(&reader, &options, take_record, r);
   if (status) return HP_UNIT_MEMORY;

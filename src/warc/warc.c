@@ -1,12 +1,19 @@
 #include "warc/warc.h"
 
-#include "base/ascii.h"
 #include "base/memory.h"
+#include "warc/fields.h"
 #include "warc/octets.h"
 
 #include <string.h>
 
-enum { MAX_HEAD = 64 << 10, SIGNATURE = 5, KEPT_BLOCK = 4 << 20, FIRST_BLOCK = 1 << 20, SEPARATOR_BREAKS = 2 };
+enum {
+  MAX_HEAD = 64 << 10,
+  SIGNATURE = 5,
+  KEPT_BLOCK = 4 << 20,
+  FIRST_BLOCK = 1 << 20,
+  SEPARATOR_BREAKS = 2,
+  MAX_BREAKS = 8 /* bytes of line breaks that the reader keeps */
+};
 static const uint64_t usual_max_block = UINT64_C(1) << 30;
 static const char signature[] = "WARC/";
 
@@ -15,7 +22,8 @@ typedef enum reader_state {
   PREFIX,  /* the first bytes of a record */
   HEAD,
   BLOCK,
-  SEARCH /* for a line that begins with the signature */
+  SEARCH,      /* for a line that begins with the signature */
+  SEARCH_BLOCK /* for hp_warc_beginning, in a block that the file's end cuts */
 } reader_state;
 
 struct hp_warc_reader {
@@ -40,87 +48,18 @@ struct hp_warc_reader {
   hp_octets head, block;
   uint64_t content_length, block_read;
   bool too_large;
+  char line_breaks[MAX_BREAKS]; /* after the block */
+  uint32_t line_break_count;    /* also those beyond MAX_BREAKS */
+  /* The bytes that the reader reads again, from `again_from` on. */
+  hp_octets again;
+  size_t again_from;
+  uint64_t repeated; /* bytes of the member that it has read again */
 };
 
 const char *hp_warc_problem_name(hp_warc_problem problem) {
   static const char *const names[HP_WARC_PROBLEMS] = {"fine", "truncated", "length",     "too-large",
                                                       "head", "garbage",   "compression"};
   return problem < HP_WARC_PROBLEMS ? names[problem] : "unknown";
-}
-
-/*** heads ***/
-
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-static hpar_string trimmed(const char *from, const char *to) {
-  while (from < to && is_blank(*from)) from++;
-  while (to > from && is_blank(to[-1])) to--;
-  return (hpar_string){from, (size_t)(to - from)};
-}
-
-/* Returns the next field at or after *at, and moves *at after it. The name is empty at the end. */
-static hpar_string next_field(const char **at, const char *end, hpar_string *value) {
-  while (*at < end) {
-    const char *line = *at, *stop = memchr(line, '\n', (size_t)(end - line));
-    for (; stop && stop + 1 < end && (stop[1] == ' ' || stop[1] == '\t');)
-      stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1));
-    if (!stop) stop = end;
-    *at = stop < end ? stop + 1 : end;
-    const char *colon = memchr(line, ':', (size_t)(stop - line));
-    if (!colon) continue;
-    hpar_string name = trimmed(line, colon);
-    if (!name.length || memchr(name.bytes, '\n', name.length)) continue;
-    *value = trimmed(colon + 1, stop);
-    return name;
-  }
-  return (hpar_string){"", 0};
-}
-
-static const char *after_first_line(hpar_string head) {
-  const char *line = head.length ? memchr(head.bytes, '\n', head.length) : NULL;
-  return line ? line + 1 : head.bytes + head.length;
-}
-
-hpar_string hp_warc_field(hpar_string head, const char *name) {
-  size_t length = strlen(name);
-  hpar_string value, found;
-  const char *end = head.bytes + head.length, *at = after_first_line(head);
-  while ((found = next_field(&at, end, &value)).length) {
-    if (found.length == length && hp_ascii_equal(found.bytes, name, length)) return value;
-  }
-  return (hpar_string){NULL, 0};
-}
-
-/* Returns whether the head has a length. Several equal lengths count as one. */
-static bool read_length(hpar_string head, uint64_t *length) {
-  static const char name[] = "content-length";
-  bool found = false;
-  hpar_string value, field;
-  const char *end = head.bytes + head.length, *at = after_first_line(head);
-  while ((field = next_field(&at, end, &value)).length) {
-    if (field.length != sizeof name - 1 || !hp_ascii_equal(field.bytes, name, sizeof name - 1)) continue;
-    uint64_t number = 0;
-    for (size_t i = 0; i < value.length; i++) {
-      if (!hp_ascii_is_digit(value.bytes[i]) || number > UINT64_MAX / 20) return false;
-      number = number * 10 + (uint64_t)(value.bytes[i] - '0');
-    }
-    if (!value.length || (found && number != *length)) return false;
-    found = true;
-    *length = number;
-  }
-  return found;
-}
-
-/* Returns whether the head has two types: the end of a head is missing, and the fields of the next
- * record follow. */
-static bool is_joined(hpar_string head) {
-  static const char name[] = "warc-type";
-  unsigned types = 0;
-  hpar_string value, field;
-  const char *end = head.bytes + head.length, *at = after_first_line(head);
-  while ((field = next_field(&at, end, &value)).length)
-    types += field.length == sizeof name - 1 && hp_ascii_equal(field.bytes, name, sizeof name - 1);
-  return types > 1;
 }
 
 /*** reports ***/
@@ -217,15 +156,71 @@ static bool refuse(hp_warc_reader *r, bool goes_on) {
   return goes_on;
 }
 
+/* The same for hp_warc_beginning. */
+static size_t search_block(hp_warc_reader *r, const char *bytes, size_t length) {
+  size_t i = 0;
+  while (i < length && r->matched < HP_WARC_BEGINNING) {
+    if (!r->matched) {
+      const char *line = memchr(bytes + i, '\r', length - i);
+      if (!line) return length;
+      i = (size_t)(line - bytes);
+    }
+    char c = bytes[i++];
+    if (c == hp_warc_beginning[r->matched])
+      r->matched++;
+    else if (c == '\r') /* "\r\n\r" ends with "\r", and "\r\n\r\n\r" with "\r\n\r" */
+      r->matched = r->matched == HP_WARC_EMPTY_LINE ? 3 : 1;
+    else
+      r->matched = 0;
+  }
+  return i;
+}
+
 static bool take_search(hp_warc_reader *r, const char **at, const char *end) {
-  size_t used = search(r, *at, (size_t)(end - *at));
+  bool in_block = r->state == SEARCH_BLOCK;
+  size_t used = (in_block ? search_block : search)(r, *at, (size_t)(end - *at));
   *at += used;
   r->inner += used;
-  if (r->matched <= SIGNATURE) return true;
+  if (r->matched < (in_block ? HP_WARC_BEGINNING : SIGNATURE + 1)) return true;
+  size_t length = in_block ? HP_WARC_BEGINNING - HP_WARC_EMPTY_LINE : SIGNATURE;
   r->matched = 0;
-  if (!hp_octets_add(&r->head, signature, SIGNATURE)) return false;
-  begin_head(r, r->packed ? r->member : r->member + r->inner - SIGNATURE, r->packed ? r->inner - SIGNATURE : 0);
+  if (!hp_octets_add(&r->head, hp_warc_beginning + HP_WARC_EMPTY_LINE, length)) return false;
+  begin_head(r, r->packed ? r->member : r->member + r->inner - length, r->packed ? r->inner - length : 0);
   return !r->options.last || r->offset < r->options.last || refuse(r, false);
+}
+
+/*** lengths that are too large ***/
+
+/* The bytes after the record's length are no record, or the file ends before them. If another
+ * record begins in the block, reports the record with the problem and makes the reader read again
+ * from there. Otherwise returns false and changes nothing. The bytes that the reader reads again
+ * are at most as many as all others, so the work stays linear. */
+static bool begin_again(hp_warc_reader *r, hp_warc_problem problem, bool *goes_on) {
+  bool continues = r->pending;
+  size_t own = r->block.length;
+  if (r->too_large || (r->packed && r->offset != r->member) || r->repeated > r->inner) return false;
+  if (continues && (r->breaks >= SEPARATOR_BREAKS || r->line_break_count > MAX_BREAKS)) return false;
+  if (continues && !(hp_octets_add(&r->block, r->line_breaks, r->line_break_count) &&
+                     hp_octets_add(&r->block, r->prefix, r->prefix_length))) {
+    r->status = HPAR_ERROR_MEMORY;
+    *goes_on = false;
+    return true;
+  }
+  size_t from = r->block.length ? hp_warc_find_beginning(r->block.at, r->block.length, continues) : 0;
+  if (from == r->block.length) {
+    r->block.length = own;
+    return false;
+  }
+  r->again = r->block;
+  r->again_from = from;
+  r->block = (hp_octets){0};
+  uint64_t count = r->again.length - from;
+  r->repeated += count;
+  r->inner -= count;
+  *goes_on = refuse(r, report_record(r, problem));
+  r->state = BETWEEN;
+  r->prefix_length = 0;
+  return true;
 }
 
 static bool take_prefix(hp_warc_reader *r, const char **at) {
@@ -236,7 +231,9 @@ static bool take_prefix(hp_warc_reader *r, const char **at) {
   r->prefix[r->prefix_length++] = *(*at)++;
   r->inner++;
   if (memcmp(r->prefix, signature, r->prefix_length)) {
-    bool goes_on = close_record(r, HP_WARC_FINE);
+    bool goes_on = true;
+    if (r->pending && begin_again(r, HP_WARC_LENGTH, &goes_on)) return goes_on;
+    goes_on = close_record(r, HP_WARC_FINE);
     r->state = SEARCH;
     r->matched = 0;
     search(r, r->prefix, r->prefix_length);
@@ -258,10 +255,16 @@ static bool head_ends(const hp_octets *head) {
          (head->at[n - 2] == '\n' || (n > 2 && head->at[n - 2] == '\r' && head->at[n - 3] == '\n'));
 }
 
+/* Returns whether a known end of the file is within the block. */
+static bool is_beyond_end(const hp_warc_reader *r) {
+  uint64_t at = offset_of(r), end = r->options.size;
+  return !r->packed && at <= end && r->content_length > end - at;
+}
+
 static bool finish_head(hp_warc_reader *r) {
   hpar_string head = {r->head.at, r->head.length};
   uint64_t max_block = r->options.max_block ? r->options.max_block : usual_max_block;
-  if (!read_length(head, &r->content_length) || is_joined(head)) {
+  if (!hp_warc_length(head, &r->content_length) || hp_warc_is_joined(head)) {
     r->content_length = 0;
     bool goes_on = report_record(r, HP_WARC_HEAD);
     r->state = SEARCH;
@@ -269,11 +272,16 @@ static bool finish_head(hp_warc_reader *r) {
     return refuse(r, goes_on);
   }
   r->too_large = r->content_length > max_block;
+  if (is_beyond_end(r)) {
+    r->state = SEARCH_BLOCK;
+    r->matched = 0;
+    return refuse(r, report_record(r, HP_WARC_TRUNCATED));
+  }
   uint64_t first = r->content_length < FIRST_BLOCK ? r->content_length : FIRST_BLOCK;
   if (!r->too_large && !hp_octets_reserve(&r->block, (size_t)first)) return false;
   r->state = r->content_length ? BLOCK : BETWEEN;
   r->pending = !r->content_length;
-  r->breaks = 0;
+  r->breaks = r->line_break_count = 0;
   return true;
 }
 
@@ -330,6 +338,8 @@ static bool step(hp_warc_reader *r, const char **at, const char *end) {
     case BETWEEN:
       while (*at < end && (**at == '\n' || **at == '\r')) {
         r->breaks += **at == '\n';
+        if (r->line_break_count < MAX_BREAKS) r->line_breaks[r->line_break_count] = **at;
+        r->line_break_count += r->line_break_count <= MAX_BREAKS;
         (*at)++;
         r->inner++;
       }
@@ -338,18 +348,40 @@ static bool step(hp_warc_reader *r, const char **at, const char *end) {
     case PREFIX: return take_prefix(r, at);
     case HEAD: return take_head(r, at, end);
     case BLOCK: return take_block(r, at, end);
-    case SEARCH: return take_search(r, at, end);
+    case SEARCH:
+    case SEARCH_BLOCK: return take_search(r, at, end);
   }
   return false;
 }
 
+static bool take_step(hp_warc_reader *r, const char **at, const char *end) {
+  if (step(r, at, end)) return true;
+  if (!r->status) r->status = HPAR_ERROR_MEMORY;
+  return false;
+}
+
+/* Reads the bytes of `again`. A length in them may also be too large. */
+static bool take_again(hp_warc_reader *r) {
+  bool fine = true;
+  while (fine && r->again.length) {
+    hp_octets now = r->again;
+    const char *at = now.at + r->again_from, *end = now.at + now.length;
+    r->again = (hp_octets){0};
+    while (fine && at < end && !r->again.length) fine = take_step(r, &at, end);
+    if (fine && at < end) {
+      r->repeated += (uint64_t)(end - at);
+      fine = hp_octets_add(&r->again, at, (size_t)(end - at));
+      if (!fine) r->status = HPAR_ERROR_MEMORY;
+    }
+    hp_octets_free(&now);
+  }
+  return fine;
+}
+
 static bool take_all(hp_warc_reader *r, const char *bytes, size_t length) {
   const char *at = bytes, *end = bytes + length;
-  while (at < end) {
-    if (step(r, &at, end)) continue;
-    if (!r->status) r->status = HPAR_ERROR_MEMORY;
-    return false;
-  }
+  while (at < end)
+    if (!take_step(r, &at, end) || !take_again(r)) return false;
   return true;
 }
 
@@ -384,7 +416,7 @@ static bool begin_member(void *context, uint64_t offset) {
   if (r->options.last && r->packed && !is_incomplete(r) && !r->pending && offset >= r->options.last)
     return refuse(r, false);
   r->member = offset;
-  r->inner = 0;
+  r->inner = r->repeated = 0;
   r->checks_start = is_incomplete(r);
   if (r->state == SEARCH && r->packed) r->matched = 1;
   return true;
@@ -442,6 +474,7 @@ void hp_warc_destroy(hp_warc_reader *r) {
   hp_unpack_destroy(r->unpack);
   hp_octets_free(&r->head);
   hp_octets_free(&r->block);
+  hp_octets_free(&r->again);
   hp_free(r);
 }
 
@@ -455,6 +488,10 @@ hpar_status hp_warc_feed(hp_warc_reader *r, const char *bytes, size_t length) {
 hpar_status hp_warc_finish(hp_warc_reader *r) {
   hpar_status status = hp_unpack_finish(r->unpack);
   if (r->status || status) return r->status ? r->status : status;
+  bool goes_on = true;
+  if (!r->packed) r->options.size = offset_of(r);
+  while (r->state == BLOCK && begin_again(r, HP_WARC_TRUNCATED, &goes_on))
+    if (!goes_on || !take_again(r)) return r->status;
   if (!refuse(r, close_record(r, HP_WARC_FINE))) return r->status;
   return HPAR_OK;
 }

@@ -6,7 +6,8 @@
  * depend on the division into pieces.
  *
  * A damaged record is a report with a problem. The reader then continues with the next record that
- * it finds, so damage is never fatal. The memory of a reader is bounded by its limit. */
+ * it finds, so damage is never fatal. If a length is too large and another record begins in the
+ * block, the reader goes back to it. The memory of a reader is bounded by twice its limit. */
 
 #include "warc/unpack.h"
 
@@ -15,7 +16,7 @@
 typedef enum hp_warc_problem {
   HP_WARC_FINE = 0,
   HP_WARC_TRUNCATED, /* the file, or the member, ends before the record */
-  HP_WARC_LENGTH,    /* other bytes than a record follow: Content-Length is too small */
+  HP_WARC_LENGTH,    /* other bytes than a record follow: Content-Length is wrong */
   HP_WARC_TOO_LARGE, /* the block is above the limit */
   HP_WARC_HEAD,      /* the head has no valid Content-Length, two types, or more than 64 KB */
   HP_WARC_GARBAGE,   /* these bytes are no record */
@@ -48,6 +49,7 @@ typedef struct hp_warc_options {
    * end of the file. */
   hp_unpack_format format;
   uint64_t first, last;
+  uint64_t size; /* of the whole file; 0: unknown */
 } hp_warc_options;
 
 typedef struct hp_warc_reader hp_warc_reader;

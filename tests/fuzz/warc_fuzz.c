@@ -1,5 +1,6 @@
 /* Checks the reader of web archives and HTTP messages on any bytes. The reports are equal for every
- * division of the file, ordered, within the limits, and within the file. */
+ * division of the file, ordered, within the limits, and within the file. Half of the files have a
+ * known size. */
 
 #include "fuzz/fuzz.h"
 
@@ -50,8 +51,8 @@ static bool take(void *context, const hp_warc_record *record) {
   return !r->what;
 }
 
-static void read_all(const char *bytes, size_t length, size_t first, size_t piece, reports *r) {
-  hp_warc_options options = {.max_block = MAX_BLOCK};
+static void read_all(const char *bytes, size_t length, size_t first, size_t piece, bool sized, reports *r) {
+  hp_warc_options options = {.max_block = MAX_BLOCK, .size = sized ? length : 0};
   hp_warc_reader *reader = NULL;
   r->length = length;
   hpar_status status = hp_warc_create(&reader, &options, take, r);
@@ -71,9 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint8_t *choices;
   if (!fuzz_split(data, size, &file, &choices)) return 0;
   reports whole = {0}, pieces = {0};
-  read_all(file.bytes, file.length, file.length, file.length, &whole);
+  bool sized = choices[2] & 64;
+  read_all(file.bytes, file.length, file.length, file.length, sized, &whole);
   size_t first = file.length ? (choices[0] * 256u + choices[1]) % file.length + 1 : 1;
-  read_all(file.bytes, file.length, first, choices[2] % 64 + 1u, &pieces);
+  read_all(file.bytes, file.length, first, choices[2] % 64 + 1u, sized, &pieces);
   if (whole.what) fuzz_wrong(whole.what, file.bytes, file.length);
   if (whole.sum != pieces.sum || whole.count != pieces.count)
     fuzz_wrong("the division changes the reports", file.bytes, file.length);
