@@ -219,6 +219,17 @@ for selector in a 'div p' 'div > *' x-none; do
     if cmp -s out expected; then fine; else wrong "--mode $mode of a stream: $(cat err)"; fi
   done
 done
+"$hpar" rewrite --mode parallel --threads 2 --trace trace.json -s x-none --set b c --append d large.html >out 2>err
+if cmp -s out expected; then fine; else wrong "--trace: $(cat err)"; fi
+if grep -q '"traceEvents":' trace.json && grep -q '"merger"' trace.json && tail -c 4 trace.json | grep -q ']}'; then
+  fine
+else
+  wrong "--trace: $(head -c 300 trace.json)"
+fi
+check 2 '' --mode parallel --trace - -s p --remove a.html
+check 2 '' --many --in-place --trace trace.json -s p --remove a.html
+check 1 '' --trace missing/trace.json -s p --remove a.html
+reports 'the trace cannot be written'
 check 2 '' --mode pipelined -s p --remove a.html
 mkdir -p many
 for i in 1 2 3 4 5; do printf '<p>%s' "$i" >many/$i.html; done

@@ -28,6 +28,7 @@ enum {
   REQUIRE,
   CHECK,
   EXPLAIN,
+  TRACE,
   STATS,
   FRAGMENT,
   SCRIPTING,
@@ -69,6 +70,8 @@ static const hp_option options[] = {
      "parse the output, and compare its tree with the edited tree of the\ninput; print the result in place of the "
      "page"},
     {EXPLAIN, "explain", NULL, "print each edit, and why a rule does not match, in place of the page"},
+    {TRACE, "trace", "OUT",
+     "write the timeline of the threads to this file as Chrome trace events, for\nui.perfetto.dev"},
     {STATS, "stats", "[=json]", "print statistics on standard error, or on standard output if the\npage is not there"},
     {FRAGMENT, "fragment", "CONTEXT", "rewrite the contents of this element"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
@@ -220,6 +223,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case REQUIRE: w->requires_matches = true; return -1;
     case CHECK: w->checks = true; return -1;
     case EXPLAIN: w->explains = true; return -1;
+    case TRACE: w->trace = arguments->value; return -1;
     case STATS: return take_stats(r, arguments->value);
     case FRAGMENT: w->options.fragment = arguments->value; return -1;
     case SCRIPTING:
@@ -248,6 +252,8 @@ static int check(const request *r) {
     return hp_bad_usage(&command, "there is no rule: begin one with -s SELECTOR, or name --rules FILE");
   if (r->many && !w->in_place) return hp_bad_usage(&command, "--many needs --in-place");
   if (!r->many && r->operand_count > 1) return hp_bad_usage(&command, "several FILEs need --many --in-place");
+  if (r->many && w->trace) return hp_bad_usage(&command, "--trace needs one FILE");
+  if (w->trace && !strcmp(w->trace, "-")) return hp_bad_usage(&command, "--trace needs a file");
   if (r->names_backup && !w->in_place) return hp_bad_usage(&command, "--backup needs --in-place");
   if (w->output && w->in_place) return hp_bad_usage(&command, "--output and --in-place exclude each other");
   for (size_t i = 0; w->in_place && i < r->operand_count; i++)

@@ -6,6 +6,7 @@
 #include "cli/rewrite_check.h"
 #include "cli/rewrite_explain.h"
 #include "cli/rewrite_many.h"
+#include "cli/rewrite_trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ typedef struct page {
   hp_text input, result; /* with --check */
   hp_text ahead;         /* input for several threads */
   size_t most_ahead;
+  hp_trace_file trace;
 } page;
 
 static void count_match(void *context, uint64_t start, uint64_t end) {
@@ -92,8 +94,7 @@ static int complain(const page *p, hpar_status status, const char *reason, const
   return HP_EXIT_FAILED;
 }
 
-/* Rewrites the page into `output` and `result`. Returns an exit code. */
-static int rewrite(page *p, hpar_rewrite_stats *stats) {
+static int rewrite_untraced(page *p, hpar_rewrite_stats *stats) {
   hp_rewriting *w = p->rewriting;
   for (size_t i = 0; i < w->rules.count; i++) w->rules.items[i].matches = 0;
   p->input.length = p->result.length = p->ahead.length = 0;
@@ -114,6 +115,15 @@ static int rewrite(page *p, hpar_rewrite_stats *stats) {
   errno = number;
   if (unreadable) return hp_complain_status(p->path, status);
   return status ? complain(p, status, reason, stats) : HP_EXIT_FINE;
+}
+
+/* Rewrites the page into `output` and `result`. Returns an exit code. */
+static int rewrite(page *p, hpar_rewrite_stats *stats) {
+  const char *name = p->rewriting->trace;
+  int code = name ? hp_trace_file_open(&p->trace, name, p->path, p->rewriter) : -1;
+  if (code < 0) code = rewrite_untraced(p, stats);
+  int closed = hp_trace_file_close(&p->trace, name, p->rewriter);
+  return code ? code : closed;
 }
 
 /*** reports ***/

@@ -14,6 +14,7 @@ typedef struct hp_rewriting {
   hpar_rewrite_options options;
   hp_pages pages;
   const char *output;        /* NULL: standard output */
+  const char *trace;         /* a file for the timeline; NULL: none */
   const char *backup_suffix; /* empty: no backup */
   uint64_t feed;             /* bytes; 0: as they arrive */
   bool in_place, requires_matches, checks, explains;

@@ -1,6 +1,7 @@
 /* The merger: the rewriter with the true state adopts the segments of workers. Where an assumption
  * does not hold, it rewrites that region itself. */
 
+#include "base/clock.h"
 #include "base/vector.h"
 #include "html/tree/no_context.h"
 #include "rewrite/speculation.h"
@@ -267,15 +268,26 @@ static void run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_rewriter_mark(r, seg->start);
 }
 
-size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, hp_bits *learned, uint64_t *adopted) {
+/* Rewrites up to `to`, between segments of a chunk. Returns the number of bytes. */
+static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
+  const size_t from = offset_of(r);
+  const uint64_t begin = r->trace ? hp_now() : 0, position = r->scanner.position;
+  hp_rewriter_scan_until(r, to);
+  if (begin && offset_of(r) > from)
+    hp_record_event(&r->trace->record, HPAR_EVENT_ROLL_BACK, 0, number, begin, hp_now(), position + from,
+                    position + offset_of(r));
+  return offset_of(r) - from;
+}
+
+size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number, hp_bits *learned,
+                         uint64_t *adopted) {
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
   size_t rewritten = 0;
   for (uint32_t i = 0; i < log->segment_count && r->phase == HP_PHASE_RUNS; i++) {
     const hp_rewrite_segment *seg = &log->segments[i];
-    size_t start = (size_t)(seg->start - s->position), from = offset_of(r);
-    hp_rewriter_scan_until(r, start);
-    rewritten += offset_of(r) - from;
+    size_t start = (size_t)(seg->start - s->position);
+    rewritten += scan_between(r, start, number);
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (seg->split_name) run_first_half(r, seg);
     read_truth(r);
@@ -284,7 +296,5 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, hp_bits *lea
     adopt_segment(r, log, seg);
     ++*adopted;
   }
-  size_t from = offset_of(r);
-  if (r->phase == HP_PHASE_RUNS) hp_rewriter_scan_until(r, chunk->limit);
-  return rewritten + offset_of(r) - from;
+  return rewritten + (r->phase == HP_PHASE_RUNS ? scan_between(r, chunk->limit, number) : 0);
 }

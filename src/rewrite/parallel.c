@@ -49,8 +49,8 @@ struct hp_rewrite_team {
   hpar_rewriter *merger;
   hp_speculation_input input;
   hp_prescan prescan;
-  size_t begin, chunk_size; /* the first chunk begins at `begin` */
-  uint32_t count;
+  size_t begin, chunk_size;    /* the first chunk begins at `begin` */
+  uint32_t count, first_chunk; /* chunks; those of earlier windows */
   _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules; /* of the merger, as in `retired` */
@@ -63,6 +63,19 @@ struct hp_rewrite_team {
 };
 
 typedef struct hp_rewrite_team team;
+
+/* Records an event that began at `begin_ns`; 0: when no trace was requested. The offsets are in the
+ * window. */
+static void note(team *t, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns, size_t begin,
+                 size_t end) {
+  if (!begin_ns) return;
+  const uint64_t position = t->input.position;
+  hp_record_event(&t->input.merger->trace->record, kind, thread, t->first_chunk + chunk, begin_ns, hp_now(),
+                  position + begin, position + end);
+}
+
+/* Returns the time, or 0 if there is no trace. */
+static uint64_t time_of_event(const team *t) { return t->input.merger->trace ? hp_now() : 0; }
 
 /*** chunks ***/
 
@@ -105,9 +118,10 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   for (uint32_t i = 0; i < 4 * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
-  uint64_t begin = thread ? 0 : hp_now();
+  uint64_t begin = thread ? 0 : hp_now(), event = time_of_event(t);
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
+  note(t, HPAR_EVENT_PARSE, thread, number, event, chunk->cut, chunk->limit);
   atomic_store_explicit(&s->done, number + 1, memory_order_release);
   atomic_store(&s->is_busy, false);
 }
@@ -177,6 +191,7 @@ static void rewrite_exactly(team *t, uint32_t chunk) {
   hp_rewriter_scan_until(r, limit);
   t->counters.rewritten_bytes += offset_of(r) - from;
   t->nanoseconds_per_chunk = hp_now() - begin;
+  if (r->trace) note(t, HPAR_EVENT_EXACT, 0, chunk, begin, from, offset_of(r));
 }
 
 static bool is_done(const team *t, uint32_t chunk) {
@@ -186,14 +201,18 @@ static bool is_done(const team *t, uint32_t chunk) {
 /* Waits for a chunk, and runs workers meanwhile. Returns false if the chunk takes too long. */
 static bool await_chunk(team *t, uint32_t chunk) {
   hp_spin spin = {0};
+  uint64_t event = 0;
   while (!is_done(t, chunk)) {
     uint32_t other;
-    if (claim_chunk(t, &other))
+    if (claim_chunk(t, &other)) {
       run_worker(t, 0, other);
-    else if (!hp_spin_on(&spin, t->nanoseconds_per_chunk))
-      return is_done(t, chunk);
+      continue;
+    }
+    if (!event) event = time_of_event(t);
+    if (!hp_spin_on(&spin, t->nanoseconds_per_chunk)) break;
   }
-  return true;
+  note(t, HPAR_EVENT_WAIT, 0, chunk, event, 0, 0);
+  return is_done(t, chunk);
 }
 
 /* Returns true if no worker may claim a chunk any more. */
@@ -203,9 +222,12 @@ static void adopt(team *t, uint32_t number) {
   hp_rewrite_chunk *chunk = &slot_of(t, number)->chunk;
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
-  uint64_t adopted = c->adopted_segments;
-  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->learned + 3 * t->words, &c->adopted_segments);
+  uint64_t adopted = c->adopted_segments, event = time_of_event(t);
+  size_t from = offset_of(t->merger);
+  size_t rewritten =
+      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, t->learned + 3 * t->words, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
+  note(t, HPAR_EVENT_MERGE, 0, number, event, from, offset_of(t->merger));
   if (is_closed(t)) return;
   /* Workers whose rules have ended meanwhile cannot be right. Later ones can. */
   if (chunk->active_rules != t->merger->active_rules) return;
@@ -384,6 +406,7 @@ static void begin_window(team *t, hpar_rewriter *r) {
   t->wasted = 0;
   publish_retired(t);
   publish(t);
+  t->first_chunk = (uint32_t)t->counters.chunks;
   t->counters.windows++;
   t->counters.chunks += t->count;
   t->counters.bytes += length;
@@ -407,6 +430,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     r->matching.matcher.watch = NULL;
     atomic_store(&t->passed, UINT64_MAX);
     if (!t->division.is_inline) hp_pool_end(t->pool);
+    hp_rewrite_trace_report(r->trace);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }
   if (r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);

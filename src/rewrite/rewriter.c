@@ -26,6 +26,7 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
 }
 
 static void free_rewriter(hpar_rewriter *r) {
+  hp_rewrite_trace_destroy(r->trace);
   hp_shadow_close(&r->shadow);
   hp_names_close(&r->names);
   hp_matching_close(&r->matching);
@@ -231,6 +232,7 @@ hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const
   hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
   r->in_call = true;
+  hp_rewrite_trace_begin(r->trace);
   reset(r, rules, write, context);
   status = hp_try(&r->unwind, open_stream, r);
   if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->shadow.builder, r->options.max_depth);

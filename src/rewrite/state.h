@@ -21,6 +21,7 @@
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
 #include "rewrite/scan.h"
+#include "rewrite/trace.h"
 #include "text/encoding/decode.h"
 
 typedef struct hp_end_call {
@@ -224,7 +225,8 @@ struct hpar_rewriter {
 
   hp_bits *adopted_bits; /* scratch of adoption.c */
   uint32_t adopted_capacity;
-  struct hp_rewrite_team *team; /* of parallel.c; NULL: none */
+  struct hp_rewrite_team *team;   /* of parallel.c; NULL: none */
+  struct hp_rewrite_trace *trace; /* NULL: none */
 
   hpar_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
