@@ -119,7 +119,7 @@ static bool count_resource(void *context, const hpar_resource *r) {
   return true;
 }
 
-static unsigned total_found, total_cancelled, total_written;
+static unsigned total_found, total_cancelled, total_written, total_found_fed, total_cancelled_fed;
 
 static void check_page(resource_events *e, const buffer *html, random_state *random, bool only_writes) {
   buffer expected = {0};
@@ -151,7 +151,8 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
     total_found += e->found;
     total_cancelled += e->cancelled;
   }
-  for (int i = 0; i < 3; i++) {
+  static const size_t fed[] = {50, 50, 1000, 1};
+  for (int i = 0; i < 4; i++) {
     options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
     options.parallel.chunk_size = 1 + random_below(random, 100);
     options.resources.in_order = i == 1;
@@ -159,8 +160,11 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
     resource_events_check(e, &expected, html, "threads", options.parallel.chunk_size);
     options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
     options.parallel.chunk_size = 40;
-    feed(e, &options, html, 50, random);
-    resource_events_check(e, &expected, html, "fed to threads", 40);
+    options.resources.in_order = i > 1;
+    feed(e, &options, html, fed[i], random);
+    resource_events_check(e, &expected, html, "fed to threads", fed[i]);
+    total_found_fed += e->found;
+    total_cancelled_fed += e->cancelled;
   }
 #endif
   buffer_free(&expected);
@@ -179,9 +183,11 @@ static void generated(resource_events *e) {
     check_page(e, &html, &random, only_writes);
     if (check_failed) printf("  seed %llu\n", (unsigned long long)seed);
   }
-  printf("%u written, %u found, %u cancelled\n", total_written, total_found, total_cancelled);
+  printf("%u written, %u found, %u cancelled; fed: %u found, %u cancelled\n", total_written, total_found,
+         total_cancelled, total_found_fed, total_cancelled_fed);
   CHECK(total_written);
   CHECK(!HPAR_PARALLEL || (total_found && total_cancelled));
+  CHECK(!HPAR_PARALLEL || count < 30 || (total_found_fed && total_cancelled_fed));
   buffer_free(&html);
 }
 

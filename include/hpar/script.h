@@ -83,8 +83,7 @@ typedef hpar_status (*hpar_script_callback)(void *context, hpar_scripting *scrip
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
  * script. In the parallel parser, other threads parse the rest of the page while a script runs. In
  * the pipelined parser, the tokenizer reads on. These parses are sequential: limits of nodes,
- * memory, depth or attributes, and fed input, except with HPAR_MODE_PARALLEL and threads and
- * without resources. */
+ * memory, depth or attributes, and fed input, except with HPAR_MODE_PARALLEL and threads. */
 typedef struct hpar_script_options {
   hpar_script_callback callback; /* NULL: no script runs */
   void *context;

@@ -307,12 +307,22 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   return m->done || chunk->cut_short || position(m) >= chunk->limit || reparse_until(m, chunk->limit);
 }
 
+/* Cancels the resources that the worker has found, because the merger does not take its log. */
+static void cancel_found(hp_merger *m, const hp_chunk_work *chunk) {
+  if (!m->finder) return;
+  hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
+  hp_finder_end_chunk(m->finder);
+}
+
 bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (!m->is_in_chunk) {
     if (!hp_merger_parse_until(m, chunk->cut)) return false;
     if (m->record) hp_note_chunk(m, chunk);
     if (m->done && !chunk->failed) hp_merger_count_passed(m, 1);
-    if (m->done || chunk->failed) return true;
+    if (m->done || chunk->failed) {
+      cancel_found(m, chunk);
+      return true;
+    }
     begin_chunk(m, chunk);
   }
   if (m->audit.rolled_back ? !reparse_until(m, chunk->limit) : !merge_segments(m, chunk)) return false;

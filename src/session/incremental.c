@@ -45,7 +45,7 @@ static hp_feed_way first_way(hp_feed *feed) {
   if (hp_config_needs_length(config)) return HP_FEED_AT_FINISH;
   if (config->limits.nodes) return HP_FEED_SEQUENTIAL;
   /* The other ways would delay scripts until more text has arrived. */
-  bool in_parallel = config->mode == HPAR_MODE_PARALLEL && !config->fed_at_finish && !config->resources.callback;
+  bool in_parallel = config->mode == HPAR_MODE_PARALLEL && !config->fed_at_finish;
   if (hp_config_runs_scripts(config) && !in_parallel) return HP_FEED_SEQUENTIAL;
   if (config->fed_at_finish) return HP_FEED_AT_FINISH;
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
