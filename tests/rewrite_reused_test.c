@@ -10,6 +10,7 @@
 #include <string.h>
 
 static hpar_rules *rules;
+static buffer outputs[2];
 
 static hpar_status append(const char *bytes, size_t length, void *context) {
   buffer_add(context, bytes, length);
@@ -26,7 +27,6 @@ static hpar_rewrite_stats rewrite(hpar_rewriter *rewriter, const char *page, buf
 
 /* Rewrites `page` after `earlier`, and with a new rewriter. */
 static void check_after(const char *earlier, const char *page) {
-  static buffer outputs[2];
   hpar_rewrite_stats stats[2];
   for (int is_new = 0; is_new < 2; is_new++) {
     hpar_rewriter *rewriter = NULL;
@@ -63,6 +63,10 @@ int main(void) {
   for (unsigned i = 0; i < 100 * compare_scale(); i++) {
     write_page(&random, &pages[i % 2]);
     if (i) check_after(pages[1 - i % 2].bytes, pages[i % 2].bytes);
+  }
+  for (int i = 0; i < 2; i++) {
+    buffer_free(&pages[i]);
+    buffer_free(&outputs[i]);
   }
   hpar_rules_destroy(rules);
   return check_report();
