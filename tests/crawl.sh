@@ -106,15 +106,18 @@ wait $driver
 crawl data "$@" --out killed --threads 2 --resume
 equal killed
 
-# A full disk: no file may exceed 4 KB.
-(
-  ulimit -f 8
-  trap '' XFSZ
-  crawl data "$@" --out full --threads 2
-  exit $status
-)
-status=$?
-check "a full disk" 'test $status = 1 && grep -q make.space err && grep -q "\"units_done\":0" full/summary.json'
+# A full disk: no file may exceed 4 KB. Under qemu-user, the programs that a program starts do not
+# inherit an ignored SIGXFSZ.
+if test -z "${HPAR_TEST_EMULATOR:-}"; then
+  (
+    ulimit -f 8
+    trap '' XFSZ
+    crawl data "$@" --out full --threads 2
+    exit $status
+  )
+  status=$?
+  check "a full disk" 'test $status = 1 && grep -q make.space err && grep -q "\"units_done\":0" full/summary.json'
+fi
 crawl data "$@" --out full --threads 2 --resume
 equal full
 
