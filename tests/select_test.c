@@ -146,7 +146,7 @@ static void check_cases(void) {
       {":lang(en)", "p b1 i1 b2"},
       {"p:lang('en-gb')", "p"},
       {":lang(de)", ""},
-      {":scope > body", ""},
+      {":scope > body", "body"},
       {":scope > html > body", ""},
       {"ul:hover", ""},
       {"li:not(:hover)", "a b c d"},

@@ -64,7 +64,8 @@ typedef bool (*hpar_match_callback)(void *context, hpar_node element, uint32_t s
 
 /* Reports the elements below `top` that match, in document order, and for each element its
  * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
- * `top`, and :scope is `top`. HPAR_NO_NODE, or a node without children, reports nothing.
+ * `top`. :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
+ * children, reports nothing.
  * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer other than `context`. */
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  hpar_match_callback callback, void *context);

@@ -288,6 +288,16 @@ bool hp_choices_hold(const hp_matcher *m, uint32_t first, uint32_t count, const 
   return false;
 }
 
+static bool is_root(const hp_matcher *m, const hp_subject *s) {
+  hp_ref above = hp_parent_of(m->base, s->node);
+  return above && hp_node_at(m->base, above)->kind == HPAR_NODE_DOCUMENT;
+}
+
+/* Without a scoping root, :scope is :root. */
+static bool is_scope(const hp_matcher *m, const hp_subject *s) {
+  return s->ref == m->scope || (hp_node_at(m->base, m->scope)->kind == HPAR_NODE_DOCUMENT && is_root(m, s));
+}
+
 static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
   switch ((hp_test_kind)test->kind) {
     case HP_TEST_NEVER: return false;
@@ -301,11 +311,8 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
     case HP_TEST_NTH_CHILD_OF:
       return hp_bit_is_set(m->matched, test->first) &&
              hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot));
-    case HP_TEST_ROOT: {
-      hp_ref above = hp_parent_of(m->base, s->node);
-      return above && hp_node_at(m->base, above)->kind == HPAR_NODE_DOCUMENT;
-    }
-    case HP_TEST_SCOPE: return s->ref == m->scope;
+    case HP_TEST_ROOT: return is_root(m, s);
+    case HP_TEST_SCOPE: return is_scope(m, s);
     case HP_TEST_EMPTY: return is_empty(m, s->node);
     case HP_TEST_LINK: return is_link(s);
     case HP_TEST_ENABLED: return can_be_disabled(s) && !is_disabled(m, s, parent);
