@@ -230,21 +230,41 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
+static bool create(worker *next, const pthread_attr_t *attributes) {
+  return !pthread_create(&next->thread, attributes, serve_batches, next);
+}
+
+/* Creates the thread on these CPUs. Sets `*narrowed` if the system permits them. musl's attributes
+ * have no affinity. */
+static bool create_on(worker *next, const cpu_set_t *cpus, bool *narrowed) {
+#ifdef __GLIBC__
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return false;
+  *narrowed = !pthread_attr_setaffinity_np(&attributes, sizeof *cpus, cpus) && create(next, &attributes);
+  pthread_attr_destroy(&attributes);
+  return *narrowed || create(next, NULL);
+#else
+  if (!create(next, NULL)) return false;
+  *narrowed = !pthread_setaffinity_np(next->thread, sizeof *cpus, cpus);
+  return true;
+#endif
+}
+
 /* Creates the thread on another CPU than the caller's, if there is one. */
 static bool create_thread(worker *next, bool avoids_caller) {
-  pthread_attr_t attributes;
   int here = avoids_caller ? sched_getcpu() : -1;
   cpu_set_t others;
-  if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof others, &others) || pthread_attr_init(&attributes))
-    return !pthread_create(&next->thread, NULL, serve_batches, next);
-  CPU_CLR((unsigned)here, &others);
-  if (CPU_COUNT(&others) && !pthread_attr_setaffinity_np(&attributes, sizeof others, &others)) {
+  CPU_ZERO(&others);
+  if (here >= 0 && here < CPU_SETSIZE && !sched_getaffinity(0, sizeof others, &others))
+    CPU_CLR((unsigned)here, &others);
+  if (!CPU_COUNT(&others)) return create(next, NULL);
+  bool narrowed = false;
+  if (!create_on(next, &others, &narrowed)) return false;
+  if (narrowed) {
     next->narrowed = others;
     next->avoided = here;
   }
-  bool created = !pthread_create(&next->thread, &attributes, serve_batches, next);
-  pthread_attr_destroy(&attributes);
-  return created;
+  return true;
 }
 
 static bool start_thread(hp_pool *pool, bool avoids_caller) {
