@@ -38,15 +38,19 @@ static void set_by_capacity(hp_work_ranges *ranges) {
     ranges->of_thread[t].capacity = ranges->of_thread[t].speed = found->capacity[t % found->count];
 }
 
-/* Sets the speeds by earlier jobs, unless some thread has too few of them. */
+/* Sets the speeds by earlier jobs, unless some thread has too few of them. On cores of equal speed,
+ * the measured speeds differ by up to a quarter, because the estimate of the work is not exact. Such
+ * speeds count as equal. */
 static void set_by_measurement(hp_work_ranges *ranges) {
-  uint32_t most = 0;
+  uint32_t least = UINT32_MAX, most = 0;
   for (unsigned t = 0; t < ranges->threads; t++) {
     const hp_work_range *range = &ranges->of_thread[t];
     if (range->jobs < MIN_JOBS) return;
+    if (range->measured < least) least = range->measured;
     if (range->measured > most) most = range->measured;
   }
-  for (unsigned t = 0; most && t < ranges->threads; t++) {
+  if (least >= most - most / 4) return;
+  for (unsigned t = 0; t < ranges->threads; t++) {
     uint64_t speed = (uint64_t)ranges->of_thread[t].measured * HP_FULL_SPEED / most;
     ranges->of_thread[t].speed = speed < MIN_SPEED ? MIN_SPEED : (uint32_t)speed;
   }
