@@ -39,8 +39,8 @@ static void set_by_capacity(hp_work_ranges *ranges) {
 }
 
 /* Sets the speeds by earlier jobs, unless some thread has too few of them. On cores of equal speed,
- * the measured speeds differ by up to a quarter, because the estimate of the work is not exact. Such
- * speeds count as equal. */
+ * the measured speeds differ by up to a quarter, because the estimate of the work is not exact.
+ * Such speeds count as equal. */
 static void set_by_measurement(hp_work_ranges *ranges) {
   uint32_t least = UINT32_MAX, most = 0;
   for (unsigned t = 0; t < ranges->threads; t++) {
