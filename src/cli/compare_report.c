@@ -111,11 +111,6 @@ static void print_summary(const hp_comparison *c) {
   }
 }
 
-static void number_member(hp_json *json, const char *key, uint64_t number) {
-  hp_json_key(json, key);
-  hp_json_number(json, number);
-}
-
 static void real_member(hp_json *json, const char *key, double number) {
   hp_json_key(json, key);
   hp_json_real(json, number);
@@ -132,9 +127,9 @@ static void open_json(hp_comparison *c) {
   hp_json_break(json);
   hp_json_key(json, "options");
   hp_json_open(json, '{');
-  number_member(json, "threads", c->options.threads);
-  number_member(json, "chunk_size", c->options.parallel.chunk_size);
-  number_member(json, "chunks", c->options.parallel.chunks);
+  hp_json_number_member(json, "threads", c->options.threads);
+  hp_json_number_member(json, "chunk_size", c->options.parallel.chunk_size);
+  hp_json_number_member(json, "chunks", c->options.parallel.chunks);
   hp_json_key(json, "executor");
   hp_json_text(json, c->options.parallel.executor == HPAR_EXECUTOR_INLINE ? "inline" : "threads");
   hp_json_key(json, "strategy");
@@ -152,8 +147,8 @@ static void open_json(hp_comparison *c) {
   hp_json_key(json, "merge");
   hp_json_text(json, c->options.parallel.merge == HPAR_MERGE_TREE ? "tree" : "chain");
   if (c->other == HPAR_MODE_PIPELINED) {
-    number_member(json, "buffer_tokens", c->options.pipeline.buffer_tokens);
-    number_member(json, "batch", c->options.pipeline.batch_tokens);
+    hp_json_number_member(json, "buffer_tokens", c->options.pipeline.buffer_tokens);
+    hp_json_number_member(json, "batch", c->options.pipeline.batch_tokens);
     hp_json_key(json, "pipeline_predictor");
     hp_json_text(json, c->options.pipeline.predictor);
   }
@@ -167,7 +162,7 @@ static void open_json(hp_comparison *c) {
   hp_json_text(json, c->options.parallel.affinity == HPAR_AFFINITY_CORES ? "cores" : "none");
   hp_json_key(json, "allocator");
   hp_json_text(json, hpar_allocator_name(c->options.allocator));
-  number_member(json, "repeat", c->repeat);
+  hp_json_number_member(json, "repeat", c->repeat);
   hp_json_close(json, '}');
   hp_json_break(json);
   hp_json_key(json, "pages");
@@ -180,13 +175,13 @@ static void page_json(hp_comparison *c, const hp_compared_page *page) {
   hp_json_open(json, '{');
   hp_json_key(json, "file");
   hp_json_text(json, page->path);
-  number_member(json, "bytes", page->bytes);
+  hp_json_number_member(json, "bytes", page->bytes);
   hp_json_key(json, "equal");
   hp_json_bool(json, page->equal);
-  number_member(json, "runs", page->repeats);
+  hp_json_number_member(json, "runs", page->repeats);
   if (c->scripts.run) {
-    number_member(json, "scripts", page->scripts.scripts);
-    number_member(json, "script_errors", page->scripts.failed);
+    hp_json_number_member(json, "scripts", page->scripts.scripts);
+    hp_json_number_member(json, "script_errors", page->scripts.failed);
   }
   hp_json_key(json, "modes");
   hp_json_open(json, '{');
@@ -194,15 +189,15 @@ static void page_json(hp_comparison *c, const hp_compared_page *page) {
     const hp_compared_mode *mode = &c->modes[i];
     hp_json_key(json, mode->name);
     hp_json_open(json, '{');
-    number_member(json, "ns_min", fastest(mode));
-    number_member(json, "ns_median", median(mode, page->repeats));
+    hp_json_number_member(json, "ns_min", fastest(mode));
+    hp_json_number_member(json, "ns_median", median(mode, page->repeats));
     hp_json_key(json, "ns_runs");
     hp_json_open(json, '[');
     for (size_t run = 0; run < page->repeats; run++) hp_json_number(json, mode->times[run]);
     hp_json_close(json, ']');
     real_member(json, "speedup_min", speedup_min(c, i));
     real_member(json, "speedup_median", speedup_median(c, i, page));
-    if (mode->copies) number_member(json, "copies", mode->copies);
+    if (mode->copies) hp_json_number_member(json, "copies", mode->copies);
     hp_json_key(json, "stats");
     if (mode->copies)
       hp_report_many_json(json, &mode->many);
@@ -222,15 +217,15 @@ static void close_json(hp_comparison *c) {
   hp_json_break(json);
   hp_json_key(json, "summary");
   hp_json_open(json, '{');
-  number_member(json, "pages", totals->pages);
-  number_member(json, "equal", totals->equal);
-  number_member(json, "not_parsed", totals->not_parsed);
+  hp_json_number_member(json, "pages", totals->pages);
+  hp_json_number_member(json, "equal", totals->equal);
+  hp_json_number_member(json, "not_parsed", totals->not_parsed);
   if (c->mode_count > HP_COMPARE_PARALLEL && totals->pages) {
     real_member(json, "speedup_min", hp_mean_of(&totals->speedup_min));
     real_member(json, "speedup_median", hp_mean_of(&totals->speedup_median));
     if (c->mode_count > HP_COMPARE_SIDE_BY_SIDE) real_member(json, "side_by_side", hp_mean_of(&totals->side_by_side));
-    number_member(json, "chunks", totals->chunks);
-    number_member(json, "chunks_clean", totals->clean);
+    hp_json_number_member(json, "chunks", totals->chunks);
+    hp_json_number_member(json, "chunks_clean", totals->clean);
   }
   hp_json_close(json, '}');
   hp_json_close(json, '}');

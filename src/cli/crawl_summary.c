@@ -18,11 +18,6 @@ typedef struct reduction {
   size_t done;
 } reduction;
 
-static void number(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 /*** histograms ***/
 
 typedef struct bucket {
@@ -72,9 +67,9 @@ static bool write_histogram(hp_json *json, const hp_tally_table *t) {
   if (!buckets) return false;
   uint64_t all = total_of(buckets, t->count);
   hp_json_open(json, '{');
-  number(json, "count", all);
+  hp_json_number_member(json, "count", all);
   for (int i = 0; i < QUANTILES; i++)
-    number(json, quantiles[i].name, quantile(buckets, t->count, all, quantiles[i].thousandths));
+    hp_json_number_member(json, quantiles[i].name, quantile(buckets, t->count, all, quantiles[i].thousandths));
   hp_json_key(json, "buckets");
   hp_json_open(json, '[');
   for (uint32_t i = 0; i < t->count; i++) {
@@ -98,8 +93,8 @@ static bool write_keyed(hp_json *json, const hp_tally *tally, hp_family family) 
   if (!sorted) return false;
   hp_json_open(json, '{');
   if (top) {
-    number(json, "keys", t->count);
-    number(json, "error", t->error);
+    hp_json_number_member(json, "keys", t->count);
+    hp_json_number_member(json, "error", t->error);
     hp_json_key(json, "top");
     hp_json_open(json, '[');
   }
@@ -112,7 +107,7 @@ static bool write_keyed(hp_json *json, const hp_tally *tally, hp_family family) 
       hp_json_number(json, sorted[i]->count);
       hp_json_close(json, ']');
     } else {
-      number(json, sorted[i]->key, sorted[i]->count);
+      hp_json_number_member(json, sorted[i]->key, sorted[i]->count);
     }
   }
   hp_json_break(json);
@@ -125,14 +120,14 @@ static bool write_keyed(hp_json *json, const hp_tally *tally, hp_family family) 
 static void write_options(hp_json *json, const hp_map_options *o) {
   hp_json_key(json, "options");
   hp_json_open(json, '{');
-  number(json, "profiles", o->profiles);
-  number(json, "memory", o->memory);
-  number(json, "time_ns", o->time_ns);
-  number(json, "nodes", o->nodes);
-  number(json, "depth", o->depth);
-  number(json, "sample_of", o->sample_of);
-  number(json, "seed", o->seed);
-  number(json, "study_bytes", o->study_bytes);
+  hp_json_number_member(json, "profiles", o->profiles);
+  hp_json_number_member(json, "memory", o->memory);
+  hp_json_number_member(json, "time_ns", o->time_ns);
+  hp_json_number_member(json, "nodes", o->nodes);
+  hp_json_number_member(json, "depth", o->depth);
+  hp_json_number_member(json, "sample_of", o->sample_of);
+  hp_json_number_member(json, "seed", o->seed);
+  hp_json_number_member(json, "study_bytes", o->study_bytes);
   hp_json_key(json, "selectors");
   hp_json_open(json, '[');
   for (size_t i = 0; i < o->selector_count; i++) hp_json_text(json, o->selectors[i]);
@@ -148,8 +143,8 @@ static bool write_json(FILE *file, const reduction *r) {
   hp_json_text(&json, "hpar-crawl-1");
   hp_json_key(&json, "version");
   hp_json_text(&json, hpar_version());
-  number(&json, "units", r->crawl->unit_count);
-  number(&json, "units_done", r->done);
+  hp_json_number_member(&json, "units", r->crawl->unit_count);
+  hp_json_number_member(&json, "units_done", r->done);
   hp_json_break(&json);
   write_options(&json, &r->crawl->map);
   bool fine = true;
@@ -258,9 +253,9 @@ static bool write_quarantine(FILE *file, const reduction *r) {
     hp_json_open(&json, '{');
     hp_json_key(&json, "file");
     hp_json_text(&json, q->path);
-    number(&json, "offset", q->offset);
-    number(&json, "inner", q->inner);
-    number(&json, "record", q->record);
+    hp_json_number_member(&json, "offset", q->offset);
+    hp_json_number_member(&json, "inner", q->inner);
+    hp_json_number_member(&json, "record", q->record);
     hp_json_key(&json, "reason");
     hp_json_text(&json, q->reason);
     hp_json_key(&json, "url");

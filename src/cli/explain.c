@@ -151,16 +151,6 @@ static void print_text(const hp_inspection *in) {
 
 /*** JSON ***/
 
-static void text(hp_json *json, const char *key, const char *value) {
-  hp_json_key(json, key);
-  hp_json_text(json, value);
-}
-
-static void number(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 static void flag(hp_json *json, const char *key, bool value) {
   hp_json_key(json, key);
   hp_json_bool(json, value);
@@ -178,10 +168,10 @@ static void start(hp_json *json, const char *key, const hpar_start_state *s) {
     return;
   }
   hp_json_open(json, '{');
-  text(json, "state", s->state);
-  text(json, "element", *s->element ? s->element : NULL);
-  text(json, "mode", s->mode);
-  text(json, "namespace", hp_namespace_name(s->ns));
+  hp_json_text_member(json, "state", s->state);
+  hp_json_text_member(json, "element", *s->element ? s->element : NULL);
+  hp_json_text_member(json, "mode", s->mode);
+  hp_json_text_member(json, "namespace", hp_namespace_name(s->ns));
   hp_json_key(json, "first");
   if (s->first == UINT64_MAX)
     hp_json_text(json, NULL);
@@ -194,7 +184,7 @@ static void kinds(hp_json *json, const char *key, const char *(*name)(int), cons
   hp_json_key(json, key);
   hp_json_open(json, '{');
   for (int i = 0; i < count; i++)
-    if (counts[i]) number(json, name(i), counts[i]);
+    if (counts[i]) hp_json_number_member(json, name(i), counts[i]);
   hp_json_close(json, '}');
 }
 
@@ -207,11 +197,11 @@ static void failures(hp_json *json, const hpar_chunk *c) {
     const hpar_failure *f = &c->failures[i];
     bool hazard = f->hazard != HPAR_HAZARD_NONE;
     hp_json_open(json, '{');
-    text(json, "assumption", hazard ? NULL : hpar_assumption_name(f->assumption));
-    text(json, "hazard", hazard ? hpar_hazard_name(f->hazard) : NULL);
-    number(json, "begin", f->begin);
-    number(json, "end", f->end);
-    text(json, "text", hazard ? hpar_hazard_summary(f->hazard) : hpar_assumption_summary(f->assumption));
+    hp_json_text_member(json, "assumption", hazard ? NULL : hpar_assumption_name(f->assumption));
+    hp_json_text_member(json, "hazard", hazard ? hpar_hazard_name(f->hazard) : NULL);
+    hp_json_number_member(json, "begin", f->begin);
+    hp_json_number_member(json, "end", f->end);
+    hp_json_text_member(json, "text", hazard ? hpar_hazard_summary(f->hazard) : hpar_assumption_summary(f->assumption));
     hp_json_close(json, '}');
   }
   hp_json_close(json, ']');
@@ -223,18 +213,18 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   hp_around_cut(in, c, AROUND_JSON, &before, &behind);
   hp_json_break(json);
   hp_json_open(json, '{');
-  number(json, "chunk", index);
-  number(json, "begin", c->begin);
-  number(json, "end", c->end);
+  hp_json_number_member(json, "chunk", index);
+  hp_json_number_member(json, "begin", c->begin);
+  hp_json_number_member(json, "end", c->end);
   string(json, "before", before);
   string(json, "after", behind);
-  text(json, "outcome", hpar_chunk_outcome_name(c->outcome));
+  hp_json_text_member(json, "outcome", hpar_chunk_outcome_name(c->outcome));
   start(json, "predicted", &c->predicted);
   start(json, "true", &c->actual);
   flag(json, "right_start", c->right_start);
-  number(json, "readings", c->hypotheses);
-  number(json, "segments", c->segments);
-  number(json, "segments_taken", c->taken);
+  hp_json_number_member(json, "readings", c->hypotheses);
+  hp_json_number_member(json, "segments", c->segments);
+  hp_json_number_member(json, "segments_taken", c->taken);
   kinds(json, "log_entries", log_name, c->log_entries_by_kind, HPAR_LOG_KINDS);
   uint64_t assumed[HPAR_ASSUMPTIONS];
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) assumed[i] = c->assumed_by_kind[i];
@@ -244,14 +234,14 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   hp_json_open(json, '[');
   for (size_t i = 0; i < c->reparsed_count; i++) {
     hp_json_open(json, '{');
-    number(json, "begin", c->reparsed[i].begin);
-    number(json, "end", c->reparsed[i].end);
+    hp_json_number_member(json, "begin", c->reparsed[i].begin);
+    hp_json_number_member(json, "end", c->reparsed[i].end);
     hp_json_close(json, '}');
   }
   hp_json_close(json, ']');
-  number(json, "bytes_reparsed", c->bytes_reparsed);
+  hp_json_number_member(json, "bytes_reparsed", c->bytes_reparsed);
   kinds(json, "silent_errors", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
-  number(json, "respeculations", c->respeculations);
+  hp_json_number_member(json, "respeculations", c->respeculations);
   flag(json, "aborted", c->aborted);
   flag(json, "rolled_back", c->rolled_back);
   hp_json_close(json, '}');
@@ -264,20 +254,20 @@ static int print_json(const hp_inspection *in) {
   hp_json json = {.file = stdout};
   const hpar_stats *s = &in->stats;
   hp_json_open(&json, '{');
-  text(&json, "file", in->path);
-  number(&json, "bytes", in->length);
-  text(&json, "encoding", s->encoding);
-  text(&json, "strategy", s->strategy);
-  text(&json, "predictor", s->predictor);
-  text(&json, "mode_predictor", s->mode_predictor);
-  text(&json, "cut", s->cut_policy);
+  hp_json_text_member(&json, "file", in->path);
+  hp_json_number_member(&json, "bytes", in->length);
+  hp_json_text_member(&json, "encoding", s->encoding);
+  hp_json_text_member(&json, "strategy", s->strategy);
+  hp_json_text_member(&json, "predictor", s->predictor);
+  hp_json_text_member(&json, "mode_predictor", s->mode_predictor);
+  hp_json_text_member(&json, "cut", s->cut_policy);
   hp_json_key(&json, "outcomes");
   hp_json_open(&json, '{');
   for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++)
-    number(&json, hpar_chunk_outcome_name((hpar_chunk_outcome)i), by_outcome[i]);
+    hp_json_number_member(&json, hpar_chunk_outcome_name((hpar_chunk_outcome)i), by_outcome[i]);
   hp_json_close(&json, '}');
-  number(&json, "bytes_reparsed", s->bytes_reparsed);
-  number(&json, "respeculations", s->respeculations);
+  hp_json_number_member(&json, "bytes_reparsed", s->bytes_reparsed);
+  hp_json_number_member(&json, "respeculations", s->respeculations);
   if (in->scripts.run) hp_report_scripts_json(&json, s);
   if (s->pipeline.predictor && !hp_explain_pipeline_json(&json, in)) code = HP_EXIT_FAILED;
   hp_json_key(&json, "chunks");
@@ -287,18 +277,18 @@ static int print_json(const hp_inspection *in) {
   hp_json_close(&json, ']');
   hp_json_key(&json, "timeline");
   hp_json_open(&json, '{');
-  number(&json, "threads", in->stats_on_threads.threads);
+  hp_json_number_member(&json, "threads", in->stats_on_threads.threads);
   hp_json_key(&json, "events");
   hp_json_open(&json, '[');
   for (size_t i = 0; i < hpar_event_count(in->on_threads); i++) {
     hpar_event e = hpar_event_at(in->on_threads, i);
     hp_json_break(&json);
     hp_json_open(&json, '{');
-    text(&json, "kind", hpar_event_kind_name(e.kind));
-    number(&json, "thread", e.thread);
-    if (e.chunk != UINT32_MAX) number(&json, "chunk", e.chunk);
-    number(&json, "begin_ns", e.begin_ns);
-    number(&json, "end_ns", e.end_ns);
+    hp_json_text_member(&json, "kind", hpar_event_kind_name(e.kind));
+    hp_json_number_member(&json, "thread", e.thread);
+    if (e.chunk != UINT32_MAX) hp_json_number_member(&json, "chunk", e.chunk);
+    hp_json_number_member(&json, "begin_ns", e.begin_ns);
+    hp_json_number_member(&json, "end_ns", e.end_ns);
     hp_json_close(&json, '}');
   }
   hp_json_break(&json);

@@ -104,21 +104,16 @@ int hp_explain_pipeline_text(const hp_inspection *in) {
 
 /*** JSON ***/
 
-static void number(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 void hp_hazard_members(hp_json *json, const hp_shown_hazard *h) {
   hp_json_key(json, "hazard");
   hp_json_text(json, hpar_pipeline_hazard_name(h->met.hazard));
-  number(json, "offset", h->met.at);
-  number(json, "line", h->line);
-  number(json, "column", h->column);
+  hp_json_number_member(json, "offset", h->met.at);
+  hp_json_number_member(json, "line", h->line);
+  hp_json_number_member(json, "column", h->column);
   hp_json_key(json, "rolled_back");
   hp_json_bool(json, h->met.rolled_back);
-  number(json, "tokens_dropped", h->met.tokens_dropped);
-  number(json, "bytes_dropped", h->met.bytes_dropped);
+  hp_json_number_member(json, "tokens_dropped", h->met.tokens_dropped);
+  hp_json_number_member(json, "bytes_dropped", h->met.bytes_dropped);
   hp_json_key(json, "source");
   hp_json_string(json, h->source);
 }
@@ -137,12 +132,12 @@ bool hp_explain_pipeline_json(hp_json *json, const hp_inspection *in) {
   hp_json_open(json, '{');
   hp_json_key(json, "predictor");
   hp_json_text(json, s->pipeline.predictor);
-  number(json, "buffer_tokens", s->pipeline.buffer_tokens);
-  number(json, "batch", s->pipeline.batch_tokens);
-  number(json, "tokens", s->tokens);
-  number(json, "rollbacks", s->pipeline.rollbacks);
-  number(json, "bytes_read", s->pipeline.bytes_read);
-  number(json, "bytes_alone", s->pipeline.bytes_alone);
+  hp_json_number_member(json, "buffer_tokens", s->pipeline.buffer_tokens);
+  hp_json_number_member(json, "batch", s->pipeline.batch_tokens);
+  hp_json_number_member(json, "tokens", s->tokens);
+  hp_json_number_member(json, "rollbacks", s->pipeline.rollbacks);
+  hp_json_number_member(json, "bytes_read", s->pipeline.bytes_read);
+  hp_json_number_member(json, "bytes_alone", s->pipeline.bytes_alone);
   hp_json_key(json, "hazards");
   hp_json_open(json, '[');
   bool fine = hp_each_hazard(in, false, hazard_json, json);

@@ -95,3 +95,13 @@ void hp_json_bool(hp_json *json, bool value) {
   before_item(json);
   fputs(value ? "true" : "false", json->file);
 }
+
+void hp_json_text_member(hp_json *json, const char *key, const char *text) {
+  hp_json_key(json, key);
+  hp_json_text(json, text);
+}
+
+void hp_json_number_member(hp_json *json, const char *key, uint64_t number) {
+  hp_json_key(json, key);
+  hp_json_number(json, number);
+}

@@ -27,4 +27,8 @@ void hp_json_number(hp_json *json, uint64_t number);
 void hp_json_real(hp_json *json, double number); /* four decimals */
 void hp_json_bool(hp_json *json, bool value);
 
+/* Write a member with its key. */
+void hp_json_text_member(hp_json *json, const char *key, const char *text); /* NULL: null */
+void hp_json_number_member(hp_json *json, const char *key, uint64_t number);
+
 #endif

@@ -64,24 +64,19 @@ static void look(machine *machine) {
   if (pages > 0 && size > 0) machine->memory = (uint64_t)pages * (uint64_t)size;
 }
 
-static void member(hp_json *json, const char *key, const char *value) {
-  hp_json_key(json, key);
-  hp_json_text(json, value);
-}
-
 void hp_machine_json(hp_json *json) {
   machine machine;
   look(&machine);
   hp_json_open(json, '{');
-  member(json, "cpu", machine.cpu);
+  hp_json_text_member(json, "cpu", machine.cpu);
   hp_json_key(json, "cores");
   hp_json_number(json, (uint64_t)machine.cores);
   hp_json_key(json, "memory_bytes");
   hp_json_number(json, machine.memory);
-  member(json, "architecture", machine.system.machine);
-  member(json, "system", machine.system.sysname);
-  member(json, "kernel", machine.system.release);
-  member(json, "compiler", __VERSION__);
+  hp_json_text_member(json, "architecture", machine.system.machine);
+  hp_json_text_member(json, "system", machine.system.sysname);
+  hp_json_text_member(json, "kernel", machine.system.release);
+  hp_json_text_member(json, "compiler", __VERSION__);
   hp_json_close(json, '}');
 }
 

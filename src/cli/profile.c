@@ -129,11 +129,6 @@ static uint64_t sum_of(const uint64_t *counts, int count) {
   return sum;
 }
 
-static void number(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 static void real(hp_json *json, const char *key, double value) {
   hp_json_key(json, key);
   hp_json_real(json, value);
@@ -146,7 +141,7 @@ static void counts(hp_json *json, const char *key, const char *(*name)(int), con
   hp_json_key(json, key);
   hp_json_open(json, '{');
   for (int i = 0; i < count; i++)
-    if (values[i]) number(json, name(i), values[i]);
+    if (values[i]) hp_json_number_member(json, name(i), values[i]);
   hp_json_close(json, '}');
 }
 
@@ -160,10 +155,10 @@ static void lengths(hp_json *json, const char *key, const uint64_t *values) {
 static void lists(hp_json *json, const char *key, const hp_profile_lists *l) {
   hp_json_key(json, key);
   hp_json_open(json, '{');
-  number(json, "lists", l->lists);
+  hp_json_number_member(json, "lists", l->lists);
   lengths(json, "entries_after_last_marker", l->entries);
   lengths(json, "markers", l->markers);
-  number(json, "to_be_reconstructed", l->unclean);
+  hp_json_number_member(json, "to_be_reconstructed", l->unclean);
   hp_json_close(json, '}');
 }
 
@@ -204,7 +199,7 @@ static void table_tags_and_switches(hp_json *json, const hp_profile *p) {
   hp_json_break(json);
   hp_json_key(json, "tokenizer_switches");
   hp_json_open(json, '{');
-  number(json, "all", all_switches(p));
+  hp_json_number_member(json, "all", all_switches(p));
   real(json, "percent_of_tokens", percent(all_switches(p), p->tokens));
   real(json, "percent_of_bytes", percent(all_switches(p), p->bytes));
   hp_json_key(json, "by_tag_and_mode");
@@ -222,13 +217,13 @@ static void self_closing_tags(hp_json *json, const hp_profile *p) {
   distinct(p, &names, &voids);
   hp_json_key(json, "self_closing");
   hp_json_open(json, '{');
-  number(json, "void_plain", p->self_closing.void_plain);
-  number(json, "void_slash", p->self_closing.void_slash);
-  number(json, "foreign_plain", p->self_closing.foreign_plain);
-  number(json, "foreign_slash", p->self_closing.foreign_slash);
-  number(json, "other_slash", p->self_closing.other_slash);
-  number(json, "names", names);
-  number(json, "void_names", voids);
+  hp_json_number_member(json, "void_plain", p->self_closing.void_plain);
+  hp_json_number_member(json, "void_slash", p->self_closing.void_slash);
+  hp_json_number_member(json, "foreign_plain", p->self_closing.foreign_plain);
+  hp_json_number_member(json, "foreign_slash", p->self_closing.foreign_slash);
+  hp_json_number_member(json, "other_slash", p->self_closing.other_slash);
+  hp_json_number_member(json, "names", names);
+  hp_json_number_member(json, "void_names", voids);
   hp_json_close(json, '}');
 }
 
@@ -254,11 +249,11 @@ static void write_json(FILE *file, const hp_profile *p) {
   hp_json_open(&json, '{');
   hp_json_key(&json, "format");
   hp_json_text(&json, "hpar-profile-1");
-  number(&json, "pages", p->pages);
-  number(&json, "bytes", p->bytes);
-  number(&json, "tokens", p->tokens);
-  number(&json, "start_tags", p->start_tags);
-  number(&json, "cut_distance", p->cut_distance);
+  hp_json_number_member(&json, "pages", p->pages);
+  hp_json_number_member(&json, "bytes", p->bytes);
+  hp_json_number_member(&json, "tokens", p->tokens);
+  hp_json_number_member(&json, "start_tags", p->start_tags);
+  hp_json_number_member(&json, "cut_distance", p->cut_distance);
   hp_json_break(&json);
   hp_json_key(&json, "states_at_cuts");
   hp_json_open(&json, '{');

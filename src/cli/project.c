@@ -210,22 +210,17 @@ static void real_member(hp_json *json, const char *key, double value) {
   hp_json_real(json, value);
 }
 
-static void number_member(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 static void row_json(study *s, const projection *p) {
   hp_json *json = &s->json;
   hp_json_open(json, '{');
-  number_member(json, "cores", p->cores);
-  number_member(json, "ns_projected", p->time);
+  hp_json_number_member(json, "cores", p->cores);
+  hp_json_number_member(json, "ns_projected", p->time);
   real_member(json, "speedup_projected", ratio(s->sequential, p->time));
-  number_member(json, "ns_critical", p->critical);
+  hp_json_number_member(json, "ns_critical", p->critical);
   hp_json_key(json, "bound");
   hp_json_text(json, p->bound);
   if (p->measured) {
-    number_member(json, "ns_measured", p->measured);
+    hp_json_number_member(json, "ns_measured", p->measured);
     real_member(json, "speedup_measured", ratio(s->sequential, p->measured));
   }
   hp_json_close(json, '}');
@@ -239,8 +234,8 @@ static hpar_status study_page(study *s, uint64_t *workers) {
     hp_json_open(&s->json, '{');
     hp_json_key(&s->json, "file");
     hp_json_text(&s->json, s->path);
-    number_member(&s->json, "bytes", s->length);
-    number_member(&s->json, "ns_sequential", s->sequential);
+    hp_json_number_member(&s->json, "bytes", s->length);
+    hp_json_number_member(&s->json, "ns_sequential", s->sequential);
     hp_json_key(&s->json, "cores");
     hp_json_open(&s->json, '[');
   } else {
@@ -289,8 +284,8 @@ static void summary_json(study *s) {
   hp_json_open(json, '[');
   for (size_t i = 0; i < s->core_count; i++) {
     hp_json_open(json, '{');
-    number_member(json, "cores", s->cores[i]);
-    number_member(json, "pages", s->projected[i].count);
+    hp_json_number_member(json, "cores", s->cores[i]);
+    hp_json_number_member(json, "pages", s->projected[i].count);
     real_member(json, "speedup_projected", hp_mean_of(&s->projected[i]));
     if (s->measured[i].count) {
       real_member(json, "speedup_measured", hp_mean_of(&s->measured[i]));
@@ -312,9 +307,9 @@ static void study_all(study *s) {
     hp_machine_json(&s->json);
     hp_json_key(&s->json, "version");
     hp_json_text(&s->json, hpar_version());
-    number_member(&s->json, "wake_ns", s->wake);
-    number_member(&s->json, "bandwidth_mb_s", s->bandwidth);
-    number_member(&s->json, "repeat", s->repeat);
+    hp_json_number_member(&s->json, "wake_ns", s->wake);
+    hp_json_number_member(&s->json, "bandwidth_mb_s", s->bandwidth);
+    hp_json_number_member(&s->json, "repeat", s->repeat);
     hp_json_break(&s->json);
     hp_json_key(&s->json, "pages");
     hp_json_open(&s->json, '[');

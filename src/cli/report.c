@@ -159,92 +159,89 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     fprintf(file, "%-22s %.1f MB/s\n", "speed", (double)stats->bytes * 1e3 / (double)stats->ns.total);
 }
 
-static void member(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
 static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "pipeline");
   hp_json_open(json, '{');
   hp_json_key(json, "predictor");
   hp_json_text(json, stats->pipeline.predictor);
-  member(json, "buffer_tokens", stats->pipeline.buffer_tokens);
-  member(json, "batch", stats->pipeline.batch_tokens);
+  hp_json_number_member(json, "buffer_tokens", stats->pipeline.buffer_tokens);
+  hp_json_number_member(json, "batch", stats->pipeline.batch_tokens);
   hp_json_key(json, "hazards_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++)
-    member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), stats->pipeline.hazards_by_kind[i]);
+    hp_json_number_member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), stats->pipeline.hazards_by_kind[i]);
   hp_json_close(json, '}');
   hp_json_key(json, "rollbacks_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++)
-    member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i), stats->pipeline.rollbacks_by_kind[i]);
+    hp_json_number_member(json, hpar_pipeline_hazard_name((hpar_pipeline_hazard)i),
+                          stats->pipeline.rollbacks_by_kind[i]);
   hp_json_close(json, '}');
-  member(json, "rollbacks", stats->pipeline.rollbacks);
-  member(json, "tokens_dropped", stats->pipeline.tokens_dropped);
-  member(json, "bytes_dropped", stats->pipeline.bytes_dropped);
-  member(json, "bytes_read", stats->pipeline.bytes_read);
-  member(json, "bytes_alone", stats->pipeline.bytes_alone);
-  member(json, "drains", stats->pipeline.drains);
-  member(json, "tokenizer_waits", stats->pipeline.tokenizer_waits);
-  member(json, "tokenizer_slept", stats->pipeline.tokenizer_slept);
-  member(json, "tokenizer_wait_ns", stats->pipeline.tokenizer_wait_ns);
-  member(json, "builder_waits", stats->pipeline.builder_waits);
-  member(json, "builder_slept", stats->pipeline.builder_slept);
-  member(json, "builder_wait_ns", stats->pipeline.builder_wait_ns);
+  hp_json_number_member(json, "rollbacks", stats->pipeline.rollbacks);
+  hp_json_number_member(json, "tokens_dropped", stats->pipeline.tokens_dropped);
+  hp_json_number_member(json, "bytes_dropped", stats->pipeline.bytes_dropped);
+  hp_json_number_member(json, "bytes_read", stats->pipeline.bytes_read);
+  hp_json_number_member(json, "bytes_alone", stats->pipeline.bytes_alone);
+  hp_json_number_member(json, "drains", stats->pipeline.drains);
+  hp_json_number_member(json, "tokenizer_waits", stats->pipeline.tokenizer_waits);
+  hp_json_number_member(json, "tokenizer_slept", stats->pipeline.tokenizer_slept);
+  hp_json_number_member(json, "tokenizer_wait_ns", stats->pipeline.tokenizer_wait_ns);
+  hp_json_number_member(json, "builder_waits", stats->pipeline.builder_waits);
+  hp_json_number_member(json, "builder_slept", stats->pipeline.builder_slept);
+  hp_json_number_member(json, "builder_wait_ns", stats->pipeline.builder_wait_ns);
   hp_json_close(json, '}');
 }
 
 void hp_report_scripts_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "script");
   hp_json_open(json, '{');
-  member(json, "runs", stats->script.runs);
-  member(json, "ns", stats->ns.scripts);
-  member(json, "bytes_written", stats->script.bytes_written);
-  member(json, "state_changes", stats->script.state_changes);
-  member(json, "segments_lost", stats->script.segments_lost);
-  member(json, "bytes_lost", stats->script.bytes_lost);
-  member(json, "bytes_after_change", stats->script.bytes_after_change);
-  if (stats->pipeline.predictor) member(json, "rollbacks", stats->script.rollbacks);
+  hp_json_number_member(json, "runs", stats->script.runs);
+  hp_json_number_member(json, "ns", stats->ns.scripts);
+  hp_json_number_member(json, "bytes_written", stats->script.bytes_written);
+  hp_json_number_member(json, "state_changes", stats->script.state_changes);
+  hp_json_number_member(json, "segments_lost", stats->script.segments_lost);
+  hp_json_number_member(json, "bytes_lost", stats->script.bytes_lost);
+  hp_json_number_member(json, "bytes_after_change", stats->script.bytes_after_change);
+  if (stats->pipeline.predictor) hp_json_number_member(json, "rollbacks", stats->script.rollbacks);
   hp_json_close(json, '}');
 }
 
 static void chunks_json(hp_json *json, const hpar_stats *stats) {
-  member(json, "chunks", stats->chunks);
-  member(json, "chunks_exact", stats->chunks_exact);
-  member(json, "chunks_right_start", stats->chunks_right_start);
-  member(json, "chunks_right", stats->chunks_right);
-  member(json, "chunks_clean", stats->chunks_clean);
-  member(json, "chunks_started_before_end", stats->chunks_started_before_end);
-  member(json, "chunks_rescued", stats->chunks_rescued);
-  member(json, "log_entries", stats->log_entries);
+  hp_json_number_member(json, "chunks", stats->chunks);
+  hp_json_number_member(json, "chunks_exact", stats->chunks_exact);
+  hp_json_number_member(json, "chunks_right_start", stats->chunks_right_start);
+  hp_json_number_member(json, "chunks_right", stats->chunks_right);
+  hp_json_number_member(json, "chunks_clean", stats->chunks_clean);
+  hp_json_number_member(json, "chunks_started_before_end", stats->chunks_started_before_end);
+  hp_json_number_member(json, "chunks_rescued", stats->chunks_rescued);
+  hp_json_number_member(json, "log_entries", stats->log_entries);
   hp_json_key(json, "log_entries_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_LOG_KINDS; i++) {
-    member(json, hpar_log_kind_name((hpar_log_kind)i), stats->log_entries_by_kind[i]);
+    hp_json_number_member(json, hpar_log_kind_name((hpar_log_kind)i), stats->log_entries_by_kind[i]);
   }
   hp_json_close(json, '}');
   hp_json_key(json, "wrong_assumptions_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) {
-    member(json, hpar_assumption_name((hpar_assumption)i), stats->wrong_assumptions_by_kind[i]);
+    hp_json_number_member(json, hpar_assumption_name((hpar_assumption)i), stats->wrong_assumptions_by_kind[i]);
   }
   hp_json_close(json, '}');
-  member(json, "bytes_reparsed", stats->bytes_reparsed);
-  member(json, "respeculations", stats->respeculations);
-  member(json, "aborts", stats->aborts);
-  member(json, "rollbacks", stats->rollbacks);
-  member(json, "bytes_respeculated", stats->bytes_respeculated);
-  member(json, "chunks_in_comment", stats->chunks_in_comment);
-  member(json, "chunks_in_raw_text", stats->chunks_in_raw_text);
-  member(json, "chunks_in_markup", stats->chunks_in_markup);
-  member(json, "chunks_misguessed", stats->chunks_misguessed);
-  member(json, "chunks_silent", stats->chunks_with_undetected_errors);
+  hp_json_number_member(json, "bytes_reparsed", stats->bytes_reparsed);
+  hp_json_number_member(json, "respeculations", stats->respeculations);
+  hp_json_number_member(json, "aborts", stats->aborts);
+  hp_json_number_member(json, "rollbacks", stats->rollbacks);
+  hp_json_number_member(json, "bytes_respeculated", stats->bytes_respeculated);
+  hp_json_number_member(json, "chunks_in_comment", stats->chunks_in_comment);
+  hp_json_number_member(json, "chunks_in_raw_text", stats->chunks_in_raw_text);
+  hp_json_number_member(json, "chunks_in_markup", stats->chunks_in_markup);
+  hp_json_number_member(json, "chunks_misguessed", stats->chunks_misguessed);
+  hp_json_number_member(json, "chunks_silent", stats->chunks_with_undetected_errors);
   hp_json_key(json, "silent_errors_by_kind");
   hp_json_open(json, '{');
   for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) {
-    member(json, hpar_undetected_error_name((hpar_undetected_error)i), stats->undetected_errors_by_kind[i]);
+    hp_json_number_member(json, hpar_undetected_error_name((hpar_undetected_error)i),
+                          stats->undetected_errors_by_kind[i]);
   }
   hp_json_close(json, '}');
 }
@@ -255,10 +252,10 @@ static void merge_levels_json(hp_json *json, const hpar_stats *stats) {
   for (unsigned level = 0; level < merge_levels(stats); level++) {
     const hpar_merge_level *at = &stats->merge_levels[level];
     hp_json_open(json, '{');
-    member(json, "merges", at->merges);
-    member(json, "segments", at->segments);
-    member(json, "tokens", at->tokens);
-    member(json, "ns", at->nanoseconds);
+    hp_json_number_member(json, "merges", at->merges);
+    hp_json_number_member(json, "segments", at->segments);
+    hp_json_number_member(json, "tokens", at->tokens);
+    hp_json_number_member(json, "ns", at->nanoseconds);
     hp_json_close(json, '}');
   }
   hp_json_close(json, ']');
@@ -267,35 +264,35 @@ static void merge_levels_json(hp_json *json, const hpar_stats *stats) {
 static void times_json(hp_json *json, const hpar_stats *stats) {
   hp_json_key(json, "ns");
   hp_json_open(json, '{');
-  member(json, "cut", stats->ns.cut);
-  member(json, "decode", stats->ns.decode);
-  member(json, "predict", stats->ns.predict);
-  member(json, "oracle", stats->ns.oracle);
+  hp_json_number_member(json, "cut", stats->ns.cut);
+  hp_json_number_member(json, "decode", stats->ns.decode);
+  hp_json_number_member(json, "predict", stats->ns.predict);
+  hp_json_number_member(json, "oracle", stats->ns.oracle);
   hp_json_key(json, "parse_per_worker");
   hp_json_open(json, '[');
   for (unsigned i = 0; i < stats->threads && i < HPAR_MAX_THREADS; i++) {
     hp_json_number(json, stats->ns.parse_per_worker[i]);
   }
   hp_json_close(json, ']');
-  member(json, "merge", stats->ns.merge);
-  member(json, "patch", 0); /* alias for 0.2: no phase patches nodes */
-  member(json, "first_chunk", stats->ns.first_chunk);
-  member(json, "wait", stats->ns.wait);
-  member(json, "scripts", stats->ns.scripts);
-  member(json, "input", stats->ns.input);
-  member(json, "total", stats->ns.total);
+  hp_json_number_member(json, "merge", stats->ns.merge);
+  hp_json_number_member(json, "patch", 0); /* alias for 0.2: no phase patches nodes */
+  hp_json_number_member(json, "first_chunk", stats->ns.first_chunk);
+  hp_json_number_member(json, "wait", stats->ns.wait);
+  hp_json_number_member(json, "scripts", stats->ns.scripts);
+  hp_json_number_member(json, "input", stats->ns.input);
+  hp_json_number_member(json, "total", stats->ns.total);
   hp_json_close(json, '}');
 }
 
 void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
   hp_json_open(json, '{');
-  member(json, "bytes", stats->bytes);
-  member(json, "tokens", stats->tokens);
-  member(json, "nodes", stats->nodes);
-  member(json, "parse_errors", stats->parse_errors);
+  hp_json_number_member(json, "bytes", stats->bytes);
+  hp_json_number_member(json, "tokens", stats->tokens);
+  hp_json_number_member(json, "nodes", stats->nodes);
+  hp_json_number_member(json, "parse_errors", stats->parse_errors);
   hp_json_key(json, "mode");
   hp_json_text(json, stats->mode);
-  member(json, "threads", stats->threads);
+  hp_json_number_member(json, "threads", stats->threads);
   bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
   hp_json_key(json, "allocator");
   hp_json_text(json, stats->allocator);
@@ -347,19 +344,19 @@ static void list_json(hp_json *json, const char *key, const uint64_t *items, uns
 
 void hp_report_many_json(hp_json *json, const hpar_many_stats *stats) {
   hp_json_open(json, '{');
-  member(json, "documents", stats->inputs);
-  member(json, "failed", stats->failed);
-  member(json, "bytes", stats->bytes);
-  member(json, "tokens", stats->tokens);
-  member(json, "nodes", stats->nodes);
-  member(json, "threads", stats->threads);
+  hp_json_number_member(json, "documents", stats->inputs);
+  hp_json_number_member(json, "failed", stats->failed);
+  hp_json_number_member(json, "bytes", stats->bytes);
+  hp_json_number_member(json, "tokens", stats->tokens);
+  hp_json_number_member(json, "nodes", stats->nodes);
+  hp_json_number_member(json, "threads", stats->threads);
   bound_json(json, stats->affinity, stats->processor_per_worker, stats->threads);
   hp_json_key(json, "allocator");
   hp_json_text(json, stats->allocator);
   list_json(json, "documents_per_worker", stats->inputs_per_worker, stats->threads);
   hp_json_key(json, "ns");
   hp_json_open(json, '{');
-  member(json, "total", stats->ns.total);
+  hp_json_number_member(json, "total", stats->ns.total);
   list_json(json, "parse_per_worker", stats->ns.parse_per_worker, stats->threads);
   hp_json_close(json, '}');
   hp_json_close(json, '}');

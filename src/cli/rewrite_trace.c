@@ -1,49 +1,17 @@
 #include "cli/rewrite_trace.h"
 
 #include "cli/cli.h"
+#include "cli/trace_json.h"
 
 #include <errno.h>
 #include <string.h>
-
-static void member(hp_json *json, const char *key, const char *text) {
-  hp_json_key(json, key);
-  hp_json_text(json, text);
-}
-
-static void number(hp_json *json, const char *key, uint64_t value) {
-  hp_json_key(json, key);
-  hp_json_number(json, value);
-}
-
-static void microseconds(hp_json *json, const char *key, uint64_t ns) {
-  hp_json_key(json, key);
-  hp_json_real(json, (double)ns / 1e3);
-}
-
-static void begin_event(hp_json *json, const char *phase, const char *name, unsigned thread) {
-  hp_json_break(json);
-  hp_json_open(json, '{');
-  member(json, "ph", phase);
-  member(json, "name", name);
-  number(json, "pid", 1);
-  number(json, "tid", thread);
-}
-
-static void end_event(hp_json *json) {
-  hp_json_close(json, '}');
-  hp_json_close(json, '}');
-}
 
 /* Names the threads up to this one. */
 static void name_threads(hp_trace_file *t, unsigned thread) {
   for (; t->threads <= thread; t->threads++) {
     char text[32];
     snprintf(text, sizeof text, "worker %u", t->threads);
-    begin_event(&t->json, "M", "thread_name", t->threads);
-    hp_json_key(&t->json, "args");
-    hp_json_open(&t->json, '{');
-    member(&t->json, "name", t->threads ? text : "merger");
-    end_event(&t->json);
+    hp_trace_name(&t->json, "thread_name", t->threads, t->threads ? text : "merger");
   }
 }
 
@@ -51,18 +19,16 @@ static void write_event(void *context, const hpar_event *e) {
   hp_trace_file *t = context;
   hp_json *json = &t->json;
   name_threads(t, e->thread);
-  begin_event(json, "X", hpar_event_kind_name(e->kind), e->thread);
-  member(json, "cat", "hpar");
-  microseconds(json, "ts", e->begin_ns);
-  microseconds(json, "dur", e->end_ns - e->begin_ns);
-  hp_json_key(json, "args");
-  hp_json_open(json, '{');
-  number(json, "chunk", e->chunk);
+  hp_trace_begin_event(json, "X", hpar_event_kind_name(e->kind), "hpar", e->thread);
+  hp_trace_time(json, "ts", e->begin_ns);
+  hp_trace_time(json, "dur", e->end_ns - e->begin_ns);
+  hp_trace_begin_arguments(json);
+  hp_json_number_member(json, "chunk", e->chunk);
   if (e->end > e->begin) {
-    number(json, "begin", e->begin);
-    number(json, "end", e->end);
+    hp_json_number_member(json, "begin", e->begin);
+    hp_json_number_member(json, "end", e->end);
   }
-  end_event(json);
+  hp_trace_end_event(json);
 }
 
 static int complain(const char *name, int number) {
@@ -76,11 +42,11 @@ int hp_trace_file_open(hp_trace_file *t, const char *name, const char *page, hpa
   hp_json *json = &t->json;
   json->file = t->file;
   hp_json_open(json, '{');
-  member(json, "displayTimeUnit", "ns");
+  hp_json_text_member(json, "displayTimeUnit", "ns");
   hp_json_key(json, "otherData");
   hp_json_open(json, '{');
-  member(json, "file", page);
-  member(json, "hpar", hpar_version());
+  hp_json_text_member(json, "file", page);
+  hp_json_text_member(json, "hpar", hpar_version());
   hp_json_close(json, '}');
   hp_json_key(json, "traceEvents");
   hp_json_open(json, '[');
