@@ -1,5 +1,5 @@
 /* Checks the options of a parallel parse: any number of threads, any chunk size, the automatic
- * mode, a reused parser, rejected options, and consistent counters. */
+ * mode, a reused parser, and consistent counters. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -373,75 +373,6 @@ static void source_offsets(void) {
   }
 }
 
-static void refused(void) {
-  static const uint64_t unsorted[] = {40, 20}, beyond[] = {10, 1000}, fine[] = {3, 10}, at_end[] = {3, 24};
-  static const char text[] = "<p>one<b>two</b><i>three";
-  size_t length = sizeof text - 1;
-  hpar_options options = {HPAR_OPTIONS_INIT};
-  hpar_stats stats = {HPAR_STATS_INIT};
-
-  options.mode = HPAR_MODE_PARALLEL;
-  options.threads = 2;
-  options.experiment.cuts = fine;
-  options.experiment.cut_count = 2;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
-  CHECK_EQ(stats.chunks, 2);
-  CHECK_EQ(length, 24);
-  options.experiment.cuts = at_end;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
-  options.experiment.cuts = beyond;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
-  options.experiment.cuts = unsorted;
-  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.experiment.cuts = NULL;
-  options.experiment.cut_count = 0;
-
-  options.experiment.predictor = "tea leaves";
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  const char **names[] = {&options.experiment.strategy, &options.experiment.mode_predictor,
-                          &options.experiment.cut_policy, &options.experiment.predictor};
-  for (size_t i = 0; i < 4; i++) {
-    options.experiment.predictor = NULL;
-    *names[i] = "tea leaves";
-    CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-    *names[i] = NULL;
-  }
-  options.experiment.predictor = "";
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.experiment.predictor = NULL;
-
-  options.threads = HPAR_MAX_THREADS + 1;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.threads = 0;
-
-  options.mode = (hpar_mode)77;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.mode = HPAR_MODE_PARALLEL;
-  options.parallel.executor = (hpar_executor)77;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.parallel.executor = HPAR_EXECUTOR_THREADS;
-  options.parallel.merge = (hpar_merge_order)77;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.parallel.merge = HPAR_MERGE_CHAIN;
-  options.parallel.wait = (hpar_wait_policy)77;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.parallel.wait = HPAR_WAIT_ADAPTIVE;
-
-  static const char *const contexts[] = {"", " ", "svg ", "math ", "xml a", "svg a b", "div p"};
-  for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++) {
-    options.fragment = contexts[i];
-    if (!CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT))
-      printf("  context \"%s\"\n", contexts[i]);
-  }
-  options.fragment = NULL;
-  CHECK_EQ(hpar_parse(parser, &options, NULL, 5, document, NULL), HPAR_ERROR_ARGUMENT);
-
-  /* after all that the parser still works */
-  CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
-  CHECK(equal());
-}
-
 static void errors(void) {
   hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_PARALLEL;
@@ -498,7 +429,6 @@ int main(void) {
   reuse();
   copies();
   source_offsets();
-  refused();
   errors();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
