@@ -111,7 +111,12 @@ if command -v python3 >/dev/null; then
   printf '<meta charset=latin1><svg><a xlink:href=x y=1></svg>\351' >"$work/b.html"
   run 0 python3 "$peers" --help
   run 2 python3 "$peers" --only nobody "$work/a.html"
-  if [ -e "$folder/libhpar.so" ] && ! nm "$folder/libhpar.so" 2>/dev/null | grep -q __asan_init; then
+  python=python3
+  . "$HPAR_SOURCE_DIR/tests/support/python.sh"
+  if [ -e "$folder/libhpar.so" ] && ! loads_library; then
+    run 1 python3 "$peers" --build "$folder" --only libxml2 --warm 0 --rounds 1 "$work/a.html"
+    check "hpar does not run" "grep -q '^hpar-peers: hpar does not run' '$work/err'"
+  elif [ -e "$folder/libhpar.so" ] && ! nm "$folder/libhpar.so" 2>/dev/null | grep -q __asan_init; then
     run 0 env PKG_CONFIG_PATH=/nowhere PKG_CONFIG_LIBDIR=/nowhere python3 "$peers" --build "$folder" --only lexbor \
       --warm 0 --rounds 1 "$work/a.html" "$work/b.html"
     check "ours" "grep -q '2 of 2' '$work/out'"
