@@ -1,7 +1,8 @@
 """crawl_memory.py HPAR: checks the memory of hpar crawl with large records, which it generates while hpar reads.
 
 A record of 1 GB is above --limit memory=256M: it goes to the quarantine, and hpar does not keep it. A page of 48 MB
-needs less than twice its size and 32 MB.
+needs less than twice its size and 32 MB. The record before a record of 40 MB has a length that is 40 MB too large: hpar
+reads the bytes again, and keeps them once.
 """
 import json
 import os
@@ -15,8 +16,8 @@ BLOCK *= 65536 // len(BLOCK)
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 
 
-def write_record(to, url, blocks):
-    length = len(HTTP) + blocks * len(BLOCK)
+def write_record(to, url, blocks, excess=0):
+    length = len(HTTP) + blocks * len(BLOCK) + excess
     to.write(b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Length: %d\r\n\r\n" % (url, length))
     to.write(HTTP)
     for _ in range(blocks):
@@ -24,11 +25,13 @@ def write_record(to, url, blocks):
     to.write(b"\r\n\r\n")
 
 
-def crawl(hpar, folder, blocks):
-    """Crawls a stream with a record of this size between small ones. Returns the counters and the refusals."""
-    arguments = [hpar, "crawl", "-", "--out", folder, "--limit", "memory=256M", "--progress", "none"]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE) as process:
-        for url, count in ((b"http://a/", 1), (b"http://large/", blocks), (b"http://b/", 1)):
+def crawl(hpar, folder, blocks, excess=0, arguments=()):
+    """Crawls a stream with a record of this size between small ones. The length of the first one is too large by
+    `excess` bytes. Returns the counters and the refusals."""
+    command = [hpar, "crawl", "-", "--out", folder, "--limit", "memory=256M", "--progress", "none", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        write_record(process.stdin, b"http://a/", 1, excess)
+        for url, count in ((b"http://large/", blocks), (b"http://b/", 1)):
             write_record(process.stdin, url, count)
     with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
         counters = json.load(file)["counters"]
@@ -51,6 +54,13 @@ def main():
         check("1 GB: the pages", counters["pages"] == 2 and counters["quarantined"] == 1, counters)
         check("1 GB: the quarantine", [(r["reason"], r["url"]) for r in refused] == [("too-large", "http://large/")], refused)
         check("1 GB: the memory", most_memory() < 64 << 20, most_memory())
+        blocks = (40 << 20) // len(BLOCK)
+        code, counters, refused = crawl(hpar, os.path.join(work, "length"), blocks, (blocks - 2) * len(BLOCK),
+                                        ["--limit", "nodes=1000"])
+        check("a wrong length: the status", code == 0, code)
+        check("a wrong length: the quarantine", [(r["reason"], r["url"]) for r in refused] == [("length", "http://a/"), ("nodes", "http://large/")],
+              refused)
+        check("a wrong length: the memory", most_memory() < 64 << 20, most_memory())
         blocks = (48 << 20) // len(BLOCK)
         code, counters, refused = crawl(hpar, os.path.join(work, "large"), blocks)
         check("48 MB: the pages", code == 0 and counters["pages"] == 3 and not refused, (code, counters, refused))

@@ -1,4 +1,4 @@
-/* The fields of the head of a record, and the beginning of a record within a block. */
+/* The fields of the head of a record. */
 
 #include "warc/fields.h"
 
@@ -6,10 +6,6 @@
 #include "warc/warc.h"
 
 #include <string.h>
-
-enum { MIN_BEGINNING = 6 }; /* bytes of the beginning at the end of a block that count */
-
-const char hp_warc_beginning[HP_WARC_BEGINNING + 1] = "\r\n\r\nWARC/1.";
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -81,14 +77,9 @@ bool hp_warc_is_joined(hpar_string head) {
   return types > 1;
 }
 
-size_t hp_warc_find_beginning(const char *bytes, size_t length, bool continues) {
-  const char *at = bytes, *end = bytes + length;
-  while (at < end && (at = memchr(at, '\r', (size_t)(end - at)))) {
-    size_t left = (size_t)(end - at);
-    if (left >= HP_WARC_BEGINNING ? !memcmp(at, hp_warc_beginning, HP_WARC_BEGINNING)
-                                  : continues && left >= MIN_BEGINNING && !memcmp(at, hp_warc_beginning, left))
-      return (size_t)(at - bytes) + HP_WARC_EMPTY_LINE;
-    at++;
-  }
-  return length;
+hpar_string hp_warc_uri(hpar_string head) {
+  hpar_string uri = hp_warc_field(head, "WARC-Target-URI");
+  if (uri.length > 1 && uri.bytes[0] == '<' && uri.bytes[uri.length - 1] == '>')
+    return (hpar_string){uri.bytes + 1, uri.length - 2};
+  return uri;
 }

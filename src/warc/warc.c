@@ -3,19 +3,18 @@
 #include "base/memory.h"
 #include "warc/fields.h"
 #include "warc/octets.h"
+#include "warc/search.h"
 
 #include <string.h>
 
 enum {
   MAX_HEAD = 64 << 10,
-  SIGNATURE = 5,
   KEPT_BLOCK = 4 << 20,
   FIRST_BLOCK = 1 << 20,
   SEPARATOR_BREAKS = 2,
   MAX_BREAKS = 8 /* bytes of line breaks that the reader keeps */
 };
 static const uint64_t usual_max_block = UINT64_C(1) << 30;
-static const char signature[] = "WARC/";
 
 typedef enum reader_state {
   BETWEEN, /* records: line breaks */
@@ -40,12 +39,13 @@ struct hp_warc_reader {
   reader_state state;
   bool pending;      /* it is complete, and not yet reported */
   bool checks_start; /* a member begins within it, and may be another record */
-  char prefix[SIGNATURE];
+  char prefix[HP_WARC_SIGNATURE];
   uint32_t prefix_length, matched;
   uint32_t breaks;                      /* line breaks after the record */
   uint64_t offset, offset_inner;        /* of the record */
   uint64_t prefix_offset, prefix_inner; /* of the bytes in `prefix` */
   hp_octets head, block;
+  bool block_is_lent; /* the block is a part of the bytes that the reader reads again */
   uint64_t content_length, block_read;
   bool too_large;
   char line_breaks[MAX_BREAKS]; /* after the block */
@@ -53,6 +53,7 @@ struct hp_warc_reader {
   /* The bytes that the reader reads again, from `again_from` on. */
   hp_octets again;
   size_t again_from;
+  bool reads_again;
   uint64_t repeated; /* bytes of the member that it has read again */
 };
 
@@ -62,13 +63,44 @@ const char *hp_warc_problem_name(hp_warc_problem problem) {
   return problem < HP_WARC_PROBLEMS ? names[problem] : "unknown";
 }
 
-/*** reports ***/
+/*** the block ***/
 
-static hpar_string without_brackets(hpar_string uri) {
-  if (uri.length > 1 && uri.bytes[0] == '<' && uri.bytes[uri.length - 1] == '>')
-    return (hpar_string){uri.bytes + 1, uri.length - 2};
-  return uri;
+static void drop_block(hp_warc_reader *r) {
+  if (r->block_is_lent)
+    r->block = (hp_octets){0};
+  else
+    hp_octets_clear(&r->block, KEPT_BLOCK);
+  r->block_is_lent = false;
 }
+
+/* Begins a block. If the reader reads bytes again, the block remains a part of them. */
+static bool begin_block(hp_warc_reader *r, const char *at) {
+  uint64_t first = r->content_length < FIRST_BLOCK ? r->content_length : FIRST_BLOCK;
+  if (r->too_large) return true;
+  if (!r->reads_again) return hp_octets_reserve(&r->block, (size_t)first);
+  hp_octets_free(&r->block);
+  r->block.at = (char *)at;
+  r->block_is_lent = true;
+  return true;
+}
+
+static bool add_to_block(hp_warc_reader *r, const char *bytes, size_t length) {
+  if (!r->block_is_lent) return hp_octets_add(&r->block, bytes, length);
+  r->block.length += length;
+  return true;
+}
+
+/* Frees the bytes that the reader has read again. If the current block is a part of them, it
+ * becomes the owner of their memory. */
+static void free_again(hp_warc_reader *r, hp_octets *bytes) {
+  if (!r->block_is_lent) return hp_octets_free(bytes);
+  if (r->block.length) memmove(bytes->at, r->block.at, r->block.length);
+  bytes->length = r->block.length;
+  r->block = *bytes;
+  r->block_is_lent = false;
+}
+
+/*** reports ***/
 
 static bool report(hp_warc_reader *r, hp_warc_problem problem, uint64_t offset, uint64_t inner) {
   hpar_string head = {r->head.at, r->head.length};
@@ -80,7 +112,7 @@ static bool report(hp_warc_reader *r, hp_warc_problem problem, uint64_t offset, 
                            .head = head,
                            .block = {r->block.at ? r->block.at : "", r->block.length},
                            .type = hp_warc_field(head, "WARC-Type"),
-                           .uri = without_brackets(hp_warc_field(head, "WARC-Target-URI")),
+                           .uri = hp_warc_uri(head),
                            .date = hp_warc_field(head, "WARC-Date"),
                            .content_type = hp_warc_field(head, "Content-Type"),
                            .truncated = hp_warc_field(head, "WARC-Truncated")};
@@ -92,8 +124,8 @@ static bool report(hp_warc_reader *r, hp_warc_problem problem, uint64_t offset, 
     record.index = r->index++;
     goes_on = r->callback(r->context, &record);
   }
-  r->head.length = r->block.length = 0;
-  hp_octets_clear(&r->block, KEPT_BLOCK);
+  r->head.length = 0;
+  drop_block(r);
   r->content_length = r->block_read = 0;
   r->pending = r->too_large = r->checks_start = false;
   return goes_on;
@@ -127,23 +159,6 @@ static bool close_record(hp_warc_reader *r, hp_warc_problem problem) {
 static uint64_t offset_of(const hp_warc_reader *r) { return r->packed ? r->member : r->member + r->inner; }
 static uint64_t inner_of(const hp_warc_reader *r) { return r->packed ? r->inner : 0; }
 
-/* Continues the search with these bytes. Returns the number of bytes before the signature's end. */
-static size_t search(hp_warc_reader *r, const char *bytes, size_t length) {
-  size_t i = 0;
-  while (i < length && r->matched <= SIGNATURE) {
-    if (!r->matched) {
-      const char *line = memchr(bytes + i, '\n', length - i);
-      if (!line) return length;
-      i = (size_t)(line - bytes) + 1;
-      r->matched = 1;
-      continue;
-    }
-    char c = bytes[i++];
-    r->matched = c == signature[r->matched - 1] ? r->matched + 1 : c == '\n';
-  }
-  return i;
-}
-
 static void begin_head(hp_warc_reader *r, uint64_t offset, uint64_t inner) {
   r->offset = offset;
   r->offset_inner = inner;
@@ -156,33 +171,13 @@ static bool refuse(hp_warc_reader *r, bool goes_on) {
   return goes_on;
 }
 
-/* The same for hp_warc_beginning. */
-static size_t search_block(hp_warc_reader *r, const char *bytes, size_t length) {
-  size_t i = 0;
-  while (i < length && r->matched < HP_WARC_BEGINNING) {
-    if (!r->matched) {
-      const char *line = memchr(bytes + i, '\r', length - i);
-      if (!line) return length;
-      i = (size_t)(line - bytes);
-    }
-    char c = bytes[i++];
-    if (c == hp_warc_beginning[r->matched])
-      r->matched++;
-    else if (c == '\r') /* "\r\n\r" ends with "\r", and "\r\n\r\n\r" with "\r\n\r" */
-      r->matched = r->matched == HP_WARC_EMPTY_LINE ? 3 : 1;
-    else
-      r->matched = 0;
-  }
-  return i;
-}
-
 static bool take_search(hp_warc_reader *r, const char **at, const char *end) {
   bool in_block = r->state == SEARCH_BLOCK;
-  size_t used = (in_block ? search_block : search)(r, *at, (size_t)(end - *at));
+  size_t used = (in_block ? hp_warc_search_beginning : hp_warc_search_line)(&r->matched, *at, (size_t)(end - *at));
   *at += used;
   r->inner += used;
-  if (r->matched < (in_block ? HP_WARC_BEGINNING : SIGNATURE + 1)) return true;
-  size_t length = in_block ? HP_WARC_BEGINNING - HP_WARC_EMPTY_LINE : SIGNATURE;
+  if (r->matched < (in_block ? HP_WARC_BEGINNING : HP_WARC_SIGNATURE + 1)) return true;
+  size_t length = in_block ? HP_WARC_BEGINNING - HP_WARC_EMPTY_LINE : HP_WARC_SIGNATURE;
   r->matched = 0;
   if (!hp_octets_add(&r->head, hp_warc_beginning + HP_WARC_EMPTY_LINE, length)) return false;
   begin_head(r, r->packed ? r->member : r->member + r->inner - length, r->packed ? r->inner - length : 0);
@@ -193,15 +188,16 @@ static bool take_search(hp_warc_reader *r, const char **at, const char *end) {
 
 /* The bytes after the record's length are no record, or the file ends before them. If another
  * record begins in the block, reports the record with the problem and makes the reader read again
- * from there. Otherwise returns false and changes nothing. The bytes that the reader reads again
- * are at most as many as all others, so the work stays linear. */
-static bool begin_again(hp_warc_reader *r, hp_warc_problem problem, bool *goes_on) {
+ * from there: moves `*at` back if the block is before it, and sets `again` otherwise. Returns false
+ * and changes nothing if no record begins in the block. The bytes that the reader reads again are at
+ * most as many as all others, so the work stays linear. `at` is NULL at the end of the file. */
+static bool begin_again(hp_warc_reader *r, hp_warc_problem problem, const char **at, bool *goes_on) {
   bool continues = r->pending;
   size_t own = r->block.length;
   if (r->too_large || (r->packed && r->offset != r->member) || r->repeated > r->inner) return false;
   if (continues && (r->breaks >= SEPARATOR_BREAKS || r->line_break_count > MAX_BREAKS)) return false;
-  if (continues && !(hp_octets_add(&r->block, r->line_breaks, r->line_break_count) &&
-                     hp_octets_add(&r->block, r->prefix, r->prefix_length))) {
+  if (continues &&
+      !(add_to_block(r, r->line_breaks, r->line_break_count) && add_to_block(r, r->prefix, r->prefix_length))) {
     r->status = HPAR_ERROR_MEMORY;
     *goes_on = false;
     return true;
@@ -211,10 +207,15 @@ static bool begin_again(hp_warc_reader *r, hp_warc_problem problem, bool *goes_o
     r->block.length = own;
     return false;
   }
-  r->again = r->block;
-  r->again_from = from;
-  r->block = (hp_octets){0};
-  uint64_t count = r->again.length - from;
+  size_t count = r->block.length - from;
+  if (r->block_is_lent) {
+    *at -= count;
+    drop_block(r);
+  } else {
+    r->again = r->block;
+    r->again_from = from;
+    r->block = (hp_octets){0};
+  }
   r->repeated += count;
   r->inner -= count;
   *goes_on = refuse(r, report_record(r, problem));
@@ -230,20 +231,20 @@ static bool take_prefix(hp_warc_reader *r, const char **at) {
   }
   r->prefix[r->prefix_length++] = *(*at)++;
   r->inner++;
-  if (memcmp(r->prefix, signature, r->prefix_length)) {
+  if (memcmp(r->prefix, hp_warc_signature, r->prefix_length)) {
     bool goes_on = true;
-    if (r->pending && begin_again(r, HP_WARC_LENGTH, &goes_on)) return goes_on;
+    if (r->pending && begin_again(r, HP_WARC_LENGTH, at, &goes_on)) return goes_on;
     goes_on = close_record(r, HP_WARC_FINE);
     r->state = SEARCH;
     r->matched = 0;
-    search(r, r->prefix, r->prefix_length);
+    hp_warc_search_line(&r->matched, r->prefix, r->prefix_length);
     r->prefix_length = 0;
     return refuse(r, goes_on);
   }
-  if (r->prefix_length < SIGNATURE) return true;
+  if (r->prefix_length < HP_WARC_SIGNATURE) return true;
   if (r->pending && !refuse(r, report_record(r, HP_WARC_FINE))) return false;
   if (r->options.last && r->prefix_offset >= r->options.last) return refuse(r, false);
-  if (!hp_octets_add(&r->head, signature, SIGNATURE)) return false;
+  if (!hp_octets_add(&r->head, hp_warc_signature, HP_WARC_SIGNATURE)) return false;
   begin_head(r, r->prefix_offset, r->prefix_inner);
   return true;
 }
@@ -261,7 +262,8 @@ static bool is_beyond_end(const hp_warc_reader *r) {
   return !r->packed && at <= end && r->content_length > end - at;
 }
 
-static bool finish_head(hp_warc_reader *r) {
+/* `at`: behind the head. */
+static bool finish_head(hp_warc_reader *r, const char *at) {
   hpar_string head = {r->head.at, r->head.length};
   uint64_t max_block = r->options.max_block ? r->options.max_block : usual_max_block;
   if (!hp_warc_length(head, &r->content_length) || hp_warc_is_joined(head)) {
@@ -277,8 +279,7 @@ static bool finish_head(hp_warc_reader *r) {
     r->matched = 0;
     return refuse(r, report_record(r, HP_WARC_TRUNCATED));
   }
-  uint64_t first = r->content_length < FIRST_BLOCK ? r->content_length : FIRST_BLOCK;
-  if (!r->too_large && !hp_octets_reserve(&r->block, (size_t)first)) return false;
+  if (!begin_block(r, at)) return false;
   r->state = r->content_length ? BLOCK : BETWEEN;
   r->pending = !r->content_length;
   r->breaks = r->line_break_count = 0;
@@ -291,7 +292,8 @@ static bool check_line(hp_warc_reader *r) {
   const char *last = r->head.at + r->head.length - 1, *line = last;
   while (line > r->head.at && line[-1] != '\n') line--;
   size_t length = (size_t)(last - line) + 1;
-  if (line == r->head.at || length <= SIGNATURE || memcmp(line, signature, SIGNATURE)) return true;
+  if (line == r->head.at || length <= HP_WARC_SIGNATURE || memcmp(line, hp_warc_signature, HP_WARC_SIGNATURE))
+    return true;
   hp_octets copy = {0};
   if (!hp_octets_add(&copy, line, length)) return false;
   r->head.length -= length;
@@ -314,7 +316,7 @@ static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
     if (!hp_octets_add(&r->head, *at, length)) return false;
     *at += length;
     r->inner += length;
-    if (head_ends(&r->head)) return finish_head(r);
+    if (head_ends(&r->head)) return finish_head(r, *at);
     if (line && !check_line(r)) return false;
   }
   return true;
@@ -323,7 +325,7 @@ static bool take_head(hp_warc_reader *r, const char **at, const char *end) {
 static bool take_block(hp_warc_reader *r, const char **at, const char *end) {
   uint64_t missing = r->content_length - r->block_read;
   size_t length = (uint64_t)(end - *at) < missing ? (size_t)(end - *at) : (size_t)missing;
-  if (!r->too_large && !hp_octets_add(&r->block, *at, length)) return false;
+  if (!r->too_large && !add_to_block(r, *at, length)) return false;
   *at += length;
   r->inner += length;
   r->block_read += length;
@@ -362,19 +364,15 @@ static bool take_step(hp_warc_reader *r, const char **at, const char *end) {
 
 /* Reads the bytes of `again`. A length in them may also be too large. */
 static bool take_again(hp_warc_reader *r) {
+  if (!r->again.at) return true;
   bool fine = true;
-  while (fine && r->again.length) {
-    hp_octets now = r->again;
-    const char *at = now.at + r->again_from, *end = now.at + now.length;
-    r->again = (hp_octets){0};
-    while (fine && at < end && !r->again.length) fine = take_step(r, &at, end);
-    if (fine && at < end) {
-      r->repeated += (uint64_t)(end - at);
-      fine = hp_octets_add(&r->again, at, (size_t)(end - at));
-      if (!fine) r->status = HPAR_ERROR_MEMORY;
-    }
-    hp_octets_free(&now);
-  }
+  hp_octets now = r->again;
+  const char *at = now.at + r->again_from, *end = now.at + now.length;
+  r->again = (hp_octets){0};
+  r->reads_again = true;
+  while (fine && at < end) fine = take_step(r, &at, end);
+  r->reads_again = false;
+  free_again(r, &now);
   return fine;
 }
 
@@ -385,18 +383,18 @@ static bool take_all(hp_warc_reader *r, const char *bytes, size_t length) {
   return true;
 }
 
-/* A member begins within a record. If its first bytes are the signature, the record has ended. */
+/* A member begins within a record. If its first bytes are the hp_warc_signature, the record has ended. */
 static bool check_start(hp_warc_reader *r, const char **bytes, size_t *length) {
-  while (*length && r->prefix_length < SIGNATURE && !memcmp(r->prefix, signature, r->prefix_length)) {
+  while (*length && r->prefix_length < HP_WARC_SIGNATURE && !memcmp(r->prefix, hp_warc_signature, r->prefix_length)) {
     r->prefix[r->prefix_length++] = **bytes;
     ++*bytes;
     --*length;
   }
-  bool same = !memcmp(r->prefix, signature, r->prefix_length);
-  if (same && r->prefix_length < SIGNATURE) return true;
+  bool same = !memcmp(r->prefix, hp_warc_signature, r->prefix_length);
+  if (same && r->prefix_length < HP_WARC_SIGNATURE) return true;
   r->checks_start = false;
   if (same && !refuse(r, report_record(r, HP_WARC_TRUNCATED))) return false;
-  char prefix[SIGNATURE];
+  char prefix[HP_WARC_SIGNATURE];
   size_t count = r->prefix_length;
   memcpy(prefix, r->prefix, count);
   r->prefix_length = 0;
@@ -426,7 +424,7 @@ static bool end_member(void *context, hp_unpack_end end, uint64_t offset) {
   hp_warc_reader *r = context;
   if (end == HP_UNPACK_WHOLE) {
     if (r->checks_start) { /* the whole member is shorter than the signature */
-      char prefix[SIGNATURE];
+      char prefix[HP_WARC_SIGNATURE];
       size_t count = r->prefix_length;
       memcpy(prefix, r->prefix, count);
       r->checks_start = false;
@@ -490,7 +488,7 @@ hpar_status hp_warc_finish(hp_warc_reader *r) {
   if (r->status || status) return r->status ? r->status : status;
   bool goes_on = true;
   if (!r->packed) r->options.size = offset_of(r);
-  while (r->state == BLOCK && begin_again(r, HP_WARC_TRUNCATED, &goes_on))
+  while (r->state == BLOCK && begin_again(r, HP_WARC_TRUNCATED, NULL, &goes_on))
     if (!goes_on || !take_again(r)) return r->status;
   if (!refuse(r, close_record(r, HP_WARC_FINE))) return r->status;
   return HPAR_OK;

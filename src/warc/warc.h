@@ -7,7 +7,7 @@
  *
  * A damaged record is a report with a problem. The reader then continues with the next record that
  * it finds, so damage is never fatal. If a length is too large and another record begins in the
- * block, the reader goes back to it. The memory of a reader is bounded by twice its limit. */
+ * block, the reader goes back to it. A reader keeps one block, up to its limit, 64 KB of a head and 2 MB of input. */
 
 #include "warc/unpack.h"
 
