@@ -172,7 +172,7 @@ if test -e data/9.warc.gz; then
   for part in "warcinfo x" "conversion http://t/1" "conversion http://t/2"; do
     record ${part% *} ${part#* } text | wet | gzip -c >>wets/packed.wet.gz
   done
-  cp plain.wet wets
+  cp plain.wet wets/plain.wat
   crawl wets --out wet_folder
   check "a folder of WET files" 'test $status = 0 && grep -q "\"units_done\":2" wet_folder/summary.json && grep -q "\"records_conversion\":4" wet_folder/summary.json'
   gzip -c <plain.wet >whole.wet.gz
@@ -283,6 +283,11 @@ usage "profile: 'colours' is not" 2 data --out x --profile colours
 usage "limit: 'size=3' is not" 2 data --out x --limit size=3
 usage "sample: '5' is not" 2 data --out x --sample 5
 usage "no .warc" 1 one/units --out x
+echo '<p>a page' >page.html
+usage "page.html: no web archive" 2 page.html --out x
+echo page.html >list
+usage "page.html: no web archive" 2 data @list --out x
+check "no work is lost" 'test ! -e x'
 mkdir locked
 cp data/1.warc locked
 chmod 0 locked/1.warc

@@ -441,6 +441,13 @@ static void test_text(void) {
   CHECK(read_archive(folded, sizeof folded - 1, 0, 3, NULL, &l) == HPAR_OK && l.counts[HP_WARC_FINE] == 1);
   CHECK(strstr(l.lines.bytes, "'http://a/'"));
   free_log(&l);
+  /* A value with CR outside a line break, or with NUL, does not count. */
+  static const char controls[] = "WARC/1.1\r\nWARC-Target-URI: http://a/\rb\r\nWARC-Target-URI: http://b/\0c\r\n"
+                                 "WARC-Target-URI: http://c/\r\n d\r\nContent-Length: 0\r\n\r\n";
+  log values = {0};
+  CHECK(read_archive(controls, sizeof controls - 1, 0, 1, NULL, &values) == HPAR_OK);
+  CHECK(values.counts[HP_WARC_FINE] == 1 && strstr(values.lines.bytes, "'http://c/\r\n d'"));
+  free_log(&values);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* The plan of a crawl: its units and options, in DIR/plan.tsv. */
 
 #include "cli/crawl.h"
+#include "warc/search.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FOLDERS = 64 };
+enum { MAX_FOLDERS = 64, FIRST_BYTES = 16 << 10 };
 
 static int no_memory(void) { return hp_complain_status(NULL, HPAR_ERROR_MEMORY); }
 
@@ -43,13 +44,28 @@ static bool add_parts(hp_crawl *c, hp_unit *unit, hp_unpack_format format) {
   return true;
 }
 
+/* Returns whether a file has the name of an archive. */
+static bool has_archive_name(const char *name) {
+  static const char *const endings[] = {".warc", ".wet", ".wat"}, *const packed[] = {"", ".gz", ".zst"};
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+    size_t ending = strlen(packed[i]);
+    if (length <= ending || strcmp(name + length - ending, packed[i])) continue;
+    for (size_t j = 0; j < sizeof endings / sizeof *endings; j++) {
+      size_t both = strlen(endings[j]) + ending;
+      if (length > both && !strncmp(name + length - both, endings[j], strlen(endings[j]))) return true;
+    }
+  }
+  return false;
+}
+
 static int add_file(hp_crawl *c, const char *path, const struct stat *about) {
   hp_unit unit = {.path = (char *)path};
   if (!about || !S_ISREG(about->st_mode)) {
     unit.is_stream = true;
     return add_unit(c, &unit) ? -1 : no_memory();
   }
-  char first[HP_UNPACK_DETECT_BYTES];
+  char first[FIRST_BYTES];
   int file = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t got = file < 0 ? -1 : read(file, first, sizeof first);
   int error = errno;
@@ -64,19 +80,17 @@ static int add_file(hp_crawl *c, const char *path, const struct stat *about) {
     hp_complain("%s: %s", path, missing);
     return HP_EXIT_USAGE;
   }
+  if (format == HP_UNPACK_PLAIN && !has_archive_name(path) &&
+      !memmem(first, (size_t)got, hp_warc_signature, HP_WARC_SIGNATURE)) {
+    hp_complain(
+        "%s: no web archive: no record begins in its first %d bytes; name a .warc, .warc.gz, .warc.zst or .wet.gz "
+        "file",
+        path, FIRST_BYTES);
+    return HP_EXIT_USAGE;
+  }
   unit.size = (uint64_t)about->st_size;
   bool divides = c->unit_size && unit.size > c->unit_size && format != HP_UNPACK_ZSTD;
   return (divides ? add_parts(c, &unit, format) : add_unit(c, &unit)) ? -1 : no_memory();
-}
-
-static bool is_archive(const char *name) {
-  static const char *const endings[] = {".warc", ".warc.gz", ".warc.zst", ".wet", ".wet.gz", ".wat.gz"};
-  size_t length = strlen(name);
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-    size_t ending = strlen(endings[i]);
-    if (length > ending && !strcmp(name + length - ending, endings[i])) return true;
-  }
-  return false;
 }
 
 static int add_folder(hp_crawl *c, const char *folder, int depth) {
@@ -96,7 +110,7 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
     }
     if (S_ISDIR(about.st_mode))
       code = add_folder(c, path, depth + 1);
-    else if (is_archive(entry->d_name))
+    else if (has_archive_name(entry->d_name))
       code = add_file(c, path, &about);
     free(path);
   }

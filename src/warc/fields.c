@@ -38,12 +38,22 @@ static const char *after_first_line(hpar_string head) {
   return line ? line + 1 : head.bytes + head.length;
 }
 
+/* Returns whether a value has no NUL, and no CR outside line breaks. Neither RFC 9110 nor the WARC
+ * standard allows them. */
+static bool is_valid(hpar_string value) {
+  const char *at = value.bytes, *end = at + value.length;
+  if (memchr(at, 0, value.length)) return false;
+  while ((at = memchr(at, '\r', (size_t)(end - at))))
+    if (++at == end || *at != '\n') return false;
+  return true;
+}
+
 hpar_string hp_warc_field(hpar_string head, const char *name) {
   size_t length = strlen(name);
   hpar_string value, found;
   const char *end = head.bytes + head.length, *at = after_first_line(head);
   while ((found = next_field(&at, end, &value)).length) {
-    if (found.length == length && hp_ascii_equal(found.bytes, name, length)) return value;
+    if (found.length == length && hp_ascii_equal(found.bytes, name, length) && is_valid(value)) return value;
   }
   return (hpar_string){NULL, 0};
 }

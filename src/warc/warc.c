@@ -189,8 +189,8 @@ static bool take_search(hp_warc_reader *r, const char **at, const char *end) {
 /* The bytes after the record's length are no record, or the file ends before them. If another
  * record begins in the block, reports the record with the problem and makes the reader read again
  * from there: moves `*at` back if the block is before it, and sets `again` otherwise. Returns false
- * and changes nothing if no record begins in the block. The bytes that the reader reads again are at
- * most as many as all others, so the work stays linear. `at` is NULL at the end of the file. */
+ * and changes nothing if no record begins in the block. The reader reads at most as many bytes
+ * again as it reads once, so the work stays linear. `at` is NULL at the end of the file. */
 static bool begin_again(hp_warc_reader *r, hp_warc_problem problem, const char **at, bool *goes_on) {
   bool continues = r->pending;
   size_t own = r->block.length;
@@ -262,7 +262,7 @@ static bool is_beyond_end(const hp_warc_reader *r) {
   return !r->packed && at <= end && r->content_length > end - at;
 }
 
-/* `at`: behind the head. */
+/* `at` is the first byte after the head. */
 static bool finish_head(hp_warc_reader *r, const char *at) {
   hpar_string head = {r->head.at, r->head.length};
   uint64_t max_block = r->options.max_block ? r->options.max_block : usual_max_block;
@@ -383,7 +383,7 @@ static bool take_all(hp_warc_reader *r, const char *bytes, size_t length) {
   return true;
 }
 
-/* A member begins within a record. If its first bytes are the hp_warc_signature, the record has ended. */
+/* A member begins within a record. If its first bytes are the signature, the record has ended. */
 static bool check_start(hp_warc_reader *r, const char **bytes, size_t *length) {
   while (*length && r->prefix_length < HP_WARC_SIGNATURE && !memcmp(r->prefix, hp_warc_signature, r->prefix_length)) {
     r->prefix[r->prefix_length++] = **bytes;

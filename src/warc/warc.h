@@ -7,7 +7,8 @@
  *
  * A damaged record is a report with a problem. The reader then continues with the next record that
  * it finds, so damage is never fatal. If a length is too large and another record begins in the
- * block, the reader goes back to it. A reader keeps one block, up to its limit, 64 KB of a head and 2 MB of input. */
+ * block, the reader goes back to it. A reader keeps one block, up to its limit, 64 KB of a head and
+ * 2 MB of input. */
 
 #include "warc/unpack.h"
 
@@ -65,8 +66,9 @@ hpar_status hp_warc_feed(hp_warc_reader *reader, const char *bytes, size_t lengt
 hpar_status hp_warc_finish(hp_warc_reader *reader);
 const char *hp_warc_missing(const hp_warc_reader *reader);
 
-/* Returns the value of a field of a head, without white space around it. `bytes` is NULL if there
- * is no such field. A folded value is returned with its line breaks. */
+/* Returns the value of the first field of a head with this name, without white space around it.
+ * `bytes` is NULL if there is no such field. A folded value is returned with its line breaks. A
+ * value with NUL, or with CR outside a line break, does not count. */
 hpar_string hp_warc_field(hpar_string head, const char *name);
 
 #endif
