@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "platform/pool.h"
 #include "platform/topology.h"
+#include "rewrite/chunks.h"
 #include "rewrite/speculation.h"
-#include "speculation/cuts/cut.h"
 #include "speculation/start/prescan.h"
 
 #include <hpar/stats.h>
@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, CHECKPOINT = 16 << 10, MAX_WASTED = 3, MIN_LIMIT = 4096 };
+enum { CHECKPOINT = 16 << 10, MAX_WASTED = 3, MIN_LIMIT = 4096 };
 
 /* A chunk in flight, and the results of its worker. */
 typedef struct slot {
@@ -49,8 +49,8 @@ struct hp_rewrite_team {
   hpar_rewriter *merger;
   hp_speculation_input input;
   hp_prescan prescan;
-  size_t begin, chunk_size;    /* the first chunk begins at `begin` */
-  uint32_t count, first_chunk; /* chunks; those of earlier windows */
+  hp_chunks chunks;
+  uint32_t first_chunk; /* the number of chunks of earlier windows */
   _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules; /* of the merger, as in `retired` */
@@ -79,25 +79,19 @@ static uint64_t time_of_event(const team *t) { return t->input.merger->trace ? h
 
 /*** chunks ***/
 
-static size_t begin_of(const team *t, uint32_t chunk) {
-  if (chunk >= t->count) return t->input.length;
-  if (!chunk) return t->begin;
-  if (t->division.cuts) return t->division.cuts[chunk - 1];
-  size_t from = t->begin + chunk * t->chunk_size;
-  return from < t->input.length ? hp_cut(HP_CUT_SMART, t->input.window, t->input.length, from) : t->input.length;
-}
+static size_t begin_of(const team *t, uint32_t chunk) { return hp_chunk_begin(&t->chunks, chunk); }
 
 static slot *slot_of(const team *t, uint32_t chunk) { return &t->slots[chunk % t->slot_count]; }
 
-/* Claims the next chunk for a worker. Returns false if all chunks are claimed, or too many are in
+/* Claims the next chunk for a worker, and leaves the merger's chunks out. Returns false if all chunks are claimed, or too many are in
  * flight. */
 static bool claim_chunk(team *t, uint32_t *chunk) {
-  uint32_t next = atomic_load(&t->next);
-  if (next >= t->count || next >= atomic_load(&t->merged) + t->slot_count) return false;
-  slot *s = slot_of(t, next);
+  uint32_t next = atomic_load(&t->next), claimed = next + hp_chunk_is_reserved(&t->chunks, next);
+  if (claimed >= t->chunks.count || claimed >= atomic_load(&t->merged) + t->slot_count) return false;
+  slot *s = slot_of(t, claimed);
   if (atomic_exchange(&s->is_busy, true)) return false;
-  if (atomic_compare_exchange_strong(&t->next, &next, next + 1)) {
-    *chunk = next;
+  if (atomic_compare_exchange_strong(&t->next, &next, claimed + 1)) {
+    *chunk = claimed;
     return true;
   }
   atomic_store(&s->is_busy, false);
@@ -132,7 +126,7 @@ static void run_thread(void *context, unsigned thread) {
   enum { SPIN_NS = 50000 };
   team *t = context;
   hp_spin spin = {0};
-  while (atomic_load(&t->passed) != UINT64_MAX && atomic_load(&t->next) < t->count) {
+  while (atomic_load(&t->passed) != UINT64_MAX && atomic_load(&t->next) < t->chunks.count) {
     uint32_t chunk;
     if (claim_chunk(t, &chunk)) {
       run_worker(t, thread, chunk);
@@ -198,17 +192,19 @@ static bool is_done(const team *t, uint32_t chunk) {
   return atomic_load_explicit(&slot_of(t, chunk)->done, memory_order_acquire) == chunk + 1;
 }
 
-/* Waits for a chunk, and runs workers meanwhile. Returns false if the chunk takes too long. */
+/* Waits for a chunk, first without other work because most workers are almost done. Then it runs
+ * workers meanwhile. Returns false if the chunk takes too long. */
 static bool await_chunk(team *t, uint32_t chunk) {
   hp_spin spin = {0};
-  uint64_t event = 0;
+  uint64_t event = time_of_event(t);
+  while (!is_done(t, chunk) && hp_spin_on(&spin, t->nanoseconds_per_chunk / 4)) continue;
+  spin = (hp_spin){0};
   while (!is_done(t, chunk)) {
     uint32_t other;
     if (claim_chunk(t, &other)) {
       run_worker(t, 0, other);
       continue;
     }
-    if (!event) event = time_of_event(t);
     if (!hp_spin_on(&spin, t->nanoseconds_per_chunk)) break;
   }
   note(t, HPAR_EVENT_WAIT, 0, chunk, event, 0, 0);
@@ -233,7 +229,7 @@ static void adopt(team *t, uint32_t number) {
   if (chunk->active_rules != t->merger->active_rules) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
-  if (is_closed(t)) atomic_store(&t->next, t->count);
+  if (is_closed(t)) atomic_store(&t->next, t->chunks.count);
 }
 
 static void merge_chunk(team *t, uint32_t chunk) {
@@ -250,7 +246,8 @@ static void merge_chunk(team *t, uint32_t chunk) {
       rewrite_exactly(t, chunk);
       return;
     }
-  } else if (!is_done(t, chunk) && (is_closed(t) || atomic_compare_exchange_strong(&t->next, &expected, chunk + 1))) {
+  } else if (!is_done(t, chunk) && (is_closed(t) || atomic_compare_exchange_strong(&t->next, &expected, chunk + 1) ||
+                                    hp_chunk_is_reserved(&t->chunks, chunk))) {
     t->counters.exact_chunks++;
     rewrite_exactly(t, chunk);
     return;
@@ -271,7 +268,7 @@ static hpar_status merge_chunks(void *context) {
     rewrite_exactly(t, 0);
     leave_chunk(t);
   }
-  for (uint32_t i = !t->division.is_inline; i < t->count && r->phase == HP_PHASE_RUNS; i++) {
+  for (uint32_t i = !t->division.is_inline; i < t->chunks.count && r->phase == HP_PHASE_RUNS; i++) {
     merge_chunk(t, i);
     leave_chunk(t);
     if (r->sink.status != HPAR_OK) break;
@@ -300,6 +297,7 @@ void hp_rewrite_team_destroy(team *t) {
   hp_free((void *)t->prediction);
   hp_free((void *)t->retired);
   hp_free(t->learned);
+  hp_chunks_free(&t->chunks);
   hp_prescan_close(&t->prescan);
   hp_free(t);
 }
@@ -353,6 +351,17 @@ static bool make_retired(team *t, uint32_t rules) {
   return true;
 }
 
+static bool divide_window(team *t, const hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  const hp_rewrite_division *division = &t->division;
+  t->chunks.window = s->begin;
+  t->chunks.length = (size_t)(s->end - s->begin);
+  t->chunks.first = offset_of(r);
+  if (!division->cuts) return hp_chunks_divide(&t->chunks, division->chunk_size, t->active);
+  hp_chunks_use_cuts(&t->chunks, division->cuts, division->cut_count);
+  return true;
+}
+
 /* Prepares the team for the rules. Returns false if the calling thread works alone. */
 static bool prepare_team(hpar_rewriter *r) {
   if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
@@ -366,7 +375,8 @@ static bool prepare_team(hpar_rewriter *r) {
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
   if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
-  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t);
+  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t) &&
+         divide_window(t, r);
 }
 
 static void begin_window(team *t, hpar_rewriter *r) {
@@ -380,14 +390,6 @@ static void begin_window(team *t, hpar_rewriter *r) {
                                     .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
                                     .retired = t->retired};
   hp_prescan_begin(&t->prescan);
-  t->begin = offset_of(r);
-  size_t length = t->input.length - t->begin, size = t->division.chunk_size;
-  if (!size) {
-    size = length / (6 * t->active);
-    size = size < MIN_CHUNK ? MIN_CHUNK : size > MAX_CHUNK ? MAX_CHUNK : size;
-  }
-  t->chunk_size = size;
-  t->count = t->division.cuts ? (uint32_t)t->division.cut_count + 1 : (uint32_t)(length / size + 1);
   t->quirks = r->shadow.quirks;
   if (t->words) {
     hp_bits *after = t->learned + t->words;
@@ -408,8 +410,8 @@ static void begin_window(team *t, hpar_rewriter *r) {
   publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;
   t->counters.windows++;
-  t->counters.chunks += t->count;
-  t->counters.bytes += length;
+  t->counters.chunks += t->chunks.count;
+  t->counters.bytes += t->chunks.length - t->chunks.first;
 }
 
 /* Rewrites the first tokens, up to the first one that leaves the initial mode. */
@@ -449,7 +451,7 @@ static bool fits_rules(const hpar_rules *rules) {
 }
 
 bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
-  enum { BREAK_EVEN = 256 << 10, TWO_CHUNKS = 2 * MIN_CHUNK };
+  enum { BREAK_EVEN = 256 << 10, TWO_CHUNKS = 64 << 10 };
   const hp_stream_options *o = &r->options;
   const hp_rewrite_division *division = r->team ? &r->team->division : NULL;
   bool is_divided = division && (division->cuts || division->chunk_size);

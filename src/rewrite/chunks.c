@@ -1,0 +1,53 @@
+#include "rewrite/chunks.h"
+
+#include "base/memory.h"
+#include "speculation/cuts/cut.h"
+
+void hp_chunks_free(hp_chunks *chunks) { hp_free(chunks->begins); }
+
+void hp_chunks_use_cuts(hp_chunks *chunks, const size_t *cuts, size_t cut_count) {
+  chunks->cuts = cuts;
+  chunks->count = (uint32_t)cut_count + 1;
+  chunks->period = 0;
+}
+
+static bool add_chunk(hp_chunks *chunks, size_t begin) {
+  enum { FIRST_CAPACITY = 64 };
+  if (chunks->count == chunks->capacity) {
+    uint32_t capacity = chunks->capacity ? 2 * chunks->capacity : FIRST_CAPACITY;
+    size_t *begins = hp_reallocate(chunks->begins, capacity * sizeof *begins);
+    if (!begins) return false;
+    chunks->begins = begins;
+    chunks->capacity = capacity;
+  }
+  chunks->begins[chunks->count++] = begin;
+  return true;
+}
+
+/* Returns the size of a worker's chunk if so many bytes follow. */
+static size_t size_for(size_t left, unsigned threads) {
+  enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, PARTS = 4 };
+  size_t size = left / (PARTS * threads);
+  return size < MIN_CHUNK ? MIN_CHUNK : size > MAX_CHUNK ? MAX_CHUNK : size;
+}
+
+bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads) {
+  const bool is_even = size != 0;
+  chunks->cuts = NULL;
+  chunks->count = 0;
+  chunks->period = is_even || threads < 2 ? 0 : threads;
+  for (size_t at = chunks->first; at < chunks->length || !chunks->count;) {
+    const bool begins_period = chunks->count % threads == 0;
+    if (!is_even && begins_period) size = size_for(chunks->length - at, threads);
+    if (!add_chunk(chunks, at)) return false;
+    at += chunks->period && begins_period ? size + size / 8 : size;
+  }
+  return true;
+}
+
+size_t hp_chunk_begin(const hp_chunks *chunks, uint32_t chunk) {
+  if (chunk >= chunks->count) return chunks->length;
+  if (!chunk) return chunks->first;
+  if (chunks->cuts) return chunks->cuts[chunk - 1];
+  return hp_cut(HP_CUT_SMART, chunks->window, chunks->length, chunks->begins[chunk]);
+}
