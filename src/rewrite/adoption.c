@@ -55,29 +55,60 @@ static const hp_bits *truth_of(const hpar_rewriter *r) {
 }
 
 /* Returns true if no element of the segment reads a bit of the outer frame that differs from the
- * prediction. Elements that stay open inherit the true bits, which must include the predicted ones.
- */
-static bool check_frame(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  if (!r->rules->needs_frames) return true;
+ * prediction of the version. Elements that stay open inherit the true bits, which must include the
+ * predicted ones. */
+static bool check_bits(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg,
+                       uint32_t version) {
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = truth_of(r), *predicted = log->bits + seg->frame, *read = predicted + 2 * words;
+  const hp_bits *truth = truth_of(r), *of_segment = log->bits + seg->frame;
+  const hp_bits *predicted = of_segment + 2 * (size_t)version * words, *read = of_segment + 2 * log->versions * words;
   for (uint32_t w = 0; w < 2 * words; w++) {
     if ((truth[w] ^ predicted[w]) & read[w]) return false;
     if (w >= words && seg->state.entry_count && predicted[w] & ~truth[w]) return false;
   }
-  return !seg->min_children ||
-         hp_matching_frame_of(&r->matching, r->shadow.builder.top->node)->children >= seg->min_children;
+  return true;
+}
+
+/* Returns true if the outer current node has as many children as the version assumes. */
+static bool check_counter(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_frame *outer, uint32_t version) {
+  const hp_unknown_counter *c = &log->counter;
+  if (!c->period) return true;
+  uint32_t count = c->slot == HP_SELECT_NONE ? outer->children : hp_counter(&r->matching.matcher, outer, c->slot);
+  return count >= c->min && count % c->period == version % c->period;
+}
+
+/* Finds a version that has the true outer frame. */
+static bool find_version(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg,
+                         uint32_t *version) {
+  *version = 0;
+  if (!r->rules->needs_frames) return true;
+  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->shadow.builder.top->node);
+  if (seg->min_children && outer->children < seg->min_children) return false;
+  for (; *version < log->versions; ++*version)
+    if (check_bits(r, log, seg, *version) && check_counter(r, log, outer, *version)) return true;
+  return false;
 }
 
 /* Notes the true near bits that the segment has read. */
 static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_bits *learned) {
   if (!r->rules->needs_frames) return;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = truth_of(r), *read = log->bits + seg->frame + 2 * words;
+  const hp_bits *truth = truth_of(r), *read = log->bits + seg->frame + 2 * (size_t)log->versions * words;
   for (uint32_t w = 0; w < words; w++) {
     learned[w] |= read[w];
     learned[words + w] = (learned[words + w] & ~read[w]) | (truth[w] & read[w]);
   }
+}
+
+/* No version of the segment has the true outer frame. Notes its heir bits. */
+static void learn_alternative(const hpar_rewriter *r, hp_rewrite_lessons *lessons) {
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *heir = truth_of(r) + words;
+  for (uint32_t i = 0; i < lessons->count; i++)
+    if (!memcmp(lessons->alternatives + i * words, heir, words * sizeof *heir)) return;
+  if (lessons->total == HP_MAX_LESSONS) return;
+  memcpy(lessons->alternatives + lessons->total++ % HP_MAX_ALTERNATIVES * words, heir, words * sizeof *heir);
+  if (lessons->count < HP_MAX_ALTERNATIVES) lessons->count++;
 }
 
 /* Returns true if the rules of the segment exist up to its end. */
@@ -96,8 +127,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   hp_builder *b = &r->shadow.builder;
   if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
-  return check_frame(r, log, seg) && check_uses(r, log, seg) &&
-         first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
+  return check_uses(r, log, seg) && first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
 }
 
 /*** adoption ***/
@@ -117,13 +147,14 @@ static uint32_t map_frame(hpar_rewriter *r, const hp_bits *own, bool *has_child)
 }
 
 /* Gives the saved elements the names, frames and records of the merger. */
-static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   const bool counts = !r->rules->skips_tags;
+  const size_t size = counts ? r->matching.version_size / sizeof(hp_bits) : 2 * (size_t)r->matching.matcher.words;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
     hp_shadow_entry *e = &log->shadow.entries[i];
     const hp_saved_name *name = &log->names[i];
     if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
-    const hp_bits *own = e->next ? log->bits + e->next - 1 : NULL;
+    const hp_bits *own = e->next ? log->bits + e->next - 1 + version * size : NULL;
     bool has_child = false;
     e->next = r->rules->needs_frames && (own || !counts) ? map_frame(r, own, &has_child) : 0;
     e->last = !has_child;
@@ -132,10 +163,12 @@ static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_
 }
 
 /* Adds the children of the outer current node, and the types of children in all saved frames. */
-static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer) {
+static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer,
+                           uint32_t version) {
   if (r->rules->skips_tags) return;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *seen = log->bits + seg->frame + 4 * (size_t)words;
+  const hp_bits *seen = log->bits + seg->frame + 2 * ((size_t)log->versions + 1) * words +
+                        version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
   for (uint32_t i = seg->types; i < seg->types + seg->type_count; i++) {
     const hp_saved_type *type = &log->types[i];
@@ -173,7 +206,8 @@ static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint
 }
 
 /* Returns true if the condition holds in the outer current node. */
-static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *c, hp_ref outer) {
+static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *c, hp_ref outer, uint32_t version) {
+  if (c->versions && !(c->versions >> version & 1)) return false;
   if (c->instruction != UINT32_MAX && !hp_bit_is_set(truth_of(r), c->instruction)) return false;
   if (!c->test) return true;
   const hp_matcher *m = &r->matching.matcher;
@@ -190,13 +224,14 @@ static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *
 }
 
 /* Resolves the conditions of the segment, and passes on its output. */
-static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer) {
+static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer,
+                         uint32_t version) {
   hp_edits *e = &r->edits;
   const bool is_muted = r->mute_depth != 0;
   uint32_t at = seg->pieces, found = seg->found;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
-    const bool holds = condition_holds(r, c, outer);
+    const bool holds = condition_holds(r, c, outer, version);
     if (holds) r->stats.matches += c->matches;
     report_found(r, log, found, c->found + (holds ? c->found_count : 0));
     found = c->found + c->found_count;
@@ -226,18 +261,18 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   memcpy(r->seen, seg->seen, sizeof r->seen);
 }
 
-/* Requires: the assumptions hold. */
-static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+/* Requires: the assumptions hold, and the version has the true outer frame. */
+static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   hp_builder *b = &r->shadow.builder;
   hp_scanner *s = &r->scanner;
   uint32_t depth = b->depth - b->gaps + seg->depth;
   hp_ref outer = b->top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);
-  map_entries(r, log, seg);
+  map_entries(r, log, seg, version);
   hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
-  adopt_output(r, log, seg, outer);
-  adopt_children(r, log, seg, outer);
+  adopt_output(r, log, seg, outer, version);
+  adopt_children(r, log, seg, outer, version);
   r->mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
     r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
@@ -279,7 +314,7 @@ static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
   return offset_of(r) - from;
 }
 
-size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number, hp_bits *learned,
+size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number, hp_rewrite_lessons *lessons,
                          uint64_t *adopted) {
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
@@ -291,9 +326,14 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (seg->split_name) run_first_half(r, seg);
     read_truth(r);
-    learn(r, log, seg, learned);
+    learn(r, log, seg, lessons->read);
+    uint32_t version;
     if (!check_segment(r, log, seg)) continue;
-    adopt_segment(r, log, seg);
+    if (!find_version(r, log, seg, &version)) {
+      learn_alternative(r, lessons);
+      continue;
+    }
+    adopt_segment(r, log, seg, version);
     ++*adopted;
   }
   return rewritten + (r->phase == HP_PHASE_RUNS ? scan_between(r, chunk->limit, number) : 0);

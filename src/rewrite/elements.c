@@ -370,7 +370,7 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   if (!is_read && !r->rules->needs_frames) return;
   const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
   bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
-  if (hp_speculates(r) && has_tag && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, &insertion);
+  if (hp_speculates(r) && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, &insertion, has_tag);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
   hp_rewriter_apply_rules(r, &insertion, has_tag);
 }

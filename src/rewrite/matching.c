@@ -1,14 +1,10 @@
-#include "rewrite/matching.h"
+#include "rewrite/frames.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
-static inline hp_frame *frame_at(const hp_matching *s, uint32_t frame) {
-  return (hp_frame *)(void *)(s->frames + frame * s->frame_size);
-}
-
-static uint32_t new_frame(hp_matching *s) {
+uint32_t hp_matching_new_frame(hp_matching *s) {
   uint32_t frame = s->free_frame;
   if (frame) {
     s->free_frame = s->frame_next[frame];
@@ -25,42 +21,54 @@ static uint32_t new_frame(hp_matching *s) {
   return frame;
 }
 
-/* Makes the frames that stand for no particular element. */
-static void reset_frames(hp_matching *s) {
+void hp_matching_reset_frames(hp_matching *s) {
   s->frame_count = s->free_frame = 0;
   memset(s->known, 0, sizeof s->known);
-  for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++) hp_frame_open_root(&s->matcher, frame_at(s, new_frame(s)));
-  frame_at(s, HP_EMPTY_FRAME)->element = s->shadow->plain;
+  for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++)
+    memset(hp_frame_at(s, hp_matching_new_frame(s)), 0, s->frame_size);
+  hp_frame_at(s, HP_ROOT_FRAME)->is_uniform = hp_frame_at(s, HP_EMPTY_FRAME)->is_uniform = true;
+  hp_frame_at(s, HP_EMPTY_FRAME)->element = s->shadow->plain;
+}
+
+/* Sets the size of frames, all of which are free. */
+static void set_versions(hp_matching *s, uint32_t versions) {
+  const uint32_t words = s->matcher.words;
+  const size_t bytes = s->frame_capacity * s->frame_size;
+  hp_grow_tight(&s->bits, &s->bits_capacity, (2 + 3 * (size_t)versions) * words, s->unwind);
+  s->versions = versions;
+  s->matcher.active = s->bits;
+  s->matcher.accepts = s->bits + words;
+  s->matcher.matched = hp_matched_in(s, 0);
+  s->version_size = hp_frame_size(&s->matcher);
+  s->frame_size = versions * s->version_size;
+  s->frame_capacity = (uint32_t)(bytes / s->frame_size);
+}
+
+void hp_matching_use_versions(hp_matching *s, uint32_t versions, hp_candidate_watch *watches,
+                              const hp_unknown_counter *counter) {
+  set_versions(s, versions);
+  s->watches = watches;
+  s->counter = *counter;
 }
 
 void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind) {
-  hp_bits *bits = s->bits;
   s->rules = rules;
   s->shadow = shadow;
   s->unwind = unwind;
-  uint32_t words = rules->matcher.words;
-  hp_grow_tight(&s->bits, &s->bits_capacity, 5 * (size_t)words, unwind);
-  bits = s->bits;
   s->matcher = rules->matcher;
-  s->matcher.matched = bits;
-  s->matcher.active = bits + words;
-  s->matcher.accepts = bits + 2 * (size_t)words;
-  memcpy(s->matcher.accepts, rules->matcher.accepts, words * sizeof *bits);
+  set_versions(s, 1);
+  memcpy(s->matcher.accepts, rules->matcher.accepts, s->matcher.words * sizeof *s->bits);
   s->matcher.types = NULL;
   s->matcher.watch = NULL;
   s->matcher.document = NULL;
-  size_t size = hp_frame_size(&s->matcher);
+  s->watches = NULL;
+  s->counter = (hp_unknown_counter){0};
+  s->holding = 0;
   s->outer = 0;
-  if (size != s->frame_size) {
-    hp_free(s->frames);
-    s->frames = NULL;
-    s->frame_capacity = 0;
-  }
-  s->frame_size = size;
   s->counter_count = 1;
   s->free_counter = 0;
   s->counters_used = s->chain_count = 0;
-  reset_frames(s);
+  hp_matching_reset_frames(s);
 }
 
 void hp_matching_close(hp_matching *s) {
@@ -95,8 +103,7 @@ static void grow_chains(hp_matching *s) {
   }
 }
 
-/* Returns the counter of a type, which is new with 0. */
-static uint32_t *count_type_of(hp_matching *s, uint32_t frame, uint64_t type) {
+uint32_t *hp_matching_type_counter(hp_matching *s, uint32_t frame, uint64_t type) {
   if (s->counters_used >= s->chain_count) grow_chains(s);
   uint32_t *chain = chain_of(s, frame, type);
   for (uint32_t i = *chain; i; i = s->counters[i].next)
@@ -115,7 +122,7 @@ static uint32_t *count_type_of(hp_matching *s, uint32_t frame, uint64_t type) {
 }
 
 static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
-  return ++*count_type_of(s, frame, hp_matching_type_of(node->ns, node->name));
+  return ++*hp_matching_type_counter(s, frame, hp_matching_type_of(node->ns, node->name));
 }
 
 static void free_counters(hp_matching *s, uint32_t frame) {
@@ -133,7 +140,7 @@ static void free_counters(hp_matching *s, uint32_t frame) {
 
 void hp_matching_free_frame(hp_matching *s, hp_ref node) {
   uint32_t frame = hp_shadow_node(s->shadow, node)->next;
-  if (s->rules->skips_tags && frame_at(s, frame)->element == node) frame_at(s, frame)->element = 0;
+  if (s->rules->skips_tags && hp_frame_at(s, frame)->element == node) hp_frame_at(s, frame)->element = 0;
   if (s->frame_next[frame]) {
     s->frame_next[frame]--;
     return;
@@ -147,263 +154,214 @@ void hp_matching_free_frame(hp_matching *s, hp_ref node) {
 
 /*** matching ***/
 
-static inline uint32_t frame_of(const hp_matching *s, hp_ref node) {
-  if (!node || node == s->shadow->root) return HP_ROOT_FRAME;
-  uint32_t frame = hp_shadow_node(s->shadow, node)->next;
-  return frame ? frame : HP_EMPTY_FRAME;
+/* Matches the element in one version of its parent's frame. */
+static bool match_in(hp_matching *s, hp_frame *parent, const hp_subject *subject, uint32_t of_type) {
+  if (s->matcher.set->counts_types) parent->of_type = of_type;
+  return hp_matcher_match(&s->matcher, parent, subject);
 }
 
-/* The state of a parent between its last child before a table and the table. */
-static bool match_in(hp_matching *s, uint32_t frame, const hp_shadow_insertion *insertion,
-                     const hp_attributes *attributes) {
-  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
-  hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
-  hp_frame *parent = frame_at(s, frame);
-  s->matcher.base = (const char *)s->shadow->slots;
-  if (s->matcher.set->counts_types) parent->of_type = count_type(s, frame, node);
-  return hp_matcher_match(&s->matcher, parent, &subject);
+static bool accepts_none(const hp_matching *s, const hp_bits *matched) {
+  for (uint32_t w = 0; w < s->matcher.words; w++)
+    if (matched[w] & s->matcher.accepts[w]) return false;
+  return true;
 }
 
-/* Returns the bits of the next frame: those of child, then those of heir. */
-static hp_bits *next_bits(const hp_matching *s) { return s->bits + 3 * (size_t)s->matcher.words; }
+static bool accept_the_same(const hp_matching *s, const hp_bits *a, const hp_bits *b) {
+  for (uint32_t w = 0; w < s->matcher.words; w++)
+    if ((a[w] ^ b[w]) & s->matcher.accepts[w]) return false;
+  return true;
+}
+
+/* Returns true if the element matches in all versions. Sets `holding` if it matches the same rules
+ * in some of them. Gives up if the versions differ in another way. */
+static bool compare_versions(hp_matching *s) {
+  hp_candidate_watch *first = &s->watches[0];
+  const hp_bits *shown = NULL;
+  uint32_t holding = 0;
+  bool fits = true;
+  for (uint32_t v = 0; v < s->versions; v++) {
+    const hp_candidate_watch *watch = &s->watches[v];
+    hp_bits *matched = hp_matched_in(s, v);
+    fits &= !watch->gives_up && watch->condition == first->condition &&
+            (!watch->condition || watch->reads_bit == first->reads_bit);
+    if (accepts_none(s, matched)) continue;
+    if (shown) fits &= accept_the_same(s, shown, matched);
+    if (!shown) s->matcher.matched = matched;
+    shown = s->matcher.matched;
+    holding |= UINT32_C(1) << v;
+  }
+  const bool is_certain = !holding || holding == (UINT32_C(1) << s->versions) - 1;
+  if (!is_certain) s->holding = holding;
+  first->gives_up = !fits || (!is_certain && first->condition);
+  return holding && is_certain && fits;
+}
+
+/* Matches the element in all versions. */
+static bool match_versions(hp_matching *s, uint32_t parent, const hp_subject *subject, uint32_t of_type) {
+  const bool is_child = s->watches[0].is_child;
+  for (uint32_t v = 0; v < s->versions; v++) {
+    hp_candidate_watch *watch = s->matcher.watch = &s->watches[v];
+    s->matcher.matched = hp_matched_in(s, v);
+    watch->is_child = is_child;
+    watch->condition = 0;
+    watch->gives_up = false;
+    match_in(s, hp_frame_version(s, parent, v), subject, of_type);
+  }
+  s->matcher.watch = &s->watches[0];
+  s->matcher.matched = hp_matched_in(s, 0);
+  /* The counters of a name have versions in the namespace of HTML only. */
+  if (is_child && !subject->is_html && s->counter.period && s->counter.slot != HP_SELECT_NONE)
+    s->watches[0].gives_up = true;
+  return compare_versions(s);
+}
 
 /* Returns true if the last step matched nothing, and the parent's frame has nothing for
  * descendants. */
-static bool is_frame_empty(const hp_matching *s, uint32_t parent) {
-  const hp_matcher *m = &s->matcher;
-  const hp_bits *heir = frame_at(s, parent)->bits + m->words;
-  for (uint32_t w = 0; w < m->words; w++)
-    if (m->matched[w] | heir[w]) return false;
+static inline bool is_frame_empty(const hp_matching *s, uint32_t parent, uint32_t versions) {
+  const uint32_t words = s->matcher.words;
+  for (uint32_t v = 0; v < versions; v++) {
+    const hp_bits *heir = hp_frame_version(s, parent, v)->bits + words, *matched = hp_matched_in(s, v);
+    for (uint32_t w = 0; w < words; w++)
+      if (matched[w] | heir[w]) return false;
+  }
   return true;
 }
 
 /* Writes the bits of the frame of the element that the last step was about. Returns false if all
  * are zero. */
-static bool make_bits(hp_matching *s, uint32_t parent) {
+static inline bool make_bits(hp_matching *s, uint32_t parent, uint32_t versions) {
   const hp_matcher *m = &s->matcher;
-  const hp_bits *heir = frame_at(s, parent)->bits + m->words;
-  hp_bits *made = next_bits(s), carry[2] = {0, 0}, any = 0;
   static const hp_combinator combinators[] = {HP_COMBINATOR_CHILD, HP_COMBINATOR_DESCENDANT};
-  for (uint32_t w = 0; w < m->words; w++) {
-    for (uint32_t i = 0; i < 2; i++) {
-      hp_bits followed = m->matched[w] & m->by_combinator[combinators[i]][w];
-      any |= made[i * m->words + w] = followed << 1 | carry[i] | (i ? heir[w] : 0);
-      carry[i] = followed >> (HP_BITS - 1);
+  hp_bits *made = hp_next_bits(s), any = 0;
+  for (uint32_t v = 0; v < versions; v++, made += 2 * (size_t)m->words) {
+    const hp_bits *heir = hp_frame_version(s, parent, v)->bits + m->words, *matched = hp_matched_in(s, v);
+    hp_bits carry[2] = {0, 0};
+    for (uint32_t w = 0; w < m->words; w++) {
+      for (uint32_t i = 0; i < 2; i++) {
+        hp_bits followed = matched[w] & m->by_combinator[combinators[i]][w];
+        any |= made[i * m->words + w] = followed << 1 | carry[i] | (i ? heir[w] : 0);
+        carry[i] = followed >> (HP_BITS - 1);
+      }
     }
   }
   return any != 0;
 }
 
-static bool has_bits(const hp_matching *s, uint32_t frame) {
-  return !memcmp(frame_at(s, frame)->bits, next_bits(s), 2 * (size_t)s->matcher.words * sizeof(hp_bits));
-}
-
-static uint32_t *known_frame(hp_matching *s) {
-  uint64_t hash = 0;
-  for (uint32_t w = 0; w < 2 * s->matcher.words; w++) hash = (hash ^ next_bits(s)[w]) * HP_NAME_K1;
-  return &s->known[hash >> 61];
-}
-
-/* Returns a frame with the bits. */
-static uint32_t find_frame(hp_matching *s, uint32_t parent) {
-  if (parent > HP_EMPTY_FRAME && has_bits(s, parent)) return parent;
-  uint32_t *known = known_frame(s);
-  if (*known && has_bits(s, *known)) return *known;
+/* Returns a frame with the bits; 0: there is none. */
+static inline uint32_t find_frame(hp_matching *s, uint32_t parent, uint32_t versions) {
+  if (parent > HP_EMPTY_FRAME && hp_frame_has_next_bits(s, parent, versions)) return parent;
+  uint32_t *known = hp_matching_known_frame(s, versions);
+  if (*known && hp_frame_has_next_bits(s, *known, versions)) return *known;
   return 0;
 }
 
 /* Gives the element its frame. Elements with equal frames share it. */
-static void set_frame(hp_matching *s, uint32_t parent, hp_ref ref) {
-  if (is_frame_empty(s, parent) || !make_bits(s, parent)) return;
+static inline __attribute__((always_inline)) void set_frame(hp_matching *s, uint32_t parent, hp_ref ref,
+                                                            uint32_t versions) {
   const uint32_t words = s->matcher.words;
-  uint32_t found = find_frame(s, parent), index = found ? found : new_frame(s);
-  hp_frame *frame = frame_at(s, index);
+  uint32_t found = find_frame(s, parent, versions), index = found ? found : hp_matching_new_frame(s);
+  hp_frame *frame = hp_frame_at(s, index);
   if (found) {
     s->frame_next[index]++;
   } else {
-    memset(frame, 0, s->frame_size);
-    memcpy(frame->bits, next_bits(s), 2 * (size_t)words * sizeof(hp_bits));
-    *known_frame(s) = index;
+    hp_frame_take_next_bits(s, index, versions);
+    *hp_matching_known_frame(s, versions) = index;
   }
   hp_node *node = hp_shadow_node(s->shadow, ref);
   node->next = index;
   node->last = true;
-  for (uint32_t w = 0; w < words; w++)
-    if (frame->bits[w]) node->last = false;
+  for (uint32_t v = 0; v < versions; v++)
+    for (uint32_t w = 0; w < words; w++)
+      if (hp_frame_version(s, index, v)->bits[w]) node->last = false;
   if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
     s->shadow->twin = frame->element;
   else
     frame->element = ref;
 }
 
+/* Returns true if the last step was about the first version of a uniform frame. */
+static inline bool is_step_uniform(const hp_matching *s, uint32_t parent) {
+  return s->versions == 1 || (hp_frame_at(s, parent)->is_uniform && !s->watches[0].is_child);
+}
+
+static __attribute__((noinline)) void set_all_versions(hp_matching *s, uint32_t parent, hp_ref ref) {
+  if (is_frame_empty(s, parent, s->versions) || !make_bits(s, parent, s->versions)) return;
+  set_frame(s, parent, ref, hp_next_bits_are_uniform(s) ? 1 : s->versions);
+}
+
+static inline void set_versions_of(hp_matching *s, uint32_t parent, hp_ref ref) {
+  if (!is_step_uniform(s, parent))
+    set_all_versions(s, parent, ref);
+  else if (!is_frame_empty(s, parent, 1) && make_bits(s, parent, 1))
+    set_frame(s, parent, ref, 1);
+}
+
+/* Opens a version of a frame that counts children. */
+static void open_version(hp_matching *s, uint32_t frame, uint32_t parent, uint32_t above, uint32_t version,
+                         const hp_subject *subject) {
+  hp_frame *to = (hp_frame *)(void *)((char *)hp_frame_at(s, frame) + version * s->version_size);
+  s->matcher.matched = hp_matched_in(s, version);
+  hp_frame_open(&s->matcher, to, hp_frame_version(s, parent, version),
+                parent ? hp_frame_version(s, above, version) : NULL, subject);
+}
+
+/* Returns true if the versions of a new frame are equal. */
+static bool is_new_frame_uniform(const hp_matching *s, uint32_t frame) {
+  for (uint32_t v = 1; v < s->versions; v++)
+    if (memcmp(hp_frame_at(s, frame)->bits, hp_frame_version(s, frame, v)->bits, hp_bits_size(s)) != 0) return false;
+  return true;
+}
+
+/* Opens all versions of a frame that counts children. */
+static __attribute__((noinline)) void open_versions(hp_matching *s, uint32_t frame, uint32_t parent, uint32_t above,
+                                                    const hp_subject *subject) {
+  hp_bits *const matched = s->matcher.matched;
+  const uint32_t versions = is_step_uniform(s, parent) ? 1 : s->versions;
+  for (uint32_t v = 0; v < versions; v++) open_version(s, frame, parent, above, v, subject);
+  s->matcher.matched = matched;
+  hp_frame_at(s, frame)->is_uniform = false;
+  hp_frame_at(s, frame)->is_uniform = versions == 1 || is_new_frame_uniform(s, frame);
+}
+
 /* Makes a frame that counts children. */
 static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
-                       const hp_attributes *attributes) {
-  uint32_t frame = new_frame(s);
+                       const hp_subject *subject) {
+  const uint32_t frame = hp_matching_new_frame(s);
+  const uint32_t above = hp_frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
   hp_node *node = hp_shadow_node(s->shadow, insertion->node);
-  hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
-  uint32_t above = frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
-  hp_frame_open(&s->matcher, frame_at(s, frame), frame_at(s, parent), parent ? frame_at(s, above) : NULL, &subject);
+  if (s->versions == 1)
+    hp_frame_open(&s->matcher, hp_frame_at(s, frame), hp_frame_at(s, parent), parent ? hp_frame_at(s, above) : NULL,
+                  subject);
+  else
+    open_versions(s, frame, parent, above, subject);
   node->next = frame;
   node->last = false;
 }
 
+/* Prepares the watch of a worker for an element. */
+static void reset_watch(hp_matching *s, hp_ref parent) {
+  s->matcher.watch->is_child = s->outer && parent == s->outer;
+  s->matcher.watch->condition = 0;
+  s->matcher.watch->gives_up = false;
+  s->matcher.matched = hp_matched_in(s, 0);
+  s->holding = 0;
+}
+
 bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
-  uint32_t parent = s->rules->needs_frames ? frame_of(s, insertion->parent) : 0;
-  if (s->matcher.watch) {
-    s->matcher.watch->is_child = s->outer && insertion->parent == s->outer;
-    s->matcher.watch->condition = 0;
-    s->matcher.watch->gives_up = false;
-  }
-  bool accepts = match_in(s, parent, insertion, attributes);
+  uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : 0;
+  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  const hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
+  uint32_t of_type = s->matcher.set->counts_types ? count_type(s, parent, node) : 0;
+  s->matcher.base = (const char *)s->shadow->slots;
+  if (s->matcher.watch) reset_watch(s, insertion->parent);
+  bool accepts = is_step_uniform(s, parent) ? match_in(s, hp_frame_at(s, parent), &subject, of_type)
+                                            : match_versions(s, parent, &subject, of_type);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;
   if (s->rules->skips_tags)
-    set_frame(s, parent, insertion->node);
+    set_versions_of(s, parent, insertion->node);
   else
-    open_frame(s, parent, insertion, attributes);
+    open_frame(s, parent, insertion, &subject);
   return accepts;
-}
-
-/*** frames of other rewriters ***/
-
-/* Writes the instructions that follow another one with the combinator. */
-static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {
-  const hp_matcher *m = &s->matcher;
-  hp_bits carry = 0;
-  for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits before = m->by_combinator[combinator][w];
-    bits[w] = before << 1 | carry;
-    carry = before >> (HP_BITS - 1);
-  }
-}
-
-void hp_matching_find_successors(const hp_matching *s, hp_bits *near, hp_bits *heir, hp_bits *next) {
-  const uint32_t words = s->matcher.words;
-  find_successors(s, HP_COMBINATOR_CHILD, near);
-  find_successors(s, HP_COMBINATOR_LATER, heir);
-  find_successors(s, HP_COMBINATOR_NEXT, next);
-  for (uint32_t w = 0; w < words; w++) near[w] |= heir[w] | next[w];
-  find_successors(s, HP_COMBINATOR_DESCENDANT, heir);
-}
-
-/* Drops the counters of all frames. */
-static void reset_counters(hp_matching *s) {
-  s->counter_count = 1;
-  s->free_counter = s->counters_used = 0;
-  if (s->chain_count) memset(s->chains, 0, s->chain_count * sizeof *s->chains);
-}
-
-/* Makes the frame of the outer current node in a set of selectors that counts elements. `next` and
- * `later` are the instructions after these combinators. */
-static uint32_t make_outer_frame(hp_matching *s, const hp_bits *bits, const hp_bits *next) {
-  const uint32_t words = s->matcher.words;
-  uint32_t index = new_frame(s);
-  hp_frame *frame = frame_at(s, index);
-  memset(frame, 0, s->frame_size);
-  hp_bits *to = frame->bits, *later = to + 3 * (size_t)words;
-  find_successors(s, HP_COMBINATOR_LATER, later);
-  for (uint32_t w = 0; w < words; w++) {
-    to[w] = bits[w] & ~next[w] & ~later[w];
-    to[words + w] = bits[words + w];
-    to[2 * words + w] = bits[w] & next[w];
-    later[w] &= bits[w];
-  }
-  return index;
-}
-
-void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
-  reset_frames(s);
-  reset_counters(s);
-  s->outer = outer;
-  uint32_t frame;
-  bool has_child = true;
-  if (s->rules->skips_tags)
-    frame = hp_matching_frame_with(s, bits, &has_child);
-  else
-    frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
-  hp_node *node = hp_shadow_node(s->shadow, outer);
-  node->next = frame;
-  node->last = !has_child;
-}
-
-const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node))->bits; }
-
-void hp_matching_outer_bits(const hp_matching *s, hp_ref node, hp_bits *to) {
-  const uint32_t words = s->matcher.words;
-  const hp_bits *bits = hp_matching_bits_of(s, node);
-  for (uint32_t w = 0; w < words; w++) {
-    to[w] = bits[w] | bits[2 * words + w] | bits[3 * words + w];
-    to[words + w] = bits[words + w];
-  }
-}
-
-/*** frames that count ***/
-
-const hp_frame *hp_matching_frame_of(const hp_matching *s, hp_ref node) { return frame_at(s, frame_of(s, node)); }
-
-uint32_t hp_matching_index_of(const hp_matching *s, hp_ref node) { return frame_of(s, node); }
-
-const hp_frame *hp_matching_frame(const hp_matching *s, uint32_t frame) { return frame_at(s, frame); }
-
-const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t frame, const hp_type_counter *last) {
-  if (!s->matcher.set->counts_types) return NULL;
-  uint32_t index = last ? last->in_frame : s->first_types[frame];
-  return index ? &s->counters[index] : NULL;
-}
-
-uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type) {
-  const uint32_t frame = frame_of(s, node);
-  for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(s, frame, c));)
-    if (c->type == type) return c->count;
-  return 0;
-}
-
-uint32_t hp_matching_adopt_frame(hp_matching *s, const hp_frame *from, const hp_bits *heir) {
-  const uint32_t words = s->matcher.words;
-  uint32_t index = new_frame(s);
-  hp_frame *frame = frame_at(s, index);
-  memcpy(frame, from, s->frame_size);
-  frame->element = 0;
-  for (uint32_t w = 0; w < words; w++) frame->bits[words + w] |= heir[w];
-  return index;
-}
-
-void hp_matching_add_children(hp_matching *s, hp_ref node, const hp_frame *seen) {
-  const uint32_t words = s->matcher.words;
-  hp_frame *frame = frame_at(s, frame_of(s, node));
-  const hp_bits *from = seen->bits + 2 * (size_t)words;
-  hp_bits *to = frame->bits + 2 * (size_t)words;
-  if (!seen->children) return;
-  frame->children += seen->children;
-  memcpy(to, from, words * sizeof *to);
-  for (uint32_t w = words; w < 2 * words; w++) to[w] |= from[w];
-  for (uint32_t i = 0; i < s->matcher.set->counters; i++) to[2 * words + i] += from[2 * words + i];
-}
-
-void hp_matching_add_type(hp_matching *s, uint32_t frame, uint64_t type, uint32_t count) {
-  *count_type_of(s, frame, type) += count;
-}
-
-uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_child) {
-  const uint32_t words = s->matcher.words;
-  hp_bits any = 0, child = 0;
-  for (uint32_t w = 0; w < words; w++) {
-    child |= bits[w];
-    any |= bits[w] | bits[words + w];
-  }
-  *has_child = child != 0;
-  if (!any) return 0;
-  memcpy(next_bits(s), bits, 2 * (size_t)words * sizeof *bits);
-  uint32_t *known = known_frame(s), frame = *known;
-  if (frame && has_bits(s, frame)) {
-    s->frame_next[frame]++;
-    return frame;
-  }
-  frame = new_frame(s);
-  memset(frame_at(s, frame), 0, s->frame_size);
-  memcpy(frame_at(s, frame)->bits, next_bits(s), 2 * (size_t)words * sizeof *bits);
-  *known = frame;
-  return frame;
 }
 
 void hp_matching_retire(hp_matching *s, uint32_t rule) {

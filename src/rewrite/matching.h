@@ -19,19 +19,33 @@ typedef struct hp_type_counter {
 
 enum { HP_ROOT_FRAME, HP_EMPTY_FRAME, HP_KNOWN_FRAMES = 8 };
 
+/* A counter of the children of the outer current node whose value before a segment is unknown, but
+ * for its remainder. In version `v` the counter begins at `first` + `v` % `period`. */
+typedef struct hp_unknown_counter {
+  uint32_t first; /* a multiple of `period` */
+  uint32_t period;
+  uint32_t min;  /* the true number is at least this one */
+  uint32_t slot; /* of a counter in the frame; HP_SELECT_NONE: the number of children */
+} hp_unknown_counter;
+
 typedef struct hp_matching {
   const hpar_rules *rules;
   hp_shadow *shadow;
   hp_matcher matcher; /* a copy with its own scratch sets */
-  hp_bits *bits;      /* matched, active, accepts, and the next frame's child and heir */
+  /* active and accepts; by version: matched; by version: the next frame's child and heir */
+  hp_bits *bits;
   uint32_t bits_capacity;
   char *frames;
   uint32_t *frame_next;  /* of a free frame: the next one; of others: nodes that use it, less 1 */
   uint32_t *first_types; /* by frame: the first type counter */
   uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
   uint32_t known[HP_KNOWN_FRAMES]; /* by hash: the last frame in use, or 0 */
-  size_t frame_size;
-  hp_type_counter *counters; /* index 0 is unused */
+  size_t frame_size, version_size; /* of a frame with all versions; of one version */
+  uint32_t versions;               /* a worker matches under several hypotheses; otherwise 1 */
+  hp_unknown_counter counter;      /* period 0: the versions differ in their bits only */
+  hp_candidate_watch *watches;     /* by version; NULL unless there are several */
+  uint32_t holding;                /* versions in which the last element matches; 0: all or none */
+  hp_type_counter *counters;       /* index 0 is unused */
   uint32_t counter_count, counter_capacity, free_counter;
   uint32_t counters_used;
   uint32_t *chains;                     /* of counters */
@@ -52,19 +66,26 @@ void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 /* No element matches this selector any longer. */
 void hp_matching_retire(hp_matching *matching, uint32_t rule);
 
+/* A worker matches each element in `versions` frames. All that follows for one frame of it then
+ * holds for a sequence of such frames. `watches` has one for each version. */
+void hp_matching_use_versions(hp_matching *matching, uint32_t versions, hp_candidate_watch *watches,
+                              const hp_unknown_counter *counter);
 /* Drops all frames. The outer current node has the frame with these near and heir bits (select/
- * match.h), and no children so far. */
+ * match.h), and no children so far. `bits` has them for each version. */
 void hp_matching_begin_segment(hp_matching *matching, hp_ref outer, const hp_bits *bits);
 /* Finds the instructions that near bits, heir bits and next bits activate. */
 void hp_matching_find_successors(const hp_matching *matching, hp_bits *near, hp_bits *heir, hp_bits *next);
-/* Returns the child and heir bits of an open element. */
+/* Returns the child and heir bits of an open element in its first version. */
 const hp_bits *hp_matching_bits_of(const hp_matching *matching, hp_ref node);
-/* Writes the near and heir bits of an open element. */
+/* Writes the child and heir bits of a frame in all versions. */
+void hp_matching_copy_bits(const hp_matching *matching, uint32_t frame, hp_bits *bits);
+/* Writes the near and heir bits of an open element in all versions. */
 void hp_matching_outer_bits(const hp_matching *matching, hp_ref node, hp_bits *bits);
 
-/* Returns the frame of an open element; a frame. The pointer is valid until the next insertion. */
+/* Returns the frame of an open element; a version of a frame. The pointer is valid until the next
+ * insertion. */
 const hp_frame *hp_matching_frame_of(const hp_matching *matching, hp_ref node);
-const hp_frame *hp_matching_frame(const hp_matching *matching, uint32_t frame);
+const hp_frame *hp_matching_frame(const hp_matching *matching, uint32_t frame, uint32_t version);
 /* Returns the index of the frame of an open element. */
 uint32_t hp_matching_index_of(const hp_matching *matching, hp_ref node);
 
@@ -76,7 +97,9 @@ const hp_type_counter *hp_matching_next_type(const hp_matching *matching, uint32
 uint32_t hp_matching_type_count(const hp_matching *matching, hp_ref node, uint64_t type);
 /* Adds children to the counter of a type. */
 void hp_matching_add_type(hp_matching *matching, uint32_t frame, uint64_t type, uint32_t count);
-/* Returns a copy of another rewriter's frame, with more heir bits. */
+/* Subtracts the number of earlier children that a version assumes. */
+void hp_matching_forget_counter(const hp_matching *matching, hp_frame *frame, uint32_t version);
+/* Returns a copy of a version of another rewriter's frame, with more heir bits. */
 uint32_t hp_matching_adopt_frame(hp_matching *matching, const hp_frame *from, const hp_bits *heir);
 /* Adds the children that another rewriter has seen. The later bits of `seen` are those of these
  * children. */

@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* PREDICTION is the number of sets in a prediction. */
+enum { PREDICTION = 4 + HP_MAX_ALTERNATIVES };
 enum { CHECKPOINT = 16 << 10, MAX_WASTED = 3, MIN_LIMIT = 4096 };
 
 /* A chunk in flight, and the results of its worker. */
@@ -42,8 +44,10 @@ struct hp_rewrite_team {
   _Atomic hp_bits *retired;    /* by rule: the merger runs it no more */
   uint32_t retired_capacity;
   uint32_t prediction_capacity, words;
-  /* the near bits of `prediction`; two sets of `watch`; the other bits of `prediction`; a set */
+  _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
+  /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
   hp_bits *learned;
+  hp_rewrite_lessons lessons;
   hp_candidate_watch watch;
   /* The current window. */
   hpar_rewriter *merger;
@@ -83,8 +87,8 @@ static size_t begin_of(const team *t, uint32_t chunk) { return hp_chunk_begin(&t
 
 static slot *slot_of(const team *t, uint32_t chunk) { return &t->slots[chunk % t->slot_count]; }
 
-/* Claims the next chunk for a worker, and leaves the merger's chunks out. Returns false if all chunks are claimed, or too many are in
- * flight. */
+/* Claims the next chunk for a worker, and leaves the merger's chunks out. Returns false if all
+ * chunks are claimed, or too many are in flight. */
 static bool claim_chunk(team *t, uint32_t *chunk) {
   uint32_t next = atomic_load(&t->next), claimed = next + hp_chunk_is_reserved(&t->chunks, next);
   if (claimed >= t->chunks.count || claimed >= atomic_load(&t->merged) + t->slot_count) return false;
@@ -109,7 +113,9 @@ static void run_worker(team *t, unsigned thread, uint32_t number) {
   chunk->quirks = t->quirks;
   chunk->active_rules = atomic_load(&t->active_rules);
   chunk->frameset_ok = atomic_load(&t->frameset_ok);
-  for (uint32_t i = 0; i < 4 * t->words; i++)
+  chunk->lessons = atomic_load(&t->lesson_count);
+  chunk->alternatives = atomic_load(&t->alternatives);
+  for (uint32_t i = 0; i < PREDICTION * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now(), event = time_of_event(t);
@@ -152,6 +158,10 @@ static void publish_retired(team *t) {
   atomic_store(&t->active_rules, r->active_rules);
 }
 
+static void publish_bits(team *t, uint32_t word, hp_bits bits) {
+  atomic_store_explicit(&t->prediction[word], bits, memory_order_relaxed);
+}
+
 /* Publishes the position of the merger, and the state that workers assume. */
 static void publish(team *t) {
   const hpar_rewriter *r = t->merger;
@@ -162,10 +172,12 @@ static void publish(team *t) {
   if (t->active_rules != r->active_rules) publish_retired(t);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
-  for (uint32_t i = 0; i < 4 * t->words; i++) {
-    hp_bits value = i < t->words ? t->learned[i] : i < 2 * t->words ? bits[i] : t->learned[i + t->words];
-    atomic_store_explicit(&t->prediction[i], value, memory_order_relaxed);
-  }
+  for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learned[i]);
+  for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
+  for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)
+    publish_bits(t, 2 * t->words + i, t->lessons.read[i]);
+  atomic_store(&t->alternatives, t->lessons.count);
+  atomic_store(&t->lesson_count, t->lessons.total);
 }
 
 /* Ends a chunk. Workers know little about long raw text, and the merger reads it fast. It therefore
@@ -220,13 +232,13 @@ static void adopt(team *t, uint32_t number) {
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments, event = time_of_event(t);
   size_t from = offset_of(t->merger);
-  size_t rewritten =
-      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, t->learned + 3 * t->words, &c->adopted_segments);
+  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, &t->lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
   note(t, HPAR_EVENT_MERGE, 0, number, event, from, offset_of(t->merger));
   if (is_closed(t)) return;
-  /* Workers whose rules have ended meanwhile cannot be right. Later ones can. */
-  if (chunk->active_rules != t->merger->active_rules) return;
+  /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
+   * ones can. */
+  if (chunk->active_rules != t->merger->active_rules || chunk->lessons != t->lessons.total) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) atomic_store(&t->next, t->chunks.count);
@@ -316,7 +328,7 @@ static bool make_workers(team *t, unsigned threads) {
 }
 
 static bool make_slots(team *t) {
-  uint32_t count = 2 * t->threads, bits = 4 * t->words;
+  uint32_t count = 2 * t->threads, bits = PREDICTION * t->words;
   if (count > t->slot_count) {
     slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
     if (!slots) return false;
@@ -334,7 +346,7 @@ static bool make_slots(team *t) {
   _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
   if (!prediction) return false;
   t->prediction = prediction;
-  hp_bits *learned = hp_reallocate(t->learned, (bits + 2 * (size_t)t->words) * sizeof *learned);
+  hp_bits *learned = hp_reallocate(t->learned, (bits + 3 * (size_t)t->words) * sizeof *learned);
   if (!learned) return false;
   t->learned = learned;
   t->prediction_capacity = bits;
@@ -375,8 +387,7 @@ static bool prepare_team(hpar_rewriter *r) {
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
   if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
-  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t) &&
-         divide_window(t, r);
+  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t) && divide_window(t, r);
 }
 
 static void begin_window(team *t, hpar_rewriter *r) {
@@ -393,9 +404,11 @@ static void begin_window(team *t, hpar_rewriter *r) {
   t->quirks = r->shadow.quirks;
   if (t->words) {
     hp_bits *after = t->learned + t->words;
-    hp_matching_find_successors(&r->matching, after, after + t->words, after + 4 * (size_t)t->words);
+    hp_matching_find_successors(&r->matching, after, after + t->words,
+                                after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
     memset(t->learned, 0, t->words * sizeof *t->learned);
-    memset(after + 2 * t->words, 0, 2 * t->words * sizeof *after);
+    t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
+    memset(t->lessons.read, 0, (2 + HP_MAX_ALTERNATIVES) * t->words * sizeof *after);
     t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;
   }

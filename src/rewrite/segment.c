@@ -81,23 +81,37 @@ void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   log->found[log->found_count++] = (hp_found){r->element.start, r->element.end, rule};
 }
 
-void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
+/* Returns true if all rules of the last step only edit attributes. */
+static bool edits_only_attributes(const hpar_rewriter *r) {
+  const hp_matcher *m = &r->matching.matcher;
+  for (uint32_t w = 0; w < m->words; w++)
+    for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
+      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+      if (!hp_rule_edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]])) return false;
+    }
+  return true;
+}
+
+void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
   hp_matcher *m = &r->matching.matcher;
-  const uint32_t instruction = m->watch->condition - 1;
+  const uint32_t instruction = m->watch->condition - 1, holding = r->matching.holding;
+  const uint32_t test = holding ? 0 : m->watch->test;
   const uint64_t matches = r->stats.matches, edits = r->edits.total;
   const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
-  bool is_known = m->watch->test && node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
-  if (r->mute_depth || m->watch->gives_up || (m->watch->test && !is_known)) {
+  bool is_known = !test || node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
+  if (r->mute_depth || m->watch->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
     hp_speculation_give_up(r);
     return;
   }
+  if (!has_tag) return;
   hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
   apply_edits(r, r->token_start);
   p->joined_piece = log->piece_count;
-  hp_rewrite_condition condition = {.instruction = m->watch->reads_bit ? instruction : UINT32_MAX,
-                                    .test = m->watch->test,
+  hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
+                                    .versions = holding,
+                                    .test = test,
                                     .index = m->watch->index,
                                     .ns = node->ns,
                                     .name = node->name,
@@ -105,7 +119,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
                                     .start = r->token_start,
                                     .end = r->token_end};
   condition.found = log->found_count;
-  hp_set_bit(m->matched, instruction);
+  if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
   apply_edits(r, r->token_end);
   p->joined_piece = log->piece_count;
@@ -119,8 +133,6 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
 }
 
 /*** segments ***/
-
-static uint32_t words_of(const hpar_rewriter *r) { return r->rules->needs_frames ? r->matching.matcher.words : 0; }
 
 static void forget_records(hpar_rewriter *r) {
   for (uint32_t i = 1; i < r->record_count; i++) {
@@ -150,10 +162,26 @@ static void assume_in_advance(hpar_rewriter *r) {
   b->stack[0].kind = (uint8_t)hp_outer_kind(b);
 }
 
+/* Predicts the outer frame. */
+static void begin_frames(hpar_rewriter *r) {
+  hp_speculation *p = r->speculation;
+  const size_t words = r->matching.matcher.words;
+  const hp_bits *known = p->learned_near, *values = known + words;
+  memcpy(p->predicted, p->knows_next ? p->next_bits : p->later_bits, 2 * p->versions * words * sizeof *p->bits);
+  for (uint32_t v = 0; v < p->versions; v++) {
+    hp_bits *near = p->predicted + 2 * v * words, *own_later = p->watches[v].own_later;
+    for (size_t w = 0; w < words && !p->knows_next; w++) near[w] = (near[w] & ~known[w]) | values[w];
+    if (own_later) memset(own_later, 0, words * sizeof *own_later);
+    p->watches[v].min_children = 0;
+  }
+  p->knows_next = false;
+  memset(p->read, 0, 2 * words * sizeof *p->read);
+  hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->predicted);
+}
+
 /* Begins a segment on the predicted outer context. */
 void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
   hp_speculation *p = r->speculation;
-  const uint32_t words = words_of(r);
   p->now = (hp_rewrite_segment){.start = start};
   p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
   p->outer.base_mode = mode;
@@ -167,16 +195,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   hp_shadow_begin_segment(&r->shadow, mode, ns);
   r->shadow.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
-  if (words) {
-    memcpy(p->bits, p->bits + (p->knows_next ? 8 : 2) * words, 2 * words * sizeof *p->bits);
-    const hp_bits *known = p->bits + 10 * (size_t)words, *values = known + words;
-    for (uint32_t w = 0; w < words && !p->knows_next; w++) p->bits[w] = (p->bits[w] & ~known[w]) | values[w];
-    p->knows_next = false;
-    memset(p->bits + 4 * words, 0, 2 * words * sizeof *p->bits);
-    if (p->watch.own_later) memset(p->watch.own_later, 0, words * sizeof *p->bits);
-    p->watch.min_children = 0;
-    hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->bits);
-  }
+  if (r->rules->needs_frames) begin_frames(r);
   forget_records(r);
   r->edits.count = r->edits.complete = r->edits.text.length = 0;
   r->edits.copied = start;
@@ -228,40 +247,60 @@ static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
   }
 }
 
+/* Saves a frame in all versions. */
+static void save_frame(hpar_rewriter *r, uint32_t frame) {
+  const uint32_t words = (uint32_t)(r->matching.version_size / sizeof(hp_bits));
+  for (uint32_t v = 0; v < r->matching.versions; v++)
+    save_bits(r, (const hp_bits *)(const void *)hp_matching_frame(&r->matching, frame, v), words);
+}
+
 /* Saves the children of the outer current node in this segment. */
 static void save_outer_frame(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
-  const uint32_t words = words_of(r), place = p->log->bit_count;
+  const uint32_t words = r->matching.matcher.words, place = p->log->bit_count;
   const hp_node *outer = hp_shadow_node(&r->shadow, r->shadow.builder.stack[0].node);
-  const hp_frame *frame = hp_matching_frame(&r->matching, outer->next);
-  save_bits(r, (const hp_bits *)(const void *)frame, (uint32_t)(r->matching.frame_size / sizeof(hp_bits)));
-  hp_frame *saved = (hp_frame *)(void *)(p->log->bits + place);
-  memcpy(saved->bits + 3 * (size_t)words, p->watch.own_later, words * sizeof *p->bits);
+  save_frame(r, outer->next);
+  for (uint32_t v = 0; v < p->versions; v++) {
+    hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits + place) + v * r->matching.version_size);
+    memcpy(saved->bits + 3 * (size_t)words, p->watches[v].own_later, words * sizeof *p->bits);
+    hp_matching_forget_counter(&r->matching, saved, v);
+  }
   save_types(r, outer->next, UINT32_MAX);
+}
+
+/* Saves the child and heir bits of a frame in all versions. */
+static void save_frame_bits(hpar_rewriter *r, uint32_t frame) {
+  hp_rewrite_log *log = r->speculation->log;
+  const uint32_t count = 2 * r->matching.versions * r->matching.matcher.words;
+  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
+  hp_matching_copy_bits(&r->matching, frame, log->bits + log->bit_count);
+  log->bit_count += count;
 }
 
 static void save_frames(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
-  const uint32_t words = words_of(r);
+  const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
   p->now.frame = log->bit_count;
   p->now.types = log->type_count;
-  if (!words) return;
-  save_bits(r, p->bits, 2 * words);
-  save_bits(r, p->bits + 4 * words, 2 * words);
+  if (!r->rules->needs_frames) return;
+  save_bits(r, p->predicted, 2 * p->versions * words);
+  save_bits(r, p->read, 2 * words);
   if (counts) save_outer_frame(r);
-  const uint32_t size = counts ? (uint32_t)(r->matching.frame_size / sizeof(hp_bits)) : 2 * words;
   for (uint32_t i = first; i < log->shadow.entry_count; i++) {
-    uint32_t *next = &log->shadow.entries[i].next;
-    if (!*next) continue;
-    const hp_frame *frame = hp_matching_frame(&r->matching, *next);
-    if (counts) save_types(r, *next, i);
+    uint32_t *next = &log->shadow.entries[i].next, frame = *next;
+    if (!frame) continue;
+    if (counts) save_types(r, frame, i);
     *next = log->bit_count + 1;
-    save_bits(r, counts ? (const hp_bits *)(const void *)frame : frame->bits, size);
+    if (counts)
+      save_frame(r, frame);
+    else
+      save_frame_bits(r, frame);
   }
   p->now.type_count = log->type_count - p->now.types;
-  p->now.min_children = p->watch.min_children;
+  for (uint32_t v = 0; v < p->versions; v++)
+    if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
 }
 
 /* Moves the records of the saved entries to the log. */

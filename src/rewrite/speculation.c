@@ -12,8 +12,6 @@
 
 static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position(&r->scanner, r->scanner.at); }
 
-static uint32_t words_of(const hpar_rewriter *r) { return r->rules->needs_frames ? r->matching.matcher.words : 0; }
-
 /* Returns false if the last segments are so short that the merger rewrites their input faster than
  * it adopts them. */
 static bool pays_off(hp_speculation *p) {
@@ -37,14 +35,13 @@ static hp_token token_of(const hp_shadow_tag *tag) {
 static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   hp_speculation *p = r->speculation;
   hp_builder *b = &r->shadow.builder;
-  const uint32_t words = words_of(r);
   p->next_mode = p->outer.base_mode;
   p->next_ns = b->stack[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
-  p->knows_next = words && b->depth && t->kind == HPAR_TOKEN_START_TAG;
+  p->knows_next = r->rules->needs_frames && b->depth && t->kind == HPAR_TOKEN_START_TAG;
   if (p->knows_next)
-    memcpy(p->bits + 8 * words, hp_matching_bits_of(&r->matching, b->top->node), 2 * words * sizeof *p->bits);
+    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->top->node), p->next_bits);
   hp_speculation_end_segment(r, end, t);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->seeks = true;
@@ -218,8 +215,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count;
   if (ends) {
-    p->knows_next = words_of(r) && !r->rules->skips_tags;
-    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->bits + 8 * (size_t)words_of(r));
+    p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
+    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->next_bits);
     hp_speculation_end_segment(r, at, NULL);
     hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack[0].ns);
   }
@@ -288,107 +285,6 @@ static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   }
 }
 
-/* Returns true if the rule only edits attributes. */
-static bool edits_only_attributes(const hp_rule *rule) {
-  if (hp_rule_may_retire(rule)) return false;
-  for (size_t i = 0; i < rule->given.action_count; i++) {
-    hpar_action_kind kind = rule->actions[i].kind;
-    if (rule->actions[i].unit != HPAR_UNIT_ELEMENT || kind < HPAR_ACTION_SET_ATTRIBUTE ||
-        kind > HPAR_ACTION_PREFIX_ATTRIBUTE)
-      return false;
-  }
-  return true;
-}
-
-/* Returns true if the compound depends on the number of siblings. `counting` has this for earlier
- * instructions. */
-static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
-
-static bool test_counts(const hpar_selectors *set, const hp_bits *counting, const hp_test *test) {
-  if (hp_test_counts(test)) return true;
-  if (test->kind == HP_TEST_BIT) return hp_bit_is_set(counting, test->first);
-  for (uint32_t i = test->first; test->kind == HP_TEST_LIST && i < test->first + test->count; i++) {
-    hp_choice choice = set->choices[i];
-    if (choice.is_complex ? hp_bit_is_set(counting, choice.index) : compound_counts(set, counting, choice.index))
-      return true;
-  }
-  return false;
-}
-
-static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
-    if (test_counts(set, counting, &set->tests[t])) return true;
-  return false;
-}
-
-/* Returns true if the compound depends on the number of siblings by one test of its own. */
-static bool counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
-  uint32_t count = 0;
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
-    const hp_test *test = &set->tests[t];
-    if (!test_counts(set, counting, test)) continue;
-    if (!hp_test_counts(test) || test->kind == HP_TEST_NTH_CHILD_OF) return false;
-    count++;
-  }
-  return count == 1;
-}
-
-/* Returns true if the compound holds for the first children only. */
-static bool counts_first(const hpar_selectors *set, uint32_t compound) {
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
-    const hp_test *test = &set->tests[t];
-    if (test->kind == HP_TEST_NTH_CHILD && test->a <= 0 && !test->negated) return true;
-  }
-  return false;
-}
-
-/* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition), and those
- * that depend on numbers of siblings. */
-static void find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
-  hp_speculation *p = r->speculation;
-  const hpar_selectors *set = r->matching.matcher.set;
-  const size_t bytes = r->matching.matcher.words * sizeof *resolvable;
-  memset(resolvable, 0, bytes);
-  memset(counting, 0, bytes);
-  memset(uncounted, 0, bytes);
-  for (uint32_t i = 0; i < set->instructions_count; i++) {
-    const hp_instruction *instruction = &set->instructions[i];
-    const uint32_t selector = instruction->selector, compound = instruction->compound;
-    bool counts = compound_counts(set, counting, compound);
-    bool accepts = selector != HP_SELECT_NONE && instruction->combinator == HP_COMBINATOR_NONE;
-    if (counts) hp_set_bit(counting, i);
-    if (accepts && edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]]) &&
-        (!counts || counts_once(set, counting, compound)))
-      hp_set_bit(resolvable, i);
-    else if (counts && !counts_first(set, compound))
-      hp_set_bit(p->uncounted = uncounted, i);
-    if (counts) p->watch.counting = counting;
-  }
-}
-
-static void open_bits(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
-  hp_speculation *p = r->speculation;
-  const size_t words = words_of(r);
-  if (!words) return;
-  hp_grow(&p->bits, &p->bit_capacity, 19 * words, &r->unwind);
-  hp_bits *bits = p->bits;
-  hp_matching_find_successors(&r->matching, bits + 6 * words, bits + 7 * words, bits + 14 * words);
-  memcpy(bits + 2 * words, chunk->prediction, 2 * words * sizeof *bits);
-  memcpy(bits + 10 * words, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
-  p->watch = (hp_candidate_watch){.near = bits + 4 * words,
-                                  .heir = bits + 5 * words,
-                                  .learned = bits + 2 * words,
-                                  .after_near = bits + 6 * words,
-                                  .after_heir = bits + 7 * words,
-                                  .after_next = bits + 14 * words,
-                                  .resolvable = bits + 12 * words,
-                                  .own_later = r->rules->skips_tags ? NULL : bits + 15 * words,
-                                  .unknown = bits + 13 * words,
-                                  .maybe = bits + 17 * words};
-  find_resolvable(r, bits + 12 * words, bits + 16 * words, bits + 18 * words);
-  r->matching.matcher.watch = &p->watch;
-}
-
 static hpar_status run_chunk(void *argument) {
   const chunk_run *run = argument;
   hpar_rewriter *r = run->worker;
@@ -396,7 +292,7 @@ static hpar_status run_chunk(void *argument) {
   hp_scanner *s = &r->scanner;
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
-  open_bits(r, run->chunk);
+  if (r->rules->needs_frames) hp_speculation_open_versions(r, run->chunk);
   p->min_limit = run->input->min_limit;
   open_deferring(r, run->input->retired);
   p->may_defer = p->deferring || p->uncounted || !r->is_certain;

@@ -31,6 +31,7 @@ typedef struct hp_rewrite_condition {
   uint32_t test, index; /* the test + 1, and the number of children in the segment; 0: none */
   uint8_t ns;           /* of the element */
   hp_atom name;         /* for a test of a type */
+  uint32_t versions;    /* in which the element matches; 0: it does in all of them */
   uint32_t piece, piece_count;
   uint64_t start, end;     /* of the tag in the input */
   uint64_t matches, edits; /* of the edited tag */
@@ -70,8 +71,9 @@ typedef struct hp_rewrite_segment {
   hp_atom split_name;
   uint64_t split_end;
   hp_shadow_state state;
-  /* In `bits`: the predicted near and heir bits of the outer frame, then those that were read. If
-   * selectors count elements: then the outer frame, with the children of the segment. */
+  /* In `bits`: for each version the predicted near and heir bits of the outer frame, then the bits
+   * that were read. If selectors count elements: then the outer frame of each version, with the
+   * children of the segment. */
   uint32_t frame;
   uint32_t types, type_count;
   uint32_t min_children; /* that the outer current node has at least before the segment */
@@ -93,7 +95,7 @@ typedef struct hp_rewrite_log {
   uint32_t name_capacity;
   hp_bytes name_bytes;
   /* `next` of an entry is the index + 1 of its child and heir bits or, if selectors count elements,
-   * of its frame */
+   * of its frame, for each version */
   hp_bits *bits;
   uint32_t bit_count, bit_capacity;
   hp_end_record *records; /* `previous` of an entry is the index + 1 of its record */
@@ -114,7 +116,12 @@ typedef struct hp_rewrite_log {
   bool is_certain;
   hpar_quirks quirks;
   bool frameset_ok;
+  uint32_t versions;
+  hp_unknown_counter counter;
 } hp_rewrite_log;
+
+/* A worker matches elements under several hypotheses, or versions, of the outer frame. */
+enum { HP_MAX_VERSIONS = 4, HP_MAX_ALTERNATIVES = HP_MAX_VERSIONS - 1, HP_MAX_LESSONS = 16 };
 
 typedef struct hp_speculation {
   hp_outer_context outer;
@@ -130,13 +137,16 @@ typedef struct hp_speculation {
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
-  /* The predicted frame of this segment; the prediction for later ones; the bits read; the sets of
-   * `watch`; the frame of the next segment, if `knows_next`; the learned near bits and their
-   * values, see hp_rewrite_chunk; six sets of `watch`; `uncounted`. */
-  hp_bits *bits;
+  /* Near and heir bits of the outer frame, for each version: the prediction for this segment; that
+   * for later ones; that for the next one, if `knows_next`. */
+  hp_bits *predicted, *later_bits, *next_bits;
+  hp_bits *read;         /* near and heir bits that elements have read */
+  hp_bits *learned_near; /* near bits and their values, see hp_rewrite_chunk */
   bool knows_next;
+  hp_bits *bits; /* the memory of all sets */
   uint32_t bit_capacity;
-  hp_candidate_watch watch;
+  uint32_t versions; /* hypotheses about the outer frame */
+  hp_candidate_watch watches[HP_MAX_VERSIONS];
   uint64_t min_limit; /* see hp_rule_needs_merger */
   hp_bits *uncounted; /* instructions that need numbers of children, and cannot be conditions */
   hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
@@ -165,10 +175,19 @@ typedef struct hp_rewrite_chunk {
   bool frameset_ok;      /* the "frameset-ok" flag */
   uint32_t active_rules; /* when the worker began */
   /* Near and heir bits of the outer frame. Then the near bits that segments of earlier chunks
-   * have read, and the last true values of these. */
+   * have read, and the last true values of these. Then alternatives of the heir bits. */
   hp_bits *prediction;
+  uint32_t alternatives, lessons; /* see hp_rewrite_lessons */
   hp_rewrite_log log;
 } hp_rewrite_chunk;
+
+/* What the merger learns of true outer frames. */
+typedef struct hp_rewrite_lessons {
+  hp_bits *read;         /* near bits that segments have read, then their true values */
+  hp_bits *alternatives; /* HP_MAX_ALTERNATIVES sets of heir bits that no version has predicted */
+  uint32_t count;        /* of the sets */
+  uint32_t total;        /* of the sets so far, of which later ones replace earlier ones */
+} hp_rewrite_lessons;
 
 void hp_rewrite_log_clear(hp_rewrite_log *log);
 void hp_rewrite_log_free(hp_rewrite_log *log);
@@ -182,6 +201,12 @@ void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t
 void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
 /* An hpar_write_fn that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
+
+/*** versions.c ***/
+
+bool hp_rule_edits_only_attributes(const hp_rule *rule);
+/* Prepares the sets of bits and the versions of a chunk. */
+void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);
 
 /*** speculation.c ***/
 
@@ -208,11 +233,12 @@ void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
 void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns true if the match of the last element is a condition of the outer current node. */
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
-  return r->matching.matcher.watch && (r->matching.matcher.watch->condition || r->matching.matcher.watch->gives_up);
+  const hp_candidate_watch *watch = r->matching.matcher.watch;
+  return watch && (watch->condition || watch->gives_up || r->matching.holding);
 }
-/* Writes the edits of the tag whose element matches under the `condition` of the matcher's watch.
- */
-void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion);
+/* Writes the edits of the tag whose element matches under the `condition` of the matcher's watch,
+ * or in the `holding` versions. */
+void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion, bool has_tag);
 /* Returns true if the worker may run the rule for an element that matches, and notes the match.
  * Otherwise the segment is unusable. */
 bool hp_speculation_may_run(hpar_rewriter *rewriter, uint32_t rule);
@@ -239,8 +265,9 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, t
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
 static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
-  (void)r, (void)insertion;
+static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion,
+                                                      bool has_tag) {
+  (void)r, (void)insertion, (void)has_tag;
 }
 static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { (void)r, (void)rule; }
 static inline bool hp_speculation_may_run(hpar_rewriter *r, uint32_t rule) { return (void)r, (void)rule, true; }
@@ -260,9 +287,8 @@ void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation
 /* Adopts the segments of a chunk on the true state, and rewrites the rest of the chunk. Requires:
  * the window of `merger` is that of the chunk.
  * `number` is that of the chunk in the trace. Adds the number of adopted segments to `*adopted`.
- * Writes to `learned` the near bits that segments have read, and their true values. Returns the
- * bytes that the merger has rewritten itself. */
-size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint32_t number, hp_bits *learned,
+ * Returns the bytes that the merger has rewritten itself. */
+size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint32_t number, hp_rewrite_lessons *lessons,
                          uint64_t *adopted);
 /* Rewrites up to the first token that ends at `to` in the window or later. */
 void hp_rewriter_scan_until(hpar_rewriter *rewriter, size_t to);

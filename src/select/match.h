@@ -63,6 +63,8 @@ typedef struct hp_candidate_watch {
   bool reads_bit;            /* `condition` depends on the near bit of its instruction */
   uint32_t test, index;      /* `condition` depends on this test + 1, with this number; 0: none */
   bool gives_up;
+  bool knows_counts;     /* the numbers of children are known, unlike the bits */
+  uint32_t earlier;      /* the part of the parent's number that comes from the assumption */
   bool assumes;          /* scratch: the tested instruction is not in `resolvable` */
   uint32_t min_children; /* the assumed number of earlier children */
   bool is_child;         /* the parent is the element with unknown bits */
@@ -109,6 +111,7 @@ typedef struct hp_frame {
   bool is_disabled;          /* a fieldset around it disables its form controls */
   bool has_legend;           /* a legend child came */
   bool last_is_first_legend; /* it was the last child, and the first legend */
+  bool is_uniform;           /* only the first version of rewrite/matching.h is valid */
   /* child, heir, next, later, `words` words each; counters; HP_TEST_LANG tests that hold */
   hp_bits bits[];
 } hp_frame;

@@ -197,9 +197,17 @@ static __attribute__((noinline)) void note_candidates(const hp_matcher *m, const
       watch->learned[w] = (watch->learned[w] & ~near) | ((child[w] | next[w] | later[w]) & near);
       continue;
     }
-    if (watch->own_later) near &= ~(watch->own_later[w] | (parent->children > 1 ? watch->after_next[w] : 0));
+    if (watch->own_later)
+      near &= ~(watch->own_later[w] | (parent->children > 1 + watch->earlier ? watch->after_next[w] : 0));
     watch->unknown[w] = near;
   }
+}
+
+/* Does the same for a set of one word that looks at no siblings. The parent has known bits. */
+static inline void note_word(hp_candidate_watch *watch, hp_bits candidates, hp_bits child) {
+  const hp_bits near = candidates & *watch->after_near;
+  if (watch->heir) *watch->heir |= candidates & *watch->after_heir;
+  *watch->learned = (*watch->learned & ~near) | (child & near);
 }
 
 /* Keeps the candidates that the frame activates, or that `unknown` has. It may be NULL. */
@@ -310,8 +318,11 @@ static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   *m->active = candidates;
   if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
   if (m->watch && (*m->active & ~*m->entries || m->watch->counting)) {
-    note_candidates(m, parent);
-    if (m->watch->is_child) return match_unknown(m, parent, s);
+    if (m->watch->is_child) {
+      note_candidates(m, parent);
+      return match_unknown(m, parent, s);
+    }
+    note_word(m->watch, *m->active & ~*m->entries, *parent->bits);
   }
   *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
   if (*m->active & ~*m->sure) return hp_matcher_test(m, parent, s);

@@ -390,7 +390,17 @@ static hp_tri choices_may_hold(const hp_matcher *m, const hp_test *test, const h
   return result;
 }
 
+static hp_tri tri_of(bool holds) { return holds ? HP_YES : HP_NO; }
+
+/* The same if the numbers of children are known. The counter of a name does not include the element
+ * yet. */
+static hp_tri known_count_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+  if (test->kind != HP_TEST_NTH_OF_NAME) return tri_of(test_holds(m, test, s, parent));
+  return tri_of(hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot + hp_namespace_index(s)) + 1));
+}
+
 static hp_tri test_may_hold(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+  if (m->watch->knows_counts && hp_test_counts(test)) return known_count_holds(m, test, s, parent);
   switch ((hp_test_kind)test->kind) {
     case HP_TEST_NTH_CHILD: return may_count_children(m, test, parent->children);
     case HP_TEST_NTH_OF_TYPE: return may_count(test, parent->of_type);
@@ -398,7 +408,7 @@ static hp_tri test_may_hold(const hp_matcher *m, const hp_test *test, const hp_s
     case HP_TEST_NTH_CHILD_OF: return bit_may_hold(m, test->first) == HP_NO ? HP_NO : HP_MAYBE;
     case HP_TEST_LIST: return choices_may_hold(m, test, s, parent);
     case HP_TEST_BIT: return bit_may_hold(m, test->first);
-    default: return test_holds(m, test, s, parent) ? HP_YES : HP_NO;
+    default: return tri_of(test_holds(m, test, s, parent));
   }
 }
 

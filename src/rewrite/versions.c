@@ -1,0 +1,198 @@
+/* The instructions of the rules by the way in which a worker treats them. The hypotheses about the
+ * outer current node under which it matches elements. */
+
+#include "base/vector.h"
+#include "rewrite/speculation.h"
+
+#include <string.h>
+
+bool hp_rule_edits_only_attributes(const hp_rule *rule) {
+  if (hp_rule_may_retire(rule)) return false;
+  for (size_t i = 0; i < rule->given.action_count; i++) {
+    hpar_action_kind kind = rule->actions[i].kind;
+    if (rule->actions[i].unit != HPAR_UNIT_ELEMENT || kind < HPAR_ACTION_SET_ATTRIBUTE ||
+        kind > HPAR_ACTION_PREFIX_ATTRIBUTE)
+      return false;
+  }
+  return true;
+}
+
+/* Returns true if the compound depends on the number of siblings. `counting` has this for earlier
+ * instructions. */
+static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
+
+static bool test_counts(const hpar_selectors *set, const hp_bits *counting, const hp_test *test) {
+  if (hp_test_counts(test)) return true;
+  if (test->kind == HP_TEST_BIT) return hp_bit_is_set(counting, test->first);
+  for (uint32_t i = test->first; test->kind == HP_TEST_LIST && i < test->first + test->count; i++) {
+    hp_choice choice = set->choices[i];
+    if (choice.is_complex ? hp_bit_is_set(counting, choice.index) : compound_counts(set, counting, choice.index))
+      return true;
+  }
+  return false;
+}
+
+static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
+    if (test_counts(set, counting, &set->tests[t])) return true;
+  return false;
+}
+
+/* Returns true if the compound depends on the number of siblings by one test of its own. */
+static bool counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  uint32_t count = 0;
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (!test_counts(set, counting, test)) continue;
+    if (!hp_test_counts(test) || test->kind == HP_TEST_NTH_CHILD_OF) return false;
+    count++;
+  }
+  return count == 1;
+}
+
+/* Returns true if the compound holds for the first children only. */
+static bool counts_first(const hpar_selectors *set, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (test->kind == HP_TEST_NTH_CHILD && test->a <= 0 && !test->negated) return true;
+  }
+  return false;
+}
+
+/* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition), and those
+ * that depend on numbers of siblings. Returns true if there are some of the latter. */
+static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
+  hp_speculation *p = r->speculation;
+  bool counts_any = false;
+  const hpar_selectors *set = r->matching.matcher.set;
+  const size_t bytes = r->matching.matcher.words * sizeof *resolvable;
+  memset(resolvable, 0, bytes);
+  memset(counting, 0, bytes);
+  memset(uncounted, 0, bytes);
+  for (uint32_t i = 0; i < set->instructions_count; i++) {
+    const hp_instruction *instruction = &set->instructions[i];
+    const uint32_t selector = instruction->selector, compound = instruction->compound;
+    bool counts = compound_counts(set, counting, compound);
+    bool accepts = selector != HP_SELECT_NONE && instruction->combinator == HP_COMBINATOR_NONE;
+    if (counts) hp_set_bit(counting, i);
+    if (accepts && hp_rule_edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]]) &&
+        (!counts || counts_once(set, counting, compound)))
+      hp_set_bit(resolvable, i);
+    else if (counts && !counts_first(set, compound))
+      hp_set_bit(p->uncounted = uncounted, i);
+    counts_any |= counts;
+  }
+  return counts_any;
+}
+
+/*** versions ***/
+
+static bool edit_only_attributes(const hpar_rules *rules) {
+  for (uint32_t i = 0; i < rules->count; i++)
+    if (!hp_rule_edits_only_attributes(&rules->rules[i])) return false;
+  return true;
+}
+
+static uint32_t common_multiple(uint32_t a, uint32_t b) {
+  uint32_t multiple = a;
+  while (multiple % b) multiple += a;
+  return multiple;
+}
+
+/* Finds the only counter that tests of siblings read. Its remainder has few values. Returns false
+ * if there are several counters. */
+static bool find_counter(const hpar_selectors *set, hp_unknown_counter *counter) {
+  bool is_first = true;
+  *counter = (hp_unknown_counter){.period = 1};
+  for (uint32_t t = 0; t < set->tests_count; t++) {
+    const hp_test *test = &set->tests[t];
+    if (!hp_test_counts(test)) continue;
+    const bool of_name = test->kind == HP_TEST_NTH_OF_NAME;
+    const uint32_t slot = of_name ? test->slot : HP_SELECT_NONE;
+    if ((!of_name && test->kind != HP_TEST_NTH_CHILD) || (!is_first && slot != counter->slot)) return false;
+    if (test->a < -HP_MAX_VERSIONS || test->a > HP_MAX_VERSIONS || test->b > INT16_MAX) return false;
+    is_first = false;
+    counter->slot = slot;
+    if (test->a) counter->period = common_multiple(counter->period, (uint32_t)(test->a < 0 ? -test->a : test->a));
+    if (test->b > 0 && (uint32_t)test->b > counter->min) counter->min = (uint32_t)test->b;
+    if (counter->period > HP_MAX_VERSIONS) return false;
+  }
+  counter->first = counter->period * (counter->min / counter->period + 1);
+  return !is_first;
+}
+
+/* Writes up to `most` predictions of the outer bits. The heir bits of the first one are those of
+ * the merger's current node, and the others have the alternatives that differ from it. Returns
+ * their number. */
+static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chunk, const hp_bits *after_heir,
+                             uint32_t most, hp_bits *bits) {
+  const uint32_t words = r->matching.matcher.words;
+  const size_t bytes = words * sizeof *bits;
+  const hp_bits *alternatives = chunk->prediction + 4 * (size_t)words;
+  uint32_t versions = 1;
+  memcpy(bits, chunk->prediction, 2 * bytes);
+  for (uint32_t i = 0; i < chunk->alternatives && versions < most; i++) {
+    bool is_new = true;
+    for (uint32_t v = 0; v < versions && is_new; v++) {
+      hp_bits differs = 0;
+      for (uint32_t w = 0; w < words; w++)
+        differs |= (bits[(2 * v + 1) * words + w] ^ alternatives[i * words + w]) & after_heir[w];
+      is_new = differs != 0;
+    }
+    if (!is_new) continue;
+    hp_bits *to = bits + 2 * (size_t)versions++ * words;
+    memcpy(to, chunk->prediction, bytes);
+    memcpy(to + words, alternatives + i * words, bytes);
+  }
+  return versions;
+}
+
+void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
+  enum { SETS = 12, SETS_OF_VERSION = 7 };
+  hp_speculation *p = r->speculation;
+  const size_t words = r->matching.matcher.words;
+  hp_grow(&p->bits, &p->bit_capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
+  hp_bits *bits = p->bits;
+  hp_bits *near = bits, *heir = near + words, *next = heir + words, *resolvable = next + words;
+  hp_bits *counting = resolvable + words, *uncounted = counting + words, *unknown = uncounted + words;
+  hp_bits *maybe = unknown + words;
+  p->read = maybe + words;
+  p->learned_near = p->read + 2 * words;
+  p->predicted = bits + SETS * words;
+  p->later_bits = p->predicted + 2 * HP_MAX_VERSIONS * words;
+  p->next_bits = p->later_bits + 2 * HP_MAX_VERSIONS * words;
+  hp_bits *own_later = p->next_bits + 2 * HP_MAX_VERSIONS * words;
+  hp_matching_find_successors(&r->matching, near, heir, next);
+  memcpy(p->learned_near, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
+  bool counts = find_resolvable(r, resolvable, counting, uncounted), has_versions = edit_only_attributes(r->rules);
+  hp_unknown_counter counter = {0};
+  bool knows_counts = has_versions && p->uncounted && find_counter(r->matching.matcher.set, &counter);
+  const bool counts_children = knows_counts && counter.slot == HP_SELECT_NONE;
+  if (knows_counts)
+    p->uncounted = NULL;
+  else
+    counter.period = 0;
+  const uint32_t period = knows_counts ? counter.period : 1;
+  const uint32_t predictions = predict_bits(r, chunk, heir, HP_MAX_VERSIONS / period, p->predicted);
+  p->versions = period * predictions;
+  for (uint32_t v = 0; v < p->versions; v++)
+    memcpy(p->later_bits + 2 * v * words, p->predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
+  for (uint32_t v = 0; v < p->versions; v++)
+    p->watches[v] = (hp_candidate_watch){.near = p->read,
+                                         .heir = p->read + words,
+                                         .learned = p->later_bits + 2 * v * words,
+                                         .after_near = near,
+                                         .after_heir = heir,
+                                         .after_next = next,
+                                         .resolvable = resolvable,
+                                         .counting = counts && !knows_counts ? counting : NULL,
+                                         .knows_counts = knows_counts,
+                                         .earlier = counts_children ? counter.first + v % period : 0,
+                                         .own_later = r->rules->skips_tags ? NULL : own_later + v * words,
+                                         .unknown = unknown,
+                                         .maybe = maybe};
+  hp_matching_use_versions(&r->matching, p->versions, p->watches, &counter);
+  r->matching.matcher.watch = &p->watches[0];
+  p->log->versions = p->versions;
+  p->log->counter = counter;
+}
