@@ -226,6 +226,17 @@ if grep -q '"traceEvents":' trace.json && grep -q '"merger"' trace.json && tail 
 else
   wrong "--trace: $(head -c 300 trace.json)"
 fi
+# an explanation is the same with each mode
+head -c 300000 large.html >part.html
+for rules in '-s div>p --append x -s a --set k v' '-s p.x --remove -s li+li --set k v' '-s nav --remove -s html --append x'; do
+  # shellcheck disable=SC2086 # several arguments
+  "$hpar" rewrite --explain $rules part.html >expected 2>err
+  for mode in parallel auto; do
+    # shellcheck disable=SC2086 # several arguments
+    "$hpar" rewrite --explain --mode $mode --threads 3 $rules part.html >out 2>>err
+    if test -s out && cmp -s out expected; then fine; else wrong "--explain --mode $mode $rules: $(cat err)"; fi
+  done
+done
 check 2 '' --mode parallel --trace - -s p --remove a.html
 check 2 '' --many --in-place --trace trace.json -s p --remove a.html
 check 1 '' --trace missing/trace.json -s p --remove a.html

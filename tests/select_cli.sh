@@ -94,7 +94,43 @@ check 0 '3\n' --many --count --selector p --selector a many/5.html
 check 1 '2\n' --many --count --require --selector p --selector x many/5.html
 reports 'the selector x matches nothing'
 check 2 '' --threads 2 p many/5.html
-reports '--threads needs --many'
+reports '--threads needs --many or --stream'
+
+# --stream prints the same positions as a selection in the tree, with any number of threads
+awk 'BEGIN {
+  print "<!DOCTYPE html><title>t</title>"
+  for (i = 0; i < 9000; i++) {
+    print i % 3 ? "<section><p class=x>a</p><a href=q>b</a></section>" : "<div><p>c</p><table>"
+    if (i % 3 == 0) print "<tr><td>1</td></tr><tr><td>2</td></tr></table></div>"
+  }
+}' >large.html
+for selector in p 'div > p' 'tr:nth-child(2n) td' 'section p + a, [class]' nav; do
+  "$hpar" select --print position "$selector" large.html >tree
+  for arguments in '--mode sequential' '--mode parallel --threads 3' '--threads 2' ''; do
+    # shellcheck disable=SC2086 # several arguments
+    "$hpar" select --stream $arguments "$selector" large.html >out
+    if cmp out tree; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    # shellcheck disable=SC2086 # several arguments
+    "$hpar" select --stream $arguments --count "$selector" - <large.html >out
+    if test "$(cat out)" = "$(wc -l <tree)"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+done
+check 0 'many/1.html: 16-27\nmany/1.html: 29-32\nmany/2.html: 16-27\nmany/2.html: 29-32\n' --stream p many/1.html many/2.html
+check 1 '2\n' --stream --count --require --selector p --selector x many/5.html
+reports 'the selector x matches nothing'
+check 1 'many/2.html: 1\n' --stream --count title missing.html many/2.html
+reports 'missing.html'
+check 2 '' --stream p:last-child many/5.html
+reports 'needs what follows the start tag'
+check 2 '' --stream --print json p many/5.html
+reports '--stream prints positions only'
+check 2 '' --stream --many p many/5.html
+reports 'exclude each other'
+check 2 '' --mode parallel p many/5.html
+reports '--mode needs --stream'
+printf '\377\376<\0p\0>\0' >utf16.html
+check 1 '' --stream p utf16.html
+reports 'utf16.html'
 
 shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}
 if test -f "$shared/lolhtml/selector_matching.jsonl" && command -v python3 >/dev/null; then

@@ -1,5 +1,6 @@
 #include "cli/rewrite_page.h"
 
+#include "cli/feeder.h"
 #include "cli/json.h"
 #include "cli/read.h"
 #include "cli/replace_file.h"
@@ -22,8 +23,7 @@ typedef struct page {
   FILE *output; /* NULL: none */
   bool output_failed, writes_at_once;
   hp_text input, result; /* with --check */
-  hp_text ahead;         /* input for several threads */
-  size_t most_ahead;
+  hp_feeder feeder;      /* for several threads */
   hp_trace_file trace;
 } page;
 
@@ -52,28 +52,12 @@ static hpar_status write_page(const char *bytes, size_t length, void *context) {
   return status;
 }
 
-/* Feeds the input that waits, which several threads rewrite. */
-static hpar_status feed_ahead(page *p) {
-  hpar_status status = hpar_rewriter_feed(p->rewriter, p->ahead.bytes, p->ahead.length);
-  p->ahead.length = 0;
-  return status;
-}
-
-/* Collects input for several threads while it arrives quickly. The first bytes leave at once. */
-static hpar_status collect(page *p, const char *bytes, size_t length) {
-  enum { QUICK = 1 << 16, MAX_AHEAD = 8 << 20 };
-  hpar_status status = hp_append_text(bytes, length, &p->ahead);
-  if (status || (length >= QUICK && p->ahead.length < p->most_ahead)) return status;
-  p->most_ahead = p->most_ahead < MAX_AHEAD / 2 ? 2 * p->most_ahead + QUICK : MAX_AHEAD;
-  return feed_ahead(p);
-}
-
 static hpar_status feed(const char *bytes, size_t length, void *context) {
   page *p = context;
   size_t step = p->rewriting->feed ? p->rewriting->feed : length;
   hpar_status status = p->rewriting->checks ? hp_append_text(bytes, length, &p->input) : HPAR_OK;
   if (!status && p->rewriting->options.mode != HPAR_MODE_SEQUENTIAL && !p->rewriting->feed)
-    return collect(p, bytes, length);
+    return hp_feeder_take(&p->feeder, bytes, length);
   for (size_t at = 0; !status && at < length; at += step)
     status = hpar_rewriter_feed(p->rewriter, bytes + at, length - at < step ? length - at : step);
   return status;
@@ -97,14 +81,14 @@ static int complain(const page *p, hpar_status status, const char *reason, const
 static int rewrite_untraced(page *p, hpar_rewrite_stats *stats) {
   hp_rewriting *w = p->rewriting;
   for (size_t i = 0; i < w->rules.count; i++) w->rules.items[i].matches = 0;
-  p->input.length = p->result.length = p->ahead.length = 0;
-  p->most_ahead = 0;
+  p->input.length = p->result.length = 0;
+  hp_feeder_begin(&p->feeder, p->rewriter);
   p->output_failed = false;
   hpar_status status = hpar_rewriter_begin(p->rewriter, w->compiled, &w->options, write_page, p);
   stats->failed_at = UINT64_MAX;
   if (status) return complain(p, status, hpar_rewriter_error(p->rewriter), stats);
   status = hp_read_pieces(p->path, feed, p);
-  if (!status && p->ahead.length) status = feed_ahead(p);
+  if (!status) status = hp_feeder_flush(&p->feeder);
   int number = errno;
   bool unreadable = status == HPAR_ERROR_IO && !p->output_failed;
   char reason[256];
@@ -292,6 +276,6 @@ int hp_rewrite_pages(hp_rewriting *w) {
   hp_explanation_free(&p.explanation);
   free(p.input.bytes);
   free(p.result.bytes);
-  free(p.ahead.bytes);
+  hp_feeder_free(&p.feeder);
   return code;
 }

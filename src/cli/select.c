@@ -1,14 +1,16 @@
 /* hpar select: the elements that CSS selectors match. */
 
 #include "cli/json.h"
+#include "cli/machine.h"
 #include "cli/options.h"
 #include "cli/pages.h"
+#include "cli/select_stream.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SELECTOR = 1, PRINT, COUNT, MANY, THREADS, REQUIRE, FRAGMENT, SCRIPTING, ENCODING };
+enum { SELECTOR = 1, PRINT, COUNT, STREAM, MODE, MANY, THREADS, REQUIRE, FRAGMENT, SCRIPTING, ENCODING };
 
 typedef enum form { FORM_OUTER, FORM_INNER, FORM_TEXT, FORM_POSITION, FORM_JSON, FORM_ATTRIBUTE } form;
 
@@ -17,8 +19,13 @@ static const hp_option options[] = {
     {PRINT, "print", "FORM",
      "outer (default), inner, text, attribute:NAME, position (bytes of the\nstart tag), json (one object a line)"},
     {COUNT, "count", NULL, "print the number of matches of each FILE only"},
+    {STREAM, "stream", NULL,
+     "select while the page is read, without a tree and in bounded memory;\nprints positions, or --count. Elements "
+     "without a tag do not match, nor do\nselectors that depend on later input"},
+    {MODE, "mode", "auto|parallel|sequential",
+     "with --stream: use several threads if the page is large (auto, the\ndefault), always, or never"},
     {MANY, "many", NULL, "read several FILEs at once, one on each thread; the output is the same"},
-    {THREADS, "threads", "N", "threads of --many (one on each usable core)"},
+    {THREADS, "threads", "N", "threads of --many or --stream (one on each usable core)"},
     {REQUIRE, "require", NULL, "exit with 1 if a selector matches nothing"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
@@ -39,7 +46,8 @@ typedef struct request {
   size_t operand_count;
   form form;
   const char *attribute;
-  bool counts, requires_all, many, sets_threads;
+  bool counts, requires_all, many, sets_threads, streams, sets_mode, sets_form;
+  hpar_mode mode;   /* of --stream */
   bool names_files; /* each line begins with the file's name */
 } request;
 
@@ -87,13 +95,20 @@ static int take_form(const hp_arguments *arguments, request *r) {
 /* Returns an exit code, or -1 to go on. */
 static int take(const hp_arguments *arguments, int id, request *r) {
   static const char *const switches[] = {"on", "off", NULL};
+  static const char *const modes[] = {"auto", "sequential", "parallel", NULL}; /* as hpar_mode */
   size_t index = 0;
   uint64_t number;
   switch (id) {
     case HP_ARGUMENT_OPERAND: r->operands[r->operand_count++] = arguments->value; return -1;
     case SELECTOR: return add_selector(r, arguments->value);
-    case PRINT: return take_form(arguments, r);
+    case PRINT: r->sets_form = true; return take_form(arguments, r);
     case COUNT: r->counts = true; return -1;
+    case STREAM: r->streams = true; return -1;
+    case MODE:
+      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
+      r->mode = (hpar_mode)index;
+      r->sets_mode = true;
+      return -1;
     case MANY: r->many = true; return -1;
     case THREADS:
       if (!hp_value_number(arguments, 1, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
@@ -346,16 +361,34 @@ static int select_in_many(const request *r, const hp_pages *pages, hpar_parser *
   return code;
 }
 
-static int select_in_all(request *r, const hp_pages *pages) {
+/* Parses each page. Returns an exit code. */
+static int select_in_trees(const request *r, const hp_pages *pages) {
   hpar_parser *parser = NULL;
   hpar_status status = hpar_parser_create(&parser);
-  int code = status ? hp_complain_status(NULL, status) : pages->failures ? HP_EXIT_FAILED : HP_EXIT_FINE;
-  r->names_files = pages->count > 1;
-  if (!status) {
-    int pages_code = r->many ? select_in_many(r, pages, parser) : select_in_turn(r, pages, parser);
-    if (pages_code > code) code = pages_code;
-  }
+  int code = status ? hp_complain_status(NULL, status) : HP_EXIT_FINE;
+  if (!status) code = r->many ? select_in_many(r, pages, parser) : select_in_turn(r, pages, parser);
   hpar_parser_destroy(parser);
+  return code;
+}
+
+static int select_in_streams(const request *r, const hp_pages *pages) {
+  const hp_stream_query query = {.command = &command,
+                                 .texts = r->texts,
+                                 .count = hpar_selectors_count(r->selectors),
+                                 .matches = r->matches,
+                                 .options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = r->options.encoding,
+                                             .fragment = r->options.fragment, .scripting = r->options.scripting,
+                                             .quirks = true, .utf16 = HPAR_UTF16_REFUSE, .mode = r->mode,
+                                             .threads = r->sets_threads ? r->options.threads : hp_default_threads()},
+                                 .prints_count = r->counts,
+                                 .names_files = r->names_files};
+  return hp_select_stream(&query, (const char *const *)pages->paths, pages->count);
+}
+
+static int select_in_all(request *r, const hp_pages *pages) {
+  r->names_files = pages->count > 1;
+  int code = r->streams ? select_in_streams(r, pages) : select_in_trees(r, pages);
+  if (pages->failures && code == HP_EXIT_FINE) code = HP_EXIT_FAILED;
   for (uint32_t i = 0; r->requires_all && !code && i < hpar_selectors_count(r->selectors); i++) {
     if (r->matches[i]) continue;
     hp_complain("the selector %s matches nothing", r->texts[i]);
@@ -372,7 +405,11 @@ static int run(request *r) {
     r->operands++;
     r->operand_count--;
   }
-  if (r->sets_threads && !r->many) return hp_bad_usage(&command, "--threads needs --many");
+  if (r->sets_threads && !r->many && !r->streams) return hp_bad_usage(&command, "--threads needs --many or --stream");
+  if (r->sets_mode && !r->streams) return hp_bad_usage(&command, "--mode needs --stream");
+  if (r->streams && r->many) return hp_bad_usage(&command, "--stream and --many exclude each other");
+  if (r->streams && r->sets_form && r->form != FORM_POSITION)
+    return hp_bad_usage(&command, "--stream prints positions only");
   if (!r->operand_count) return hp_bad_usage(&command, "name a FILE after the SELECTOR, or - for standard input");
   r->options.source_offsets = r->form == FORM_POSITION || r->form == FORM_JSON;
   hp_pages pages = {0};
