@@ -7,7 +7,8 @@
 #include "check.h"
 #include "html/dom/value.h"
 #include "html/tree/observer.h"
-#include "html/tree/shadow.h"
+#include "html/tree/shadow_list.h"
+#include "support/buffer.h"
 #include "support/dat.h"
 #include "support/documents.h"
 #include "support/generate.h"
@@ -101,16 +102,14 @@ static bool same_stack(const hp_builder *a, const hp_builder *b) {
 /* Returns the index of the first entry from `i` on that is not removed. The shadow drops removed
  * entries earlier than the builder. */
 static uint32_t next_entry(const hp_builder *b, uint32_t i) {
-  while (i < b->formatting_count && b->formatting[i].node == HP_FORMATTING_GAP) i++;
+  while (i < b->formatting_count && hp_listed_name_of(b, i) == HP_NO_ATOM) i++;
   return i;
 }
 
 static bool same_list(const hp_builder *a, const hp_builder *b) {
   uint32_t i = next_entry(a, 0), j = next_entry(b, 0);
-  for (; i < a->formatting_count && j < b->formatting_count; i = next_entry(a, i + 1), j = next_entry(b, j + 1)) {
-    const hp_formatting *x = &a->formatting[i], *y = &b->formatting[j];
-    if (!x->node || !y->node ? x->node != y->node : x->name != y->name) return false;
-  }
+  for (; i < a->formatting_count && j < b->formatting_count; i = next_entry(a, i + 1), j = next_entry(b, j + 1))
+    if (hp_listed_name_of(a, i) != hp_listed_name_of(b, j)) return false;
   return i == a->formatting_count && j == b->formatting_count;
 }
 
@@ -208,6 +207,33 @@ static bool fixtures(void) {
   return true;
 }
 
+/* Compares documents with long lists of formatting elements: `names` is the number of different
+ * attribute values, so a small one gives many equal entries. */
+static void compare_lists(uint64_t seed, unsigned tokens, unsigned names) {
+  static const char *const tags[] = {"<b class=c%u>",  "<i class=c%u>", "<b class=c%u>",
+                                     "<font size=%u>", "<code id=%u>",  "<a href=%u>",
+                                     "<nobr>",         "<b>",           "<p>",
+                                     "<p>x",           "<div>x",        "<table><td>",
+                                     "<applet>",       "<span>",        "x",
+                                     "</b>",           "</i>",          "</font>",
+                                     "</a>",           "</p>",          "</div>",
+                                     "</td>x",         "</applet>",     "</table>",
+                                     "</code>"};
+  enum { TAGS = sizeof tags / sizeof *tags, START_TAGS = 8, LATEST_TAG = 18 };
+  buffer text = {0};
+  uint64_t state = seed + 1;
+  /* few kinds a document, so that some documents have no end tags, or no markers */
+  unsigned kinds = 2 + (unsigned)(seed % TAGS), first = (unsigned)(seed / TAGS % LATEST_TAG);
+  for (unsigned i = 0; i < tokens; i++) {
+    state = mixed(state + i);
+    unsigned kind = state >> 40 & 1 ? (unsigned)(state % START_TAGS) : (first + (unsigned)(state % kinds)) % TAGS;
+    unsigned name = (unsigned)(state >> 20) % names;
+    buffer_format(&text, tags[kind], name); // NOLINT: a format of the table
+  }
+  compare_shadow(text.bytes, text.length, NULL, false);
+  buffer_free(&text);
+}
+
 int main(int count, char **arguments) {
   if (check_part(count, arguments, "fixtures")) {
     if (!fixtures()) return CHECK_SKIPPED;
@@ -221,6 +247,9 @@ int main(int count, char **arguments) {
       compare_shadow(made.text.bytes, made.text.length, made.fragment, made.scripting);
       generate_free(&made);
     }
+    uint64_t list_documents = compare_full() ? 100000 : 20 * (uint64_t)compare_scale();
+    for (uint64_t seed = 0; seed < list_documents; seed++)
+      compare_lists(seed, 20 + (unsigned)(seed % 7) * 60, seed % 3 ? 1 + (unsigned)(seed % 40) : 10000);
   }
   hp_shadow_close(&shared.shadow);
   printf("%llu tokens\n", (unsigned long long)shared.tokens);

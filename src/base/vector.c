@@ -3,7 +3,7 @@
 #include "base/memory.h"
 
 /* Most vectors of a parallel parse stay short. */
-enum { FIRST_BYTES = 256, MANY = 16, LONG = 32, VERY_LONG = 1024 };
+enum { FIRST_BYTES = 256, MANY = 16, LONG = 32, VERY_LONG = 256 };
 
 static void *grow(void *items, uint32_t *capacity, size_t target, size_t need, size_t item_size, hp_unwind *unwind) {
   if (target < need) target = need;
@@ -21,6 +21,6 @@ void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_si
 }
 
 void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
-  const unsigned shift = *capacity < LONG ? 1 : *capacity < VERY_LONG ? 3 : 4;
+  const unsigned shift = *capacity < LONG ? 2 : *capacity < VERY_LONG ? 3 : 4;
   return grow(items, capacity, *capacity + (size_t)(*capacity >> shift), need, item_size, unwind);
 }

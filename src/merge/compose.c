@@ -2,6 +2,7 @@
 
 #include "html/tokenizer/content.h"
 #include "html/tree/context.h"
+#include "html/tree/tree_list.h"
 #include "merge/check.inc"
 #include "merge/splice.h"
 

@@ -4,6 +4,7 @@
 #include "html/tokenizer/content.h"
 #include "html/tree/engine_loop.h"
 #include "html/tree/no_context.h"
+#include "html/tree/tree_list.h"
 #include "merge/boundary.h"
 #include "merge/note.h"
 #include "merge/splice.h"

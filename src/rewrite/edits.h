@@ -32,9 +32,9 @@ typedef struct hp_edits {
   hp_edit *items;
   uint32_t count, capacity;
   uint32_t complete; /* number of edits that a later insertion does not extend */
+  bool is_muted;     /* the last edit drops the input from its position on */
   hp_bytes text;
   uint64_t copied;                     /* input before it is in the output, or dropped */
-  bool is_muted;                       /* the last edit drops the input from its position on */
   uint64_t total;                      /* insertions at one place count once */
   uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
   /* position of the first edit if it inserts; UINT64_MAX: it drops */

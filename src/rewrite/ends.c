@@ -2,8 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/gaps.h"
-#include "html/tree/listing.h"
+#include "html/tree/shadow_list.h"
 #include "rewrite/state.h"
 
 #include <string.h>
@@ -122,16 +121,10 @@ static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
 /* Returns true if the end tag would close only this element, and not take an entry off the list of
  * formatting elements. */
 static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
-  const hp_builder *b = &r->shadow.builder;
   const hp_node *node = hp_shadow_node(&r->shadow, ref);
   if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_PLAINTEXT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
-  if (r->at_end) return true;
-  const uint32_t popped = hp_stack_popped(b, ref);
-  if (popped) return !hp_listed_at(b, popped);
-  for (uint32_t i = b->formatting_count; i > 0; i--)
-    if (b->formatting[i - 1].node == ref) return false;
-  return true;
+  return r->at_end || !hp_shadow_lists(&r->shadow, ref);
 }
 
 static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {

@@ -35,16 +35,16 @@ typedef struct hp_matching {
   /* active and accepts; by version: matched; by version: the next frame's child and heir */
   hp_bits *bits;
   uint32_t bits_capacity;
+  uint32_t versions; /* a worker matches under several hypotheses; otherwise 1 */
   char *frames;
   uint32_t *frame_next;  /* of a free frame: the next one; of others: nodes that use it, less 1 */
   uint32_t *first_types; /* by frame: the first type counter */
   uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
+  uint32_t holding;                /* versions in which the last element matches; 0: all or none */
   uint32_t known[HP_KNOWN_FRAMES]; /* by hash: the last frame in use, or 0 */
   size_t frame_size, version_size; /* of a frame with all versions; of one version */
-  uint32_t versions;               /* a worker matches under several hypotheses; otherwise 1 */
   hp_unknown_counter counter;      /* period 0: the versions differ in their bits only */
   hp_candidate_watch *watches;     /* by version; NULL unless there are several */
-  uint32_t holding;                /* versions in which the last element matches; 0: all or none */
   hp_type_counter *counters;       /* index 0 is unused */
   uint32_t counter_count, counter_capacity, free_counter;
   uint32_t counters_used;
@@ -113,7 +113,7 @@ static inline bool hp_matching_reads_tag(const hp_matching *s, hp_atom name) {
   const hp_matcher *m = &s->matcher;
   if (s->rules->needs_attributes || s->rules->has_universal || s->rules->needs_every_tag) return true;
   if (name < HP_KNOWN_ATOMS) return m->tag_rows[name] || name == HP_IMAGE || hp_svg_tag_name(name) != name;
-  return m->tags.is_used;
+  return m->tags.slots;
 }
 
 size_t hp_matching_memory(const hp_matching *matching);

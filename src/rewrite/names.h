@@ -20,12 +20,11 @@ typedef struct hp_names {
   const hp_atoms *fixed; /* names of the rules */
   hp_own_name *own;      /* place 0: a free atom */
   uint32_t count, capacity, used, limit;
-  uint32_t free;
+  uint32_t free, byte_limit;
   uint32_t *chains;                     /* the first name of each hash chain, or 0 */
   uint32_t chain_count, chain_capacity; /* at least half as many as names */
   char *bytes;                          /* the first byte is unused */
   uint32_t byte_count, byte_capacity;
-  uint32_t byte_limit;
   hp_unwind *unwind;
 } hp_names;
 

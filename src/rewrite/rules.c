@@ -309,7 +309,7 @@ static void find_needs(hpar_rules *rules) {
     if (combinator == HP_COMBINATOR_NEXT || combinator == HP_COMBINATOR_LATER) rules->needs_every_tag = true;
   }
   rules->needs_frames |= rules->needs_every_tag;
-  rules->needs_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;
+  rules->needs_attributes = m->ids.slots || m->classes.slots || m->attributes.slots;
   rules->has_universal = is_any(m->universal, m->words);
   for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
   rules->skips_tags = !rules->needs_every_tag;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FIRST_BYTES = 112, BLOCK_BYTES = 240, KEPT_BYTES = 480 };
+enum { FIRST_BYTES = 64, BLOCK_BYTES = 240, KEPT_BYTES = 480 };
 
 struct hp_scratch_block {
   struct hp_scratch_block *next;

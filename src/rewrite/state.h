@@ -170,6 +170,7 @@ struct hpar_rewriter {
   hpar_status status; /* of the failure */
   const char *error;
   bool in_call, destroys; /* a call runs; the rewriter is to be destroyed when it returns */
+  bool is_certain;        /* `encoding` */
   uint64_t deadline;
 
   hp_scanner scanner;
@@ -185,8 +186,7 @@ struct hpar_rewriter {
   struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
   const hp_encoding *encoding;        /* NULL: unknown */
   hp_decoder *decoder;                /* of UTF-16 */
-  bool is_certain;
-  uint64_t mark_bytes; /* of a byte order mark, which is no text */
+  uint64_t mark_bytes;                /* of a byte order mark, which is no text */
 
   hp_bytes held; /* input from the previous feeds */
   uint64_t received;
@@ -212,19 +212,18 @@ struct hpar_rewriter {
   bool at_tag, has_spans, at_end;
   uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
   uint32_t name_length; /* of the tag's name in the input */
-  const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
-  hp_bytes after_tag;   /* goes after the current end tag */
   uint32_t unmute_after_tag;
+  const char *closer; /* closes an incomplete comment at the end of the input; NULL: none */
+  hp_bytes after_tag; /* goes after the current end tag */
 
   /* The current text. */
-  bool in_text, text_is_first, in_section;
-  uint64_t text_start;     /* of the part that is not delivered */
+  bool in_text, text_is_first, in_section, after_cr;
   hp_content text_content; /* the scanner's content at the start of the text */
+  uint64_t text_start;     /* of the part that is not delivered */
   bool seen[4];            /* hp_shadow_text */
-  bool after_cr;
 
-  hp_bits *adopted_bits; /* scratch of adoption.c */
   uint32_t adopted_capacity;
+  hp_bits *adopted_bits;          /* scratch of adoption.c */
   struct hp_rewrite_team *team;   /* of parallel.c; NULL: none */
   struct hp_rewrite_trace *trace; /* NULL: none */
 

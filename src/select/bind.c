@@ -16,8 +16,7 @@ static bool open_table(hp_row_table *table, uint32_t keys) {
   while (slots < 4 * keys) slots *= 2;
   table->slots = hp_allocate_zeroed(slots * sizeof *table->slots);
   table->mask = slots - 1;
-  table->is_used = table->slots;
-  return table->is_used;
+  return table->slots != NULL;
 }
 
 static bool add_to_row(hp_matcher *m, uint32_t *row, uint32_t instruction) {
@@ -34,7 +33,7 @@ static bool add_to_row(hp_matcher *m, uint32_t *row, uint32_t instruction) {
 /* Requires: an instruction has keys of one kind only in each of its lists, so the number of keys is
  * at most that of instructions and choices. */
 static bool file(hp_matcher *m, hp_row_table *table, uint64_t key, uint32_t instruction) {
-  if (!table->is_used && !open_table(table, m->set->instructions_count + m->set->choices_count)) return false;
+  if (!table->slots && !open_table(table, m->set->instructions_count + m->set->choices_count)) return false;
   uint32_t slot = hp_row_slot(table, key);
   while (table->slots[slot].key && table->slots[slot].key != key) slot = (slot + 1) & table->mask;
   table->key_count += !table->slots[slot].key;
@@ -183,7 +182,7 @@ static bool file_all(hp_matcher *m) {
     if (is_sure(m, &set->instructions[i])) hp_set_bit(m->sure, i);
   const hp_row_table *tables[] = {&m->ids, &m->classes, &m->attributes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-    for (uint32_t slot = 0; tables[i]->is_used && slot <= tables[i]->mask; slot++)
+    for (uint32_t slot = 0; tables[i]->slots && slot <= tables[i]->mask; slot++)
       for (uint32_t w = 0; tables[i]->slots[slot].row && w < m->words; w++)
         m->by_attribute[w] |= m->rows[(size_t)tables[i]->slots[slot].row * m->words + w];
   for (uint32_t i = 0; i < m->row_count * m->words; i++) m->rows[i] |= m->universal[i % m->words];
@@ -197,9 +196,9 @@ static void find_needs(hp_matcher *m) {
       set->counters || set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->languages;
   for (uint32_t i = 0; i < set->instructions_count; i++)
     m->reads_frames |= set->instructions[i].combinator != HP_COMBINATOR_NONE;
-  m->reads_attributes = m->ids.is_used || m->classes.is_used || m->attributes.is_used;
+  m->reads_attributes = m->ids.slots || m->classes.slots || m->attributes.slots;
   if (m->ids.key_count + m->classes.key_count + m->attributes.key_count != 1) return;
-  m->only_name = m->ids.is_used ? HP_ID : m->classes.is_used ? HP_CLASS : m->attributes.atom;
+  m->only_name = m->ids.slots ? HP_ID : m->classes.slots ? HP_CLASS : m->attributes.atom;
   m->only_row = m->ids.only_row + m->classes.only_row + m->attributes.only_row;
 }
 

@@ -28,9 +28,8 @@ typedef struct hp_row_table {
   struct hp_row_slot {
     uint64_t key; /* 0: free */
     uint32_t row;
-  } * slots;
-  uint32_t mask; /* slots - 1 */
-  bool is_used;
+  } * slots;                       /* NULL: there is no key */
+  uint32_t mask;                   /* slots - 1 */
   uint32_t key_count;              /* 1: one key, exactly; 2 or more: several */
   uint32_t text, length, only_row; /* of the only key: a place in the set's text */
   hp_atom atom;                    /* of the only key */

@@ -13,7 +13,7 @@ static uint32_t find_row(const hp_row_table *table, uint64_t key) {
 }
 
 uint32_t hp_unknown_tag_row(const hp_matcher *m, hp_atom name) {
-  return m->tags.is_used ? find_row(&m->tags, hp_atom_hash(name)) : 0;
+  return m->tags.slots ? find_row(&m->tags, hp_atom_hash(name)) : 0;
 }
 
 static inline void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t row) {
@@ -35,7 +35,7 @@ static bool only_id_holds(const hp_matcher *m, hpar_string value) {
 
 bool hp_only_value_holds(const hp_matcher *m, const hp_attributes *attributes, const hp_attribute *item) {
   hpar_string value = hp_attribute_value(m->document, attributes, item);
-  return m->ids.is_used ? only_id_holds(m, value) : only_class_holds(m, value);
+  return m->ids.slots ? only_id_holds(m, value) : only_class_holds(m, value);
 }
 
 static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string value) {
@@ -64,10 +64,10 @@ void hp_add_attribute_candidates(const hp_matcher *m, hp_bits *candidates, const
   const hp_row_table *table = &m->attributes;
   for (uint32_t i = 0; i < attributes->count; i++) {
     const hp_attribute *item = &attributes->items[i];
-    if (item->name == HP_CLASS && m->classes.is_used)
+    if (item->name == HP_CLASS && m->classes.slots)
       add_classes(m, candidates, hp_attribute_value(m->document, attributes, item));
-    if (item->name == HP_ID && m->ids.is_used) add_id(m, candidates, hp_attribute_value(m->document, attributes, item));
-    if (!table->is_used) continue;
+    if (item->name == HP_ID && m->ids.slots) add_id(m, candidates, hp_attribute_value(m->document, attributes, item));
+    if (!table->slots) continue;
     if (table->key_count != 1)
       add_row(m, candidates, find_row(table, hp_atom_hash(item->name)));
     else if (item->name == table->atom)

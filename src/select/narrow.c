@@ -30,8 +30,7 @@ static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *nod
   const hp_attributes *attributes = hp_at(m->base, node->attributes);
   if (reads == READ_ONE_NAME) {
     const hp_attribute *item = find_attribute(attributes, m->only_name);
-    if (item && (m->attributes.is_used || hp_only_value_holds(m, attributes, item)))
-      *candidates |= m->rows[m->only_row];
+    if (item && (m->attributes.slots || hp_only_value_holds(m, attributes, item))) *candidates |= m->rows[m->only_row];
   } else {
     hp_add_attribute_candidates(m, candidates, attributes);
   }

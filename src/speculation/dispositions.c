@@ -7,7 +7,7 @@
 
 #include "html/tree/foreign.h"
 #include "html/tree/gaps.h"
-#include "html/tree/listing.h"
+#include "html/tree/shadow_list.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
@@ -173,7 +173,7 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
     case HP_ANY_PHRASE:
     case HP_A:
     case HP_NOBR:
-      if (hp_find_listed(b, t->name, &marker)) return false;
+      if (hp_has_listed(b, t->name, &marker)) return false;
       return !marker || (!found && !has_special(b)); /* above a marker: any other end tag */
     case HP_ANY_BLOCK:
     case HP_BUTTON:
@@ -331,7 +331,7 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
   if (!b->splits_a || !is_start(t, HP_A) || b->mode != HP_IN_BODY || hp_outer_of(b)->base_mode != HP_IN_BODY)
     return false;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
-  return !hp_find_listed(b, HP_A, &marker) && !marker;
+  return !hp_has_listed(b, HP_A, &marker) && !marker;
 }
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
@@ -361,7 +361,7 @@ enum {
 /* Returns whether the list has an own entry although no element is open, because a marker remains.
  */
 static bool is_to_be_reconstructed(const hp_builder *b) {
-  return b->formatting_count && b->formatting[b->formatting_count - 1].node;
+  return b->formatting_count && hp_listed_name_of(b, b->formatting_count - 1) != UINT32_MAX;
 }
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {

@@ -1,6 +1,7 @@
 #include "support/tags.h"
 
 #include "html/tree/observer.h"
+#include "html/tree/shadow_list.h"
 #include "support/tags_state.h"
 
 #include <stdio.h>
@@ -46,8 +47,8 @@ uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn nam
     if (e->node) hash = mixed(hash, tag_hash_atom(e->name, name_of, table) << 2 | e->ns);
   }
   for (uint32_t i = 0; i < b->formatting_count; i++) {
-    const hp_formatting *f = &b->formatting[i];
-    if (f->node != HP_FORMATTING_GAP) hash = mixed(hash, f->node ? f->name : UINT32_MAX);
+    const hp_atom name = hp_listed_name_of(b, i);
+    if (name != HP_NO_ATOM) hash = mixed(hash, name);
   }
   for (uint32_t i = 0; i < b->template_count; i++) hash = mixed(hash, b->template_modes[i]);
   hash = mixed(hash, (unsigned)b->frameset_ok | (unsigned)b->ignore_lf << 1 | (unsigned)!b->head << 2 |

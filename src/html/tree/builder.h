@@ -60,7 +60,7 @@ typedef struct hp_open_element {
   uint8_t ns;
   uint8_t kind;    /* hp_open_kind */
   uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
-  uint32_t unused; /* an entry has 32 bytes, so that a difference of pointers needs no division */
+  uint32_t listed; /* see html/tree/shadow_list.h; other builders have no use for it */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
 
@@ -165,7 +165,10 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   uint32_t gaps;     /* in the stack */
   hp_higher *higher; /* of the stack up to higher_top */
   uint32_t higher_top, higher_capacity;
-  hp_formatting *formatting;
+  union {
+    hp_formatting *formatting;
+    struct hp_shadow_listed *shadow_list; /* of a shadow builder: see html/tree/shadow_list.h */
+  };
   uint32_t formatting_count, formatting_capacity;
   /* The list's links: see html/tree/listing.h. */
   uint32_t linked; /* number of entries that have links */

@@ -6,6 +6,8 @@
 #include "html/tree/nodes.h"
 #include "html/tree/parts.inc"
 
+#include "html/tree/formatting.inc"
+
 #include "html/tree/insert.inc"
 
 #include "html/tree/fused.inc"

@@ -31,17 +31,11 @@ static bool same_in_other_order(hp_builder *b, const hp_attributes *l, const hp_
   return same;
 }
 
-static bool is_hashed(const hp_attributes *block) {
-  return block->count == 1 && atomic_load_explicit(&block->deferred, memory_order_relaxed) & HP_HASHED_BLOCK;
-}
-
 bool hp_same_attributes(hp_builder *b, hp_ref left, hp_ref right) {
   if (left == right) return true;
   const hp_attributes *l = hp_at(b->base, left), *r = hp_at(b->base, right);
   uint32_t count = left ? l->count : 0;
   if (count != (right ? r->count : 0)) return false;
-  if (count && is_hashed(l))
-    return !memcmp((const char *)l + HP_HASH_PLACE, (const char *)r + HP_HASH_PLACE, HP_HASH_BYTES);
   for (uint32_t i = 0; i < count; i++) {
     const hp_attribute *a = &l->items[i];
     uint32_t j = 0;
@@ -90,11 +84,6 @@ static uint64_t hash_deferred_value(const hp_attributes *block, uint32_t index, 
 static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
   uint64_t sum = name;
   const hp_attributes *block = hp_at(b->base, attributes);
-  if (attributes && is_hashed(block)) {
-    uint64_t words[HP_HASH_BYTES / 8];
-    memcpy(words, (const char *)block + HP_HASH_PLACE, sizeof words);
-    return (uint32_t)(hp_hash_mix(hp_hash_mix(sum ^ words[0]) ^ words[1]) >> 16);
-  }
   for (uint32_t i = 0; attributes && i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
     sum += hp_is_deferred(block, i) ? hash_deferred_value(block, i, a->name) : hash_value(a, a->name);
@@ -319,12 +308,6 @@ void hp_listing_close_all_gaps(hp_builder *b) {
   if (first == count) return;
   hp_listing_clear(b);
   hp_listing_splice(b, b->formatting, count, 0);
-}
-
-void hp_listing_drop_gaps(hp_builder *b) {
-  uint32_t gaps = 0;
-  for (uint32_t i = 0; i < b->formatting_count; i++) gaps += b->formatting[i].node == HP_FORMATTING_GAP;
-  if (gaps >= b->formatting_count - gaps) hp_listing_close_all_gaps(b);
 }
 
 void hp_listing_splice(hp_builder *b, const hp_formatting *entries, uint32_t count, uint32_t depth) {

@@ -88,14 +88,6 @@ void hp_listing_close_gaps(hp_builder *b, uint32_t first);
 /* Makes the whole list contiguous. This costs its length if there is a gap. */
 void hp_listing_close_all_gaps(hp_builder *b);
 
-/* Makes the whole list contiguous if at least half of it are removed entries. */
-void hp_listing_drop_gaps(hp_builder *b);
-
-/* In `deferred` of a block with one item: a hash represents a set of attributes. It is at
- * HP_HASH_PLACE of the block. No other field than the item's name is valid. */
-#define HP_HASHED_BLOCK (UINT32_C(1) << 30)
-enum { HP_HASH_PLACE = sizeof(hp_attributes) + sizeof(hp_atom), HP_HASH_BYTES = 16 };
-
 /* Returns true if the attributes are the same, in any order. */
 bool hp_same_attributes(hp_builder *b, hp_ref left, hp_ref right);
 /* Returns the number of entries after the last marker that equal the node. `earliest` becomes the

@@ -4,7 +4,7 @@
 /* The hooks of a builder that makes a tree. Those of nodes are empty, so the compiler removes the
  * calls. html/tree/no_nodes.h has the hooks of the shadow builder. */
 
-#include "html/tree/builder.h"
+#include "html/tree/tree_list.h"
 
 enum { HP_HAS_NODES = 1 };
 
@@ -15,10 +15,9 @@ static inline void set_quirks(hp_builder *b, hpar_quirks to) { b->document->quir
 static inline hp_content content_of(const hp_builder *b) { return b->tokenizer->content; }
 static inline void set_content(hp_builder *b, hp_content content) { b->tokenizer->content = content; }
 
-static inline void hp_note_popped(hp_builder *b, hp_ref node) { (void)b, (void)node; }
+static inline void hp_note_popped(hp_builder *b, hp_ref node, uint16_t tag) { (void)b, (void)node, (void)tag; }
 static inline void hp_note_ended(hp_builder *b, hp_ref node) { (void)b, (void)node; }
 static inline void hp_note_cloning(hp_builder *b, hp_ref origin) { (void)b, (void)origin; }
-static inline void hp_note_crowded_out(hp_builder *b, uint32_t index) { (void)b, (void)index; }
 static inline void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node) { (void)b, (void)place, (void)node; }
 
 #endif

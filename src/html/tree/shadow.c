@@ -8,6 +8,8 @@
 #include "html/tree/parts.inc"
 #include "text/scan/scan.h"
 
+#include "html/tree/shadow_formatting.inc"
+
 #include "html/tree/shadow_nodes.inc"
 
 #include "html/tree/shadow_fused.inc"
@@ -62,9 +64,7 @@ bool hp_shadow_may_share(const hp_shadow *s, hp_ref ref) {
 size_t hp_shadow_memory(const hp_shadow *s) {
   const hp_builder *b = &s->builder;
   return s->slot_capacity * sizeof *s->slots + s->use_capacity + b->stack_capacity * sizeof *b->stack +
-         (b->last_capacity + b->last_own_capacity) * sizeof *b->last + b->formatting_capacity * sizeof *b->formatting +
-         b->higher_capacity * sizeof *b->higher + b->listed_capacity * sizeof *b->listed +
-         b->alike_capacity * sizeof *b->alike + b->attribute_place_capacity * sizeof *b->attribute_places +
-         b->template_capacity + b->followed_capacity * sizeof *b->followed +
-         b->last_foreign_capacity * sizeof *b->last_foreign;
+         (b->last_capacity + b->last_own_capacity) * sizeof *b->last + b->formatting_capacity * sizeof *b->shadow_list +
+         b->higher_capacity * sizeof *b->higher + b->alike_capacity * sizeof *b->alike + b->template_capacity +
+         b->followed_capacity * sizeof *b->followed + b->last_foreign_capacity * sizeof *b->last_foreign;
 }

@@ -5,14 +5,14 @@
  * the list of formatting elements, the modes and the pointers. Its memory is proportional to the
  * open elements and the list.
  *
- * A node (hp_node) stands for an open element or for an entry of the list. Its fields have these
- * meanings:
+ * A node (hp_node) stands for an open element, or for a closed one in the list. Its fields have
+ * these meanings:
  *   kind, ns, name, flags   as in a tree
  *   parent                  the parent at the moment of insertion
  *   previous, next          two values of the owner, initially 0
  *   last                    1: children that the owner ignores have the same `next`. It sets this
- *   first                   number of open elements that share the node, less 1
- *   attributes              of a formatting element: a block that represents its attributes
+ *   first                   number of elements and closed entries of the list that share the node,
+ *                           less 1
  * Most elements without owner values have one node in common. An element with a value `next` may
  * share the node of another element with that value (`twin`).
  * Nodes are in one array that may move: a reference stays valid, a pointer does not. */
@@ -20,7 +20,9 @@
 #include "html/tree/builder.h"
 #include "html/tree/fused_kinds.h"
 
-enum { HP_SHADOW_SLOT = 32, HP_SHADOW_BLOCK = 1 }; /* bytes; slots of a block of attributes */
+enum { HP_SHADOW_SLOT = 32 }; /* bytes */
+
+typedef struct hp_shadow_listed hp_shadow_listed; /* see html/tree/shadow_list.h */
 
 /* How an element came into the tree. */
 typedef struct hp_shadow_insertion {
@@ -86,15 +88,16 @@ typedef struct hp_shadow {
   hp_shadow_slot *slots;
   uint8_t *uses; /* by slot: hp_slot_use */
   uint32_t slot_capacity, use_capacity, slot_count;
-  uint32_t free_nodes, free_blocks; /* slot indices, linked by node.parent; 0: none */
-  uint32_t loose, loose_limit;      /* nodes and blocks that a sweep may free */
-  hp_ref origin;                    /* of the next clone */
-  hp_ref root, unpushed;            /* the document; the node of elements that are not open */
-  hp_ref plain;                     /* the node of all open elements that need none of their own */
-  hp_ref crowded_out;               /* a node of formatting elements outside the list; 0: none */
+  uint32_t free_nodes;         /* a slot index, linked by node.parent; 0: none */
+  uint32_t loose, loose_limit; /* nodes that a sweep may free */
+  hp_ref origin;               /* of the next clone */
+  hp_ref root, unpushed;       /* the document; the node of elements that are not open */
+  hp_ref plain;                /* the node of all open elements that need none of their own */
+  hp_ref block;                /* of the attributes that the rules read of the current tag */
   /* During the event of an insertion, the owner may set this to the node of an open element with
    * the same `next`, for which hp_shadow_may_share is true. */
   hp_ref twin;
+  const struct hp_shadow_tag *tag; /* the current tag, while the rules run */
 } hp_shadow;
 
 /* A tag. The values are those that the rules of the standard read. */

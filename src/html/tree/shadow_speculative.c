@@ -9,6 +9,8 @@
 #include "html/tree/parts.inc"
 #include "text/scan/scan.h"
 
+#include "html/tree/shadow_formatting.inc"
+
 #include "html/tree/shadow_nodes.inc"
 
 #include "html/tree/shadow_fused.inc"
@@ -24,9 +26,9 @@ void hp_shadow_begin_segment(hp_shadow *s, uint8_t mode, uint8_t ns) {
   hp_builder *b = &s->builder;
   clear_stack(b);
   shorten_links(b);
-  hp_listing_clear(b);
+  hp_shadow_list_clear(b);
   reset_slots(s);
-  uint32_t slot = add_slots(s, 1, SLOT_NODE);
+  uint32_t slot = add_slot(s, SLOT_NODE);
   s->slots[slot].node = (hp_node){.kind = HPAR_NODE_ELEMENT, .ns = ns};
   b->stack[0] = (hp_open_element){.node = ref_of_slot(slot), .ns = ns};
   s->content = HP_CONTENT_DATA;
@@ -44,15 +46,12 @@ void hp_shadow_begin_segment(hp_shadow *s, uint8_t mode, uint8_t ns) {
 
 /*** the state at the end of a segment ***/
 
-void hp_shadow_log_clear(hp_shadow_log *log) {
-  log->entry_count = log->formatting_count = log->template_count = log->block_count = 0;
-}
+void hp_shadow_log_clear(hp_shadow_log *log) { log->entry_count = log->formatting_count = log->template_count = 0; }
 
 void hp_shadow_log_free(hp_shadow_log *log) {
   hp_free(log->entries);
   hp_free(log->formatting);
   hp_free(log->template_modes);
-  hp_free(log->blocks);
   *log = (hp_shadow_log){0};
 }
 
@@ -87,30 +86,19 @@ static bool save_stack(hp_shadow *s, hp_shadow_log *log, hp_shadow_state *state)
   return true;
 }
 
-static void save_block(hp_shadow *s, hp_shadow_log *log, hp_shadow_entry *e, hp_ref attributes) {
-  if (!attributes) return;
-  size_t place = (size_t)log->block_count * HP_SHADOW_BLOCK;
-  hp_grow(&log->blocks, &log->block_capacity, place + HP_SHADOW_BLOCK, s->builder.unwind);
-  memcpy(&log->blocks[place], &s->slots[slot_of_ref(attributes)], HP_SHADOW_BLOCK * sizeof *log->blocks);
-  e->block = ++log->block_count;
-}
-
 static void save_formatting(hp_shadow *s, hp_shadow_log *log, hp_shadow_state *state) {
   hp_builder *b = &s->builder;
   hp_grow(&log->formatting, &log->formatting_capacity, (size_t)log->formatting_count + b->formatting_count, b->unwind);
   for (uint32_t i = 0; i < b->formatting_count; i++) {
-    const hp_formatting *f = &b->formatting[i];
-    uint32_t index = 0;
-    if (f->node > HP_FORMATTING_GAP) {
-      bool is_open = node_at(b, f->node)->flags & HP_FLAG_OPEN;
-      index = is_open ? f->open : state->entry_count + 1;
-      if (!is_open)
-        add_entry(s, log, state, f->node)->element = (hp_open_element){.name = f->name, .ns = HPAR_NAMESPACE_HTML};
-      save_block(s, log, &log->entries[state->entries + index - 1], f->attributes);
-    } else if (f->node) {
-      continue;
+    const hp_shadow_listed *listed = &b->shadow_list[i];
+    hp_saved_formatting saved = {.entry = listed->element >> 1};
+    memcpy(saved.fingerprint, listed->fingerprint, sizeof saved.fingerprint);
+    if (hp_is_closed(listed)) {
+      hp_atom name = hp_formatting_name(hp_listed_name(listed));
+      add_entry(s, log, state, listed->element)->element = (hp_open_element){.name = name, .ns = HPAR_NAMESPACE_HTML};
+      saved.entry = state->entry_count;
     }
-    log->formatting[log->formatting_count++] = index;
+    log->formatting[log->formatting_count++] = saved;
     state->formatting_count++;
   }
 }
@@ -118,7 +106,7 @@ static void save_formatting(hp_shadow *s, hp_shadow_log *log, hp_shadow_state *s
 bool hp_shadow_save(hp_shadow *s, uint8_t base_mode, hp_shadow_log *log, hp_shadow_state *state) {
   hp_builder *b = &s->builder;
   hp_stack_close_gaps(b);
-  hp_listing_close_all_gaps(b);
+  hp_shadow_list_close_all_gaps(b);
   *state = (hp_shadow_state){.entries = log->entry_count,
                              .formatting = log->formatting_count,
                              .template_modes = log->template_count,

@@ -14,20 +14,23 @@
 typedef struct hp_shadow_entry {
   hp_open_element element; /* name, ns, tag. hp_shadow_adopt sets `node` */
   uint32_t parent;         /* index of the entry + 1; 0: the outer current node */
-  uint32_t block;          /* index of its attributes in `blocks` + 1; 0: none */
   uint16_t flags;
   uint32_t previous, next; /* values of the owner */
   bool last;               /* see hp_shadow */
 } hp_shadow_entry;
 
+/* An entry of the list of formatting elements. */
+typedef struct hp_saved_formatting {
+  uint32_t entry; /* index of the entry + 1 in its state; 0: a marker */
+  uint32_t fingerprint[3];
+} hp_saved_formatting;
+
 /* Saved states, each after the other. */
 typedef struct hp_shadow_log {
   hp_shadow_entry *entries;
-  uint32_t *formatting; /* index of the entry + 1 in its state; 0: a marker */
+  hp_saved_formatting *formatting;
   uint8_t *template_modes;
-  hp_shadow_slot *blocks;
   uint32_t entry_count, entry_capacity, formatting_count, formatting_capacity, template_count, template_capacity;
-  uint32_t block_count, block_capacity; /* of slots, HP_SHADOW_BLOCK each */
 } hp_shadow_log;
 
 typedef struct hp_shadow_state {

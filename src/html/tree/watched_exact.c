@@ -9,6 +9,8 @@
 #include "html/tree/parts.inc"
 #include "html/tree/watched.h"
 
+#include "html/tree/formatting.inc"
+
 #include "html/tree/insert.inc"
 
 #include "html/tree/fused.inc"
