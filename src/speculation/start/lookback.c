@@ -9,7 +9,8 @@
 
 /* Limits of the search before the cut, in bytes: for raw text among tags, for comments there and,
  * once a search has found a longer comment or raw text in the document, for raw text there,
- * elsewhere, and for the namespace. TIMES_TEXT bounds the sum of all searches. */
+ * elsewhere, and for the namespace. Among tags with brackets in their text, the limit is FAR / 2.
+ * TIMES_TEXT bounds the sum of all searches. */
 enum { AMONG_TAGS = 8 << 10, FAR = 64 << 10, VERY_FAR = 1 << 20, TIMES_TEXT = 16, NEAR = 8 << 10 };
 
 /* An opener without a result costs these bytes in addition to the scanned bytes. */
@@ -27,6 +28,10 @@ typedef struct view {
   size_t left; /* bytes after openers that the search may still scan */
   size_t scanned_bytes;
 } view;
+
+static bool is_name(const char *at, const char *end) { return at < end && (unsigned char)((*at | 0x20) - 'a') < 26; }
+
+static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
 /* Returns the next such byte before the cut, or NULL. */
 static const char *next_byte(view *v, const char *at, char byte) {
@@ -67,6 +72,23 @@ static bool has_fewer_tags(const view *v, int sample, int least) {
 /* Returns whether few tags precede the cut. The attributes of one tag may fill the short sample. */
 static bool has_few_tags(const view *v) {
   return has_fewer_tags(v, TAG_SAMPLE, FEW_TAGS) && has_fewer_tags(v, LONG_TAG_SAMPLE, FEW_IN_LONG_SAMPLE);
+}
+
+/* Returns whether most of the last tags before the cut are markup, instead of parts of strings. */
+static bool follows_markup(const view *v) {
+  enum { MOST_BYTES = 4 << 10, MOST_TAGS = 10, LEAST = 6 };
+  const char *least = v->cut - v->text > MOST_BYTES ? v->cut - MOST_BYTES : v->text, *at = v->cut;
+  int plain = 0;
+  for (int tags = 0; tags < MOST_TAGS && plain < LEAST; tags++) {
+    const char *tag = memrchr(least, '<', (size_t)(at - least));
+    if (!tag || tag == least) return false;
+    const char *name = tag + 1 + (tag[1] == '/');
+    const char *close = name < at ? memchr(name, '>', (size_t)(at - name)) : NULL;
+    if (!close || !is_name(name, v->cut) || tag[-1] == '\\' || memchr(name, '\\', (size_t)(close - name))) return false;
+    plain += !is_quote(tag[-1]) && !is_quote(close[1]);
+    at = tag;
+  }
+  return plain == LEAST;
 }
 
 /* Returns whether a quote or backslash is before, in or after the markup, as in a string. */
@@ -288,7 +310,10 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
   limits limits = {FAR, FAR};
   uint32_t to = shared ? known(shared, v, &before, &limits) : 0;
   bool few_tags = has_few_tags(v);
-  size_t far = v->like_script || few_tags ? limits.elsewhere : limits.among_tags;
+  size_t far = few_tags            ? limits.elsewhere
+               : !v->like_script   ? limits.among_tags
+               : follows_markup(v) ? FAR / 2
+                                   : limits.elsewhere;
   const char *least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text, *at = v->cut, *since = NULL;
   if (v->text + to > least) least = v->text + to;
   v->left = far;
@@ -360,8 +385,6 @@ static void find_namespace(const view *v, hp_start_state *state) {
   }
   if (ns != HP_NO_NAMESPACE) state->ns = ns;
 }
-
-static bool is_name(const char *at, const char *end) { return at < end && (unsigned char)((*at | 0x20) - 'a') < 26; }
 
 /* Returns whether a tag of this name may occur in a head, or begin or end it. */
 static bool fits_head(const char *name, const char *end) {
