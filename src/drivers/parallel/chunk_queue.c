@@ -104,12 +104,25 @@ static uint32_t range_end(const hp_chunk_queue *q, const hp_work_estimate *work,
   return chunk_from(q, hp_work_place(work, part, whole));
 }
 
+/* Returns by how many bytes each range is longer than the previous one. Their parse takes as long
+ * as the merge of a log. With fewer threads, the merger needs a small part of the parse only. */
+static uint64_t stagger_of(const hp_chunk_queue *q, size_t length) {
+  enum { MIN_THREADS = 32, MAX_BYTES = 300 };
+  uint64_t threads = q->ranges.threads, most = length / (threads * threads);
+  if (threads < MIN_THREADS || !q->even.text) return 0;
+  return most < MAX_BYTES ? most : MAX_BYTES;
+}
+
 void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t length) {
-  const hp_work_ranges *ranges = &q->ranges;
+  hp_work_ranges *ranges = &q->ranges;
+  uint64_t stagger = stagger_of(q, length), threads = ranges->threads;
+  if (stagger) ranges->lag = (uint32_t)((stagger * threads << 16) / length);
   size_t place = (size_t)(length * work_of(ranges, 0, 1) / work_of(ranges, 0, ranges->threads));
   uint32_t low = 1, first = chunk_from(q, place);
   for (unsigned t = 0; t < q->ranges.threads; t++) {
     uint32_t high = range_end(q, work, first, t);
+    uint32_t shift = stagger ? (uint32_t)(stagger * (t + 1) * (threads - t - 1) / 2 / q->even.distance) : 0;
+    high = high > shift ? high - shift : 0;
     if (high < low) high = low;
     hp_work_range_set(&q->ranges, t, low, high);
     low = high;

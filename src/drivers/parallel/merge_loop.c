@@ -186,6 +186,12 @@ static bool wait_for_worker(hp_job *job, bool sleeps) {
   return is_done || after.owner != before.owner || after.progress != before.progress;
 }
 
+/* Claims a chunk for the merger while it waits. Returns 0 if there is none. The merger of many
+ * threads claims none, because their logs would wait for it. */
+static uint32_t claim_meanwhile(hp_job *job) {
+  return job->queue->by_range && job->queue->ranges.lag ? 0 : hp_chunk_queue_claim(job->queue, 0);
+}
+
 /* Waits until the merger can merge its chunk. Parses later chunks meanwhile. Returns false if the
  * worker of the chunk is late. */
 static bool wait_until_ready(hp_job *job) {
@@ -194,7 +200,7 @@ static bool wait_until_ready(hp_job *job) {
   hp_spin spin = {0};
   bool spins = true, sleeps = !can_rescue(job), is_late = false;
   while (!is_late && !is_ready(job)) {
-    uint32_t other = hp_chunk_queue_claim(job->queue, 0);
+    uint32_t other = claim_meanwhile(job);
     if (other) {
       job->wait_ns += hp_now() - begin;
       note_wait(job, begin);

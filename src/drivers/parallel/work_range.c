@@ -34,6 +34,7 @@ hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads) {
   }
   for (unsigned t = 0; t < threads; t++) ranges->of_thread[t].capacity = ranges->of_thread[t].speed = HP_FULL_SPEED;
   ranges->threads = threads;
+  ranges->lag = 0;
   return HPAR_OK;
 }
 
@@ -46,14 +47,21 @@ void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, ui
   atomic_store_explicit(&ranges->of_thread[thread].word, hp_range_word(low, high), memory_order_relaxed);
 }
 
-/* Returns the thread whose range would last longest, and the word of the range. */
+/* Returns the chunks of the range that would delay the merger. It reads the logs before that range
+ * meanwhile. */
+static uint32_t excess_of(const hp_work_ranges *ranges, uint64_t word) {
+  uint32_t size = size_of(word), lag = (uint32_t)(((uint64_t)ranges->lag * high_of(word) + (1 << 15)) >> 16);
+  return size > lag ? size - lag : 0;
+}
+
+/* Returns the thread whose range would delay the merger longest, and the word of the range. */
 static unsigned slowest_thread(const hp_work_ranges *ranges, uint64_t *word) {
   unsigned slowest = 0;
   *word = word_of(ranges, 0);
   for (unsigned t = 1; t < ranges->threads; t++) {
     uint64_t other = word_of(ranges, t);
-    uint64_t its = (uint64_t)size_of(other) * ranges->of_thread[slowest].speed;
-    if (its <= (uint64_t)size_of(*word) * ranges->of_thread[t].speed) continue;
+    uint64_t its = (uint64_t)excess_of(ranges, other) * ranges->of_thread[slowest].speed;
+    if (its <= (uint64_t)excess_of(ranges, *word) * ranges->of_thread[t].speed) continue;
     *word = other;
     slowest = t;
   }
@@ -67,7 +75,7 @@ uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {
     uint64_t longest;
     unsigned from = slowest_thread(ranges, &longest);
     uint64_t speed = ranges->of_thread[thread].speed, its = ranges->of_thread[from].speed, both = speed + its;
-    if (size_of(longest) < MIN_CHUNKS_TO_DIVIDE || size_of(longest) * speed < both) return 0;
+    if (excess_of(ranges, longest) < MIN_CHUNKS_TO_DIVIDE || size_of(longest) * speed < both) return 0;
     uint32_t middle = low_of(longest) + (uint32_t)(size_of(longest) * its / both);
     if (!change_word(ranges, from, longest, hp_range_word(low_of(longest), middle))) continue;
     uint64_t rest = hp_range_word(middle + 1, high_of(longest));

@@ -5,7 +5,10 @@
  * thread claims chunks from the left end of its range and joins adjacent chunks into one. A thread
  * whose range is empty takes the right part of the range that would last longest: half of it if
  * both threads are equally fast. Therefore the text has few chunk boundaries, and all threads
- * finish at about the same time. The merger has the leftmost range. */
+ * finish at about the same time. The merger has the leftmost range.
+ *
+ * With many threads, later ranges are longer: the merger reads the first logs while later threads
+ * still parse. Another thread takes a part only of what exceeds that (`lag`). */
 
 #include <hpar/status.h>
 #include <stdatomic.h>
@@ -29,6 +32,7 @@ typedef struct hp_work_range {
 typedef struct hp_work_ranges {
   hp_work_range *of_thread;
   unsigned threads;  /* in this job */
+  uint32_t lag;      /* a range is too long beyond lag / 65536 times its last chunk's number */
   unsigned capacity; /* allocated ranges */
 } hp_work_ranges;
 
