@@ -178,8 +178,21 @@ static uint64_t offset_of(const hp_input *input, size_t part, size_t checkpoint)
   return input->checkpoints[part].offset + (uint64_t)input->checkpoints[part].at[checkpoint].offset;
 }
 
+/* Passes the next checkpoints of the part while they are before `offset`. Returns false if more may
+ * be, or if none of the part is. */
+static inline bool pass_checkpoints(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  enum { STEPS = 8 };
+  const hp_checkpoints *part = &input->checkpoints[cursor->part];
+  size_t at = cursor->checkpoint, end = part->count - at > STEPS ? at + STEPS : part->count - 1;
+  if (offset <= part->offset + (uint64_t)part->at[at].offset) return false;
+  uint64_t local = offset - part->offset;
+  while (at < end && part->at[at + 1].offset < local) at++;
+  cursor->checkpoint = at;
+  return at < end;
+}
+
 /* Sets the cursor to the last checkpoint before `offset`, by a galloping search from the cursor. */
-static void find_checkpoint(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+static __attribute__((noinline)) void find_checkpoint(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
   size_t part = cursor->part, low = cursor->checkpoint;
   if (offset_of(input, part, low) >= offset) part = low = 0;
   while (part + 1 < input->part_count && input->checkpoints[part + 1].offset < offset) part++, low = 0;
@@ -227,9 +240,16 @@ static size_t count_bytes(const unsigned char *at, const unsigned char *end, cou
   const __m128i mask = _mm_set1_epi8((char)counted.mask), value = _mm_set1_epi8((char)counted.value);
   const __m128i zero = _mm_setzero_si128();
   __m128i sum = zero;
-  for (; end - at >= 16; at += 16) {
+  for (; end - at >= 32; at += 32) {
+    __m128i first = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i second = _mm_loadu_si128((const __m128i *)(const void *)(at + 16));
+    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(first, mask), value));
+    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(second, mask), value));
+  }
+  if (end - at >= 16) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
     sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(bytes, mask), value));
+    at += 16;
   }
   __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
   __m128i few = _mm_loadu_si128((const __m128i *)(const void *)(kept + 16 - (end - at)));
@@ -255,21 +275,19 @@ static bool count_from_checkpoint(const hp_input *input, const hp_input_cursor *
   uint32_t at = (uint32_t)(offset - part->offset);
   const unsigned char *text = (const unsigned char *)input->bytes + part->offset;
   if (input->length - part->offset < (uint64_t)high->offset + 16) return false;
-  if (at - low->offset <= high->offset - at)
-    *source = (uint64_t)low->source + (at - low->offset) - count_bytes(text + low->offset, text + at, counted);
-  else
-    *source = (uint64_t)high->source + count_bytes(text + at, text + high->offset, counted) - (high->offset - at);
+  /* Without branches: the nearer checkpoint is hard to predict. */
+  bool is_low = at - low->offset <= high->offset - at;
+  uint32_t begin = is_low ? low->offset : at, end = is_low ? at : high->offset;
+  uint32_t length = end - begin - (uint32_t)count_bytes(text + begin, text + end, counted);
+  *source = is_low ? low->source + length : high->source - length;
   return true;
 }
 
-uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
-  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
-  find_checkpoint(input, cursor, offset);
-  uint64_t source;
-  if (count_from_checkpoint(input, cursor, offset, &source)) return source;
+/* Walks from the checkpoint of the cursor, or from the cursor if it is nearer. */
+static __attribute__((noinline)) uint64_t walk_to(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
   uint64_t reached = offset_of(input, cursor->part, cursor->checkpoint);
   hp_checkpoint from = input->checkpoints[cursor->part].at[cursor->checkpoint];
-  source = from.source;
+  uint64_t source = from.source;
   if (reached < cursor->offset && cursor->offset <= offset && input->encoding->kind != HP_ENCODING_ISO_2022_JP) {
     reached = cursor->offset;
     source = cursor->source;
@@ -287,4 +305,11 @@ uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint6
   cursor->offset = offset;
   cursor->source = source;
   return source;
+}
+
+uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
+  if (!pass_checkpoints(input, cursor, offset)) find_checkpoint(input, cursor, offset);
+  uint64_t source;
+  return count_from_checkpoint(input, cursor, offset, &source) ? source : walk_to(input, cursor, offset);
 }
