@@ -139,6 +139,9 @@ typedef struct hp_tag_watch {
   /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
   const uint8_t *names;
   bool text_is_written; /* by a script; the token begins in this text */
+  /* The img that the fused loop has built and not shown yet; 0: none. */
+  hp_ref image;
+  uint32_t image_start;
 } hp_tag_watch;
 
 static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
