@@ -1,5 +1,6 @@
 #include "resources/describe.h"
 
+#include "html/dom/value.h"
 #include "resources/css_imports.h"
 #include "resources/describe_parts.h"
 
@@ -167,6 +168,14 @@ static unsigned read_rel(hpar_string list) {
   if (types) return types;
   for (hpar_string word; (word = next_word(&list)).bytes;) types |= rel_bit(word);
   return types;
+}
+
+bool hp_may_be_watched_link(const hp_attributes *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *item = &block->items[i];
+    if (item->name == HP_REL) return hp_is_deferred(block, i) || read_rel((hpar_string){item->value, item->length});
+  }
+  return false;
 }
 
 static bool describe_preload(const hp_described *d, hpar_string url) {

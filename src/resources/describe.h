@@ -23,6 +23,9 @@ static inline bool hp_may_have_resources(hp_atom name) {
   }
 }
 
+/* Returns false if a link element with these attributes has no resources by its link types. */
+bool hp_may_be_watched_link(const hp_attributes *block);
+
 /* The start tag of an element, the thread that found it, and flags of its resources. All are 0
  * outside of a parse. */
 typedef struct hp_resource_origin {

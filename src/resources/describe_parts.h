@@ -41,13 +41,17 @@ static inline hpar_resource *hp_begin_url(const hp_described *d, hpar_resource_k
   return hp_begin_resource(d, kind, url, none, none);
 }
 
-/* Returns the resource of an img element; NULL: it has none. */
+/* Returns the resource of an img element; NULL: it has none. The values of the attributes have set
+ * all its strings. */
 static inline hpar_resource *hp_image_of(const hp_described *d) {
-  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC), srcset = hp_described_value(d, HP_RESOURCE_SRCSET);
-  if (!url.length && !srcset.length) return NULL;
-  hpar_string sizes = hp_described_value(d, HP_RESOURCE_SIZES);
-  hpar_resource *resource = hp_begin_resource(d, HPAR_RESOURCE_IMAGE, url, srcset, sizes);
+  hpar_resource *resource = &d->values->resource;
+  if (!resource->url.length && !resource->srcset.length) return NULL;
+  resource->kind = HPAR_RESOURCE_IMAGE;
+  resource->flags = d->origin.flags;
+  resource->element = d->element;
   resource->picture = d->picture;
+  resource->offset = d->origin.offset;
+  resource->thread = d->origin.thread;
   if (hp_is_word(hp_described_value(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
   return resource;
 }

@@ -1,24 +1,19 @@
 #include "resources/finder.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "html/dom/value.h"
-#include "resources/describe_parts.h"
+#include "resources/finder_parts.h"
 
 #include <string.h>
 
 /* An element with more resources, a picture, is found and confirmed anew. */
-enum { COMPARED_RESOURCES = 8, FIRST_SIGHTINGS = 64 };
+enum { COMPARED_RESOURCES = 8 };
 
 static const hp_resource_origin no_origin = {0, 0, 0};
 
 void hp_sightings_free(hp_sightings *sightings) {
   hp_free(sightings->items);
   *sightings = (hp_sightings){0};
-}
-
-static hp_tree_view view_of(const hp_finder *f) {
-  return (hp_tree_view){f->report->document, f->builder->tokenizer->base, f->builder->bytes};
 }
 
 /*** events ***/
@@ -40,18 +35,12 @@ static bool report_event(void *context, const hpar_resource *resource) {
   return true;
 }
 
-/* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
-static inline uint64_t source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
-  if (!input) return offset;
-  return input->source || input->repair_count ? hp_input_offset_from(input, cursor, offset) : offset + input->bom;
-}
-
 /* Reports the resources of a sighting except the first `skipped`, found by the thread. Returns
  * their number. */
 static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_source source, hp_input_cursor *cursor,
                           unsigned thread) {
-  uint64_t offset = source_offset(f->report->input, cursor, sighting->start);
-  hp_tree_view view = view_of(f);
+  uint64_t offset = hp_source_offset(f->report->input, cursor, sighting->start);
+  hp_tree_view view = hp_finder_view(f);
   hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
   hp_describe_resources(&view, sighting->element, origin, report_event, &source);
   return source.reported;
@@ -70,7 +59,7 @@ static bool count_resource(void *context, const hpar_resource *resource) {
 /* Cancels the resources of a found sighting. A segment that was spliced in may have more source
  * elements before the img of a picture than the worker has found. */
 static void cancel(hp_finder *f, const hp_sighting *sighting) {
-  hp_tree_view view = view_of(f);
+  hp_tree_view view = hp_finder_view(f);
   uint32_t count = 0;
   if (!sighting->found) return;
   hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
@@ -101,7 +90,7 @@ static bool equal_strings(hpar_string a, hpar_string b) {
 /* Returns whether the elements of one tag have the same resources. The builders may have put them
  * into different namespaces and pictures. */
 static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
-  hp_tree_view view = view_of(f);
+  hp_tree_view view = hp_finder_view(f);
   resource_list a, b; /* without initialisers: they take longer than most calls */
   if (found->element == confirmed) return true;
   a.count = b.count = 0;
@@ -138,7 +127,7 @@ static bool hash_resource(void *context, const hpar_resource *resource) {
 
 /* Returns the hash of the resources that the element of the sighting has now. */
 static uint64_t hash_resources(const hp_finder *f, const hp_sighting *s) {
-  hp_tree_view view = view_of(f);
+  hp_tree_view view = hp_finder_view(f);
   uint64_t hash = 0;
   hp_describe_resources(&view, s->element, no_origin, hash_resource, &hash);
   return hash;
@@ -180,7 +169,7 @@ static __attribute__((noinline)) void settle_until(hp_finder *f, uint32_t end) {
  * that may do so. */
 static bool is_inert(const hp_finder *f, hp_ref *unsure) {
   const hp_builder *b = f->builder;
-  hp_tree_view view = view_of(f);
+  hp_tree_view view = hp_finder_view(f);
   unsigned depth = 0;
   for (uint32_t i = b->last[HP_TEMPLATE]; i; i = b->stack[i].previous_same) {
     hp_ref template = b->stack[i].node;
@@ -196,23 +185,10 @@ bool hp_finder_is_inert(const hp_finder *f) {
   return is_inert(f, &unsure) || unsure;
 }
 
-/* Appends a sighting. Its other members are zero. */
-static inline hp_sighting *add(hp_finder *f, uint32_t start, hp_ref element) {
-  hp_sightings *to = f->sightings;
-  if (to->count == to->capacity)
-    hp_grow(&to->items, &to->capacity, to->count ? to->count + 1 : FIRST_SIGHTINGS, f->builder->unwind);
-  hp_sighting *added = &to->items[to->count++];
-  *added = (hp_sighting){0};
-  added->start = start;
-  added->element = element;
-  return added;
-}
-
 /* By name: the attribute that each HTML element with resources has. A picture gives an img others.
  */
 static const hp_atom required_attributes[HP_TESTED_TAGS] = {
     [HP_SCRIPT] = HP_SRC,
-    [HP_LINK] = HP_REL,
     [HP_INPUT] = HP_TYPE,
     [HP_BASE] = HP_HREF,
 };
@@ -222,11 +198,18 @@ static inline bool may_have_length(const hp_attributes *block, uint32_t index, s
   return block->items[index].length == length || hp_is_deferred(block, index);
 }
 
+/* Returns true if the value of the attribute may be "viewport" or "referrer". */
+static bool may_be_meta_name(const hp_attributes *block, uint32_t index) {
+  if (hp_is_deferred(block, index)) return true;
+  char first = block->items[index].length == strlen("viewport") ? (char)(*block->items[index].value | 0x20) : 0;
+  return first == 'v' || first == 'r';
+}
+
 /* Returns false for most meta elements without resources. */
 static bool may_be_watched_meta(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     hp_atom name = block->items[i].name;
-    if (name == HP_NAME && may_have_length(block, i, strlen("viewport"))) return true;
+    if (name == HP_NAME && may_be_meta_name(block, i)) return true;
     if (name == HP_HTTP_EQUIV && may_have_length(block, i, strlen("content-security-policy"))) return true;
   }
   return false;
@@ -238,6 +221,7 @@ static inline bool may_have_resources(const char *base, const hp_node *node) {
   if (node->name == HP_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
   const hp_attributes *block = hp_at(base, node->attributes);
   if (node->name == HP_META) return may_be_watched_meta(block);
+  if (node->name == HP_LINK) return hp_may_be_watched_link(block);
   hp_atom required = required_attributes[node->name];
   if (!required) return true;
   for (uint32_t i = 0; i < block->count; i++)
@@ -245,63 +229,22 @@ static inline bool may_have_resources(const char *base, const hp_node *node) {
   return false;
 }
 
-/* Returns true if the resources of the element may depend on what follows its start tag, or on the
- * parent that the merger gives it. */
-static inline bool is_incomplete(const char *base, const hp_node *node) {
-  if (node->name != HP_IMG) return node->name == HP_STYLE;
-  if (!node->parent) return true;
-  const hp_node *parent = hp_node_at(base, node->parent);
-  return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_PICTURE;
-}
-
-/* Adds a sighting. Reports it if the element is complete. */
-static __attribute__((noinline)) void see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
+void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_builder *b = f->builder;
-  hp_sighting *added = add(f, start, hp_ref_of(b->base, node));
+  hp_sighting *added = hp_add_sighting(f, start, hp_ref_of(b->base, node));
   added->is_written = f->watch.text_is_written;
   added->is_inert = b->last[HP_TEMPLATE] && is_inert(f, &added->unsure);
-  if (is_incomplete(b->base, node)) return;
+  if (hp_is_incomplete(b->base, node)) return;
   settle(f, &f->sightings->items[f->reported++]);
-}
-
-/* Returns true if the resources of the complete element are to be reported at once, and without a
- * comparison. */
-static inline bool is_simple(const hp_finder *f, const hp_node *node, uint32_t start) {
-  if (f->builder->last[HP_TEMPLATE] || node->ns != HPAR_NAMESPACE_HTML || is_incomplete(f->builder->base, node))
-    return false;
-  if (f->report->runs_scripts) return false;
-  return f->is_exact ? !f->expected : !f->report->in_order && start >= f->found_to;
-}
-
-/* Does the same for an img or a script in HTML. Most of them take the short way. */
-static __attribute__((noinline)) void see_simple(hp_finder *f, const hp_node *node, uint32_t start) {
-  if (!is_simple(f, node, start)) {
-    see_resources(f, node, start);
-    return;
-  }
-  hp_tree_view view = view_of(f);
-  hp_ref element = hp_ref_of(f->builder->base, node);
-  hp_resource_values values;
-  hp_read_block_values(&view, hp_at(f->builder->base, node->attributes), node->name == HP_IMG, &values);
-  hp_described d = {.origin = {source_offset(f->report->input, &f->cursor, start), f->thread, 0},
-                    .element = element,
-                    .values = &values};
-  const hpar_resource *resource =
-      node->name == HP_IMG ? hp_image_of(&d) : hp_script_of(&d, hp_resource_value(&values, HP_RESOURCE_SRC));
-  if (!resource) return;
-  add(f, start, element)->found = !f->is_exact;
-  f->reported++;
-  f->found_to = start + 1;
-  f->report->callback(f->report->context, resource, f->is_exact ? HPAR_RESOURCE_CONFIRMED : HPAR_RESOURCE_FOUND);
 }
 
 /* Does what `see` does after the last tag has been reported. */
 static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
   if (!may_have_resources(f->builder->base, node)) return;
-  if (node->name == HP_IMG || node->name == HP_SCRIPT)
-    see_simple(f, node, start);
+  if (node->name == HP_SCRIPT && node->ns == HPAR_NAMESPACE_HTML)
+    hp_see_script(f, node, start);
   else
-    see_resources(f, node, start);
+    hp_see_resources(f, node, start);
 }
 
 static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_node *node, uint32_t start) {
@@ -336,16 +279,29 @@ static const uint8_t watched_names[HP_TESTED_TAGS] = {
     [HP_VIDEO] = 1,  [HP_STYLE] = 1, [HP_BASE] = 1, [HP_META] = 1,
 };
 
+/* Returns true if the finder compares no sighting with another one, and holds none. */
+static bool reports_directly(const hp_finder *f) {
+  if (f->report->runs_scripts) return false;
+  return f->is_exact ? !f->expected : !f->report->in_order;
+}
+
 void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *builder, unsigned thread, bool is_exact) {
   hp_sightings own = f->own;
   own.count = 0;
-  *f = (hp_finder){.watch = {see, before_script, watched_names, false},
-                   .report = to,
-                   .builder = builder,
-                   .thread = thread,
-                   .is_exact = is_exact,
-                   .own = own};
+  memset(f, 0, offsetof(hp_finder, values));
+  hp_clear_values(&f->values);
+  f->watch = (hp_tag_watch){.see = see,
+                            .see_image = is_exact ? hp_see_exact_image : hp_see_found_image,
+                            .before_script = before_script,
+                            .names = watched_names};
+  f->own_report = *to;
+  f->report = &f->own_report;
+  f->builder = builder;
+  f->thread = thread;
+  f->is_exact = is_exact;
+  f->own = own;
   f->sightings = &f->own;
+  f->is_direct = reports_directly(f);
 }
 
 void hp_finder_close(hp_finder *f) { hp_sightings_free(&f->own); }
@@ -397,12 +353,27 @@ static bool is_confirmed(const hp_finder *f, const hp_sighting *found) {
   return f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element);
 }
 
+/* Prefetches what the finder reads to confirm the first sightings. Another core has written it. */
+static void prefetch_sightings(const hp_finder *f) {
+  enum { MAX_PREFETCHED = 32 };
+  const char *base = f->builder->base;
+  for (uint32_t i = 0; i < f->expected->count && i < MAX_PREFETCHED; i++) {
+    const hp_sighting *s = &f->expected->items[i];
+    __builtin_prefetch(hp_at(base, s->element));
+    if (!s->attributes) continue;
+    __builtin_prefetch(hp_at(base, s->attributes));
+    __builtin_prefetch((const char *)hp_at(base, s->attributes) + 64);
+  }
+}
+
 /* A token that began in an earlier chunk may end in this one, so the first tags may be confirmed.
  */
 void hp_finder_begin_chunk(hp_finder *f, const hp_sightings *found) {
   uint32_t passed = f->reported ? f->own.items[f->reported - 1].start + 1 : 0;
   f->expected = found;
   f->expected_at = 0;
+  prefetch_sightings(f);
+  f->is_direct = false;
   for (uint32_t at = 0; at < found->count; at++) {
     const hp_sighting *s = &found->items[at];
     if (!s->found) continue;
@@ -427,11 +398,12 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
 }
 
 void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
-  hp_tree_view view = view_of(f);
+  hp_tree_view view = hp_finder_view(f);
   for (uint32_t i = from; i < to; i++) {
     const hp_sighting *found = &f->expected->items[i];
     settle_until(f, f->sightings->count);
-    hp_sighting *added = add(f, found->start, found->element);
+    if (f->expected_at == i && !outer_is_inert && hp_confirm_directly(f, found)) continue;
+    hp_sighting *added = hp_add_sighting(f, found->start, found->element);
     *added = *found;
     if (found->unsure && hp_is_shadow_root(&view, found->unsure) != HP_SHADOW_YES) added->is_inert = true;
     if (outer_is_inert) added->is_inert = true;
@@ -445,6 +417,7 @@ void hp_finder_end_chunk(hp_finder *f) {
   hp_finder_flush(f);
   cancel_expected(f, f->expected->count);
   f->expected = NULL;
+  f->is_direct = reports_directly(f);
 }
 
 void hp_finder_restart(hp_finder *f) {

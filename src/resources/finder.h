@@ -11,6 +11,7 @@
  * the element has a parent, and a style element has its text. */
 
 #include "html/tree/builder.h"
+#include "resources/values.h"
 #include "text/input.h"
 
 #include <hpar/resources.h>
@@ -18,12 +19,13 @@
 typedef struct hp_sighting {
   uint32_t start; /* offset of the tag in the text */
   hp_ref element;
-  hp_ref unsure;   /* a template of its own around the tag may be a shadow root; 0: none */
-  bool is_inert;   /* in a template of the finder's own builder that is no shadow root */
-  bool is_held;    /* its resources wait for hp_finder_deliver */
-  bool is_written; /* a script has written the tag. `start` is the place in the text */
-  uint32_t found;  /* number of its resources that are reported as FOUND */
-  uint64_t hash;   /* of its resources when they were confirmed, if the parse runs scripts */
+  hp_ref attributes; /* the block of the element; 0: none */
+  hp_ref unsure;     /* a template of its own around the tag may be a shadow root; 0: none */
+  bool is_inert;     /* in a template of the finder's own builder that is no shadow root */
+  bool is_held;      /* its resources wait for hp_finder_deliver */
+  bool is_written;   /* a script has written the tag. `start` is the place in the text */
+  uint32_t found;    /* number of its resources that are reported as FOUND */
+  uint64_t hash;     /* of its resources when they were confirmed, if the parse runs scripts */
 } hp_sighting;
 
 typedef struct hp_sightings {
@@ -44,13 +46,15 @@ typedef struct hp_resource_report {
 } hp_resource_report;
 
 typedef struct hp_finder {
-  hp_tag_watch watch; /* first: the builder passes it */
-  const hp_resource_report *report;
+  hp_tag_watch watch;               /* first: the builder passes it */
+  const hp_resource_report *report; /* `own_report` */
+  hp_resource_report own_report;    /* a copy: other threads write to memory near the original */
   hp_builder *builder;
   hp_input_cursor cursor;       /* at the last offset that was converted */
   hp_input_cursor found_cursor; /* exact: the same, of hp_finder_deliver */
   unsigned thread;
   bool is_exact;
+  bool is_direct;          /* a complete element is reported at once, and without a comparison */
   hp_sightings *sightings; /* worker: of the chunk's log; exact: `own` */
   uint32_t reported;       /* the sightings before this one have been reported */
   /* worker: the offset after the last found tag. FOUND comes in ascending order */
@@ -60,6 +64,7 @@ typedef struct hp_finder {
    * `expected_at` are confirmed, cancelled, or were not found. */
   const hp_sightings *expected;
   uint32_t expected_at;
+  hp_resource_values values; /* of the current img or script; between them, all strings are none */
 } hp_finder;
 
 /* Makes the finder of an exact builder ready for a parse, or of a worker. `builder` need not be

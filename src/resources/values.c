@@ -59,8 +59,16 @@ hp_resource_attribute hp_unknown_resource_attribute(const hpar_document *documen
   return find_unknown(unknown.bytes, unknown.length);
 }
 
-hpar_string hp_read_deferred_value(const hp_tree_view *view, const hp_attributes *block, uint32_t index) {
+static hpar_string read_value(const hp_tree_view *view, const hp_attributes *block, uint32_t index) {
   const hp_attribute *item = &block->items[index];
   if (!hp_is_deferred(block, index)) return (hpar_string){item->value, item->length};
   return view->bytes ? hp_read_value(block, index, view->bytes) : hp_attribute_value(view->document, block, item);
+}
+
+void hp_set_deferred_values(const hp_tree_view *view, const hp_attributes *block, bool skips_unknown,
+                            hp_resource_values *values) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    hp_resource_attribute attribute = hp_resource_attribute_at(view->document, block->items[i].name, skips_unknown);
+    if (attribute != HP_RESOURCE_OTHER) hp_set_value(values, attribute, read_value(view, block, i));
+  }
 }

@@ -135,6 +135,8 @@ typedef struct hp_higher {
  * the tags that the fused loop builds, the watch sees only img. */
 typedef struct hp_tag_watch {
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
+  /* Sees an img that the fused loop has built. It has a parent. */
+  void (*see_image)(struct hp_tag_watch *watch, hp_ref image, uint32_t start);
   void (*before_script)(struct hp_tag_watch *watch); /* a script may change the tree now */
   /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
   const uint8_t *names;

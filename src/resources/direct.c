@@ -1,0 +1,121 @@
+/* The short way of the tags that most resources belong to: an img, and a script with `src`. The
+ * finder reports their only resource at once. Between two calls, the strings of f->values.resource
+ * are none. */
+
+#include "resources/finder_parts.h"
+
+#include "resources/describe_parts.h"
+
+/* Returns true if the tag may take the short way: its finder compares no sighting with another one,
+ * and holds none. Requires: the element is complete. */
+static inline bool is_direct(const hp_finder *f, uint32_t start) {
+  const hp_sightings *to = f->sightings;
+  return f->is_direct && f->reported == to->count && to->count < to->capacity && start >= f->found_to &&
+         !f->builder->last[HP_TEMPLATE];
+}
+
+/* Removes the strings of the resource of an img or a script. Most have no others than these two. */
+static inline void forget_values(hp_finder *f) {
+  const uint32_t usual = HP_RESOURCE_BIT(HP_RESOURCE_SRC) | HP_RESOURCE_BIT(HP_RESOURCE_TYPE);
+  hp_put_string(&f->values.resource.url, NULL, 0);
+  hp_put_string(&f->values.resource.type, NULL, 0);
+  if (f->values.present & HP_RESOURCE_FIELDS & ~usual) hp_clear_strings(&f->values.resource);
+}
+
+/* Adds the sighting of the element and reports its resource; NULL: it has none. Requires: there is
+ * space for a sighting. */
+static inline __attribute__((always_inline)) void
+report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, bool is_exact, hpar_resource *resource) {
+  if (resource) {
+    hp_sighting *added = &f->sightings->items[f->sightings->count++];
+    *added = (hp_sighting){0};
+    added->start = start;
+    added->element = element;
+    added->attributes = hp_node_at(f->builder->base, element)->attributes;
+    added->found = !is_exact;
+    f->reported++;
+    if (!is_exact) f->found_to = start + 1;
+    resource->element = element;
+    resource->offset = offset;
+    resource->thread = f->thread;
+    f->report->callback(f->report->context, resource, is_exact ? HPAR_RESOURCE_CONFIRMED : HPAR_RESOURCE_FOUND);
+  }
+  forget_values(f);
+}
+
+/* Sets the values of the block. */
+static inline void read_values(hp_finder *f, const hp_attributes *block, bool skips_unknown) {
+  if (hp_has_deferred(block)) {
+    hp_tree_view view = hp_finder_view(f);
+    f->values.present = 0;
+    hp_set_deferred_values(&view, block, skips_unknown, &f->values);
+  } else {
+    hp_set_block_values(f->report->document, block, skips_unknown, &f->values);
+  }
+}
+
+void hp_see_script(hp_finder *f, const hp_node *node, uint32_t start) {
+  if (__builtin_expect(!is_direct(f, start), 0)) {
+    hp_see_resources(f, node, start);
+    return;
+  }
+  const hp_described d = {.values = &f->values};
+  read_values(f, hp_at(f->builder->base, node->attributes), false);
+  report_directly(f, hp_ref_of(f->builder->base, node), start, hp_source_offset(f->report->input, &f->cursor, start),
+                  f->is_exact, hp_script_of(&d, f->values.resource.url));
+}
+
+bool hp_confirm_directly(hp_finder *f, const hp_sighting *found) {
+  const char *base = f->builder->base;
+  const hp_node *node = hp_node_at(base, found->element);
+  const hp_sightings *to = f->sightings;
+  if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
+  if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
+  if (node->name != HP_IMG ? node->name != HP_SCRIPT : hp_is_incomplete(base, node)) return false;
+  const hp_described d = {.values = &f->values};
+  f->expected_at++;
+  read_values(f, hp_at(base, node->attributes), node->name == HP_IMG);
+  report_directly(f, found->element, found->start, hp_source_offset(f->report->input, &f->cursor, found->start), true,
+                  node->name == HP_IMG ? hp_image_of(&d) : hp_script_of(&d, f->values.resource.url));
+  return true;
+}
+
+/* Returns true if hp_see_resources is to see the img. */
+static inline bool takes_long_way(const hp_finder *f, const hp_node *image, uint32_t start) {
+  return !image->attributes || !is_direct(f, start) || hp_is_incomplete(f->builder->base, image);
+}
+
+/* Sees an img with deferred values, or of an input whose offsets differ from those of the text. */
+static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_node *node = hp_node_at(f->builder->base, image);
+  if (takes_long_way(f, node, start)) {
+    watch->see(watch, image, start);
+    return;
+  }
+  const hp_described d = {.values = &f->values};
+  uint64_t offset = hp_source_offset(f->report->input, &f->cursor, start);
+  read_values(f, hp_at(f->builder->base, node->attributes), true);
+  report_directly(f, image, start, offset, f->is_exact, hp_image_of(&d));
+}
+
+/* Calls only the callback, so that the function saves few registers. */
+static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch, hp_ref image, uint32_t start,
+                                                            bool is_exact) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_input *input = f->report->input;
+  const hp_node *node = hp_node_at(f->builder->base, image);
+  const hp_attributes *block = hp_at(f->builder->base, node->attributes);
+  bool is_unusual = (input && !hp_keeps_offsets(input)) || takes_long_way(f, node, start) || hp_has_deferred(block);
+  if (__builtin_expect(is_unusual, 0)) {
+    see_unusual_image(watch, image, start);
+    return;
+  }
+  const hp_described d = {.values = &f->values};
+  hp_set_block_values(f->report->document, block, true, &f->values);
+  report_directly(f, image, start, input ? start + input->bom : start, is_exact, hp_image_of(&d));
+}
+
+void hp_see_exact_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, true); }
+
+void hp_see_found_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, false); }
