@@ -199,12 +199,14 @@ static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
          tokenizer->last_start_tag == s->raw_name && !m->engine->builder.page_is_used_up;
 }
 
-/* Splices a segment in, and confirms its resources. */
-static void splice_found(hp_merger *m, const hp_log *log) {
+/* Splices a segment in. Calls the strategy before, and confirms the resources of the segment. */
+static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chunk_work *chunk) {
+  const hp_log *log = &chunk->log;
   const hp_segment *s = &log->segments[m->segment];
-  bool is_inert = hp_finder_is_inert(m->finder);
+  if (m->strategy->before_splice) m->strategy->before_splice(m->engine, chunk, s, &m->audit);
+  bool is_inert = m->finder && hp_finder_is_inert(m->finder);
   hp_splice(&m->engine->builder, log, m->segment);
-  hp_finder_confirm(m->finder, m->segment ? s[-1].sightings_end : 0, s->sightings_end, is_inert);
+  if (m->finder) hp_finder_confirm(m->finder, m->segment ? s[-1].sightings_end : 0, s->sightings_end, is_inert);
 }
 
 /* Continues in the raw text of the current node. */
@@ -224,9 +226,8 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   const hp_token *token = ends_with_token || s->raw_name ? &log->tokens[s->token] : NULL;
   m->is_rescued = false;
-  if (m->strategy->before_splice) m->strategy->before_splice(engine, chunk, s, &m->audit);
-  if (m->finder)
-    splice_found(m, log);
+  if (m->is_observed)
+    splice_observed(m, chunk);
   else
     hp_splice(&engine->builder, log, m->segment);
   engine->builder.prepared = s->prepared;

@@ -30,6 +30,7 @@ typedef struct hp_merger {
   const hp_strategy *strategy;
   hp_record *record; /* NULL: no record */
   hp_finder *finder; /* NULL: resources are not requested */
+  bool is_observed;  /* `finder`, or the function before_splice of the strategy, is not NULL */
   bool done;         /* the end of the input was processed */
   /* The current chunk. The merger may leave it and return when more input is available. */
   bool is_in_chunk;

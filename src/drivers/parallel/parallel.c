@@ -100,7 +100,8 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
                             .counters = &counters->merge,
                             .strategy = job->plan.strategy,
                             .record = request->record,
-                            .finder = config->finder};
+                            .finder = config->finder,
+                            .is_observed = config->finder || job->plan.strategy->before_splice};
   job->request.watch = NULL;                         /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
   job->threads = config->executor.threads;

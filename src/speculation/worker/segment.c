@@ -89,16 +89,21 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   }
 }
 
+/* Ends the segment's errors and resources. Segments without both keep zeros. */
+static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *log) {
+  if (w->engine.builder.watch) hp_finder_end_segment(&w->finder);
+  w->outer.now.errors_end = log->errors.count;
+  w->outer.now.sightings_end = log->sightings.count;
+}
+
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  if (b->watch) hp_finder_end_segment(&w->finder);
+  if (b->is_special) end_observed(w, log);
   s->ends = (uint8_t)ends;
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
-  s->errors_end = log->errors.count;
-  s->sightings_end = log->sightings.count;
   s->questions = b->assumed;
   s->misnested = b->misnested;
   s->open = log->open_count;
