@@ -93,8 +93,8 @@ reports 'missing.html'
 check 0 '3\n' --many --count --selector p --selector a many/5.html
 check 1 '2\n' --many --count --require --selector p --selector x many/5.html
 reports 'the selector x matches nothing'
-check 2 '' --threads 2 p many/5.html
-reports '--threads needs --many or --stream'
+check 2 '' --many --mode parallel p many/5.html
+reports '--mode and --many exclude each other'
 
 # --stream prints the same positions as a selection in the tree, with any number of threads
 awk 'BEGIN {
@@ -126,8 +126,6 @@ check 2 '' --stream --print json p many/5.html
 reports '--stream prints positions only'
 check 2 '' --stream --many p many/5.html
 reports 'exclude each other'
-check 2 '' --mode parallel p many/5.html
-reports '--mode needs --stream'
 printf '\377\376<\0p\0>\0' >utf16.html
 check 1 '' --stream p utf16.html
 reports 'utf16.html'

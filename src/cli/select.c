@@ -23,9 +23,10 @@ static const hp_option options[] = {
      "select while the page is read, without a tree and in bounded memory;\nprints positions, or --count. Elements "
      "without a tag do not match, nor do\nselectors that depend on later input"},
     {MODE, "mode", "auto|parallel|sequential",
-     "with --stream: use several threads if the page is large (auto, the\ndefault), always, or never"},
+     "read and search a page with several threads if it is large (auto, the\ndefault), always, or never; the output "
+     "is the same"},
     {MANY, "many", NULL, "read several FILEs at once, one on each thread; the output is the same"},
-    {THREADS, "threads", "N", "threads of --many or --stream (one on each usable core)"},
+    {THREADS, "threads", "N", "the threads of a page or, with --many, of all pages (one on each usable\ncore)"},
     {REQUIRE, "require", NULL, "exit with 1 if a selector matches nothing"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
@@ -47,7 +48,6 @@ typedef struct request {
   form form;
   const char *attribute;
   bool counts, requires_all, many, sets_threads, streams, sets_mode, sets_form;
-  hpar_mode mode;   /* of --stream */
   bool names_files; /* each line begins with the file's name */
 } request;
 
@@ -57,6 +57,7 @@ typedef struct page {
   const char *path;
   FILE *out;
   const hpar_document *document;
+  unsigned threads; /* that search the tree; 0: one on each usable core */
   uint64_t matches;
   hpar_status status;
 } page;
@@ -106,7 +107,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
     case STREAM: r->streams = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      r->mode = (hpar_mode)index;
+      r->options.mode = (hpar_mode)index;
       r->sets_mode = true;
       return -1;
     case MANY: r->many = true; return -1;
@@ -261,7 +262,9 @@ static bool report(void *context, hpar_node element, uint32_t selector) {
 /* Prints the matches, or their number. */
 static hpar_status print_page(page *p) {
   const request *r = p->request;
-  hpar_status status = hpar_select(r->selectors, p->document, hpar_document_root(p->document), report, p);
+  const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = p->threads};
+  hpar_status status =
+      hpar_select_parallel(r->selectors, p->document, hpar_document_root(p->document), &options, report, p);
   if (!status) status = p->status;
   if (status || !r->counts) return status;
   if (r->names_files) fprintf(p->out, "%s: ", hp_shown_name(p->path));
@@ -274,7 +277,8 @@ static int select_in(const request *r, const char *path, hpar_parser *parser, hp
   size_t length;
   char *bytes = hp_load(path, UINT64_MAX, &length);
   if (!bytes) return HP_EXIT_FAILED;
-  page p = {.request = r, .path = path, .out = stdout, .document = document};
+  page p = {.request = r, .path = path, .out = stdout, .document = document, .threads = r->options.threads};
+  if (r->options.mode == HPAR_MODE_SEQUENTIAL) p.threads = 1;
   hpar_status status = hpar_parse(parser, &r->options, bytes, length, document, NULL);
   if (!status) status = print_page(&p);
   hpar_document_clear(document);
@@ -317,7 +321,8 @@ static void select_in_parsed(void *context, size_t index, hpar_input *input, con
   page p = {.request = b->request,
             .path = b->paths[index],
             .out = open_memstream(&b->outputs[index], &b->lengths[index]),
-            .document = document};
+            .document = document,
+            .threads = 1};
   input->status = p.out ? print_page(&p) : HPAR_ERROR_MEMORY;
   if (p.out && fclose(p.out)) input->status = HPAR_ERROR_MEMORY;
 }
@@ -378,7 +383,7 @@ static int select_in_streams(const request *r, const hp_pages *pages) {
                                  .matches = r->matches,
                                  .options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = r->options.encoding,
                                              .fragment = r->options.fragment, .scripting = r->options.scripting,
-                                             .quirks = true, .utf16 = HPAR_UTF16_REFUSE, .mode = r->mode,
+                                             .quirks = true, .utf16 = HPAR_UTF16_REFUSE, .mode = r->options.mode,
                                              .threads = r->sets_threads ? r->options.threads : hp_default_threads()},
                                  .prints_count = r->counts,
                                  .names_files = r->names_files};
@@ -405,8 +410,12 @@ static int run(request *r) {
     r->operands++;
     r->operand_count--;
   }
-  if (r->sets_threads && !r->many && !r->streams) return hp_bad_usage(&command, "--threads needs --many or --stream");
-  if (r->sets_mode && !r->streams) return hp_bad_usage(&command, "--mode needs --stream");
+  if (r->sets_mode && r->many) return hp_bad_usage(&command, "--mode and --many exclude each other");
+  if (r->options.mode == HPAR_MODE_PARALLEL && !r->streams && !hpar_predictor_name(0)) {
+    hp_complain(
+        "--mode parallel: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out");
+    return HP_EXIT_USAGE;
+  }
   if (r->streams && r->many) return hp_bad_usage(&command, "--stream and --many exclude each other");
   if (r->streams && r->sets_form && r->form != FORM_POSITION)
     return hp_bad_usage(&command, "--stream prints positions only");
