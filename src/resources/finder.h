@@ -83,6 +83,8 @@ void hp_finder_flush(hp_finder *finder);
  * later segment may belong to it. Requires: the builder has the stack of the segment. */
 void hp_finder_end_segment(hp_finder *finder);
 
+/* Returns true if sightings wait for the next tag, or for the end. */
+static inline bool hp_finder_waits(const hp_finder *finder) { return finder->reported < finder->sightings->count; }
 /* Reports all sightings: the input has ended. */
 void hp_finder_finish(hp_finder *finder);
 

@@ -218,7 +218,7 @@ static hpar_status restart_resources(void *finder) {
 }
 
 void hp_session_restart_resources(hp_session *session, const hp_request *request) {
-  if (request->watch) hp_try(&session->engine.unwind, restart_resources, &session->finder);
+  if (request->watch && session->finder.own.count) hp_try(&session->engine.unwind, restart_resources, &session->finder);
 }
 
 static hpar_status finish_resources(void *finder) {
@@ -298,7 +298,8 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
     engine->builder.node_count--;
   }
   hpar_status status = finish_errors(session, request);
-  if (status == HPAR_OK && request->watch) status = hp_try(&engine->unwind, finish_resources, &session->finder);
+  if (status == HPAR_OK && request->watch && hp_finder_waits(&session->finder))
+    status = hp_try(&engine->unwind, finish_resources, &session->finder);
   if (status != HPAR_OK) return status;
   hp_arena_close(&engine->nodes);
   hp_arena_close(&engine->bytes);
