@@ -3,6 +3,9 @@
 #include "base/memory.h"
 #include "speculation/cuts/cut.h"
 
+/* The merger's chunk is longer than those of the workers by one part of so many. */
+enum { MERGER_BONUS = 6 };
+
 void hp_chunks_free(hp_chunks *chunks) { hp_free(chunks->begins); }
 
 void hp_chunks_use_cuts(hp_chunks *chunks, const size_t *cuts, size_t cut_count) {
@@ -24,11 +27,20 @@ static bool add_chunk(hp_chunks *chunks, size_t begin) {
   return true;
 }
 
-/* Returns the size of a worker's chunk if so many bytes follow. */
-static size_t size_for(size_t left, unsigned threads) {
-  enum { MIN_CHUNK = 32 << 10, MAX_CHUNK = 256 << 10, PARTS = 4 };
-  size_t size = left / (PARTS * threads);
-  return size < MIN_CHUNK ? MIN_CHUNK : size > MAX_CHUNK ? MAX_CHUNK : size;
+/* Returns the bytes of the next round, in which each thread has one chunk. A round has half the bytes
+ * that are left. A short rest belongs to the last round, because each chunk has a cost of its own. */
+static size_t round_for(size_t left, unsigned threads) {
+  enum { MIN_CHUNK = 128 << 10, MAX_CHUNK = 256 << 10 };
+  const size_t least = (size_t)threads * MIN_CHUNK, most = (size_t)threads * MAX_CHUNK;
+  size_t bytes = left / 2 < least ? least : left / 2 > most ? most : left / 2;
+  return left - least / 2 < bytes || left < bytes ? left : bytes;
+}
+
+/* Returns the size of a worker's chunk in a round. */
+static size_t size_for(size_t bytes, unsigned threads) {
+  enum { LEAST = 32 << 10 };
+  size_t size = bytes * MERGER_BONUS / (MERGER_BONUS * threads + 1) + 1;
+  return size < LEAST ? LEAST : size;
 }
 
 bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads) {
@@ -37,10 +49,10 @@ bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads) {
   chunks->count = 0;
   chunks->period = is_even || threads < 2 ? 0 : threads;
   for (size_t at = chunks->first; at < chunks->length || !chunks->count;) {
-    const bool begins_period = chunks->count % threads == 0;
-    if (!is_even && begins_period) size = size_for(chunks->length - at, threads);
+    const bool begins_round = chunks->count % threads == 0;
+    if (!is_even && begins_round) size = size_for(round_for(chunks->length - at, threads), threads);
     if (!add_chunk(chunks, at)) return false;
-    at += chunks->period && begins_period ? size + size / 8 : size;
+    at += chunks->period && begins_round ? size + size / MERGER_BONUS : size;
   }
   return true;
 }

@@ -22,8 +22,8 @@ typedef struct hp_chunks {
 /* Divides the window from `first` on at the cuts. */
 void hp_chunks_use_cuts(hp_chunks *chunks, const size_t *cuts, size_t cut_count);
 /* Divides the window from `first` on into chunks of `size` bytes or, for 0, by the number of
- * threads. The chunks become smaller towards the end, so that all threads end at about the same
- * time. Returns false if memory is short. */
+ * threads. Then the chunks become smaller towards the end, so that all threads end at about the
+ * same time. Returns false if memory is short. */
 bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads);
 void hp_chunks_free(hp_chunks *chunks);
 
