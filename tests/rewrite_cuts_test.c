@@ -1,6 +1,7 @@
 /* Rewriting by workers at every cut, and at cuts of generated pages under generated rules. Output,
  * status, statistics and calls equal those of the sequential rewriter.
- * With the argument "fixtures": the inputs of html5lib-tests and outside pages. */
+ * With the argument "fixtures": the inputs of html5lib-tests and outside pages. With "page FILE": every
+ * 24th cut of the file or, with HPAR_TEST_FULL=1, every one. With two numbers: generated pages. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -223,6 +224,36 @@ static uint64_t compare_cuts(const compare_case *of, unsigned seed, size_t step)
   return compared;
 }
 
+/* Compares a page at the cuts `offset`, `offset` + `distance` and so on, under rules of their own. */
+static uint64_t compare_many_cuts(const compare_case *of, size_t offset, size_t distance, size_t *cuts) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hp_rewrite_division division = {.cuts = cuts,
+                                  .checkpoint_bytes = division_checkpoints[offset / 3 % 2],
+                                  .min_limit = 1 + offset % 4,
+                                  .is_inline = true};
+  for (size_t cut = offset; cut < of->length; cut += distance) cuts[division.cut_count++] = cut;
+  division_has_calls = offset % 3 == 1;
+  division_state = offset + of->length;
+  hpar_rules *rules = offset % 3 ? division_make_rules(1 + offset % MAX_RULES) : division_make_attribute_rules(2);
+  division_has_calls = true;
+  division_rewrite_alone(rules, &options, of->bytes, of->length);
+  CHECK(division_check(rules, &options, of->bytes, of->length, &division));
+  hpar_rules_destroy(rules);
+  return division.cut_count;
+}
+
+/* Compares every cut of a page: each run has cuts at equal distances. By default, a few runs. */
+static uint64_t compare_page(const compare_case *of) {
+  enum { DISTANCE = 499, DEFAULT_RUNS = 20 };
+  uint64_t compared = 0;
+  size_t *cuts = malloc((of->length / DISTANCE + 1) * sizeof *cuts);
+  if (!CHECK(cuts != NULL)) return 0;
+  for (size_t offset = 1; offset <= DISTANCE; offset += compare_full() ? 1 : DISTANCE / DEFAULT_RUNS)
+    compared += compare_many_cuts(of, offset, DISTANCE, cuts);
+  free(cuts);
+  return compared;
+}
+
 static uint64_t compare_file(const char *path) {
   uint64_t compared = 0;
   unsigned sets = compare_full() ? 8 : 1; /* of rules */
@@ -240,10 +271,22 @@ static uint64_t compare_file(const char *path) {
   return compared;
 }
 
-/* Compares every cut of the fixtures, and 60 cuts of each outside page. Returns false without them.
- */
-static bool test_fixtures(void) {
+/* Compares every cut of the pages. Returns their number. */
+static uint64_t test_pages(const shared_list *files) {
   enum { CUTS_OF_PAGE = 60 };
+  uint64_t compared = 0;
+  for (size_t i = 0; i < files->count; i += compare_full() ? 1 : 40) {
+    compare_case of = {0};
+    char *bytes = shared_read(files->paths[i], &of.length);
+    of.bytes = bytes;
+    if (bytes) compared += compare_cuts(&of, (unsigned)i + 1, 1 + of.length / CUTS_OF_PAGE) + compare_page(&of);
+    free(bytes);
+  }
+  return compared;
+}
+
+/* Compares every cut of the fixtures and of outside pages. Returns false without them. */
+static bool test_fixtures(void) {
   char directory[4096];
   shared_list files;
   uint64_t of_fixtures = 0, of_pages = 0;
@@ -252,13 +295,7 @@ static bool test_fixtures(void) {
   for (size_t i = 0; i < files.count; i++) of_fixtures += compare_file(files.paths[i]);
   shared_list_free(&files);
   if (shared_path(directory, sizeof directory, "corpus/pages") && CHECK(shared_files(directory, ".html", &files))) {
-    for (size_t i = 0; i < files.count; i += compare_full() ? 1 : 40) {
-      compare_case of = {0};
-      char *bytes = shared_read(files.paths[i], &of.length);
-      of.bytes = bytes;
-      if (bytes) of_pages += compare_cuts(&of, (unsigned)i + 1, 1 + of.length / CUTS_OF_PAGE);
-      free(bytes);
-    }
+    of_pages = test_pages(&files);
     shared_list_free(&files);
   }
   printf("%llu cuts of fixtures, %llu of pages\n", (unsigned long long)of_fixtures, (unsigned long long)of_pages);
@@ -270,6 +307,11 @@ int main(int argc, char **argv) {
   division_open();
   if (check_part(argc, argv, "fixtures")) {
     skipped = !test_fixtures();
+  } else if (argc == 3 && !strcmp(argv[1], "page")) {
+    compare_case of = {0};
+    of.bytes = shared_read(argv[2], &of.length);
+    if (CHECK(of.bytes != NULL)) printf("%llu cuts\n", (unsigned long long)compare_page(&of));
+    free((char *)(uintptr_t)of.bytes);
   } else if (argc > 2) {
     test_generated((unsigned)strtoul(argv[1], NULL, 10), (unsigned)strtoul(argv[2], NULL, 10),
                    argc > 3 ? strtoul(argv[3], NULL, 10) : SIZE_MAX);
