@@ -101,17 +101,6 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
   }
 }
 
-/* No version of the segment has the true outer frame. Notes its heir bits. */
-static void learn_alternative(const hpar_rewriter *r, hp_rewrite_lessons *lessons) {
-  const uint32_t words = r->matching.matcher.words;
-  const hp_bits *heir = truth_of(r) + words;
-  for (uint32_t i = 0; i < lessons->count; i++)
-    if (!memcmp(lessons->alternatives + i * words, heir, words * sizeof *heir)) return;
-  if (lessons->total == HP_MAX_LESSONS) return;
-  memcpy(lessons->alternatives + lessons->total++ % HP_MAX_ALTERNATIVES * words, heir, words * sizeof *heir);
-  if (lessons->count < HP_MAX_ALTERNATIVES) lessons->count++;
-}
-
 /* Returns true if the rules of the segment exist up to its end. */
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->mute_depth) return false;
@@ -331,7 +320,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     uint32_t version;
     if (!check_segment(r, log, seg)) continue;
     if (!find_version(r, log, seg, &version)) {
-      learn_alternative(r, lessons);
+      hp_rewriter_learn_heir(r, lessons);
       continue;
     }
     adopt_segment(r, log, seg, version);

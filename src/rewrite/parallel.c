@@ -48,6 +48,8 @@ struct hp_rewrite_team {
   /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
   hp_bits *learned;
   hp_rewrite_lessons lessons;
+  bool has_guesses;    /* the lessons are guesses */
+  bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */
   hp_candidate_watch watch;
   /* The current window. */
   hpar_rewriter *merger;
@@ -189,12 +191,17 @@ static void leave_chunk(team *t) {
   publish(t);
 }
 
-/* Rewrites a chunk on the true state. */
+/* Rewrites a chunk on the true state. Notes its outer frames as examples for workers. */
 static void rewrite_exactly(team *t, uint32_t chunk) {
   hpar_rewriter *r = t->merger;
   size_t from = offset_of(r), limit = begin_of(t, chunk + 1);
   uint64_t begin = hp_now();
-  hp_rewriter_scan_until(r, limit);
+  if (t->has_guesses) t->lessons.count = 0;
+  t->has_guesses = false;
+  for (size_t at = from; at < limit && r->phase == HP_PHASE_RUNS; at = offset_of(r) > at ? offset_of(r) : limit) {
+    hp_rewriter_scan_until(r, limit - at > CHECKPOINT ? at + CHECKPOINT : limit);
+    if (t->words && t->learns_exactly && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->lessons);
+  }
   t->counters.rewritten_bytes += offset_of(r) - from;
   t->nanoseconds_per_chunk = hp_now() - begin;
   if (r->trace) note(t, HPAR_EVENT_EXACT, 0, chunk, begin, from, offset_of(r));
@@ -408,7 +415,10 @@ static void begin_window(team *t, hpar_rewriter *r) {
                                 after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
     memset(t->learned, 0, t->words * sizeof *t->learned);
     t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
-    memset(t->lessons.read, 0, (2 + HP_MAX_ALTERNATIVES) * t->words * sizeof *after);
+    memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
+    t->learns_exactly = r->rules->skips_tags;
+    if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
+    t->has_guesses = t->learns_exactly;
     t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;
   }

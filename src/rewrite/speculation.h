@@ -184,7 +184,7 @@ typedef struct hp_rewrite_chunk {
 /* What the merger learns of true outer frames. */
 typedef struct hp_rewrite_lessons {
   hp_bits *read;         /* near bits that segments have read, then their true values */
-  hp_bits *alternatives; /* HP_MAX_ALTERNATIVES sets of heir bits that no version has predicted */
+  hp_bits *alternatives; /* HP_MAX_ALTERNATIVES sets of heir bits */
   uint32_t count;        /* of the sets */
   uint32_t total;        /* of the sets so far, of which later ones replace earlier ones */
 } hp_rewrite_lessons;
@@ -205,6 +205,11 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *w
 /*** versions.c ***/
 
 bool hp_rule_edits_only_attributes(const hp_rule *rule);
+/* Notes the heir bits of the merger's current node as an alternative. */
+void hp_rewriter_learn_heir(hpar_rewriter *merger, hp_rewrite_lessons *lessons);
+/* Sets alternatives before the merger has learned one: none of the bits, those that one ancestor
+ * sets, and all. */
+void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_heir, hp_rewrite_lessons *lessons);
 /* Prepares the sets of bits and the versions of a chunk. */
 void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);
 

@@ -85,6 +85,36 @@ static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *coun
   return counts_any;
 }
 
+/*** lessons ***/
+
+static void add_alternative(hp_rewrite_lessons *lessons, const hp_bits *heir, uint32_t words) {
+  for (uint32_t i = 0; i < lessons->count; i++)
+    if (!memcmp(lessons->alternatives + i * words, heir, words * sizeof *heir)) return;
+  if (lessons->total == HP_MAX_LESSONS) return;
+  memcpy(lessons->alternatives + lessons->total++ % HP_MAX_ALTERNATIVES * words, heir, words * sizeof *heir);
+  if (lessons->count < HP_MAX_ALTERNATIVES) lessons->count++;
+}
+
+void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
+  const uint32_t words = r->matching.matcher.words;
+  const hp_bits *heir = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node) + words;
+  add_alternative(lessons, heir, words);
+}
+
+void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
+  const hpar_selectors *set = r->matching.matcher.set;
+  const uint32_t words = r->matching.matcher.words;
+  hp_bits *first = lessons->alternatives, *all = first + words;
+  lessons->count = lessons->total = 0;
+  memset(first, 0, HP_MAX_ALTERNATIVES * words * sizeof *first);
+  for (uint32_t i = 1; i < set->instructions_count; i++) {
+    if (!hp_bit_is_set(after_heir, i)) continue;
+    if (set->instructions[i - 1].enters) hp_set_bit(first, i);
+    hp_set_bit(all, i);
+    lessons->count = 3;
+  }
+}
+
 /*** versions ***/
 
 static bool edit_only_attributes(const hpar_rules *rules) {
@@ -173,7 +203,8 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   else
     counter.period = 0;
   const uint32_t period = knows_counts ? counter.period : 1;
-  const uint32_t predictions = predict_bits(r, chunk, heir, HP_MAX_VERSIONS / period, p->predicted);
+  const uint32_t most = has_versions ? HP_MAX_VERSIONS / period : 1;
+  const uint32_t predictions = predict_bits(r, chunk, heir, most, p->predicted);
   p->versions = period * predictions;
   for (uint32_t v = 0; v < p->versions; v++)
     memcpy(p->later_bits + 2 * v * words, p->predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
