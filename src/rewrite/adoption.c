@@ -321,8 +321,10 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     if (!check_segment(r, log, seg)) continue;
     if (!find_version(r, log, seg, &version)) {
       hp_rewriter_learn_heir(r, lessons);
+      lessons->are_used = true;
       continue;
     }
+    lessons->are_used |= version >= (log->counter.period ? log->counter.period : 1);
     adopt_segment(r, log, seg, version);
     ++*adopted;
   }

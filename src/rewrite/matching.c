@@ -255,28 +255,34 @@ static inline uint32_t find_frame(hp_matching *s, uint32_t parent, uint32_t vers
   return 0;
 }
 
+/* Gives the element a frame, which has child bits or not. */
+static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool has_child) {
+  hp_frame *frame = hp_frame_at(s, index);
+  hp_node *node = hp_shadow_node(s->shadow, ref);
+  node->next = index;
+  node->last = !has_child;
+  if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
+    s->shadow->twin = frame->element;
+  else
+    frame->element = ref;
+}
+
 /* Gives the element its frame. Elements with equal frames share it. */
 static inline __attribute__((always_inline)) void set_frame(hp_matching *s, uint32_t parent, hp_ref ref,
                                                             uint32_t versions) {
   const uint32_t words = s->matcher.words;
   uint32_t found = find_frame(s, parent, versions), index = found ? found : hp_matching_new_frame(s);
-  hp_frame *frame = hp_frame_at(s, index);
   if (found) {
     s->frame_next[index]++;
   } else {
     hp_frame_take_next_bits(s, index, versions);
     *hp_matching_known_frame(s, versions) = index;
   }
-  hp_node *node = hp_shadow_node(s->shadow, ref);
-  node->next = index;
-  node->last = true;
+  bool has_child = false;
   for (uint32_t v = 0; v < versions; v++)
     for (uint32_t w = 0; w < words; w++)
-      if (hp_frame_version(s, index, v)->bits[w]) node->last = false;
-  if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
-    s->shadow->twin = frame->element;
-  else
-    frame->element = ref;
+      if (hp_frame_version(s, index, v)->bits[w]) has_child = true;
+  use_frame(s, index, ref, has_child);
 }
 
 /* Returns true if the last step was about the first version of a uniform frame. */
@@ -284,7 +290,23 @@ static inline bool is_step_uniform(const hp_matching *s, uint32_t parent) {
   return s->versions == 1 || (hp_frame_at(s, parent)->is_uniform && !s->watches[0].is_child);
 }
 
+/* Returns true if the element matched nothing and its frame is that of its parent in all versions. */
+static bool inherits_frame(const hp_matching *s, uint32_t parent) {
+  if (parent <= HP_EMPTY_FRAME) return false;
+  for (uint32_t v = 0; v < s->versions; v++) {
+    const hp_bits *child = hp_frame_version(s, parent, v)->bits, *matched = hp_matched_in(s, v);
+    for (uint32_t w = 0; w < s->matcher.words; w++)
+      if (matched[w] | child[w]) return false;
+  }
+  return true;
+}
+
 static __attribute__((noinline)) void set_all_versions(hp_matching *s, uint32_t parent, hp_ref ref) {
+  if (inherits_frame(s, parent)) {
+    s->frame_next[parent]++;
+    use_frame(s, parent, ref, false);
+    return;
+  }
   if (is_frame_empty(s, parent, s->versions) || !make_bits(s, parent, s->versions)) return;
   set_frame(s, parent, ref, hp_next_bits_are_uniform(s) ? 1 : s->versions);
 }

@@ -50,6 +50,8 @@ struct hp_rewrite_team {
   hp_rewrite_lessons lessons;
   bool has_guesses;    /* the lessons are guesses */
   bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */
+  /* so many chunks have alternatives after the last one that needed them */
+  uint32_t chunks_with_alternatives;
   hp_candidate_watch watch;
   /* The current window. */
   hpar_rewriter *merger;
@@ -178,7 +180,7 @@ static void publish(team *t) {
   for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
   for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)
     publish_bits(t, 2 * t->words + i, t->lessons.read[i]);
-  atomic_store(&t->alternatives, t->lessons.count);
+  atomic_store(&t->alternatives, t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0);
   atomic_store(&t->lesson_count, t->lessons.total);
 }
 
@@ -233,19 +235,33 @@ static bool await_chunk(team *t, uint32_t chunk) {
 /* Returns true if no worker may claim a chunk any more. */
 static bool is_closed(const team *t) { return t->wasted >= MAX_WASTED && !t->division.cuts; }
 
+/* Alternatives cost time, so workers have them for a while after a chunk that needed them. A chunk
+ * with guesses does not count. */
+static void note_alternatives(team *t, const hp_rewrite_chunk *chunk) {
+  enum { CHUNKS = 8 };
+  bool has_guesses = chunk->alternatives && !chunk->lessons;
+  if (t->lessons.are_used && !has_guesses)
+    t->chunks_with_alternatives = CHUNKS;
+  else if (t->chunks_with_alternatives)
+    t->chunks_with_alternatives--;
+}
+
 static void adopt(team *t, uint32_t number) {
   hp_rewrite_chunk *chunk = &slot_of(t, number)->chunk;
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments, event = time_of_event(t);
+  t->lessons.are_used = false;
   size_t from = offset_of(t->merger);
   size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, &t->lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
   note(t, HPAR_EVENT_MERGE, 0, number, event, from, offset_of(t->merger));
   if (is_closed(t)) return;
+  note_alternatives(t, chunk);
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
-  if (chunk->active_rules != t->merger->active_rules || chunk->lessons != t->lessons.total) return;
+  bool lacks_alternatives = chunk->lessons != t->lessons.total || (!chunk->alternatives && t->lessons.are_used);
+  if (chunk->active_rules != t->merger->active_rules || lacks_alternatives) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) atomic_store(&t->next, t->chunks.count);
@@ -419,6 +435,7 @@ static void begin_window(team *t, hpar_rewriter *r) {
     t->learns_exactly = r->rules->skips_tags;
     if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
     t->has_guesses = t->learns_exactly;
+    t->chunks_with_alternatives = 0;
     t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;
   }

@@ -187,6 +187,7 @@ typedef struct hp_rewrite_lessons {
   hp_bits *alternatives; /* HP_MAX_ALTERNATIVES sets of heir bits */
   uint32_t count;        /* of the sets */
   uint32_t total;        /* of the sets so far, of which later ones replace earlier ones */
+  bool are_used;         /* a segment needed an alternative */
 } hp_rewrite_lessons;
 
 void hp_rewrite_log_clear(hp_rewrite_log *log);
