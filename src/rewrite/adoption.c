@@ -184,8 +184,10 @@ static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 }
 
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
-  for (const hp_piece *piece = log->pieces + from; piece < log->pieces + to; piece++)
+  for (uint32_t i = from; i < to; i++) {
+    const hp_piece *piece = &log->pieces[i];
     hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+  }
 }
 
 static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
