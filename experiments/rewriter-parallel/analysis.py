@@ -14,9 +14,12 @@ def mean(values):
 
 
 def speed_up(case, threads):
-    """By work and span: workers share their work evenly, and the merger's part follows."""
-    merger = case["inline"] - case["workers"]
-    return case["sequential"] / (case["workers"] / threads + merger)
+    """By work and span: the merger rewrites a share of the page on the true state while the other
+    threads work on the rest. Then it adopts their results. The share is such that all threads end
+    at the same time."""
+    merger, worker = case["inline"] - case["workers"], case["workers"] / (threads - 1)
+    share = max(0, (worker - merger) / (case["sequential"] + worker - merger))
+    return case["sequential"] / max((1 - share) * worker, share * case["sequential"] + (1 - share) * merger)
 
 
 def analyse(data):
