@@ -1,7 +1,8 @@
 /* Rewriting by workers at every cut, and at cuts of generated pages under generated rules. Output,
  * status, statistics and calls equal those of the sequential rewriter.
- * With the argument "fixtures": the inputs of html5lib-tests and outside pages. With "page FILE": every
- * 24th cut of the file or, with HPAR_TEST_FULL=1, every one. With two numbers: generated pages. */
+ * With the argument "fixtures": the inputs of html5lib-tests and outside pages. With "page FILE":
+ * every 24th cut of the file or, with HPAR_TEST_FULL=1, every one. With two numbers: generated
+ * pages. */
 
 #include "check.h"
 #include "support/compare.h"
@@ -224,7 +225,7 @@ static uint64_t compare_cuts(const compare_case *of, unsigned seed, size_t step)
   return compared;
 }
 
-/* Compares a page at the cuts `offset`, `offset` + `distance` and so on, under rules of their own. */
+/* Compares a page at the cuts `offset`, `offset` + `distance` and so on, under its own rules. */
 static uint64_t compare_many_cuts(const compare_case *of, size_t offset, size_t distance, size_t *cuts) {
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
   hp_rewrite_division division = {.cuts = cuts,

@@ -27,8 +27,8 @@ static bool add_chunk(hp_chunks *chunks, size_t begin) {
   return true;
 }
 
-/* Returns the bytes of the next round, in which each thread has one chunk. A round has half the bytes
- * that are left. A short rest belongs to the last round, because each chunk has a cost of its own. */
+/* Returns the bytes of the next round, in which each thread has one chunk. A round has half the
+ * bytes that are left. A short rest belongs to the last round, because each chunk has a cost. */
 static size_t round_for(size_t left, unsigned threads) {
   enum { MIN_CHUNK = 128 << 10, MAX_CHUNK = 256 << 10 };
   const size_t least = (size_t)threads * MIN_CHUNK, most = (size_t)threads * MAX_CHUNK;

@@ -290,7 +290,7 @@ static inline bool is_step_uniform(const hp_matching *s, uint32_t parent) {
   return s->versions == 1 || (hp_frame_at(s, parent)->is_uniform && !s->watches[0].is_child);
 }
 
-/* Returns true if the element matched nothing and its frame is that of its parent in all versions. */
+/* Returns true if the element matched nothing, and its frame is that of its parent. */
 static bool inherits_frame(const hp_matching *s, uint32_t parent) {
   if (parent <= HP_EMPTY_FRAME) return false;
   for (uint32_t v = 0; v < s->versions; v++) {

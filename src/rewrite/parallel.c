@@ -193,13 +193,18 @@ static void leave_chunk(team *t) {
   publish(t);
 }
 
+/* The merger has true examples of outer frames. */
+static void drop_guesses(team *t) {
+  if (t->has_guesses) t->lessons.count = 0;
+  t->has_guesses = false;
+}
+
 /* Rewrites a chunk on the true state. Notes its outer frames as examples for workers. */
 static void rewrite_exactly(team *t, uint32_t chunk) {
   hpar_rewriter *r = t->merger;
   size_t from = offset_of(r), limit = begin_of(t, chunk + 1);
   uint64_t begin = hp_now();
-  if (t->has_guesses) t->lessons.count = 0;
-  t->has_guesses = false;
+  drop_guesses(t);
   for (size_t at = from; at < limit && r->phase == HP_PHASE_RUNS; at = offset_of(r) > at ? offset_of(r) : limit) {
     hp_rewriter_scan_until(r, limit - at > CHECKPOINT ? at + CHECKPOINT : limit);
     if (t->words && t->learns_exactly && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->lessons);
@@ -252,6 +257,7 @@ static void adopt(team *t, uint32_t number) {
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments, event = time_of_event(t);
   t->lessons.are_used = false;
+  drop_guesses(t);
   size_t from = offset_of(t->merger);
   size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, &t->lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
