@@ -183,6 +183,16 @@ printf '\377\376<\000p\000>\000' >wide.html
 if cmp -s out wide.html; then fine; else wrong 'UTF-16 does not pass unchanged'; fi
 check 0 'x<p>' -s p --before x --utf16 decode wide.html
 check 1 '' -s p --before x --utf16=refuse wide.html
+check 0 'wide.html: the tree of the output is the edited tree of the input (5 nodes)
+' -s p --append x --utf16 decode --check wide.html
+check 0 'no rule applies: the page is in UTF-16 and passes unchanged; see --utf16
+' -s p --append x --explain wide.html
+printf '<meta charset=iso-2022-jp><p>' >japanese.html
+check 1 'rule 1 (p) matches nothing before the failure
+' -s p --append x --on-failure pass --explain japanese.html
+if grep -q 'declares ISO-2022-JP.*the rest is passed on' err; then fine; else wrong "$(cat err)"; fi
+check 1 '' -s p --append x --in-place japanese.html
+if grep -q 'declares ISO-2022-JP.*; the file stays as it is$' err; then fine; else wrong "$(cat err)"; fi
 
 # comparison of the output's tree
 printf '<ul><li>a</li><li class=x>b <b>c</b></li></ul><img src=1>' >a.html

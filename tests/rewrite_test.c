@@ -329,6 +329,12 @@ static void limits(void) {
   CHECK_BYTES(out.bytes, out.length, "<b><b><b>", 9);
   options = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT, .max_input = 4, .on_failure = HPAR_FAIL_PASS};
   CHECK_EQ(run(rules, &options, "<b><i>", 6, 0, &out, NULL), HPAR_LIMIT_INPUT);
+  /* the reason of a failure stays while the rest passes */
+  static const char foreign[] = "<meta charset=iso-2022-jp><p>";
+  options = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT, .on_failure = HPAR_FAIL_PASS};
+  CHECK_EQ(run(rules, &options, foreign, sizeof foreign - 1, 1, &out, NULL), HPAR_ERROR_UNSUPPORTED);
+  CHECK_STRING(hpar_rewriter_error(rewriter), "the page declares ISO-2022-JP, which the rewriter does not read");
+  CHECK_BYTES(out.bytes, out.length, foreign, sizeof foreign - 1);
   int left = 1;
   CHECK_EQ(hpar_rewriter_begin(rewriter, rules, NULL, block, &left), HPAR_OK);
   CHECK_EQ(hpar_rewriter_feed(rewriter, "<p>", 3), HPAR_OK);
@@ -362,6 +368,24 @@ static void encodings(void) {
     options.utf16 = HPAR_UTF16_DECODE;
     CHECK_EQ(run(rules, &options, wide, sizeof wide - 1, feeds[i], &out, &stats), HPAR_OK);
     CHECK_BYTES(out.bytes, out.length, "\xC3\xA9<p title=\xC3\xA9>", 14);
+  }
+  /* a byte order mark precedes the label */
+  static const char *const labels[] = {"utf-16le", "utf-16be"};
+  static const char marked[] = "\xEF\xBB\xBF<p title=\xC3\xA9>", edited[] = "\xEF\xBB\xBF\xC3\xA9<p title=\xC3\xA9>";
+  for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++) {
+    for (int form = HPAR_UTF16_PASS; form <= HPAR_UTF16_REFUSE; form++) {
+      options.utf16 = (hpar_utf16)form;
+      options.encoding = labels[i % 2];
+      CHECK_EQ(run(rules, &options, marked, sizeof marked - 1, feeds[i], &out, &stats), HPAR_OK);
+      CHECK_BYTES(out.bytes, out.length, edited, sizeof edited - 1);
+      CHECK(!stats.passed_through);
+      hpar_status refused = form == HPAR_UTF16_REFUSE ? HPAR_ERROR_UNSUPPORTED : HPAR_OK;
+      CHECK_EQ(run(rules, &options, wide, sizeof wide - 1, feeds[i], &out, &stats), refused);
+      if (form == HPAR_UTF16_DECODE) CHECK_BYTES(out.bytes, out.length, "\xC3\xA9<p title=\xC3\xA9>", 14);
+      options.encoding = "utf-16le";
+      CHECK_EQ(run(rules, &options, wide + 2, sizeof wide - 3, feeds[i], &out, &stats), refused);
+      CHECK_EQ(run(rules, &options, "", 0, feeds[i], &out, &stats), refused);
+    }
   }
   options.encoding = "iso-2022-jp";
   CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, NULL, NULL), HPAR_ERROR_UNSUPPORTED);

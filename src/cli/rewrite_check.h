@@ -10,7 +10,6 @@
 
 /* Prints the result. Returns an exit code: HP_EXIT_FAILED for a difference. */
 int hp_check_rewrite(const hp_explanation *explanation, const hp_edit_rules *rules, const char *path,
-                     const hpar_rewrite_options *options, const hpar_rewrite_stats *stats, const hp_text *input,
-                     const hp_text *output);
+                     const hpar_rewrite_options *options, const hp_text *input, const hp_text *output);
 
 #endif

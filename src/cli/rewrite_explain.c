@@ -278,10 +278,22 @@ static void explain_silence(const hp_explanation *x, const hp_edit_rule *rule) {
   puts(" matches nothing: the selector excludes each element of the page");
 }
 
-void hp_explanation_finish(const hp_explanation *x, const hp_edit_rules *rules, const hpar_rewrite_stats *stats) {
+static void explain_failure(const hp_explanation *x, const hp_edit_rule *rule) {
+  begin_line(x);
+  print_rule(rule);
+  puts(" matches nothing before the failure");
+}
+
+void hp_explanation_finish(const hp_explanation *x, const hp_edit_rules *rules, const hpar_rewrite_stats *stats,
+                           bool failed) {
   if (!x->prints) return;
-  for (size_t i = 0; i < rules->count; i++)
-    if (rules->items[i].rule.selector && !rules->items[i].matches) explain_silence(x, &rules->items[i]);
+  for (size_t i = 0; i < rules->count && !stats->passed_through; i++) {
+    if (!rules->items[i].rule.selector || rules->items[i].matches) continue;
+    if (failed)
+      explain_failure(x, &rules->items[i]);
+    else
+      explain_silence(x, &rules->items[i]);
+  }
   if (stats->passed_through) {
     begin_line(x);
     puts("no rule applies: the page is in UTF-16 and passes unchanged; see --utf16");

@@ -37,9 +37,9 @@ int hp_explanation_compile(hp_explanation *explanation, hp_edit_rules *rules, co
                            hpar_rules *to);
 /* Forgets the previous page. */
 void hp_explanation_begin(hp_explanation *explanation, const char *path);
-/* Prints why rules have not matched. */
+/* Prints why rules have not matched. `failed`: the rewriter did not reach the end of the page. */
 void hp_explanation_finish(const hp_explanation *explanation, const hp_edit_rules *rules,
-                           const hpar_rewrite_stats *stats);
+                           const hpar_rewrite_stats *stats, bool failed);
 void hp_explanation_free(hp_explanation *explanation);
 
 #endif

@@ -71,6 +71,7 @@ static int complain(const page *p, hpar_status status, const char *reason, const
   const char *name = hp_shown_name(p->path);
   const char *then = p->rewriting->options.on_failure == HPAR_FAIL_PASS ? "the rest is passed on without edits"
                                                                         : "the output ends there";
+  if (p->rewriting->in_place) then = "the file stays as it is";
   if (stats->failed_at != UINT64_MAX)
     hp_complain("%s: byte %llu: %s; %s", name, (unsigned long long)stats->failed_at, reason, then);
   else
@@ -175,20 +176,21 @@ static void print_stats(const page *p, FILE *file, const hpar_rewrite_stats *s) 
   }
 }
 
-static void report(page *p, const hpar_rewrite_stats *stats) {
+/* `failed`: the rewriter did not reach the end of the page. */
+static void report(page *p, const hpar_rewrite_stats *stats, bool failed) {
   const hp_rewriting *w = p->rewriting;
   FILE *file = prints_no_page(w) ? stdout : stderr;
-  hp_explanation_finish(&p->explanation, &w->rules, stats);
+  hp_explanation_finish(&p->explanation, &w->rules, stats, failed);
   if (w->report == HP_REPORT) print_stats(p, file, stats);
   if (w->report == HP_REPORT_JSON) print_json(p, file, stats);
 }
 
 /*** files ***/
 
-static int check(page *p, const hpar_rewrite_stats *stats, int code) {
+static int check(page *p, int code) {
   const hp_rewriting *w = p->rewriting;
   if (!w->checks || code) return code;
-  return hp_check_rewrite(&p->explanation, &w->rules, p->path, &w->options, stats, &p->input, &p->result);
+  return hp_check_rewrite(&p->explanation, &w->rules, p->path, &w->options, &p->input, &p->result);
 }
 
 static int rewrite_in_place(page *p) {
@@ -197,9 +199,10 @@ static int rewrite_in_place(page *p) {
   if (!hp_replacement_open(&replacement, p->path)) return HP_EXIT_FAILED;
   p->output = replacement.file;
   int code = rewrite(p, &stats);
-  code = check(p, &stats, code);
+  const bool failed = code != HP_EXIT_FINE;
+  code = check(p, code);
   if (p->output_failed) hp_complain("%s: the temporary file cannot be written: %s", p->path, strerror(errno));
-  report(p, &stats);
+  report(p, &stats, failed);
   if (code || !stats.edits)
     hp_replacement_drop(&replacement);
   else if (!hp_replacement_finish(&replacement, p->rewriting->backup_suffix))
@@ -223,12 +226,13 @@ static int rewrite_to_output(page *p) {
   }
   p->writes_at_once = p->output == stdout && !strcmp(p->path, "-");
   int code = rewrite(p, &stats);
-  code = check(p, &stats, code);
+  const bool failed = code != HP_EXIT_FINE;
+  code = check(p, code);
   if (p->output) {
     int closed = hp_close_output(p->output, name);
     if (!code) code = closed;
   }
-  report(p, &stats);
+  report(p, &stats, failed);
   return code;
 }
 

@@ -240,11 +240,16 @@ hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const
     r->phase = HP_PHASE_BEGIN;
     if (r->options.encoding) {
       const hp_encoding *encoding = hp_encoding_for_label(r->options.encoding, strlen(r->options.encoding));
-      status = encoding ? set_encoding(r, encoding)
-                        : refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.encoding is no label");
+      if (!encoding)
+        status = refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.encoding is no label");
+      else if (is_utf16(encoding))
+        r->encoding = encoding; /* unless there is a byte order mark: see sniff */
+      else
+        status = set_encoding(r, encoding);
     }
   }
-  if (status == HPAR_OK && !r->active_rules && r->phase == HP_PHASE_BEGIN && !r->decoder) r->phase = HP_PHASE_PASSES;
+  bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding);
+  if (status == HPAR_OK && !r->active_rules && may_pass) r->phase = HP_PHASE_PASSES;
   if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
   return leave(r, status);
 }
@@ -268,6 +273,8 @@ static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last,
     *status = set_encoding(r, &hp_utf16be);
   else if (!last && (!memcmp(bytes, utf8, three) || !memcmp(bytes, le, two) || !memcmp(bytes, be, two)))
     return false;
+  else if (is_utf16(r->encoding))
+    *status = set_encoding(r, r->encoding);
   if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
   return true;
 }
@@ -340,7 +347,7 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
 hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
   if (!r || r->in_call || r->phase == HP_PHASE_NONE || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
   if (!length) return r->phase == HP_PHASE_FAILED ? r->status : HPAR_OK;
-  r->error = "";
+  if (r->status == HPAR_OK) r->error = ""; /* with HPAR_FAIL_PASS, calls follow the failure */
   r->in_call = true;
   return leave(r, feed(r, bytes, length));
 }
@@ -373,10 +380,7 @@ static hpar_status run_end(void *argument) {
 
 static hpar_status finish(hpar_rewriter *r) {
   hpar_status status = r->status;
-  if (r->phase == HP_PHASE_BEGIN) {
-    if (r->held.length) status = feed_first(r, "", 0, true);
-    if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
-  }
+  if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
   if (status == HPAR_OK && r->decoder) status = hp_decoder_run(r->decoder, "", 0, true, feed_decoded, r);
   if (status == HPAR_OK) status = r->status;
   if (status == HPAR_OK && r->phase != HP_PHASE_FAILED && !r->stats.passed_through) {
@@ -412,7 +416,7 @@ hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   if (!r || r->in_call || r->phase == HP_PHASE_NONE) return HPAR_ERROR_ARGUMENT;
   if (stats && stats->size != sizeof *stats)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_stats.size must be set by HPAR_REWRITE_STATS_INIT");
-  r->error = "";
+  if (r->status == HPAR_OK) r->error = "";
   r->in_call = true;
   hpar_status status = finish(r);
   if (stats) *stats = stats_of(r);
