@@ -14,7 +14,10 @@ enum {
   STACK_ADDRESS_SPACE = 32 << 20,
   MIN_BYTES_PER_THREAD = 64 << 10,
   LEAVE_SPIN_NS = 50000,
-  PUBLISH_BYTES = 64 << 10
+  PUBLISH_BYTES = 64 << 10,
+  /* While the merger reads a long script, some threads have no work. */
+  MIN_THREADS_READING_AHEAD = 4,
+  READ_AHEAD_BYTES = 64 << 10
 };
 
 /*** threads ***/
@@ -230,6 +233,7 @@ static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
   work->cut = c->cut;
   work->limit = c->limit;
   work->reach = hp_chunk_queue_reach(job->queue, claimed->thread, claimed->chunk);
+  work->read_ahead = job->threads < MIN_THREADS_READING_AHEAD ? 0 : READ_AHEAD_BYTES;
   work->times.worker = claimed->thread;
   work->more = job->queue->by_range ? extend_claim : NULL;
   work->more_context = claimed;

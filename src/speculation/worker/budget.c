@@ -15,7 +15,7 @@ bool hp_log_pays_off(const hp_log *log, uint32_t *from) {
 
 bool hp_widen_input(hp_tokenizer *tokenizer, const hp_request *request, const hp_chunk_work *chunk) {
   const char *all = request->text + request->length, *from = tokenizer->base + chunk->reach;
-  size_t bytes = READ_AHEAD_BYTES + (chunk->reach - chunk->cut);
+  size_t bytes = READ_AHEAD_BYTES + chunk->read_ahead + (chunk->reach - chunk->cut);
   if (tokenizer->at > from) from = tokenizer->at;
   const char *end = (size_t)(all - from) > bytes ? from + bytes : all;
   if (end <= tokenizer->end) return false;

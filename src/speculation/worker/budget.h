@@ -21,8 +21,8 @@ static inline bool hp_interning_dominates(const hp_worker *w, uint32_t names_bef
 }
 
 /* Widens the input that the tokenizer may read beyond the chunk. Returns false if that is
- * impossible. A token may end 32 KB plus the length of the chunk after its end. Otherwise every
- * worker would read a long token that begins in its chunk. */
+ * impossible. A token may end 32 KB plus the length of the chunk after its end, and `read_ahead`
+ * bytes more. Otherwise every worker would read a long token that begins in its chunk. */
 bool hp_widen_input(hp_tokenizer *tokenizer, const hp_request *request, const hp_chunk_work *chunk);
 
 /* Returns true if the worker read more bytes for incomplete tokens than it parsed. */

@@ -61,6 +61,7 @@ typedef struct hp_chunk_work {
   bool cut_short;            /* the log ends early, at an incomplete token or for its cost */
   bool is_complete;          /* ... at a token that the chunk's input does not complete */
   uint32_t reach;            /* its end unless another thread takes a part; >= limit */
+  uint32_t read_ahead;       /* additional bytes after its end that a token may have */
   /* Raises the limit and returns true, or returns false. The worker calls it at the limit. NULL:
    * no. */
   bool (*more)(void *);
