@@ -440,7 +440,7 @@ static void begin_window(team *t, hpar_rewriter *r) {
     memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
     t->learns_exactly = r->rules->skips_tags;
     if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
-    t->has_guesses = t->learns_exactly;
+    t->has_guesses = t->lessons.count != 0;
     t->chunks_with_alternatives = 0;
     t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
     r->matching.matcher.watch = &t->watch;

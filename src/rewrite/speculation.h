@@ -209,7 +209,8 @@ bool hp_rule_edits_only_attributes(const hp_rule *rule);
 /* Notes the heir bits of the merger's current node as an alternative. */
 void hp_rewriter_learn_heir(hpar_rewriter *merger, hp_rewrite_lessons *lessons);
 /* Sets alternatives before the merger has learned one: none of the bits, those that one ancestor
- * sets, and all. */
+ * sets, and all. It leaves out compounds with a name that no tag at the beginning of the window
+ * has. */
 void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_heir, hp_rewrite_lessons *lessons);
 /* Prepares the sets of bits and the versions of a chunk. */
 void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);

@@ -1,6 +1,7 @@
 /* The instructions of the rules by the way in which a worker treats them. The hypotheses about the
  * outer current node under which it matches elements. */
 
+#include "base/ascii.h"
 #include "base/vector.h"
 #include "rewrite/speculation.h"
 
@@ -101,6 +102,22 @@ void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   add_alternative(lessons, heir, words);
 }
 
+/* Returns true if a tag at the beginning of the window has the name of the compound, or if the
+ * compound has no name. */
+static bool may_occur(const hpar_rewriter *r, const hp_compound *compound) {
+  enum { SEARCHED = 16 << 10 };
+  if (compound->name == HP_SELECT_NONE) return true;
+  const hpar_selectors *set = r->matching.matcher.set;
+  const hp_selector_name *name = &set->names[compound->name];
+  const char *at = r->scanner.begin, *end = r->scanner.end;
+  if (end - at > SEARCHED) end = at + SEARCHED;
+  while ((at = memchr(at, '<', (size_t)(end - at)))) {
+    if ((size_t)(end - ++at) < name->length) return false;
+    if (hp_ascii_equal(at, set->text + name->lower, name->length)) return true;
+  }
+  return false;
+}
+
 void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
   const hpar_selectors *set = r->matching.matcher.set;
   const uint32_t words = r->matching.matcher.words;
@@ -108,7 +125,7 @@ void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, h
   lessons->count = lessons->total = 0;
   memset(first, 0, HP_MAX_ALTERNATIVES * words * sizeof *first);
   for (uint32_t i = 1; i < set->instructions_count; i++) {
-    if (!hp_bit_is_set(after_heir, i)) continue;
+    if (!hp_bit_is_set(after_heir, i) || !may_occur(r, &set->compounds[set->instructions[i - 1].compound])) continue;
     if (set->instructions[i - 1].enters) hp_set_bit(first, i);
     hp_set_bit(all, i);
     lessons->count = 3;
