@@ -2,17 +2,7 @@
 # Checks hpar rewrite: actions, files of rules, exit codes, errors, explanations, checks, files in
 # place, and LOL HTML's fixtures if they exist.
 hpar=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0
-failed=0
-
-fine() { passed=$((passed + 1)); }
-wrong() {
-  failed=$((failed + 1))
-  echo "failed: $*"
-}
+. "$(dirname "$0")/support/scratch.sh"
 
 # check EXPECTED-STATUS EXPECTED-OUTPUT ARGUMENT...: runs hpar rewrite.
 check() {

@@ -1,6 +1,6 @@
 /* The peak memory of a rewriter, as hpar_rewrite_stats counts it: at most 4 KB, 64 bytes an open
- * element, and the longest tag that it holds. Rules with content for the end of an element keep it
- * until then, and are no part of this test. */
+ * element, and the longest tag that it holds. A rule with content for the end of an element keeps
+ * it until then, and has larger bounds. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -16,15 +16,19 @@ static hpar_rewrite_result ignore(hpar_element *element, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
-static hpar_rules *rules_of(const char *selector, bool sets) {
+static hpar_rules *compile(const hpar_rule *rule) {
   hpar_rules *rules = NULL;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
+}
+
+static hpar_rules *rules_of(const char *selector, bool sets) {
   hpar_action action = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "href", .value = {"/", 1}};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = sets,
                     .element = sets ? NULL : ignore};
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
-  return rules;
+  return compile(&rule);
 }
 
 /* Rewrites in pieces with a new rewriter. */
@@ -183,10 +187,51 @@ static void check_long_names(void) {
   buffer_free(&text);
 }
 
+/* Rewrites `count` copies of a piece, whose number replaces "%d", by a rule that inserts text after
+ * elements. Returns the statistics. */
+static hpar_rewrite_stats rewrite_copies(const char *selector, const char *piece, int count) {
+  hpar_action action = {.kind = HPAR_ACTION_AFTER, .format = HPAR_CONTENT_HTML, .value = {"X", 1}};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = 1};
+  hpar_rules *compiled = compile(&rule);
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  hpar_rewriter *rewriter;
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_begin(rewriter, compiled, NULL, NULL, NULL), HPAR_OK);
+  for (int i = 0; i < count; i++) {
+    char text[64];
+    int length = snprintf(text, sizeof text, piece, i, i); // NOLINT: the pieces of this file
+    CHECK_EQ(hpar_rewriter_feed(rewriter, text, (size_t)length), HPAR_OK);
+  }
+  CHECK_EQ(hpar_rewriter_finish(rewriter, &stats), HPAR_OK);
+  hpar_rewriter_destroy(rewriter);
+  hpar_rules_destroy(compiled);
+  return stats;
+}
+
+/* With content for ends, memory depends on the open elements, and neither on the length of the
+ * input nor on names. */
+static void check_ends(void) {
+  enum { COUNT = 20000, FIXED = 40 << 10 };
+  static const char *const flat[] = {"<x%d></x%d>", "<b a=%d>x</b>", "<p>%d", "</x%d>", "<!-- %d -->", "<td><i>%d"};
+  for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+    hpar_rewrite_stats stats = rewrite_copies("x-none", flat[i], COUNT);
+    if (!CHECK(stats.depth > 1000 || stats.memory_bytes < FIXED))
+      printf("  %s: %zu\n", flat[i], (size_t)stats.memory_bytes);
+    CHECK(stats.held_bytes < 1000);
+  }
+  hpar_rewrite_stats deep = rewrite_copies("x-none", "<div>", COUNT);
+  CHECK_EQ(deep.depth, COUNT + 2);
+  CHECK(deep.memory_bytes < FIXED + 128 * deep.depth);
+  deep = rewrite_copies("div div div div div", "<div>", COUNT);
+  CHECK_EQ(deep.matches, COUNT - 4);
+  CHECK(deep.memory_bytes < FIXED + 512 * deep.depth);
+}
+
 int main(void) {
   check_pages();
   check_open_elements();
   check_long_tags();
   check_long_names();
+  check_ends();
   return check_report();
 }

@@ -465,44 +465,6 @@ static void faults(void) {
   buffer_free(&out);
 }
 
-/* Rewrites `count` copies of a piece, whose number replaces "%d". Returns the statistics. */
-static hpar_rewrite_stats rewrite_copies(const char *selector, const char *piece, int count) {
-  hpar_action action = ACTION(AFTER, "X");
-  hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = 1};
-  hpar_rules *rules = rules_of(&rule, 1);
-  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  hpar_rewriter *own;
-  CHECK_EQ(hpar_rewriter_create(&own), HPAR_OK);
-  CHECK_EQ(hpar_rewriter_begin(own, rules, NULL, NULL, NULL), HPAR_OK);
-  for (int i = 0; i < count; i++) {
-    char text[64];
-    int length = snprintf(text, sizeof text, piece, i, i); // NOLINT: the pieces of this file
-    CHECK_EQ(hpar_rewriter_feed(own, text, (size_t)length), HPAR_OK);
-  }
-  CHECK_EQ(hpar_rewriter_finish(own, &stats), HPAR_OK);
-  hpar_rewriter_destroy(own);
-  hpar_rules_destroy(rules);
-  return stats;
-}
-
-/* Memory depends on the open elements, and neither on the length of the input nor on names. */
-static void memory(void) {
-  enum { COUNT = 20000, FIXED = 40 << 10 };
-  static const char *const flat[] = {"<x%d></x%d>", "<b a=%d>x</b>", "<p>%d", "</x%d>", "<!-- %d -->", "<td><i>%d"};
-  for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
-    hpar_rewrite_stats stats = rewrite_copies("x-none", flat[i], COUNT);
-    if (!CHECK(stats.depth > 1000 || stats.memory_bytes < FIXED))
-      printf("  %s: %zu\n", flat[i], (size_t)stats.memory_bytes);
-    CHECK(stats.held_bytes < 1000);
-  }
-  hpar_rewrite_stats deep = rewrite_copies("x-none", "<div>", COUNT);
-  CHECK_EQ(deep.depth, COUNT + 2);
-  CHECK(deep.memory_bytes < FIXED + 128 * deep.depth);
-  deep = rewrite_copies("div div div div div", "<div>", COUNT);
-  CHECK_EQ(deep.matches, COUNT - 4);
-  CHECK(deep.memory_bytes < FIXED + 512 * deep.depth);
-}
-
 int main(void) {
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   insertions();
@@ -518,7 +480,6 @@ int main(void) {
   encodings();
   refusals();
   faults();
-  memory();
   hpar_rewriter_destroy(rewriter);
   return check_report();
 }

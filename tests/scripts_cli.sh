@@ -2,18 +2,7 @@
 # Checks --scripts run of hpar parse, compare, explain and trace: the trees, the reports of errors,
 # and scripts that never end, use all memory, or write without end.
 hpar=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0
-failed=0
-
-fail() {
-  failed=$((failed + 1))
-  echo "failed: $1"
-  sed 's/^/  err: /' err
-  sed 's/^/  out: /' out | head -20
-}
+. "$(dirname "$0")/support/scratch.sh"
 
 # run EXPECTED-STATUS ARGUMENT...: runs hpar with the file `in` as standard input.
 run() {
@@ -22,12 +11,12 @@ run() {
   command="hpar $*"
   "$hpar" "$@" >out 2>err <in
   status=$?
-  if test $status = "$wanted"; then passed=$((passed + 1)); else fail "$command (status $status, expected $wanted)"; fi
+  if test $status = "$wanted"; then fine; else wrong "$command (status $status, expected $wanted)"; fi
 }
 
 # in_output TEXT, in_errors TEXT: the last run printed it.
-in_output() { if grep -qF -- "$1" out; then passed=$((passed + 1)); else fail "$command: no '$1' in the output"; fi; }
-in_errors() { if grep -qF -- "$1" err; then passed=$((passed + 1)); else fail "$command: no '$1' in the messages"; fi; }
+in_output() { if grep -qF -- "$1" out; then fine; else wrong "$command: no '$1' in the output"; fi; }
+in_errors() { if grep -qF -- "$1" err; then fine; else wrong "$command: no '$1' in the messages"; fi; }
 
 : >in
 printf '<!DOCTYPE html><p id=a>1<script>document.write("<b>2")</script>3' >write.html
@@ -36,7 +25,7 @@ chmod +x alone
 PATH=/nonexistent ./alone parse --scripts run write.html >out 2>err
 status=$?
 command="hpar without hpar-scripts"
-if test $status = 2; then passed=$((passed + 1)); else fail "$command (status $status)"; fi
+if test $status = 2; then fine; else wrong "$command (status $status)"; fi
 in_errors 'install Duktape (Debian: duktape-dev)'
 run 0 parse --scripts off --format html write.html
 in_output '</script>3</p>'
@@ -60,7 +49,7 @@ for mode in sequential parallel pipelined; do
   cp out expected
   if "$hpar" parse --mode $mode write.html >/dev/null 2>&1; then
     run 0 parse --scripts run --mode $mode --format html write.html
-    cmp -s out expected || fail "$command: another tree"
+    cmp -s out expected || wrong "$command: another tree"
   fi
 done
 run 2 parse --scripts run --many write.html
@@ -90,7 +79,7 @@ printf '<script>document.write(new Date().getTime() + " " + Math.random() + " " 
 run 0 parse --scripts run --format html clock.html
 cp out expected
 run 0 parse --scripts run --format html clock.html
-cmp -s out expected || fail "another clock"
+cmp -s out expected || wrong "another clock"
 
 # no file, no network
 cat >reach.html <<'PAGE'
@@ -103,7 +92,7 @@ document.write("<done>");
 PAGE
 run 0 parse --scripts run reach.html
 in_output '    <done>'
-if grep -q '| *<reached>$' out; then fail 'a script reaches more than the document'; fi
+if grep -q '| *<reached>$' out; then wrong 'a script reaches more than the document'; fi
 
 # hostile scripts
 printf '<script>for(;;);</script>' >endless.html

@@ -2,11 +2,7 @@
 # Checks hpar select: output formats, exit codes, errors, and the selector fixtures of LOL HTML if
 # they exist.
 hpar=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0
-failed=0
+. "$(dirname "$0")/support/scratch.sh"
 
 # check EXPECTED-STATUS EXPECTED-OUTPUT ARGUMENT...: runs hpar select.
 check() {
@@ -16,10 +12,9 @@ check() {
   "$hpar" select "$@" >out 2>err </dev/null
   status=$?
   if test $status = "$wanted" && cmp -s out expected; then
-    passed=$((passed + 1))
+    fine
   else
-    failed=$((failed + 1))
-    echo "failed: hpar select $* (status $status)"
+    wrong "hpar select $* (status $status)"
     sed 's/^/  got: /' out err
     sed 's/^/  expected: /' expected
   fi
@@ -27,9 +22,8 @@ check() {
 
 # reports TEXT: checks that the standard error of the last run contains the text.
 reports() {
-  if grep -qF -- "$1" err; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    echo "failed: standard error lacks: $1"
+  if grep -qF -- "$1" err; then fine; else
+    wrong "standard error lacks: $1"
     cat err
   fi
 }
@@ -72,7 +66,7 @@ reports "'colour' is not outer, inner, text, attribute:NAME, position or json"
 check 2 '' --print attribute: p a.html
 
 echo '<p>x</p>' | "$hpar" select --print text p - >out
-if test "$(cat out)" = x; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+if test "$(cat out)" = x; then fine; else failed=$((failed + 1)); fi
 
 # --many prints the same bytes as one page after the other, in the order of the operands
 mkdir many
@@ -85,7 +79,7 @@ for arguments in '--print json p' '--print position td,tbody' '--print attribute
   for threads in 1 4; do
     # shellcheck disable=SC2086 # several arguments
     "$hpar" select --many --threads $threads $arguments many/9.html many a.html >out
-    if test -s out && cmp out alone; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    if test -s out && cmp out alone; then fine; else failed=$((failed + 1)); fi
   done
 done
 check 1 'many/2.html: <title>2</title>\n' --many title missing.html many/2.html
@@ -109,10 +103,10 @@ for selector in p 'div > p' 'tr:nth-child(2n) td' 'section p + a, [class]' nav; 
   for arguments in '--mode sequential' '--mode parallel --threads 3' '--threads 2' ''; do
     # shellcheck disable=SC2086 # several arguments
     "$hpar" select --stream $arguments "$selector" large.html >out
-    if cmp out tree; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    if cmp out tree; then fine; else failed=$((failed + 1)); fi
     # shellcheck disable=SC2086 # several arguments
     "$hpar" select --stream $arguments --count "$selector" - <large.html >out
-    if test "$(cat out)" = "$(wc -l <tree)"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    if test "$(cat out)" = "$(wc -l <tree)"; then fine; else failed=$((failed + 1)); fi
   done
 done
 check 0 'many/1.html: 16-27\nmany/1.html: 29-32\nmany/2.html: 16-27\nmany/2.html: 29-32\n' --stream p many/1.html many/2.html
@@ -133,7 +127,7 @@ reports 'utf16.html'
 shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}
 if test -f "$shared/lolhtml/selector_matching.jsonl" && command -v python3 >/dev/null; then
   if python3 "$HPAR_SOURCE_DIR/tests/select_fixtures.py" "$hpar" "$shared/lolhtml/selector_matching.jsonl"; then
-    passed=$((passed + 1))
+    fine
   else
     failed=$((failed + 1))
   fi

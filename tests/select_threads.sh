@@ -2,17 +2,12 @@
 # Checks that hpar select reads and searches one large page with several threads, and prints the
 # same bytes as with one thread: each form, the count, several selectors, scripting, standard input.
 hpar=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-passed=0
-failed=0
+. "$(dirname "$0")/support/scratch.sh"
 
 # same FILE: checks that `out` is not empty and equals FILE.
 same() {
-  if test -s out && cmp out "$1"; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    echo "failed: $mode $arguments"
+  if test -s out && cmp out "$1"; then fine; else
+    wrong "$mode $arguments"
   fi
 }
 
@@ -23,9 +18,8 @@ fails() {
   shift 2
   "$hpar" select "$@" >out 2>err
   status=$?
-  if test $status = "$wanted" && grep -qF -- "$text" err; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    echo "failed: hpar select $* (status $status)"
+  if test $status = "$wanted" && grep -qF -- "$text" err; then fine; else
+    wrong "hpar select $* (status $status)"
     cat err
   fi
 }

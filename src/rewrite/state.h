@@ -11,8 +11,7 @@
  *   units.c      texts, comments, doctypes, the end of the document
  *   element.c    what callbacks do with elements
  *
- * speculation.c, adoption.c and parallel.c are for several threads: see
- * docs/design/rewriter-parallel.md. */
+ * team.h and speculation.h are for several threads: see docs/design/rewriter-parallel.md. */
 
 #include "html/tree/shadow.h"
 #include "rewrite/attributes.h"
@@ -224,7 +223,7 @@ struct hpar_rewriter {
 
   uint32_t adopted_capacity;
   hp_bits *adopted_bits;          /* scratch of adoption.c */
-  struct hp_rewrite_team *team;   /* of parallel.c; NULL: none */
+  struct hp_rewrite_team *team;   /* of team.h; NULL: none */
   struct hp_rewrite_trace *trace; /* NULL: none */
 
   hpar_element element;

@@ -1,0 +1,169 @@
+/* The memory of the threads that rewrite a window, and the beginning of a window. */
+
+#include "rewrite/team.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "platform/topology.h"
+
+#include <string.h>
+
+/*** memory ***/
+
+static void free_worker(hp_rewrite_worker *w) {
+  hpar_rewriter_destroy(w->rewriter);
+  hp_free(w->speculation.bits);
+  hp_free(w->speculation.deferring_space);
+}
+
+void hp_rewrite_team_destroy(hp_rewrite_team *t) {
+  if (!t) return;
+  hp_pool_destroy(t->pool);
+  for (unsigned i = 0; i < t->threads; i++) free_worker(&t->workers[i]);
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    hp_rewrite_log_free(&t->slots[i].chunk.log);
+    hp_free(t->slots[i].chunk.prediction);
+  }
+  hp_free(t->workers);
+  hp_free(t->slots);
+  hp_free((void *)t->prediction);
+  hp_free((void *)t->retired);
+  hp_free(t->learned);
+  hp_chunks_free(&t->chunks);
+  hp_prescan_close(&t->prescan);
+  hp_free(t);
+}
+
+static bool make_workers(hp_rewrite_team *t, unsigned threads) {
+  if (threads <= t->threads) return true;
+  hp_rewrite_worker *workers = hp_reallocate(t->workers, threads * sizeof *workers);
+  if (!workers) return false;
+  t->workers = workers;
+  while (t->threads < threads) {
+    workers[t->threads] = (hp_rewrite_worker){0};
+    if (hpar_rewriter_create(&workers[t->threads].rewriter)) return false;
+    t->threads++;
+  }
+  return true;
+}
+
+static bool make_slots(hp_rewrite_team *t) {
+  uint32_t count = 2 * t->threads, bits = HP_REWRITE_PREDICTION * t->words;
+  if (count > t->slot_count) {
+    hp_rewrite_slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
+    if (!slots) return false;
+    memset(slots + t->slot_count, 0, (count - t->slot_count) * sizeof *slots);
+    t->slots = slots;
+    t->slot_count = count;
+    t->prediction_capacity = 0;
+  }
+  if (bits <= t->prediction_capacity) return true;
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    hp_bits *prediction = hp_reallocate(t->slots[i].chunk.prediction, bits * sizeof *prediction);
+    if (!prediction) return false;
+    t->slots[i].chunk.prediction = prediction;
+  }
+  _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
+  if (!prediction) return false;
+  t->prediction = prediction;
+  hp_bits *learned = hp_reallocate(t->learned, (bits + 3 * (size_t)t->words) * sizeof *learned);
+  if (!learned) return false;
+  t->learned = learned;
+  t->prediction_capacity = bits;
+  return true;
+}
+
+static bool make_retired(hp_rewrite_team *t, uint32_t rules) {
+  uint32_t words = (rules + HP_BITS - 1) / HP_BITS;
+  if (words <= t->retired_capacity) return true;
+  _Atomic hp_bits *retired = hp_reallocate((void *)t->retired, words * sizeof *retired);
+  if (!retired) return false;
+  t->retired = retired;
+  t->retired_capacity = words;
+  return true;
+}
+
+/*** a window ***/
+
+static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  const hp_rewrite_division *division = &t->division;
+  t->chunks.window = s->begin;
+  t->chunks.length = (size_t)(s->end - s->begin);
+  t->chunks.first = hp_rewrite_offset(r);
+  if (!division->cuts) return hp_chunks_divide(&t->chunks, division->chunk_size, t->active);
+  hp_chunks_use_cuts(&t->chunks, division->cuts, division->cut_count);
+  return true;
+}
+
+bool hp_rewrite_team_prepare(hpar_rewriter *r) {
+  if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
+  hp_rewrite_team *t = r->team;
+  if (!t) return false;
+  unsigned threads = t->division.is_inline ? 1 : r->options.threads ? r->options.threads : hp_usable_cores();
+  if (threads < 2 && !t->division.is_inline) return false;
+  if (threads > 1 && !t->pool && hp_pool_create(&t->pool, threads)) return false;
+  if (t->pool && hp_pool_is_lost(t->pool)) return false;
+  if (t->pool && hp_pool_threads(t->pool) < threads) hp_pool_grow(t->pool, threads);
+  t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
+  if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
+  t->active = threads;
+  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t) && divide_window(t, r);
+}
+
+/* Resets the predictions of outer frames. */
+static void begin_learning(hp_rewrite_team *t, hpar_rewriter *r) {
+  hp_bits *after = t->learned + t->words;
+  hp_matching_find_successors(&r->matching, after, after + t->words,
+                              after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
+  memset(t->learned, 0, t->words * sizeof *t->learned);
+  t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
+  memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
+  t->learns_exactly = r->rules->skips_tags;
+  if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
+  t->has_guesses = t->lessons.count != 0;
+  t->chunks_with_alternatives = 0;
+  t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
+  r->matching.matcher.watch = &t->watch;
+}
+
+void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
+  enum { MIN_LIMIT = 4096 };
+  const hp_scanner *s = &r->scanner;
+  t->merger = r;
+  t->input = (hp_speculation_input){.merger = r,
+                                    .window = s->begin,
+                                    .length = (size_t)(s->end - s->begin),
+                                    .position = s->position,
+                                    .prescan = &t->prescan,
+                                    .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
+                                    .retired = t->retired};
+  hp_prescan_begin(&t->prescan);
+  t->quirks = r->shadow.quirks;
+  if (t->words) begin_learning(t, r);
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    atomic_store(&t->slots[i].done, 0);
+    atomic_store(&t->slots[i].is_busy, false);
+  }
+  atomic_store(&t->next, 0);
+  atomic_store(&t->merged, 0);
+  t->wasted = 0;
+  hp_rewrite_team_publish_retired(t);
+  hp_rewrite_team_publish(t);
+  t->first_chunk = (uint32_t)t->counters.chunks;
+  t->counters.windows++;
+  t->counters.chunks += t->chunks.count;
+  t->counters.bytes += t->chunks.length - t->chunks.first;
+}
+
+/*** events ***/
+
+void hp_rewrite_team_note(hp_rewrite_team *t, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
+                          size_t begin, size_t end) {
+  if (!begin_ns) return;
+  const uint64_t position = t->input.position;
+  hp_record_event(&t->input.merger->trace->record, kind, thread, t->first_chunk + chunk, begin_ns, hp_now(),
+                  position + begin, position + end);
+}
+
+uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *t) { return t->input.merger->trace ? hp_now() : 0; }

@@ -1,0 +1,128 @@
+#ifndef HP_REWRITE_TEAM_H
+#define HP_REWRITE_TEAM_H
+
+/* The threads that rewrite one window, and the data between them.
+ *
+ *   parallel.c   decides whether a window has a team, and runs the parts below
+ *   team.c       allocates the team, divides the window, and resets the state of a window
+ *   workers.c    claim chunks from left to right, and rewrite each one into the log of its slot
+ *   merger.c     takes the slots in order, adopts the logs, and publishes the next assumptions
+ *
+ *   input -> chunks -- next --> worker -> slot.chunk.log -- slot.done --> merger -> output
+ *                                 ^                                         |
+ *                                 +-- passed, prediction, encoding, ... ----+
+ *
+ * Workers write only their slots, their rewriters and `next`. The calling thread writes the
+ * rest. */
+
+#include "platform/pool.h"
+#include "rewrite/chunks.h"
+#include "rewrite/parallel.h"
+#include "rewrite/speculation.h"
+#include "speculation/start/prescan.h"
+
+#include <hpar/stats.h>
+#include <stdatomic.h>
+
+/* HP_REWRITE_PREDICTION is the number of sets in a prediction; the other number is in bytes. */
+enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_CHECKPOINT = 16 << 10 };
+
+/* A chunk in flight, and the results of its worker. */
+typedef struct hp_rewrite_slot {
+  hp_rewrite_chunk chunk;
+  _Atomic bool is_busy;  /* a worker writes it */
+  _Atomic uint32_t done; /* number of the chunk + 1; release */
+} hp_rewrite_slot;
+
+typedef struct hp_rewrite_worker {
+  hpar_rewriter *rewriter;
+  hp_speculation speculation;
+} hp_rewrite_worker;
+
+typedef struct hp_rewrite_team {
+  /*** for all windows ***/
+  hp_rewrite_division division;
+  hp_rewrite_counters counters;
+  hp_pool *pool;
+  hp_rewrite_worker *workers;
+  hp_rewrite_slot *slots;
+  unsigned threads; /* that have a worker, with the calling one */
+  unsigned active;  /* that rewrite the current window */
+  uint32_t slot_count, prediction_capacity, retired_capacity;
+
+  /*** the current window ***/
+  hpar_rewriter *merger;
+  hp_speculation_input input;
+  hp_prescan prescan;
+  hp_chunks chunks;
+  uint32_t first_chunk; /* the number of chunks of earlier windows */
+  hpar_quirks quirks;
+  uint32_t words; /* of a set; 0: the selectors need no frames */
+
+  /*** the state of the merger, which workers assume ***/
+  _Atomic(const hp_encoding *) encoding;
+  _Atomic bool is_certain, frameset_ok;
+  _Atomic uint32_t active_rules;               /* as in `retired` */
+  _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
+  _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
+  _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
+  _Atomic uint32_t next, merged;               /* the chunk to claim; that of the merger */
+  _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
+
+  /*** the merger ***/
+  /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
+  hp_bits *learned;
+  hp_rewrite_lessons lessons;
+  hp_candidate_watch watch;
+  bool has_guesses;    /* the lessons are guesses */
+  bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */
+  /* so many chunks have alternatives after the last one that needed them */
+  uint32_t chunks_with_alternatives;
+  uint64_t nanoseconds_per_chunk;
+  unsigned wasted; /* chunks in a row of which the merger has adopted less than half */
+} hp_rewrite_team;
+
+static inline size_t hp_rewrite_offset(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
+
+static inline size_t hp_rewrite_chunk_begin(const hp_rewrite_team *t, uint32_t chunk) {
+  return hp_chunk_begin(&t->chunks, chunk);
+}
+
+static inline hp_rewrite_slot *hp_rewrite_slot_of(const hp_rewrite_team *t, uint32_t chunk) {
+  return &t->slots[chunk % t->slot_count];
+}
+
+/*** team.c ***/
+
+/* Prepares the team for the rules and the window. Returns false if the calling thread works
+ * alone. */
+bool hp_rewrite_team_prepare(hpar_rewriter *merger);
+/* Resets the state of the window. Requires: the team is prepared, and no thread runs. */
+void hp_rewrite_team_begin(hp_rewrite_team *team, hpar_rewriter *merger);
+/* Returns the time, or 0 if there is no trace. */
+uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *team);
+/* Records an event that began at `begin_ns`; 0: when no trace was requested. The offsets are in the
+ * window. */
+void hp_rewrite_team_note(hp_rewrite_team *team, hpar_event_kind kind, unsigned thread, uint32_t chunk,
+                          uint64_t begin_ns, size_t begin, size_t end);
+
+/*** workers.c ***/
+
+/* Claims the next chunk for a worker, and leaves the merger's chunks out. Returns false if all
+ * chunks are claimed, or too many are in flight. */
+bool hp_rewrite_team_claim(hp_rewrite_team *team, uint32_t *chunk);
+/* Rewrites a claimed chunk into its slot. Thread 0 is the calling one. */
+void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, uint32_t chunk);
+/* The work of a thread of the pool: chunks, until none is left. `context` is the team. */
+void hp_rewrite_team_run_thread(void *context, unsigned thread);
+
+/*** merger.c ***/
+
+/* Publishes the position of the merger, and the state that workers assume. */
+void hp_rewrite_team_publish(hp_rewrite_team *team);
+/* Publishes the rules that the merger runs no more. */
+void hp_rewrite_team_publish_retired(hp_rewrite_team *team);
+/* Merges all chunks of the window. `context` is the team. */
+hpar_status hp_rewrite_team_merge(void *context);
+
+#endif
