@@ -71,6 +71,24 @@ static void test_conditions(void) {
   }
 }
 
+/* The first element after the cut matches nothing, and has the frame of its parent. A child of it
+ * is no child of the outer current node. */
+static void test_children_of_children(void) {
+  static const char page[] =
+      "<body><div><span title=text>       text <p id=i> text <li class=\"a class of a list item\">x";
+  static const char *const given[] = {"div > p", "div div", "body p", "div > li"};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  for (unsigned i = 0; i < sizeof given / sizeof *given; i++) {
+    hpar_rules *rules = division_make_settings((const char *[]){given[i], given[(i + 1) % 4]}, 2);
+    division_rewrite_alone(rules, &options, page, strlen(page));
+    for (size_t cut = 1; cut < strlen(page); cut++) {
+      hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .checkpoint_bytes = 1, .is_inline = true};
+      if (!CHECK(division_check(rules, &options, page, strlen(page), &division))) break;
+    }
+    hpar_rules_destroy(rules);
+  }
+}
+
 /* The parents of the matching elements alternate: no prediction of a parent holds for long. */
 static void test_alternating_parents(void) {
   static const hpar_action set = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "k", .value = {"v", 1}};
@@ -319,6 +337,7 @@ int main(int argc, char **argv) {
   } else {
     test_cuts();
     test_conditions();
+    test_children_of_children();
     test_alternating_parents();
     test_alternating_siblings();
     test_hypotheses();

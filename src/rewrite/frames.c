@@ -75,14 +75,14 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
   s->outer = outer;
   s->holding = 0;
   uint32_t frame;
-  bool has_child = true;
+  bool has_child;
   if (s->rules->skips_tags)
     frame = hp_matching_frame_with(s, bits, &has_child);
   else
     frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
   hp_node *node = hp_shadow_node(s->shadow, outer);
   node->next = frame;
-  node->last = !has_child;
+  node->last = false; /* a child that shared the node would be the parent of its own children */
 }
 
 const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) {

@@ -19,7 +19,8 @@ hpar_status division_collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static buffer *calls; /* what callbacks report */
+static buffer *calls;    /* what callbacks report */
+static buffer described; /* the selectors of the rules that were made last */
 static hpar_rewriter *sequential;
 hpar_rewriter *division_parallel;
 
@@ -73,7 +74,7 @@ bool division_check(const hpar_rules *rules, const hpar_rewrite_options *options
   if (division_is_same(&division_expected, &division_got)) return true;
   buffer shown = {0};
   buffer_escaped(&shown, text, length);
-  printf("input: %.3000s\ncuts:", shown.bytes);
+  printf("rules: %sinput: %.3000s\ncuts:", described.bytes, shown.bytes);
   for (size_t i = 0; i < division->cut_count; i++) printf(" %zu", division->cuts[i]);
   printf(" checkpoint %u\n", division->checkpoint_bytes);
   size_t same = 0;
@@ -109,6 +110,7 @@ void division_close(void) {
   buffer_free(&division_got.out);
   buffer_free(&division_expected.calls);
   buffer_free(&division_got.calls);
+  buffer_free(&described);
 }
 
 unsigned division_scale(unsigned count) {
@@ -259,10 +261,21 @@ static void add_calls(hpar_rule *rule, unsigned number) {
 
 bool division_has_calls = true;
 
-hpar_rules *division_make_rules(unsigned count) {
-  bool counts = division_pick(3) == 0;
+static hpar_rules *begin_rules(void) {
   hpar_rules *rules;
   require(!hpar_rules_create(&rules), "rules");
+  buffer_clear(&described);
+  return rules;
+}
+
+static void add_rule(hpar_rules *rules, const hpar_rule *rule) {
+  require(!hpar_rules_add(rules, rule, NULL), "rules");
+  buffer_format(&described, "%s\n", rule->selector);
+}
+
+hpar_rules *division_make_rules(unsigned count) {
+  bool counts = division_pick(3) == 0;
+  hpar_rules *rules = begin_rules();
   for (unsigned i = 0; i < count; i++) {
     hpar_action actions[3];
     size_t n = 1 + division_pick(3);
@@ -271,7 +284,7 @@ hpar_rules *division_make_rules(unsigned count) {
         counts && division_pick(3) ? counting[division_pick(COUNTING)] : selectors[division_pick(SELECTORS)];
     hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = actions, .action_count = n};
     if (division_has_calls) add_calls(&rule, i);
-    require(!hpar_rules_add(rules, &rule, NULL), "rules");
+    add_rule(rules, &rule);
   }
   require(!hpar_rules_compile(rules), "rules");
   return rules;
@@ -296,8 +309,7 @@ hpar_rules *division_make_attribute_rules(unsigned count) {
                                          "tr:nth-child(4n+3) ~ tr td",
                                          "tbody:nth-child(2) td"};
   const unsigned kind = division_pick(3);
-  hpar_rules *rules;
-  require(!hpar_rules_create(&rules), "rules");
+  hpar_rules *rules = begin_rules();
   for (unsigned i = 0; i < count; i++) {
     const hpar_action *action = &all_actions[ACTIONS - 3 + division_pick(3)];
     const hpar_rule rule = {HPAR_RULE_INIT,
@@ -305,18 +317,21 @@ hpar_rules *division_make_attribute_rules(unsigned count) {
                                         : kind == 1 ? given[division_pick(sizeof given / sizeof *given)]
                                                     : numbered[division_pick(sizeof numbered / sizeof *numbered)],
                             .actions = action, .action_count = 1};
-    require(!hpar_rules_add(rules, &rule, NULL), "rules");
+    add_rule(rules, &rule);
   }
   require(!hpar_rules_compile(rules), "rules");
   return rules;
 }
 
-hpar_rules *division_make_setting(const char *selector) {
+hpar_rules *division_make_settings(const char *const *given, unsigned count) {
   static const hpar_action set = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "k", .value = {"v", 1}};
-  const hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &set, .action_count = 1};
-  hpar_rules *rules;
-  require(!hpar_rules_create(&rules), "rules");
-  require(!hpar_rules_add(rules, &rule, NULL), "rules");
+  hpar_rules *rules = begin_rules();
+  for (unsigned i = 0; i < count; i++) {
+    const hpar_rule rule = {HPAR_RULE_INIT, .selector = given[i], .actions = &set, .action_count = 1};
+    add_rule(rules, &rule);
+  }
   require(!hpar_rules_compile(rules), "rules");
   return rules;
 }
+
+hpar_rules *division_make_setting(const char *selector) { return division_make_settings(&selector, 1); }

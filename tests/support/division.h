@@ -47,7 +47,8 @@ unsigned division_pick(unsigned below);
 hpar_rules *division_make_rules(unsigned count);
 /* Makes rules that edit attributes: their matches may be conditions. */
 hpar_rules *division_make_attribute_rules(unsigned count);
-/* Makes one rule that sets an attribute. */
+/* Makes rules that set an attribute. */
+hpar_rules *division_make_settings(const char *const *selectors, unsigned count);
 hpar_rules *division_make_setting(const char *selector);
 
 extern const unsigned division_checkpoints[2];
