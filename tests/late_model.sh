@@ -1,6 +1,6 @@
-# Checks the models of late threads (late.pml, late_slices.pml, late_tree.pml) with spin (Debian:
-# spin): no assertion fails and no thread waits forever, for every interleaving. Without any one of
-# its conditions, each model must find an error.
+# Checks the models of late threads (late*.pml) with spin (Debian: spin): no assertion fails and no
+# thread waits forever, for every interleaving. Without any one of its conditions, each model must
+# find an error.
 if ! command -v spin >/dev/null || ! command -v cc >/dev/null; then
   echo "skipped: spin or cc not found"
   exit 77
@@ -59,5 +59,7 @@ for slices in 2 3 ${HPAR_TEST_FULL:+4 5}; do explore late_slices "-DSLICES=$slic
 for condition in 1 2 3 4; do omit $condition late_slices -DSLICES=3; done
 explore late_tree
 for condition in 1 2; do omit $condition late_tree; done
+explore late_neighbours
+for condition in 1 2 3 4; do omit $condition late_neighbours; done
 echo "$((count - failed)) passed, $failed failed"
 test $failed = 0

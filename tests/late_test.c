@@ -36,8 +36,9 @@ static pthread_t main_thread;
 static sem_t release;
 static _Atomic long calls_before_stop; /* negative: a thread has stopped, or none is to stop */
 static _Atomic unsigned timeouts;
-static _Atomic bool only_sleeps;  /* the stopped thread goes on by itself */
-static _Atomic bool stops_slices; /* also stops a thread in a slice */
+static _Atomic bool only_sleeps;        /* the stopped thread goes on by itself */
+static _Atomic bool stops_slices;       /* also stops a thread in a slice */
+static _Atomic bool stops_compositions; /* stops only a thread that composes neighbouring logs */
 static unsigned long stops, rescues;
 static long long longest_delay; /* ns after the time of the sequential parse */
 
@@ -45,6 +46,7 @@ static long long longest_delay; /* ns after the time of the sequential parse */
 static void stop_here(uint32_t at) {
   if (pthread_equal(pthread_self(), main_thread)) return;
   if (at >= HP_PROGRESS_OF_SLICES && !stops_slices) return;
+  if ((at == HP_PROGRESS_OF_COMPOSITIONS) != stops_compositions) return;
   if (atomic_fetch_sub(&calls_before_stop, 1) != 0) return;
   if (only_sleeps) {
     usleep(NAP_US);
@@ -70,15 +72,19 @@ static void *release_soon(void *context) {
 typedef struct late_case {
   const char *name;
   hpar_options options;
-  size_t feed;  /* bytes of a feed; 0: hpar_parse */
-  bool waits;   /* the parse waits for all threads */
-  bool chooses; /* the automatic mode */
-  bool leaves;  /* the parse does not wait for a thread in a slice */
+  size_t feed;   /* bytes of a feed; 0: hpar_parse */
+  bool waits;    /* the parse waits for all threads */
+  bool chooses;  /* the automatic mode */
+  bool leaves;   /* the parse does not wait for a thread in a slice */
+  bool composes; /* a thread stops while it composes neighbouring logs */
 } late_case;
 
 static const late_case cases[] = {
     {"joined chunks", {HPAR_OPTIONS_INIT, .threads = 2}, .leaves = true},
     {"three threads", {HPAR_OPTIONS_INIT, .threads = 3}, .leaves = true},
+    {"five threads", {HPAR_OPTIONS_INIT, .threads = 5}, .leaves = true},
+    {"neighbouring logs of four threads", {HPAR_OPTIONS_INIT, .threads = 4}, .composes = true},
+    {"neighbouring logs of eight threads", {HPAR_OPTIONS_INIT, .threads = 8, .fragment = "div"}, .composes = true},
     {"chunks of 4 KB", {HPAR_OPTIONS_INIT, .threads = 2, .parallel.chunk_size = 4 << 10}, .feed = 0},
     {"errors and offsets",
      {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .source_offsets = true},
@@ -262,6 +268,7 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   hpar_document_clear(*document);
   only_sleeps = c->waits;
   stops_slices = c->chooses || c->leaves;
+  stops_compositions = c->composes;
   atomic_store(&calls_before_stop, calls);
   long long begin = now();
   bool fine = CHECK_EQ(parse_as(c, *parser, *document, &stats), right.status);
@@ -280,6 +287,11 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   if (!fine) printf("  %s, stop after %ld calls, then %d\n", c->name, calls, (int)what);
 }
 
+/* Returns the number of calls before the stop. */
+static long random_calls(random_state *random, const late_case *c) {
+  return (long)random_below(random, 1u << random_below(random, c->chooses || c->composes ? 3 : 10));
+}
+
 static void every_case(unsigned places, unsigned first, unsigned step) {
   random_state random = {7};
   hpar_parser *parser;
@@ -290,8 +302,8 @@ static void every_case(unsigned places, unsigned first, unsigned step) {
     fill_page(i + 1);
     outcome right = expect(&cases[i]);
     for (unsigned k = 0; k < places; k++)
-      parse_with_stop(&cases[i], (long)random_below(&random, 1u << random_below(&random, cases[i].chooses ? 3 : 10)),
-                      (follow_up)(k % FOLLOW_UPS), right, &parser, &document);
+      parse_with_stop(&cases[i], random_calls(&random, &cases[i]), (follow_up)(k % FOLLOW_UPS), right, &parser,
+                      &document);
   }
   hpar_parser_destroy(parser);
   hpar_document_destroy(document);
@@ -304,6 +316,7 @@ static void automatic_mode(void) {
   random_state random = {11};
   hpar_document *document;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  stops_compositions = false;
   fill_page(1);
   for (unsigned try = 0; try < ALL_PLACES && !stats.chunks_rescued; try++) {
     hpar_parser *parser;

@@ -145,6 +145,8 @@ bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
 bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
 
+bool __real_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
+bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
 bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 
@@ -177,6 +179,11 @@ bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk) {
 bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most) {
   take_turn();
   return __real_hp_chunk_queue_extend(queue, thread, chunk, most);
+}
+
+bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread) {
+  take_turn();
+  return __real_hp_chunk_queue_hold(queue, chunk, thread);
 }
 
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {

@@ -24,12 +24,14 @@ enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
  * of evenly divided text that no thread has claimed. */
 typedef struct hp_chunk {
   _Atomic bool done;
-  _Atomic bool arrived;   /* see merge_tree.h */
-  _Atomic uint16_t owner; /* number of the parsing thread + 1; 0: none, or the chunk is joined */
-  bool composed;
-  uint32_t joined;     /* number of further chunks that it stands for */
-  uint32_t cut, limit; /* bytes [cut, limit) of the text, of all joined chunks */
-  hp_chunk_work *work; /* NULL: no worker has started, or out of memory */
+  _Atomic bool arrived;    /* see merge_tree.h */
+  _Atomic uint16_t owner;  /* number of the parsing thread + 1; 0: none, or the chunk is joined */
+  bool composed;           /* the log before it was composed with its log */
+  _Atomic uint16_t holder; /* number + 1 of the thread that uses the log; 0: none */
+  uint32_t joined;         /* number of further chunks that it stands for */
+  uint32_t cut, limit;     /* bytes [cut, limit) of the text, of all joined chunks */
+  _Atomic uint32_t first;  /* the finished chunk whose last joined chunk this is; 0: none */
+  hp_chunk_work *work;     /* NULL: no worker has started, or out of memory */
 } hp_chunk;
 
 /* Zeros are a queue without memory. */
@@ -85,6 +87,13 @@ void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t count);
 /* Returns the end of the text that the thread parses if no other thread takes a part. Requires: the
  * thread has just claimed `chunk`. */
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
+/* Publishes the result of a chunk. */
+void hp_chunk_queue_finish(hp_chunk_queue *queue, uint32_t chunk);
+/* Lets the thread alone use the result of a finished chunk. Returns false if the chunk is not
+ * finished or another thread uses its result. */
+bool hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
+/* Ends the use of the result. */
+void hp_chunk_queue_release(hp_chunk_queue *queue, uint32_t chunk);
 /* Returns the beginning of a chunk, which no thread has to have claimed. */
 uint32_t hp_chunk_queue_cut(const hp_chunk_queue *queue, uint32_t chunk);
 /* Finds the cut and the limit of a chunk of divided text. */
@@ -116,6 +125,17 @@ static inline unsigned hp_chunk_block(uint32_t chunk) {
 static inline hp_chunk *hp_chunk_at(const hp_chunk_queue *queue, uint32_t chunk) {
   unsigned block = hp_chunk_block(chunk);
   return &queue->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
+}
+
+/* Returns the finished chunk that ends where `chunk` begins, or 0. */
+static inline uint32_t hp_chunk_before(const hp_chunk_queue *queue, uint32_t chunk) {
+  return chunk ? atomic_load_explicit(&hp_chunk_at(queue, chunk - 1)->first, memory_order_acquire) : 0;
+}
+
+/* Returns whether the chunk is finished and no thread uses its result. */
+static inline bool hp_chunk_is_free(const hp_chunk *chunk) {
+  return atomic_load_explicit(&chunk->done, memory_order_acquire) &&
+         !atomic_load_explicit(&chunk->holder, memory_order_acquire);
 }
 
 /* Returns whether a finished chunk has no text and therefore no result. */

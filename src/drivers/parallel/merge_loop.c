@@ -119,11 +119,16 @@ static bool merge_chunk(hp_job *job) {
   return true;
 }
 
-/* Returns whether the merger can merge its chunk now. A merge tree must be complete before. */
-static bool is_ready(const hp_job *job) {
+/* Returns whether the merger can merge its chunk now. A merge tree must be complete before. No
+ * other thread changes the log of the chunk afterwards. */
+static bool is_ready(hp_job *job) {
   if (job->config.merges_as_tree && !job->is_tree_closed)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
-  return is_done(job);
+  if (!job->composes) return is_done(job);
+  if (job->held_chunk == job->chunk) return true;
+  if (!hp_chunk_queue_hold(job->queue, job->chunk, 0)) return false;
+  job->held_chunk = job->chunk;
+  return true;
 }
 
 static bool merger_is_ready(void *job) { return is_ready(job); }
@@ -135,7 +140,8 @@ static void note_wait(const hp_job *job, uint64_t begin) {
 
 /*** late workers ***/
 
-/* What the merger waits for: the worker of a chunk, or all workers of a merge tree. */
+/* What the merger waits for: the worker that parses or composes a chunk, or all workers of a merge
+ * tree. */
 typedef struct awaited {
   unsigned owner; /* its number + 1; 0: the thread that claimed the chunk has not started */
   uint32_t progress;
@@ -150,7 +156,9 @@ static awaited look_at_all_workers(const hp_job *job) {
 
 static awaited look_at_worker(const hp_job *job) {
   if (job->config.merges_as_tree && !job->is_tree_closed) return look_at_all_workers(job);
-  awaited found = {.owner = atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->owner, memory_order_relaxed)};
+  const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
+  awaited found = {.owner = atomic_load_explicit(&c->holder, memory_order_relaxed)};
+  if (!found.owner) found.owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
   if (found.owner)
     found.progress = atomic_load_explicit(&job->team->workers[found.owner - 1]->progress, memory_order_relaxed);
   return found;
@@ -164,7 +172,7 @@ static bool can_rescue(const hp_job *job) {
 
 /* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
  * may take the processor. */
-static bool spin_until_ready(const hp_job *job) {
+static bool spin_until_ready(hp_job *job) {
   hp_spin spin = {0};
   bool ready;
   while (!(ready = is_ready(job)) && hp_spin_on(&spin, LATE_NS)) {
@@ -219,10 +227,10 @@ static bool wait_until_ready(hp_job *job) {
   return !is_late || is_ready(job);
 }
 
-/* Parses on the true state up to the offset, or until the chunk is done. Returns whether it is
- * done. */
-static bool parse_until_done(hp_merger *m, const hp_chunk *chunk, uint32_t end) {
-  while (!atomic_load_explicit(&chunk->done, memory_order_acquire)) {
+/* Parses on the true state up to the offset, or until the chunk's log is free. Returns whether it
+ * is free. */
+static bool parse_until_free(hp_merger *m, const hp_chunk *chunk, uint32_t end) {
+  while (!hp_chunk_is_free(chunk)) {
     uint32_t at = merger_position(m);
     if (m->done || at >= end) return false;
     hp_merger_parse_until(m, end - at > RESCUE_BYTES ? at + RESCUE_BYTES : end);
@@ -242,7 +250,7 @@ static void rescue_chunk(hp_job *job) {
   for (uint32_t next = job->chunk + 1;; next++) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     validate_to(job, next < published ? end : (uint32_t)job->request.length);
-    if (parse_until_done(m, late, end)) {
+    if (parse_until_free(m, late, end)) {
       if (merger_position(m) != begin) m->rescued_to = merger_position(m);
       return;
     }
@@ -286,6 +294,7 @@ void hp_merge_all(hp_job *job) {
   uint32_t published = hp_published_chunks(job->queue);
   bool is_composed = !job->config.merges_as_tree;
   while (!m->done && job->chunk < published) {
+    if (job->composes) atomic_store_explicit(&job->merging, job->chunk, memory_order_relaxed);
     if (!job->is_exact && !take_over_chunk(job)) {
       if (!wait_until_ready(job)) {
         rescue_chunk(job);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_loop.h"
+#include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/report.h"
 #include "drivers/parallel/speed.h"
 #include "platform/affinity.h"
@@ -154,6 +155,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
   uint64_t begin = hp_now();
   counters->cut_ns = begin - job->begin_time - (job->cutter.oracle ? job->cutter.oracle->nanoseconds : 0);
   assign_chunks(job);
+  job->composes = hp_may_compose_neighbours(job);
   if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
     run_by_caller(job);
   } else {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/merge_tree.h"
+#include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/speed.h"
 #include "platform/address_range.h"
 #include "platform/affinity.h"
@@ -277,20 +278,26 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->owner, (uint16_t)(thread + 1), memory_order_relaxed);
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
   if (has_text(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit)) speculate(job, thread, chunk);
-  atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->done, true, memory_order_release);
+  hp_chunk_queue_finish(job->queue, chunk);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);
 }
 
+/* Parses chunks until none is left. Then composes the logs of the last ones with others. */
 static void parse_chunks(hp_job *job, unsigned thread) {
+  hp_finished finished;
+  finished.count = 0;
   while (!hp_is_cancelled(job->queue) && !job->team->workers[thread]->saturated) {
     uint32_t chunk = hp_chunk_queue_claim(job->queue, thread);
-    if (chunk)
+    if (chunk) {
       hp_team_parse_chunk(job, thread, chunk);
-    else if (hp_chunk_queue_is_finished(job->queue))
+      hp_note_finished(&finished, chunk);
+    } else if (hp_chunk_queue_is_finished(job->queue)) {
+      if (job->composes) hp_compose_neighbours(job, thread, &finished);
       return;
-    else
+    } else {
       hp_chunk_queue_wait(job->queue);
+    }
   }
 }
 

@@ -31,6 +31,7 @@ typedef struct hp_job {
   bool fragment;           /* likewise */
   bool pipelined;          /* thread w + `threads` is the tokenizer of worker w */
   bool publishes_early;    /* workers end their chunks early: some thread was late recently */
+  bool composes;           /* threads without work compose neighbouring logs: see neighbours.h */
   unsigned threads;        /* with the calling thread */
   bool is_alone;           /* no other thread would save time: the text is one chunk */
   unsigned memory_parts;   /* of the document's range; 0: it is not divided */
@@ -47,6 +48,7 @@ typedef struct hp_job {
   uint64_t wait_ns;      /* the merger's waits for other threads */
   uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
   uint32_t chunk;        /* the chunk that the merger is in */
+  uint32_t held_chunk;   /* the last chunk whose log the merger has held */
   uint32_t found_chunk;  /* in order: the first chunk whose found resources are not reported */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
@@ -57,6 +59,7 @@ typedef struct hp_job {
 
   /* shared by all threads */
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
+  _Atomic uint32_t merging;         /* the merger's chunk, if threads compose neighbouring logs */
   _Atomic size_t available;         /* readable bytes of text; release */
   _Atomic bool text_is_complete;    /* release, after the last `available` */
   _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
