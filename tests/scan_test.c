@@ -386,6 +386,22 @@ static void test_choice(void) {
 }
 
 /* With --list, prints only the names of the sets of kernels, for scripts/test-simd. */
+/* The text ends where no memory is readable. */
+static void test_count(void) {
+  const unsigned char masks[][2] = {{0xC0, 0x80}, {0xF0, 0xE0}, {0xFF, 'a'}, {0, 0}};
+  char *at = (char *)(uintptr_t)memory_end - HP_SCAN_COUNTED;
+  for (int round = 0; round < 20; round++) {
+    for (int i = 0; i < HP_SCAN_COUNTED; i++)
+      at[i] = round ? (char)(draw(2) ? 0x80 + draw(128) : draw(128)) : (char)0xE0;
+    for (unsigned length = 0; length <= HP_SCAN_COUNTED; length++) {
+      const unsigned char *m = masks[draw(4)];
+      unsigned n = 0;
+      for (unsigned i = 0; i < length; i++) n += ((unsigned char)at[i] & m[0]) == m[1];
+      for (size_t k = 0; hp_scan_at(k); k++) CHECK(hp_scan_at(k)->count(at, length, m[0], m[1]) == n);
+    }
+  }
+}
+
 int main(int count, char **arguments) {
   for (size_t i = 0; count == 2 && !strcmp(arguments[1], "--list") && hp_scan_at(i); i++) puts(hp_scan_at(i)->name);
   if (count > 1) return 0;
@@ -396,6 +412,7 @@ int main(int count, char **arguments) {
   test_single();
   test_valid_utf8();
   test_sequences();
+  test_count();
   test_long();
   return check_report();
 }

@@ -6,6 +6,7 @@
 #include "text/decoded_offset.h"
 
 #include "text/encoding/decoder.h"
+#include "text/scan/scan.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -178,17 +179,23 @@ static uint64_t offset_of(const hp_input *input, size_t part, size_t checkpoint)
   return input->checkpoints[part].offset + (uint64_t)input->checkpoints[part].at[checkpoint].offset;
 }
 
-/* Passes the next checkpoints of the part while they are before `offset`. Returns false if more may
- * be, or if none of the part is. */
-static inline bool pass_checkpoints(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
-  enum { STEPS = 8 };
+/* Sets the cursor to the last checkpoint before `offset`, if it is one of a few near the probable
+ * one. Without branches: the number of checkpoints between two offsets is hard to predict. */
+static inline bool find_near(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
+  enum { WINDOW = 8, BEFORE = 3, MAX_DISTANCE = 1 << 14 };
   const hp_checkpoints *part = &input->checkpoints[cursor->part];
-  size_t at = cursor->checkpoint, end = part->count - at > STEPS ? at + STEPS : part->count - 1;
-  if (offset <= part->offset + (uint64_t)part->at[at].offset) return false;
-  uint64_t local = offset - part->offset;
-  while (at < end && part->at[at + 1].offset < local) at++;
-  cursor->checkpoint = at;
-  return at < end;
+  uint32_t local = (uint32_t)(offset - part->offset), count = part->count;
+  uint64_t from = part->at[cursor->checkpoint].offset, distance = offset - part->offset - from;
+  if (distance - 1 >= MAX_DISTANCE || count < WINDOW) return false;
+  /* A checkpoint for each 630 bytes: the text of 512 bytes has 512 to 768 in most encodings. */
+  size_t first = cursor->checkpoint + (distance * 13 >> 13), last = count - WINDOW, before = 0;
+  first = first > BEFORE ? first - BEFORE : 0;
+  first = first < last ? first : last;
+  const hp_checkpoint *at = part->at + first;
+  for (unsigned i = 0; i < WINDOW; i++) before += at[i].offset < local;
+  if (before - 1 >= WINDOW - 1) return false;
+  cursor->checkpoint = first + before - 1;
+  return true;
 }
 
 /* Sets the cursor to the last checkpoint before `offset`, by a galloping search from the cursor. */
@@ -220,66 +227,45 @@ typedef struct counted_bytes {
   unsigned char mask, value; /* 0 and 0: the text does not give the length of the source */
 } counted_bytes;
 
-/* A character has one byte in the source, or two if it has two or three in the text. */
-static counted_bytes bytes_to_count(hp_encoding_kind kind) {
-  switch (kind) {
-    case HP_ENCODING_SINGLE_BYTE:
-    case HP_ENCODING_X_USER_DEFINED: return (counted_bytes){0xC0, 0x80};
-    case HP_ENCODING_GB18030:
-    case HP_ENCODING_EUC_KR: return (counted_bytes){0xF0, 0xE0};
-    default: return (counted_bytes){0, 0};
-  }
-}
+/* By kind. A character has one byte in the source, or two if it has two or three in the text. */
+static const counted_bytes bytes_to_count[HP_ENCODING_X_USER_DEFINED + 1] = {
+    [HP_ENCODING_SINGLE_BYTE] = {0xC0, 0x80},
+    [HP_ENCODING_X_USER_DEFINED] = {0xC0, 0x80},
+    [HP_ENCODING_GB18030] = {0xF0, 0xE0},
+    [HP_ENCODING_EUC_KR] = {0xF0, 0xE0},
+};
 
-/* Returns the number of counted bytes in [at, end). Requires: the text has 16 bytes from `at` on,
- * and less than 4,096 bytes are counted. */
-static size_t count_bytes(const unsigned char *at, const unsigned char *end, counted_bytes counted) {
-#if defined(__SSE2__)
-  static const unsigned char kept[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                         255, 255, 255, 255, 255, 255, 255, 255};
-  const __m128i mask = _mm_set1_epi8((char)counted.mask), value = _mm_set1_epi8((char)counted.value);
-  const __m128i zero = _mm_setzero_si128();
-  __m128i sum = zero;
-  for (; end - at >= 32; at += 32) {
-    __m128i first = _mm_loadu_si128((const __m128i *)(const void *)at);
-    __m128i second = _mm_loadu_si128((const __m128i *)(const void *)(at + 16));
-    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(first, mask), value));
-    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(second, mask), value));
-  }
-  if (end - at >= 16) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_and_si128(bytes, mask), value));
-    at += 16;
-  }
-  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-  __m128i few = _mm_loadu_si128((const __m128i *)(const void *)(kept + 16 - (end - at)));
-  sum = _mm_sub_epi8(sum, _mm_and_si128(_mm_cmpeq_epi8(_mm_and_si128(bytes, mask), value), few));
-  sum = _mm_sad_epu8(sum, zero);
-  return (size_t)_mm_cvtsi128_si32(sum) + (size_t)_mm_extract_epi16(sum, 4);
-#else
-  size_t count = 0;
-  for (; at < end; at++) count += (*at & counted.mask) == counted.value;
-  return count;
-#endif
+/* Returns the number of counted bytes in the `length` bytes from `at` on. Requires: the text has
+ * HP_SCAN_COUNTED more. */
+static inline uint32_t count_bytes(const char *at, uint32_t length, counted_bytes counted) {
+  const hp_scan_kernels *scan = hp_scan();
+  uint32_t count = 0;
+  for (; __builtin_expect(length > HP_SCAN_COUNTED, 0); at += HP_SCAN_COUNTED, length -= HP_SCAN_COUNTED)
+    count += scan->count(at, HP_SCAN_COUNTED, counted.mask, counted.value);
+  return count + scan->count(at, length, counted.mask, counted.value);
 }
 
 /* Sets the offset in the source by counting from the checkpoint of the cursor, or from the next
  * one. Returns false if the text between the two does not give the length of the source. */
-static bool count_from_checkpoint(const hp_input *input, const hp_input_cursor *cursor, uint64_t offset,
-                                  uint64_t *source) {
-  counted_bytes counted = bytes_to_count(input->encoding->kind);
+static inline bool count_from_checkpoint(const hp_input *input, const hp_input_cursor *cursor, uint64_t offset,
+                                         uint64_t *source) {
+  counted_bytes counted = bytes_to_count[input->encoding->kind];
   const hp_checkpoints *part = &input->checkpoints[cursor->part];
   if (!counted.mask || cursor->checkpoint + 1 == part->count) return false;
   const hp_checkpoint *low = &part->at[cursor->checkpoint], *high = low + 1;
-  if (low->state != high->state) return false;
   uint32_t at = (uint32_t)(offset - part->offset);
-  const unsigned char *text = (const unsigned char *)input->bytes + part->offset;
-  if (input->length - part->offset < (uint64_t)high->offset + 16) return false;
-  /* Without branches: the nearer checkpoint is hard to predict. */
-  bool is_low = at - low->offset <= high->offset - at;
-  uint32_t begin = is_low ? low->offset : at, end = is_low ? at : high->offset;
-  uint32_t length = end - begin - (uint32_t)count_bytes(text + begin, text + end, counted);
-  *source = is_low ? low->source + length : high->source - length;
+  if (low->state != high->state) return false;
+  if (high->offset - low->offset == high->source - low->source) { /* ASCII */
+    *source = low->source + (at - low->offset);
+    return true;
+  }
+  if (input->length - part->offset < (uint64_t)high->offset + HP_SCAN_COUNTED) return false;
+  /* Without branches: the nearer checkpoint is hard to predict. `is_low` is 0 or has all bits. */
+  uint32_t below = at - low->offset, above = high->offset - at, is_low = 0u - (below <= above);
+  uint32_t length = above ^ ((below ^ above) & is_low), begin = at - (below & is_low);
+  uint32_t base = high->source ^ ((low->source ^ high->source) & is_low);
+  length -= count_bytes(input->bytes + part->offset + begin, length, counted);
+  *source = base + ((length ^ ~is_low) - ~is_low);
   return true;
 }
 
@@ -309,7 +295,7 @@ static __attribute__((noinline)) uint64_t walk_to(const hp_input *input, hp_inpu
 
 uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
   if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
-  if (!pass_checkpoints(input, cursor, offset)) find_checkpoint(input, cursor, offset);
+  if (!find_near(input, cursor, offset)) find_checkpoint(input, cursor, offset);
   uint64_t source;
   return count_from_checkpoint(input, cursor, offset, &source) ? source : walk_to(input, cursor, offset);
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { HP_SCAN_COUNTED = 256 };
+
 typedef struct hp_scan_kernels {
   const char *name;                                                   /* "avx2", "neon" ... */
   const char *(*text)(const char *at, const char *end);               /* < & CR NUL */
@@ -40,6 +42,9 @@ typedef struct hp_scan_kernels {
    * being a control or a noncharacter: 01..08 0B 0E..1F 7F C2 and all from EF on. NUL is none of
    * them. */
   const char *(*control)(const char *at, const char *end);
+  /* Returns the number of those of the `length` bytes for which byte & mask == value. Requires:
+   * `length` is at most HP_SCAN_COUNTED. Reads HP_SCAN_COUNTED bytes from `at` on. */
+  unsigned (*count)(const char *at, unsigned length, unsigned char mask, unsigned char value);
 } hp_scan_kernels;
 
 /* The best for this processor; HPAR_SIMD=plain|sse2|avx2|avx512|neon in the environment picks
