@@ -22,6 +22,20 @@ static inline void forget_values(hp_finder *f) {
   if (f->values.present & HP_RESOURCE_FIELDS & ~usual) hp_clear_strings(&f->values.resource);
 }
 
+/* Notes for the merger what the worker has found. */
+static inline __attribute__((always_inline)) void note_found(hp_finder *f, hp_sighting *added, uint64_t offset,
+                                                             const hpar_resource *resource) {
+  const uint32_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
+  added->attributes = hp_node_at(f->builder->base, added->element)->attributes;
+  added->found = 1;
+  f->found_to = added->start + 1;
+  if (resource->kind != HPAR_RESOURCE_IMAGE || (f->values.present & others)) return;
+  added->offset = offset;
+  added->url = resource->url.bytes;
+  added->url_length = (uint32_t)resource->url.length;
+  added->flags = resource->flags;
+}
+
 /* Adds the sighting of the element and reports its resource; NULL: it has none. Requires: there is
  * space for a sighting. */
 static inline __attribute__((always_inline)) void
@@ -31,10 +45,8 @@ report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, b
     *added = (hp_sighting){0};
     added->start = start;
     added->element = element;
-    added->attributes = hp_node_at(f->builder->base, element)->attributes;
-    added->found = !is_exact;
     f->reported++;
-    if (!is_exact) f->found_to = start + 1;
+    if (!is_exact) note_found(f, added, offset, resource);
     resource->element = element;
     resource->offset = offset;
     resource->thread = f->thread;
@@ -65,6 +77,29 @@ void hp_see_script(hp_finder *f, const hp_node *node, uint32_t start) {
                   f->is_exact, hp_script_of(&d, f->values.resource.url));
 }
 
+uint32_t hp_confirm_images(hp_finder *f, uint32_t from, uint32_t to) {
+  const hp_sighting *items = f->expected->items;
+  hpar_resource *resource = &f->values.resource;
+  hp_sightings *own = f->sightings;
+  if (f->report->runs_scripts) return from;
+  resource->kind = HPAR_RESOURCE_IMAGE;
+  resource->picture = 0;
+  resource->thread = f->thread;
+  for (; from < to && items[from].url && own->count < own->capacity; from++) {
+    const hp_sighting *found = &items[from];
+    own->items[own->count++] = (hp_sighting){.start = found->start, .element = found->element};
+    f->reported++;
+    f->expected_at++;
+    resource->flags = found->flags;
+    resource->element = found->element;
+    resource->offset = found->offset;
+    hp_put_string(&resource->url, found->url, found->url_length);
+    f->report->callback(f->report->context, resource, HPAR_RESOURCE_CONFIRMED);
+  }
+  hp_put_string(&resource->url, NULL, 0);
+  return from;
+}
+
 bool hp_confirm_directly(hp_finder *f, const hp_sighting *found) {
   const char *base = f->builder->base;
   const hp_node *node = hp_node_at(base, found->element);
@@ -85,7 +120,7 @@ static inline bool takes_long_way(const hp_finder *f, const hp_node *image, uint
   return !image->attributes || !is_direct(f, start) || hp_is_incomplete(f->builder->base, image);
 }
 
-/* Sees an img with deferred values, or of an input whose offsets differ from those of the text. */
+/* Sees an img with deferred values, or one that takes the long way. */
 static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
   hp_finder *f = (hp_finder *)watch;
   const hp_node *node = hp_node_at(f->builder->base, image);
@@ -99,21 +134,20 @@ static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_
   report_directly(f, image, start, offset, f->is_exact, hp_image_of(&d));
 }
 
-/* Calls only the callback, so that the function saves few registers. */
+/* Calls only the callback, and the conversion of an offset. */
 static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch, hp_ref image, uint32_t start,
                                                             bool is_exact) {
   hp_finder *f = (hp_finder *)watch;
-  const hp_input *input = f->report->input;
   const hp_node *node = hp_node_at(f->builder->base, image);
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
-  bool is_unusual = (input && !hp_keeps_offsets(input)) || takes_long_way(f, node, start) || hp_has_deferred(block);
-  if (__builtin_expect(is_unusual, 0)) {
+  if (__builtin_expect(takes_long_way(f, node, start) || hp_has_deferred(block), 0)) {
     see_unusual_image(watch, image, start);
     return;
   }
   const hp_described d = {.values = &f->values};
+  uint64_t offset = hp_source_offset(f->report->input, &f->cursor, start);
   hp_set_block_values(f->report->document, block, true, &f->values);
-  report_directly(f, image, start, input ? start + input->bom : start, is_exact, hp_image_of(&d));
+  report_directly(f, image, start, offset, is_exact, hp_image_of(&d));
 }
 
 void hp_see_exact_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, true); }

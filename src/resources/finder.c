@@ -359,6 +359,7 @@ static void prefetch_sightings(const hp_finder *f) {
   const char *base = f->builder->base;
   for (uint32_t i = 0; i < f->expected->count && i < MAX_PREFETCHED; i++) {
     const hp_sighting *s = &f->expected->items[i];
+    if (s->url) continue;
     __builtin_prefetch(hp_at(base, s->element));
     if (!s->attributes) continue;
     __builtin_prefetch(hp_at(base, s->attributes));
@@ -397,16 +398,27 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
   }
 }
 
-void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
+/* Confirms a sighting by its element. */
+static void confirm(hp_finder *f, const hp_sighting *found, bool is_inert) {
   hp_tree_view view = hp_finder_view(f);
-  for (uint32_t i = from; i < to; i++) {
-    const hp_sighting *found = &f->expected->items[i];
-    settle_until(f, f->sightings->count);
-    if (f->expected_at == i && !outer_is_inert && hp_confirm_directly(f, found)) continue;
-    hp_sighting *added = hp_add_sighting(f, found->start, found->element);
-    *added = *found;
-    if (found->unsure && hp_is_shadow_root(&view, found->unsure) != HP_SHADOW_YES) added->is_inert = true;
-    if (outer_is_inert) added->is_inert = true;
+  hp_sighting *added = hp_add_sighting(f, found->start, found->element);
+  *added = *found;
+  if (found->unsure && hp_is_shadow_root(&view, found->unsure) != HP_SHADOW_YES) added->is_inert = true;
+  if (is_inert) added->is_inert = true;
+}
+
+void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_inert) {
+  for (uint32_t i = from; i < to;) {
+    if (f->reported < f->sightings->count) settle_until(f, f->sightings->count);
+    if (f->expected_at == i && !outer_is_inert) {
+      i = hp_confirm_images(f, i, to);
+      if (i == to) return;
+      if (hp_confirm_directly(f, &f->expected->items[i])) {
+        i++;
+        continue;
+      }
+    }
+    confirm(f, &f->expected->items[i++], outer_is_inert);
   }
 }
 

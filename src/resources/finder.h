@@ -25,7 +25,15 @@ typedef struct hp_sighting {
   bool is_held;      /* its resources wait for hp_finder_deliver */
   bool is_written;   /* a script has written the tag. `start` is the place in the text */
   uint32_t found;    /* number of its resources that are reported as FOUND */
-  uint64_t hash;     /* of its resources when they were confirmed, if the parse runs scripts */
+  union {
+    uint64_t hash;   /* exact, if the parse runs scripts: of its confirmed resources */
+    uint64_t offset; /* worker, if `url` is not NULL: in the caller's bytes */
+  };
+  /* Worker: an img has this URL and no other string. The merger confirms it without the element.
+   * NULL: the element is anything else. */
+  const char *url;
+  uint32_t url_length;
+  uint32_t flags; /* of its resource, with `url` */
 } hp_sighting;
 
 typedef struct hp_sightings {

@@ -52,6 +52,10 @@ void hp_see_resources(hp_finder *finder, const hp_node *node, uint32_t start);
 /* Does the same for a script with `src`, in HTML. */
 void hp_see_script(hp_finder *finder, const hp_node *node, uint32_t start);
 
+/* Confirms those sightings from `from` on before the first one that needs its element, or `to`.
+ * Returns the number of the first one that is not confirmed. Requires: as hp_confirm_directly. */
+uint32_t hp_confirm_images(hp_finder *finder, uint32_t from, uint32_t to);
+
 /* Confirms the next expected sighting if it is an img, or a script in HTML, without doubts. Returns
  * false if it has done nothing. Requires: no sighting waits, and the template elements around the
  * segment do not make the resources inert. */
