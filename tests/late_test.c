@@ -72,11 +72,12 @@ static void *release_soon(void *context) {
 typedef struct late_case {
   const char *name;
   hpar_options options;
-  size_t feed;   /* bytes of a feed; 0: hpar_parse */
-  bool waits;    /* the parse waits for all threads */
-  bool chooses;  /* the automatic mode */
-  bool leaves;   /* the parse does not wait for a thread in a slice */
-  bool composes; /* a thread stops while it composes neighbouring logs */
+  size_t feed;       /* bytes of a feed; 0: hpar_parse */
+  bool waits;        /* the parse waits for all threads */
+  bool chooses;      /* the automatic mode */
+  bool leaves;       /* the parse does not wait for a thread in a slice */
+  bool composes;     /* a thread stops while it composes neighbouring logs */
+  bool ends_as_text; /* the second half of the page is one text */
 } late_case;
 
 static const late_case cases[] = {
@@ -85,6 +86,7 @@ static const late_case cases[] = {
     {"five threads", {HPAR_OPTIONS_INIT, .threads = 5}, .leaves = true},
     {"neighbouring logs of four threads", {HPAR_OPTIONS_INIT, .threads = 4}, .composes = true},
     {"neighbouring logs of eight threads", {HPAR_OPTIONS_INIT, .threads = 8, .fragment = "div"}, .composes = true},
+    {"plain text", {HPAR_OPTIONS_INIT, .threads = 4}, .ends_as_text = true},
     {"chunks of 4 KB", {HPAR_OPTIONS_INIT, .threads = 2, .parallel.chunk_size = 4 << 10}, .feed = 0},
     {"errors and offsets",
      {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .source_offsets = true},
@@ -150,14 +152,18 @@ static bool ends_content(const buffer *text) {
 }
 
 /* Fills the page with generated documents. Each ends with the end of all kinds of tokens and raw
- * text, so that every chunk has elements. */
-static void fill_page(uint64_t seed) {
+ * text, so that every chunk has elements. With `ends_as_text`, the second half is one text. */
+static void fill_page(uint64_t seed, bool ends_as_text) {
   generated made = {0};
   buffer_clear(&page);
   buffer_format(&page, "<!doctype html><title>%llu</title><body>", (unsigned long long)seed);
   for (uint64_t part = 0; page.length < 300000; part++) {
     generate(seed * 1000 + part, &made);
     if (made.fragment || ends_content(&made.text)) continue;
+    if (ends_as_text && page.length > 150000) {
+      buffer_format(&page, "<plaintext>");
+      ends_as_text = false;
+    }
     buffer_format(&page, "<div id=d%llu class='a b'>text &amp; more<b>bold</b><custom-%llu x%llu=y>",
                   (unsigned long long)part, (unsigned long long)part, (unsigned long long)part);
     if (part % 4 == 0) buffer_add(&page, made.text.bytes, made.text.length);
@@ -275,6 +281,7 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   long long delay = now() - begin - right.nanoseconds;
   fine = is_expected(*document) && fine;
   fine = CHECK_EQ(hpar_parse_error_count(*parser), right.errors) && fine;
+  fine = CHECK(stats.chunks >= stats.chunks_right_start && stats.chunks >= stats.chunks_clean) && fine;
   bool stopped = atomic_exchange(&calls_before_stop, LONG_MIN / 2) < 0;
   rescues += stats.chunks_rescued;
   stops += stopped;
@@ -299,7 +306,7 @@ static void every_case(unsigned places, unsigned first, unsigned step) {
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   for (unsigned i = first; i < CASES; i += step) {
-    fill_page(i + 1);
+    fill_page(i + 1, cases[i].ends_as_text);
     outcome right = expect(&cases[i]);
     for (unsigned k = 0; k < places; k++)
       parse_with_stop(&cases[i], random_calls(&random, &cases[i]), (follow_up)(k % FOLLOW_UPS), right, &parser,
@@ -317,7 +324,7 @@ static void automatic_mode(void) {
   hpar_document *document;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   stops_compositions = false;
-  fill_page(1);
+  fill_page(1, false);
   for (unsigned try = 0; try < ALL_PLACES && !stats.chunks_rescued; try++) {
     hpar_parser *parser;
     CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);

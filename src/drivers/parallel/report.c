@@ -85,9 +85,10 @@ static void add_worker(hp_job *job, unsigned index) {
 static uint64_t count_chunks(const hp_chunk_queue *queue, uint32_t first) {
   uint32_t published = hp_published_chunks(queue);
   uint64_t count = 0;
-  for (uint32_t i = first || !published ? first : hp_chunk_span(hp_chunk_at(queue, 0)); i < published;) {
+  /* A late worker may have joined `first` to the chunk that the merger has parsed for it. */
+  for (uint32_t i = published ? hp_chunk_span(hp_chunk_at(queue, 0)) : 0; i < published;) {
     const hp_chunk *c = hp_chunk_at(queue, i);
-    count += !hp_chunk_is_empty(queue, c);
+    count += i >= first && !hp_chunk_is_empty(queue, c);
     i += hp_chunk_span(c);
   }
   return count;
@@ -106,11 +107,12 @@ static void note_late_threads(const hp_job *job) {
 void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
-  if (job->team->has_late_threads && queue->by_range) /* a late thread may still join chunks */
+  if (job->team->has_late_threads && queue->by_range) { /* a late thread may still join chunks */
     counters->chunks = job->chunk_number ? job->chunk_number - 1 : 0;
-  else
+  } else {
     counters->chunks = count_chunks(queue, 0);
-  if (job->is_open && job->merger.done) hp_merger_count_passed(&job->merger, count_chunks(queue, job->chunk));
+    if (job->is_open && job->merger.done) hp_merger_count_passed(&job->merger, count_chunks(queue, job->chunk));
+  }
   counters->parse_ns_per_worker[0] = job->busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
   uint64_t start = atomic_load_explicit(&job->first_start, memory_order_relaxed);
