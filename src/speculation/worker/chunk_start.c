@@ -5,18 +5,27 @@
 #include "speculation/worker/segment.h"
 #include "text/scan/scan.h"
 
-/* Returns whether the text from `at` on has an end tag of a script. */
-static bool has_script_end(const char *at, const char *limit) {
+/* Returns the first place from `at` on that may escape the script or end it, or NULL if no end tag
+ * of a script follows. */
+static const char *script_text_end(const char *at, const char *limit) {
   const hp_scan_kernels *scan = hp_scan();
-  for (; (at = scan->in_script(at, limit)) < limit; at++)
-    if (at[1] == '/' && hp_tag_is(at + 2, limit, "script")) return true;
-  return false;
+  const char *first = NULL;
+  for (; (at = scan->in_script(at, limit)) < limit; at++) {
+    bool is_end_tag = at[1] == '/', ends = is_end_tag && hp_tag_is(at + 2, limit, "script");
+    if (!first && (ends || !is_end_tag)) first = at;
+    if (ends) return first;
+  }
+  return NULL;
 }
 
 /* Skips the raw text in which the chunk begins. The merger parses that text. Returns false if the
  * text fills the rest of the chunk. */
 static bool skip_raw_text_before(hp_tokenizer *tokenizer, const char *limit) {
-  if (tokenizer->content == HP_CONTENT_SCRIPT_DATA && !has_script_end(tokenizer->at, limit)) return false;
+  if (tokenizer->content == HP_CONTENT_SCRIPT_DATA) {
+    const char *at = script_text_end(tokenizer->at, limit);
+    if (!at) return false;
+    tokenizer->at = at;
+  }
   const char *end = tokenizer->end;
   bool last = tokenizer->last;
   tokenizer->end = limit;
