@@ -22,6 +22,12 @@ def speed_up(case, threads):
     return case["sequential"] / max((1 - share) * worker, share * case["sequential"] + (1 - share) * merger)
 
 
+def bound(case):
+    """The speed-up of two threads that never wait: each of two sequential rewriters at once has half
+    their speed, and a worker takes longer."""
+    return case["sequential"] / case["copies"] * (1 + case["sequential"] / case["workers"])
+
+
 def analyse(data):
     if not data.ran():
         return Section(NOT_YET, data.why_not())
@@ -39,12 +45,14 @@ def analyse(data):
     if missed:
         result.why = "; ".join(missed)
         result.missed(MISSES, "Other programs used the processors, or the merger rewrites too much.")
-    columns = ["selector", "input", "two threads", "4 cores", "8", "16", "64", "adopted segments", "rewritten by the merger"]
+    has_bound = all("copies" in case for cases in by_case.values() for case in cases)
+    columns = ["selector", "input", "two threads", *(["bound"] if has_bound else []), "4 cores", "8", "16", "64", "adopted segments", "rewritten by the merger"]
     table = result.add(Table("rewriter-parallel", "Speed-up over one thread", columns,
-                             "Geometric means. Two threads are measured; 4 to 64 cores are work and span, by time on one thread."))
+                             "Geometric means. Two threads are measured. Their bound is the speed of two sequential rewriters at once, with the time of a worker for one half. 4 to 64 cores are work and span, by time on one thread."))
     for (selector, size), cases in by_case.items():
         segments = sum(case["segments"] for case in cases) or 1
         table.row(selector, size, Number(mean([case["sequential"] / case["two"] for case in cases]), "", 2),
+                  *([Number(mean([bound(case) for case in cases]), "", 2)] if has_bound else []),
                   *(Number(mean([speed_up(case, threads) for case in cases]), "", 2) for threads in (4, 8, 16, 64)),
                   Number(100 * sum(case["adopted"] for case in cases) / segments, "%", 1),
                   Number(100 * sum(case["rewritten"] for case in cases) / len(cases), "%", 1))

@@ -3,8 +3,9 @@
 #include "base/memory.h"
 #include "speculation/cuts/cut.h"
 
-/* The merger's chunk is longer than those of the workers by one part of so many. */
-enum { MERGER_BONUS = 6 };
+/* The merger's chunk is longer than those of the workers by this part of them. In the first round,
+ * workers may have versions, which cost time. */
+enum { BONUS_PERCENT = 17, BONUS_WITH_VERSIONS_PERCENT = 40 };
 
 void hp_chunks_free(hp_chunks *chunks) { hp_free(chunks->begins); }
 
@@ -37,22 +38,23 @@ static size_t round_for(size_t left, unsigned threads) {
 }
 
 /* Returns the size of a worker's chunk in a round. */
-static size_t size_for(size_t bytes, unsigned threads) {
+static size_t size_for(size_t bytes, unsigned threads, unsigned bonus_percent) {
   enum { LEAST = 32 << 10 };
-  size_t size = bytes * MERGER_BONUS / (MERGER_BONUS * threads + 1) + 1;
+  size_t size = (size_t)((uint64_t)bytes * 100 / (100 * (uint64_t)threads + bonus_percent)) + 1;
   return size < LEAST ? LEAST : size;
 }
 
-bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads) {
+bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads, bool has_versions) {
   const bool is_even = size != 0;
   chunks->cuts = NULL;
   chunks->count = 0;
   chunks->period = is_even || threads < 2 ? 0 : threads;
   for (size_t at = chunks->first; at < chunks->length || !chunks->count;) {
     const bool begins_round = chunks->count % threads == 0;
-    if (!is_even && begins_round) size = size_for(round_for(chunks->length - at, threads), threads);
+    const unsigned bonus = has_versions && chunks->count < threads ? BONUS_WITH_VERSIONS_PERCENT : BONUS_PERCENT;
+    if (!is_even && begins_round) size = size_for(round_for(chunks->length - at, threads), threads, bonus);
     if (!add_chunk(chunks, at)) return false;
-    at += chunks->period && begins_round ? size + size / MERGER_BONUS : size;
+    at += chunks->period && begins_round ? size + size * bonus / 100 : size;
   }
   return true;
 }

@@ -23,8 +23,9 @@ typedef struct hp_chunks {
 void hp_chunks_use_cuts(hp_chunks *chunks, const size_t *cuts, size_t cut_count);
 /* Divides the window from `first` on into chunks of `size` bytes or, for 0, by the number of
  * threads. Then the chunks become smaller towards the end, so that all threads end at about the
- * same time. Returns false if memory is short. */
-bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads);
+ * same time. `has_versions`: in the first round, workers match elements in several versions.
+ * Returns false if memory is short. */
+bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads, bool has_versions);
 void hp_chunks_free(hp_chunks *chunks);
 
 /* Returns the offset of a chunk, or the length of the window for the number after the last one. */

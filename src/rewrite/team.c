@@ -91,9 +91,24 @@ static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
   t->chunks.window = s->begin;
   t->chunks.length = (size_t)(s->end - s->begin);
   t->chunks.first = hp_rewrite_offset(r);
-  if (!division->cuts) return hp_chunks_divide(&t->chunks, division->chunk_size, t->active);
+  if (!division->cuts) return hp_chunks_divide(&t->chunks, division->chunk_size, t->active, t->has_guesses);
   hp_chunks_use_cuts(&t->chunks, division->cuts, division->cut_count);
   return true;
+}
+
+/* Resets the predictions of outer frames. */
+static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
+  hp_bits *after = t->learned + t->words;
+  hp_matching_find_successors(&r->matching, after, after + t->words,
+                              after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
+  memset(t->learned, 0, t->words * sizeof *t->learned);
+  t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
+  memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
+  t->learns_exactly = r->rules->skips_tags;
+  if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
+  t->has_guesses = t->lessons.count != 0;
+  t->chunks_with_alternatives = 0;
+  t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
@@ -108,23 +123,10 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
   if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
-  return make_retired(t, r->rules->count) && make_workers(t, threads) && make_slots(t) && divide_window(t, r);
-}
-
-/* Resets the predictions of outer frames. */
-static void begin_learning(hp_rewrite_team *t, hpar_rewriter *r) {
-  hp_bits *after = t->learned + t->words;
-  hp_matching_find_successors(&r->matching, after, after + t->words,
-                              after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
-  memset(t->learned, 0, t->words * sizeof *t->learned);
-  t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
-  memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
-  t->learns_exactly = r->rules->skips_tags;
-  if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
-  t->has_guesses = t->lessons.count != 0;
-  t->chunks_with_alternatives = 0;
-  t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
-  r->matching.matcher.watch = &t->watch;
+  if (!make_retired(t, r->rules->count) || !make_workers(t, threads) || !make_slots(t)) return false;
+  t->has_guesses = false;
+  if (t->words) begin_learning(t, r);
+  return divide_window(t, r);
 }
 
 void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
@@ -140,7 +142,7 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
                                     .retired = t->retired};
   hp_prescan_begin(&t->prescan);
   t->quirks = r->shadow.quirks;
-  if (t->words) begin_learning(t, r);
+  if (t->words) r->matching.matcher.watch = &t->watch;
   for (uint32_t i = 0; i < t->slot_count; i++) {
     atomic_store(&t->slots[i].done, 0);
     atomic_store(&t->slots[i].is_busy, false);
