@@ -218,7 +218,7 @@ static hpar_status restart_resources(void *finder) {
 }
 
 void hp_session_restart_resources(hp_session *session, const hp_request *request) {
-  if (request->watch && session->finder.own.count) hp_try(&session->engine.unwind, restart_resources, &session->finder);
+  if (request->watch) hp_try(&session->engine.unwind, restart_resources, &session->finder);
 }
 
 static hpar_status finish_resources(void *finder) {
