@@ -342,6 +342,7 @@ int main(int argc, char **argv) {
     test_alternating_siblings();
     test_hypotheses();
     test_generated(1, division_scale(20000), SIZE_MAX);
+    test_generated(1405978, 1, SIZE_MAX); /* a callback stops at a tag whose first half has run */
   }
   CHECK(skipped || hp_rewriter_counters(division_parallel).adopted_segments);
   division_close();

@@ -278,12 +278,13 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_rewriter_mark(r, seg->end);
 }
 
-/* Runs the first half of the start tag at the merger's position. */
-static void run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
+/* Runs the first half of the start tag at the merger's position. Returns false if the whole tag
+ * must run. */
+static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->shadow.builder;
   bool is_row = seg->split_name == HP_TR;
-  if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return;
-  if (!is_row && !can_run_first_half(b)) return;
+  if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
+  if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
   r->token_start = seg->start;
   r->token_end = seg->split_end;
@@ -292,7 +293,7 @@ static void run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   r->at_tag = true;
   hp_shadow_prepare(&r->shadow, seg->split_name);
   r->at_tag = false;
-  hp_rewriter_mark(r, seg->start);
+  return true;
 }
 
 /* Rewrites up to `to`, between segments of a chunk. Returns the number of bytes. */
@@ -306,6 +307,17 @@ static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
   return offset_of(r) - from;
 }
 
+/* Runs the tag whose first half has run. It is complete. A failure drops the edits of both
+ * halves. */
+static size_t run_second_half(hpar_rewriter *r, uint32_t number) {
+  size_t rewritten = 0;
+  r->is_halved = true;
+  do rewritten += scan_between(r, offset_of(r) + 1, number);
+  while (hp_scanner_is_in_tag(&r->scanner) && r->phase == HP_PHASE_RUNS);
+  r->is_halved = false;
+  return rewritten;
+}
+
 size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number, hp_rewrite_lessons *lessons,
                          uint64_t *adopted) {
   hp_rewrite_log *log = &chunk->log;
@@ -316,14 +328,15 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     size_t start = (size_t)(seg->start - s->position);
     rewritten += scan_between(r, start, number);
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
-    if (seg->split_name) run_first_half(r, seg);
+    const bool is_halved = seg->split_name && run_first_half(r, seg);
     read_truth(r);
     learn(r, log, seg, lessons->read);
     uint32_t version;
-    if (!check_segment(r, log, seg)) continue;
-    if (!find_version(r, log, seg, &version)) {
-      hp_rewriter_learn_heir(r, lessons);
-      lessons->are_used = true;
+    const bool fits = check_segment(r, log, seg);
+    if (!fits || !find_version(r, log, seg, &version)) {
+      if (fits) hp_rewriter_learn_heir(r, lessons);
+      lessons->are_used |= fits;
+      if (is_halved) rewritten += run_second_half(r, number);
       continue;
     }
     lessons->are_used |= version >= (log->counter.period ? log->counter.period : 1);

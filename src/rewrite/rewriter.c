@@ -204,7 +204,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
   r->record_count = 1;
   r->free_record = r->open_records = r->mute_depth = 0;
-  r->at_tag = r->at_end = r->in_text = false;
+  r->at_tag = r->at_end = r->is_halved = r->in_text = false;
   r->closer = NULL;
   r->after_tag.length = 0;
   r->unmute_after_tag = 0;

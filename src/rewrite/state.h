@@ -209,6 +209,7 @@ struct hpar_rewriter {
   uint64_t token_start, token_end;
   hp_shadow_tag tag;
   bool at_tag, has_spans, at_end;
+  bool is_halved;       /* the merger has run the first half of the current tag */
   uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
   uint32_t name_length; /* of the tag's name in the input */
   uint32_t unmute_after_tag;

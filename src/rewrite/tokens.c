@@ -313,7 +313,7 @@ static void take_tag(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   r->token_start = s->token_start;
   r->token_end = hp_scanner_position(s, s->to);
-  hp_rewriter_mark(r, r->token_start);
+  if (!r->is_halved) hp_rewriter_mark(r, r->token_start);
   r->tag.self_closing = s->self_closing;
   r->stats.tags++;
   if (!r->tag.is_end) r->inserted_to = r->token_end;
