@@ -7,10 +7,11 @@
 
 static hp_name name_of_rewriter(const void *table, hp_atom atom) { return hp_names_of(table, atom); }
 
-/* An end tag's name has no atom if no open element has the name. */
+/* The rewriter may have freed an unknown name after the tag. An end tag's name has no atom if no
+ * open element has the name. */
 static uint64_t name_of_tag(const hpar_rewriter *r, const char *text) {
-  if (r->tag.name != HP_NO_ATOM) return tag_hash_atom(r->tag.name, name_of_rewriter, &r->names);
-  return tag_hash_name((hp_name){text + r->token_start + 2, r->name_length});
+  if (r->tag.name != HP_NO_ATOM && r->tag.name < HP_KNOWN_ATOMS) return r->tag.name;
+  return tag_hash_name((hp_name){text + r->token_start + 1 + r->tag.is_end, r->name_length});
 }
 
 static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
