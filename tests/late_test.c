@@ -288,9 +288,10 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   if (stopped && !c->waits && !c->feed && delay > longest_delay) longest_delay = delay;
   pthread_t releaser;
   bool releases = stopped && !c->waits;
-  if (releases) CHECK_EQ(pthread_create(&releaser, NULL, release_soon, NULL), 0);
+  bool has_releaser = releases && CHECK_EQ(pthread_create(&releaser, NULL, release_soon, NULL), 0);
+  if (releases && !has_releaser) sem_post(&release);
   follow(what, c, right, parser, document);
-  if (releases) pthread_join(releaser, NULL);
+  if (has_releaser) pthread_join(releaser, NULL);
   if (!fine) printf("  %s, stop after %ld calls, then %d\n", c->name, calls, (int)what);
 }
 

@@ -13,6 +13,7 @@
 #include "support/compare.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,14 +118,34 @@ static void live(unsigned count, unsigned ways) {
   free(documents);
 }
 
-/* Runs in a separate process, because a limit cannot be removed. */
+/* Checks that documents of all ways, each parsed twice, leave an eighth of the limit. */
+static void leave_space(size_t limit) {
+  hpar_parser *parser = NULL;
+  hpar_document *documents[LIVE_LARGE] = {NULL};
+  if (!CHECK(!hpar_parser_create(&parser))) exit(check_report());
+  for (unsigned i = 0; i < 2 * LIVE_LARGE; i++) {
+    hpar_document **document = &documents[i % LIVE_LARGE];
+    CHECK(*document || !hpar_document_create(document));
+    CHECK_EQ(parse(parser, i, i % WAYS, *document), HPAR_OK);
+  }
+  void *space = mmap(NULL, limit / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(space != MAP_FAILED);
+  for (unsigned i = 0; i < LIVE_LARGE; i++) hpar_document_destroy(documents[i]);
+  hpar_parser_destroy(parser);
+}
+
+/* Runs in a separate process, because a limit cannot be removed. Without documents, checks the
+ * space that remains. */
 static void in_child(size_t limit, unsigned count, unsigned ways) {
   fflush(stdout);
   pid_t child = fork();
   if (!child) {
     check_passed = check_failed = 0;
     limit_address_space(limit);
-    live(count, ways);
+    if (count)
+      live(count, ways);
+    else
+      leave_space(limit);
     fflush(stdout);
     _exit(check_failed ? 1 : 0);
   }
@@ -174,6 +195,9 @@ int main(void) {
     in_child(8000000 * kilobyte, count, 1);
     in_child(8000000 * kilobyte, count / 10, WAYS);
     in_child(512 * gigabyte, count / 10, WAYS);
+    in_child(gigabyte, 0, 0);
+    in_child(16 * gigabyte, 0, 0);
+    in_child(128 * gigabyte, 0, 0);
   }
   sizes(); /* last, because children would inherit its reservations */
   return check_report();

@@ -4,6 +4,7 @@
 #include "platform/jemalloc.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -196,30 +197,67 @@ static void give_interval(interval more, size_t used) {
   if (!kept) hp_unmap(more.start, size_of(&more));
 }
 
-/* Maps SHARES times `bytes`, so that successive trees are adjacent. If the system refuses, the
- * function maps less, but at least `least` bytes. */
-static bool map_block(hp_block *block, size_t bytes, size_t least) {
-  size_t size = SHARES * bytes;
-  char *base = hp_map(size);
-  if (!base) base = hp_map(size = bytes);
-  if (base) {
-    *block = (hp_block){.base = base, .size = size, .wanted = bytes};
-    return true;
-  }
+/* Returns the address space that the limit of the process leaves, or SIZE_MAX if there is none. */
+static size_t free_space(void) {
+  struct rlimit limit;
+  size_t pages = 0;
+  if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  FILE *file = fopen("/proc/self/statm", "re");
+  bool is_known = file && fscanf(file, "%zu", &pages) == 1;
+  if (file) fclose(file);
+  if (!is_known) return SIZE_MAX;
+  return limit.rlim_cur > pages * page_bytes ? (size_t)limit.rlim_cur - pages * page_bytes : 0;
+}
+
+/* Notes whether a limit has reduced a block. A text needs less than a tree: its whole block does
+ * not show that trees can have theirs. */
+static void note_limit(size_t size, size_t bytes) {
+  if (size >= bytes && bytes < RANGE_BYTES) return;
   lock_list();
-  while (interval_count) { /* all intervals are too small; frees their addresses */
+  limited_bytes = size < bytes ? size : 0;
+  unlock_list();
+}
+
+/* Unmaps all intervals of the list. */
+static void free_intervals(void) {
+  lock_list();
+  while (interval_count) {
     interval *last = &intervals[--interval_count];
     hp_unmap(last->start, size_of(last));
   }
   unlock_list();
-  while (!(base = hp_map(size)) && size / 2 >= least) size /= 2;
+}
+
+/* Maps a quarter of the free address space, but at least `least` and at most `bytes` bytes. The
+ * rest is for further blocks, for stacks of threads, and for the program. Returns the size in
+ * `*size`. */
+static char *map_quarter(size_t bytes, size_t least, size_t *size) {
+  size_t quarter = page_up(free_space() / 4);
+  bool is_known = quarter < SIZE_MAX / 4;
+  *size = !is_known || quarter > bytes ? bytes : quarter < least ? least : quarter;
+  char *base;
+  while (!(base = hp_map(*size)) && *size / 2 >= least) *size /= 2;
+  if (!base || is_known) return base;
+  size_t kept = *size == bytes ? bytes : *size / 4 < least ? least : *size / 4;
+  if (kept < *size) hp_unmap(base + kept, *size - kept);
+  *size = kept;
+  return base;
+}
+
+/* Maps SHARES times `bytes`, so that successive trees are adjacent. If that is more than a quarter
+ * of the free address space, or the system refuses, the function maps less, but at least `least`
+ * bytes. */
+static bool map_block(hp_block *block, size_t bytes, size_t least) {
+  size_t quarter = free_space() / 4, size = SHARES * bytes <= quarter ? SHARES * bytes : bytes;
+  char *base = bytes <= quarter ? hp_map(size) : NULL;
+  if (!base && size > bytes) base = hp_map(size = bytes);
+  if (!base) {
+    free_intervals(); /* all are too small */
+    base = map_quarter(bytes, least, &size);
+  }
   if (!base) return false;
-  size_t kept = size == bytes ? size : size / 4 < least ? least : size / 4;
-  if (kept < size) hp_unmap(base + kept, size - kept);
-  *block = (hp_block){.base = base, .size = kept, .wanted = bytes};
-  lock_list();
-  limited_bytes = kept < bytes ? kept : 0;
-  unlock_list();
+  note_limit(size, bytes);
+  *block = (hp_block){.base = base, .size = size, .wanted = bytes};
   return true;
 }
 
