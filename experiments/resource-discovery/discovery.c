@@ -7,13 +7,12 @@
 #include "../page.h"
 
 #include <hpar/hpar.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-enum { MAX_EVENTS = 1 << 15, METHODS = 5 };
+enum { MAX_EVENTS = 1 << 15, MAX_THREADS = 16, METHODS = 5 };
 
 static const struct {
   const char *name;
@@ -32,9 +31,17 @@ typedef struct seen {
   hpar_resource_event event;
 } seen;
 
-/* The events of one run. */
+/* The events of one thread of a run. The threads write to different cache lines, because an
+ * exchange of a line would take longer than most events. */
+typedef struct seen_by_thread {
+  seen items[MAX_EVENTS];
+  size_t count;
+  char padding[128];
+} seen_by_thread;
+
+/* The events of one run: of each thread, and then of all. */
 typedef struct run {
-  pthread_mutex_t lock;
+  seen_by_thread threads[MAX_THREADS];
   seen items[MAX_EVENTS];
   size_t count;
   uint64_t begin, end;
@@ -48,10 +55,22 @@ static uint64_t now(void) {
 
 static void note(void *context, const hpar_resource *resource, hpar_resource_event event) {
   run *r = context;
+  seen_by_thread *to = &r->threads[event == HPAR_RESOURCE_FOUND ? resource->thread % MAX_THREADS : 0];
   seen one = {resource->offset, now() - r->begin, (uint32_t)resource->kind, 0, event};
-  pthread_mutex_lock(&r->lock);
-  if (r->count < MAX_EVENTS) r->items[r->count++] = one;
-  pthread_mutex_unlock(&r->lock);
+  if (to->count < MAX_EVENTS) to->items[to->count++] = one;
+}
+
+static void forget_events(run *r) {
+  r->count = 0;
+  for (size_t i = 0; i < MAX_THREADS; i++) r->threads[i].count = 0;
+}
+
+/* Lists the events of all threads. */
+static void collect_events(run *r) {
+  for (size_t i = 0; i < MAX_THREADS; i++) {
+    const seen_by_thread *from = &r->threads[i];
+    for (size_t k = 0; k < from->count && r->count < MAX_EVENTS; k++) r->items[r->count++] = from->items[k];
+  }
 }
 
 static int compare(const void *a, const void *b) {
@@ -64,6 +83,7 @@ static int compare(const void *a, const void *b) {
 
 /* Numbers the equal events of each tag: a style element may import several sheets. */
 static void number_events(run *r) {
+  collect_events(r);
   qsort(r->items, r->count, sizeof *r->items, compare);
   for (size_t i = 1; i < r->count; i++) {
     const seen *last = &r->items[i - 1];
@@ -109,7 +129,7 @@ static hpar_status run_method(size_t method, hpar_parser *parser, hpar_document 
   options.resources.callback = note;
   options.resources.context = r;
   hpar_status status = hpar_parser_prepare(parser, &options);
-  r->count = 0;
+  forget_events(r);
   r->begin = now();
   if (status) return status;
   status = methods[method].scans ? hpar_scan_resources(parser, &options, bytes, length)
@@ -125,7 +145,7 @@ static void print_numbers(const char *name, const uint64_t *numbers, size_t coun
 }
 
 static bool measure(unsigned rounds, const char *path) {
-  static run r = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  static run r;
   static uint64_t times[MAX_EVENTS], best[MAX_EVENTS], offsets[MAX_EVENTS];
   uint64_t totals[METHODS];
   hpar_parser *parser = NULL;
@@ -199,13 +219,13 @@ static bool run_parts(bool scans, unsigned parts, hpar_parser *parser, hpar_docu
   }
   options.resources.callback = note;
   options.resources.context = r;
-  r->count = 0;
+  forget_events(r);
   return !(scans ? hpar_scan_resources(parser, &options, bytes, length)
                  : hpar_parse(parser, &options, bytes, length, document, NULL));
 }
 
 static bool measure_accuracy(unsigned parts, char **paths, int count) {
-  static run r = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  static run r;
   totals of[3] = {{0}}; /* of the sequential parse, the parallel one, and the scan */
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;

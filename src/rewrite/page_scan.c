@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CACHE_LINE = 64 };
+
 /* A resource that a scan has reported. */
 typedef struct seen_resource {
   uint64_t offset, hash;
@@ -26,7 +28,7 @@ typedef struct scan_thread {
   char prefix[64];
   seen_resources seen;
   bool lacks_memory;
-  char padding[64];
+  char padding[CACHE_LINE];
 } scan_thread;
 
 /* The rules and the threads that a session keeps. */
@@ -47,8 +49,13 @@ typedef struct page_run {
   hpar_resource_event event; /* of the exact scan */
   hpar_status status;        /* of the exact scan */
   const char *error;
+  size_t part_size; /* about: part i begins at i * part_size or later */
+  char padding_1[CACHE_LINE];
+  /* Only these change while the scouts work. Each scout reads them often. */
   _Atomic bool cancelled;
-  _Atomic uint64_t confirmed_to; /* offset + 1 of the last resource that the exact scan reported */
+  /* Offset + 1 of the last resource in a scout's part that the exact scan reported. */
+  _Atomic uint64_t confirmed_to;
+  char padding_2[CACHE_LINE];
 } page_run;
 
 /*** memory ***/
@@ -119,7 +126,7 @@ static void send(const page_run *run, const hpar_resource *resource, hpar_resour
 static bool take_exact(void *context, const hpar_resource *resource) {
   page_run *run = context;
   scan_thread *thread = run->scan->threads[0];
-  if (run->threads > 1) {
+  if (run->threads > 1 && resource->offset >= run->part_size) {
     atomic_store_explicit(&run->confirmed_to, resource->offset + 1, memory_order_relaxed);
     if (!add_seen(&thread->seen, resource)) {
       thread->lacks_memory = true;
@@ -208,7 +215,7 @@ static bool begin_part(const page_run *run, scan_thread *thread) {
 
 static void scout(page_run *run, unsigned index) {
   scan_thread *thread = run->scan->threads[index];
-  const hp_even_cuts cuts = {run->bytes, run->length, (run->length + run->threads - 1) / run->threads, HP_CUT_SMART};
+  const hp_even_cuts cuts = {run->bytes, run->length, run->part_size, HP_CUT_SMART};
   const char *error;
   thread->seen.count = 0;
   uint32_t from = hp_even_cut(&cuts, index), to = hp_even_end(&cuts, index, from);
@@ -328,6 +335,7 @@ hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *byt
   page_run run = {.config = config, .bytes = bytes ? bytes : "", .length = length, .event = HPAR_RESOURCE_CONFIRMED};
   run.threads = choose_threads(session, config, length);
   if (!run.threads) return HPAR_ERROR_MEMORY;
+  run.part_size = (length + run.threads - 1) / run.threads;
   hpar_status status = make_scan(session, run.threads);
   if (status != HPAR_OK) return status;
   run.scan = session->scan;
