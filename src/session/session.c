@@ -134,7 +134,7 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
 void hp_session_wake(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   hp_team *team = &session->team;
-  if (team->pool && !hp_team_is_late(team)) hp_pool_wake(team->pool, hp_config_threads(config));
+  if (team->pool && !team->job.is_alone && !hp_team_is_late(team)) hp_pool_wake(team->pool, hp_config_threads(config));
 #else
   (void)session, (void)config;
 #endif

@@ -83,7 +83,7 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
 /* Starts and wakes the threads that a parse would use. */
 hpar_status hp_session_prepare(hp_session *session, hp_config *config);
 
-/* Wakes the threads that the session has. */
+/* Wakes the threads that the session has, unless its last parse needed none of them. */
 void hp_session_wake(hp_session *session, hp_config *config);
 
 /* Returns true for the statuses HPAR_LIMIT_*. */

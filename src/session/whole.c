@@ -36,7 +36,7 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
   if (executor.threads > useful) executor.threads = useful;
   if (pipelined) executor.threads = config->pipeline_threads;
   if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
-    hp_team_slice_executor(&session->team, &executor, length, &slices);
+    hp_team_slice_executor(&session->team, &executor, bytes, length, &slices);
   session->team.leaves_slices = may_leave_slices(session, config);
   hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
   /* The pool is not free while one of its threads is late. */

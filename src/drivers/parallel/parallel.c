@@ -136,8 +136,9 @@ static void assign_chunks(hp_job *job) {
   }
   hp_speed_set(job);
   hp_work_estimate *work = &job->team->work;
+  bool has_estimate = job->is_estimated;
   job->is_estimated = estimates_work(job);
-  if (job->is_estimated) hp_estimate_work(work, job->request.text, length);
+  if (job->is_estimated && !has_estimate) hp_estimate_work(work, job->request.text, length);
   hp_chunk_queue_share(queue, job->is_estimated ? work : NULL, length);
 }
 

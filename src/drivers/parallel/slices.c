@@ -1,6 +1,7 @@
 #include "drivers/parallel/slices.h"
 
 #include "drivers/parallel/executor.h"
+#include "drivers/parallel/speed.h"
 #include "speculation/worker/progress.h"
 
 /* A smaller slice costs more than it saves. */
@@ -124,7 +125,8 @@ static size_t between(size_t bytes, size_t least, size_t most) {
   return bytes < least ? least : bytes < most ? bytes : most;
 }
 
-void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor) {
+void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
+                            hp_slice_executor *executor) {
   hp_team_await_late(team);
   executor->first_slice_bytes = hp_merger_share(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
@@ -134,7 +136,8 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t lengt
     return;
   }
   bool is_callers = from->kind == HPAR_EXECUTOR_CALLER;
-  unsigned threads = is_callers ? from->threads : hp_team_threads(team, from->wait, from->threads);
+  unsigned threads = is_callers ? from->threads : hp_speed_threads(team, from, bytes, length, from->threads);
+  if (!is_callers && threads > 1) threads = hp_team_threads(team, from->wait, threads);
   if (threads < 2) return;
   executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;

@@ -6,8 +6,8 @@
 #include "drivers/parallel/team.h"
 #include "text/input.h"
 
-/* Adds the means of `from` to decode `length` bytes to `executor`, if that may use more than one
- * thread. */
-void hp_team_slice_executor(hp_team *team, const hp_executor *from, size_t length, hp_slice_executor *executor);
+/* Adds the means of `from` to decode the bytes to `executor`, if several threads save time. */
+void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
+                            hp_slice_executor *executor);
 
 #endif

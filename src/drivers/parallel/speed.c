@@ -19,15 +19,14 @@ unsigned hp_threads_that_save(const hp_processors *processors, unsigned threads,
   return threads;
 }
 
-unsigned hp_speed_threads(hp_job *job, unsigned threads) {
-  const hp_work_ranges *ranges = &job->queue->ranges;
-  const hp_processors *found = job->config.executor.bind ? hp_allowed_processors() : NULL;
-  if (!found || !found->is_listed || !job->request.length || !hp_may_join_chunks(job)) return threads;
+unsigned hp_speed_threads(hp_team *team, const hp_executor *executor, const char *text, size_t length,
+                          unsigned threads) {
+  const hp_work_ranges *ranges = &team->queue.ranges;
+  const hp_processors *found = executor->bind ? hp_allowed_processors() : NULL;
+  if (!found || !found->is_listed || !length) return threads;
   if (!ranges->capacity || ranges->of_thread[0].jobs < MIN_JOBS || !ranges->of_thread[0].measured) return threads;
-  hp_work_estimate *work = &job->team->work;
-  hp_estimate_work(work, job->request.text, job->request.length);
-  job->is_estimated = true;
-  uint64_t alone_ns = hp_work_until(work, job->request.length) * UNIT_NS / ranges->of_thread[0].measured;
+  hp_estimate_work(&team->work, text, length);
+  uint64_t alone_ns = hp_work_until(&team->work, length) * UNIT_NS / ranges->of_thread[0].measured;
   return hp_threads_that_save(found, threads, alone_ns);
 }
 

@@ -118,8 +118,12 @@ static unsigned choose_threads(hp_job *job) {
   if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
   unsigned useful = hp_useful_threads(&job->config, job->request.length);
   if (job->threads > useful) job->threads = useful;
-  unsigned saving = hp_speed_threads(job, job->threads);
-  job->is_alone = saving < job->threads && saving < 2;
+  const hp_request *request = &job->request;
+  unsigned saving = job->threads;
+  if (hp_may_join_chunks(job))
+    saving = hp_speed_threads(job->team, &job->config.executor, request->text, request->length, saving);
+  job->is_estimated = saving < job->threads;
+  job->is_alone = job->is_estimated && saving < 2;
   job->threads = saving;
   unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
