@@ -56,6 +56,16 @@ void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
   }
 }
 
+/* Does the same. It is short if the bytes fit into the buffer. */
+static inline void put(hp_sink *s, const char *bytes, size_t length) {
+  if (s->buffer && !s->writes_at_once && length < HP_SINK_BYTES - s->length) {
+    memcpy(s->buffer + s->length, bytes, length);
+    s->length += (uint32_t)length;
+  } else {
+    hp_sink_put(s, bytes, length);
+  }
+}
+
 /*** the list ***/
 
 void hp_edits_open(hp_edits *e) {
@@ -120,7 +130,7 @@ void hp_edits_unmute(hp_edits *e, uint64_t position, hp_unwind *unwind) {
 
 static void copy_upto(hp_edits *e, hp_sink *sink, const char *window, uint64_t start, uint64_t upto) {
   if (e->copied >= upto) return;
-  hp_sink_put(sink, window + (e->copied - start), (size_t)(upto - e->copied));
+  put(sink, window + (e->copied - start), (size_t)(upto - e->copied));
   e->copied = upto;
 }
 
@@ -133,7 +143,7 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
     else
       e->copied = edit->position;
     if (edit->length) { /* `text` is NULL before the first insertion */
-      hp_sink_put(sink, text, edit->length);
+      put(sink, text, edit->length);
       text += edit->length;
     }
     if (edit->resume > e->copied) e->copied = edit->resume;

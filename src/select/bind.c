@@ -136,6 +136,18 @@ static bool is_sure(const hp_matcher *m, const hp_instruction *instruction) {
   }
 }
 
+/* Returns the attribute whose presence alone decides for candidates of the instruction, because its
+ * type is its key: `a[href]`. Returns 0 if there is none. */
+static hp_atom only_attribute(const hp_matcher *m, const hp_instruction *instruction) {
+  const hp_compound *compound = &m->set->compounds[instruction->compound];
+  if (compound->ns != HP_NAMESPACE_ANY || compound->name == HP_SELECT_NONE || !is_one_name(m, compound->name)) return 0;
+  if (compound->first_test == HP_SELECT_NONE) return 0;
+  const hp_test *test = &m->set->tests[compound->first_test];
+  bool is_only = test->next == HP_SELECT_NONE && test->kind == HP_TEST_ATTRIBUTE && is_key(m, test);
+  if (!is_only || test->operator!= HP_ATTRIBUTE_PRESENT || !is_one_name(m, test->name)) return 0;
+  return m->names[test->name].exact;
+}
+
 static bool bind_names(hp_matcher *m) {
   const hpar_selectors *set = m->set;
   m->names = hp_allocate_zeroed((set->names_count + 1) * sizeof *m->names);
@@ -179,7 +191,10 @@ static bool file_all(hp_matcher *m) {
   for (uint32_t i = 0; i < set->instructions_count; i++)
     if (!file_compound(m, &set->compounds[set->instructions[i].compound], i)) return false;
   for (uint32_t i = 0; i < set->instructions_count; i++)
-    if (is_sure(m, &set->instructions[i])) hp_set_bit(m->sure, i);
+    if (is_sure(m, &set->instructions[i]))
+      hp_set_bit(m->sure, i);
+    else
+      m->only_attribute[i] = only_attribute(m, &set->instructions[i]);
   const hp_row_table *tables[] = {&m->ids, &m->classes, &m->attributes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (uint32_t slot = 0; tables[i]->slots && slot <= tables[i]->mask; slot++)
@@ -212,7 +227,8 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
   m->words = (set->instructions_count + HP_BITS - 1) / HP_BITS;
   if (!m->words) m->words = 1;
   m->tag_rows = hp_allocate_zeroed(HP_KNOWN_ATOMS * sizeof *m->tag_rows);
-  if (!m->tag_rows || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
+  m->only_attribute = hp_allocate_zeroed((set->instructions_count + 1) * sizeof *m->only_attribute);
+  if (!m->tag_rows || !m->only_attribute || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
   if (!hp_select_grow(&m->rows, &m->row_capacity, m->words, sizeof *m->rows)) return HPAR_ERROR_MEMORY;
   memset(m->rows, 0, m->words * sizeof *m->rows);
   m->row_count = 1;
@@ -223,6 +239,7 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
 
 void hp_matcher_close(hp_matcher *m) {
   hp_free(m->tag_rows);
+  hp_free(m->only_attribute);
   hp_free(m->names);
   hp_free(m->rows);
   hp_free(m->universal);

@@ -89,6 +89,7 @@ typedef struct hp_matcher {
   bool reads_frames;                      /* a combinator or a test needs the frames */
   hp_bits *universal, *entries, *accepts; /* sets of instructions */
   hp_bits *sure;                          /* each candidate matches without a test */
+  hp_atom *only_attribute;                /* of each instruction: its presence decides; 0: none */
   hp_bits *by_attribute;                  /* filed under an id, a class or an attribute */
   hp_bits *by_combinator[5];              /* those that a combinator follows */
   hp_bits *matched;                       /* of the last step */

@@ -168,6 +168,13 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   add_successors(m, HP_COMBINATOR_DESCENDANT, heir);
 }
 
+static inline bool has_attribute(const hp_subject *s, hp_atom name) {
+  if (!s->attributes) return false;
+  for (uint32_t i = 0; i < s->attributes->count; i++)
+    if (s->attributes->items[i].name == name) return true;
+  return false;
+}
+
 bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   hp_bits accepted = 0;
   for (uint32_t w = 0; w < m->words; w++) {
@@ -175,7 +182,8 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     for (hp_bits left = m->active[w] & ~m->sure[w]; left; left &= left - 1) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
       const hp_instruction *instruction = &m->set->instructions[i];
-      if (!hp_compound_holds(m, instruction->compound, s, parent)) continue;
+      const hp_atom only = m->only_attribute[i];
+      if (only ? !has_attribute(s, only) : !hp_compound_holds(m, instruction->compound, s, parent)) continue;
       hp_set_bit(m->matched, i);
       if (instruction->slot == HP_SELECT_NONE) continue;
       uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
