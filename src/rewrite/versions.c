@@ -1,8 +1,8 @@
 /* The instructions of the rules by the way in which a worker treats them. The hypotheses about the
  * outer current node under which it matches elements. */
 
-#include "base/ascii.h"
 #include "base/vector.h"
+#include "html/tokenizer/states.h"
 #include "rewrite/speculation.h"
 
 #include <string.h>
@@ -102,30 +102,52 @@ void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   add_alternative(lessons, heir, words);
 }
 
-/* Returns true if a tag at the beginning of the window has the name of the compound, or if the
- * compound has no name. */
-static bool may_occur(const hpar_rewriter *r, const hp_compound *compound) {
+/* Hashes of the names of tags. Different names may have the same hash. */
+typedef struct name_filter {
+  uint64_t bits[64];
+} name_filter;
+
+/* Returns a hash of the name of a tag at `at`, in lower case. The name ends before `end`. */
+static uint32_t hash_name(const char *at, const char *end) {
+  uint32_t hash = 2166136261u;
+  for (; at < end && !(hp_class(*at) & HP_BYTE_TAG_STOP); at++) {
+    const bool is_upper = (unsigned)(*at - 'A') < 26;
+    hash = (hash ^ (unsigned char)(is_upper ? *at | 0x20 : *at)) * 16777619u;
+  }
+  return (hash ^ hash >> 15) % (64 * 64);
+}
+
+/* Reads the names of the tags at the beginning of the window. */
+static void find_names(const hpar_rewriter *r, name_filter *filter) {
   enum { SEARCHED = 16 << 10 };
-  if (compound->name == HP_SELECT_NONE) return true;
-  const hpar_selectors *set = r->matching.matcher.set;
-  const hp_selector_name *name = &set->names[compound->name];
   const char *at = r->scanner.begin, *end = r->scanner.end;
+  memset(filter, 0, sizeof *filter);
   if (end - at > SEARCHED) end = at + SEARCHED;
   while ((at = memchr(at, '<', (size_t)(end - at)))) {
-    if ((size_t)(end - ++at) < name->length) return false;
-    if (hp_ascii_equal(at, set->text + name->lower, name->length)) return true;
+    const uint32_t hash = hash_name(++at, end);
+    filter->bits[hash / 64] |= (uint64_t)1 << (hash % 64);
   }
-  return false;
+}
+
+/* Returns true if a tag may have the name of the compound, or if the compound has no name. */
+static bool may_occur(const hpar_selectors *set, const hp_compound *compound, const name_filter *filter) {
+  if (compound->name == HP_SELECT_NONE) return true;
+  const hp_selector_name *name = &set->names[compound->name];
+  const uint32_t hash = hash_name(set->text + name->lower, set->text + name->lower + name->length);
+  return filter->bits[hash / 64] >> (hash % 64) & 1;
 }
 
 void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
   const hpar_selectors *set = r->matching.matcher.set;
   const uint32_t words = r->matching.matcher.words;
   hp_bits *first = lessons->alternatives, *all = first + words;
+  name_filter filter;
+  find_names(r, &filter);
   lessons->count = lessons->total = 0;
   memset(first, 0, HP_MAX_ALTERNATIVES * words * sizeof *first);
   for (uint32_t i = 1; i < set->instructions_count; i++) {
-    if (!hp_bit_is_set(after_heir, i) || !may_occur(r, &set->compounds[set->instructions[i - 1].compound])) continue;
+    if (!hp_bit_is_set(after_heir, i) || !may_occur(set, &set->compounds[set->instructions[i - 1].compound], &filter))
+      continue;
     if (set->instructions[i - 1].enters) hp_set_bit(first, i);
     hp_set_bit(all, i);
     lessons->count = 3;
