@@ -33,8 +33,9 @@ enum { PAGES = sizeof pages / sizeof *pages };
 static void test_cuts(void) {
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
   for (unsigned i = 0; i < PAGES; i++) {
-    for (unsigned round = 0; round < 24; round++) {
-      hpar_rules *rules = division_make_rules(1 + round % MAX_RULES);
+    for (unsigned round = 0; round < 36; round++) {
+      hpar_rules *rules = round % 3 == 2 ? division_make_unit_rules(1 + round / 3 % MAX_RULES)
+                                         : division_make_rules(1 + round % MAX_RULES);
       size_t length = strlen(pages[i]);
       division_rewrite_alone(rules, &options, pages[i], length);
       for (size_t cut = 1; cut < length; cut++) {
@@ -208,8 +209,9 @@ static void test_generated(unsigned from, unsigned count, size_t longest) {
     division_state = i;
     generate(i, &made);
     size_t length = made.text.length < longest ? made.text.length : longest;
-    hpar_rules *rules = division_pick(4) ? division_make_rules(1 + division_pick(MAX_RULES))
-                                         : division_make_attribute_rules(1 + division_pick(3));
+    hpar_rules *rules = i % 2              ? division_make_unit_rules(1 + division_pick(MAX_RULES))
+                        : division_pick(4) ? division_make_rules(1 + division_pick(MAX_RULES))
+                                           : division_make_attribute_rules(1 + division_pick(3));
     bool same = check_generated(rules, made.text.bytes, length, i % WITH_THREADS == 0);
     hpar_rules_destroy(rules);
     if (!same) {
@@ -228,8 +230,9 @@ static uint64_t compare_cuts(const compare_case *of, unsigned seed, size_t step)
                                         .fragment = of->fragment};
   uint64_t compared = 0;
   division_state = seed;
-  hpar_rules *rules =
-      seed % 4 ? division_make_rules(1 + seed % MAX_RULES) : division_make_attribute_rules(1 + seed % 3);
+  hpar_rules *rules = seed % 4 == 0   ? division_make_attribute_rules(1 + seed % 3)
+                      : seed % 4 == 1 ? division_make_unit_rules(1 + seed / 4 % MAX_RULES)
+                                      : division_make_rules(1 + seed % MAX_RULES);
   division_rewrite_alone(rules, &options, of->bytes, of->length);
   for (size_t cut = 1 + seed % step; cut < of->length; cut += step, compared++) {
     const hp_rewrite_division division = {.cuts = &cut,
@@ -253,7 +256,9 @@ static uint64_t compare_many_cuts(const compare_case *of, size_t offset, size_t 
   for (size_t cut = offset; cut < of->length; cut += distance) cuts[division.cut_count++] = cut;
   division_has_calls = offset % 3 == 1;
   division_state = offset + of->length;
-  hpar_rules *rules = offset % 3 ? division_make_rules(1 + offset % MAX_RULES) : division_make_attribute_rules(2);
+  hpar_rules *rules = offset % 3 == 0  ? division_make_attribute_rules(2)
+                      : offset / 3 % 2 ? division_make_unit_rules(1 + offset % MAX_RULES)
+                                       : division_make_rules(1 + offset % MAX_RULES);
   division_has_calls = true;
   division_rewrite_alone(rules, &options, of->bytes, of->length);
   CHECK(division_check(rules, &options, of->bytes, of->length, &division));

@@ -15,11 +15,12 @@ static void test_long_raw_text(void) {
   static const char *const parts[][2] = {{"<!--", "-->"}, {"<script>", "</script>"}, {"<textarea>", "</textarea>"}};
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2};
   const hp_rewrite_division inside = {.chunk_size = 3000, .is_inline = true}, threads = {.chunk_size = 3000};
-  enum { LINES = 3000 };
-  division_state = 9;
-  hpar_rules *rules = division_make_rules(3);
+  enum { LINES = 3000, KINDS = sizeof parts / sizeof *parts };
   buffer page = {0};
-  for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+  for (unsigned round = 0; round < 2 * KINDS; round++) {
+    const unsigned i = round % KINDS;
+    division_state = 9;
+    hpar_rules *rules = round < KINDS ? division_make_rules(3) : division_make_unit_rules(3);
     buffer_clear(&page);
     for (unsigned line = 0; line < LINES; line++) {
       if (line == LINES / 6) buffer_text(&page, parts[i][0]);
@@ -32,8 +33,100 @@ static void test_long_raw_text(void) {
     skipped = hp_rewriter_counters(division_parallel).skipped_chunks - skipped;
     CHECK(skipped + 5 > page.length / 3000 * 2 / 3);
     CHECK(division_check(rules, &options, page.bytes, page.length, &threads));
+    hpar_rules_destroy(rules);
   }
-  hpar_rules_destroy(rules);
+  buffer_free(&page);
+}
+
+/*** texts and comments ***/
+
+static const hpar_action find = {
+    .unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"word", 4}, .replacement = {"WORD", 4}};
+static const hpar_action drop = {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE};
+
+static uint64_t texts_seen;
+
+static hpar_rewrite_result see_text(hpar_text_piece *text, void *context) {
+  (void)text, (void)context;
+  texts_seen++;
+  return HPAR_REWRITE_NEXT;
+}
+
+/* Workers run rules for texts and comments, and leave only callbacks to the merger. */
+static void test_units(void) {
+  const struct {
+    hpar_rule rule;
+    unsigned share; /* the merger rewrites one part of so many, or less */
+  } given[] = {{{HPAR_RULE_INIT, .actions = &find, .action_count = 1}, 20},
+               {{HPAR_RULE_INIT, .actions = &drop, .action_count = 1}, 20},
+               {{HPAR_RULE_INIT, .text = see_text}, 20},
+               {{HPAR_RULE_INIT, .text = see_text, .text_pieces = true}, 20},
+               {{HPAR_RULE_INIT, .selector = "body", .actions = &find, .action_count = 1}, 20},
+               {{HPAR_RULE_INIT, .selector = "body", .text = see_text, .actions = &find, .action_count = 1}, 20},
+               {{HPAR_RULE_INIT, .selector = "p", .actions = &find, .action_count = 1}, 10},
+               {{HPAR_RULE_INIT, .selector = "section b", .actions = &find, .action_count = 1}, 4},
+               {{HPAR_RULE_INIT, .selector = "section", .actions = &drop, .action_count = 1}, 3}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  buffer page = {0};
+  buffer_text(&page, "<!doctype html><title>t</title><body>");
+  for (unsigned i = 0; i < 3000; i++) {
+    if (i % 40 == 7) buffer_text(&page, "</section><section>");
+    buffer_text(&page, "<p class=x>a <b>bold</b> word and<!-- note --> <a href=q>a link</a>\n<ul><li>word<li>two</ul>");
+    if (i % 9 == 7) buffer_text(&page, "</div><div>text<br>word &amp; word < word");
+  }
+  for (unsigned i = 0; i < sizeof given / sizeof *given; i++) {
+    hpar_rules *rules = division_begin_rules();
+    division_add_rule(rules, &given[i].rule);
+    CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+    texts_seen = 0;
+    division_rewrite_alone(rules, &options, page.bytes, page.length);
+    const uint64_t seen = texts_seen;
+    for (size_t size = 3000; size < page.length / 2; size = size * 3 + 7) {
+      const hp_rewrite_division division = {.chunk_size = size, .is_inline = true};
+      const hp_rewrite_counters before = hp_rewriter_counters(division_parallel);
+      texts_seen = 0;
+      CHECK(division_check(rules, &options, page.bytes, page.length, &division));
+      const hp_rewrite_counters after = hp_rewriter_counters(division_parallel);
+      const uint64_t rewritten = after.rewritten_bytes - before.rewritten_bytes;
+      if (!CHECK(rewritten * given[i].share < page.length + size * given[i].share))
+        printf("  rule %u, chunks of %zu: %llu of %zu bytes\n", i, size, (unsigned long long)rewritten, page.length);
+      CHECK_EQ(texts_seen, seen);
+    }
+    hpar_rules_destroy(rules);
+  }
+  buffer_free(&page);
+}
+
+/* Texts are longer than what a worker reads after its chunk. */
+static void test_long_texts(void) {
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .actions = &find, .action_count = 1},
+                             {HPAR_RULE_INIT, .actions = &find, .action_count = 1, .text_pieces = true},
+                             {HPAR_RULE_INIT, .text = see_text, .text_pieces = true},
+                             {HPAR_RULE_INIT, .selector = "p", .actions = &find, .action_count = 1, .text = see_text}};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  buffer page = {0};
+  buffer_text(&page, "<!doctype html><title>t</title><body>");
+  for (unsigned i = 0; i < 20000; i++) {
+    buffer_text(&page, i % 9000 == 7 ? "<p>" : i % 9000 == 8500 ? " < " : "word &amp; ");
+    if (i % 9000 == 40) buffer_text(&page, "<b>b</b>");
+  }
+  for (unsigned i = 0; i < 2 * sizeof given / sizeof *given; i++) {
+    hpar_rules *rules = division_begin_rules();
+    division_add_rule(rules, &given[i / 2]);
+    CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+    options.max_text = i % 2 ? 1000 : 0;
+    texts_seen = 0;
+    division_rewrite_alone(rules, &options, page.bytes, page.length);
+    const uint64_t seen = texts_seen;
+    for (size_t cut = 100; cut < page.length; cut = cut * 3 / 2) {
+      const size_t cuts[] = {cut, cut + (page.length - cut) / 2};
+      const hp_rewrite_division division = {.cuts = cuts, .cut_count = 2, .is_inline = true};
+      texts_seen = 0;
+      CHECK(division_check(rules, &options, page.bytes, page.length, &division));
+      CHECK_EQ(texts_seen, seen);
+    }
+    hpar_rules_destroy(rules);
+  }
   buffer_free(&page);
 }
 
@@ -61,8 +154,10 @@ static void make_large(unsigned sections) {
 static void test_threads(unsigned rounds) {
   make_large(3000);
   for (unsigned round = 0; round < rounds; round++) {
-    hpar_rules *rules = division_make_rules(1 + division_pick(MAX_RULES));
+    hpar_rules *rules = round % 2 ? division_make_unit_rules(1 + division_pick(MAX_RULES))
+                                  : division_make_rules(1 + division_pick(MAX_RULES));
     hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2 + round % 3};
+    if (round % 5 == 3) options.max_text = 7; /* texts come in pieces */
     hp_rewrite_division division = {.chunk_size = 2000 + division_pick(20000),
                                     .checkpoint_bytes = division_checkpoints[round % 2],
                                     .min_limit = round % 3 * 5};
@@ -73,8 +168,8 @@ static void test_threads(unsigned rounds) {
 }
 
 /* Feeds of any length give the same output. */
-static void test_feeds(void) {
-  hpar_rules *rules = division_make_rules(3);
+static void test_feeds(bool edits_units) {
+  hpar_rules *rules = edits_units ? division_make_unit_rules(3) : division_make_rules(3);
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = 2, .mode = HPAR_MODE_PARALLEL};
   hp_rewrite_division division = {.chunk_size = 3000};
   division_rewrite_alone(rules, &options, large.bytes, large.length);
@@ -134,13 +229,13 @@ static void test_failures(void) {
 }
 
 /* Each allocation in turn fails, in a worker or in the merger. */
-static void test_memory(void) {
+static void test_memory(bool edits_units) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
   const hp_rewrite_division division = {.chunk_size = 700, .is_inline = true};
   division_state = 5;
   make_large(60);
   division_has_calls = false; /* a callback could not report the failure */
-  hpar_rules *rules = division_make_rules(4);
+  hpar_rules *rules = edits_units ? division_make_unit_rules(4) : division_make_rules(4);
   division_rewrite_alone(rules, &options, large.bytes, large.length);
   options.mode = HPAR_MODE_PARALLEL;
   bool is_complete = false;
@@ -201,10 +296,14 @@ int main(void) {
   test_options();
   test_long_raw_text();
   test_threads(division_scale(40));
-  test_feeds();
+  test_units();
+  test_long_texts();
+  test_feeds(false);
+  test_feeds(true);
   test_failures();
   test_reserved_chunks();
-  test_memory();
+  test_memory(false);
+  test_memory(true);
   CHECK(hp_rewriter_counters(division_parallel).adopted_segments);
   division_close();
   buffer_free(&large);

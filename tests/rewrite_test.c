@@ -185,6 +185,7 @@ static void units(void) {
   expect_action("p", text, "cat<p>a cat, cats<b>cat</b>", "cat<p>a dog, dogs<b>dog</b>");
   hpar_action comment = {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE};
   expect_action("p", comment, "<!--a--><p><!--b--><b><!c></b></p><!--d-->", "<!--a--><p><b></b></p><!--d-->");
+  expect_action("b", comment, "<p><b>a</p><!--b-->c<!--d--></b><!--e-->", "<p><b>a</p><!--b-->c</b><!--e-->");
   expect_action(NULL, comment, "<!--a--!><p>-<!-->-</ b>-<!---->-->", "<p>----->");
   hpar_action doctype = {.unit = HPAR_UNIT_DOCTYPE, .kind = HPAR_ACTION_REMOVE};
   expect_action(NULL, doctype, "<!DOCTYPE html>\n<p>", "\n<p>");

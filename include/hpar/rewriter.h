@@ -154,8 +154,9 @@ typedef struct hpar_rule {
   /* for each element that matches, in document order. It changes nothing, and several threads find
    * its elements: a query in parallel that builds no tree. */
   hpar_found_callback found;
-  /* The caller promises that `element` and `end` may run on any thread, in any order, and more than
-   * once for an element. Several threads then run them at the same time. See "Pure callbacks". */
+  /* The caller promises that the callbacks, except `document_end` and `found`, may run on any
+   * thread, in any order, and more than once. Several threads then run them at the same time. See
+   * "Pure callbacks". */
   bool pure;
   uint64_t reserved[2]; /* zero */
 } hpar_rule;
@@ -164,7 +165,8 @@ typedef struct hpar_rule {
 
 /* Pure callbacks. Each thread runs the callbacks of a rule with `pure` for its part of the input
  * (hpar_rewrite_options.mode). The output is that of one thread. The promise has these parts:
- * - What a callback does depends only on the element or its end, and on constant data.
+ * - What a callback does depends only on its object (the element, its end, the text, the comment or
+ *   the doctype) and on constant data.
  * - A callback writes only data of its own thread, or data under a lock or atomics.
  * - The rewriter may discard what a thread has rewritten. The callbacks for that part then run
  *   again. The first run may have seen another element there, or one that does not match.
@@ -238,7 +240,9 @@ typedef struct hpar_rewrite_options {
    * - HPAR_MODE_SEQUENTIAL: one thread. hpar_rewrite_many ignores the mode and takes this one.
    * - HPAR_MODE_PIPELINED is not accepted.
    * One thread always rewrites in these cases:
-   * - A rule has `implied`, or actions or callbacks for texts, comments or the doctype.
+   * - A rule has `implied`.
+   * - A rule with `text_pieces` edits texts. Another rule edits whole texts, and has callbacks for
+   *   texts, comments or the doctype that are not pure.
    * - A selector reads languages or the state of form controls.
    * - The options have a fragment, or a limit of memory, time or depth. The input is UTF-16. */
   hpar_mode mode;

@@ -117,7 +117,8 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   hp_builder *b = &r->shadow.builder;
   if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
-  return check_uses(r, log, seg) && first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
+  return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
+         first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
 }
 
 /*** adoption ***/
@@ -215,34 +216,72 @@ static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *
   return hp_nth_holds(test->a, test->b, earlier + c->index) != test->negated;
 }
 
-/* Resolves the conditions of the segment, and passes on its output. */
+/* The output of a segment up to a place. */
+typedef struct adopted_output {
+  hpar_rewriter *rewriter;
+  const hp_rewrite_log *log;
+  bool is_muted;         /* by the true state */
+  uint32_t piece, found; /* the next ones */
+  uint64_t tags, matches, misplaced;
+} adopted_output;
+
+static void adopt_counters(adopted_output *o, uint64_t tags, uint64_t matches, uint64_t misplaced, uint32_t depth) {
+  hpar_rewriter *r = o->rewriter;
+  r->stats.tags += tags - o->tags;
+  r->stats.matches += matches - o->matches;
+  r->stats.misplaced += misplaced - o->misplaced;
+  if (depth > r->stats.depth) r->stats.depth = depth;
+  o->tags = tags;
+  o->matches = matches;
+  o->misplaced = misplaced;
+}
+
+static void adopt_condition(adopted_output *o, const hp_rewrite_condition *c, bool holds) {
+  hpar_rewriter *r = o->rewriter;
+  if (holds) r->stats.matches += c->matches;
+  report_found(r, o->log, o->found, c->found + (holds ? c->found_count : 0));
+  o->found = c->found + c->found_count;
+  if (o->is_muted) return;
+  put_pieces(r, o->log, o->piece, c->piece + (holds ? c->piece_count : 0));
+  if (!holds) hp_sink_put(&r->sink, hp_rewriter_at(r, c->start), (size_t)(c->end - c->start));
+  if (holds) r->edits.total += c->edits;
+  o->piece = c->piece + c->piece_count;
+}
+
+/* `depth` is that of the outer current node. */
+static void adopt_note(adopted_output *o, const hp_rewrite_note *note, uint32_t depth) {
+  hpar_rewriter *r = o->rewriter;
+  report_found(r, o->log, o->found, note->found);
+  o->found = note->found;
+  if (!o->is_muted) {
+    put_pieces(r, o->log, o->piece, note->piece);
+    hp_edits_add_counts(&r->edits, &note->counts);
+  }
+  o->piece = note->piece;
+  adopt_counters(o, note->tags, note->matches, note->misplaced, depth + note->depth);
+  hp_rewriter_run_note(r, o->log, note);
+}
+
+/* Resolves the conditions and the notes of the segment, and passes on its output. */
 static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer,
-                         uint32_t version) {
+                         uint32_t version, uint32_t depth) {
   hp_edits *e = &r->edits;
-  const bool is_muted = r->mute_depth != 0;
-  uint32_t at = seg->pieces, found = seg->found;
+  adopted_output o = {
+      .rewriter = r, .log = log, .is_muted = r->mute_depth != 0, .piece = seg->pieces, .found = seg->found};
+  uint32_t note = seg->notes, last_note = note + seg->note_count;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
-    const bool holds = condition_holds(r, c, outer, version);
-    if (holds) r->stats.matches += c->matches;
-    report_found(r, log, found, c->found + (holds ? c->found_count : 0));
-    found = c->found + c->found_count;
-    if (is_muted) continue;
-    put_pieces(r, log, at, c->piece + (holds ? c->piece_count : 0));
-    if (!holds) hp_sink_put(&r->sink, hp_rewriter_at(r, c->start), (size_t)(c->end - c->start));
-    if (holds) e->total += c->edits;
-    at = c->piece + c->piece_count;
+    while (note < last_note && log->notes[note].start <= c->start) adopt_note(&o, &log->notes[note++], depth);
+    adopt_condition(&o, c, condition_holds(r, c, outer, version));
   }
-  report_found(r, log, found, seg->found + seg->found_count);
-  if (is_muted) return;
-  put_pieces(r, log, at, seg->pieces + seg->piece_count);
-  e->copied = seg->mute_depth ? UINT64_MAX : seg->end;
+  while (note < last_note) adopt_note(&o, &log->notes[note++], depth);
+  report_found(r, log, o.found, seg->found + seg->found_count);
+  adopt_counters(&o, seg->tags, seg->matches, seg->misplaced, depth + seg->depth);
+  if (o.is_muted) return;
+  put_pieces(r, log, o.piece, seg->pieces + seg->piece_count);
+  e->copied = seg->mute_depth ? UINT64_MAX : seg->copied;
   e->is_muted = seg->mute_depth != 0;
-  if (!seg->edits) return;
-  bool joins = seg->first_insertion == e->last_position && seg->first_insertion == e->last_resume;
-  e->total += seg->edits - (joins && seg->first_insertion != UINT64_MAX);
-  e->last_position = seg->last_position;
-  e->last_resume = seg->last_resume;
+  hp_edits_add_counts(e, &seg->counts);
 }
 
 static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
@@ -250,6 +289,7 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   r->text_is_first = seg->text_is_first;
   r->text_start = seg->text_start;
   r->after_cr = seg->after_cr;
+  r->text_content = HP_CONTENT_DATA;
   memcpy(r->seen, seg->seen, sizeof r->seen);
 }
 
@@ -257,25 +297,22 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   hp_builder *b = &r->shadow.builder;
   hp_scanner *s = &r->scanner;
-  uint32_t depth = b->depth - b->gaps + seg->depth;
+  const uint32_t depth = b->depth - b->gaps;
   hp_ref outer = b->top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);
   map_entries(r, log, seg, version);
   hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
-  adopt_output(r, log, seg, outer, version);
+  adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
   r->mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
     r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
-  r->stats.tags += seg->tags;
-  r->stats.matches += seg->matches;
-  r->stats.misplaced += seg->misplaced;
-  if (depth > r->stats.depth) r->stats.depth = depth;
   if (seg->assumed.tokens) b->prepared = false;
   adopt_text(r, seg);
+  if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);
   s->at = s->begin + (seg->end - s->position);
-  hp_rewriter_mark(r, seg->end);
+  hp_rewriter_mark(r, seg->copied);
 }
 
 /* Runs the first half of the start tag at the merger's position. Returns false if the whole tag
@@ -328,6 +365,8 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     size_t start = (size_t)(seg->start - s->position);
     rewritten += scan_between(r, start, number);
     if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
+    if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
+    if (lessons->scopes && (i || log->segment_count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
     const bool is_halved = seg->split_name && run_first_half(r, seg);
     read_truth(r);
     learn(r, log, seg, lessons->read);

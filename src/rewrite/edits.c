@@ -68,13 +68,27 @@ static inline void put(hp_sink *s, const char *bytes, size_t length) {
 
 /*** the list ***/
 
+hp_edit_counts hp_edits_take_counts(hp_edits *e) {
+  const hp_edit_counts counts = {e->total, e->first_insertion, e->last_position, e->last_resume};
+  e->total = 0;
+  e->first_insertion = e->last_position = e->last_resume = UINT64_MAX;
+  return counts;
+}
+
+void hp_edits_add_counts(hp_edits *e, const hp_edit_counts *counts) {
+  const uint64_t first = counts->first_insertion;
+  if (!counts->edits) return;
+  e->total += counts->edits - (first != UINT64_MAX && first == e->last_position && first == e->last_resume);
+  e->last_position = counts->last_position;
+  e->last_resume = counts->last_resume;
+}
+
 void hp_edits_open(hp_edits *e) {
   e->count = e->complete = 0;
   e->text.length = 0;
   e->copied = 0;
   e->is_muted = false;
-  e->total = 0;
-  e->last_position = e->last_resume = UINT64_MAX;
+  hp_edits_take_counts(e);
 }
 
 void hp_edits_close(hp_edits *e) {

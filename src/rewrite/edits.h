@@ -48,6 +48,15 @@ void hp_sink_close(hp_sink *sink);
 void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);
 void hp_sink_flush(hp_sink *sink);
 
+/* What a sequence of edits adds to the counters of another one that precedes it. */
+typedef struct hp_edit_counts {
+  uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
+} hp_edit_counts;
+
+/* Returns the counters since the last call, and resets them. */
+hp_edit_counts hp_edits_take_counts(hp_edits *edits);
+void hp_edits_add_counts(hp_edits *edits, const hp_edit_counts *counts);
+
 void hp_edits_open(hp_edits *edits);
 void hp_edits_close(hp_edits *edits);
 

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 
+#include <string.h>
+
 enum { MAX_WASTED = 3 };
 
 void hp_rewrite_team_publish_retired(hp_rewrite_team *t) {
@@ -29,6 +31,8 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   atomic_store(&t->is_certain, r->is_certain);
   atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
   if (t->active_rules != r->active_rules) hp_rewrite_team_publish_retired(t);
+  for (uint32_t i = 0; i < t->scope_words; i++)
+    atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], memory_order_relaxed);
   if (!t->words) return;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
   for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learned[i]);
@@ -107,6 +111,11 @@ static void note_alternatives(hp_rewrite_team *t, const hp_rewrite_chunk *chunk)
     t->chunks_with_alternatives--;
 }
 
+/* Returns true if the merger has learned of other open scopes than the chunk has. */
+static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk) {
+  return t->scope_words && memcmp(chunk->scopes, t->lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
+}
+
 static void adopt(hp_rewrite_team *t, uint32_t number) {
   hp_rewrite_chunk *chunk = &hp_rewrite_slot_of(t, number)->chunk;
   hp_rewrite_counters *c = &t->counters;
@@ -123,7 +132,7 @@ static void adopt(hp_rewrite_team *t, uint32_t number) {
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
   bool lacks_alternatives = chunk->lessons != t->lessons.total || (!chunk->alternatives && t->lessons.are_used);
-  if (chunk->active_rules != t->merger->active_rules || lacks_alternatives) return;
+  if (chunk->active_rules != t->merger->active_rules || lacks_alternatives || lacks_scopes(t, chunk)) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) atomic_store(&t->next, t->chunks.count);

@@ -14,8 +14,24 @@ static void leave_initial_mode(hpar_rewriter *r) {
   }
 }
 
+/* Rewrites the first elements. Many pages open there the scopes of all that follows. If no thread
+ * runs yet, the first output leaves before the threads start. */
+static void rewrite_beginning(hpar_rewriter *r) {
+  enum { BEGINNING = 8 << 10, LONG = 64 << 10 };
+  const hp_rewrite_team *t = r->team;
+  const bool is_divided = t && (t->division.cuts || t->division.chunk_size || t->division.is_inline);
+  const bool has_use = r->rules->has_scopes || !t || !t->pool;
+  if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
+  hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
+  if (r->phase != HP_PHASE_RUNS || !hp_scanner_is_in_data(&r->scanner) || (r->in_text && r->text_rules)) return;
+  const uint64_t position = hp_scanner_position(&r->scanner, r->scanner.at);
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
+  hp_rewriter_mark(r, position);
+}
+
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   leave_initial_mode(r);
+  if (r->phase == HP_PHASE_RUNS) rewrite_beginning(r);
   if (r->phase == HP_PHASE_RUNS && r->shadow.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
     hp_rewrite_team *t = r->team;
     hp_rewrite_team_begin(t, r);
@@ -32,14 +48,23 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
 
 /*** whether to use the team ***/
 
+/* Returns true if the end of a rule may divide later texts into pieces: the rule takes whole texts,
+ * and another rule takes pieces. Workers do not know where the merger ends a rule. */
+static bool may_change_pieces(const hpar_rules *rules) {
+  bool ends_whole = false, takes_pieces = false;
+  for (uint32_t i = 0; i < rules->unit_rule_count; i++) {
+    const hp_rule *rule = &rules->rules[rules->unit_rules[i]];
+    if (!rule->edits_text) continue;
+    takes_pieces |= rule->given.text_pieces;
+    ends_whole |= !rule->given.text_pieces && hp_rule_calls_units(rule) && !rule->given.pure;
+  }
+  return ends_whole && takes_pieces;
+}
+
 /* Returns true if workers can apply the rules, or leave elements to the merger. */
 static bool fits_rules(const hpar_rules *rules) {
   if (rules->selectors->languages || rules->selectors->looks_at_forms || rules->reads_implied) return false;
-  for (uint32_t i = 0; i < rules->count; i++) {
-    const hp_rule *rule = &rules->rules[i];
-    if (rule->edits_text || rule->edits_comments || rule->edits_doctype) return false;
-  }
-  return true;
+  return !may_change_pieces(rules);
 }
 
 bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {

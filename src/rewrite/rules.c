@@ -39,6 +39,7 @@ void hpar_rules_destroy(hpar_rules *rules) {
   hpar_document_destroy(rules->document);
   hp_free(rules->rules);
   hp_free(rules->of_selector);
+  hp_free(rules->unit_rules);
   hp_free(rules);
 }
 
@@ -316,11 +317,28 @@ static void find_needs(hpar_rules *rules) {
   find_fast_tags(rules);
 }
 
+/* Lists the rules for texts, comments and the doctype. */
+static hpar_status find_unit_rules(hpar_rules *rules) {
+  uint32_t *units = hp_reallocate(rules->unit_rules, (rules->count + 1) * sizeof *units);
+  if (!units) return HPAR_ERROR_MEMORY;
+  rules->unit_rules = units;
+  rules->unit_rule_count = 0;
+  for (uint32_t i = 0; i < rules->count; i++) {
+    const hp_rule *rule = &rules->rules[i];
+    if (!rule->edits_text && !rule->edits_comments && !rule->edits_doctype) continue;
+    units[rules->unit_rule_count++] = i;
+    rules->edits_texts |= rule->edits_text;
+    rules->has_scopes |= !rule->is_document;
+  }
+  return HPAR_OK;
+}
+
 hpar_status hpar_rules_compile(hpar_rules *rules) {
   if (!rules) return HPAR_ERROR_ARGUMENT;
   if (rules->is_compiled) return HPAR_OK;
   interning i = {.rules = rules};
-  hpar_status status = HPAR_OK;
+  hpar_status status = find_unit_rules(rules);
+  if (status) return status;
   if (rules->selectors->names_count) {
     status = hp_document_open(rules->document, false, 0);
     if (!status) status = hp_try(&i.unwind, intern_names, &i);

@@ -22,7 +22,13 @@ typedef struct hp_rule {
   uint32_t name_length, setting_length; /* of the attribute's name; of `setting` */
 } hp_rule;
 
-static inline bool hp_rule_has_callbacks(const hp_rule *rule) { return rule->given.element || rule->given.end; }
+/* Returns true if a callback of the rule may run between two elements. */
+static inline bool hp_rule_calls_units(const hp_rule *rule) {
+  return rule->given.text || rule->given.comment || rule->given.doctype;
+}
+static inline bool hp_rule_has_callbacks(const hp_rule *rule) {
+  return rule->given.element || rule->given.end || hp_rule_calls_units(rule);
+}
 
 /* Returns true if the merger must run the rule: it has callbacks that are not pure, or its limit is
  * below `min_limit`. */
@@ -40,7 +46,10 @@ struct hpar_rules {
   hpar_selectors *selectors; /* of the rules that have one, in order */
   hp_rule *rules;
   uint32_t count, capacity;
-  uint32_t *of_selector; /* index of the rule */
+  uint32_t *unit_rules; /* indexes of the rules for texts, comments or the doctype, ascending */
+  uint32_t unit_rule_count;
+  bool edits_texts, has_scopes; /* some rule edits texts; some selector has texts or comments */
+  uint32_t *of_selector;        /* index of the rule */
   uint32_t selector_count, selector_capacity;
   hpar_document *document; /* its atoms are the names of the selectors */
   hp_matcher matcher;      /* bound to them; rewriters copy it */

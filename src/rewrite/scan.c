@@ -252,6 +252,13 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
   return begin_declaration(s, at, IN_DECLARATION, 2);
 }
 
+bool hp_scanner_begins_markup(const hp_scanner *s, const char *at) {
+  const size_t left = (size_t)(s->end - at);
+  if (left < 3 || *at != '<') return false;
+  if (at[1] == '/') return hp_is_alpha(at[2]);
+  return hp_is_alpha(at[1]) || common(s, at, "<!--", 4) == 4 || common(s, at, "<!doctype", 9) == 9;
+}
+
 //§ cdata-section-state
 //§ cdata-section-bracket-state
 /* Keeps brackets at the end of the window: they may belong to the end of the section. */

@@ -64,6 +64,10 @@ bool hp_scanner_is_in_section(const hp_scanner *scanner);
 /* Returns true in the data state. */
 bool hp_scanner_is_in_data(const hp_scanner *scanner);
 
+/* Returns true if a tag, a comment or a doctype begins at `at` in the window, whatever the open
+ * elements are. Requires: the data state. */
+bool hp_scanner_begins_markup(const hp_scanner *scanner, const char *at);
+
 /* Begins the start tag that follows, whose name has `length` bytes. Returns false if the tag is not
  * complete, and changes nothing then. hp_scanner_finish_tag ends the tag. Requires: the data
  * state. */

@@ -12,7 +12,8 @@
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
   log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
-      log->condition_count = log->found_count = log->use_count = log->type_count = 0;
+      log->condition_count = log->found_count = log->use_count = log->type_count = log->note_count = log->scope_count =
+          0;
   log->block_length = 0;
   hp_shadow_log_clear(&log->shadow);
 }
@@ -30,6 +31,8 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_free(log->found);
   hp_free(log->uses);
   hp_free(log->types);
+  hp_free(log->notes);
+  hp_free(log->scopes);
   hp_free(log->block);
   *log = (hp_rewrite_log){0};
 }
@@ -71,7 +74,7 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
   return HPAR_OK;
 }
 
-static void apply_edits(hpar_rewriter *r, uint64_t position) {
+void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
 }
 
@@ -107,7 +110,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
   }
   if (!has_tag) return;
   hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
-  apply_edits(r, r->token_start);
+  hp_speculation_apply_edits(r, r->token_start);
   p->joined_piece = log->piece_count;
   hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
@@ -121,7 +124,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insert
   condition.found = log->found_count;
   if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
-  apply_edits(r, r->token_end);
+  hp_speculation_apply_edits(r, r->token_end);
   p->joined_piece = log->piece_count;
   condition.piece_count = log->piece_count - condition.piece;
   condition.found_count = log->found_count - condition.found;
@@ -182,7 +185,9 @@ static void begin_frames(hpar_rewriter *r) {
 /* Begins a segment on the predicted outer context. */
 void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
   hp_speculation *p = r->speculation;
-  p->now = (hp_rewrite_segment){.start = start};
+  const hp_scanner *s = &r->scanner;
+  const bool in_text = !hp_scanner_begins_markup(s, s->begin + (start - s->position));
+  p->now = (hp_rewrite_segment){.start = start, .begins_in_text = in_text};
   p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
   p->outer.base_mode = mode;
   p->outer.poisoned = HPAR_HAZARD_NONE;
@@ -190,6 +195,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->first_piece = p->joined_piece = p->log->piece_count;
   p->first_condition = p->log->condition_count;
   p->first_found = p->log->found_count;
+  p->first_note = p->log->note_count;
   for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->rule_states[p->log->uses[i].rule].matches = 0;
   p->first_use = p->log->use_count;
   hp_shadow_begin_segment(&r->shadow, mode, ns);
@@ -200,11 +206,11 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   r->edits.count = r->edits.complete = r->edits.text.length = 0;
   r->edits.copied = start;
   r->edits.is_muted = false;
-  r->edits.total = 0;
-  r->edits.last_position = r->edits.last_resume = r->edits.first_insertion = UINT64_MAX;
+  hp_edits_take_counts(&r->edits);
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
   r->after_tag.length = 0;
   r->in_text = false;
+  if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
   hp_rewriter_mark(r, start);
 }
 
@@ -346,8 +352,10 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     save_names(r, first);
     save_frames(r, first);
     save_records(r, first);
+    hp_speculation_save_scopes(r);
     now->pieces = p->first_piece;
-    apply_edits(r, end);
+    now->copied = r->in_text && r->text_rules ? r->text_start : end;
+    hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
     now->piece_count = p->log->piece_count - p->first_piece;
     now->conditions = p->first_condition;
@@ -362,10 +370,9 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
     now->depth = r->stats.depth;
-    now->edits = r->edits.total;
-    now->first_insertion = r->edits.first_insertion;
-    now->last_position = r->edits.last_position;
-    now->last_resume = r->edits.last_resume;
+    now->counts = hp_edits_take_counts(&r->edits);
+    now->notes = p->first_note;
+    now->note_count = p->log->note_count - p->first_note;
     now->mute_depth = r->mute_depth;
     now->in_text = r->in_text;
     now->text_is_first = r->text_is_first;
@@ -376,4 +383,5 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     p->log->segments[p->log->segment_count++] = *now;
   }
   p->outer.confident &= ~reopened;
+  if (r->rules->unit_rule_count) hp_speculation_predict_scopes(r, token);
 }

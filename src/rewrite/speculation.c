@@ -157,7 +157,7 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) {
   hp_token token = {.kind = HPAR_TOKEN_TEXT, .flags = kind == HP_SHADOW_OTHER ? 0 : HP_TEXT_WHITE};
   bool in_text = r->in_text;
   r->seen[kind] = false;
-  r->in_text = r->token_start > r->text_start;
+  r->in_text = r->token_start > r->text_start || !r->text_is_first;
   defer_token(r, &token, r->token_start);
   r->in_text = in_text;
   memset(r->seen, true, sizeof r->seen); /* the rest of the text is the merger's */
@@ -169,6 +169,12 @@ static bool skip_raw_text(hpar_rewriter *r) {
   while (s->content != HP_CONTENT_DATA || !hp_scanner_is_in_data(s))
     if (hp_scanner_next(s) == HP_SCAN_NEEDS_INPUT) return false;
   return true;
+}
+
+/* Leaves a text to the merger, which may process its beginning. */
+static void skip_text(hpar_rewriter *r) {
+  hp_scanner *s = &r->scanner;
+  while (s->at < r->limit && !hp_scanner_begins_markup(s, s->at)) s->at = s->kernels->byte(s->at + 1, r->limit, '<');
 }
 
 /* Returns true between two tokens. A newline may have no meaning after some start tags. */
@@ -201,6 +207,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
       p->has_ended = true;
       return false;
     }
+    if (r->in_text && r->rules->edits_texts) skip_text(r);
     p->seeks = false;
     if (!pays_off(p)) {
       p->has_ended = true;
@@ -213,7 +220,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->depth) return true;
-  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count;
+  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count &&
+              !(r->in_text && r->text_rules);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
     if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->next_bits);
@@ -285,6 +293,14 @@ static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   }
 }
 
+static void open_scopes(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
+  hp_speculation *p = r->speculation;
+  const uint32_t words = hp_scope_words(r->rules);
+  hp_grow(&p->scopes, &p->scope_capacity, words, &r->unwind);
+  memcpy(p->scopes, chunk->scopes, words * sizeof *p->scopes);
+  p->later_scopes = chunk->scopes;
+}
+
 static hpar_status run_chunk(void *argument) {
   const chunk_run *run = argument;
   hpar_rewriter *r = run->worker;
@@ -304,7 +320,10 @@ static hpar_status run_chunk(void *argument) {
   r->limit = s->begin + run->chunk->limit;
   s->end = r->limit + (left < MAX_REACH ? left : MAX_REACH);
   s->at = find_start(run->input, run->chunk, r, &state);
-  if (!s->at || !skip_raw_text(r) || s->at >= r->limit) return HPAR_OK;
+  if (!s->at || !skip_raw_text(r)) return HPAR_OK;
+  if (r->rules->edits_texts && s->at == s->begin + run->chunk->cut) skip_text(r);
+  if (s->at >= r->limit) return HPAR_OK;
+  if (r->rules->unit_rule_count) open_scopes(r, run->chunk);
   p->outer.outer_ns = state.outer_ns;
   hp_speculation_begin_segment(r, position_of(r), state.mode, state.ns);
   hp_rewriter_scan(r);
@@ -332,7 +351,9 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                         .bits = kept.bits,
                         .bit_capacity = kept.bit_capacity,
                         .deferring_space = kept.deferring_space,
-                        .deferring_capacity = kept.deferring_capacity};
+                        .deferring_capacity = kept.deferring_capacity,
+                        .scopes = kept.scopes,
+                        .scope_capacity = kept.scope_capacity};
   p->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
   p->outer.minimise_log = true;
   if (chunk->limit <= chunk->cut) return;

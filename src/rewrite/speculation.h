@@ -38,6 +38,21 @@ typedef struct hp_rewrite_condition {
   uint32_t found, found_count;
 } hp_rewrite_condition;
 
+/* A text or a comment in [start, end) whose rules the merger runs. */
+typedef struct hp_rewrite_note {
+  uint64_t start, end;
+  bool is_comment;
+  hp_comment_place comment;
+  hp_content content; /* of a text, as the following */
+  hp_atom raw_name;
+  bool is_first, is_last;
+  uint32_t piece, found;        /* the first ones after the note */
+  uint32_t scopes, scope_count; /* rules with a scope in the segment, in the log's `scopes` */
+  uint32_t mute_depth, depth;   /* of the segment here, as the following */
+  uint64_t tags, matches, misplaced;
+  hp_edit_counts counts; /* since the note before */
+} hp_rewrite_note;
+
 /* Children of one type in a frame. */
 typedef struct hp_saved_type {
   uint32_t entry; /* of the shadow's log; UINT32_MAX: the outer current node */
@@ -78,10 +93,14 @@ typedef struct hp_rewrite_segment {
   uint32_t types, type_count;
   uint32_t min_children; /* that the outer current node has at least before the segment */
   uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
-  uint32_t found, found_count, uses, use_count;
+  uint32_t found, found_count, uses, use_count, notes, note_count;
+  uint32_t scopes;     /* in `bits`, by rule: the worker predicts that its scope is open outside */
+  bool begins_in_text; /* the bytes at `start` are no markup */
+  bool has_comments, has_doctypes;
   bool reads_removal; /* a callback depends on the absence of a removed element around its own */
   uint64_t tags, matches, misplaced;
-  uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
+  hp_edit_counts counts; /* since the last note */
+  uint64_t copied;       /* the output ends here: at the text at the end, if rules edit it */
   uint32_t depth, mute_depth;
   bool in_text, text_is_first, seen[4], after_cr;
   uint64_t text_start;
@@ -108,6 +127,10 @@ typedef struct hp_rewrite_log {
   uint32_t found_count, found_capacity;
   hp_rule_use *uses;
   uint32_t use_count, use_capacity;
+  hp_rewrite_note *notes; /* in document order */
+  uint32_t note_count, note_capacity;
+  uint32_t *scopes; /* of notes */
+  uint32_t scope_count, scope_capacity;
   hp_saved_type *types;
   uint32_t type_count, type_capacity;
   char *block;
@@ -132,7 +155,7 @@ typedef struct hp_speculation {
   uint32_t checkpoint_bytes;
   const _Atomic uint64_t *passed; /* results before this position are useless */
   /* The first ones of the segment; the first piece that more output may extend. */
-  uint32_t first_piece, first_condition, first_found, first_use, joined_piece;
+  uint32_t first_piece, first_condition, first_found, first_use, first_note, joined_piece;
   bool seeks; /* the next segment begins after this token */
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
@@ -153,6 +176,9 @@ typedef struct hp_speculation {
   hp_bits *deferring_space;
   uint32_t deferring_capacity;
   uint32_t checked_segments; /* of the log, for pays_off */
+  hp_bits *scopes;           /* see hp_rewrite_segment; the prediction for the next segment */
+  uint32_t scope_capacity;
+  const hp_bits *later_scopes; /* those of a chunk's prediction */
 } hp_speculation;
 
 /* The state of the input that all chunks have in common. */
@@ -178,6 +204,7 @@ typedef struct hp_rewrite_chunk {
    * have read, and the last true values of these. Then alternatives of the heir bits. */
   hp_bits *prediction;
   uint32_t alternatives, lessons; /* see hp_rewrite_lessons */
+  hp_bits *scopes;                /* by rule: its scope is open at the beginning of segments */
   hp_rewrite_log log;
 } hp_rewrite_chunk;
 
@@ -188,6 +215,7 @@ typedef struct hp_rewrite_lessons {
   uint32_t count;        /* of the sets */
   uint32_t total;        /* of the sets so far, of which later ones replace earlier ones */
   bool are_used;         /* a segment needed an alternative */
+  hp_bits *scopes;       /* by rule: its scope was open at the beginning of the last segment */
 } hp_rewrite_lessons;
 
 void hp_rewrite_log_clear(hp_rewrite_log *log);
@@ -202,6 +230,27 @@ void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t
 void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
 /* An hpar_write_fn that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
+
+/* Moves the edits before `position` to the log. */
+void hp_speculation_apply_edits(hpar_rewriter *worker, uint64_t position);
+
+/*** scopes.c ***/
+
+/* Returns the length of a set of rules for texts, comments or the doctype. */
+static inline uint32_t hp_scope_words(const hpar_rules *rules) {
+  return rules->unit_rule_count ? (rules->count + HP_BITS - 1) / HP_BITS : 0;
+}
+/* Opens the predicted scopes of a segment. */
+void hp_speculation_begin_scopes(hpar_rewriter *worker);
+/* Predicts the scopes of the segment after the deferred token; NULL: none is deferred. */
+void hp_speculation_predict_scopes(hpar_rewriter *worker, const hp_token *token);
+void hp_speculation_save_scopes(hpar_rewriter *worker);
+/* Writes the rules whose scopes are open. */
+void hp_rewriter_write_scopes(const hpar_rewriter *merger, hp_bits *to);
+bool hp_rewriter_check_scopes(const hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_segment *seg);
+/* Runs the rules of a note, and passes on the result. The output before the note is passed on. */
+void hp_rewriter_run_note(hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_note *note);
+void hp_rewriter_adopt_scopes(hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_segment *seg);
 
 /*** versions.c ***/
 
@@ -255,6 +304,12 @@ void hp_speculation_give_up(hpar_rewriter *rewriter);
 static inline void hp_speculation_read_removal(hpar_rewriter *r) {
   if (r->speculation) r->speculation->now.reads_removal = true;
 }
+/* Leave a unit to the merger if a callback must run there. Return false if the worker runs its
+ * rules. */
+bool hp_speculation_leaves_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+bool hp_speculation_leaves_comment(hpar_rewriter *rewriter, const hp_comment_place *place);
+bool hp_speculation_leaves_doctype(hpar_rewriter *rewriter);
+static inline void hp_speculation_take_comment(hpar_rewriter *r) { r->speculation->now.has_comments = true; }
 /* The fused loop has processed tags or text. */
 static inline void hp_speculation_run(hpar_rewriter *r) { r->speculation->outer.now.tokens++; }
 /* Processes the end of a segment or of the chunk, if it is here. Returns false at the end of the
@@ -280,6 +335,14 @@ static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { 
 static inline bool hp_speculation_may_run(hpar_rewriter *r, uint32_t rule) { return (void)r, (void)rule, true; }
 static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_read_removal(hpar_rewriter *r) { (void)r; }
+static inline bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+  return (void)r, (void)end, (void)is_last, false;
+}
+static inline bool hp_speculation_leaves_comment(hpar_rewriter *r, const hp_comment_place *place) {
+  return (void)r, (void)place, false;
+}
+static inline bool hp_speculation_leaves_doctype(hpar_rewriter *r) { return (void)r, false; }
+static inline void hp_speculation_take_comment(hpar_rewriter *r) { (void)r; }
 static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
 #endif

@@ -103,6 +103,12 @@ struct hpar_comment {
   hp_bytes before, after, replacement, text;
 };
 
+/* Where a comment and its data are in the input. `kind` is hp_scanner.comment_kind. */
+typedef struct hp_comment_place {
+  uint64_t start, end, data_start, data_end;
+  uint8_t kind;
+} hp_comment_place;
+
 struct hpar_doctype {
   hpar_rewriter *rewriter;
   hp_doctype parts;
@@ -285,6 +291,11 @@ static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
 
 /* Processes the events of the window. */
 void hp_rewriter_scan(hpar_rewriter *rewriter);
+/* Sets which comments and doctypes the scanner captures. */
+static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
+  r->scanner.captures_comments = r->comment_rules != 0;
+  r->scanner.captures_doctypes = r->doctype_rules || r->shadow.builder.mode == HP_INITIAL;
+}
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);
 /* Ends the current text at a position. */
@@ -316,6 +327,8 @@ void hp_rewriter_popped(void *context, hp_ref node);
 void hp_rewriter_freed(void *context, hp_ref node);
 /* Ends body or html at an end tag that the standard accepts for it. */
 void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
+/* The scope of a rule begins or ends: its texts and comments receive the rule. */
+void hp_rewriter_change_scope(hpar_rewriter *rewriter, uint32_t rule, bool opens);
 /* Makes a record of the element for its end. Takes over lists and buffers of the element. */
 void hp_rewriter_record(hpar_rewriter *rewriter, hpar_element *element);
 /* A clone of a formatting element shares its record. */
@@ -332,7 +345,7 @@ void hp_units_close(hpar_rewriter *rewriter);
 size_t hp_units_memory(const hpar_rewriter *rewriter);
 /* Gives the text from text_start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
-void hp_rewriter_deliver_comment(hpar_rewriter *rewriter);
+void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place *place);
 void hp_rewriter_deliver_doctype(hpar_rewriter *rewriter, const hp_doctype *parts);
 void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 

@@ -14,6 +14,7 @@ static void free_worker(hp_rewrite_worker *w) {
   hpar_rewriter_destroy(w->rewriter);
   hp_free(w->speculation.bits);
   hp_free(w->speculation.deferring_space);
+  hp_free(w->speculation.scopes);
 }
 
 void hp_rewrite_team_destroy(hp_rewrite_team *t) {
@@ -23,12 +24,15 @@ void hp_rewrite_team_destroy(hp_rewrite_team *t) {
   for (uint32_t i = 0; i < t->slot_count; i++) {
     hp_rewrite_log_free(&t->slots[i].chunk.log);
     hp_free(t->slots[i].chunk.prediction);
+    hp_free(t->slots[i].chunk.scopes);
   }
   hp_free(t->workers);
   hp_free(t->slots);
   hp_free((void *)t->prediction);
   hp_free((void *)t->retired);
   hp_free(t->learned);
+  hp_free((void *)t->scopes);
+  hp_free(t->learned_scopes);
   hp_chunks_free(&t->chunks);
   hp_prescan_close(&t->prescan);
   hp_free(t);
@@ -70,6 +74,26 @@ static bool make_slots(hp_rewrite_team *t) {
   if (!learned) return false;
   t->learned = learned;
   t->prediction_capacity = bits;
+  return true;
+}
+
+/* Makes the sets of open scopes. */
+static bool make_scopes(hp_rewrite_team *t, const hpar_rules *rules) {
+  const uint32_t words = hp_scope_words(rules);
+  t->scope_words = words;
+  t->lessons.scopes = NULL;
+  if (!words) return true;
+  for (uint32_t i = 0; i < t->slot_count; i++) {
+    hp_bits *scopes = hp_reallocate(t->slots[i].chunk.scopes, words * sizeof *scopes);
+    if (!scopes) return false;
+    t->slots[i].chunk.scopes = scopes;
+  }
+  _Atomic hp_bits *scopes = hp_reallocate((void *)t->scopes, words * sizeof *scopes);
+  if (!scopes) return false;
+  t->scopes = scopes;
+  hp_bits *learned = hp_reallocate(t->learned_scopes, words * sizeof *learned);
+  if (!learned) return false;
+  t->learned_scopes = learned;
   return true;
 }
 
@@ -124,6 +148,7 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
   if (!make_retired(t, r->rules->count) || !make_workers(t, threads) || !make_slots(t)) return false;
+  if (!make_scopes(t, r->rules)) return false;
   t->has_guesses = false;
   if (t->words) begin_learning(t, r);
   return divide_window(t, r);
@@ -150,6 +175,8 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   atomic_store(&t->next, 0);
   atomic_store(&t->merged, 0);
   t->wasted = 0;
+  t->lessons.scopes = t->scope_words ? t->learned_scopes : NULL;
+  if (t->scope_words) hp_rewriter_write_scopes(r, t->learned_scopes);
   hp_rewrite_team_publish_retired(t);
   hp_rewrite_team_publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;

@@ -57,13 +57,15 @@ typedef struct hp_rewrite_team {
   hp_chunks chunks;
   uint32_t first_chunk; /* the number of chunks of earlier windows */
   hpar_quirks quirks;
-  uint32_t words; /* of a set; 0: the selectors need no frames */
+  uint32_t words;       /* of a set; 0: the selectors need no frames */
+  uint32_t scope_words; /* of a set of rules; 0: no rule is for texts, comments or the doctype */
 
   /*** the state of the merger, which workers assume ***/
   _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules;               /* as in `retired` */
   _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
+  _Atomic hp_bits *scopes;                     /* as in a chunk */
   _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
   _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
   _Atomic uint32_t next, merged;               /* the chunk to claim; that of the merger */
@@ -73,6 +75,7 @@ typedef struct hp_rewrite_team {
   /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
   hp_bits *learned;
   hp_rewrite_lessons lessons;
+  hp_bits *learned_scopes; /* of `lessons` */
   hp_candidate_watch watch;
   bool has_guesses;    /* the lessons are guesses */
   bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */

@@ -164,6 +164,10 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.from, *to = r->scanner.to;
+  if (hp_speculates(r) && r->text_rules && to == r->scanner.end) { /* the text may continue */
+    r->scanner.at = from;
+    return false;
+  }
   begin_text(r, hp_scanner_position(&r->scanner, from));
   if (!is_settled(r)) {
     const char *stop = classify(r, from, to);
@@ -294,8 +298,7 @@ static void update_content(hpar_rewriter *r) {
   hp_content content = hp_shadow_content(&r->shadow);
   if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA)
     hp_scanner_set_content(&r->scanner, content, r->tag.name);
-  r->scanner.captures_comments = r->comment_rules != 0;
-  r->scanner.captures_doctypes = r->doctype_rules || r->shadow.builder.mode == HP_INITIAL;
+  hp_rewriter_set_captures(r);
 }
 
 static bool is_done(const hpar_rewriter *r) {
@@ -352,7 +355,11 @@ static void take_comment(hpar_rewriter *r) {
   r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
   hp_rewriter_mark(r, r->token_start);
   hp_shadow_take_comment(&r->shadow);
-  if (r->comment_rules && s->captures) hp_rewriter_deliver_comment(r);
+  if (hp_speculates(r)) hp_speculation_take_comment(r);
+  if (r->comment_rules && s->captures)
+    hp_rewriter_deliver_comment(r,
+                                &(hp_comment_place){r->token_start, r->token_end, hp_scanner_position(s, s->data_from),
+                                                    hp_scanner_position(s, s->data_to), s->comment_kind});
   hp_scratch_clear(&r->scratch);
 }
 

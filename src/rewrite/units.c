@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "rewrite/state.h"
+#include "rewrite/speculation.h"
 
 #include <string.h>
 
@@ -125,6 +125,7 @@ static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
 
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   hpar_text_piece *t = &r->units->piece;
+  if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
   hp_rewriter_mark(r, r->text_start);
   t->rewriter = r;
   t->offset = r->text_start;
@@ -229,17 +230,17 @@ static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
   hp_rewriter_insert(r, c->end, &c->after);
 }
 
-void hp_rewriter_deliver_comment(hpar_rewriter *r) {
-  const hp_scanner *s = &r->scanner;
+void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place) {
   hpar_comment *c = &r->units->comment;
-  if (s->comment_kind == 1) return; /* a processing instruction */
+  if (place->kind == 1) return; /* a processing instruction */
+  if (hp_speculates(r) && hp_speculation_leaves_comment(r, place)) return;
   c->rewriter = r;
-  c->start = r->token_start;
-  c->end = r->token_end;
-  c->data = (hpar_string){s->data_from, (size_t)(s->data_to - s->data_from)};
-  c->data_start = hp_scanner_position(s, s->data_from);
-  c->data_end = hp_scanner_position(s, s->data_to);
-  c->is_plain = s->comment_kind == 4;
+  c->start = place->start;
+  c->end = place->end;
+  c->data = (hpar_string){hp_rewriter_at(r, place->data_start), (size_t)(place->data_end - place->data_start)};
+  c->data_start = place->data_start;
+  c->data_end = place->data_end;
+  c->is_plain = place->kind == 4;
   c->is_removed = c->is_changed = false;
   c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
@@ -304,9 +305,10 @@ hpar_status hpar_comment_remove(hpar_comment *c) { return hpar_comment_replace(c
 
 void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   hpar_doctype d = {r, *parts, false};
+  if (hp_speculates(r) && hp_speculation_leaves_doctype(r)) return;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
-    if (!rule->edits_doctype || r->rule_states[i].is_retired) continue;
+    if (!rule->edits_doctype || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
     for (size_t k = 0; k < rule->given.action_count; k++)
       if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) hpar_doctype_remove(&d);
     if (rule->given.doctype) hp_rewriter_take_result(r, rule->given.doctype(&d, rule->given.context), i);

@@ -34,6 +34,8 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, uint32_t num
   chunk->alternatives = atomic_load(&t->alternatives);
   for (uint32_t i = 0; i < HP_REWRITE_PREDICTION * t->words; i++)
     chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
+  for (uint32_t i = 0; i < t->scope_words; i++)
+    chunk->scopes[i] = atomic_load_explicit(&t->scopes[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : HP_REWRITE_CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);

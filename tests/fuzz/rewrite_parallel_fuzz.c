@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .mode = HPAR_MODE_SEQUENTIAL};
   unsigned kinds = (choices[0] & 8 ? REWRITING_ANY_TEXT : 0) | (choices[0] & 16 ? REWRITING_CALLBACKS : 0);
   kinds |= choices[0] & 32 ? REWRITING_PURE : 0;
+  kinds |= (choices[0] & 64 ? REWRITING_UNITS : 0) | (choices[0] & 128 ? REWRITING_STOPS : 0);
   rewriting_make(&rules, &random, kinds);
   hpar_status first = rewriting_run(&rules, rewriter, &options, page.bytes, page.length, 0, 0);
   hpar_rewrite_stats stats = rules.stats;

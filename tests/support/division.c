@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Ends the test if the library refuses what the test needs. */
-static void require(bool is_fine, const char *what) {
+void division_require(bool is_fine, const char *what) {
   if (is_fine) return;
   printf("no %s\n", what);
   abort();
@@ -19,7 +19,9 @@ hpar_status division_collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static buffer *calls;    /* what callbacks report */
+static buffer *calls; /* what callbacks report */
+buffer *division_calls(void) { return calls; }
+
 static buffer described; /* the selectors of the rules that were made last */
 static hpar_rewriter *sequential;
 hpar_rewriter *division_parallel;
@@ -51,12 +53,22 @@ bool division_is_same(const division_result *a, const division_result *b) {
          x->output_bytes == y->output_bytes && x->failed_at == y->failed_at && x->encoding == y->encoding;
 }
 
-/* Prints the counters, and the output from a little before `from` on. */
-static void show(const char *name, const division_result *r, size_t from) {
+/* Returns the length of the common beginning. */
+static size_t common(const buffer *a, const buffer *b) {
+  size_t same = 0;
+  while (same < a->length && same < b->length && a->bytes[same] == b->bytes[same]) same++;
+  return same;
+}
+
+/* Prints the counters, and the calls and the output from a little before the difference on. */
+static void show(const char *name, const division_result *r, size_t from, size_t from_call) {
   buffer shown = {0};
   from = from > 40 ? from - 40 : 0;
   if (from < r->out.length) buffer_escaped(&shown, r->out.bytes + from, r->out.length - from);
-  printf("%.400s", r->calls.length ? r->calls.bytes : "");
+  from_call = from_call > 60 ? from_call - 60 : 0;
+  if (from_call < r->calls.length)
+    printf("calls: %.*s\n", (int)(r->calls.length - from_call < 400 ? r->calls.length - from_call : 400),
+           r->calls.bytes + from_call);
   printf("%s: status %d, %llu tags, %llu matches, %llu edits, depth %llu, misplaced %llu\n  %.200s\n", name, r->status,
          (unsigned long long)r->stats.tags, (unsigned long long)r->stats.matches, (unsigned long long)r->stats.edits,
          (unsigned long long)r->stats.depth, (unsigned long long)r->stats.misplaced, shown.bytes ? shown.bytes : "");
@@ -69,7 +81,7 @@ bool division_check(const hpar_rules *rules, const hpar_rewrite_options *options
                     const hp_rewrite_division *division) {
   hpar_rewrite_options own = *options;
   own.mode = HPAR_MODE_PARALLEL;
-  require(!hp_rewriter_divide(division_parallel, division), "division");
+  division_require(!hp_rewriter_divide(division_parallel, division), "division");
   division_rewrite(division_parallel, rules, &own, text, length, &division_got);
   if (division_is_same(&division_expected, &division_got)) return true;
   buffer shown = {0};
@@ -77,12 +89,10 @@ bool division_check(const hpar_rules *rules, const hpar_rewrite_options *options
   printf("rules: %sinput: %.3000s\ncuts:", described.bytes, shown.bytes);
   for (size_t i = 0; i < division->cut_count; i++) printf(" %zu", division->cuts[i]);
   printf(" checkpoint %u\n", division->checkpoint_bytes);
-  size_t same = 0;
-  while (same < division_expected.out.length && same < division_got.out.length &&
-         division_expected.out.bytes[same] == division_got.out.bytes[same])
-    same++;
-  show("expected", &division_expected, same);
-  show("got", &division_got, same);
+  const size_t same = common(&division_expected.out, &division_got.out);
+  const size_t same_calls = common(&division_expected.calls, &division_got.calls);
+  show("expected", &division_expected, same, same_calls);
+  show("got", &division_got, same, same_calls);
   buffer_free(&shown);
   return false;
 }
@@ -95,8 +105,8 @@ void division_rewrite_alone(const hpar_rules *rules, const hpar_rewrite_options 
 }
 
 void division_open(void) {
-  require(!hpar_rewriter_create(&sequential), "rewriter");
-  require(!hpar_rewriter_create(&division_parallel), "rewriter");
+  division_require(!hpar_rewriter_create(&sequential), "rewriter");
+  division_require(!hpar_rewriter_create(&division_parallel), "rewriter");
 }
 
 void division_close(void) {
@@ -261,21 +271,29 @@ static void add_calls(hpar_rule *rule, unsigned number) {
 
 bool division_has_calls = true;
 
-static hpar_rules *begin_rules(void) {
+hpar_rules *division_begin_rules(void) {
   hpar_rules *rules;
-  require(!hpar_rules_create(&rules), "rules");
+  division_require(!hpar_rules_create(&rules), "rules");
   buffer_clear(&described);
   return rules;
 }
 
-static void add_rule(hpar_rules *rules, const hpar_rule *rule) {
-  require(!hpar_rules_add(rules, rule, NULL), "rules");
-  buffer_format(&described, "%s\n", rule->selector);
+void division_add_rule(hpar_rules *rules, const hpar_rule *rule) {
+  division_require(!hpar_rules_add(rules, rule, NULL), "rules");
+  buffer_format(&described, "%s%s%s%s%s%s%s%s%s%s limit %d;", rule->selector ? rule->selector : "(document)",
+                rule->element ? " element" : "", rule->end ? " end" : "", rule->text ? " text" : "",
+                rule->comment ? " comment" : "", rule->doctype ? " doctype" : "", rule->document_end ? " document" : "",
+                rule->found ? " found" : "", rule->pure ? " pure" : "", rule->text_pieces ? " pieces" : "",
+                (int)rule->limit);
+  for (size_t i = 0; i < rule->action_count; i++)
+    buffer_format(&described, " %d/%d %.*s;", rule->actions[i].unit, rule->actions[i].kind,
+                  (int)rule->actions[i].value.length, rule->actions[i].value.bytes ? rule->actions[i].value.bytes : "");
+  buffer_text(&described, "\n");
 }
 
 hpar_rules *division_make_rules(unsigned count) {
   bool counts = division_pick(3) == 0;
-  hpar_rules *rules = begin_rules();
+  hpar_rules *rules = division_begin_rules();
   for (unsigned i = 0; i < count; i++) {
     hpar_action actions[3];
     size_t n = 1 + division_pick(3);
@@ -284,9 +302,9 @@ hpar_rules *division_make_rules(unsigned count) {
         counts && division_pick(3) ? counting[division_pick(COUNTING)] : selectors[division_pick(SELECTORS)];
     hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = actions, .action_count = n};
     if (division_has_calls) add_calls(&rule, i);
-    add_rule(rules, &rule);
+    division_add_rule(rules, &rule);
   }
-  require(!hpar_rules_compile(rules), "rules");
+  division_require(!hpar_rules_compile(rules), "rules");
   return rules;
 }
 
@@ -309,7 +327,7 @@ hpar_rules *division_make_attribute_rules(unsigned count) {
                                          "tr:nth-child(4n+3) ~ tr td",
                                          "tbody:nth-child(2) td"};
   const unsigned kind = division_pick(3);
-  hpar_rules *rules = begin_rules();
+  hpar_rules *rules = division_begin_rules();
   for (unsigned i = 0; i < count; i++) {
     const hpar_action *action = &all_actions[ACTIONS - 3 + division_pick(3)];
     const hpar_rule rule = {HPAR_RULE_INIT,
@@ -317,20 +335,20 @@ hpar_rules *division_make_attribute_rules(unsigned count) {
                                         : kind == 1 ? given[division_pick(sizeof given / sizeof *given)]
                                                     : numbered[division_pick(sizeof numbered / sizeof *numbered)],
                             .actions = action, .action_count = 1};
-    add_rule(rules, &rule);
+    division_add_rule(rules, &rule);
   }
-  require(!hpar_rules_compile(rules), "rules");
+  division_require(!hpar_rules_compile(rules), "rules");
   return rules;
 }
 
 hpar_rules *division_make_settings(const char *const *given, unsigned count) {
   static const hpar_action set = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "k", .value = {"v", 1}};
-  hpar_rules *rules = begin_rules();
+  hpar_rules *rules = division_begin_rules();
   for (unsigned i = 0; i < count; i++) {
     const hpar_rule rule = {HPAR_RULE_INIT, .selector = given[i], .actions = &set, .action_count = 1};
-    add_rule(rules, &rule);
+    division_add_rule(rules, &rule);
   }
-  require(!hpar_rules_compile(rules), "rules");
+  division_require(!hpar_rules_compile(rules), "rules");
   return rules;
 }
 

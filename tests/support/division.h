@@ -45,11 +45,21 @@ extern bool division_has_calls; /* whether some rules have callbacks */
 unsigned division_pick(unsigned below);
 /* Makes rules of all kinds. */
 hpar_rules *division_make_rules(unsigned count);
+/* Makes rules for texts, comments and doctypes, and for elements. */
+hpar_rules *division_make_unit_rules(unsigned count);
 /* Makes rules that edit attributes: their matches may be conditions. */
 hpar_rules *division_make_attribute_rules(unsigned count);
 /* Makes rules that set an attribute. */
 hpar_rules *division_make_settings(const char *const *selectors, unsigned count);
 hpar_rules *division_make_setting(const char *selector);
+
+/* The parts of a function that makes rules. */
+hpar_rules *division_begin_rules(void);
+void division_add_rule(hpar_rules *rules, const hpar_rule *rule);
+/* Ends the test if the library refuses what the test needs. */
+void division_require(bool is_fine, const char *what);
+/* Returns the log of the callbacks. */
+buffer *division_calls(void);
 
 extern const unsigned division_checkpoints[2];
 

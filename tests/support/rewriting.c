@@ -238,7 +238,7 @@ static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
 /* A rule that takes pieces logs the whole text, because the division determines the pieces. */
 static hpar_rewrite_result on_text(hpar_text_piece *t, void *context) {
   rewriting_call *call = context;
-  buffer *log = &call->owner->log;
+  buffer own = {0}, *log = log_of(call, &own);
   hpar_string raw = hpar_text_piece_raw(t), decoded = hpar_text_piece_decoded(t);
   uint64_t choice = choice_of(call, hpar_text_piece_offset(t), 2);
   if (call->owner->rules[call->number].text_pieces) {
@@ -264,12 +264,14 @@ static hpar_rewrite_result on_text(hpar_text_piece *t, void *context) {
   log_string(log, raw);
   log_string(log, decoded);
   buffer_byte(log, '\n');
+  if (log == &own) hpar_text_piece_insert(t, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  buffer_free(&own);
   return result_of(call, choice);
 }
 
 static hpar_rewrite_result on_comment(hpar_comment *c, void *context) {
   rewriting_call *call = context;
-  buffer *log = &call->owner->log;
+  buffer own = {0}, *log = log_of(call, &own);
   uint64_t choice = choice_of(call, hpar_comment_offset(c), 3);
   hpar_status status = HPAR_OK;
   switch (choice / 128 % 10) {
@@ -284,6 +286,8 @@ static hpar_rewrite_result on_comment(hpar_comment *c, void *context) {
   buffer_format(log, "comment %u at %llu status %d", call->number, (unsigned long long)hpar_comment_offset(c), status);
   log_string(log, hpar_comment_text(c));
   buffer_byte(log, '\n');
+  if (log == &own) hpar_comment_insert(c, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  buffer_free(&own);
   return result_of(call, choice);
 }
 
@@ -347,11 +351,11 @@ static void make_rule(rewriting *rules, random_state *random, size_t index) {
   }
   if (!is_document && random_chance(random, 15)) rule->limit = 1 + random_below(random, 3);
   rule->implied = !is_document && kinds & REWRITING_IMPLIED && random_chance(random, 30);
-  if (!(kinds & REWRITING_PURE) || !(rule->element || rule->end) || !random_chance(random, 60)) return;
+  if (!(kinds & REWRITING_PURE) || !(rule->element || rule->end || rule->text || rule->comment) ||
+      !random_chance(random, 60))
+    return;
   rule->pure = true;
-  rule->text = NULL;
-  rule->comment = NULL;
-  rule->text_pieces = false;
+  rule->text_pieces = false; /* that callback has a state */
 }
 
 void rewriting_make(rewriting *rules, random_state *random, unsigned kinds) {
