@@ -228,7 +228,7 @@ else
 fi
 # an explanation is the same with each mode
 head -c 300000 large.html >part.html
-for rules in '-s div>p --append x -s a --set k v' '-s p.x --remove -s li+li --set k v' '-s nav --remove -s html --append x'; do
+for rules in '-s div>p --append x -s a --set k v' '-s li --find a b -s A --set k v -s x-none --remove' '-s p.x --remove -s li+li --set k v' '-s nav --remove -s html --append x'; do
   # shellcheck disable=SC2086 # several arguments
   "$hpar" rewrite --explain $rules part.html >expected 2>err
   for mode in parallel auto; do

@@ -235,15 +235,67 @@ static bool observe(hp_edit_rule *rule, hpar_rule *made, void *context) {
     if (rule->actions[i].unit == HPAR_UNIT_TEXT) made->text = see_text;
     if (rule->actions[i].unit == HPAR_UNIT_COMMENT) made->comment = see_comment;
   }
-  if (c->explanation->prints && rule->rule.selector && !add_subjects(c->explanation, rule))
-    c->explanation->lacks_memory = true;
+  return true;
+}
+
+/*** counts of names ***/
+
+/* The context of a rule that counts the start tags of a name. */
+typedef struct tag_counter {
+  hp_explanation *explanation;
+  size_t subject; /* the first one with the name */
+} tag_counter;
+
+static bool is_same_name(const hp_subject *a, const hp_subject *b) {
+  return a->length == b->length && !strncasecmp(a->name, b->name, a->length);
+}
+
+static void count_tag(void *context, uint64_t start, uint64_t end) {
+  const tag_counter *c = context;
+  hp_explanation *x = c->explanation;
+  (void)start, (void)end;
+  for (size_t i = c->subject; i < x->subject_count; i++)
+    x->subjects[i].tags += is_same_name(&x->subjects[i], &x->subjects[c->subject]);
+}
+
+/* Returns true if an element may have the name although the page has no start tag of it. */
+static bool may_be_implied(const hp_subject *s) {
+  static const char *const names[] = {"html", "head", "body", "tbody", "tr", "colgroup", "p", "br"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == s->length && !strncasecmp(names[i], s->name, s->length)) return true;
+  return false;
+}
+
+static bool add_counter(hp_explanation *x, hp_edit_rules *rules, size_t subject, hpar_rules *to) {
+  const hp_subject *s = &x->subjects[subject];
+  char *name = strndup(s->name, s->length);
+  if (!name || !hp_edit_rules_keep(rules, name)) return false;
+  tag_counter *counter = malloc(sizeof *counter);
+  if (!counter || !hp_edit_rules_keep(rules, (char *)counter)) return false;
+  *counter = (tag_counter){x, subject};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = name, .found = count_tag, .context = counter};
+  return hpar_rules_add(to, &rule, NULL) == HPAR_OK;
+}
+
+/* Adds rules that count the elements with the names of the subjects. Elements without a tag require
+ * a rule for all elements, which one thread runs. */
+static bool count_names(hp_explanation *x, hp_edit_rules *rules, hpar_rules *to) {
+  const hpar_rule all = {HPAR_RULE_INIT, .selector = "*", .element = count_name, .context = x, .implied = true};
+  for (size_t i = 0; i < rules->count; i++)
+    if (rules->items[i].rule.selector && !add_subjects(x, &rules->items[i])) return false;
+  for (size_t i = 0; i < x->subject_count; i++)
+    if (may_be_implied(&x->subjects[i])) return hpar_rules_add(to, &all, NULL) == HPAR_OK;
+  for (size_t i = 0; i < x->subject_count; i++) {
+    size_t first = 0;
+    while (!is_same_name(&x->subjects[first], &x->subjects[i])) first++;
+    if (first == i && !add_counter(x, rules, i, to)) return false;
+  }
   return true;
 }
 
 int hp_explanation_compile(hp_explanation *x, hp_edit_rules *rules, const hp_command *command, hpar_rules *to) {
   compilation c = {x, rules};
-  hpar_rule names = {HPAR_RULE_INIT, .selector = "*", .element = count_name, .context = x, .implied = true};
-  if (x->prints && hpar_rules_add(to, &names, NULL)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  if (x->prints && !count_names(x, rules, to)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   int code = hp_edit_rules_compile(rules, command, observe, &c, to);
   return code < 0 && x->lacks_memory ? hp_complain_status(NULL, HPAR_ERROR_MEMORY) : code;
 }
