@@ -230,9 +230,10 @@ static uint64_t compare_cuts(const compare_case *of, unsigned seed, size_t step)
                                         .fragment = of->fragment};
   uint64_t compared = 0;
   division_state = seed;
-  hpar_rules *rules = seed % 4 == 0   ? division_make_attribute_rules(1 + seed % 3)
-                      : seed % 4 == 1 ? division_make_unit_rules(1 + seed / 4 % MAX_RULES)
-                                      : division_make_rules(1 + seed % MAX_RULES);
+  const unsigned kind = (seed + seed / 8) % 4; /* a run with one set for each test has all kinds */
+  hpar_rules *rules = kind == 0   ? division_make_attribute_rules(1 + seed % 3)
+                      : kind == 1 ? division_make_unit_rules(1 + seed / 16 % MAX_RULES)
+                                  : division_make_rules(1 + seed % MAX_RULES);
   division_rewrite_alone(rules, &options, of->bytes, of->length);
   for (size_t cut = 1 + seed % step; cut < of->length; cut += step, compared++) {
     const hp_rewrite_division division = {.cuts = &cut,
