@@ -10,8 +10,7 @@
  * builder takes no token slowly and builds no fragment. */
 hp_loop_end hp_exact_run_watched(hp_engine *engine, const char *near, bool is_complete);
 
-/* Builds the next plain tokens that begin before `limit`, as hp_speculative_plain_tokens does.
- * Leaves more kinds of tokens to the caller. */
+/* Builds the next plain tokens that begin before `limit`, as hp_speculative_plain_tokens does. */
 hp_plain_run hp_speculative_watched_tokens(hp_builder *builder, hp_token *token, const char *limit);
 
 #endif
