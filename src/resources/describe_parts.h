@@ -41,32 +41,50 @@ static inline hpar_resource *hp_begin_url(const hp_described *d, hpar_resource_k
   return hp_begin_resource(d, kind, url, none, none);
 }
 
-/* Returns the resource of an img element; NULL: it has none. The values of the attributes have set
- * all its strings. */
-static inline hpar_resource *hp_image_of(const hp_described *d) {
-  hpar_resource *resource = &d->values->resource;
+/* Sets the flag if the attribute is there. */
+static inline unsigned hp_flag_of(const hp_resource_values *values, hp_resource_attribute attribute, unsigned flag) {
+  return hp_has_value(values, attribute) ? flag : 0;
+}
+
+/* Sets the element, the thread and the offset. */
+static inline void hp_set_origin(hpar_resource *resource, hp_ref element, hp_resource_origin origin) {
+  resource->element = element;
+  resource->offset = origin.offset;
+  resource->thread = origin.thread;
+}
+
+/* Returns the resource of an img element without its origin; NULL: it has none. The values of the
+ * attributes have set all its strings. */
+static inline hpar_resource *hp_image_in(hp_resource_values *values) {
+  hpar_resource *resource = &values->resource;
   if (!resource->url.length && !resource->srcset.length) return NULL;
   resource->kind = HPAR_RESOURCE_IMAGE;
-  resource->flags = d->origin.flags;
-  resource->element = d->element;
+  resource->flags = hp_is_word(hp_resource_value(values, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0;
+  return resource;
+}
+
+/* Returns the resource of an img element; NULL: it has none. */
+static inline hpar_resource *hp_image_of(const hp_described *d) {
+  hpar_resource *resource = hp_image_in(d->values);
+  if (!resource) return NULL;
+  resource->flags |= d->origin.flags;
   resource->picture = d->picture;
-  resource->offset = d->origin.offset;
-  resource->thread = d->origin.thread;
-  if (hp_is_word(hp_described_value(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
+  hp_set_origin(resource, d->element, d->origin);
   return resource;
 }
 
 /* Returns the resource of a script that runs. */
 static inline hpar_resource *hp_begin_script(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
   hpar_resource *resource = hp_begin_url(d, kind, url);
-  if (hp_has_value(d->values, HP_RESOURCE_ASYNC)) resource->flags |= HPAR_RESOURCE_ASYNC;
-  if (hp_has_value(d->values, HP_RESOURCE_DEFER)) resource->flags |= HPAR_RESOURCE_DEFER;
+  resource->flags |= hp_flag_of(d->values, HP_RESOURCE_ASYNC, HPAR_RESOURCE_ASYNC) |
+                     hp_flag_of(d->values, HP_RESOURCE_DEFER, HPAR_RESOURCE_DEFER);
   return resource;
 }
 
+#define HP_USUAL_SCRIPT_TYPE "text/javascript"
+
 static inline bool hp_is_usual_script_type(hpar_string type) {
-  static const char usual[] = "text/javascript";
-  return type.length == strlen(usual) && !memcmp(type.bytes, usual, strlen(usual));
+  return type.length == strlen(HP_USUAL_SCRIPT_TYPE) && !memcmp(type.bytes, HP_USUAL_SCRIPT_TYPE, type.length);
 }
 
 /* Returns the kind of a script element with these attributes; HPAR_RESOURCE_KINDS: it does not run.
@@ -87,6 +105,20 @@ static inline hpar_resource *hp_script_of(const hp_described *d, hpar_string url
   if (!url.length) return NULL;
   hpar_resource_kind kind = hp_script_kind(d->values);
   return kind == HPAR_RESOURCE_KINDS ? NULL : hp_begin_script(d, kind, url);
+}
+
+/* Returns the resource of a script element without its origin; NULL: it has none. The values of the
+ * attributes have set all its strings. */
+static inline hpar_resource *hp_script_in(hp_resource_values *values) {
+  const uint32_t others = HP_RESOURCE_BIT(HP_RESOURCE_SRCSET) | HP_RESOURCE_BIT(HP_RESOURCE_SIZES);
+  hpar_resource *resource = &values->resource;
+  if (!resource->url.length) return NULL;
+  resource->kind = hp_script_kind(values);
+  if (resource->kind == HPAR_RESOURCE_KINDS) return NULL;
+  resource->flags = hp_flag_of(values, HP_RESOURCE_ASYNC, HPAR_RESOURCE_ASYNC) |
+                    hp_flag_of(values, HP_RESOURCE_DEFER, HPAR_RESOURCE_DEFER);
+  if (__builtin_expect(values->present & others, 0)) resource->srcset = resource->sizes = (hpar_string){NULL, 0};
+  return resource;
 }
 
 #endif

@@ -26,14 +26,21 @@ static inline void forget_values(hp_finder *f) {
 static inline __attribute__((always_inline)) void note_found(hp_finder *f, hp_sighting *added, uint64_t offset,
                                                              const hpar_resource *resource) {
   const uint32_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
-  added->attributes = hp_node_at(f->builder->base, added->element)->attributes;
+  uint32_t present = f->values.present & others;
+  bool has_type = resource->kind == HPAR_RESOURCE_SCRIPT && present == HP_RESOURCE_BIT(HP_RESOURCE_TYPE) &&
+                  hp_is_usual_script_type(resource->type);
   added->found = 1;
   f->found_to = added->start + 1;
-  if (resource->kind != HPAR_RESOURCE_IMAGE || (f->values.present & others)) return;
+  if (present && !has_type) {
+    added->attributes = hp_node_at(f->builder->base, added->element)->attributes;
+    return;
+  }
   added->offset = offset;
   added->url = resource->url.bytes;
   added->url_length = (uint32_t)resource->url.length;
-  added->flags = resource->flags;
+  added->kind = (uint8_t)resource->kind;
+  added->flags = (uint8_t)resource->flags;
+  added->has_type = has_type;
 }
 
 /* Adds the sighting of the element and reports its resource; NULL: it has none. Requires: there is
@@ -47,9 +54,7 @@ report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, b
     added->element = element;
     f->reported++;
     if (!is_exact) note_found(f, added, offset, resource);
-    resource->element = element;
-    resource->offset = offset;
-    resource->thread = f->thread;
+    hp_set_origin(resource, element, (hp_resource_origin){offset, f->thread, 0});
     f->report->callback(f->report->context, resource, is_exact ? HPAR_RESOURCE_CONFIRMED : HPAR_RESOURCE_FOUND);
   }
   forget_values(f);
@@ -71,18 +76,16 @@ void hp_see_script(hp_finder *f, const hp_node *node, uint32_t start) {
     hp_see_resources(f, node, start);
     return;
   }
-  const hp_described d = {.values = &f->values};
   read_values(f, hp_at(f->builder->base, node->attributes), false);
   report_directly(f, hp_ref_of(f->builder->base, node), start, hp_source_offset(f->report->input, &f->cursor, start),
-                  f->is_exact, hp_script_of(&d, f->values.resource.url));
+                  f->is_exact, hp_script_in(&f->values));
 }
 
-uint32_t hp_confirm_images(hp_finder *f, uint32_t from, uint32_t to) {
+uint32_t hp_confirm_urls(hp_finder *f, uint32_t from, uint32_t to) {
   const hp_sighting *items = f->expected->items;
   hpar_resource *resource = &f->values.resource;
   hp_sightings *own = f->sightings;
   if (f->report->runs_scripts) return from;
-  resource->kind = HPAR_RESOURCE_IMAGE;
   resource->picture = 0;
   resource->thread = f->thread;
   for (; from < to && items[from].url && own->count < own->capacity; from++) {
@@ -90,11 +93,14 @@ uint32_t hp_confirm_images(hp_finder *f, uint32_t from, uint32_t to) {
     own->items[own->count++] = (hp_sighting){.start = found->start, .element = found->element};
     f->reported++;
     f->expected_at++;
+    resource->kind = found->kind;
     resource->flags = found->flags;
     resource->element = found->element;
     resource->offset = found->offset;
     hp_put_string(&resource->url, found->url, found->url_length);
+    if (found->has_type) hp_put_string(&resource->type, HP_USUAL_SCRIPT_TYPE, strlen(HP_USUAL_SCRIPT_TYPE));
     f->report->callback(f->report->context, resource, HPAR_RESOURCE_CONFIRMED);
+    if (found->has_type) hp_put_string(&resource->type, NULL, 0);
   }
   hp_put_string(&resource->url, NULL, 0);
   return from;
@@ -107,11 +113,10 @@ bool hp_confirm_directly(hp_finder *f, const hp_sighting *found) {
   if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
   if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
   if (node->name != HP_IMG ? node->name != HP_SCRIPT : hp_is_incomplete(base, node)) return false;
-  const hp_described d = {.values = &f->values};
   f->expected_at++;
   read_values(f, hp_at(base, node->attributes), node->name == HP_IMG);
   report_directly(f, found->element, found->start, hp_source_offset(f->report->input, &f->cursor, found->start), true,
-                  node->name == HP_IMG ? hp_image_of(&d) : hp_script_of(&d, f->values.resource.url));
+                  node->name == HP_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
   return true;
 }
 
@@ -128,10 +133,9 @@ static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_
     watch->see(watch, image, start);
     return;
   }
-  const hp_described d = {.values = &f->values};
   uint64_t offset = hp_source_offset(f->report->input, &f->cursor, start);
   read_values(f, hp_at(f->builder->base, node->attributes), true);
-  report_directly(f, image, start, offset, f->is_exact, hp_image_of(&d));
+  report_directly(f, image, start, offset, f->is_exact, hp_image_in(&f->values));
 }
 
 /* Calls only the callback, and the conversion of an offset. */
@@ -144,10 +148,9 @@ static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch,
     see_unusual_image(watch, image, start);
     return;
   }
-  const hp_described d = {.values = &f->values};
   uint64_t offset = hp_source_offset(f->report->input, &f->cursor, start);
   hp_set_block_values(f->report->document, block, true, &f->values);
-  report_directly(f, image, start, offset, is_exact, hp_image_of(&d));
+  report_directly(f, image, start, offset, is_exact, hp_image_in(&f->values));
 }
 
 void hp_see_exact_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, true); }

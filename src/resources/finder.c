@@ -185,10 +185,9 @@ bool hp_finder_is_inert(const hp_finder *f) {
   return is_inert(f, &unsure) || unsure;
 }
 
-/* By name: the attribute that each HTML element with resources has. A picture gives an img others.
- */
+/* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
+ * own tests it. */
 static const hp_atom required_attributes[HP_TESTED_TAGS] = {
-    [HP_SCRIPT] = HP_SRC,
     [HP_INPUT] = HP_TYPE,
     [HP_BASE] = HP_HREF,
 };
@@ -238,13 +237,23 @@ void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   settle(f, &f->sightings->items[f->reported++]);
 }
 
-/* Does what `see` does after the last tag has been reported. */
+/* Sees a tag that is no script in HTML. */
+static __attribute__((noinline)) void see_other(hp_finder *f, const hp_node *node, uint32_t start) {
+  if (may_have_resources(f->builder->base, node)) hp_see_resources(f, node, start);
+}
+
+/* Sees a tag after the last one has been reported. Its calls are the last step: most pages have
+ * many scripts without `src`, which take this path. */
 static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
-  if (!may_have_resources(f->builder->base, node)) return;
-  if (node->name == HP_SCRIPT && node->ns == HPAR_NAMESPACE_HTML)
-    hp_see_script(f, node, start);
-  else
-    hp_see_resources(f, node, start);
+  if (node->name != HP_SCRIPT || node->ns != HPAR_NAMESPACE_HTML) {
+    see_other(f, node, start);
+    return;
+  }
+  if (!node->attributes) return;
+  const hp_attributes *block = hp_at(f->builder->base, node->attributes);
+  const hp_attribute *at = block->items, *end = at + block->count;
+  while (at < end && at->name != HP_SRC) at++;
+  if (at < end) hp_see_script(f, node, start);
 }
 
 static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_node *node, uint32_t start) {
@@ -411,7 +420,7 @@ void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_i
   for (uint32_t i = from; i < to;) {
     if (f->reported < f->sightings->count) settle_until(f, f->sightings->count);
     if (f->expected_at == i && !outer_is_inert) {
-      i = hp_confirm_images(f, i, to);
+      i = hp_confirm_urls(f, i, to);
       if (i == to) return;
       if (hp_confirm_directly(f, &f->expected->items[i])) {
         i++;

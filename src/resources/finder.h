@@ -19,21 +19,24 @@
 typedef struct hp_sighting {
   uint32_t start; /* offset of the tag in the text */
   hp_ref element;
-  hp_ref attributes; /* the block of the element; 0: none */
-  hp_ref unsure;     /* a template of its own around the tag may be a shadow root; 0: none */
-  bool is_inert;     /* in a template of the finder's own builder that is no shadow root */
-  bool is_held;      /* its resources wait for hp_finder_deliver */
-  bool is_written;   /* a script has written the tag. `start` is the place in the text */
-  uint32_t found;    /* number of its resources that are reported as FOUND */
+  union {
+    hp_ref attributes;   /* the block of the element; 0: none */
+    uint32_t url_length; /* with `url` */
+  };
+  hp_ref unsure;       /* a template of its own around the tag may be a shadow root; 0: none */
+  bool is_inert : 1;   /* in a template of the finder's own builder that is no shadow root */
+  bool is_held : 1;    /* its resources wait for hp_finder_deliver */
+  bool is_written : 1; /* a script has written the tag. `start` is the place in the text */
+  bool has_type : 1;   /* with `url`: hp_usual_script_type */
+  uint8_t kind, flags; /* with `url`: of its resource */
+  uint32_t found;      /* number of its resources that are reported as FOUND */
   union {
     uint64_t hash;   /* exact, if the parse runs scripts: of its confirmed resources */
     uint64_t offset; /* worker, if `url` is not NULL: in the caller's bytes */
   };
-  /* Worker: an img has this URL and no other string. The merger confirms it without the element.
-   * NULL: the element is anything else. */
+  /* Worker: an img or a script has one resource with this URL and no other string, except the usual
+   * type. The merger confirms it without the element. NULL: the element is anything else. */
   const char *url;
-  uint32_t url_length;
-  uint32_t flags; /* of its resource, with `url` */
 } hp_sighting;
 
 typedef struct hp_sightings {

@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "resources/describe.h"
 #include "resources/finder.h"
+#include "text/decoded_offset.h"
 
 static inline hp_tree_view hp_finder_view(const hp_finder *f) {
   return (hp_tree_view){f->report->document, f->builder->tokenizer->base, f->builder->bytes};
@@ -19,7 +20,8 @@ static inline bool hp_keeps_offsets(const hp_input *input) { return !input->sour
 /* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
 static inline uint64_t hp_source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
   if (!input) return offset;
-  return hp_keeps_offsets(input) ? offset + input->bom : hp_input_offset_from(input, cursor, offset);
+  if (hp_keeps_offsets(input)) return offset + input->bom;
+  return input->repair_count ? hp_input_offset_from(input, cursor, offset) : hp_decoded_offset(input, cursor, offset);
 }
 
 enum { HP_FIRST_SIGHTINGS = 64 };
@@ -52,9 +54,10 @@ void hp_see_resources(hp_finder *finder, const hp_node *node, uint32_t start);
 /* Does the same for a script with `src`, in HTML. */
 void hp_see_script(hp_finder *finder, const hp_node *node, uint32_t start);
 
-/* Confirms those sightings from `from` on before the first one that needs its element, or `to`.
- * Returns the number of the first one that is not confirmed. Requires: as hp_confirm_directly. */
-uint32_t hp_confirm_images(hp_finder *finder, uint32_t from, uint32_t to);
+/* Confirms the sightings with a URL from `from` on, up to the first one that needs its element, or
+ * `to`. Returns the number of the first one that is not confirmed. Requires: as
+ * hp_confirm_directly. */
+uint32_t hp_confirm_urls(hp_finder *finder, uint32_t from, uint32_t to);
 
 /* Confirms the next expected sighting if it is an img, or a script in HTML, without doubts. Returns
  * false if it has done nothing. Requires: no sighting waits, and the template elements around the

@@ -28,10 +28,8 @@ const hp_scan_kernels *hp_scan_at(size_t index) {
  * same. */
 static _Atomic(const hp_scan_kernels *) chosen;
 
-const hp_scan_kernels *hp_scan(void) {
-  const hp_scan_kernels *kernels = atomic_load_explicit(&chosen, memory_order_relaxed);
-  if (kernels) return kernels;
-  kernels = hp_scan_at(0);
+static __attribute__((noinline, cold)) const hp_scan_kernels *choose(void) {
+  const hp_scan_kernels *kernels = hp_scan_at(0);
   const char *wish = getenv("HPAR_SIMD");
   for (size_t i = 0; wish && hp_scan_at(i); i++) {
     if (!strcmp(hp_scan_at(i)->name, wish)) // NOLINT: not past the last
@@ -39,4 +37,9 @@ const hp_scan_kernels *hp_scan(void) {
   }
   atomic_store_explicit(&chosen, kernels, memory_order_relaxed);
   return kernels;
+}
+
+const hp_scan_kernels *hp_scan(void) {
+  const hp_scan_kernels *kernels = atomic_load_explicit(&chosen, memory_order_relaxed);
+  return kernels ? kernels : choose();
 }
