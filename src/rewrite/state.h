@@ -163,6 +163,8 @@ typedef struct hp_units {
   hpar_comment comment;
   hp_find *finds;
   uint32_t find_count, find_capacity;
+  hp_find *later; /* to sort the finds */
+  uint32_t later_capacity;
   hp_bytes find_text;
 } hp_units;
 

@@ -24,6 +24,7 @@ void hp_units_close(hpar_rewriter *r) {
                          &u->comment.after, &u->comment.replacement, &u->comment.text,      &u->find_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_free(u->finds);
+  hp_free(u->later);
   hp_free(u);
 }
 
@@ -32,7 +33,8 @@ size_t hp_units_memory(const hpar_rewriter *r) {
   if (!u) return 0;
   return sizeof *u + u->piece.before.capacity + u->piece.after.capacity + u->piece.replacement.capacity +
          u->comment.before.capacity + u->comment.after.capacity + u->comment.replacement.capacity +
-         u->comment.text.capacity + u->find_text.capacity + u->find_capacity * sizeof *u->finds;
+         u->comment.text.capacity + u->find_text.capacity +
+         (u->find_capacity + (size_t)u->later_capacity) * sizeof *u->finds;
 }
 
 /*** texts ***/
@@ -67,10 +69,9 @@ static hpar_status add_text(hpar_text_piece *t, hp_bytes *to, bool in_front, con
   return hp_content_add(t->rewriter, to, in_front, content, length, place);
 }
 
+/* Appends a find. */
 static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_action *a) {
   hp_units *u = r->units;
-  for (uint32_t i = 0; i < u->find_count; i++)
-    if (from < u->finds[i].to && to > u->finds[i].from) return; /* an earlier action has them */
   hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
   uint32_t text = u->find_text.length;
   hp_place_kind place = u->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
@@ -78,18 +79,35 @@ static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_ac
                                                          : HP_PLACE_HTML;
   if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_target(r), &r->unwind))
     return;
-  uint32_t at = u->find_count++;
-  for (; at > 0 && u->finds[at - 1].from > from; at--) u->finds[at] = u->finds[at - 1];
-  u->finds[at] = (hp_find){from, to, text, u->find_text.length - text};
+  u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
 }
 
+/* Sorts the finds: the first `count` ones and the others are each in ascending order. */
+static void merge_finds(hpar_rewriter *r, uint32_t count) {
+  hp_units *u = r->units;
+  uint32_t left = u->find_count - count, at = u->find_count;
+  if (!left || !count || u->finds[count - 1].from < u->finds[count].from) return;
+  hp_grow(&u->later, &u->later_capacity, left, &r->unwind);
+  const hp_find *later = memcpy(u->later, u->finds + count, left * sizeof *later);
+  while (left) {
+    const bool is_earlier = count && u->finds[count - 1].from > later[left - 1].from;
+    u->finds[--at] = is_earlier ? u->finds[--count] : later[--left];
+  }
+}
+
+/* Adds the places of the action's text, except those that earlier actions have in part. */
 static void find_all(hpar_rewriter *r, const hpar_text_piece *t, const hpar_action *a) {
+  const hp_units *u = r->units;
+  const uint32_t count = u->find_count;
+  uint32_t earlier = 0; /* the first one that may end after the place */
   const char *at = t->raw.bytes, *end = at + t->raw.length;
   while ((at = memmem(at, (size_t)(end - at), a->value.bytes, a->value.length))) {
-    uint64_t from = t->offset + (uint64_t)(at - t->raw.bytes);
-    add_find(r, from, from + a->value.length, a);
+    const uint64_t from = t->offset + (uint64_t)(at - t->raw.bytes), to = from + a->value.length;
+    while (earlier < count && u->finds[earlier].to <= from) earlier++;
+    if (earlier == count || u->finds[earlier].from >= to) add_find(r, from, to, a);
     at += a->value.length;
   }
+  merge_finds(r, count);
 }
 
 static hpar_status act_on_text(hpar_text_piece *t, const hpar_action *a) {
