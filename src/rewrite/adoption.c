@@ -328,7 +328,9 @@ static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   r->tag = (hp_shadow_tag){.name = seg->split_name};
   hp_rewriter_mark(r, seg->start);
   r->at_tag = true;
+  r->stats.tags++; /* for a callback that stops here; otherwise the second half counts the tag */
   hp_shadow_prepare(&r->shadow, seg->split_name);
+  r->stats.tags--;
   r->at_tag = false;
   return true;
 }
