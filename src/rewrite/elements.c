@@ -34,10 +34,11 @@ static void insert_value(hpar_rewriter *r, uint64_t position, const hpar_element
   uint32_t old = to->length;
   hp_place_kind place = quote == '\'' ? HP_PLACE_SINGLE_QUOTED : HP_PLACE_DOUBLE_QUOTED;
   hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_target(r), &r->unwind);
+  if (to->length == old) return; /* there may be no space */
   value.data = to->data + old;
   value.length = to->length - old;
   to->length = old;
-  if (value.length) hp_rewriter_insert(r, position, &value);
+  hp_rewriter_insert(r, position, &value);
 }
 
 static bool may_be_unquoted(const char *value, size_t length) {
