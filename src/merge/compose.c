@@ -74,13 +74,23 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
 }
 
+/* Returns whether the merger can repair the run of the composed segment as well as those of its
+ * parts (merge/reconstruct.h, merge/ark.h). The flags of formatting elements count the equal
+ * entries of their segment only, so that the left log must have none of these names. */
+static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
+  if (b->misnested != s->misnested || b->fostered != s->fostered || left->ark_known != s->ark_known) return false;
+  for (int i = 0; s->ark_known && b->formatting_count && i < HP_FORMATTING_NAMES; i++)
+    if (s->ark[i] && listed(b, i)) return false;
+  return true;
+}
+
 /* Returns whether all assumptions of the segment hold. Otherwise it does not change the log. */
 static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
   uint32_t assumed = b->assumed;
-  if (first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
+  if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
     outer->now = before;
     b->assumed = assumed;
     hp_forget_assumed_names(b);

@@ -10,7 +10,8 @@
  * The composed segment ends:
  *   - when all open elements of the left log are closed,
  *   - with a token that depends on the outer context,
- *   - before a segment of the right log that begins elsewhere, or whose assumptions do not hold.
+ *   - before a segment of the right log that begins elsewhere, or whose assumptions do not hold,
+ *   - before a segment whose run the merger could repair, if it could not repair the composed run.
  * The rest of the right log stays for the merger or for another composition.
  *
  * The composer is the worker of the left log, which continues into the next chunk with spliced

@@ -108,11 +108,14 @@ static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed
 // The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
 // scope closes itself.
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
-  if (s->misnested || !s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
+  if (!s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
   if (b->selectedcontent_seen || b->selection.select) return false;
   if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
   if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_NOBR)) return false;
   if (current(b)->name == HP_TEMPLATE) return false; /* its contents are not its children */
+  /* Then the clones are open before the first node. The run is the same below any parent. */
+  if (!s->fostered && hp_run_begins_with_reconstruction(b, s)) return true;
+  if (s->misnested) return false;
   const hp_node *anchor = node_at(b, s->anchor);
   run_walk w = {.b = (hp_builder *)b, .anchor = s->anchor, .at = anchor->first};
   while (find_site(&w)) {
@@ -122,6 +125,14 @@ bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
     leave(&w, node->parent);
   }
   return true;
+}
+
+/* Returns the parent of a node in the run. A composed run contains runs of other segments below
+ * anchors of their own. */
+static hp_ref parent_in_run(const run_walk *w, hp_ref ref) {
+  hp_ref parent = node_at(w->b, ref)->parent;
+  const hp_node *node = node_at(w->b, parent);
+  return parent != w->anchor && node->kind == HP_NODE_ANCHOR ? node->parent : parent;
 }
 
 /* Returns whether the last entry of the list is closed. */
@@ -167,7 +178,7 @@ uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segmen
                 .open_count = s->open_count};
   uint32_t clones = 0;
   while (!clones && is_unclean(b) && find_site(&w)) {
-    hp_ref site = w.at, parent = node_at(b, site)->parent;
+    hp_ref site = w.at, parent = parent_in_run(&w, site);
     const hp_node *node = node_at(b, parent);
     uint32_t depth = b->depth;
     if (parent == s->anchor || (w.pushed && w.open[w.pushed - 1].node == parent)) {

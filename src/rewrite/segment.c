@@ -347,7 +347,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
   if (fits && hp_shadow_save(&r->shadow, p->outer.base_mode, &p->log->shadow, &now->state)) {
     now->assumed = p->outer.now;
     now->assumed.questions = b->assumed;
-    now->assumed.misnested = true;
+    now->assumed.misnested = now->assumed.fostered = true;
     now->end = end;
     save_names(r, first);
     save_frames(r, first);

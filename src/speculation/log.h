@@ -52,6 +52,7 @@ typedef struct hp_segment {
   bool begins_raw_text;
   /* Some element is not where its tags are: see hp_builder. */
   bool misnested;
+  bool fostered; /* some node precedes an older sibling */
   /* Noah's Ark clause can read the flags of the elements of the run: see merge/ark.h. */
   bool ark_known;
   /* The composer has run the first half of the next token, but the assumptions of the segment with

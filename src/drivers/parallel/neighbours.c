@@ -3,9 +3,8 @@
 #include "drivers/parallel/team.h"
 #include "speculation/worker/progress.h"
 
-/* With fewer threads, compositions gain less on correct pages than they lose on damaged ones.
- * If the merger rejects a composed segment, it parses the text of all its chunks again. */
-enum { MIN_THREADS = 32 };
+/* On two threads, the merger parses until the last chunk, and compositions gain nothing. */
+enum { MIN_THREADS = 3 };
 /* A composition copies the open elements of the left log. */
 enum { MAX_OPEN_ELEMENTS = 1024 };
 

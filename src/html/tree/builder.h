@@ -245,6 +245,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
    * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another.
    */
   bool misnested;
+  bool fostered; /* since then, the builder has foster-parented a node */
   /* By formatting element: the number of the builder's own entries for which the Noah's Ark
    * assumption was made since then. */
   uint8_t ark_assumed[HP_FORMATTING_NAMES];

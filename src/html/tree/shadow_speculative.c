@@ -39,7 +39,7 @@ void hp_shadow_begin_segment(hp_shadow *s, uint8_t mode, uint8_t ns) {
   b->form = 0;
   b->form_known = false;
   b->assumed = 0;
-  b->misnested = false;
+  b->misnested = b->fostered = false;
   hp_forget_assumed_names(b);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
 }

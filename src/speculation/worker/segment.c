@@ -31,7 +31,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   b->form_known = false;
   b->node_count = 0;
   b->assumed = 0;
-  b->misnested = false;
+  b->misnested = b->fostered = false;
   hp_forget_assumed_names(b);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->outer.base_mode = base_mode;
@@ -106,6 +106,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
   s->questions = b->assumed;
   s->misnested = b->misnested;
+  s->fostered = b->fostered;
   s->open = log->open_count;
   s->formatting = log->formatting_count;
   s->template_modes = log->template_count;
@@ -132,8 +133,8 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->stack[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
-  b->misnested = true; /* a composed segment has runs of other workers */
-  s->ark_known = false;
+  b->misnested = s->misnested;
+  b->fostered = s->fostered;
   hp_forget_assumed_names(b);
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
