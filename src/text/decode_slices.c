@@ -31,6 +31,8 @@ typedef struct slice {
   char *text, *limit;
   char *before; /* the text is to be moved to where it ends there; NULL: it stays */
   size_t length;
+  uint32_t high;     /* bytes of the samples that are not ASCII */
+  uint32_t offset;   /* of the text in the whole one, after collect_slice */
   bool is_saturated; /* the text did not fit */
   hp_checkpoint *checkpoints;
   size_t checkpoint_count;
@@ -43,6 +45,10 @@ typedef struct decoding {
   ptrdiff_t most; /* bytes of text */
   unsigned count;
   slice slices[HP_DECODE_SLICES];
+  char *text;         /* of the collected slices */
+  uint64_t length;    /* of that text */
+  unsigned collected; /* slices that are moved together */
+  uint8_t order[HP_DECODE_SLICES];
   /* for drop_decoding */
   char *owned;
   hp_checkpoints *checkpoints;
@@ -82,6 +88,21 @@ static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   s.length = (size_t)(out - s.text);
   if (s.before) s.text = memmove(s.before - s.length, s.text, s.length);
   all->slices[i] = s;
+}
+
+/* Moves the text of the next slice to that of the slices before. Returns false if that fails, and
+ * the status is then HPAR_OK if the slice did not fit. */
+static bool collect_slice(void *job, unsigned i) {
+  decoding *all = job;
+  slice *s = &all->slices[i];
+  if (s->is_saturated || s->status != HPAR_OK) return false;
+  if (all->length + s->length > HPAR_MAX_INPUT) s->status = HPAR_ERROR_TOO_LARGE;
+  if (s->status != HPAR_OK) return false;
+  if (s->text != all->text + all->length) s->text = memmove(all->text + all->length, s->text, s->length);
+  s->offset = (uint32_t)all->length;
+  all->length += s->length;
+  all->collected = i + 1;
+  return true;
 }
 
 /* Returns the first place from `at` on where a decoder that started at `begin` has no state. */
@@ -158,8 +179,8 @@ static unsigned count_beyond_ascii(uint64_t bytes) {
 /* Returns the probable length of the text of a slice, and an eighth more. Samples tell how many
  * bytes are not ASCII. All slices share the samples. Each of these bytes makes the text one or two
  * bytes longer. */
-static ptrdiff_t probable_text(const decoding *all, const slice *s) {
-  enum { SAMPLES = 256, SAMPLE = 32, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+static ptrdiff_t probable_text(const decoding *all, slice *s) {
+  enum { SAMPLES = 256, SAMPLE = 8, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
   const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end),
                   samples = SAMPLES / (ptrdiff_t)(all->count < 2 ? 2 : all->count), step = length / samples;
   if (step < SAMPLE) return most;
@@ -169,6 +190,7 @@ static ptrdiff_t probable_text(const decoding *all, const slice *s) {
     memcpy(part, s->begin + i * step, sizeof part);
     for (unsigned k = 0; k < SAMPLE / 8; k++) high += count_beyond_ascii(part[k]);
   }
+  s->high = (uint32_t)high;
   ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (uint64_t)(samples * SAMPLE));
   switch (all->encoding->kind) {
     case HP_ENCODING_UTF16LE:
@@ -186,10 +208,21 @@ static void place_slices(decoding *all, char *at, bool surely) {
   for (unsigned i = 0; i < all->count; i++) {
     slice *s = &all->slices[i];
     s->text = at;
-    at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable_text(all, s);
+    ptrdiff_t probable = all->count > 1 ? probable_text(all, s) : 0;
+    at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable;
     s->limit = at;
     s->checkpoint_count = 0;
   }
+}
+
+/* Puts the slices with many bytes that are not ASCII first: they take several times longer. */
+static void order_slices(decoding *all) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < all->count; i++) sum += all->slices[i].high;
+  unsigned placed = 0;
+  for (int late = 0; late < 2; late++)
+    for (unsigned i = 0; i < all->count; i++)
+      if ((2 * sum >= (uint64_t)all->slices[i].high * all->count) == late) all->order[placed++] = (uint8_t)i;
 }
 
 static bool any_is_saturated(const decoding *all) {
@@ -211,7 +244,15 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
     if (moves_first) all->slices[0].before = all->slices[1].text;
+    all->text = text;
+    all->length = ascii;
+    all->collected = 0;
     hp_slice_batch batch = {.work = decode_slice, .job = all, .drop = drop_decoding, .count = all->count};
+    if (all->count > 2) {
+      order_slices(all);
+      batch.collect = collect_slice;
+      batch.order = all->order;
+    }
     all->owned = input->owned;
     all->checkpoints = input->checkpoints;
     if (all->count > 1)
@@ -221,18 +262,15 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
     if (*is_late) return HPAR_OK;
     if (surely || !any_is_saturated(all)) break;
   }
-  uint64_t length = ascii;
+  if (moves_first) all->text = all->slices[0].text;
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
-    if (s->status != HPAR_OK) return s->status;
-    if (length + s->length > HPAR_MAX_INPUT) return HPAR_ERROR_TOO_LARGE;
-    if (i && !moves_first) memmove(text + length, s->text, s->length);
+    if (i >= all->collected && !collect_slice(all, i)) return s->status;
     input->checkpoints[input->part_count++] =
-        (hp_checkpoints){(uint32_t)length, (uint32_t)s->checkpoint_count, s->checkpoints};
-    length += s->length;
+        (hp_checkpoints){s->offset, (uint32_t)s->checkpoint_count, s->checkpoints};
   }
-  input->bytes = moves_first ? all->slices[0].text : text;
-  input->length = (size_t)length;
+  input->bytes = all->text;
+  input->length = (size_t)all->length;
   input->kept = true;
   return HPAR_OK;
 }

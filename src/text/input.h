@@ -76,6 +76,10 @@ typedef struct hp_slice_batch {
   void (*work)(void *job, unsigned i, _Atomic uint32_t *steps);
   void *job;
   void (*drop)(void *job); /* frees the job */
+  /* If not NULL, the calling thread calls this for finished slices in ascending order, while other
+   * threads work. It need not reach all slices. Returns false to end the calls. */
+  bool (*collect)(void *job, unsigned i);
+  const uint8_t *order; /* in which threads begin the slices, with `collect`; NULL: ascending */
   unsigned count;
   uint64_t late; /* bit i: a late thread has not finished slice i */
 } hp_slice_batch;

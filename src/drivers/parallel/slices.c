@@ -9,7 +9,7 @@ enum { MIN_DECODED_BYTES = 4 << 10, MIN_CHECKED_BYTES = 8 << 10 };
 /* Larger slices are not needed. Texts below MIN_LONG_BYTES have no smaller ones. */
 enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES = 128 << 10 };
 /* The bytes of some slices take several times longer than those of others. */
-enum { SLICES_PER_THREAD = 4 };
+enum { SLICES_PER_THREAD = 8 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
 enum { LATE_SLICE_NS = 150000 };
@@ -24,21 +24,52 @@ static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned thre
   s->batch = *batch;
   s->batch.drop = NULL; /* the caller drops the job, unless a thread is late */
   s->threads = threads;
+  s->collected = batch->collect ? 0 : batch->count;
   atomic_store_explicit(&s->claimed, 0, memory_order_relaxed);
   atomic_store_explicit(&s->done, 0, memory_order_relaxed);
 }
 
+static void run_slice(hp_slices *s, unsigned i) {
+  begin_slice(i);
+  s->batch.work(s->batch.job, i, &s->steps[i].count);
+  atomic_fetch_or_explicit(&s->done, UINT64_C(1) << i, memory_order_release);
+}
+
+/* Runs the first slice that no thread has claimed. Returns false if there is none. */
+static bool run_next_slice(hp_slices *s) {
+  for (;;) {
+    uint64_t free = ~atomic_load_explicit(&s->claimed, memory_order_relaxed);
+    unsigned i = free ? (unsigned)__builtin_ctzll(free) : s->batch.count;
+    if (i >= s->batch.count) return false;
+    if (!hp_claim_item(&s->claimed, i)) continue;
+    run_slice(s, s->batch.order ? s->batch.order[i] : i);
+    return true;
+  }
+}
+
+/* Collects the finished slices in ascending order, up to the first unfinished one. */
+static void collect_slices(hp_slices *s) {
+  if (s->collected == s->batch.count) return;
+  uint64_t done = atomic_load_explicit(&s->done, memory_order_acquire);
+  while (s->collected < s->batch.count && done >> s->collected & 1)
+    s->collected = s->batch.collect(s->batch.job, s->collected) ? s->collected + 1 : s->batch.count;
+}
+
 /* Runs slices on one thread. Each thread begins with its own part of the slices, in which it will
- * also parse. Writing a cache line that another core has read since costs 1, 7 or 27 ns. */
+ * also parse. Writing a cache line that another core has read since costs 1, 7 or 27 ns. If the
+ * calling thread collects the slices, that thread writes all lines, and the order is ascending. */
 static void run_slices(void *context, unsigned thread) {
   hp_slices *s = context;
   unsigned count = s->batch.count;
+  if (s->batch.collect) {
+    do {
+      if (thread == 0) collect_slices(s);
+    } while (run_next_slice(s));
+    return;
+  }
   for (unsigned k = 0; k < count; k++) {
     unsigned i = (count * thread / s->threads + k) % count;
-    if (!hp_claim_item(&s->claimed, i)) continue;
-    begin_slice(i);
-    s->batch.work(s->batch.job, i, &s->steps[i].count);
-    atomic_fetch_or_explicit(&s->done, UINT64_C(1) << i, memory_order_release);
+    if (hp_claim_item(&s->claimed, i)) run_slice(s, i);
   }
 }
 
@@ -63,6 +94,7 @@ static bool wait_for_slices(hp_team *team) {
     steps = all_steps(&team->slices);
     hp_spin spin = {0};
     do {
+      collect_slices(&team->slices);
       if (hp_pool_is_idle(team->pool)) return true;
     } while (hp_spin_on(&spin, LATE_SLICE_NS));
   } while (all_steps(&team->slices) != steps);

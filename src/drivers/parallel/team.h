@@ -76,6 +76,7 @@ typedef struct hp_slices {
   unsigned threads;
   _Atomic uint64_t claimed; /* bit i: slice i */
   _Atomic uint64_t done;    /* bit i: slice i; release */
+  unsigned collected;       /* slices, by the calling thread; `batch.count`: no further ones */
   struct {
     _Atomic uint32_t count;
     char padding[HP_CACHE_LINE - sizeof(uint32_t)];
