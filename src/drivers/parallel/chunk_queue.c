@@ -88,22 +88,15 @@ void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
   atomic_store_explicit(&q->head, end, memory_order_relaxed);
 }
 
-/* Returns the work of threads [from, to) in the same time. */
-static uint64_t work_of(const hp_work_ranges *ranges, unsigned from, unsigned to) {
-  uint64_t work = 0;
-  for (unsigned t = from; t < to; t++) work += (uint64_t)hp_share(t) * ranges->of_thread[t].capacity;
-  return work;
+/* Returns the work of the thread in the time in which each other thread does its own. */
+static uint64_t work_of(const hp_work_ranges *ranges, unsigned thread) {
+  return (uint64_t)hp_share(thread) * ranges->of_thread[thread].capacity;
 }
 
-/* Returns the chunk before which the range of the thread ends. */
-static uint32_t range_end(const hp_chunk_queue *q, const hp_work_estimate *work, uint32_t first, unsigned thread) {
-  const hp_work_ranges *ranges = &q->ranges;
-  uint32_t published = hp_published_chunks(q);
-  if (thread + 1 == ranges->threads) return published;
-  unsigned from = work ? 0 : 1;
-  uint64_t part = work_of(ranges, from, thread + 1), whole = work_of(ranges, from, ranges->threads);
-  if (!work) return first + (uint32_t)((published - first) * part / whole);
-  return chunk_from(q, hp_work_place(work, part, whole));
+static uint64_t work_of_all(const hp_work_ranges *ranges) {
+  uint64_t work = 0;
+  for (unsigned t = 0; t < ranges->threads; t++) work += work_of(ranges, t);
+  return work;
 }
 
 /* Returns by how many bytes each range is longer than the previous one. Their parse takes as long
@@ -119,17 +112,20 @@ void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_
   hp_work_ranges *ranges = &q->ranges;
   uint64_t stagger = stagger_of(q, length), threads = ranges->threads;
   if (stagger) ranges->lag = (uint32_t)((stagger * threads << 16) / length);
-  size_t place = (size_t)(length * work_of(ranges, 0, 1) / work_of(ranges, 0, ranges->threads));
-  uint32_t low = 1, first = chunk_from(q, place);
-  for (unsigned t = 0; t < q->ranges.threads; t++) {
-    uint32_t high = range_end(q, work, first, t);
+  uint64_t whole = work_of_all(ranges), merger = work_of(ranges, 0), part = 0;
+  uint32_t published = hp_published_chunks(q), low = 1, first = chunk_from(q, (size_t)(length * merger / whole));
+  for (unsigned t = 0; t < threads; t++) {
+    part += work_of(ranges, t); /* of the threads up to this one */
+    uint32_t high = t + 1 == threads ? published
+                    : work           ? chunk_from(q, hp_work_place(work, part, whole))
+                                     : first + (uint32_t)((published - first) * (part - merger) / (whole - merger));
     uint32_t shift = stagger ? (uint32_t)(stagger * (t + 1) * (threads - t - 1) / 2 / q->even.distance) : 0;
     high = high > shift ? high - shift : 0;
     if (high < low) high = low;
-    hp_work_range_set(&q->ranges, t, low, high);
+    hp_work_range_set(ranges, t, low, high);
     low = high;
   }
-  atomic_store_explicit(&q->head, hp_published_chunks(q), memory_order_relaxed);
+  atomic_store_explicit(&q->head, published, memory_order_relaxed);
 }
 
 /* Claims the last reserved chunk. Returns 0 if the reserved range is empty. */

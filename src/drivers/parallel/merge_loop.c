@@ -95,14 +95,25 @@ static void deliver_found(hp_job *job) {
   }
 }
 
+/* Parses a chunk that has no log, because memory was short. */
+static bool merge_without_log(hp_merger *m, const hp_chunk *c) {
+  const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
+  return hp_merger_merge_chunk(m, &lost);
+}
+
+/* Returns whether the chunk is only to be counted, because the logs before it contained its log. */
+static bool is_merged(const hp_merger *m, const hp_chunk *c) {
+  return c->work && hp_is_composed(c->work) && m->merged_to >= c->limit && !m->record && !m->finder;
+}
+
 /* Merges the log of a worker. Returns false if more input must come first. */
 static bool merge_log(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
-  uint64_t begin = hp_now();
   trust_chunk(job, c);
+  if (is_merged(m, c)) return hp_merger_merge_chunk(m, c->work);
+  uint64_t begin = hp_now();
   deliver_found(job);
-  const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
-  bool is_finished = hp_merger_merge_chunk(m, c->work ? c->work : &lost);
+  bool is_finished = c->work ? hp_merger_merge_chunk(m, c->work) : merge_without_log(m, c);
   job->counters->merge_ns += hp_now() - begin;
   if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
   return is_finished;

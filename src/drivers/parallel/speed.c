@@ -71,18 +71,18 @@ static void add_measurement(hp_work_range *range, uint64_t work, uint64_t nanose
   range->measured = (uint32_t)(((uint64_t)range->measured * (range->jobs - 1) + speed) / range->jobs);
 }
 
-/* Returns the work of the thread in the finished job. */
-static uint64_t work_of(const hp_job *job, unsigned thread) {
+/* Sums the work of each thread in the finished job. */
+static void sum_work(const hp_job *job) {
   const hp_work_estimate *estimate = &job->team->work;
+  hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint32_t published = hp_published_chunks(job->queue);
-  uint64_t work = 0;
+  for (unsigned t = 0; t < job->threads; t++) of_thread[t].work = 0;
   for (uint32_t i = 0; i < published; i += hp_chunk_span(hp_chunk_at(job->queue, i))) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
     unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
-    if ((owner ? owner - 1 : 0) != thread || c->limit <= c->cut) continue;
-    work += hp_work_until(estimate, c->limit) - hp_work_until(estimate, c->cut);
+    if (c->limit <= c->cut) continue;
+    of_thread[owner ? owner - 1 : 0].work += hp_work_until(estimate, c->limit) - hp_work_until(estimate, c->cut);
   }
-  return work;
 }
 
 void hp_speed_measure(hp_job *job) {
@@ -90,7 +90,8 @@ void hp_speed_measure(hp_job *job) {
   hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint64_t idle = job->wait_ns + job->counters->merge_ns;
   if (!job->is_estimated || !job->merger.done || team->has_late_threads || job->rescued) return;
-  if (job->busy_ns > idle) add_measurement(&of_thread[0], work_of(job, 0), job->busy_ns - idle);
+  sum_work(job);
+  if (job->busy_ns > idle) add_measurement(&of_thread[0], of_thread[0].work, job->busy_ns - idle);
   for (unsigned t = 1; t < job->threads; t++)
-    add_measurement(&of_thread[t], work_of(job, t), team->workers[t]->nanoseconds);
+    add_measurement(&of_thread[t], of_thread[t].work, team->workers[t]->nanoseconds);
 }

@@ -26,7 +26,8 @@ typedef struct hp_work_range {
   uint32_t speed;        /* the same, but measured if possible: sizes parts that are taken */
   uint32_t measured;     /* work of the thread in 1024 ns, mean over earlier jobs */
   uint32_t jobs;         /* that count in `measured` */
-  char padding[HP_CACHE_LINE - sizeof(uint64_t) - 4 * sizeof(uint32_t)];
+  uint64_t work;         /* of the thread in the last job */
+  char padding[HP_CACHE_LINE - 2 * sizeof(uint64_t) - 4 * sizeof(uint32_t)];
 } hp_work_range;
 
 typedef struct hp_work_ranges {
