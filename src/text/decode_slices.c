@@ -180,7 +180,7 @@ static unsigned count_beyond_ascii(uint64_t bytes) {
  * bytes are not ASCII. All slices share the samples. Each of these bytes makes the text one or two
  * bytes longer. */
 static ptrdiff_t probable_text(const decoding *all, slice *s) {
-  enum { SAMPLES = 256, SAMPLE = 8, MORE = 2 * 3 * HP_CHECKPOINT_BYTES };
+  enum { SAMPLES = 256, SAMPLE = 8, MORE = 4 * HP_CHECKPOINT_BYTES };
   const ptrdiff_t length = s->end - s->begin, most = most_text(s->begin, s->end),
                   samples = SAMPLES / (ptrdiff_t)(all->count < 2 ? 2 : all->count), step = length / samples;
   if (step < SAMPLE) return most;
