@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Threads that write to the same line of this length slow each other. */
+enum { HP_CACHE_LINE = 64 };
+
 void *hp_allocate(size_t bytes); /* NULL on failure; uninitialised */
 void *hp_allocate_zeroed(size_t bytes);
 void *hp_allocate_aligned(size_t alignment, size_t bytes); /* a power of two; uninitialised */

@@ -9,10 +9,12 @@
 #include "base/target.h"
 
 #include <hpar/status.h>
+#include <stdbool.h>
 
 typedef struct hp_unwind {
   void *frame; /* the innermost active hp_try; NULL: none */
   hpar_status status;
+  bool separates; /* vectors of the owner share no cache line with memory of other threads */
 } hp_unwind;
 
 typedef hpar_status (*hp_try_fn)(void *argument);

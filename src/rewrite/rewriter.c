@@ -17,8 +17,9 @@ enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 1
 
 hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   if (!rewriter) return HPAR_ERROR_ARGUMENT;
-  hpar_rewriter *made = hp_allocate_zeroed(sizeof *made);
+  hpar_rewriter *made = hp_allocate_aligned(HP_CACHE_LINE, sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
+  memset(made, 0, sizeof *made);
   made->error = "";
   hp_hash_open();
   *rewriter = made;
@@ -217,6 +218,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
 
 hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_fn write, void *context) {
   r->options = merger->options;
+  r->unwind.separates = true;
   reset(r, merger->rules, write, context);
   hpar_status status = hp_try(&r->unwind, open_stream, r);
   r->phase = status == HPAR_OK ? HP_PHASE_RUNS : HP_PHASE_NONE;
@@ -231,6 +233,8 @@ hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
   hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
+  const hpar_mode mode = r->options.mode;
+  r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
   r->in_call = true;
   hp_rewrite_trace_begin(r->trace);
   reset(r, rules, write, context);

@@ -10,12 +10,12 @@
  * With many threads, later ranges are longer: the merger reads the first logs while later threads
  * still parse. Another thread takes a part only of what exceeds that (`lag`). */
 
+#include "base/memory.h"
+
 #include <hpar/status.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { HP_CACHE_LINE = 64 };
 
 /* The speed of the fastest thread. */
 enum { HP_FULL_SPEED = 1024 };
