@@ -1,67 +1,164 @@
 #include "rewrite/chunks.h"
 
 #include "base/memory.h"
-#include "speculation/cuts/cut.h"
 
-/* The merger's chunk is longer than those of the workers by this part of them. In the first round,
- * workers may have versions, which cost time. */
-enum { BONUS_PERCENT = 17, BONUS_WITH_VERSIONS_PERCENT = 40 };
+#include <string.h>
 
-void hp_chunks_free(hp_chunks *chunks) { hp_free(chunks->begins); }
+/* A chunk has at least LEAST bytes, because each one has a cost. Fewer than REST bytes after the
+ * last chunk would be another one. The merger looks for new chunks after each STEP bytes, or after
+ * twice as many if the next chunk is far. */
+enum { LEAST = 8 << 10, REST = 32 << 10, MOST = 256 << 10, STEP = 16 << 10, FAR = 256 << 10 };
 
-void hp_chunks_use_cuts(hp_chunks *chunks, const size_t *cuts, size_t cut_count) {
-  chunks->cuts = cuts;
-  chunks->count = (uint32_t)cut_count + 1;
-  chunks->period = 0;
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+static uint32_t given_count(const hp_chunks *c) {
+  if (c->cuts) return (uint32_t)c->cut_count + 1;
+  return c->size ? (uint32_t)((c->length - c->first + c->size - 1) / c->size) : 0;
 }
 
-static bool add_chunk(hp_chunks *chunks, size_t begin) {
-  enum { FIRST_CAPACITY = 64 };
-  if (chunks->count == chunks->capacity) {
-    uint32_t capacity = chunks->capacity ? 2 * chunks->capacity : FIRST_CAPACITY;
-    size_t *begins = hp_reallocate(chunks->begins, capacity * sizeof *begins);
-    if (!begins) return false;
-    chunks->begins = begins;
-    chunks->capacity = capacity;
+/* Returns the offset of a given chunk. */
+static size_t given_begin(const hp_chunks *c, uint32_t index) {
+  if (index >= given_count(c)) return c->length;
+  if (!index) return c->first;
+  return c->cuts ? c->cuts[index - 1] : least_of(c->first + index * c->size, c->length);
+}
+
+bool hp_chunks_begin(hp_chunks *c) {
+  if (!c->has_lock && pthread_mutex_init(&c->lock, NULL)) return false;
+  c->has_lock = true;
+  if (c->capacity < c->most) {
+    hp_chunk *items = hp_reallocate(c->items, c->most * sizeof *items);
+    if (!items) return false;
+    c->items = items;
+    c->capacity = c->most;
   }
-  chunks->begins[chunks->count++] = begin;
+  c->count = c->number = c->next = c->skipped = 0;
+  c->merger = c->reach = c->first;
+  c->is_closed = false;
   return true;
 }
 
-/* Returns the bytes of the next round, in which each thread has one chunk. A round has half the
- * bytes that are left. A short rest belongs to the last round, because each chunk has a cost. */
-static size_t round_for(size_t left, unsigned threads) {
-  enum { MIN_CHUNK = 128 << 10, MAX_CHUNK = 256 << 10 };
-  const size_t least = (size_t)threads * MIN_CHUNK, most = (size_t)threads * MAX_CHUNK;
-  size_t bytes = left / 2 < least ? least : left / 2 > most ? most : left / 2;
-  return left - least / 2 < bytes || left < bytes ? left : bytes;
+void hp_chunks_free(hp_chunks *c) {
+  if (c->has_lock) pthread_mutex_destroy(&c->lock);
+  hp_free(c->items);
 }
 
-/* Returns the size of a worker's chunk in a round. */
-static size_t size_for(size_t bytes, unsigned threads, unsigned bonus_percent) {
-  enum { LEAST = 32 << 10 };
-  size_t size = (size_t)((uint64_t)bytes * 100 / (100 * (uint64_t)threads + bonus_percent)) + 1;
-  return size < LEAST ? LEAST : size;
-}
+/*** workers ***/
 
-bool hp_chunks_divide(hp_chunks *chunks, size_t size, unsigned threads, bool has_versions) {
-  const bool is_even = size != 0;
-  chunks->cuts = NULL;
-  chunks->count = 0;
-  chunks->period = is_even || threads < 2 ? 0 : threads;
-  for (size_t at = chunks->first; at < chunks->length || !chunks->count;) {
-    const bool begins_round = chunks->count % threads == 0;
-    const unsigned bonus = has_versions && chunks->count < threads ? BONUS_WITH_VERSIONS_PERCENT : BONUS_PERCENT;
-    if (!is_even && begins_round) size = size_for(round_for(chunks->length - at, threads), threads, bonus);
-    if (!add_chunk(chunks, at)) return false;
-    at += chunks->period && begins_round ? size + size * bonus / 100 : size;
-  }
+static bool claim_given(hp_chunks *c, hp_chunk *chunk) {
+  const uint32_t count = given_count(c);
+  for (; c->next < count && given_begin(c, c->next + 1) <= c->merger; c->next++) c->skipped += c->next != 0;
+  if (c->next >= count) return false;
+  chunk->begin = given_begin(c, c->next);
+  chunk->end = given_begin(c, ++c->next);
   return true;
 }
 
-size_t hp_chunk_begin(const hp_chunks *chunks, uint32_t chunk) {
-  if (chunk >= chunks->count) return chunks->length;
-  if (!chunk) return chunks->first;
-  if (chunks->cuts) return chunks->cuts[chunk - 1];
-  return hp_cut(HP_CUT_SMART, chunks->window, chunks->length, chunks->begins[chunk]);
+/* The bytes of the merger before the chunk `place`, or after the last one. */
+typedef struct gap {
+  size_t begin, end;
+} gap;
+
+static gap gap_before(const hp_chunks *c, uint32_t place) {
+  gap g = {place ? c->items[place - 1].end : 0, place < c->count ? c->items[place].begin : c->length};
+  if (g.begin < c->reach) g.begin = c->reach;
+  if (g.end < g.begin) g.end = g.begin;
+  return g;
+}
+
+/* Takes a chunk from the last gap that is long enough, of a fair share of all gaps. The merger
+ * arrives there a quarter of its time after its probable end. */
+static bool claim_in_gap(hp_chunks *c, unsigned percent, size_t most_bytes, hp_chunk *chunk, uint32_t *place) {
+  enum { SHARE_PERCENT = 95 };
+  size_t left = 0, before;
+  for (uint32_t i = 0; i <= c->count; i++) left += gap_before(c, i).end - gap_before(c, i).begin;
+  size_t size = left * SHARE_PERCENT / (100 * (size_t)c->threads);
+  if (size < LEAST) return false;
+  if (size > most_bytes) size = most_bytes;
+  gap g = {0, 0};
+  before = left;
+  for (*place = c->count;; --*place) {
+    g = gap_before(c, *place);
+    before -= g.end - g.begin;
+    if (g.end - g.begin >= LEAST || !*place) break;
+  }
+  if (g.end - g.begin < LEAST) return false;
+  if (size > g.end - g.begin) size = g.end - g.begin;
+  size_t distance = size + size / 4;
+  distance = (size_t)((uint64_t)distance * percent / 100);
+  distance = distance > before ? distance - before : 0;
+  const size_t room = g.end - g.begin - size;
+  if (distance + REST > room) distance = room;
+  chunk->begin = g.begin + distance;
+  chunk->end = chunk->begin + size;
+  return true;
+}
+
+static void insert(hp_chunks *c, uint32_t place, const hp_chunk *chunk) {
+  memmove(c->items + place + 1, c->items + place, (c->count - place) * sizeof *c->items);
+  c->items[place] = *chunk;
+  c->count++;
+}
+
+static hp_claim claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk) {
+  if (c->is_closed) return HP_CLAIM_NEVER;
+  if (c->count >= c->most) return HP_CLAIM_LATER;
+  uint32_t place = c->count;
+  const bool is_given = c->cuts || c->size;
+  if (!(is_given ? claim_given(c, chunk) : claim_in_gap(c, percent, least_of(most_bytes, MOST), chunk, &place)))
+    return HP_CLAIM_NEVER;
+  chunk->slot = slot;
+  chunk->number = c->number++;
+  insert(c, place, chunk);
+  return HP_CLAIM_MADE;
+}
+
+hp_claim hp_chunks_claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk) {
+  pthread_mutex_lock(&c->lock);
+  hp_claim result = claim(c, slot, percent, most_bytes, chunk);
+  pthread_mutex_unlock(&c->lock);
+  return result;
+}
+
+/*** the merger ***/
+
+size_t hp_chunks_advance(hp_chunks *c, size_t at, hp_chunk *chunk) {
+  pthread_mutex_lock(&c->lock);
+  c->merger = at;
+  *chunk = (hp_chunk){0};
+  size_t end = c->length;
+  if (c->count) {
+    end = c->items[0].begin;
+    if (at >= end) *chunk = c->items[0];
+  } else if (c->cuts || c->size) {
+    const uint32_t first = c->next;
+    while (c->next < given_count(c) && given_begin(c, c->next) <= at) c->next++;
+    if (c->next > first + 1) c->skipped += c->next - first - 1;
+    end = given_begin(c, c->next);
+  }
+  const size_t step = end > at + FAR ? 2 * STEP : STEP;
+  if (end > at + step) end = at + step;
+  c->reach = end > at ? end : at;
+  pthread_mutex_unlock(&c->lock);
+  return end;
+}
+
+void hp_chunks_remove_first(hp_chunks *c) {
+  pthread_mutex_lock(&c->lock);
+  c->count--;
+  memmove(c->items, c->items + 1, c->count * sizeof *c->items);
+  pthread_mutex_unlock(&c->lock);
+}
+
+void hp_chunks_close(hp_chunks *c) {
+  pthread_mutex_lock(&c->lock);
+  c->is_closed = true;
+  pthread_mutex_unlock(&c->lock);
+}
+
+uint32_t hp_chunks_number(hp_chunks *c) {
+  pthread_mutex_lock(&c->lock);
+  uint32_t number = c->number++;
+  pthread_mutex_unlock(&c->lock);
+  return number;
 }

@@ -24,23 +24,26 @@ static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
   atomic_store_explicit(&t->prediction[word], bits, memory_order_relaxed);
 }
 
+/* The values are assumptions, so their order has no effect. */
 void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const hpar_rewriter *r = t->merger;
-  atomic_store(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at));
-  atomic_store(&t->encoding, r->encoding);
-  atomic_store(&t->is_certain, r->is_certain);
-  atomic_store(&t->frameset_ok, t->merged && r->shadow.builder.frameset_ok);
-  if (t->active_rules != r->active_rules) hp_rewrite_team_publish_retired(t);
-  for (uint32_t i = 0; i < t->scope_words; i++)
-    atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], memory_order_relaxed);
+  const memory_order order = memory_order_relaxed;
+  const bool frameset_ok = t->is_past_begin && r->shadow.builder.frameset_ok;
+  atomic_store_explicit(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
+  atomic_store_explicit(&t->encoding, r->encoding, order);
+  atomic_store_explicit(&t->is_certain, r->is_certain, order);
+  atomic_store_explicit(&t->frameset_ok, frameset_ok, order);
+  if (atomic_load_explicit(&t->active_rules, order) != r->active_rules) hp_rewrite_team_publish_retired(t);
+  for (uint32_t i = 0; i < t->scope_words; i++) atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], order);
   if (!t->words) return;
+  const uint32_t alternatives = t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
   for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learned[i]);
   for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
   for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)
     publish_bits(t, 2 * t->words + i, t->lessons.read[i]);
-  atomic_store(&t->alternatives, t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0);
-  atomic_store(&t->lesson_count, t->lessons.total);
+  atomic_store_explicit(&t->alternatives, alternatives, order);
+  atomic_store_explicit(&t->lesson_count, t->lessons.total, order);
 }
 
 /* Ends a chunk. Workers know little about long raw text, and the merger reads it fast. It therefore
@@ -49,51 +52,68 @@ static void leave_chunk(hp_rewrite_team *t) {
   size_t from = hp_rewrite_offset(t->merger);
   hp_rewriter_leave_raw_text(t->merger);
   t->counters.rewritten_bytes += hp_rewrite_offset(t->merger) - from;
+  t->is_past_begin = true;
   hp_rewrite_team_publish(t);
 }
 
 /* The merger has true examples of outer frames. */
 static void drop_guesses(hp_rewrite_team *t) {
-  if (t->has_guesses) t->lessons.count = 0;
+  const uint32_t total = t->lessons.total;
+  if (t->has_guesses) t->lessons.count = total < HP_MAX_ALTERNATIVES ? total : HP_MAX_ALTERNATIVES;
   t->has_guesses = false;
 }
 
-/* Rewrites a chunk on the true state. Notes its outer frames as examples for workers. */
-static void rewrite_exactly(hp_rewrite_team *t, uint32_t chunk) {
+/* Rewrites the bytes before the next chunk on the true state. Notes outer frames as examples for
+ * workers. Returns false if the rest of the window has no complete token. */
+static bool rewrite_exactly(hp_rewrite_team *t) {
   hpar_rewriter *r = t->merger;
-  size_t from = hp_rewrite_offset(r), limit = hp_rewrite_chunk_begin(t, chunk + 1);
-  uint64_t begin = hp_now();
-  drop_guesses(t);
-  for (size_t at = from; at < limit && r->phase == HP_PHASE_RUNS;
-       at = hp_rewrite_offset(r) > at ? hp_rewrite_offset(r) : limit) {
-    hp_rewriter_scan_until(r, limit - at > HP_REWRITE_CHECKPOINT ? at + HP_REWRITE_CHECKPOINT : limit);
+  const size_t from = hp_rewrite_offset(r);
+  const uint64_t begin = hp_now();
+  size_t at = from, last = SIZE_MAX, end;
+  hp_chunk chunk;
+  while ((end = hp_chunks_advance(&t->chunks, at, &chunk)) > at && at != last && r->phase == HP_PHASE_RUNS) {
+    last = at;
+    hp_rewriter_scan_until(r, end);
     if (t->words && t->learns_exactly && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->lessons);
+    hp_rewrite_team_publish(t);
+    at = hp_rewrite_offset(r);
   }
-  t->counters.rewritten_bytes += hp_rewrite_offset(r) - from;
-  t->nanoseconds_per_chunk = hp_now() - begin;
-  if (r->trace) hp_rewrite_team_note(t, HPAR_EVENT_EXACT, 0, chunk, begin, from, hp_rewrite_offset(r));
+  t->counters.exact_chunks++;
+  t->counters.rewritten_bytes += at - from;
+  t->exact_ns += hp_now() - begin;
+  t->exact_bytes += at - from;
+  if (r->trace) hp_rewrite_team_note(t, HPAR_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
+  return at > from;
 }
 
-static bool is_done(const hp_rewrite_team *t, uint32_t chunk) {
-  return atomic_load_explicit(&hp_rewrite_slot_of(t, chunk)->done, memory_order_acquire) == chunk + 1;
+static bool is_done(const hp_rewrite_team *t, const hp_chunk *chunk) {
+  return atomic_load_explicit(&t->slots[chunk->slot].state, memory_order_acquire) == HP_SLOT_IS_DONE;
+}
+
+/* Returns the time of the merger for a chunk. */
+static uint64_t estimate(const hp_rewrite_team *t, const hp_chunk *chunk) {
+  enum { LEAST_NS = 20000 };
+  const uint64_t ns = t->exact_ns * (chunk->end - chunk->begin) / (t->exact_bytes + 1);
+  return ns < LEAST_NS ? LEAST_NS : ns;
 }
 
 /* Waits for a chunk, first without other work because most workers are almost done. Then it runs
  * workers meanwhile. Returns false if the chunk takes too long. */
-static bool await_chunk(hp_rewrite_team *t, uint32_t chunk) {
+static bool await_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
+  enum { MOST_BYTES = 64 << 10 };
   hp_spin spin = {0};
-  uint64_t event = hp_rewrite_team_event_time(t);
-  while (!is_done(t, chunk) && hp_spin_on(&spin, t->nanoseconds_per_chunk / 4)) continue;
+  const uint64_t event = hp_rewrite_team_event_time(t), limit_ns = estimate(t, chunk);
+  while (!is_done(t, chunk) && hp_spin_on(&spin, limit_ns / 4)) continue;
   spin = (hp_spin){0};
   while (!is_done(t, chunk)) {
-    uint32_t other;
-    if (hp_rewrite_team_claim(t, &other)) {
-      hp_rewrite_team_run_chunk(t, 0, other);
+    hp_chunk other;
+    if (hp_rewrite_team_claim(t, MOST_BYTES, &other) == HP_CLAIM_MADE) {
+      hp_rewrite_team_run_chunk(t, 0, &other);
       continue;
     }
-    if (!hp_spin_on(&spin, t->nanoseconds_per_chunk)) break;
+    if (!hp_spin_on(&spin, limit_ns)) break;
   }
-  hp_rewrite_team_note(t, HPAR_EVENT_WAIT, 0, chunk, event, 0, 0);
+  hp_rewrite_team_note(t, HPAR_EVENT_WAIT, 0, chunk->number, event, 0, 0);
   return is_done(t, chunk);
 }
 
@@ -107,7 +127,7 @@ static void note_alternatives(hp_rewrite_team *t, const hp_rewrite_chunk *chunk)
   bool has_guesses = chunk->alternatives && !chunk->lessons;
   if (t->lessons.are_used && !has_guesses)
     t->chunks_with_alternatives = CHUNKS;
-  else if (t->chunks_with_alternatives)
+  else if (t->chunks_with_alternatives && !has_guesses)
     t->chunks_with_alternatives--;
 }
 
@@ -116,69 +136,74 @@ static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk
   return t->scope_words && memcmp(chunk->scopes, t->lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
 }
 
-static void adopt(hp_rewrite_team *t, uint32_t number) {
-  hp_rewrite_chunk *chunk = &hp_rewrite_slot_of(t, number)->chunk;
+static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
+  hp_rewrite_chunk *chunk = &t->slots[claimed->slot].chunk;
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments, event = hp_rewrite_team_event_time(t);
   t->lessons.are_used = false;
   drop_guesses(t);
   size_t from = hp_rewrite_offset(t->merger);
-  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, t->first_chunk + number, &t->lessons, &c->adopted_segments);
+  size_t rewritten =
+      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + claimed->number, &t->lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
-  hp_rewrite_team_note(t, HPAR_EVENT_MERGE, 0, number, event, from, hp_rewrite_offset(t->merger));
+  hp_rewrite_team_note(t, HPAR_EVENT_MERGE, 0, claimed->number, event, from, hp_rewrite_offset(t->merger));
   if (is_closed(t)) return;
   note_alternatives(t, chunk);
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
   bool lacks_alternatives = chunk->lessons != t->lessons.total || (!chunk->alternatives && t->lessons.are_used);
   if (chunk->active_rules != t->merger->active_rules || lacks_alternatives || lacks_scopes(t, chunk)) return;
-  bool gains = c->adopted_segments > adopted && rewritten <= (chunk->limit - chunk->cut) / 2;
+  bool gains = c->adopted_segments > adopted && rewritten <= (claimed->end - claimed->begin) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
-  if (is_closed(t)) atomic_store(&t->next, t->chunks.count);
+  if (is_closed(t)) hp_chunks_close(&t->chunks);
 }
 
-static void merge_chunk(hp_rewrite_team *t, uint32_t chunk) {
-  uint32_t expected = chunk;
-  atomic_store(&t->merged, chunk);
-  if (hp_rewrite_offset(t->merger) >= hp_rewrite_chunk_begin(t, chunk + 1)) {
-    atomic_compare_exchange_strong(&t->next, &expected, chunk + 1);
+/* The first chunk in flight needs no result any more. */
+static void release(hp_rewrite_team *t, const hp_chunk *chunk) {
+  int state = HP_SLOT_RUNS;
+  _Atomic int *of_slot = &t->slots[chunk->slot].state;
+  hp_chunks_remove_first(&t->chunks);
+  if (!atomic_compare_exchange_strong(of_slot, &state, HP_SLOT_DROPPED)) atomic_store(of_slot, HP_SLOT_FREE);
+}
+
+/* Adopts the first chunk in flight, if its worker has a result. */
+static void merge_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
+  if (hp_rewrite_offset(t->merger) >= chunk->end)
     t->counters.skipped_chunks++;
-    return;
-  }
-  if (t->division.is_inline) {
-    for (uint32_t claimed; !is_done(t, chunk) && hp_rewrite_team_claim(t, &claimed);)
-      hp_rewrite_team_run_chunk(t, 0, claimed);
-    if (!is_done(t, chunk)) {
-      rewrite_exactly(t, chunk);
-      return;
-    }
-  } else if (!is_done(t, chunk) && (is_closed(t) || atomic_compare_exchange_strong(&t->next, &expected, chunk + 1) ||
-                                    hp_chunk_is_reserved(&t->chunks, chunk))) {
-    t->counters.exact_chunks++;
-    rewrite_exactly(t, chunk);
-    return;
-  } else if (!await_chunk(t, chunk)) {
+  else if (is_done(t, chunk) || (!is_closed(t) && await_chunk(t, chunk)))
+    adopt(t, chunk);
+  else
     t->counters.rescued_chunks++;
-    rewrite_exactly(t, chunk);
-    return;
+  release(t, chunk);
+}
+
+/* Runs a worker, unless a chunk is in flight. */
+static void run_inline(hp_rewrite_team *t) {
+  hp_chunk claimed;
+  if (!t->chunks.count && hp_rewrite_team_claim(t, SIZE_MAX, &claimed) == HP_CLAIM_MADE)
+    hp_rewrite_team_run_chunk(t, 0, &claimed);
+}
+
+static void merge(hp_rewrite_team *t) {
+  hpar_rewriter *r = t->merger;
+  bool goes_on = true;
+  while (goes_on && r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) {
+    hp_chunk chunk;
+    if (t->division.is_inline) run_inline(t);
+    const size_t at = hp_rewrite_offset(r), end = hp_chunks_advance(&t->chunks, at, &chunk);
+    if (at >= t->chunks.length) break;
+    if (chunk.end)
+      merge_chunk(t, &chunk);
+    else
+      goes_on = end > at && rewrite_exactly(t);
+    leave_chunk(t);
   }
-  adopt(t, chunk);
 }
 
 hpar_status hp_rewrite_team_merge(void *context) {
   hp_rewrite_team *t = context;
-  hpar_rewriter *r = t->merger;
-  if (!t->division.is_inline) {
-    atomic_store(&t->next, 1);
-    hp_pool_start(t->pool, t->active, hp_rewrite_team_run_thread, t);
-    rewrite_exactly(t, 0);
-    leave_chunk(t);
-  }
-  for (uint32_t i = !t->division.is_inline; i < t->chunks.count && r->phase == HP_PHASE_RUNS; i++) {
-    merge_chunk(t, i);
-    leave_chunk(t);
-    if (r->sink.status != HPAR_OK) break;
-  }
+  if (!t->division.is_inline) hp_pool_start(t->pool, t->active, hp_rewrite_team_run_thread, t);
+  merge(t);
   return HPAR_OK;
 }

@@ -40,6 +40,8 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     r->matching.matcher.watch = NULL;
     atomic_store(&t->passed, UINT64_MAX);
     if (!t->division.is_inline) hp_pool_end(t->pool);
+    t->counters.chunks += t->chunks.number;
+    t->counters.skipped_chunks += t->chunks.skipped;
     hp_rewrite_trace_report(r->trace);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }
@@ -80,7 +82,7 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
 }
 
 hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {
-  if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
+  if (!r->team) r->team = hp_rewrite_team_create();
   if (!r->team) return HPAR_ERROR_MEMORY;
   r->team->division = *division;
   return HPAR_OK;

@@ -10,6 +10,12 @@
 
 /*** memory ***/
 
+hp_rewrite_team *hp_rewrite_team_create(void) {
+  hp_rewrite_team *t = hp_allocate_aligned(HP_CACHE_LINE, sizeof *t);
+  if (t) memset(t, 0, sizeof *t);
+  return t;
+}
+
 static void free_worker(hp_rewrite_worker *w) {
   hpar_rewriter_destroy(w->rewriter);
   hp_free(w->speculation.bits);
@@ -40,8 +46,10 @@ void hp_rewrite_team_destroy(hp_rewrite_team *t) {
 
 static bool make_workers(hp_rewrite_team *t, unsigned threads) {
   if (threads <= t->threads) return true;
-  hp_rewrite_worker *workers = hp_reallocate(t->workers, threads * sizeof *workers);
+  hp_rewrite_worker *workers = hp_allocate_aligned(HP_CACHE_LINE, threads * sizeof *workers);
   if (!workers) return false;
+  if (t->threads) memcpy(workers, t->workers, t->threads * sizeof *workers);
+  hp_free(t->workers);
   t->workers = workers;
   while (t->threads < threads) {
     workers[t->threads] = (hp_rewrite_worker){0};
@@ -70,8 +78,9 @@ static bool make_slots(hp_rewrite_team *t) {
   _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
   if (!prediction) return false;
   t->prediction = prediction;
-  hp_bits *learned = hp_reallocate(t->learned, (bits + 3 * (size_t)t->words) * sizeof *learned);
+  hp_bits *learned = hp_allocate_aligned(HP_CACHE_LINE, (bits + 3 * (size_t)t->words) * sizeof *learned);
   if (!learned) return false;
+  hp_free(t->learned);
   t->learned = learned;
   t->prediction_capacity = bits;
   return true;
@@ -110,18 +119,24 @@ static bool make_retired(hp_rewrite_team *t, uint32_t rules) {
 /*** a window ***/
 
 static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
+  enum { INLINE_CHUNK = 256 << 10 };
   const hp_scanner *s = &r->scanner;
   const hp_rewrite_division *division = &t->division;
-  t->chunks.window = s->begin;
-  t->chunks.length = (size_t)(s->end - s->begin);
-  t->chunks.first = hp_rewrite_offset(r);
-  if (!division->cuts) return hp_chunks_divide(&t->chunks, division->chunk_size, t->active, t->has_guesses);
-  hp_chunks_use_cuts(&t->chunks, division->cuts, division->cut_count);
-  return true;
+  hp_chunks *c = &t->chunks;
+  c->window = s->begin;
+  c->length = (size_t)(s->end - s->begin);
+  c->first = hp_rewrite_offset(r);
+  c->cuts = division->cuts;
+  c->cut_count = division->cut_count;
+  c->size = division->chunk_size || !division->is_inline ? division->chunk_size : INLINE_CHUNK;
+  c->threads = t->active;
+  c->most = 2 * t->active;
+  return hp_chunks_begin(c);
 }
 
 /* Resets the predictions of outer frames. */
 static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
+  enum { FIRST_CHUNKS = 2 };
   hp_bits *after = t->learned + t->words;
   hp_matching_find_successors(&r->matching, after, after + t->words,
                               after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
@@ -131,12 +146,12 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
   t->learns_exactly = r->rules->skips_tags;
   if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
   t->has_guesses = t->lessons.count != 0;
-  t->chunks_with_alternatives = 0;
+  t->chunks_with_alternatives = t->learns_exactly ? FIRST_CHUNKS : 0;
   t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
-  if (!r->team) r->team = hp_allocate_zeroed(sizeof *r->team);
+  if (!r->team) r->team = hp_rewrite_team_create();
   hp_rewrite_team *t = r->team;
   if (!t) return false;
   unsigned threads = t->division.is_inline ? 1 : r->options.threads ? r->options.threads : hp_usable_cores();
@@ -168,12 +183,9 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   hp_prescan_begin(&t->prescan);
   t->quirks = r->shadow.quirks;
   if (t->words) r->matching.matcher.watch = &t->watch;
-  for (uint32_t i = 0; i < t->slot_count; i++) {
-    atomic_store(&t->slots[i].done, 0);
-    atomic_store(&t->slots[i].is_busy, false);
-  }
-  atomic_store(&t->next, 0);
-  atomic_store(&t->merged, 0);
+  for (uint32_t i = 0; i < t->slot_count; i++) atomic_store(&t->slots[i].state, HP_SLOT_FREE);
+  t->is_past_begin = false;
+  t->exact_ns = t->exact_bytes = 0;
   t->wasted = 0;
   t->lessons.scopes = t->scope_words ? t->learned_scopes : NULL;
   if (t->scope_words) hp_rewriter_write_scopes(r, t->learned_scopes);
@@ -181,7 +193,6 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   hp_rewrite_team_publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;
   t->counters.windows++;
-  t->counters.chunks += t->chunks.count;
   t->counters.bytes += t->chunks.length - t->chunks.first;
 }
 

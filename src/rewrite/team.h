@@ -4,17 +4,20 @@
 /* The threads that rewrite one window, and the data between them.
  *
  *   parallel.c   decides whether a window has a team, and runs the parts below
- *   team.c       allocates the team, divides the window, and resets the state of a window
- *   workers.c    claim chunks from left to right, and rewrite each one into the log of its slot
- *   merger.c     takes the slots in order, adopts the logs, and publishes the next assumptions
+ *   team.c       allocates the team, and resets the state of a window
+ *   chunks.c     divides the window among the threads while they run
+ *   workers.c    claim chunks, and rewrite each one into the log of a slot
+ *   merger.c     takes the chunks in order, adopts the logs, rewrites the rest, and publishes the
+ *                next assumptions
  *
- *   input -> chunks -- next --> worker -> slot.chunk.log -- slot.done --> merger -> output
- *                                 ^                                         |
- *                                 +-- passed, prediction, encoding, ... ----+
+ *   input -> chunks -- claim --> worker -> slot.chunk.log -- slot.state --> merger -> output
+ *              ^                   ^                                         |
+ *              +------ merger -----+-- passed, prediction, encoding, ... ----+
  *
- * Workers write only their slots, their rewriters and `next`. The calling thread writes the
- * rest. */
+ * Workers write only their slots and their rewriters, and claim chunks under a lock. The calling
+ * thread writes the rest. */
 
+#include "base/memory.h"
 #include "platform/pool.h"
 #include "rewrite/chunks.h"
 #include "rewrite/parallel.h"
@@ -27,15 +30,21 @@
 /* HP_REWRITE_PREDICTION is the number of sets in a prediction; the other number is in bytes. */
 enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_CHECKPOINT = 16 << 10 };
 
+typedef enum hp_slot_state {
+  HP_SLOT_FREE,
+  HP_SLOT_RUNS,
+  HP_SLOT_IS_DONE, /* release: the log is complete */
+  HP_SLOT_DROPPED  /* a worker writes it, and no thread needs the result */
+} hp_slot_state;
+
 /* A chunk in flight, and the results of its worker. */
 typedef struct hp_rewrite_slot {
   hp_rewrite_chunk chunk;
-  _Atomic bool is_busy;  /* a worker writes it */
-  _Atomic uint32_t done; /* number of the chunk + 1; release */
+  _Atomic int state; /* hp_slot_state */
 } hp_rewrite_slot;
 
 typedef struct hp_rewrite_worker {
-  hpar_rewriter *rewriter;
+  _Alignas(HP_CACHE_LINE) hpar_rewriter *rewriter;
   hp_speculation speculation;
 } hp_rewrite_worker;
 
@@ -61,19 +70,18 @@ typedef struct hp_rewrite_team {
   uint32_t scope_words; /* of a set of rules; 0: no rule is for texts, comments or the doctype */
 
   /*** the state of the merger, which workers assume ***/
-  _Atomic(const hp_encoding *) encoding;
+  _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules;               /* as in `retired` */
   _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
   _Atomic hp_bits *scopes;                     /* as in a chunk */
   _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
   _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
-  _Atomic uint32_t next, merged;               /* the chunk to claim; that of the merger */
   _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
 
   /*** the merger ***/
   /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
-  hp_bits *learned;
+  _Alignas(HP_CACHE_LINE) hp_bits *learned;
   hp_rewrite_lessons lessons;
   hp_bits *learned_scopes; /* of `lessons` */
   hp_candidate_watch watch;
@@ -81,22 +89,18 @@ typedef struct hp_rewrite_team {
   bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */
   /* so many chunks have alternatives after the last one that needed them */
   uint32_t chunks_with_alternatives;
-  uint64_t nanoseconds_per_chunk;
-  unsigned wasted; /* chunks in a row of which the merger has adopted less than half */
+  bool is_past_begin;             /* of the window */
+  uint64_t exact_ns, exact_bytes; /* of the parts that the merger has rewritten */
+  /* chunks in a row of which the merger has adopted less than half */
+  unsigned wasted;
 } hp_rewrite_team;
 
 static inline size_t hp_rewrite_offset(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
 
-static inline size_t hp_rewrite_chunk_begin(const hp_rewrite_team *t, uint32_t chunk) {
-  return hp_chunk_begin(&t->chunks, chunk);
-}
-
-static inline hp_rewrite_slot *hp_rewrite_slot_of(const hp_rewrite_team *t, uint32_t chunk) {
-  return &t->slots[chunk % t->slot_count];
-}
-
 /*** team.c ***/
 
+/* Returns a team of zeros, or NULL. */
+hp_rewrite_team *hp_rewrite_team_create(void);
 /* Prepares the team for the rules and the window. Returns false if the calling thread works
  * alone. */
 bool hp_rewrite_team_prepare(hpar_rewriter *merger);
@@ -111,11 +115,10 @@ void hp_rewrite_team_note(hp_rewrite_team *team, hpar_event_kind kind, unsigned 
 
 /*** workers.c ***/
 
-/* Claims the next chunk for a worker, and leaves the merger's chunks out. Returns false if all
- * chunks are claimed, or too many are in flight. */
-bool hp_rewrite_team_claim(hp_rewrite_team *team, uint32_t *chunk);
+/* Claims a chunk of at most `most_bytes` for a worker. */
+hp_claim hp_rewrite_team_claim(hp_rewrite_team *team, size_t most_bytes, hp_chunk *chunk);
 /* Rewrites a claimed chunk into its slot. Thread 0 is the calling one. */
-void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, uint32_t chunk);
+void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, const hp_chunk *chunk);
 /* The work of a thread of the pool: chunks, until none is left. `context` is the team. */
 void hp_rewrite_team_run_thread(void *context, unsigned thread);
 
@@ -125,7 +128,7 @@ void hp_rewrite_team_run_thread(void *context, unsigned thread);
 void hp_rewrite_team_publish(hp_rewrite_team *team);
 /* Publishes the rules that the merger runs no more. */
 void hp_rewrite_team_publish_retired(hp_rewrite_team *team);
-/* Merges all chunks of the window. `context` is the team. */
+/* Rewrites the window, or a part of it. `context` is the team. */
 hpar_status hp_rewrite_team_merge(void *context);
 
 #endif

@@ -3,28 +3,37 @@
 #include "rewrite/team.h"
 
 #include "base/clock.h"
+#include "speculation/cuts/cut.h"
 
 #include <sched.h>
 
-bool hp_rewrite_team_claim(hp_rewrite_team *t, uint32_t *chunk) {
-  uint32_t next = atomic_load(&t->next), claimed = next + hp_chunk_is_reserved(&t->chunks, next);
-  if (claimed >= t->chunks.count || claimed >= atomic_load(&t->merged) + t->slot_count) return false;
-  hp_rewrite_slot *s = hp_rewrite_slot_of(t, claimed);
-  if (atomic_exchange(&s->is_busy, true)) return false;
-  if (atomic_compare_exchange_strong(&t->next, &next, claimed + 1)) {
-    *chunk = claimed;
-    return true;
+/* Returns a slot that no chunk uses, and reserves it. */
+static hp_rewrite_slot *find_slot(hp_rewrite_team *t) {
+  for (uint32_t i = 0; i < 2 * t->active; i++) {
+    int state = HP_SLOT_FREE;
+    if (atomic_compare_exchange_strong(&t->slots[i].state, &state, HP_SLOT_RUNS)) return &t->slots[i];
   }
-  atomic_store(&s->is_busy, false);
-  return false;
+  return NULL;
 }
 
-void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, uint32_t number) {
-  hp_rewrite_slot *s = hp_rewrite_slot_of(t, number);
+hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_chunk *chunk) {
+  /* The time of a worker, in percent of the merger's. Alternatives cost time. */
+  enum { PERCENT = 110, PERCENT_WITH_ALTERNATIVES = 140 };
+  hp_rewrite_slot *s = find_slot(t);
+  if (!s) return HP_CLAIM_LATER;
+  const unsigned percent = atomic_load(&t->alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
+  hp_claim claim = hp_chunks_claim(&t->chunks, (uint32_t)(s - t->slots), percent, most_bytes, chunk);
+  if (claim != HP_CLAIM_MADE) atomic_store(&s->state, HP_SLOT_FREE);
+  return claim;
+}
+
+void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chunk *claimed) {
+  hp_rewrite_slot *s = &t->slots[claimed->slot];
   hp_rewrite_worker *w = &t->workers[thread];
   hp_rewrite_chunk *chunk = &s->chunk;
-  chunk->cut = hp_rewrite_chunk_begin(t, number);
-  chunk->limit = hp_rewrite_chunk_begin(t, number + 1);
+  chunk->cut = claimed->begin;
+  chunk->limit = claimed->end;
+  if (!t->chunks.cuts) chunk->cut = hp_cut(HP_CUT_SMART, t->input.window, claimed->end, claimed->begin);
   chunk->encoding = atomic_load(&t->encoding);
   chunk->is_certain = atomic_load(&t->is_certain);
   chunk->quirks = t->quirks;
@@ -40,9 +49,8 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, uint32_t num
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
-  hp_rewrite_team_note(t, HPAR_EVENT_PARSE, thread, number, event, chunk->cut, chunk->limit);
-  atomic_store_explicit(&s->done, number + 1, memory_order_release);
-  atomic_store(&s->is_busy, false);
+  hp_rewrite_team_note(t, HPAR_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
+  if (atomic_exchange(&s->state, HP_SLOT_IS_DONE) == HP_SLOT_DROPPED) atomic_store(&s->state, HP_SLOT_FREE);
 }
 
 /* The thread waits while too many chunks are in flight: the merger runs
@@ -51,10 +59,12 @@ void hp_rewrite_team_run_thread(void *context, unsigned thread) {
   enum { SPIN_NS = 50000 };
   hp_rewrite_team *t = context;
   hp_spin spin = {0};
-  while (atomic_load(&t->passed) != UINT64_MAX && atomic_load(&t->next) < t->chunks.count) {
-    uint32_t chunk;
-    if (hp_rewrite_team_claim(t, &chunk)) {
-      hp_rewrite_team_run_chunk(t, thread, chunk);
+  while (atomic_load(&t->passed) != UINT64_MAX) {
+    hp_chunk chunk;
+    hp_claim claim = hp_rewrite_team_claim(t, SIZE_MAX, &chunk);
+    if (claim == HP_CLAIM_NEVER) return;
+    if (claim == HP_CLAIM_MADE) {
+      hp_rewrite_team_run_chunk(t, thread, &chunk);
       spin = (hp_spin){0};
     } else if (!hp_spin_on(&spin, SPIN_NS)) {
       sched_yield();
