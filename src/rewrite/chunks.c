@@ -69,10 +69,9 @@ static gap gap_before(const hp_chunks *c, uint32_t place) {
 /* Takes a chunk from the last gap that is long enough, of a fair share of all gaps. The merger
  * arrives there a quarter of its time after its probable end. */
 static bool claim_in_gap(hp_chunks *c, unsigned percent, size_t most_bytes, hp_chunk *chunk, uint32_t *place) {
-  enum { SHARE_PERCENT = 95 };
   size_t left = 0, before;
   for (uint32_t i = 0; i <= c->count; i++) left += gap_before(c, i).end - gap_before(c, i).begin;
-  size_t size = left * SHARE_PERCENT / (100 * (size_t)c->threads);
+  size_t size = (size_t)((uint64_t)left * 100 / (100 * (c->threads - 1) + percent));
   if (size < LEAST) return false;
   if (size > most_bytes) size = most_bytes;
   gap g = {0, 0};
