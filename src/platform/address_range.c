@@ -99,11 +99,19 @@ static interval *best_fit(size_t wanted) {
   return best;
 }
 
-/* Moves the interval to the block. If the interval has at least 3 times `wanted` bytes, the block
- * gets only 2 times `wanted` bytes. */
+/* Returns the bytes of the interval that one block takes. Of an interval with 3 times `wanted`
+ * bytes, it takes 2 times `wanted`. Under a limit, it takes the size of the last reduced block, and
+ * leaves at least as much. */
+static size_t share_of(const interval *from) {
+  const bool is_limited = limited_bytes && limited_bytes < from->wanted;
+  const size_t share = is_limited ? limited_bytes : SHARES * from->wanted;
+  const size_t least_rest = is_limited ? limited_bytes : from->wanted;
+  return size_of(from) >= share + least_rest ? share : size_of(from);
+}
+
+/* Moves the interval, or its share, to the block. */
 static void take_interval(interval *from, hp_block *block) {
-  size_t size = size_of(from), shared = SHARES * from->wanted;
-  if (size >= shared + from->wanted) size = shared;
+  const size_t size = share_of(from);
   size_t dirty = from->dirty < size ? from->dirty : size;
   *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .huge = from->huge, .wanted = from->wanted};
   from->start += size;
