@@ -130,7 +130,8 @@ static void leave_space(void) {
     CHECK_EQ(parse(parser, i, i % WAYS, *document), HPAR_OK);
   }
   CHECK(!getrlimit(RLIMIT_AS, &limit));
-  void *space = mmap(NULL, limit.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *space =
+      mmap(NULL, limit.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(space != MAP_FAILED);
   for (unsigned i = 0; i < LIVE_LARGE; i++) hpar_document_destroy(documents[i]);
   hpar_parser_destroy(parser);
