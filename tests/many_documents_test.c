@@ -13,7 +13,6 @@
 #include "support/compare.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,63 +117,14 @@ static void live(unsigned count, unsigned ways) {
   free(documents);
 }
 
-/* Checks that documents of all ways, each parsed twice, leave an eighth of the limit. */
-static void leave_space(void) {
-  struct rlimit limit;
-  hpar_parser *parser = NULL;
-  hpar_document *documents[LIVE_LARGE] = {NULL};
-  if (!CHECK(!hpar_parser_create(&parser))) exit(check_report());
-  for (unsigned i = 0; i < 2 * LIVE_LARGE; i++) {
-    hpar_document **document = &documents[i % LIVE_LARGE];
-    CHECK(*document || !hpar_document_create(document));
-    CHECK_EQ(parse(parser, i, i % WAYS, *document), HPAR_OK);
-  }
-  CHECK(!getrlimit(RLIMIT_AS, &limit));
-  void *space =
-      mmap(NULL, limit.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  CHECK(space != MAP_FAILED);
-  for (unsigned i = 0; i < LIVE_LARGE; i++) hpar_document_destroy(documents[i]);
-  hpar_parser_destroy(parser);
-}
-
-/* Checks that documents take no more space each time, if one is parsed during the parse of another
- * one. */
-static void reuse_space(void) {
-  enum { ROUNDS = 100 };
-  hpar_parser *outer = NULL, *inner = NULL;
-  hpar_document *kept = NULL, *other = NULL;
-  CHECK(!hpar_parser_create(&outer));
-  CHECK(!hpar_parser_create(&inner));
-  if (!CHECK(!hpar_document_create(&kept))) exit(check_report());
-  make_page(1);
-  for (unsigned i = 0; i < ROUNDS; i++) {
-    CHECK_EQ(hpar_parser_begin(outer, NULL, kept), HPAR_OK);
-    CHECK_EQ(hpar_parser_feed(outer, page, PAGE_BYTES), HPAR_OK);
-    CHECK(!hpar_document_create(&other));
-    CHECK_EQ(parse(inner, i, i % WAYS, other), HPAR_OK);
-    hpar_document_destroy(other);
-    CHECK_EQ(hpar_parser_finish(outer, NULL), HPAR_OK);
-  }
-  hpar_document_destroy(kept);
-  hpar_parser_destroy(inner);
-  hpar_parser_destroy(outer);
-}
-
-/* Runs in a separate process, because a limit cannot be removed. Without documents, checks the
- * space that remains. */
+/* Runs in a separate process, because a limit cannot be removed. */
 static void in_child(size_t limit, unsigned count, unsigned ways) {
   fflush(stdout);
   pid_t child = fork();
   if (!child) {
     check_passed = check_failed = 0;
     limit_address_space(limit);
-    if (count) {
-      live(count, ways);
-    } else {
-      leave_space();
-      reuse_space();
-      leave_space();
-    }
+    live(count, ways);
     fflush(stdout);
     _exit(check_failed ? 1 : 0);
   }
@@ -224,9 +174,6 @@ int main(void) {
     in_child(8000000 * kilobyte, count, 1);
     in_child(8000000 * kilobyte, count / 10, WAYS);
     in_child(512 * gigabyte, count / 10, WAYS);
-    in_child(gigabyte, 0, 0);
-    in_child(16 * gigabyte, 0, 0);
-    in_child(128 * gigabyte, 0, 0);
   }
   sizes(); /* last, because children would inherit its reservations */
   return check_report();

@@ -4,7 +4,6 @@
 #include "platform/jemalloc.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -99,19 +98,11 @@ static interval *best_fit(size_t wanted) {
   return best;
 }
 
-/* Returns the bytes of the interval that one block takes. Of an interval with 3 times `wanted`
- * bytes, it takes 2 times `wanted`. Under a limit, it takes the size of the last reduced block, and
- * leaves at least as much. */
-static size_t share_of(const interval *from) {
-  const bool is_limited = limited_bytes && limited_bytes < from->wanted;
-  const size_t share = is_limited ? limited_bytes : SHARES * from->wanted;
-  const size_t least_rest = is_limited ? limited_bytes : from->wanted;
-  return size_of(from) >= share + least_rest ? share : size_of(from);
-}
-
-/* Moves the interval, or its share, to the block. */
+/* Moves the interval to the block. If the interval has at least 3 times `wanted` bytes, the block
+ * gets only 2 times `wanted` bytes. */
 static void take_interval(interval *from, hp_block *block) {
-  const size_t size = share_of(from);
+  size_t size = size_of(from), shared = SHARES * from->wanted;
+  if (size >= shared + from->wanted) size = shared;
   size_t dirty = from->dirty < size ? from->dirty : size;
   *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .huge = from->huge, .wanted = from->wanted};
   from->start += size;
@@ -205,67 +196,30 @@ static void give_interval(interval more, size_t used) {
   if (!kept) hp_unmap(more.start, size_of(&more));
 }
 
-/* Returns the address space that the limit of the process leaves, or SIZE_MAX if there is none. */
-static size_t free_space(void) {
-  struct rlimit limit;
-  size_t pages = 0;
-  if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
-  FILE *file = fopen("/proc/self/statm", "re");
-  bool is_known = file && fscanf(file, "%zu", &pages) == 1;
-  if (file) fclose(file);
-  if (!is_known) return SIZE_MAX;
-  return limit.rlim_cur > pages * page_bytes ? (size_t)limit.rlim_cur - pages * page_bytes : 0;
-}
-
-/* Notes whether a limit has reduced a block. A text needs less than a tree: its whole block does
- * not show that trees can have theirs. */
-static void note_limit(size_t size, size_t bytes) {
-  if (size >= bytes && bytes < RANGE_BYTES) return;
+/* Maps SHARES times `bytes`, so that successive trees are adjacent. If the system refuses, the
+ * function maps less, but at least `least` bytes. */
+static bool map_block(hp_block *block, size_t bytes, size_t least) {
+  size_t size = SHARES * bytes;
+  char *base = hp_map(size);
+  if (!base) base = hp_map(size = bytes);
+  if (base) {
+    *block = (hp_block){.base = base, .size = size, .wanted = bytes};
+    return true;
+  }
   lock_list();
-  limited_bytes = size < bytes ? size : 0;
-  unlock_list();
-}
-
-/* Unmaps all intervals of the list. */
-static void free_intervals(void) {
-  lock_list();
-  while (interval_count) {
+  while (interval_count) { /* all intervals are too small; frees their addresses */
     interval *last = &intervals[--interval_count];
     hp_unmap(last->start, size_of(last));
   }
   unlock_list();
-}
-
-/* Maps a quarter of the free address space, but at least `least` and at most `bytes` bytes. The
- * rest is for further blocks, for stacks of threads, and for the program. Returns the size in
- * `*size`. */
-static char *map_quarter(size_t bytes, size_t least, size_t *size) {
-  size_t quarter = page_up(free_space() / 4);
-  bool is_known = quarter < SIZE_MAX / 4;
-  *size = !is_known || quarter > bytes ? bytes : quarter < least ? least : quarter;
-  char *base;
-  while (!(base = hp_map(*size)) && *size / 2 >= least) *size /= 2;
-  if (!base || is_known) return base;
-  size_t kept = *size == bytes ? bytes : *size / 4 < least ? least : *size / 4;
-  if (kept < *size) hp_unmap(base + kept, *size - kept);
-  *size = kept;
-  return base;
-}
-
-/* Maps SHARES times `bytes`, so that successive trees are adjacent. If that is more than a quarter
- * of the free address space, or the system refuses, the function maps less, but at least `least`
- * bytes. */
-static bool map_block(hp_block *block, size_t bytes, size_t least) {
-  size_t quarter = free_space() / 4, size = SHARES * bytes <= quarter ? SHARES * bytes : bytes;
-  char *base = bytes <= quarter ? hp_map(size) : NULL;
-  if (!base && size > bytes) base = hp_map(size = bytes);
-  if (!base) {
-    free_intervals(); /* all are too small */
-    base = map_quarter(bytes, least, &size);
-  }
+  while (!(base = hp_map(size)) && size / 2 >= least) size /= 2;
   if (!base) return false;
-  note_limit(size, bytes);
-  *block = (hp_block){.base = base, .size = size, .wanted = bytes};
+  size_t kept = size == bytes ? size : size / 4 < least ? least : size / 4;
+  if (kept < size) hp_unmap(base + kept, size - kept);
+  *block = (hp_block){.base = base, .size = kept, .wanted = bytes};
+  lock_list();
+  limited_bytes = kept < bytes ? kept : 0;
+  unlock_list();
   return true;
 }
 

@@ -18,9 +18,9 @@
 #include "base/arena.h"
 
 /* Reserves `bytes` bytes with undefined contents for a parse. The block grows in place if possible.
- * Otherwise it releases its memory and gets new memory. Under an address space limit, the block
- * gets at most a quarter of the free space. Later blocks, threads and the program can use the rest.
- * Returns false without a change if there are fewer than `least` bytes.
+ * Otherwise it releases its memory and gets new memory. If an address space limit leaves less, the
+ * block gets a quarter of the free space, and later blocks can use the rest. Returns false without
+ * a change if that quarter is less than `least`.
  *
  * From the second parse on, the block keeps its reservation between parses. All kept reservations
  * together use at most a sixteenth of the address space. */
