@@ -3,17 +3,12 @@
 #include "base/ascii.h"
 #include "select/walk.h"
 
-static const hp_attribute *find_attribute(const hp_subject *s, hp_atom name) {
-  for (uint32_t i = 0; s->attributes && i < s->attributes->count; i++)
-    if (s->attributes->items[i].name == name) return &s->attributes->items[i];
-  return NULL;
-}
-
 /* Sets `*language` if the element is a meta element that declares the default language.
  * Source: HTML, "Content language state (http-equiv="content-language")". */
 static void read_pragma(const hpar_document *document, const hp_subject *s, hpar_string *language) {
   static const char pragma[] = "content-language";
-  const hp_attribute *http = find_attribute(s, HP_HTTP_EQUIV), *content = find_attribute(s, HP_CONTENT);
+  const hp_attribute *http = hp_find_attribute(s->attributes, HP_HTTP_EQUIV),
+                     *content = hp_find_attribute(s->attributes, HP_CONTENT);
   if (!http || !content) return;
   hpar_string name = hp_attribute_value(document, s->attributes, http);
   hpar_string value = hp_attribute_value(document, s->attributes, content);

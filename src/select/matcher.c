@@ -140,10 +140,8 @@ static void add_successors(const hp_matcher *m, hp_combinator combinator, hp_bit
 static bool disables(const hp_frame *parent, const hp_frame *above, const hp_subject *s, bool is_first_legend) {
   if (is_first_legend && above) return above->is_disabled;
   if (parent->is_disabled) return true;
-  if (!s->is_html || s->node->name != HP_FIELDSET || !s->attributes) return false;
-  for (uint32_t i = 0; i < s->attributes->count; i++)
-    if (s->attributes->items[i].name == HP_DISABLED) return true;
-  return false;
+  if (!s->is_html || s->node->name != HP_FIELDSET) return false;
+  return hp_find_attribute(s->attributes, HP_DISABLED) != NULL;
 }
 
 static bool is_legend_of_fieldset(const hp_matcher *m, const hp_frame *parent, const hp_subject *s) {
@@ -168,13 +166,6 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   add_successors(m, HP_COMBINATOR_DESCENDANT, heir);
 }
 
-static inline bool has_attribute(const hp_subject *s, hp_atom name) {
-  if (!s->attributes) return false;
-  for (uint32_t i = 0; i < s->attributes->count; i++)
-    if (s->attributes->items[i].name == name) return true;
-  return false;
-}
-
 bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   hp_bits accepted = 0;
   for (uint32_t w = 0; w < m->words; w++) {
@@ -183,7 +174,8 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
       const hp_instruction *instruction = &m->set->instructions[i];
       const hp_atom only = m->only_attribute[i];
-      if (only ? !has_attribute(s, only) : !hp_compound_holds(m, instruction->compound, s, parent)) continue;
+      if (only ? !hp_find_attribute(s->attributes, only) : !hp_compound_holds(m, instruction->compound, s, parent))
+        continue;
       hp_set_bit(m->matched, i);
       if (instruction->slot == HP_SELECT_NONE) continue;
       uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);

@@ -20,16 +20,10 @@ static reading reading_of(const hp_matcher *m) {
   return m->only_name ? READ_ONE_NAME : READ_ATTRIBUTES;
 }
 
-static ALWAYS_INLINE const hp_attribute *find_attribute(const hp_attributes *attributes, hp_atom name) {
-  for (const hp_attribute *item = attributes->items, *end = item + attributes->count; item < end; item++)
-    if (item->name == name) return item;
-  return NULL;
-}
-
 static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *node, hp_bits *candidates, reading reads) {
   const hp_attributes *attributes = hp_at(m->base, node->attributes);
   if (reads == READ_ONE_NAME) {
-    const hp_attribute *item = find_attribute(attributes, m->only_name);
+    const hp_attribute *item = hp_find_attribute(attributes, m->only_name);
     if (item && (m->attributes.slots || hp_only_value_holds(m, attributes, item))) *candidates |= m->rows[m->only_row];
   } else {
     hp_add_attribute_candidates(m, candidates, attributes);

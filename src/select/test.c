@@ -132,27 +132,20 @@ static bool attribute_holds(const hp_matcher *m, const hp_test *test, const hp_s
   return false;
 }
 
-static const hp_attribute *find_attribute(const hp_subject *s, hp_atom name) {
-  if (!s->attributes) return NULL;
-  for (uint32_t i = 0; i < s->attributes->count; i++)
-    if (s->attributes->items[i].name == name) return &s->attributes->items[i];
-  return NULL;
-}
-
 static bool is_html_named(const hp_subject *s, hp_atom name) { return s->is_html && s->node->name == name; }
 
 /* SVG 2 makes the SVG element a with href or xlink:href a hyperlink. */
 static bool is_link(const hp_subject *s) {
   if (s->node->ns == HPAR_NAMESPACE_SVG && s->node->name == HP_A)
-    return find_attribute(s, HP_HREF) || find_attribute(s, HP_ADJUSTED_XLINK_HREF);
+    return hp_find_attribute(s->attributes, HP_HREF) || hp_find_attribute(s->attributes, HP_ADJUSTED_XLINK_HREF);
   if (!s->is_html || (s->node->name != HP_A && s->node->name != HP_AREA)) return false;
-  return find_attribute(s, HP_HREF) != NULL;
+  return hp_find_attribute(s->attributes, HP_HREF) != NULL;
 }
 
 static bool is_checked(const hp_subject *s) {
-  if (is_html_named(s, HP_OPTION)) return find_attribute(s, HP_SELECTED) != NULL;
-  if (!is_html_named(s, HP_INPUT) || !find_attribute(s, HP_CHECKED)) return false;
-  const hp_attribute *type = find_attribute(s, HP_TYPE);
+  if (is_html_named(s, HP_OPTION)) return hp_find_attribute(s->attributes, HP_SELECTED) != NULL;
+  if (!is_html_named(s, HP_INPUT) || !hp_find_attribute(s->attributes, HP_CHECKED)) return false;
+  const hp_attribute *type = hp_find_attribute(s->attributes, HP_TYPE);
   return type && ((type->length == 5 && hp_ascii_equal(type->value, "radio", 5)) ||
                   (type->length == 8 && hp_ascii_equal(type->value, "checkbox", 8)));
 }
@@ -173,12 +166,12 @@ static bool can_be_disabled(const hp_subject *s) {
 
 static bool is_disabled(const hp_matcher *m, const hp_subject *s, const hp_frame *parent) {
   if (!can_be_disabled(s)) return false;
-  if (find_attribute(s, HP_DISABLED)) return true;
+  if (hp_find_attribute(s->attributes, HP_DISABLED)) return true;
   if (s->node->name == HP_OPTGROUP) return false;
   if (s->node->name == HP_OPTION) {
     if (!parent || !parent->element) return false;
     hp_subject group = hp_subject_of(m->base, parent->element);
-    return is_html_named(&group, HP_OPTGROUP) && find_attribute(&group, HP_DISABLED);
+    return is_html_named(&group, HP_OPTGROUP) && hp_find_attribute(group.attributes, HP_DISABLED);
   }
   return parent && parent->is_disabled;
 }
@@ -229,8 +222,8 @@ static bool range_holds(const hp_matcher *m, const hp_test *test, hpar_string la
 
 /* Returns the attribute that declares the language, or NULL. */
 static const hp_attribute *language_of(const hp_subject *s) {
-  const hp_attribute *own = find_attribute(s, HP_ADJUSTED_XML_LANG);
-  return own ? own : find_attribute(s, HP_LANG);
+  const hp_attribute *own = hp_find_attribute(s->attributes, HP_ADJUSTED_XML_LANG);
+  return own ? own : hp_find_attribute(s->attributes, HP_LANG);
 }
 
 void hp_find_ranges(const hp_matcher *m, hp_frame *frame, hpar_string language) {
@@ -259,7 +252,7 @@ static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_su
 }
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
-  const hp_attribute *id = find_attribute(s, HP_ID);
+  const hp_attribute *id = hp_find_attribute(s->attributes, HP_ID);
   if (!id) return false;
   hpar_string value = hp_value_of(m, s, id);
   return value.length == test->length &&
@@ -267,7 +260,7 @@ static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject 
 }
 
 static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
-  const hp_attribute *attribute = find_attribute(s, HP_CLASS);
+  const hp_attribute *attribute = hp_find_attribute(s->attributes, HP_CLASS);
   if (!attribute) return false;
   hpar_string value = hp_value_of(m, s, attribute);
   return hp_has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);
