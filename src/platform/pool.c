@@ -17,13 +17,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CACHE_LINE = 64, STEPS_PER_LOOK = 16 };
+enum { STEPS_PER_LOOK = 16 };
 enum { MIN_SPIN_NS = 50000, MAX_SPIN_NS = 2000000, SATURATED_SPIN_NS = 5000 };
 enum { LONG_SPIN_NS = 1000000000, JOIN_SPIN_NS = 50000 };
 
 /* The state of one thread, on separate cache lines. */
 typedef struct worker {
-  _Alignas(CACHE_LINE) hp_pool *pool;
+  _Alignas(HP_CACHE_LINE) hp_pool *pool;
   pthread_t thread;
   unsigned index;
   uint32_t last_batch; /* number of the batch that the thread entered last */
@@ -31,7 +31,7 @@ typedef struct worker {
   bool idle;           /* the last batch did not request the thread */
   cpu_set_t narrowed;  /* the affinity that avoid_cpu set; the calling thread's field */
   int avoided;         /* the CPU that avoid_cpu removed, or -1; the calling thread's field */
-  _Alignas(CACHE_LINE) _Atomic bool asleep;
+  _Alignas(HP_CACHE_LINE) _Atomic bool asleep;
   _Atomic int cpu; /* of its last wait or batch; -1: the thread is bound, or did not run */
 } worker;
 
@@ -58,10 +58,10 @@ struct hp_pool {
   unsigned generation;    /* of hp_fork_generation */
   _Atomic bool saturated; /* the batch has more threads than processors */
   _Atomic uint8_t wait;
-  _Alignas(CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
-  _Alignas(CACHE_LINE) _Atomic uint32_t signal; /* futex: changes with each batch and at the end */
+  _Alignas(HP_CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
+  _Alignas(HP_CACHE_LINE) _Atomic uint32_t signal; /* futex: a batch or the end changes it */
   _Atomic bool stop;
-  _Alignas(CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
+  _Alignas(HP_CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
   _Atomic bool caller_sleeps;
 };
 
@@ -268,7 +268,7 @@ static bool create_thread(worker *next, bool avoids_caller) {
 }
 
 static bool start_thread(hp_pool *pool, bool avoids_caller) {
-  worker *next = hp_allocate_aligned(CACHE_LINE, sizeof *next);
+  worker *next = hp_allocate_aligned(HP_CACHE_LINE, sizeof *next);
   if (!next) return false;
   memset(next, 0, sizeof *next);
   next->pool = pool;
@@ -299,7 +299,7 @@ void hp_pool_grow(hp_pool *pool, unsigned threads) {
 }
 
 hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
-  hp_pool *pool = hp_allocate_aligned(CACHE_LINE, sizeof *pool);
+  hp_pool *pool = hp_allocate_aligned(HP_CACHE_LINE, sizeof *pool);
   if (!pool) return HPAR_ERROR_MEMORY;
   memset(pool, 0, sizeof *pool);
   pool->threads = 1;

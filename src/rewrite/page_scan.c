@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
-
 /* A resource that a scan has reported. */
 typedef struct seen_resource {
   uint64_t offset, hash;
@@ -28,7 +26,7 @@ typedef struct scan_thread {
   char prefix[64];
   seen_resources seen;
   bool lacks_memory;
-  char padding[CACHE_LINE];
+  char padding[HP_CACHE_LINE];
 } scan_thread;
 
 /* The rules and the threads that a session keeps. */
@@ -50,12 +48,12 @@ typedef struct page_run {
   hpar_status status;        /* of the exact scan */
   const char *error;
   size_t part_size; /* about: part i begins at i * part_size or later */
-  char padding_1[CACHE_LINE];
+  char padding_1[HP_CACHE_LINE];
   /* Only these change while the scouts work. Each scout reads them often. */
   _Atomic bool cancelled;
   /* Offset + 1 of the last resource in a scout's part that the exact scan reported. */
   _Atomic uint64_t confirmed_to;
-  char padding_2[CACHE_LINE];
+  char padding_2[HP_CACHE_LINE];
 } page_run;
 
 /*** memory ***/
