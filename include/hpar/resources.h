@@ -74,7 +74,8 @@ typedef struct hpar_resource {
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
   hpar_string content; /* of meta; import: the layer, supports() and media after the URL */
-  /* Of an event: the start tag in the input, and the thread that found it. Otherwise 0. */
+  /* Of an event: the start tag in the input, and the thread that found it. Otherwise 0. In a fed
+   * parse, the offset is that in the UTF-8 text, where invalid bytes are U+FFFD. */
   uint64_t offset;
   unsigned thread;
   uint64_t reserved[8]; /* zero */
@@ -95,8 +96,8 @@ typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resou
  * The parse cancels what such text makes invalid. Elements that a script makes or changes by other
  * functions have no events.
  * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
- * parse begins again, in another encoding or because of a limit. Events may lack if memory runs out
- * and the parse fails.
+ * parse begins again. Causes are another encoding, a limit, and bytes that a parallel parse has
+ * found to be no valid UTF-8. Events may lack if memory runs out and the parse fails.
  *
  * The callback may read the strings only: the document is not complete. It must not call the
  * library with the parser or the document, and must not longjmp. */

@@ -14,6 +14,7 @@ typedef struct row {
   uint64_t time; /* by hp_now */
   hpar_resource_event event;
   hpar_resource_kind kind;
+  bool removed;
   unsigned thread;
   uint64_t offset;
   char *url;     /* NULL: none */
@@ -31,7 +32,8 @@ typedef struct request {
   pthread_mutex_t lock; /* of the fields below, during a parse */
   row *rows;
   size_t count, capacity;
-  bool failed; /* memory ran out */
+  size_t removed_to; /* after the last removed row */
+  bool failed;       /* memory ran out */
   uint64_t begin;
   hp_url document_url, base_url;
 } request;
@@ -105,14 +107,17 @@ static void free_row(row *one) {
   free(one->details);
 }
 
-/* Removes the last row of a resource that a scan has confirmed and then cancels. */
+/* Removes the row of a resource that a scan has confirmed and then cancels. Parts that are scanned
+ * again cancel their resources in order, so the search begins after the last removed row. */
 static void remove_row(request *r, const hpar_resource *resource) {
-  size_t i = r->count;
-  while (i > 0 && (r->rows[i - 1].offset != resource->offset || r->rows[i - 1].kind != resource->kind)) i--;
-  if (!i) return;
-  free_row(&r->rows[i - 1]);
-  memmove(&r->rows[i - 1], &r->rows[i], (r->count - i) * sizeof *r->rows);
-  r->count--;
+  for (size_t n = 0; n < r->count; n++) {
+    size_t i = (r->removed_to + n) % r->count;
+    row *one = &r->rows[i];
+    if (one->removed || one->offset != resource->offset || one->kind != resource->kind) continue;
+    one->removed = true;
+    r->removed_to = i + 1;
+    return;
+  }
 }
 
 static void note_event(void *context, const hpar_resource *resource, hpar_resource_event event) {
@@ -146,7 +151,7 @@ static bool find_base(void *context, const hpar_resource *resource) {
 static void find_scanned_base(request *r) {
   for (size_t i = 0; i < r->count; i++) {
     const row *one = &r->rows[i];
-    if (one->kind != HPAR_RESOURCE_BASE || one->event != HPAR_RESOURCE_CONFIRMED || !one->url) continue;
+    if (one->removed || one->kind != HPAR_RESOURCE_BASE || one->event != HPAR_RESOURCE_CONFIRMED || !one->url) continue;
     set_base(r, one->url, strlen(one->url));
     return;
   }
@@ -211,6 +216,7 @@ static void print_rows(request *r, const char *path) {
   if (!r->json) printf("%-13s  url\n", "kind");
   hp_url url = {0};
   for (size_t i = 0; i < r->count; i++) {
+    if (r->rows[i].removed) continue;
     const hp_url *resolved = resolve(r, &r->rows[i], &url);
     if (r->json)
       print_json(r, path, &r->rows[i], resolved);
@@ -242,7 +248,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
 
 static void forget_rows(request *r) {
   for (size_t i = 0; i < r->count; i++) free_row(&r->rows[i]);
-  r->count = 0;
+  r->count = r->removed_to = 0;
   r->base_url.length = 0;
 }
 

@@ -74,7 +74,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .decodes_values = config->decodes_values,
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
-  hp_session_find_resources(session, &feed->config, NULL, &feed->request);
+  if (config->resources.callback) hp_session_find_resources(session, &feed->config, NULL, &feed->request);
   hp_session_run_scripts(session, &feed->config, &feed->request);
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
   bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;

@@ -188,16 +188,12 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
 
 void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request) {
   const hpar_resource_options *options = &config->resources;
-  request->watch = NULL;
-  if (options->callback) {
-    session->resources = (hp_resource_report){options->callback, options->context,
-                                              request->document, input,
-                                              options->in_order, hp_config_runs_scripts(config)};
-    hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
-    request->watch = &session->finder.watch;
-  }
+  session->resources = (hp_resource_report){
+      options->callback, options->context, request->document, input, options->in_order, hp_config_runs_scripts(config)};
+  hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
+  request->watch = &session->finder.watch;
 #if HPAR_PARALLEL
-  config->parallel.finder = options->callback ? &session->finder : NULL;
+  config->parallel.finder = &session->finder;
 #endif
 }
 

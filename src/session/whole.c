@@ -3,13 +3,13 @@
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 
-/* Lets the threads validate the text while they parse, if that is possible. Callbacks of the caller
- * receive only text that is known to be valid. The tree of a parse that a limit ends is final. */
+/* Lets the threads validate the text while they parse, if that is possible. Scripts and predictors
+ * of the caller receive only text that is known to be valid. The text of a resource is valid: its
+ * thread has validated it. If other text is not, the parse begins again and cancels the resource.
+ * The tree of a parse that a limit ends is final. */
 static void choose_validation(hp_session *session, hp_config *config, const hp_sniffed *sniffed,
-                              const hp_request *request) {
-  const hp_limits *limits = &request->limits;
-  bool calls_back =
-      config->inspect || request->watch || hp_config_runs_scripts(config) || config->parallel.plan.custom.predict;
+                              const hp_limits *limits) {
+  bool calls_back = config->inspect || hp_config_runs_scripts(config) || config->parallel.plan.custom.predict;
   config->parallel.validates = session->result.driver == HP_DRIVER_PARALLEL && sniffed->encoding &&
                                sniffed->encoding->kind == HP_ENCODING_UTF8 && !calls_back && !limits->nodes &&
                                !limits->deadline;
@@ -174,10 +174,10 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   hpar_status status;
   /* A second round follows a meta element beyond the prescan that declares another encoding, and a
    * text that is not valid. */
-  hp_session_find_resources(session, config, &document->input, &request);
+  if (config->resources.callback) hp_session_find_resources(session, config, &document->input, &request);
   hp_session_run_scripts(session, config, &request);
 #if HPAR_PARALLEL
-  choose_validation(session, config, &sniffed, &request);
+  choose_validation(session, config, &sniffed, &request.limits);
 #endif
   bool estimates = may_estimate(session, config, memory_limit, length);
   for (bool again = true; again;) {

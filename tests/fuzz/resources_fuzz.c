@@ -10,6 +10,7 @@ enum { MAX_CUTS = 16 };
 /* The confirmed resources of one parse or scan as text. */
 typedef struct events {
   buffer confirmed;
+  buffer line;
 } events;
 
 static void add_text(buffer *to, hpar_string text) {
@@ -17,15 +18,27 @@ static void add_text(buffer *to, hpar_string text) {
   if (text.length) buffer_add(to, text.bytes, text.length);
 }
 
+static void add_resource(buffer *to, const hpar_resource *r) {
+  buffer_format(to, "%u %s %u", (unsigned)r->offset, hpar_resource_kind_name(r->kind), r->flags);
+  add_text(to, r->url);
+  add_text(to, r->srcset);
+  add_text(to, r->media);
+  add_text(to, r->content);
+  buffer_text(to, "\n");
+}
+
+/* A parse that begins again cancels all that it has confirmed. */
 static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
   events *e = context;
-  if (event != HPAR_RESOURCE_CONFIRMED) return;
-  buffer_format(&e->confirmed, "%u %s %u", (unsigned)r->offset, hpar_resource_kind_name(r->kind), r->flags);
-  add_text(&e->confirmed, r->url);
-  add_text(&e->confirmed, r->srcset);
-  add_text(&e->confirmed, r->media);
-  add_text(&e->confirmed, r->content);
-  buffer_text(&e->confirmed, "\n");
+  if (event == HPAR_RESOURCE_FOUND) return;
+  if (event == HPAR_RESOURCE_CONFIRMED) {
+    add_resource(&e->confirmed, r);
+    return;
+  }
+  buffer_clear(&e->line);
+  add_resource(&e->line, r);
+  if (e->confirmed.length && memmem(e->confirmed.bytes, e->confirmed.length, e->line.bytes, e->line.length))
+    buffer_clear(&e->confirmed);
 }
 
 static void run(hpar_parser *parser, hpar_document *document, hpar_options options, bool scans,
