@@ -12,6 +12,17 @@
 /* Threads that write to the same line of this length slow each other. */
 enum { HP_CACHE_LINE = 64 };
 
+/* Takes the cache line from other cores before the caller writes to it. Any address is allowed. For
+ * x86-64, compilers make a prefetch for reading of their built-in function: it leaves the line to
+ * the other core. Processors without the instruction ignore it. */
+static inline void hp_prefetch_to_write(const void *at) {
+#if defined(__x86_64__)
+  __asm__ volatile("prefetchw (%0)" : : "r"(at));
+#else
+  __builtin_prefetch(at, 1);
+#endif
+}
+
 void *hp_allocate(size_t bytes); /* NULL on failure; uninitialised */
 void *hp_allocate_zeroed(size_t bytes);
 void *hp_allocate_aligned(size_t alignment, size_t bytes); /* a power of two; uninitialised */

@@ -27,7 +27,7 @@ static inline void forget_values(hp_finder *f) {
  * the stores of the parse wait for it: sightings are too rare for the processor to foresee. */
 static inline void prefetch_later(const hp_sighting *added) {
   enum { BYTES_AHEAD = 2 * HP_CACHE_LINE };
-  __builtin_prefetch((const void *)((uintptr_t)added + BYTES_AHEAD), 1);
+  hp_prefetch_to_write((const char *)((uintptr_t)added + BYTES_AHEAD));
 }
 
 /* Notes for the merger what the worker has found. */
