@@ -1,5 +1,6 @@
 #include "speculation/worker/segment.h"
 
+#include "base/memory.h"
 #include "base/vector.h"
 #include "html/dom/tag.h"
 #include "html/tree/gaps.h"
@@ -96,6 +97,16 @@ static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *l
   w->outer.now.sightings_end = log->sightings.count;
 }
 
+/* Takes the memory of the next segment and of its deferred token from the merger, which has read
+ * it in the last parse. Otherwise the stores of the next segment wait for the merger's core. */
+static void prefetch_next(const hp_log *log) {
+  uintptr_t segment = (uintptr_t)log->segments + log->segment_count * sizeof *log->segments;
+  uintptr_t token = (uintptr_t)log->tokens + log->token_count * sizeof *log->tokens;
+  for (size_t i = 0; i < 2 * sizeof *log->segments; i += HP_CACHE_LINE)
+    hp_prefetch_to_write((const char *)(segment + i));
+  for (size_t i = 0; i < 2 * sizeof *log->tokens; i += HP_CACHE_LINE) hp_prefetch_to_write((const char *)(token + i));
+}
+
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
@@ -113,6 +124,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (ends != HP_ENDS_HAZARD) log_open_state(w, log, ends);
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
+  prefetch_next(log);
   if (w->outer.minimise_log && b->formatting_count && hp_last_listed(b, HP_A)) b->splits_a = true;
   w->outer.confident &= ~hp_questions_reopened(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
