@@ -10,15 +10,24 @@ static uint32_t tags_in_block(const char *at) {
   return count;
 }
 
+/* Returns the block at or before `at` that lies in one cache line. */
+static const char *block_at(const char *text, size_t at) {
+  const char *block = text + at;
+  size_t beyond = (uintptr_t)block % BLOCK;
+  return beyond < at ? block - beyond : block;
+}
+
 void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length) {
   size_t distance = length / HP_WORK_SAMPLES + 1;
   if (distance < LEAST_DISTANCE) distance = LEAST_DISTANCE;
+  /* Another thread may have decoded a part of the text. */
+  for (size_t at = 0; length - at >= distance; at += distance) __builtin_prefetch(block_at(text, at));
   estimate->length = length;
   estimate->distance = distance;
   estimate->count = 0;
   uint32_t sum = 0;
   for (size_t at = 0; length - at >= distance; at += distance) {
-    sum += BLOCK_WORK + TAG_WORK * tags_in_block(text + at);
+    sum += BLOCK_WORK + TAG_WORK * tags_in_block(block_at(text, at));
     estimate->until[estimate->count++] = sum;
   }
 }
