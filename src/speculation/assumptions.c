@@ -52,6 +52,14 @@ void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
 }
 
+bool hp_outer_goes_on(hp_builder *b, const hp_token *t) {
+  const hp_outer_context *outer = hp_outer_of(b);
+  if (b->mode != outer->base_mode || outer->poisoned || t->end - outer->now.start >= outer->checkpoint_bytes)
+    return false;
+  b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+  return true;
+}
+
 bool hp_outer_takes(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
   outer->disposition = hp_disposition_of(b, t);

@@ -249,7 +249,8 @@ static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
  * one entry of the log. Splicing it takes two entries, one of which is an assumption. */
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
-  if (t->kind != HPAR_TOKEN_TEXT || hp_outer_of(b)->now.tokens || !hp_outer_of(b)->minimise_log || !tokenizer)
+  const hp_outer_context *outer = hp_outer_of(b);
+  if (t->kind != HPAR_TOKEN_TEXT || outer->now.tokens || b->run_tokens || !outer->minimise_log || !tokenizer)
     return false;
   return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
 }

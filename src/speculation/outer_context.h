@@ -26,6 +26,7 @@ typedef struct hp_outer_context {
   uint32_t join, join_count;
   /* The outer mode is a table's, and a deferred tag may have left another current node. */
   bool fostered;
+  size_t checkpoint_bytes;    /* of a segment that the worker ends at the outer level */
   bool minimise_log;          /* choose the shorter log where two dispositions are right */
   uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */
   uint8_t poisoned;           /* hpar_hazard: why the segment is poisoned; or none */

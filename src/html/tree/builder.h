@@ -240,7 +240,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   bool splits_a;       /* the owner of the outer context decides on each <a> */
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;
-  uint32_t assumed; /* bit q: assumption q was made since the segment began */
+  uint32_t run_tokens; /* that this run has built before the current token; 0 between segments */
+  bool has_raw_text;   /* some run has built raw text of the chunk's own */
+  uint32_t assumed;    /* bit q: assumption q was made since the segment began */
   /* Since then, the builder has foster-parented a node, removed an element from the middle of the
    * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another.
    */
@@ -293,12 +295,20 @@ void hp_exact_begin_fragment(hp_builder *builder);
  * takes over. */
 void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
-/* Processes the next tokens quickly, as long as each one is plain: content inside the worker's own
- * elements that leaves one of them open. Requires: the builder takes no token slowly. */
+typedef enum hp_plain_end {
+  HP_PLAIN_OVER,  /* `limit` is reached, or the outer context is poisoned */
+  HP_PLAIN_LEFT,  /* the owner of the outer context looks at `token` first; nothing has changed */
+  HP_PLAIN_TAKEN, /* that owner has taken `token` */
+  HP_PLAIN_BUILT  /* `token` is built but not counted, no element is open, and the run must end */
+} hp_plain_end;
+
+/* Processes the next tokens until the owner of the outer context has to act. Plain tokens take few
+ * steps: content inside the worker's own elements that leaves one of them open. Requires: the
+ * builder takes no token slowly. */
 typedef struct hp_plain_run {
-  uint32_t tokens;  /* number of built tokens */
-  int kind;         /* of the first token that is not plain, now in `token`; unless `is_over` */
-  bool is_over;     /* `limit` is reached, or the outer context is poisoned */
+  uint32_t tokens; /* number of built tokens */
+  int kind;        /* of `token`, unless `end` is HP_PLAIN_OVER */
+  hp_plain_end end;
   const char *from; /* end of the built input */
 } hp_plain_run;
 hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);

@@ -40,6 +40,9 @@ void hp_outer_poison(hp_builder *builder);
  * processes it. */
 bool hp_outer_takes(hp_builder *builder, const hp_token *token);
 
+/* Returns true if the builder may go on after the token, which has left no own element open. */
+bool hp_outer_goes_on(hp_builder *builder, const hp_token *token);
+
 /* Returns the insertion mode that applies if the builder's own elements do not determine one. */
 uint8_t hp_outer_mode(const hp_builder *builder);
 

@@ -25,8 +25,7 @@ typedef struct chunk_run {
   hp_start_hypothesis *hypothesis;
   /* Set by the strategy; NULL: none. */
   bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
-  size_t checkpoint_bytes;
-  bool fast_path;     /* plain tokens are built in one loop */
+  bool fast_path;     /* most tokens are built in one loop */
   bool watched_path;  /* the same, and the builder has a watch */
   bool predicts_mode; /* after each deferred token */
   bool may_restart;
@@ -48,7 +47,6 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .chunk = chunk,
       .hypothesis = hypothesis,
       .stops = strategy->stops,
-      .checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes,
       .fast_path = is_plain && !w->engine.builder.is_special,
       .watched_path = is_plain && w->engine.builder.watch && !w->engine.builder.takes_slowly,
       .predicts_mode = plan->mode_predictor->after_replay,
@@ -129,13 +127,13 @@ static uint32_t plain_limit(const chunk_run *r) {
   return outer->join < outer->join_count && outer->joins[outer->join] < limit ? outer->joins[outer->join] : limit;
 }
 
-/* Builds the next plain tokens. Returns false if `*kind` is the kind of a token that is not plain,
- * or HP_TOKEN_NEED_MORE. */
-static inline bool build_plain_tokens(chunk_run *r, int *kind, bool is_watched) {
+/* Builds the next tokens. `*kind` is the kind of a token that the caller has to look at, or
+ * HP_TOKEN_NEED_MORE. */
+static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind, bool is_watched) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
-  if (r->at - outer->now.start >= r->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
+  if (r->at - outer->now.start >= outer->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
   const char *limit = text + plain_limit(r);
   hp_plain_run plain = is_watched ? hp_speculative_watched_tokens(&w->engine.builder, r->token, limit)
                                   : hp_speculative_plain_tokens(&w->engine.builder, r->token, limit);
@@ -143,13 +141,13 @@ static inline bool build_plain_tokens(chunk_run *r, int *kind, bool is_watched) 
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;
   }
+  if (w->engine.builder.has_raw_text) r->may_restart = false;
   *kind = plain.kind;
-  if (!plain.is_over) return false;
-  if (outer->poisoned) {
+  if (plain.end == HP_PLAIN_OVER && outer->poisoned) {
     outer->now.tokens--; /* the last token is part of no segment */
     hp_give_segment_up(w, &r->chunk->log, r->token->end);
   }
-  return true;
+  return plain.end;
 }
 
 /* Returns whether the current node has raw text of which the worker has built nothing. */
@@ -290,7 +288,7 @@ static void count_token(chunk_run *r) {
     return;
   }
   outer->now.tokens++;
-  if (b->depth == 0 && r->token->end - outer->now.start >= r->checkpoint_bytes && b->formatting_count == 0 &&
+  if (b->depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting_count == 0 &&
       b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
     uint8_t ns = b->stack[0].ns;
     outer->now.end = r->token->end;
@@ -302,7 +300,16 @@ static void count_token(chunk_run *r) {
   }
 }
 
-/* Processes a token, or a run of plain tokens. */
+/* Does what follows a token, by its disposition. */
+static progress end_token(chunk_run *r) {
+  const hp_outer_context *outer = &r->worker->outer;
+  if (outer->disposition == HP_DISPOSITION_SPLIT) split_token(r);
+  if (outer->disposition == HP_DISPOSITION_DEFER) return defer_token(r);
+  count_token(r);
+  return CONTINUE;
+}
+
+/* Processes a token, or a run of tokens. */
 static progress step(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_builder *b = &w->engine.builder;
@@ -314,13 +321,15 @@ static progress step(chunk_run *r) {
   r->errors_before = r->chunk->log.errors.count;
   hp_engine_check(&w->engine);
   int kind;
-  if (r->fast_path) {
-    if (build_plain_tokens(r, &kind, false)) return CONTINUE;
-  } else if (!r->watched_path) {
+  hp_plain_end end = HP_PLAIN_LEFT;
+  if (r->fast_path)
+    end = build_plain_tokens(r, &kind, false);
+  else if (r->watched_path)
+    end = build_plain_tokens(r, &kind, true);
+  else
     kind = next_token(w, r->token);
-  } else if (build_plain_tokens(r, &kind, true)) {
-    return CONTINUE;
-  }
+  if (end == HP_PLAIN_OVER) return CONTINUE;
+  if (end != HP_PLAIN_LEFT) return end_token(r);
   if (kind == HP_TOKEN_NEED_MORE) return widen_or_stop(r);
   if (b->mode == HP_IN_TEXT) {
     r->may_restart = false; /* the chunk has raw text of its own */
@@ -331,10 +340,7 @@ static progress step(chunk_run *r) {
     if (r->stops && r->stops(w, r->request, r->token, r->chunk)) return STOP;
   }
   hp_speculative_token(b, r->token);
-  if (outer->disposition == HP_DISPOSITION_SPLIT) split_token(r);
-  if (outer->disposition == HP_DISPOSITION_DEFER) return defer_token(r);
-  count_token(r);
-  return CONTINUE;
+  return end_token(r);
 }
 
 void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
@@ -344,6 +350,8 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
   w->outer.disposition = HP_DISPOSITION_LOCAL;
   w->outer.minimise_log = run.predicts_mode && !strategy->stops && !strategy->one_by_one;
+  w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
+  w->engine.builder.has_raw_text = false;
   w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;

@@ -31,6 +31,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   b->form = 0;
   b->form_known = false;
   b->node_count = 0;
+  b->run_tokens = 0;
   b->assumed = 0;
   b->misnested = b->fostered = false;
   hp_forget_assumed_names(b);
