@@ -10,25 +10,22 @@ static uint32_t tags_in_block(const char *at) {
   return count;
 }
 
-/* Returns the block at or before `at` that lies in one cache line. */
-static const char *block_at(const char *text, size_t at) {
-  const char *block = text + at;
-  size_t beyond = (uintptr_t)block % BLOCK;
-  return beyond < at ? block - beyond : block;
-}
+/* Returns the first block at or after `at` that is a whole cache line. */
+static const char *block_at(const char *at) { return at + (-(uintptr_t)at & (BLOCK - 1)); }
 
 void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length) {
   size_t distance = length / HP_WORK_SAMPLES + 1;
   if (distance < LEAST_DISTANCE) distance = LEAST_DISTANCE;
-  /* Another thread may have decoded a part of the text. */
-  for (size_t at = 0; length - at >= distance; at += distance) __builtin_prefetch(block_at(text, at));
+  uint32_t count = (uint32_t)(length / distance);
   estimate->length = length;
   estimate->distance = distance;
-  estimate->count = 0;
+  estimate->count = count;
+  /* Another thread may have decoded a part of the text. */
+  for (uint32_t i = 0; i < count; i++) __builtin_prefetch(block_at(text + i * distance));
   uint32_t sum = 0;
-  for (size_t at = 0; length - at >= distance; at += distance) {
-    sum += BLOCK_WORK + TAG_WORK * tags_in_block(block_at(text, at));
-    estimate->until[estimate->count++] = sum;
+  for (uint32_t i = 0; i < count; i++) {
+    sum += BLOCK_WORK + TAG_WORK * tags_in_block(block_at(text + i * distance));
+    estimate->until[i] = sum;
   }
 }
 
