@@ -65,6 +65,23 @@ static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
   return true;
 }
 
+static uint32_t progress_of(const hp_job *job, unsigned worker) {
+  return atomic_load_explicit(&job->team->workers[worker]->progress, memory_order_relaxed);
+}
+
+/* Looks at the other one of two threads from time to time. A wait for it is then short if it has
+ * made no progress for a while. */
+static void look_at_other_thread(hp_job *job) {
+  enum { DISTANCE_BYTES = 128 << 10 };
+  uint32_t place = merger_position(&job->merger);
+  if (job->threads != 2 || place - job->seen.place < DISTANCE_BYTES) return;
+  uint32_t progress = progress_of(job, 1);
+  job->seen.place = place;
+  if (job->seen.since && progress == job->seen.progress) return;
+  job->seen.progress = progress;
+  job->seen.since = hp_now();
+}
+
 /* Parses the merger's own chunk. Returns false if more input must come first. */
 static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
@@ -73,6 +90,7 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   do {
     validate_to(job, c->limit);
     is_finished = hp_merger_parse_until(m, c->limit);
+    look_at_other_thread(job);
   } while (is_finished && !m->done && extend_exact_chunk(job, c));
   if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
   return is_finished;
@@ -205,6 +223,12 @@ static bool wait_for_worker(hp_job *job, bool sleeps) {
   return is_done || after.owner != before.owner || after.progress != before.progress;
 }
 
+/* Returns whether the worker of the chunk is late, by an earlier look at it. */
+static bool is_known_late(const hp_job *job) {
+  if (!job->seen.since || look_at_worker(job).owner != 2 || !can_rescue(job)) return false;
+  return progress_of(job, 1) == job->seen.progress && hp_now() - job->seen.since >= AWAIT_SPIN_NS + LATE_NS;
+}
+
 /* Claims a chunk for the merger while it waits. Returns 0 if there is none. The merger of many
  * threads claims none, because their logs would wait for it. */
 static uint32_t claim_meanwhile(hp_job *job) {
@@ -219,6 +243,7 @@ static bool wait_until_ready(hp_job *job) {
   hp_spin spin = {0};
   bool spins = true, sleeps = !can_rescue(job), is_late = false;
   while (!is_late && !is_ready(job)) {
+    if ((is_late = is_known_late(job))) break;
     uint32_t other = claim_meanwhile(job);
     if (other) {
       job->wait_ns += hp_now() - begin;

@@ -53,8 +53,13 @@ typedef struct hp_job {
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
   bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
-  bool is_estimated;     /* team.work is the estimate for the text */
-  uint32_t valid_to;     /* with config.validates, the text before this offset is valid UTF-8 */
+  struct {
+    uint32_t place;    /* where the merger looked at the worker last */
+    uint32_t progress; /* the worker's, which has not changed since then */
+    uint64_t since;    /* time; 0: the merger has not looked */
+  } seen;              /* the worker of two threads */
+  bool is_estimated;   /* team.work is the estimate for the text */
+  uint32_t valid_to;   /* with config.validates, the text before this offset is valid UTF-8 */
   char padding_2[HP_CACHE_LINE];
 
   /* shared by all threads */
