@@ -12,7 +12,6 @@ void hp_sink_open(hp_sink *s, hpar_write_fn write, void *context) {
   s->context = context;
   s->written = 0;
   s->status = HPAR_OK;
-  s->writes_at_once = false;
   s->length = 0;
 }
 
@@ -34,8 +33,8 @@ void hp_sink_flush(hp_sink *s) {
 
 void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
   if (!length) return;
-  if (!s->buffer && length < HP_SINK_BYTES && !s->writes_at_once) s->buffer = hp_allocate(HP_SINK_BYTES);
-  if (!s->buffer || s->writes_at_once) {
+  if (!s->buffer && length < HP_SINK_BYTES) s->buffer = hp_allocate_aligned(HP_CACHE_LINE, HP_SINK_BYTES);
+  if (!s->buffer) {
     deliver(s, bytes, length);
     return;
   }
@@ -58,7 +57,7 @@ void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
 
 /* Does the same. It is short if the bytes fit into the buffer. */
 static inline void put(hp_sink *s, const char *bytes, size_t length) {
-  if (s->buffer && !s->writes_at_once && length < HP_SINK_BYTES - s->length) {
+  if (s->buffer && length < HP_SINK_BYTES - s->length) {
     memcpy(s->buffer + s->length, bytes, length);
     s->length += (uint32_t)length;
   } else {

@@ -22,8 +22,7 @@ typedef struct hp_sink {
   hpar_write_fn write; /* NULL: none */
   void *context;
   uint64_t written;
-  hpar_status status;  /* of the first write that failed */
-  bool writes_at_once; /* pieces of any length */
+  hpar_status status; /* of the first write that failed */
   uint32_t length;
   char *buffer; /* of HP_SINK_BYTES; NULL until a piece is shorter */
 } hp_sink;

@@ -76,6 +76,7 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
 
 void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
+  hp_sink_flush(&r->sink);
 }
 
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
@@ -205,6 +206,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   forget_records(r);
   r->edits.count = r->edits.complete = r->edits.text.length = 0;
   r->edits.copied = start;
+  r->sink.length = 0;
   r->edits.is_muted = false;
   hp_edits_take_counts(&r->edits);
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};

@@ -359,7 +359,6 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
   r->speculation = p;
-  r->sink.writes_at_once = true;
   r->encoding = chunk->encoding;
   r->is_certain = chunk->is_certain;
   r->shadow.quirks = chunk->quirks;
