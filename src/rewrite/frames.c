@@ -2,6 +2,8 @@
 
 #include "rewrite/frames.h"
 
+#include "html/tree/shadow_state.h"
+
 /* Writes the instructions that follow another one with the combinator. */
 static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {
   const hp_matcher *m = &s->matcher;
@@ -69,6 +71,21 @@ static uint32_t make_outer_frame(hp_matching *s, const hp_bits *bits, const hp_b
   return index;
 }
 
+/* Makes the frame of children of the outer current node that match nothing: its heir bits. They
+ * share a node. */
+static void share_child(hp_matching *s, const hp_bits *bits) {
+  const uint32_t words = s->matcher.words;
+  hp_bits *of_child = hp_next_bits(s), *next = of_child;
+  for (uint32_t v = 0; v < s->versions; v++, bits += 2 * (size_t)words, next += 2 * (size_t)words) {
+    memset(next, 0, words * sizeof *next);
+    memcpy(next + words, bits + words, words * sizeof *next);
+  }
+  bool has_child;
+  const uint32_t frame = hp_matching_frame_with(s, of_child, &has_child);
+  const hp_ref shared = hp_shadow_share_outer_child(s->shadow, frame);
+  if (frame) hp_frame_at(s, frame)->element = shared;
+}
+
 void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
   hp_matching_reset_frames(s);
   reset_counters(s);
@@ -76,13 +93,14 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
   s->holding = 0;
   uint32_t frame;
   bool has_child;
-  if (s->rules->skips_tags)
+  if (s->rules->skips_tags) {
     frame = hp_matching_frame_with(s, bits, &has_child);
-  else
+    share_child(s, bits);
+  } else {
     frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
+  }
   hp_node *node = hp_shadow_node(s->shadow, outer);
   node->next = frame;
-  node->last = false; /* a child that shared the node would be the parent of its own children */
 }
 
 const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) {
@@ -163,7 +181,7 @@ uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_c
   }
   *has_child = child != 0;
   if (!any) return 0;
-  memcpy(hp_next_bits(s), bits, s->versions * hp_bits_size(s));
+  memmove(hp_next_bits(s), bits, s->versions * hp_bits_size(s));
   const uint32_t versions = hp_next_bits_are_uniform(s) ? 1 : s->versions;
   uint32_t *known = hp_matching_known_frame(s, versions), frame = *known;
   if (frame && hp_frame_has_next_bits(s, frame, versions)) {

@@ -260,7 +260,7 @@ static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool ha
   hp_frame *frame = hp_frame_at(s, index);
   hp_node *node = hp_shadow_node(s->shadow, ref);
   node->next = index;
-  node->last = !has_child;
+  node->last = has_child ? 0 : ref;
   if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
     s->shadow->twin = frame->element;
   else
@@ -357,7 +357,7 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertio
   else
     open_versions(s, frame, parent, above, subject);
   node->next = frame;
-  node->last = false;
+  node->last = 0;
 }
 
 /* Prepares the watch of a worker for an element. */

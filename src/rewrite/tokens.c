@@ -442,11 +442,10 @@ static bool run_fast(hpar_rewriter *r) {
   enum { DEADLINE_BYTES = 64 << 10 };
   hp_scanner *s = &r->scanner;
   const hp_shadow_fast fast = {r->rules->starts, r->rules->needs_frames};
-  const char *end = s->end;
+  const char *limit = r->limit ? r->limit : s->end;
   if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
-  if (r->deadline && end - s->at > DEADLINE_BYTES) end = s->at + DEADLINE_BYTES;
-  if (r->limit && end > r->limit) end = r->limit;
-  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, end);
+  if (r->deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
+  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, limit, s->end);
   if (run.at > s->at) {
     s->at = run.at;
     r->in_text = false;

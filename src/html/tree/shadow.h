@@ -10,7 +10,8 @@
  *   kind, ns, name, flags   as in a tree
  *   parent                  the parent at the moment of insertion
  *   previous, next          two values of the owner, initially 0
- *   last                    1: children that the owner ignores have the same `next`. It sets this
+ *   last                    the node of children that the owner ignores, if the element has a value
+ *                           `next`; 0: such children have nodes of their own. The owner sets this
  *   first                   number of elements and closed entries of the list that share the node,
  *                           less 1
  * Most elements without owner values have one node in common. An element with a value `next` may
@@ -74,7 +75,7 @@ typedef struct hp_shadow_parts {
   void (*take_text)(struct hp_shadow *shadow, hp_shadow_text text);
   void (*take_doctype)(struct hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
   hp_shadow_run (*run_fast)(struct hp_shadow *shadow, const struct hp_shadow_fast *fast, const char *at,
-                            const char *end);
+                            const char *limit, const char *end);
   bool (*text_matters)(const struct hp_shadow *shadow);
   bool (*takes_cdata)(struct hp_shadow *shadow);
 } hp_shadow_parts;
@@ -129,14 +130,14 @@ void hp_shadow_take_end(hp_shadow *shadow);
 /* What hp_shadow_run_fast may process. */
 typedef struct hp_shadow_fast {
   const uint8_t *starts; /* by name: hp_fused_kind of the start tag, or OTHER to leave it */
-  bool inherits_next;    /* an element shares the node of its parent if that has `next` */
+  bool inherits_next;    /* an element has the node `last` of its parent if that has `next` */
 } hp_shadow_fast;
 
-/* Processes text and plain tags in [at, end) without events, up to the first other token. The
- * tokenizer is in the data state at `at`. */
+/* Processes text and plain tags in [at, end) without events, up to the first other token, or the
+ * first tag that begins at `limit` or later. The tokenizer is in the data state at `at`. */
 static inline hp_shadow_run hp_shadow_run_fast(hp_shadow *s, const hp_shadow_fast *fast, const char *at,
-                                               const char *end) {
-  return s->parts->run_fast(s, fast, at, end);
+                                               const char *limit, const char *end) {
+  return s->parts->run_fast(s, fast, at, limit, end);
 }
 
 /* Returns true if text here can change the state. */

@@ -44,6 +44,17 @@ void hp_shadow_begin_segment(hp_shadow *s, uint8_t mode, uint8_t ns) {
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
 }
 
+hp_ref hp_shadow_share_outer_child(hp_shadow *s, uint32_t next) {
+  hp_ref shared = s->plain;
+  if (next) {
+    const uint32_t slot = add_slot(s, SLOT_NODE);
+    shared = ref_of_slot(slot);
+    s->slots[slot].node = (hp_node){.kind = HPAR_NODE_ELEMENT, .next = next, .last = shared};
+  }
+  hp_shadow_node(s, s->builder.stack[0].node)->last = shared;
+  return shared;
+}
+
 /*** the state at the end of a segment ***/
 
 void hp_shadow_log_clear(hp_shadow_log *log) { log->entry_count = log->formatting_count = log->template_count = 0; }

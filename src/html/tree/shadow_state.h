@@ -16,7 +16,7 @@ typedef struct hp_shadow_entry {
   uint32_t parent;         /* index of the entry + 1; 0: the outer current node */
   uint16_t flags;
   uint32_t previous, next; /* values of the owner */
-  bool last;               /* see hp_shadow */
+  bool last;               /* children that the owner ignores share the node */
 } hp_shadow_entry;
 
 /* An entry of the list of formatting elements. */
@@ -50,6 +50,9 @@ void hp_shadow_speculate(hp_shadow *shadow, void *outer);
 /* Drops all own elements without events, and begins a segment on an outer context in this mode and
  * namespace. */
 void hp_shadow_begin_segment(hp_shadow *shadow, uint8_t mode, uint8_t ns);
+/* Children of the outer current node that the owner ignores share a node with this value `next`,
+ * for the rest of the segment. Returns the node. */
+hp_ref hp_shadow_share_outer_child(hp_shadow *shadow, uint32_t next);
 /* Saves the own elements. Returns false if another shadow cannot adopt them. */
 bool hp_shadow_save(hp_shadow *shadow, uint8_t base_mode, hp_shadow_log *log, hp_shadow_state *state);
 
