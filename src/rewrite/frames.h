@@ -37,12 +37,19 @@ static inline hp_bits *hp_next_bits(const hp_matching *s) { return hp_matched_in
 /* Returns the bytes of the child and heir bits of a version. */
 static inline size_t hp_bits_size(const hp_matching *s) { return 2 * (size_t)s->matcher.words * sizeof(hp_bits); }
 
+/* Returns true if two sequences of `words` words are equal. They are short. */
+static inline bool hp_equal_words(const hp_bits *a, const hp_bits *b, uint32_t words) {
+  for (uint32_t w = 0; w < words; w++)
+    if (a[w] != b[w]) return false;
+  return true;
+}
+
 /* Returns true if the frame has the bits of hp_next_bits. Of a uniform frame, `versions` is 1. */
 static inline bool hp_frame_has_next_bits(const hp_matching *s, uint32_t frame, uint32_t versions) {
   if (hp_frame_at(s, frame)->is_uniform != (versions == 1)) return false;
   for (uint32_t v = 0; v < versions; v++)
-    if (memcmp(hp_frame_version(s, frame, v)->bits, hp_next_bits(s) + v * 2 * (size_t)s->matcher.words,
-               hp_bits_size(s)) != 0)
+    if (!hp_equal_words(hp_frame_version(s, frame, v)->bits, hp_next_bits(s) + v * 2 * (size_t)s->matcher.words,
+                        2 * s->matcher.words))
       return false;
   return true;
 }
@@ -59,7 +66,7 @@ static inline void hp_frame_take_next_bits(const hp_matching *s, uint32_t frame,
 static inline bool hp_next_bits_are_uniform(const hp_matching *s) {
   const hp_bits *bits = hp_next_bits(s);
   for (uint32_t v = 1; v < s->versions; v++)
-    if (memcmp(bits, bits + v * 2 * (size_t)s->matcher.words, hp_bits_size(s)) != 0) return false;
+    if (!hp_equal_words(bits, bits + v * 2 * (size_t)s->matcher.words, 2 * s->matcher.words)) return false;
   return true;
 }
 
