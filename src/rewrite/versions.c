@@ -102,8 +102,10 @@ void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   add_alternative(lessons, heir, words);
 }
 
-/* Hashes of the names of tags. Different names may have the same hash. */
+/* Hashes of the names of tags before `at`. Different names may have the same hash. Tags before `end`
+ * are read when a name needs them. */
 typedef struct name_filter {
+  const char *at, *end;
   uint64_t bits[64];
 } name_filter;
 
@@ -117,24 +119,33 @@ static uint32_t hash_name(const char *at, const char *end) {
   return (hash ^ hash >> 15) % (64 * 64);
 }
 
-/* Reads the names of the tags at the beginning of the window. */
-static void find_names(const hpar_rewriter *r, name_filter *filter) {
+/* Begins to read the tags at the beginning of the window. */
+static void open_filter(const hpar_rewriter *r, name_filter *filter) {
   enum { SEARCHED = 16 << 10 };
-  const char *at = r->scanner.begin, *end = r->scanner.end;
-  memset(filter, 0, sizeof *filter);
-  if (end - at > SEARCHED) end = at + SEARCHED;
-  while ((at = memchr(at, '<', (size_t)(end - at)))) {
-    const uint32_t hash = hash_name(++at, end);
-    filter->bits[hash / 64] |= (uint64_t)1 << (hash % 64);
+  const hp_scanner *s = &r->scanner;
+  *filter = (name_filter){.at = s->begin, .end = s->end - s->begin > SEARCHED ? s->begin + SEARCHED : s->end};
+}
+
+/* Returns true if a tag has a name with this hash. */
+static bool has_hash(name_filter *filter, uint32_t hash) {
+  const uint64_t bit = (uint64_t)1 << (hash % 64);
+  while (!(filter->bits[hash / 64] & bit)) {
+    filter->at = memchr(filter->at, '<', (size_t)(filter->end - filter->at));
+    if (!filter->at) {
+      filter->at = filter->end;
+      return false;
+    }
+    const uint32_t found = hash_name(++filter->at, filter->end);
+    filter->bits[found / 64] |= (uint64_t)1 << (found % 64);
   }
+  return true;
 }
 
 /* Returns true if a tag may have the name of the compound, or if the compound has no name. */
-static bool may_occur(const hpar_selectors *set, const hp_compound *compound, const name_filter *filter) {
+static bool may_occur(const hpar_selectors *set, const hp_compound *compound, name_filter *filter) {
   if (compound->name == HP_SELECT_NONE) return true;
   const hp_selector_name *name = &set->names[compound->name];
-  const uint32_t hash = hash_name(set->text + name->lower, set->text + name->lower + name->length);
-  return filter->bits[hash / 64] >> (hash % 64) & 1;
+  return has_hash(filter, hash_name(set->text + name->lower, set->text + name->lower + name->length));
 }
 
 void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
@@ -142,7 +153,7 @@ void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, h
   const uint32_t words = r->matching.matcher.words;
   hp_bits *first = lessons->alternatives, *all = first + words;
   name_filter filter;
-  find_names(r, &filter);
+  open_filter(r, &filter);
   lessons->count = lessons->total = 0;
   memset(first, 0, HP_MAX_ALTERNATIVES * words * sizeof *first);
   for (uint32_t i = 1; i < set->instructions_count; i++) {
