@@ -99,9 +99,15 @@ static void insert(hp_chunks *c, uint32_t place, const hp_chunk *chunk) {
   c->count++;
 }
 
+static size_t bytes_in_flight(const hp_chunks *c) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < c->count; i++) bytes += c->items[i].end - c->items[i].begin;
+  return bytes;
+}
+
 static hp_claim claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk) {
   if (c->is_closed) return HP_CLAIM_NEVER;
-  if (c->count >= c->most) return HP_CLAIM_LATER;
+  if (c->count >= c->most || bytes_in_flight(c) >= c->most / 2 * MOST) return HP_CLAIM_LATER;
   uint32_t place = c->count;
   const bool is_given = c->cuts || c->size;
   if (!(is_given ? claim_given(c, chunk) : claim_in_gap(c, percent, least_of(most_bytes, MOST), chunk, &place)))

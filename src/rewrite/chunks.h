@@ -29,7 +29,7 @@ typedef struct hp_chunks {
   size_t first;     /* the offset of the first chunk */
   size_t size;      /* of all chunks, without cuts; 0: as the next member */
   unsigned threads; /* chunks have sizes by the bytes that are left for so many threads */
-  uint32_t most;    /* chunks in flight */
+  uint32_t most;    /* chunks in flight; half as many if they are of the greatest length */
   /*** under the lock ***/
   hp_chunk *items; /* the chunks in flight, in the order of the text */
   uint32_t count, capacity;

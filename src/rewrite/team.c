@@ -60,7 +60,7 @@ static bool make_workers(hp_rewrite_team *t, unsigned threads) {
 }
 
 static bool make_slots(hp_rewrite_team *t) {
-  uint32_t count = 2 * t->threads, bits = HP_REWRITE_PREDICTION * t->words;
+  uint32_t count = HP_REWRITE_SLOTS * t->threads, bits = HP_REWRITE_PREDICTION * t->words;
   if (count > t->slot_count) {
     hp_rewrite_slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
     if (!slots) return false;
@@ -130,7 +130,7 @@ static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
   c->cut_count = division->cut_count;
   c->size = division->chunk_size || !division->is_inline ? division->chunk_size : INLINE_CHUNK;
   c->threads = t->active;
-  c->most = 2 * t->active;
+  c->most = HP_REWRITE_SLOTS * t->active;
   return hp_chunks_begin(c);
 }
 

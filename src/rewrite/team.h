@@ -27,8 +27,8 @@
 #include <hpar/stats.h>
 #include <stdatomic.h>
 
-/* HP_REWRITE_PREDICTION is the number of sets in a prediction; the other number is in bytes. */
-enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_CHECKPOINT = 16 << 10 };
+/* The number of sets in a prediction; slots for each thread; bytes. */
+enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_SLOTS = 4, HP_REWRITE_CHECKPOINT = 16 << 10 };
 
 typedef enum hp_slot_state {
   HP_SLOT_FREE,

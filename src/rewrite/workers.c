@@ -9,7 +9,7 @@
 
 /* Returns a slot that no chunk uses, and reserves it. */
 static hp_rewrite_slot *find_slot(hp_rewrite_team *t) {
-  for (uint32_t i = 0; i < 2 * t->active; i++) {
+  for (uint32_t i = 0; i < HP_REWRITE_SLOTS * t->active; i++) {
     int state = HP_SLOT_FREE;
     if (atomic_compare_exchange_strong(&t->slots[i].state, &state, HP_SLOT_RUNS)) return &t->slots[i];
   }
