@@ -143,7 +143,7 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
   memset(t->learned, 0, t->words * sizeof *t->learned);
   t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
   memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
-  t->learns_exactly = r->rules->skips_tags;
+  t->learns_exactly = r->rules->skips_tags && t->words == 1;
   if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
   t->has_guesses = t->lessons.count != 0;
   t->chunks_with_alternatives = t->learns_exactly ? FIRST_CHUNKS : 0;

@@ -228,7 +228,7 @@ static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chu
 }
 
 void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
-  enum { SETS = 12, SETS_OF_VERSION = 7 };
+  enum { SETS = 12, SETS_OF_VERSION = 7, MOST_WORDS = 4 };
   hp_speculation *p = r->speculation;
   const size_t words = r->matching.matcher.words;
   hp_grow(&p->bits, &p->bit_capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
@@ -253,7 +253,8 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   else
     counter.period = 0;
   const uint32_t period = knows_counts ? counter.period : 1;
-  const uint32_t most = has_versions ? HP_MAX_VERSIONS / period : 1;
+  /* Versions multiply the time of large sets, which is mostly that of matching. */
+  const uint32_t most = has_versions && words <= MOST_WORDS ? HP_MAX_VERSIONS / period : 1;
   const uint32_t predictions = predict_bits(r, chunk, heir, most, p->predicted);
   p->versions = period * predictions;
   for (uint32_t v = 0; v < p->versions; v++)
