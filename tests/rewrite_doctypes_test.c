@@ -1,5 +1,5 @@
-/* Doctypes after the first tag, in chunks of workers. Workers remove them by declarative actions and
- * pure callbacks. The feeding thread runs other callbacks, and may end a rule that workers have
+/* Doctypes after the first tag, in chunks of workers. Workers remove them by declarative actions
+ * and pure callbacks. The feeding thread runs other callbacks, and may end a rule that workers have
  * predicted to run. */
 
 #include "check.h"

@@ -102,8 +102,8 @@ void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   add_alternative(lessons, heir, words);
 }
 
-/* Hashes of the names of tags before `at`. Different names may have the same hash. Tags before `end`
- * are read when a name needs them. */
+/* Hashes of the names of tags before `at`. Different names may have the same hash. Tags before
+ * `end` are read when a name needs them. */
 typedef struct name_filter {
   const char *at, *end;
   uint64_t bits[64];
