@@ -109,9 +109,12 @@ typedef struct name_filter {
   uint64_t bits[64];
 } name_filter;
 
-/* Returns a hash of the name of a tag at `at`, in lower case. The name ends before `end`. */
+/* Returns a hash of the first bytes of the name of a tag at `at`, in lower case. The name ends
+ * before `end`. */
 static uint32_t hash_name(const char *at, const char *end) {
+  enum { HASHED = 16 };
   uint32_t hash = 2166136261u;
+  if (end - at > HASHED) end = at + HASHED;
   for (; at < end && !(hp_class(*at) & HP_BYTE_TAG_STOP); at++) {
     const bool is_upper = (unsigned)(*at - 'A') < 26;
     hash = (hash ^ (unsigned char)(is_upper ? *at | 0x20 : *at)) * 16777619u;
