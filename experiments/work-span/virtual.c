@@ -4,6 +4,7 @@
 
 #include "drivers/parallel/chunk_queue.h"
 #include "platform/pool.h"
+#include "speculation/start/known.h"
 
 #include <fcntl.h>
 #include <hpar/hpar.h>
@@ -147,6 +148,8 @@ bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32
 
 bool __real_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
 bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
+void __real_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
+void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
 bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 
@@ -184,6 +187,11 @@ bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32
 bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread) {
   take_turn();
   return __real_hp_chunk_queue_hold(queue, chunk, thread);
+}
+
+void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used) {
+  take_turn();
+  __real_hp_known_read(known, cut, used);
 }
 
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {

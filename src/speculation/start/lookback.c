@@ -27,6 +27,8 @@ typedef struct view {
   bool like_script;
   size_t left; /* bytes after openers that the search may still scan */
   size_t scanned_bytes;
+  const char *least;  /* the search ends there */
+  hp_used_state used; /* of other searches */
 } view;
 
 static bool is_name(const char *at, const char *end) { return at < end && (unsigned char)((*at | 0x20) - 'a') < 26; }
@@ -215,41 +217,34 @@ typedef struct limits {
   size_t among_tags, elsewhere;
 } limits;
 
-/* Returns the begin of the last found state, if it is at or before the cut. Sets the limits of the
- * search. */
-static uint32_t known(hp_prescan *shared, const view *v, hp_start_state *state, limits *far) {
-  uint32_t cut = (uint32_t)(v->cut - v->text);
-  uint32_t to = 0;
-  pthread_mutex_lock(&shared->lock);
-  const hp_known_state *results[] = {&shared->found, &shared->long_text};
-  for (int i = 0; i < 2; i++) {
-    const hp_known_state *known = results[i];
-    uint32_t end = known->to < cut ? known->to : cut;
-    if (known->from >= cut || !known->to || end < to) continue;
-    to = end;
-    state->content = known->state.content;
-    state->raw_name = known->state.raw_name;
-    state->inside = known->state.inside;
-    state->is_doubtful = known->state.is_doubtful;
-  }
-  far->elsewhere = shared->scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR;
-  far->among_tags = shared->long_text.to ? FAR : AMONG_TAGS;
-  pthread_mutex_unlock(&shared->lock);
-  return to;
+static uint32_t cut_of(const view *v) { return (uint32_t)(v->cut - v->text); }
+
+/* Uses the results that other searches have found meanwhile. */
+static void read_known(hp_known_states *known, view *v) {
+  if (!known) return;
+  hp_known_read(known, cut_of(v), &v->used);
+  if (v->text + v->used.to > v->least) v->least = v->text + v->used.to;
+}
+
+/* Sets the limits of the search. */
+static limits find_limits(hp_known_states *known, view *v) {
+  uint64_t scanned_bytes = 0;
+  bool has_long_text = known && hp_known_read_long_text(known, cut_of(v), &v->used, &scanned_bytes);
+  return (limits){.among_tags = has_long_text || !known ? FAR : AMONG_TAGS,
+                  .elsewhere = known && scanned_bytes < TIMES_TEXT * (uint64_t)v->request->length ? VERY_FAR : FAR};
 }
 
 /* Keeps the state, which begins at `from`, or NULL if that is not sure. Counts the scanned bytes.
  */
-static void make_known(hp_prescan *shared, const view *v, const char *from, size_t scanned_bytes,
+static void make_known(hp_known_states *known, const view *v, const char *from, size_t scanned_bytes,
                        const hp_start_state *state) {
-  pthread_mutex_lock(&shared->lock);
-  shared->scanned_bytes += scanned_bytes;
+  bool is_text = (state->inside || state->raw_name) && !state->is_doubtful;
+  hp_known_state found = {.state = *state};
   if (from) {
-    bool is_text = (state->inside || state->raw_name) && !state->is_doubtful;
-    shared->found = (hp_known_state){(uint32_t)(from - v->text), (uint32_t)(v->cut - v->text), *state};
-    if (is_text && v->cut - from > AMONG_TAGS) shared->long_text = shared->found;
+    found.from = (uint32_t)(from - v->text);
+    found.to = cut_of(v);
   }
-  pthread_mutex_unlock(&shared->lock);
+  hp_known_add(known, &found, is_text && found.to - found.from > AMONG_TAGS, scanned_bytes);
 }
 
 /* Continues a state at `at` to the cut, if no opener is between them. Returns the begin of the
@@ -266,70 +261,101 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   return end;
 }
 
-/* Returns the last opener in [least, at), or `least - 1`. Skips the blocks in which another search
- * has found none. */
-static const char *last_opener(view *v, hp_prescan *shared, const char *least, const char *at) {
+/* Returns the last opener in [v->least, at), or `v->least - 1`. Skips the blocks in which another
+ * search has found none. */
+static const char *last_opener(view *v, hp_known_states *known, const char *at) {
   enum { REST = 3 }; /* bytes of an opener after its first one */
-  while (at > least) {
+  for (read_known(known, v); at > v->least; read_known(known, v)) {
     size_t block = (size_t)(at - 1 - v->text) / HP_OPENER_BLOCK;
     const char *begin = v->text + block * HP_OPENER_BLOCK, *end = begin + HP_OPENER_BLOCK;
-    bool is_shared = shared && block < HP_OPENER_BLOCKS, is_whole = at == end && begin >= least;
-    if (is_shared && is_whole &&
-        (atomic_load_explicit(&shared->has_no_opener[block / 64], memory_order_relaxed) >> block % 64 & 1)) {
+    bool is_shared = known && block < HP_OPENER_BLOCKS, is_whole = at == end && begin >= v->least;
+    if (is_shared && is_whole && hp_known_bit(known->has_no_opener, block)) {
       at = begin;
       continue;
     }
-    const char *from = begin > least ? begin : least, *to = at == end && v->cut - end > REST ? end + REST : at;
+    const char *from = begin > v->least ? begin : v->least, *to = at == end && v->cut - end > REST ? end + REST : at;
     const char *found = hp_scan()->last_opener(from, to);
     v->scanned_bytes += (size_t)(to - (found < from ? from : found));
     while (found >= end) found = hp_scan()->last_opener(from, found); /* it is in the next block */
     if (found >= from) return found;
-    if (is_shared && is_whole)
-      atomic_fetch_or_explicit(&shared->has_no_opener[block / 64], UINT64_C(1) << block % 64, memory_order_relaxed);
+    if (is_shared && is_whole) hp_known_set_bit(known->has_no_opener, block);
     at = from;
   }
-  return least - 1;
+  return v->least - 1;
+}
+
+/* Returns the last comment in [v->least, at), or `v->least - 1`. Skips the blocks in which another
+ * search has found none. A search for one byte costs a fourth of a search for all openers. */
+static const char *last_comment(view *v, hp_known_states *known, const char *at) {
+  const char *before = at;
+  while (before > v->least && v->left > OPENER_COST) {
+    size_t block = (size_t)(before - 1 - v->text) / HP_COMMENT_BLOCK;
+    const char *begin = v->text + block * HP_COMMENT_BLOCK, *end = begin + HP_COMMENT_BLOCK;
+    bool is_shared = known && block < HP_COMMENT_BLOCKS, is_whole = before == end && begin >= v->least;
+    const char *from = begin > v->least ? begin : v->least, *mark = before;
+    if (!(is_shared && is_whole && hp_known_bit(known->has_no_comment, block))) {
+      v->scanned_bytes += (size_t)(before - from) / 4;
+      while (v->left > OPENER_COST && (mark = memrchr(from, '!', (size_t)(mark - from)))) {
+        v->left -= OPENER_COST;
+        if (mark > v->text && mark[-1] == '<' && mark[1] == '-') return mark - 1;
+      }
+      if (is_shared && is_whole && !mark) hp_known_set_bit(known->has_no_comment, block);
+    }
+    before = from;
+    read_known(known, v);
+  }
+  return v->least - 1;
 }
 
 /* Searches backwards from `at` for a comment that determines the state. Returns the begin of that
- * state, or NULL. A search for one byte costs a fourth of a search for all openers. */
-static const char *find_comment(view *v, const char *least, const char *at, hp_start_state *state) {
+ * state, or NULL. */
+static const char *find_comment(view *v, hp_known_states *known, const char *at, hp_start_state *state) {
   const char *since = NULL;
   v->left = FAR;
-  while (!since && v->left > OPENER_COST && (at = memrchr(least, '!', (size_t)(at - least)))) {
-    v->left -= OPENER_COST;
-    if (at > least && at[-1] == '<' && at[1] == '-') since = opener_decides(v, at - 1, state);
+  while (!since && v->left > OPENER_COST && (at = last_comment(v, known, at)) >= v->least) {
+    since = opener_decides(v, at, state);
+    at++;
+  }
+  if (!since && v->used.to && v->least == v->text + v->used.to && v->used.state.inside) {
+    *state = v->used.state;
+    since = go_on_from(v, v->least, state);
   }
   return since;
 }
 
 /* Finds the state at the cut. Returns its begin, or NULL. */
-static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state) {
+static const char *find_state(view *v, hp_known_states *known, hp_start_state *state) {
   if (follows_end(v)) return v->cut;
-  hp_start_state before = *state;
-  limits limits = {FAR, FAR};
-  uint32_t to = shared ? known(shared, v, &before, &limits) : 0;
+  v->used.state = *state;
+  limits limits = find_limits(known, v);
   bool few_tags = has_few_tags(v);
   size_t far = few_tags            ? limits.elsewhere
                : !v->like_script   ? limits.among_tags
                : follows_markup(v) ? FAR / 2
                                    : limits.elsewhere;
-  const char *least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text, *at = v->cut, *since = NULL;
-  if (v->text + to > least) least = v->text + to;
+  const char *at = v->cut, *since = NULL;
+  v->least = (size_t)(v->cut - v->text) > far ? v->cut - far : v->text;
+  if (v->text + v->used.to > v->least) v->least = v->text + v->used.to;
   v->left = far;
   v->scanned_bytes = 0;
-  while (!since && v->left > OPENER_COST && (at = last_opener(v, shared, least, at)) >= least) {
+  const char *nearest = NULL; /* opener that does not determine the state */
+  while (!since && v->left > OPENER_COST && (at = last_opener(v, known, at)) >= v->least) {
     v->left -= OPENER_COST;
     since = opener_decides(v, at, state);
+    if (!since && !nearest) nearest = at;
   }
   size_t scanned_bytes = v->scanned_bytes + (far - v->left);
-  if (!since && at < least && far == AMONG_TAGS && least > v->text + to) {
-    const char *from = (size_t)(v->cut - v->text) > FAR ? v->cut - FAR : v->text;
-    since = find_comment(v, from > v->text + to ? from : v->text + to, least, state);
-    scanned_bytes += (size_t)(least - from) / 4 + (FAR - v->left);
+  const char *least = v->least;
+  bool is_known = v->used.to && least == v->text + v->used.to;
+  if (!since && at < least && far == AMONG_TAGS && !is_known) {
+    v->scanned_bytes = 0;
+    v->least = (size_t)(v->cut - v->text) > FAR ? v->cut - FAR : v->text;
+    if (v->text + v->used.to > v->least) v->least = v->text + v->used.to;
+    since = find_comment(v, known, least, state);
+    scanned_bytes += v->scanned_bytes + (FAR - v->left);
   }
-  if (!since && at < least && to && least == v->text + to) {
-    *state = before;
+  if (!since && at < least && is_known) {
+    *state = v->used.state;
     since = go_on_from(v, least, state);
   } else if (!since && at < least && (least == v->text || !v->like_script)) {
     since = least;
@@ -338,7 +364,9 @@ static const char *find_state(view *v, hp_prescan *shared, hp_start_state *state
     state->is_doubtful = true;
     since = at < least ? least : at;
   }
-  if (shared) make_known(shared, v, since, scanned_bytes, state);
+  /* A comment that looks like one in a script may end at that opener. */
+  bool is_data = !state->inside && !state->raw_name;
+  if (known) make_known(known, v, since && is_data && nearest > since ? nearest : since, scanned_bytes, state);
   return since ? since : v->cut;
 }
 
@@ -419,7 +447,7 @@ void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *sta
   if (v.like_script && is_in_value(&v))
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
   else
-    begin = find_state(&v, input->prescan, state);
+    begin = find_state(&v, input->prescan ? &input->prescan->known : NULL, state);
   bool data = state->content == HP_CONTENT_DATA && !state->inside;
   if (data) find_namespace(&v, state);
   if (state->ns != HPAR_NAMESPACE_HTML || !input->prescan) return;

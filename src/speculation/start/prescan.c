@@ -272,14 +272,13 @@ void hp_prescan_begin(hp_prescan *p) {
   if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
   p->has_lock = true;
   p->front = p->head = (hp_prescan_state){0};
-  p->found = p->long_text = (hp_known_state){0};
-  p->scanned_bytes = 0;
+  hp_known_begin(&p->known);
   p->note_count = 0;
-  for (int i = 0; i < HP_OPENER_BLOCKS / 64; i++) atomic_store_explicit(&p->has_no_opener[i], 0, memory_order_relaxed);
 }
 
 void hp_prescan_close(hp_prescan *p) {
   hp_free(p->notes);
+  hp_known_close(&p->known);
   if (p->has_lock) pthread_mutex_destroy(&p->lock);
 }
 

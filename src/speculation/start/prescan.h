@@ -8,13 +8,11 @@
  * earlier place scans at most one step. Outside foreign content and the head it visits only
  * brackets that may begin a marker. */
 
-#include "speculation/start/predict.h"
+#include "speculation/start/known.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 enum { HP_PRESCAN_STEP = 4 << 10, HP_PRESCAN_OPEN = 12 };
-enum { HP_OPENER_BLOCK = 16 << 10, HP_OPENER_BLOCKS = 1 << 10 };
 
 typedef struct hp_prescan_state {
   uint32_t at;                          /* the scan has reached this offset */
@@ -28,12 +26,6 @@ typedef struct hp_prescan_state {
   uint8_t depth, open[HP_PRESCAN_OPEN]; /* svg, math and integration points in them */
 } hp_prescan_state;
 
-/* The state at any cut in (from, to]. */
-typedef struct hp_known_state {
-  uint32_t from, to; /* to = 0: no state */
-  hp_start_state state;
-} hp_known_state;
-
 /* All zeros before first use. */
 typedef struct hp_prescan {
   pthread_mutex_t lock;
@@ -41,13 +33,10 @@ typedef struct hp_prescan {
   hp_prescan_state front;
   hp_prescan_state *notes; /* [i]: the first state with at >= i * HP_PRESCAN_STEP */
   uint32_t note_count, note_capacity;
-  /* For the predictor lookback: the state at the end of the head at most, the last result, the
-   * last one that was a long comment or raw text, and the number of scanned bytes. */
+  /* For the predictor lookback: the state at the end of the head at most, and what its searches
+   * have found. */
   hp_prescan_state head;
-  hp_known_state found, long_text;
-  uint64_t scanned_bytes;
-  /* The searches of all threads share these. Bit i: no opener begins in block i of the text. */
-  _Atomic uint64_t has_no_opener[HP_OPENER_BLOCKS / 64];
+  hp_known_states known;
 } hp_prescan;
 
 /* Resets the prescan for another text. */
