@@ -146,6 +146,22 @@ static bool run_backwards(void *context, hp_slice_batch *batch) {
   return true;
 }
 
+/* Runs all slices. Then moves them as several threads may: slices get a place before the last ones
+ * are moved, and a later slice is moved first. */
+static bool run_and_move(void *context, hp_slice_batch *batch) {
+  run_backwards(context, batch);
+  unsigned moved = 0, placed = 0;
+  while (batch->place && moved < batch->count) {
+    hp_slice_place place = HP_PLACE_FREE;
+    while (placed < batch->count && (place = batch->place(batch->job, placed, moved)) == HP_PLACE_FREE) placed++;
+    if (moved == placed) break; /* the rest has no place */
+    for (unsigned i = placed; i-- > moved;) batch->move(batch->job, i);
+    moved = placed;
+    if (place == HP_PLACE_NONE) break;
+  }
+  return true;
+}
+
 /* Batches whose middle slice belongs to a late thread. */
 typedef struct late_batches {
   hp_slice_batch of[4];
@@ -197,6 +213,7 @@ static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t 
   hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = 2};
   bool fine = true;
   for (executor.max_slices = 1; executor.max_slices < 12 && fine; executor.max_slices++) {
+    executor.run = executor.max_slices % 2 ? run_and_move : run_backwards;
     hp_input input = {0};
     hp_buffer_clear(&target);
     if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK)) return false;
@@ -241,6 +258,7 @@ static void test_target_memory(void) {
     hp_slice_executor executor = {
         .buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = LENGTH / 8};
     for (executor.max_slices = 2; executor.max_slices < 6; executor.max_slices++) {
+      executor.run = executor.max_slices % 2 ? run_and_move : run_backwards;
       hp_input input = {0};
       hp_buffer_clear(&target);
       if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) continue;

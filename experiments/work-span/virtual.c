@@ -152,6 +152,8 @@ void __real_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *u
 void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
 bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+void __real_hp_mark_item(_Atomic uint64_t *finished, unsigned index);
+void __wrap_hp_mark_item(_Atomic uint64_t *finished, unsigned index);
 
 uint64_t virtual_now(void) {
   stop_count();
@@ -197,6 +199,11 @@ void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *u
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
   take_turn();
   return __real_hp_claim_item(claimed, index);
+}
+
+void __wrap_hp_mark_item(_Atomic uint64_t *finished, unsigned index) {
+  take_turn();
+  __real_hp_mark_item(finished, index);
 }
 
 /*** platform/pool.h ***/

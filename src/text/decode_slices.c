@@ -32,7 +32,8 @@ typedef struct slice {
   char *before; /* the text is to be moved to where it ends there; NULL: it stays */
   size_t length;
   uint32_t high;     /* bytes of the samples that are not ASCII */
-  uint32_t offset;   /* of the text in the whole one, after collect_slice */
+  uint32_t offset;   /* of the text in the whole one, after place_slice */
+  bool is_moved;     /* to that offset */
   bool is_saturated; /* the text did not fit */
   hp_checkpoint *checkpoints;
   size_t checkpoint_count;
@@ -45,9 +46,9 @@ typedef struct decoding {
   ptrdiff_t most; /* bytes of text */
   unsigned count;
   slice slices[HP_DECODE_SLICES];
-  char *text;         /* of the collected slices */
-  uint64_t length;    /* of that text */
-  unsigned collected; /* slices that are moved together */
+  char *text;                     /* of all slices */
+  uint64_t ascii;                 /* bytes before that of the first slice */
+  char *begins[HP_DECODE_SLICES]; /* of the slices' texts before they are moved */
   uint8_t order[HP_DECODE_SLICES];
   /* for drop_decoding */
   char *owned;
@@ -90,19 +91,26 @@ static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   all->slices[i] = s;
 }
 
-/* Moves the text of the next slice to that of the slices before. Returns false if that fails, and
- * the status is then HPAR_OK if the slice did not fit. */
-static bool collect_slice(void *job, unsigned i) {
+/* Places the text of a slice after that of the slice before. If it has no place, the status is
+ * HPAR_OK if the slice did not fit. */
+static hp_slice_place place_slice(void *job, unsigned i, unsigned first) {
   decoding *all = job;
   slice *s = &all->slices[i];
-  if (s->is_saturated || s->status != HPAR_OK) return false;
-  if (all->length + s->length > HPAR_MAX_INPUT) s->status = HPAR_ERROR_TOO_LARGE;
-  if (s->status != HPAR_OK) return false;
-  if (s->text != all->text + all->length) s->text = memmove(all->text + all->length, s->text, s->length);
-  s->offset = (uint32_t)all->length;
-  all->length += s->length;
-  all->collected = i + 1;
-  return true;
+  if (s->is_saturated || s->status != HPAR_OK) return HP_PLACE_NONE;
+  uint64_t offset = i ? s[-1].offset + s[-1].length : all->ascii;
+  if (offset + s->length > HPAR_MAX_INPUT) s->status = HPAR_ERROR_TOO_LARGE;
+  if (s->status != HPAR_OK) return HP_PLACE_NONE;
+  s->offset = (uint32_t)offset;
+  return first < i && all->text + offset + s->length > all->begins[first] ? HP_PLACE_TAKEN : HP_PLACE_FREE;
+}
+
+/* Moves the text of a slice to its place. */
+static void move_slice(void *job, unsigned i) {
+  decoding *all = job;
+  slice *s = &all->slices[i];
+  char *to = all->text + s->offset;
+  if (s->text != to) s->text = memmove(to, s->text, s->length);
+  s->is_moved = true;
 }
 
 /* Returns the first place from `at` on where a decoder that started at `begin` has no state. */
@@ -144,7 +152,9 @@ static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_ex
     else if (to > at)
       to = slice_end(all->encoding, begin, to, all->end);
     if (to <= at && i < count) continue;
-    all->slices[all->count++] = (slice){.begin = at, .end = to};
+    slice *s = &all->slices[all->count++];
+    s->begin = at;
+    s->end = to;
     at = to;
   }
 }
@@ -207,11 +217,12 @@ static ptrdiff_t probable_text(const decoding *all, slice *s) {
 static void place_slices(decoding *all, char *at, bool surely) {
   for (unsigned i = 0; i < all->count; i++) {
     slice *s = &all->slices[i];
-    s->text = at;
+    s->text = all->begins[i] = at;
     ptrdiff_t probable = all->count > 1 ? probable_text(all, s) : 0;
     at += surely || i + 1 == all->count ? most_text(s->begin, s->end) : probable;
     s->limit = at;
     s->checkpoint_count = 0;
+    s->is_moved = false;
   }
 }
 
@@ -245,12 +256,12 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
     place_slices(all, text + ascii, surely);
     if (moves_first) all->slices[0].before = all->slices[1].text;
     all->text = text;
-    all->length = ascii;
-    all->collected = 0;
+    all->ascii = ascii;
     hp_slice_batch batch = {.work = decode_slice, .job = all, .drop = drop_decoding, .count = all->count};
     if (all->count > 2) {
       order_slices(all);
-      batch.collect = collect_slice;
+      batch.place = place_slice;
+      batch.move = move_slice;
       batch.order = all->order;
     }
     all->owned = input->owned;
@@ -265,12 +276,16 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   if (moves_first) all->text = all->slices[0].text;
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
-    if (i >= all->collected && !collect_slice(all, i)) return s->status;
+    if (!s->is_moved) {
+      if (place_slice(all, i, i) == HP_PLACE_NONE) return s->status;
+      move_slice(all, i);
+    }
     input->checkpoints[input->part_count++] =
         (hp_checkpoints){s->offset, (uint32_t)s->checkpoint_count, s->checkpoints};
   }
   input->bytes = all->text;
-  input->length = (size_t)all->length;
+  const slice *last = &all->slices[all->count - 1];
+  input->length = last->offset + last->length;
   input->kept = true;
   return HPAR_OK;
 }

@@ -70,16 +70,25 @@ hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, c
 /* The same for bytes that are probably valid UTF-8: does not check that. */
 hpar_status hp_input_assume_utf8(hp_input *input, const char *bytes, size_t length);
 
+/* Where a finished slice goes. */
+typedef enum hp_slice_place {
+  HP_PLACE_FREE,  /* it may go there now */
+  HP_PLACE_TAKEN, /* later */
+  HP_PLACE_NONE   /* no further slice has a place */
+} hp_slice_place;
+
 /* Slices to run once each: work(job, i, steps) for i < count. The work increments `*steps` while it
  * makes progress. */
 typedef struct hp_slice_batch {
   void (*work)(void *job, unsigned i, _Atomic uint32_t *steps);
   void *job;
   void (*drop)(void *job); /* frees the job */
-  /* If not NULL, the calling thread calls this for finished slices in ascending order, while other
-   * threads work. It need not reach all slices. Returns false to end the calls. */
-  bool (*collect)(void *job, unsigned i);
-  const uint8_t *order; /* in which threads begin the slices, with `collect`; NULL: ascending */
+  /* If not NULL, finished slices get their places in ascending order, by one thread at a time. All
+   * slices before `first` are moved. Any thread moves a slice whose place is free. The executor
+   * need not reach all slices. */
+  hp_slice_place (*place)(void *job, unsigned i, unsigned first);
+  void (*move)(void *job, unsigned i);
+  const uint8_t *order; /* in which threads begin the slices, with `place`; NULL: ascending */
   unsigned count;
   uint64_t late; /* bit i: a late thread has not finished slice i */
 } hp_slice_batch;

@@ -11,7 +11,12 @@ typedef struct task_set {
 
 bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
   uint64_t bit = UINT64_C(1) << index % WORD_BITS;
-  return !(atomic_fetch_or_explicit(&claimed[index / WORD_BITS], bit, memory_order_relaxed) & bit);
+  return !(atomic_fetch_or_explicit(&claimed[index / WORD_BITS], bit, memory_order_acquire) & bit);
+}
+
+void hp_mark_item(_Atomic uint64_t *finished, unsigned index) {
+  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  atomic_fetch_or_explicit(&finished[index / WORD_BITS], bit, memory_order_release);
 }
 
 /* Runs a task, unless it has been started before. Ignores an index that is no task. */

@@ -13,5 +13,7 @@ void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work,
 /* Claims item `index` of a set whose claimed items have their bit set. Returns false if another
  * thread has claimed it. */
 bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+/* Marks an item as finished. */
+void hp_mark_item(_Atomic uint64_t *finished, unsigned index);
 
 #endif

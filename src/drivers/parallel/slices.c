@@ -24,7 +24,9 @@ static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned thre
   s->batch = *batch;
   s->batch.drop = NULL; /* the caller drops the job, unless a thread is late */
   s->threads = threads;
-  s->collected = batch->collect ? 0 : batch->count;
+  atomic_store_explicit(&s->placed, batch->place ? 0 : batch->count, memory_order_relaxed);
+  atomic_store_explicit(&s->placing, 0, memory_order_relaxed);
+  atomic_store_explicit(&s->moved, 0, memory_order_relaxed);
   atomic_store_explicit(&s->claimed, 0, memory_order_relaxed);
   atomic_store_explicit(&s->done, 0, memory_order_relaxed);
 }
@@ -32,7 +34,7 @@ static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned thre
 static void run_slice(hp_slices *s, unsigned i) {
   begin_slice(i);
   s->batch.work(s->batch.job, i, &s->steps[i].count);
-  atomic_fetch_or_explicit(&s->done, UINT64_C(1) << i, memory_order_release);
+  hp_mark_item(&s->done, i);
 }
 
 /* Runs the first slice that no thread has claimed. Returns false if there is none. */
@@ -47,24 +49,58 @@ static bool run_next_slice(hp_slices *s) {
   }
 }
 
-/* Collects the finished slices in ascending order, up to the first unfinished one. */
-static void collect_slices(hp_slices *s) {
-  if (s->collected == s->batch.count) return;
-  uint64_t done = atomic_load_explicit(&s->done, memory_order_acquire);
-  while (s->collected < s->batch.count && done >> s->collected & 1)
-    s->collected = s->batch.collect(s->batch.job, s->collected) ? s->collected + 1 : s->batch.count;
+static bool are_placed(hp_slices *s) {
+  return atomic_load_explicit(&s->placed, memory_order_relaxed) == s->batch.count;
+}
+
+/* Gives the next finished slice its place. Returns its number, or -1 if it has no free place now.
+ * Requires: the thread has claimed `placing`. */
+static int place_next_slice(hp_slices *s) {
+  unsigned i = atomic_load_explicit(&s->placed, memory_order_relaxed);
+  if (i == s->batch.count || !(atomic_load_explicit(&s->done, memory_order_acquire) >> i & 1)) return -1;
+  unsigned first = (unsigned)__builtin_ctzll(~atomic_load_explicit(&s->moved, memory_order_acquire));
+  hp_slice_place place = s->batch.place(s->batch.job, i, first);
+  if (place == HP_PLACE_TAKEN) return -1;
+  atomic_store_explicit(&s->placed, place == HP_PLACE_FREE ? i + 1 : s->batch.count, memory_order_relaxed);
+  return place == HP_PLACE_FREE ? (int)i : -1;
+}
+
+/* Moves the next finished slice to its place. Returns false if that is impossible now. */
+static bool move_next_slice(hp_slices *s) {
+  if (are_placed(s) || !hp_claim_item(&s->placing, 0)) return false;
+  int i = place_next_slice(s);
+  atomic_store_explicit(&s->placing, 0, memory_order_release);
+  if (i < 0) return false;
+  s->batch.move(s->batch.job, (unsigned)i);
+  hp_note_step(&s->steps[i].count);
+  hp_mark_item(&s->moved, (unsigned)i);
+  return true;
+}
+
+/* Moves slices until all have a place. Gives up if nothing happens for LATE_SLICE_NS. */
+static void move_slices(hp_slices *s) {
+  hp_spin spin = {0};
+  while (!are_placed(s)) {
+    if (move_next_slice(s))
+      spin = (hp_spin){0};
+    else if (!hp_spin_on(&spin, LATE_SLICE_NS))
+      return;
+  }
 }
 
 /* Runs slices on one thread. Each thread begins with its own part of the slices, in which it will
  * also parse. Writing a cache line that another core has read since costs 1, 7 or 27 ns. If the
- * calling thread collects the slices, that thread writes all lines, and the order is ascending. */
+ * slices move, the order is ascending. The calling thread moves finished slices while others work,
+ * and all threads move the rest. */
 static void run_slices(void *context, unsigned thread) {
   hp_slices *s = context;
   unsigned count = s->batch.count;
-  if (s->batch.collect) {
+  if (s->batch.place) {
     do {
-      if (thread == 0) collect_slices(s);
+      while (thread == 0 && move_next_slice(s)) {
+      }
     } while (run_next_slice(s));
+    if (s->threads > 1) move_slices(s);
     return;
   }
   for (unsigned k = 0; k < count; k++) {
@@ -94,7 +130,7 @@ static bool wait_for_slices(hp_team *team) {
     steps = all_steps(&team->slices);
     hp_spin spin = {0};
     do {
-      collect_slices(&team->slices);
+      move_next_slice(&team->slices);
       if (hp_pool_is_idle(team->pool)) return true;
     } while (hp_spin_on(&spin, LATE_SLICE_NS));
   } while (all_steps(&team->slices) != steps);

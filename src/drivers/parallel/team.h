@@ -81,7 +81,9 @@ typedef struct hp_slices {
   unsigned threads;
   _Atomic uint64_t claimed; /* bit i: slice i */
   _Atomic uint64_t done;    /* bit i: slice i; release */
-  unsigned collected;       /* slices, by the calling thread; `batch.count`: no further ones */
+  _Atomic uint64_t moved;   /* bit i: slice i, to its place */
+  _Atomic uint64_t placing; /* 1: some thread gives slices their places */
+  _Atomic unsigned placed;  /* slices that have a place; `batch.count`: no further ones */
   struct {
     _Atomic uint32_t count;
     char padding[HP_CACHE_LINE - sizeof(uint32_t)];
