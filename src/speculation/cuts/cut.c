@@ -125,7 +125,7 @@ static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size
 
 void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads,
                 hp_unwind *unwind) {
-  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 24 };
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
   size_t least = length / PARTS;
   if (least < LEAST) least = LEAST;
   if (least > MOST) least = MOST;
