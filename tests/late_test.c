@@ -343,9 +343,13 @@ static void automatic_mode(void) {
       CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
       CHECK_STRING(next.mode, "sequential");
     }
-    /* A thread may have left the document, and not yet the pool. */
+    /* A thread may have left the document, and not yet the pool. Threads may sleep after 16 parses
+     * of a slow build, and the page is too short to wake them. */
     for (unsigned i = 0; stats.chunks_rescued && i < ALL_PLACES && strcmp(next.mode, "parallel") != 0; i++) {
       usleep(1000);
+      options.mode = HPAR_MODE_PARALLEL;
+      hpar_parser_prepare(parser, &options);
+      options.mode = HPAR_MODE_AUTO;
       CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
     }
     if (stats.chunks_rescued) CHECK_STRING(next.mode, "parallel");

@@ -74,7 +74,7 @@ static uint32_t progress_of(const hp_job *job, unsigned worker) {
 static void look_at_other_thread(hp_job *job) {
   enum { DISTANCE_BYTES = 128 << 10 };
   uint32_t place = merger_position(&job->merger);
-  if (job->threads != 2 || place - job->seen.place < DISTANCE_BYTES) return;
+  if (!job->pool_runs || job->threads != 2 || place - job->seen.place < DISTANCE_BYTES) return;
   uint32_t progress = progress_of(job, 1);
   job->seen.place = place;
   if (job->seen.since && progress == job->seen.progress) return;
