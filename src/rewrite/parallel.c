@@ -17,14 +17,16 @@ static void leave_initial_mode(hpar_rewriter *r) {
 /* Rewrites the first elements. Many pages open there the scopes of all that follows. If no thread
  * runs yet, the first output leaves before the threads start. */
 static void rewrite_beginning(hpar_rewriter *r) {
-  enum { BEGINNING = 8 << 10, LONG = 64 << 10 };
+  enum { BEGINNING = 8 << 10, LONG = 32 << 10 };
   const hp_rewrite_team *t = r->team;
   const bool is_divided = t && (t->division.cuts || t->division.chunk_size || t->division.is_inline);
   const bool has_use = r->rules->has_scopes || !t || !t->pool;
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
-  if (r->phase != HP_PHASE_RUNS || !hp_scanner_is_in_data(&r->scanner) || (r->in_text && r->text_rules)) return;
-  const uint64_t position = hp_scanner_position(&r->scanner, r->scanner.at);
+  if (r->phase != HP_PHASE_RUNS || (r->in_text && r->text_rules)) return;
+  const bool is_between = hp_scanner_is_in_data(&r->scanner);
+  const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->safe;
+  if (!is_between && r->edits.count > r->marked_edits) return; /* of the token that is open */
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
   hp_rewriter_mark(r, position);
 }
