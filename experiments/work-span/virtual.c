@@ -141,6 +141,8 @@ static void run_core(void) {
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 uint32_t __real_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
 uint32_t __wrap_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
+uint32_t __real_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
+uint32_t __wrap_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
 bool __real_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
 bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
@@ -174,6 +176,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
 uint32_t __wrap_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread) {
   take_turn();
   return __real_hp_chunk_queue_claim(queue, thread);
+}
+
+uint32_t __wrap_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work) {
+  take_turn();
+  return __real_hp_chunk_queue_take_part(queue, work);
 }
 
 bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk) {

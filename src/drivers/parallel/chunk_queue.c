@@ -128,6 +128,13 @@ void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_
   atomic_store_explicit(&q->head, published, memory_order_relaxed);
 }
 
+void hp_chunk_queue_give_all(hp_chunk_queue *q) {
+  uint32_t published = hp_published_chunks(q);
+  hp_work_range_set(&q->ranges, 0, 1, published);
+  hp_work_range_set(&q->ranges, 1, published, published);
+  atomic_store_explicit(&q->head, published, memory_order_relaxed);
+}
+
 /* Claims the last reserved chunk. Returns 0 if the reserved range is empty. */
 static uint32_t claim_last_reserved(hp_chunk_queue *q) {
   uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
@@ -166,6 +173,18 @@ uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
   } while (
       !atomic_compare_exchange_weak_explicit(&q->head, &chunk, chunk + 1, memory_order_relaxed, memory_order_relaxed));
   return chunk;
+}
+
+uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_work_estimate *work) {
+  const hp_work_ranges *ranges = &q->ranges;
+  uint32_t claimed = hp_work_range_begin(ranges, 0);
+  uint32_t parsed = claimed > HP_CLAIM_BEFORE_PARTS ? claimed - HP_CLAIM_BEFORE_PARTS : 0;
+  uint64_t before = parsed ? hp_work_until(work, hp_chunk_queue_cut(q, parsed)) : 0;
+  uint64_t whole = hp_work_until(work, work->length);
+  if (!whole) return 0;
+  uint64_t until = before + (whole - before) * work_of(ranges, 0) / work_of_all(ranges);
+  uint32_t chunk = chunk_from(q, hp_work_place(work, until, whole));
+  return hp_work_range_take(&q->ranges, 0, chunk, 1) ? place_claimed(q, chunk) : 0;
 }
 
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {

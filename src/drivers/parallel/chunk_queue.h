@@ -34,6 +34,9 @@ typedef struct hp_chunk {
   hp_chunk_work *work;     /* NULL: no worker has started, or out of memory */
 } hp_chunk;
 
+/* The most chunks that the merger claims at once before the other thread has taken its part. */
+enum { HP_CLAIM_BEFORE_PARTS = 2 };
+
 /* Zeros are a queue without memory. */
 typedef struct hp_chunk_queue {
   hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* block k has HP_FIRST_BLOCK << k chunks, which never move */
@@ -74,6 +77,13 @@ void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
  * count instead: 0, if the merger gets none. Requires: all chunks are published, and the queue is
  * by range. */
 void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work, size_t length);
+/* Gives all chunks from 1 on to the merger, until the other one of two threads takes its part.
+ * Requires: as above. */
+void hp_chunk_queue_give_all(hp_chunk_queue *queue);
+/* Takes the part of the merger's range that the other one of two threads parses in the time in
+ * which the merger parses the rest. Claims the first chunk of it. Returns 0 if the merger has
+ * claimed too much. */
+uint32_t hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);

@@ -57,9 +57,11 @@ static bool take_over_chunk(hp_job *job) {
 /* Joins the next chunk to the merger's own one, if no worker has claimed it. Returns whether it
  * does. */
 static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
-  uint32_t next = job->chunk + hp_chunk_span(c);
+  uint32_t next = job->chunk + hp_chunk_span(c), most = UINT32_MAX;
+  if (job->divides_later && !atomic_load_explicit(&job->is_estimated, memory_order_relaxed))
+    most = HP_CLAIM_BEFORE_PARTS;
   if (!job->queue->by_range || next >= hp_published_chunks(job->queue)) return false;
-  if (hp_chunk_queue_extend(job->queue, 0, job->chunk, UINT32_MAX)) return true;
+  if (hp_chunk_queue_extend(job->queue, 0, job->chunk, most)) return true;
   if (!hp_chunk_queue_claim_chunk(job->queue, next)) return false;
   hp_chunk_queue_join(job->queue, job->chunk, 1);
   return true;

@@ -136,10 +136,15 @@ static void assign_chunks(hp_job *job) {
   }
   hp_speed_set(job);
   hp_work_estimate *work = &job->team->work;
-  bool has_estimate = job->is_estimated;
-  job->is_estimated = estimates_work(job);
-  if (job->is_estimated && !has_estimate) hp_estimate_work(work, job->request.text, length);
-  hp_chunk_queue_share(queue, job->is_estimated ? work : NULL, length);
+  bool has_estimate = atomic_load_explicit(&job->is_estimated, memory_order_relaxed), estimates = estimates_work(job);
+  job->divides_later = estimates && !has_estimate && job->threads == 2 && hp_is_pooled(job);
+  if (job->divides_later) {
+    hp_chunk_queue_give_all(queue);
+    return;
+  }
+  if (estimates && !has_estimate) hp_estimate_work(work, job->request.text, length);
+  atomic_store_explicit(&job->is_estimated, estimates, memory_order_relaxed);
+  hp_chunk_queue_share(queue, estimates ? work : NULL, length);
 }
 
 void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,

@@ -89,7 +89,9 @@ void hp_speed_measure(hp_job *job) {
   const hp_team *team = job->team;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint64_t idle = job->wait_ns + job->counters->merge_ns;
-  if (!job->is_estimated || !job->merger.done || team->has_late_threads || job->rescued) return;
+  if (!atomic_load_explicit(&job->is_estimated, memory_order_acquire) || !job->merger.done || team->has_late_threads ||
+      job->rescued)
+    return;
   sum_work(job);
   if (job->busy_ns > idle) add_measurement(&of_thread[0], of_thread[0].work, job->busy_ns - idle);
   for (unsigned t = 1; t < job->threads; t++)

@@ -122,8 +122,8 @@ static unsigned choose_threads(hp_job *job) {
   unsigned saving = job->threads;
   if (hp_may_join_chunks(job))
     saving = hp_speed_threads(job->team, &job->config.executor, request->text, request->length, saving);
-  job->is_estimated = saving < job->threads;
-  job->is_alone = job->is_estimated && saving < 2;
+  atomic_store_explicit(&job->is_estimated, saving < job->threads, memory_order_relaxed);
+  job->is_alone = saving < 2 && saving < job->threads;
   job->threads = saving;
   unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
@@ -287,12 +287,23 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_event_count_wake(&job->team->merger_event);
 }
 
+/* Estimates the work beside the merger, and claims the first chunk of the thread's part. */
+static uint32_t claim_first(hp_job *job, unsigned thread) {
+  hp_work_estimate *work = &job->team->work;
+  hp_estimate_work(work, job->request.text, job->request.length);
+  uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
+  atomic_store_explicit(&job->is_estimated, true, memory_order_release);
+  return chunk ? chunk : hp_chunk_queue_claim(job->queue, thread);
+}
+
 /* Parses chunks until none is left. Then composes the logs of the last ones with others. */
 static void parse_chunks(hp_job *job, unsigned thread) {
   hp_finished finished;
   finished.count = 0;
+  bool is_first = job->divides_later;
   while (!hp_is_cancelled(job->queue) && !job->team->workers[thread]->saturated) {
-    uint32_t chunk = hp_chunk_queue_claim(job->queue, thread);
+    uint32_t chunk = is_first ? claim_first(job, thread) : hp_chunk_queue_claim(job->queue, thread);
+    is_first = false;
     if (chunk) {
       hp_team_parse_chunk(job, thread, chunk);
       hp_note_finished(&finished, chunk);

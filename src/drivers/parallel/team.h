@@ -31,6 +31,7 @@ typedef struct hp_job {
   bool fragment;           /* likewise */
   bool pipelined;          /* thread w + `threads` is the tokenizer of worker w */
   bool publishes_early;    /* workers end their chunks early: some thread was late recently */
+  bool divides_later;      /* the other one of two threads estimates the work, and takes its part */
   bool composes;           /* threads without work compose neighbouring logs: see neighbours.h */
   unsigned threads;        /* with the calling thread */
   bool is_alone;           /* no other thread would save time: the text is one chunk */
@@ -58,7 +59,6 @@ typedef struct hp_job {
     uint32_t progress; /* the worker's, which has not changed since then */
     uint64_t since;    /* time; 0: the merger has not looked */
   } seen;              /* the worker of two threads */
-  bool is_estimated;   /* team.work is the estimate for the text */
   uint32_t valid_to;   /* with config.validates, the text before this offset is valid UTF-8 */
   char padding_2[HP_CACHE_LINE];
 
@@ -67,6 +67,7 @@ typedef struct hp_job {
   _Atomic uint32_t merging;         /* the merger's chunk, if threads compose neighbouring logs */
   _Atomic size_t available;         /* readable bytes of text; release */
   _Atomic bool text_is_complete;    /* release, after the last `available` */
+  _Atomic bool is_estimated;        /* team.work is the estimate for the text; release */
   _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
   _Atomic bool not_bound;           /* the system has refused to bind some thread */
   _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */

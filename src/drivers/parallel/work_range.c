@@ -68,6 +68,17 @@ static unsigned slowest_thread(const hp_work_ranges *ranges, uint64_t *word) {
   return slowest;
 }
 
+uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread) { return low_of(word_of(ranges, thread)); }
+
+bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, unsigned thread) {
+  for (uint64_t word; low_of(word = word_of(ranges, from)) < chunk && chunk < high_of(word);) {
+    if (!change_word(ranges, from, word, hp_range_word(low_of(word), chunk))) continue;
+    hp_work_range_set(ranges, thread, chunk + 1, high_of(word));
+    return true;
+  }
+  return false;
+}
+
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {
   for (uint64_t own; size_of(own = word_of(ranges, thread));)
     if (change_word(ranges, thread, own, hp_range_word(low_of(own) + 1, high_of(own)))) return low_of(own);

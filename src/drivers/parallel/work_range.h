@@ -48,6 +48,11 @@ void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, ui
 /* Claims the next chunk for a thread, from its own range or from another one. Returns 0 if no range
  * has enough chunks. */
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread);
+/* Returns the first chunk of the thread's range. */
+uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread);
+/* Takes the chunks from this one on from the range of `from`, and claims this one for `thread`,
+ * whose range is empty. Returns false if the chunk is the first one of that range, or outside. */
+bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, unsigned thread);
 /* Claims this chunk if it is the first one of any range. Returns whether the caller has it now. */
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk);
 /* Claims chunks from this one on if it is the first one of the thread's own range: a part of the
