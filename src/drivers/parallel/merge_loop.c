@@ -180,8 +180,7 @@ typedef struct awaited {
 
 static awaited look_at_all_workers(const hp_job *job) {
   awaited found = {.progress = atomic_load_explicit(&job->composed_chunks, memory_order_relaxed)};
-  for (unsigned i = 0; i < job->threads; i++)
-    found.progress += atomic_load_explicit(&job->team->workers[i]->progress, memory_order_relaxed);
+  for (unsigned i = 0; i < job->threads; i++) found.progress += progress_of(job, i);
   return found;
 }
 
@@ -190,8 +189,7 @@ static awaited look_at_worker(const hp_job *job) {
   const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
   awaited found = {.owner = atomic_load_explicit(&c->holder, memory_order_relaxed)};
   if (!found.owner) found.owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
-  if (found.owner)
-    found.progress = atomic_load_explicit(&job->team->workers[found.owner - 1]->progress, memory_order_relaxed);
+  if (found.owner) found.progress = progress_of(job, found.owner - 1);
   return found;
 }
 
@@ -285,6 +283,7 @@ static void rescue_chunk(hp_job *job) {
   uint32_t begin = merger_position(m);
   const hp_chunk *late = hp_chunk_at(job->queue, job->chunk);
   job->rescued++;
+  job->late_chunk = job->chunk;
   for (uint32_t next = job->chunk + 1;; next++) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     validate_to(job, next < published ? end : (uint32_t)job->request.length);

@@ -374,6 +374,18 @@ static bool may_leave_threads(const hp_job *job) {
          !plan->custom.predict && (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
 }
 
+/* Waits for up to LEAVE_SPIN_NS until no thread of the pool is in the closed batch. Does not wait
+ * for a thread that was late before and is still in its chunk. Returns whether none is left. */
+static bool wait_for_threads(const hp_job *job) {
+  const hp_pool *pool = job->team->pool;
+  bool is_late = job->late_chunk && !hp_chunk_is_free(hp_chunk_at(job->queue, job->late_chunk));
+  hp_spin spin = {0};
+  bool is_idle;
+  while (!(is_idle = hp_pool_is_idle(pool)) && !is_late && hp_spin_on(&spin, LEAVE_SPIN_NS)) {
+  }
+  return is_idle;
+}
+
 void hp_team_leave_pool(hp_job *job) {
   hp_team *team = job->team;
   if (!job->pool_runs || !may_leave_threads(job)) {
@@ -385,10 +397,7 @@ void hp_team_leave_pool(hp_job *job) {
   hp_chunk_queue_wake(job->queue);
   if (job->config.merges_as_tree) hp_merge_tree_close(job);
   unsigned threads = hp_pool_close(team->pool);
-  hp_spin spin = {0};
-  bool is_idle;
-  while (!(is_idle = hp_pool_is_idle(team->pool)) && hp_spin_on(&spin, LEAVE_SPIN_NS)) {
-  }
+  bool is_idle = wait_for_threads(job);
   job->pool_runs = false;
   if (is_idle) return;
   hp_pool_widen(team->pool);

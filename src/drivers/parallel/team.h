@@ -53,6 +53,7 @@ typedef struct hp_job {
   uint32_t found_chunk;  /* in order: the first chunk whose found resources are not reported */
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
+  uint32_t late_chunk;   /* the last of these; 0: none */
   bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
   struct {
     uint32_t place;    /* where the merger looked at the worker last */
