@@ -1,61 +1,50 @@
-/* hpar-late PLACES MODE FILE...: parses each FILE on two threads. In each parse, the second thread
- * sleeps at another place of the text. Prints by how much the parses exceed the sequential one: the
- * median, the 95th percentile and the longest excess in nanoseconds, as JSON. The same numbers of
- * the sequential parse beside its own median state the noise of the machine. The processor time of
- * the calling thread has less noise. It is complete if the thread did not sleep: its voluntary
- * context switches count the sleeps. MODE is "chain", "tree" or "auto".
+/* hpar-late PLACES REPETITIONS STATE FILE...: parses each FILE on two threads, merged as a
+ * chain. The second thread sleeps at one place, while the first one parses. Prints one row a place,
+ * as JSON. Each place has REPETITIONS parses, and two sequential parses before each.
  *
- * The linker leads the library's calls of hp_worker_note_progress and hp_claim_item through this
- * program. A worker calls the first one every 4 KB. Threads call the second one for each slice of
- * decoding or validation. While the thread sleeps, the program compares the tree with the
- * sequential one. */
+ * PLACES places are evenly spread over the text that the second thread parses. Up to MAX_SLICES
+ * slices that it decodes or validates are further places. The linker leads the library's calls
+ * through this program. The worker calls hp_worker_note_progress every 4 KB. The program returns
+ * the offset of the place if it is nearer. The worker's next call is then at the first token after
+ * the place.
+ *
+ * STATE is the state before the parse:
+ * first: no parse before had a late thread. The second thread joins all its chunks into one.
+ * again: a parse before had a late thread. The second thread ends its chunks after 64 KB.
+ * cold: like first, but only a parse without a late thread has written to the document's memory.
+ * fresh: like first, but no parse has written to the document's memory.
+ * tree: like first, but merged as a tree.
+ * auto: like first, but in the automatic mode, which remembers no earlier waits.
+ * In the states cold and fresh, the sequential parses have such a document, too. */
 
 #include "../page.h"
 #include "cli/equal.h"
+#include "drivers/parallel/team.h"
+#include "html/dom/document.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <hpar/hpar.h>
-#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
-enum { SLEEP_NS = 100000000, SEQUENTIAL_RUNS = 3, WARM_RUNS = 5 };
-
-struct hp_worker;
-uint32_t __real_hp_worker_note_progress(struct hp_worker *worker, uint32_t at);
-uint32_t __wrap_hp_worker_note_progress(struct hp_worker *worker, uint32_t at);
-bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+enum { WARM_RUNS = 9, TRIES = 3, MAX_SLICES = 8, NO_SLICE = -1 };
 
 typedef unsigned long long nanoseconds;
 
-typedef struct times {
-  long long elapsed, processor;
-  bool slept; /* the calling thread has waited without a processor */
-} times;
-
-static pthread_t main_thread;
-static sem_t woken;
-static _Atomic long calls_before_sleep; /* negative: a thread has slept, or none is to sleep */
-static _Atomic long calls;              /* of the threads of the pool, in one parse */
-
-static nanoseconds now(clockid_t clock) {
+static nanoseconds read_clock(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);
   return (nanoseconds)time.tv_sec * 1000000000u + (nanoseconds)time.tv_nsec;
 }
 
-static void pass(void) {
-  if (pthread_equal(pthread_self(), main_thread)) return;
-  atomic_fetch_add(&calls, 1);
-  if (atomic_fetch_sub(&calls_before_sleep, 1)) return;
+/* Sleeps for 100 ms, or until the semaphore is posted. */
+static void sleep_until_woken(sem_t *woken) {
+  enum { SLEEP_NS = 100000000 };
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += SLEEP_NS;
@@ -63,169 +52,306 @@ static void pass(void) {
     until.tv_nsec -= 1000000000;
     until.tv_sec++;
   }
-  while (sem_timedwait(&woken, &until) && errno == EINTR) {
+  while (sem_timedwait(woken, &until) && errno == EINTR) {
   }
 }
 
-uint32_t __wrap_hp_worker_note_progress(struct hp_worker *worker, uint32_t at) {
-  pass();
-  return __real_hp_worker_note_progress(worker, at);
+/* What the calling thread has used so far. */
+typedef struct usage {
+  nanoseconds elapsed, processor;
+  long sleeps, page_faults;
+} usage;
+
+static usage read_usage(void) {
+  struct rusage used = {0};
+  getrusage(RUSAGE_THREAD, &used);
+  return (usage){read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_THREAD_CPUTIME_ID), used.ru_nvcsw, used.ru_minflt};
+}
+
+uint32_t __real_hp_worker_note_progress(hp_worker *worker, uint32_t at);
+uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at);
+bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+void __real_hp_report_job(hp_job *job);
+void __wrap_hp_report_job(hp_job *job);
+void __real_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
+void __wrap_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
+void __real_hp_team_leave_pool(hp_job *job);
+void __wrap_hp_team_leave_pool(hp_job *job);
+
+static pthread_t main_thread;
+static sem_t woken;
+static enum { FIRST, AGAIN, COLD, FRESH, TREE, AUTO, STATES } state;
+static const char *const state_names[STATES] = {"first", "again", "cold", "fresh", "tree", "auto"};
+
+/* A place: the second thread's slice, or the bytes after the first offset that it parses. */
+typedef struct place {
+  int slice; /* NO_SLICE: the place is in the text */
+  uint32_t bytes;
+} place;
+
+/* The second thread's state in one parse. The main thread reads it while the thread sleeps. */
+static struct {
+  _Atomic bool is_armed; /* the thread has not slept, and is to sleep */
+  place at;
+  _Atomic uint32_t first, last; /* offsets that the thread has noted; `first` is 0: none */
+  _Atomic int slices;
+} second;
+
+static nanoseconds leave_time;
+
+static void sleep_here(void) {
+  if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken);
+}
+
+uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at) {
+  uint32_t next = __real_hp_worker_note_progress(worker, at);
+  if (pthread_equal(pthread_self(), main_thread)) return next;
+  if (!second.first) second.first = second.last = at;
+  if (at > second.last) second.last = at;
+  if (!second.is_armed || second.at.slice != NO_SLICE) return next;
+  uint32_t target = second.first + second.at.bytes;
+  if (at < target) return target < next ? target : next;
+  sleep_here();
+  return next;
 }
 
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
   bool is_mine = __real_hp_claim_item(claimed, index);
-  if (is_mine) pass();
+  if (!is_mine || pthread_equal(pthread_self(), main_thread)) return is_mine;
+  if (second.slices++ == second.at.slice) sleep_here();
   return is_mine;
 }
+
+void __wrap_hp_report_job(hp_job *job) {
+  __real_hp_report_job(job);
+  if (state != AGAIN) job->team->jobs_to_publish = 0;
+}
+
+void __wrap_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
+  if (state != AUTO) __real_hp_session_note_waits(session, config, length);
+}
+
+void __wrap_hp_team_leave_pool(hp_job *job) {
+  nanoseconds begin = read_clock(CLOCK_MONOTONIC);
+  __real_hp_team_leave_pool(job);
+  leave_time = read_clock(CLOCK_MONOTONIC) - begin;
+}
+
+/*** parses ***/
+
+static hpar_parser *sequential_parser, *parser;
+static hpar_document *sequential, *document;
+
+typedef struct page {
+  const char *name, *bytes;
+  size_t length;
+} page;
+
+/* The parts of one parse. */
+typedef struct sample {
+  long long elapsed, processor, wait, leave;
+  long page_faults, rescued;
+} sample;
+
+static bool parse(const page *p, hpar_mode mode, hpar_document *target, sample *taken) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
+  options.parallel.merge = state == TREE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+  hpar_stats stats = {HPAR_STATS_INIT};
+  leave_time = 0;
+  usage before = read_usage();
+  hpar_parser *own = mode == HPAR_MODE_SEQUENTIAL ? sequential_parser : parser;
+  if (hpar_parse(own, &options, p->bytes, p->length, target, &stats)) return false;
+  usage after = read_usage();
+  *taken = (sample){(long long)(after.elapsed - before.elapsed),
+                    (long long)(after.processor - before.processor),
+                    (long long)stats.ns.wait,
+                    (long long)leave_time,
+                    after.page_faults - before.page_faults,
+                    (long)stats.chunks_rescued};
+  return true;
+}
+
+/* Wakes the sleeping thread, and waits for it. */
+static void wake(void) {
+  if (!atomic_exchange(&second.is_armed, false)) sem_post(&woken);
+  hpar_document_clear(document);
+  while (!sem_trywait(&woken)) {
+  }
+}
+
+static void free_pages(void) {
+  hpar_document_clear(document);
+  const hp_block *block = &document->range.block;
+  if (block->base) madvise(block->base, block->size, MADV_DONTNEED);
+}
+
+/* Prepares the document for a parse. The pool is awake afterwards. */
+static bool prepare(const page *p) {
+  sample unused;
+  if (state == COLD) free_pages();
+  if (!parse(p, HPAR_MODE_PARALLEL, document, &unused)) return false;
+  hpar_document_clear(document);
+  if (state == FRESH) free_pages();
+  second.first = second.last = 0;
+  second.slices = 0;
+  return true;
+}
+
+static bool parse_sequentially(const page *p, sample *taken) {
+  if (state != COLD && state != FRESH) return parse(p, HPAR_MODE_SEQUENTIAL, sequential, taken);
+  return prepare(p) && parse(p, HPAR_MODE_SEQUENTIAL, document, taken);
+}
+
+/* Parses with a sleep at the place. Sets `*slept`. Returns false after a failure or, if `compares`,
+ * for a wrong tree. */
+static bool parse_late(const page *p, place at, bool compares, sample *taken, bool *slept) {
+  hp_difference difference;
+  *slept = false;
+  for (int i = 0; i < TRIES && !*slept; i++) {
+    if (!prepare(p)) return false;
+    second.at = at;
+    second.is_armed = true;
+    if (!parse(p, state == AUTO ? HPAR_MODE_AUTO : HPAR_MODE_PARALLEL, document, taken)) return false;
+    *slept = !second.is_armed;
+    if (compares && !hp_trees_equal(sequential, document, &difference)) return false;
+    wake();
+  }
+  return true;
+}
+
+/*** places ***/
 
 static int by_number(const void *a, const void *b) {
   long long x = *(const long long *)a, y = *(const long long *)b;
   return (x > y) - (x < y);
 }
 
-static hpar_parser *sequential_parser, *parser;
-static hpar_document *sequential, *document;
-static hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2};
+/* The parses of one place: with a sleep, sequential, and sequential as a control. */
+enum { LATE, SEQUENTIAL, CONTROL, KINDS };
 
-static long sleeps_so_far(void) {
-  struct rusage usage;
-  return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nvcsw;
-}
-
-/* Parses once and measures the parse, if `taken` is not NULL. Returns false after a failure. */
-static bool parse(bool is_sequential, const char *bytes, size_t length, hpar_stats *stats, times *taken) {
-  hpar_options own = options;
-  if (is_sequential) own = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_document *target = is_sequential ? sequential : document;
-  long sleeps = sleeps_so_far();
-  nanoseconds begin = now(CLOCK_MONOTONIC), used = now(CLOCK_THREAD_CPUTIME_ID);
-  if (hpar_parse(is_sequential ? sequential_parser : parser, &own, bytes, length, target, stats)) return false;
-  if (taken)
-    *taken = (times){(long long)(now(CLOCK_MONOTONIC) - begin), (long long)(now(CLOCK_THREAD_CPUTIME_ID) - used),
-                     sleeps_so_far() != sleeps};
-  return true;
-}
-
-/* Wakes the sleeping thread, and waits for it. The next parse then reuses the document's memory. */
-static void wake(void) {
-  if (atomic_exchange(&calls_before_sleep, LONG_MIN / 2) < 0) sem_post(&woken);
-  hpar_document_clear(document);
-  while (!sem_trywait(&woken)) {
-  }
-}
-
-/* The parses of one page. */
 typedef struct series {
-  long long *elapsed, *processor; /* in nanoseconds, of `count` parses */
-  size_t count, slept;
+  sample *of[KINDS];
+  long long *sorted;
+  size_t count;
 } series;
 
-static void add(series *s, const times *taken) {
-  s->elapsed[s->count] = taken->elapsed;
-  s->processor[s->count++] = taken->processor;
-  s->slept += taken->slept;
-}
-
-/* Parses with a sleep at the place, after sequential parses. Returns whether the tree is right. */
-static bool parse_late(const char *bytes, size_t length, long place, series *own, series *late,
-                       unsigned long *rescued) {
-  hpar_stats stats = {HPAR_STATS_INIT};
-  hp_difference difference;
-  times taken;
-  for (int i = 0; i < SEQUENTIAL_RUNS; i++) {
-    if (!parse(true, bytes, length, NULL, &taken)) return false;
-    add(own, &taken);
-  }
-  if (!parse(false, bytes, length, NULL, NULL)) return false; /* the pool is awake */
-  wake();
-  atomic_store(&calls_before_sleep, place);
-  if (!parse(false, bytes, length, &stats, &taken)) return false;
-  if (atomic_load(&calls_before_sleep) < 0) add(late, &taken);
-  *rescued += stats.chunks_rescued;
-  bool is_right = hp_trees_equal(sequential, document, &difference);
-  wake();
-  return is_right;
-}
-
-/* Sorts the numbers. Returns the median. */
-static long long sort(long long *numbers, size_t count) {
-  qsort(numbers, count, sizeof *numbers, by_number);
-  return count ? numbers[count / 2] : 0;
-}
-
-/* Prints the median, the 95th percentile and the largest of sorted numbers, minus `base`. */
-static void print(const char *name, const long long *sorted, size_t count, long long base) {
-  if (!count) printf(", \"%s\": null", name);
-  if (count)
-    printf(", \"%s\": [%lld, %lld, %lld]", name, sorted[count / 2] - base, sorted[count * 19 / 20] - base,
-           sorted[count - 1] - base);
-}
-
-static size_t count_within(const long long *sorted, size_t count, long long most) {
-  size_t within = 0;
-  while (within < count && sorted[within] <= most) within++;
-  return within;
-}
-
-static void print_page(const char *path, series *own, series *late, unsigned long rescued) {
-  enum { AIM_NS = 500000 };
-  long long elapsed = sort(own->elapsed, own->count), processor = sort(own->processor, own->count);
-  sort(late->elapsed, late->count);
-  sort(late->processor, late->count);
-  const char *name = strrchr(path, '/');
-  printf("{\"file\": \"%s\", \"sequential\": %lld, \"sleeps\": %zu, \"rescued\": %lu, \"waited\": %zu",
-         name ? name + 1 : path, elapsed, late->count, rescued, late->slept);
-  printf(", \"within\": %zu, \"processor_within\": %zu", count_within(late->elapsed, late->count, elapsed + AIM_NS),
-         count_within(late->processor, late->count, processor + AIM_NS));
-  print("noise", own->elapsed, own->count, elapsed);
-  print("late", late->elapsed, late->count, elapsed);
-  print("processor_noise", own->processor, own->count, processor);
-  print("processor_late", late->processor, late->count, processor);
-  putchar('}');
-}
-
-static bool measure(const char *path, const char *bytes, size_t length, size_t places) {
-  long long *numbers = malloc(places * 2 * (SEQUENTIAL_RUNS + 1) * sizeof *numbers);
-  series own = {.elapsed = numbers, .processor = numbers + places * SEQUENTIAL_RUNS};
-  series late = {.elapsed = own.processor + places * SEQUENTIAL_RUNS};
-  late.processor = late.elapsed + places;
-  unsigned long rescued = 0;
-  bool done = numbers != NULL;
-  long most = 0;
-  for (int i = 0; done && i < WARM_RUNS; i++) {
-    atomic_store(&calls, 0);
-    done = parse(false, bytes, length, NULL, NULL) && parse(true, bytes, length, NULL, NULL);
-    if (atomic_load(&calls) > most) most = atomic_load(&calls);
-  }
-  for (size_t i = 0; done && i < places; i++)
-    done = parse_late(bytes, length, (long)((unsigned long)most * i / places), &own, &late, &rescued);
-  if (done) print_page(path, &own, &late, rescued);
-  free(numbers);
+static bool open_series(series *s, size_t repetitions) {
+  *s = (series){.sorted = malloc(repetitions * sizeof *s->sorted)};
+  bool done = s->sorted;
+  for (int kind = 0; kind < KINDS; kind++) done = (s->of[kind] = malloc(repetitions * sizeof(sample))) && done;
   return done;
 }
 
-int main(int count, char **arguments) {
-  if (count < 4 || atoi(arguments[1]) < 1) {
-    fputs("usage: hpar-late PLACES chain|tree|auto FILE...\n", stderr);
-    return 2;
+static void close_series(series *s) {
+  for (int kind = 0; kind < KINDS; kind++) free(s->of[kind]);
+  free(s->sorted);
+}
+
+/* Sorts the times of a kind. */
+static const long long *sort(series *s, int kind, bool is_processor) {
+  for (size_t i = 0; i < s->count; i++) s->sorted[i] = is_processor ? s->of[kind][i].processor : s->of[kind][i].elapsed;
+  qsort(s->sorted, s->count, sizeof *s->sorted, by_number);
+  return s->sorted;
+}
+
+static const sample *shortest(const series *s) {
+  const sample *best = s->of[LATE];
+  for (size_t i = 1; i < s->count; i++)
+    if (s->of[LATE][i].elapsed < best->elapsed) best = &s->of[LATE][i];
+  return best;
+}
+
+/* Prints the shortest and median times of each kind, and the parts of the shortest late parse. */
+static void print_place(series *s, place at, uint32_t offset) {
+  printf("[%d, %u, %zu", at.slice, at.slice == NO_SLICE ? offset : 0, s->count);
+  for (int is_processor = 0; is_processor < 2; is_processor++)
+    for (int kind = 0; kind < KINDS; kind++) {
+      const long long *sorted = sort(s, kind, is_processor);
+      printf(", %lld, %lld", sorted[0], sorted[s->count / 2]);
+    }
+  const sample *best = shortest(s);
+  printf(", %lld, %lld, %ld, %ld]", best->wait, best->leave, best->page_faults, best->rescued);
+}
+
+static bool measure_place(const page *p, place at, size_t repetitions, series *s, bool *is_first) {
+  uint32_t offset = 0;
+  s->count = 0;
+  for (size_t i = 0; i < repetitions; i++) {
+    bool slept;
+    for (int kind = SEQUENTIAL; kind < KINDS; kind++)
+      if (!parse_sequentially(p, &s->of[kind][s->count])) return false;
+    if (!parse_late(p, at, i == 0, &s->of[LATE][s->count], &slept)) return false;
+    if (slept) offset = second.last;
+    s->count += slept;
   }
+  if (!s->count) return true;
+  printf(*is_first ? "\n  " : ",\n  ");
+  *is_first = false;
+  print_place(s, at, offset);
+  return true;
+}
+
+/* Finds the bytes that the second thread parses, as the median of some parses, and the largest
+ * number of its slices. */
+static bool find_places(const page *p, uint32_t *bytes, int *slices) {
+  long long all_bytes[WARM_RUNS];
+  sample unused;
+  *slices = 0;
+  for (int i = 0; i < WARM_RUNS; i++) {
+    if (!prepare(p) || !parse(p, HPAR_MODE_PARALLEL, document, &unused)) return false;
+    hpar_document_clear(document);
+    all_bytes[i] = second.last - second.first;
+    if (second.slices > *slices) *slices = second.slices;
+  }
+  qsort(all_bytes, WARM_RUNS, sizeof *all_bytes, by_number);
+  *bytes = (uint32_t)all_bytes[WARM_RUNS / 2];
+  return true;
+}
+
+static bool measure(const page *p, size_t places, size_t repetitions) {
+  series s;
+  uint32_t bytes;
+  int slices;
+  bool is_first = true;
+  sample unused;
+  bool done = open_series(&s, repetitions) && parse(p, HPAR_MODE_SEQUENTIAL, sequential, &unused) &&
+              find_places(p, &bytes, &slices);
+  if (done) printf("{\"length\": %zu, \"slices\": %d, \"places\": [", p->length, slices);
+  int chosen = slices < MAX_SLICES ? slices : MAX_SLICES;
+  for (int i = 0; done && i < chosen; i++)
+    done = measure_place(p, (place){.slice = slices * i / chosen}, repetitions, &s, &is_first);
+  for (size_t i = 0; done && i < places; i++)
+    done = measure_place(p, (place){NO_SLICE, (uint32_t)((uint64_t)bytes * i / places)}, repetitions, &s, &is_first);
+  printf("]}");
+  close_series(&s);
+  return done;
+}
+
+static bool open_all(void) {
   main_thread = pthread_self();
   sem_init(&woken, 0, 0);
-  atomic_store(&calls_before_sleep, LONG_MIN / 2);
-  options.mode = strcmp(arguments[2], "auto") ? HPAR_MODE_PARALLEL : HPAR_MODE_AUTO;
-  options.parallel.merge = strcmp(arguments[2], "tree") ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
-  if (hpar_parser_create(&parser) || hpar_parser_create(&sequential_parser)) return 1;
-  if (hpar_document_create(&document) || hpar_document_create(&sequential)) return 1;
+  return !hpar_parser_create(&parser) && !hpar_parser_create(&sequential_parser) && !hpar_document_create(&document) &&
+         !hpar_document_create(&sequential);
+}
+
+int main(int count, char **arguments) {
+  if (count < 5 || atoi(arguments[1]) < 1 || atoi(arguments[2]) < 1) {
+    fputs("usage: hpar-late PLACES REPETITIONS first|again|cold|fresh|tree|auto FILE...\n", stderr);
+    return 2;
+  }
+  while (state < STATES && strcmp(arguments[3], state_names[state]) != 0) state++;
+  if (state == STATES || !open_all()) return 1;
   printf("{\"pages\": [");
-  for (int i = 3; i < count; i++) {
-    size_t length;
-    char *bytes = read_page(arguments[i], 0, &length);
-    printf(i > 3 ? ",\n" : "\n");
-    if (!bytes || !measure(arguments[i], bytes, length, (size_t)atoi(arguments[1]))) {
+  for (int i = 4; i < count; i++) {
+    page p = {.name = arguments[i]};
+    char *bytes = read_page(arguments[i], 0, &p.length);
+    p.bytes = bytes;
+    printf(i > 4 ? ",\n" : "\n");
+    if (!bytes || !measure(&p, (size_t)atoi(arguments[1]), (size_t)atoi(arguments[2]))) {
       fprintf(stderr, "hpar-late: %s could not be measured\n", arguments[i]);
       return 1;
     }
-    hpar_document_clear(document);
     hpar_document_clear(sequential);
     free(bytes);
   }
