@@ -1,12 +1,12 @@
-/* hpar-late PLACES REPETITIONS STATE FILE...: parses each FILE on two threads, merged as a
- * chain. The second thread sleeps at one place, while the first one parses. Prints one row a place,
+/* hpar-late PLACES REPETITIONS STATE FILE...: parses each FILE on two threads, merged as a chain.
+ * The second thread sleeps at one place, while the first one parses. Prints one row a place,
  * as JSON. Each place has REPETITIONS parses, and two sequential parses before each.
  *
- * PLACES places are evenly spread over the text that the second thread parses. Up to MAX_SLICES
- * slices that it decodes or validates are further places. The linker leads the library's calls
- * through this program. The worker calls hp_worker_note_progress every 4 KB. The program returns
- * the offset of the place if it is nearer. The worker's next call is then at the first token after
- * the place.
+ * PLACES places are evenly spread over the text that the second thread parses. Further places are
+ * the start of the thread, and up to MAX_SLICES slices that it decodes or validates. The linker
+ * leads the library's calls through this program. The worker calls hp_worker_note_progress every
+ * 4 KB. The program returns the offset of the place if it is nearer. The worker's next call is then
+ * at the first token after the place.
  *
  * STATE is the state before the parse:
  * first: no parse before had a late thread. The second thread joins all its chunks into one.
@@ -32,7 +32,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { WARM_RUNS = 9, TRIES = 3, MAX_SLICES = 8, NO_SLICE = -1 };
+enum { WARM_RUNS = 9, TRIES = 3, MAX_SLICES = 8, NO_SLICE = -1, START = -2 };
 
 typedef unsigned long long nanoseconds;
 
@@ -72,6 +72,8 @@ uint32_t __real_hp_worker_note_progress(hp_worker *worker, uint32_t at);
 uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at);
 bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
 bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
+void __real_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
+void __wrap_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
 void __real_hp_report_job(hp_job *job);
 void __wrap_hp_report_job(hp_job *job);
 void __real_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
@@ -86,7 +88,7 @@ static const char *const state_names[STATES] = {"first", "again", "cold", "fresh
 
 /* A place: the second thread's slice, or the bytes after the first offset that it parses. */
 typedef struct place {
-  int slice; /* NO_SLICE: the place is in the text */
+  int slice; /* NO_SLICE: the place is in the text; START: it is before the first chunk */
   uint32_t bytes;
 } place;
 
@@ -121,6 +123,12 @@ bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
   if (!is_mine || pthread_equal(pthread_self(), main_thread)) return is_mine;
   if (second.slices++ == second.at.slice) sleep_here();
   return is_mine;
+}
+
+/* The second thread's first call in a parse. */
+void __wrap_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length) {
+  if (!pthread_equal(pthread_self(), main_thread) && second.at.slice == START) sleep_here();
+  __real_hp_estimate_work(estimate, text, length);
 }
 
 void __wrap_hp_report_job(hp_job *job) {
@@ -318,6 +326,7 @@ static bool measure(const page *p, size_t places, size_t repetitions) {
   bool done = open_series(&s, repetitions) && parse(p, HPAR_MODE_SEQUENTIAL, sequential, &unused) &&
               find_places(p, &bytes, &slices);
   if (done) printf("{\"length\": %zu, \"slices\": %d, \"places\": [", p->length, slices);
+  if (done) done = measure_place(p, (place){.slice = START}, repetitions, &s, &is_first);
   int chosen = slices < MAX_SLICES ? slices : MAX_SLICES;
   for (int i = 0; done && i < chosen; i++)
     done = measure_place(p, (place){.slice = slices * i / chosen}, repetitions, &s, &is_first);
