@@ -9,6 +9,7 @@
 #include "platform/address_range.h"
 #include "platform/affinity.h"
 #include "speculation/start/frequency.h"
+#include "speculation/worker/progress.h"
 #include "text/scan/scan.h"
 
 enum {
@@ -287,10 +288,18 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_event_count_wake(&job->team->merger_event);
 }
 
+#if HPAR_TEST_HOOKS
+static void call_hook(void) { hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS); }
+#else
+static void call_hook(void) {}
+#endif
+
 /* Estimates the work beside the merger, and claims the first chunk of the thread's part. */
 static uint32_t claim_first(hp_job *job, unsigned thread) {
   hp_work_estimate *work = &job->team->work;
+  call_hook();
   hp_estimate_work(work, job->request.text, job->request.length);
+  call_hook();
   uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
   atomic_store_explicit(&job->is_estimated, true, memory_order_release);
   return chunk ? chunk : hp_chunk_queue_claim(job->queue, thread);

@@ -11,6 +11,7 @@ uint32_t hp_worker_note_progress(hp_worker *worker, uint32_t at);
 
 #define HP_PROGRESS_OF_SLICES UINT32_C(0xffffff00)
 #define HP_PROGRESS_OF_COMPOSITIONS UINT32_C(0xfffffe00)
+#define HP_PROGRESS_OF_PARTS UINT32_C(0xfffffd00)
 
 /* Test hook: only the tests link a progress.c that is built with HPAR_TEST_HOOKS. Each call of
  * hp_worker_note_progress then calls the hook, and the offsets are those of all tokens that no loop
@@ -18,7 +19,8 @@ uint32_t hp_worker_note_progress(hp_worker *worker, uint32_t at);
 void hp_worker_hook_progress(void (*hook)(uint32_t at));
 /* Calls the hook. At the beginning of slice i of decoding or validation, `at` is
  * HP_PROGRESS_OF_SLICES + i. While a thread composes neighbouring logs, it is
- * HP_PROGRESS_OF_COMPOSITIONS. */
+ * HP_PROGRESS_OF_COMPOSITIONS. Before a thread estimates the work, and before it takes its part, it
+ * is HP_PROGRESS_OF_PARTS. */
 void hp_worker_call_progress_hook(uint32_t at);
 
 #endif
