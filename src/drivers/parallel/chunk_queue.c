@@ -66,6 +66,7 @@ bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_even_cuts *cuts) {
     memset(q->blocks[block], 0, block_bytes(block));
   }
   q->even = *cuts;
+  atomic_store_explicit(&q->known_cut, 0, memory_order_relaxed);
   hp_chunk_queue_place(q, 0);
   atomic_store_explicit(&q->published, count, memory_order_relaxed);
   return true;
@@ -148,15 +149,32 @@ static uint32_t claim_last_reserved(hp_chunk_queue *q) {
   return high - 1;
 }
 
-uint32_t hp_chunk_queue_cut(const hp_chunk_queue *q, uint32_t chunk) {
-  return q->even.text ? hp_even_cut(&q->even, chunk) : hp_chunk_at(q, chunk)->cut;
+/* Returns the place where the even chunk begins. A long script has no cut. One search then serves
+ * the claims of all chunks that begin in it. */
+static uint32_t find_even_cut(hp_chunk_queue *q, uint32_t chunk) {
+  uint64_t known = atomic_load_explicit(&q->known_cut, memory_order_relaxed);
+  uint32_t first = (uint32_t)known, cut = (uint32_t)(known >> 32);
+  if (cut && chunk >= first && chunk * q->even.distance <= cut) return cut;
+  cut = hp_even_cut(&q->even, chunk);
+  if (cut >= (chunk + 1) * q->even.distance)
+    atomic_store_explicit(&q->known_cut, hp_range_word(chunk, cut), memory_order_relaxed);
+  return cut;
+}
+
+/* Returns the end of the even chunk, which begins at `begin`. */
+static uint32_t find_even_end(hp_chunk_queue *q, uint32_t chunk, uint32_t begin) {
+  return begin >= (chunk + 1) * q->even.distance ? begin : find_even_cut(q, chunk + 1);
+}
+
+uint32_t hp_chunk_queue_cut(hp_chunk_queue *q, uint32_t chunk) {
+  return q->even.text ? find_even_cut(q, chunk) : hp_chunk_at(q, chunk)->cut;
 }
 
 void hp_chunk_queue_place(hp_chunk_queue *q, uint32_t chunk) {
   if (!q->even.text) return;
   hp_chunk *c = hp_chunk_at(q, chunk);
-  c->cut = hp_even_cut(&q->even, chunk);
-  c->limit = hp_even_end(&q->even, chunk, c->cut);
+  c->cut = find_even_cut(q, chunk);
+  c->limit = find_even_end(q, chunk, c->cut);
 }
 
 /* Returns the chunk after placing it, if it is one. */
@@ -202,7 +220,7 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
 void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
   hp_chunk *c = hp_chunk_at(q, chunk);
   uint32_t last = chunk + (c->joined += count);
-  c->limit = q->even.text ? hp_even_end(&q->even, last, c->limit) : hp_chunk_at(q, last)->limit;
+  c->limit = q->even.text ? find_even_end(q, last, c->limit) : hp_chunk_at(q, last)->limit;
   if (c->work) c->work->limit = c->limit;
 }
 
@@ -233,9 +251,10 @@ void hp_chunk_queue_release(hp_chunk_queue *q, uint32_t chunk) {
 
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
   const hp_even_cuts *even = &q->even;
-  uint32_t limit = hp_chunk_at(q, chunk)->limit;
+  const hp_chunk *c = hp_chunk_at(q, chunk);
+  uint32_t limit = c->limit;
   if (!q->by_range) return limit;
-  uint32_t end = hp_work_range_limit(&q->ranges, thread, chunk);
+  uint32_t end = hp_work_range_limit(&q->ranges, thread, chunk + c->joined);
   if (!even->text) return hp_chunk_at(q, end - 1)->limit;
   size_t reach = end * even->distance < even->length ? end * even->distance : even->length;
   return reach < limit ? limit : (uint32_t)reach;

@@ -46,6 +46,8 @@ typedef struct hp_chunk_queue {
   bool has_lock;
   pthread_mutex_t lock;
   pthread_cond_t wake;
+  /* hp_range_word(i, cut): no cut is between the place of even chunk i and `cut`. 0: none known. */
+  _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
   _Atomic uint32_t head;     /* first chunk that no thread has claimed, except reserved ones */
   _Atomic uint64_t reserved; /* hp_range_word of it */
@@ -104,8 +106,8 @@ void hp_chunk_queue_finish(hp_chunk_queue *queue, uint32_t chunk);
 bool hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
 /* Ends the use of the result. */
 void hp_chunk_queue_release(hp_chunk_queue *queue, uint32_t chunk);
-/* Returns the beginning of a chunk, which no thread has to have claimed. */
-uint32_t hp_chunk_queue_cut(const hp_chunk_queue *queue, uint32_t chunk);
+/* Returns the beginning of a chunk, which no thread has to have claimed. Any thread may call it. */
+uint32_t hp_chunk_queue_cut(hp_chunk_queue *queue, uint32_t chunk);
 /* Finds the cut and the limit of a chunk of divided text. */
 void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
 
