@@ -10,6 +10,7 @@
 #include "support/buffer.h"
 #include "support/random.h"
 #include "support/shared.h"
+#include "support/slice_check.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>
@@ -137,180 +138,6 @@ static bool decode(const hp_encoding *encoding, const char *bytes, size_t length
 
 static bool same(const buffer *a, const buffer *b) {
   return a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length));
-}
-
-static bool run_backwards(void *context, hp_slice_batch *batch) {
-  _Atomic uint32_t steps = 0;
-  *(unsigned *)context = batch->count;
-  for (unsigned i = batch->count; i--;) batch->work(batch->job, i, &steps);
-  return true;
-}
-
-/* Runs all slices. Then moves them as several threads may: slices get a place before the last ones
- * are moved, and a later slice is moved first. */
-static bool run_and_move(void *context, hp_slice_batch *batch) {
-  run_backwards(context, batch);
-  unsigned moved = 0, placed = 0;
-  while (batch->place && moved < batch->count) {
-    hp_slice_place place = HP_PLACE_FREE;
-    while (placed < batch->count && (place = batch->place(batch->job, placed, moved)) == HP_PLACE_FREE) placed++;
-    if (moved == placed) break; /* the rest has no place */
-    for (unsigned i = placed; i-- > moved;) batch->move(batch->job, i);
-    moved = placed;
-    if (place == HP_PLACE_NONE) break;
-  }
-  return true;
-}
-
-/* Batches whose middle slice belongs to a late thread. */
-typedef struct late_batches {
-  hp_slice_batch of[4];
-  unsigned count;
-} late_batches;
-
-static bool run_with_late_thread(void *context, hp_slice_batch *batch) {
-  late_batches *late = context;
-  _Atomic uint32_t steps = 0;
-  bool is_late = late->count < 4;
-  for (unsigned i = 0; i < batch->count; i++)
-    if (!is_late || i != batch->count / 2) batch->work(batch->job, i, &steps);
-  if (!is_late) return true;
-  batch->late = UINT64_C(1) << batch->count / 2;
-  late->of[late->count++] = *batch;
-  return false;
-}
-
-/* Decodes or validates while a thread is late. The thread finishes its slice when the input is
- * complete: it must not change the text. */
-static bool check_late_slice(const hp_encoding *encoding, const char *bytes, size_t length, const hp_input *whole) {
-  hp_buffer target = {0};
-  hp_input input = {0};
-  late_batches late = {.count = 0};
-  hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-  hp_slice_executor executor = {.buffer = &target,
-                                .run = run_with_late_thread,
-                                .context = &late,
-                                .max_slices = 3,
-                                .min_slice_bytes = 2,
-                                .min_checked_bytes = 8};
-  bool fine = CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK);
-  _Atomic uint32_t steps = 0;
-  for (unsigned i = 0; i < late.count; i++) {
-    late.of[i].work(late.of[i].job, late.of[i].count / 2, &steps);
-    late.of[i].drop(late.of[i].job);
-  }
-  fine = fine && input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
-  hp_input_close(&input);
-  hp_buffer_close(&target);
-  return fine;
-}
-
-/* Decodes slices of minimum length into a buffer. */
-static bool check_slices(const hp_encoding *encoding, const char *bytes, size_t length, const hp_input *whole) {
-  hp_buffer target = {0};
-  unsigned slices = 0;
-  hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-  hp_slice_executor executor = {.buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = 2};
-  bool fine = true;
-  for (executor.max_slices = 1; executor.max_slices < 12 && fine; executor.max_slices++) {
-    executor.run = executor.max_slices % 2 ? run_and_move : run_backwards;
-    hp_input input = {0};
-    hp_buffer_clear(&target);
-    if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK)) return false;
-    fine = input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
-    for (size_t i = 0; i <= input.length && fine; i++)
-      if (i == input.length || ((unsigned char)input.bytes[i] & 0xC0) != 0x80)
-        fine = hp_input_offset(&input, i) == hp_input_offset(whole, i);
-    hp_input_close(&input);
-  }
-  if (length > 40 && encoding->kind == HP_ENCODING_SINGLE_BYTE && slices) CHECK(slices > 2);
-  fine = fine && CHECK(check_late_slice(encoding, bytes, length, whole));
-  hp_buffer_close(&target);
-  return fine;
-}
-
-/* Decodes slices that are long enough for a sample before the executor chooses their target. The
- * bytes before the text of two slices are touched without use. They are few, except if the first
- * estimate is too small, because bytes become three bytes each or are outside the sample. */
-static void test_target_memory(void) {
-  enum { LENGTH = 24000 };
-  static const struct {
-    const char *label;
-    unsigned char byte, others; /* every n-th byte is `byte`; 0: all bytes outside the sample */
-    bool overflows;
-  } kinds[] = {{"windows-1251", 0xE1, 3, false}, {"windows-1251", 0xE1, 1, false}, {"gbk", 0xC4, 40, false},
-               {"windows-874", 0xA1, 1, true},   {"shift_jis", 0xB1, 2, true},     {"x-user-defined", 0xB1, 1, false},
-               {"windows-1251", 0xE1, 0, true},  {"windows-1251", 0xE1, 40, false}};
-  char *bytes = malloc(LENGTH);
-  if (!bytes) exit(1);
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    const hp_encoding *encoding = named(kinds[k].label);
-    const size_t step = LENGTH / 2 / 128;
-    for (size_t i = 0; i < LENGTH; i++) {
-      bool high = kinds[k].others ? i % kinds[k].others == 0 : i % (LENGTH / 2) % step >= 32;
-      bytes[i] = high ? (char)kinds[k].byte : ' ';
-    }
-    hp_input whole = {0};
-    if (!CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) continue;
-    hp_buffer target = {0};
-    unsigned slices = 0;
-    hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-    hp_slice_executor executor = {
-        .buffer = &target, .run = run_backwards, .context = &slices, .min_slice_bytes = LENGTH / 8};
-    for (executor.max_slices = 2; executor.max_slices < 6; executor.max_slices++) {
-      executor.run = executor.max_slices % 2 ? run_and_move : run_backwards;
-      hp_input input = {0};
-      hp_buffer_clear(&target);
-      if (!CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) continue;
-      CHECK_EQ(slices, executor.max_slices);
-      CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
-      for (size_t i = 0; i < input.length; i += 7)
-        if (((unsigned char)input.bytes[i] & 0xC0) != 0x80)
-          CHECK_EQ(hp_input_offset(&input, i), hp_input_offset(&whole, i));
-      size_t before = (size_t)(input.bytes - target.base);
-      if (executor.max_slices == 2 && !kinds[k].overflows) CHECK(before < whole.length / 2);
-      if (executor.max_slices == 2 && kinds[k].overflows) CHECK(before + input.length / 2 + 8 >= 3 * LENGTH / 2);
-      hp_input_close(&input);
-    }
-    hp_buffer_close(&target);
-    hp_input_close(&whole);
-  }
-  free(bytes);
-}
-
-/* Slices find out whether all bytes are ASCII: then the text is the bytes themselves. */
-static void test_ascii_in_slices(void) {
-  enum { LENGTH = 40000 };
-  static const size_t places[] = {LENGTH, 0, 2047, 2048, 9999, 10000, 30000, LENGTH - 1};
-  const hp_encoding *encoding = named("windows-1252");
-  char *bytes = malloc(LENGTH);
-  if (!bytes) exit(1);
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    memset(bytes, 'a', LENGTH);
-    if (places[i] < LENGTH) bytes[places[i]] = (char)0xE9;
-    for (size_t checked = 0; checked < LENGTH; checked = checked ? 10 * checked : 1000) {
-      hp_buffer target = {0};
-      unsigned slices = 0;
-      hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-      hp_slice_executor executor = {.buffer = &target,
-                                    .run = run_backwards,
-                                    .context = &slices,
-                                    .max_slices = 4,
-                                    .min_slice_bytes = 1000,
-                                    .min_checked_bytes = checked};
-      hp_input input = {0}, whole = {0};
-      if (CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK) &&
-          CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) {
-        CHECK_EQ(input.bytes == bytes, places[i] == LENGTH);
-        CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
-        CHECK_EQ(hp_input_offset(&input, input.length), LENGTH);
-      }
-      hp_input_close(&whole);
-      hp_input_close(&input);
-      hp_buffer_close(&target);
-    }
-  }
-  free(bytes);
 }
 
 /* Returns true at the second of the two characters that one sequence of Big5 stands for. */
@@ -986,8 +813,6 @@ int main(int count, char **arguments) {
   test_random();
   test_offsets();
   test_mixed_offsets();
-  test_ascii_in_slices();
-  test_target_memory();
   test_sniff();
   if (hpar_parser_create(&parser) || hpar_document_create(&document) || hpar_document_create(&other)) exit(1);
   test_parses();
