@@ -7,6 +7,9 @@
 #include "text/encoding/decoder.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 static inline char *hp_put_replacement(char *out) {
   memcpy(out, "\xEF\xBF\xBD", 3);
@@ -23,10 +26,26 @@ static inline char *hp_put_character(char *out, const hp_character *c) {
 /* Returns the number of bytes before the first one whose high bit is set in the word. */
 static inline unsigned hp_bytes_before_high(uint64_t high) { return (unsigned)__builtin_ctzll(high) / 8; }
 
-/* Copies the bytes before the next one that is not ASCII. It stores whole words, because the
+/* Copies the bytes before the next one that is not ASCII. It stores whole blocks, because the
  * output has three bytes per byte of input. */
 static inline const unsigned char *hp_copy_ascii(const unsigned char *at, const unsigned char *end, char **out) {
   char *to = *out;
+#if defined(__SSE2__)
+  while (end - at >= 32) {
+    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(at + 16));
+    _mm_storeu_si128((__m128i *)(void *)to, a);
+    _mm_storeu_si128((__m128i *)(void *)(to + 16), b);
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(a, b)), 0)) {
+      unsigned high = (unsigned)_mm_movemask_epi8(a) | (unsigned)_mm_movemask_epi8(b) << 16;
+      unsigned count = (unsigned)__builtin_ctz(high);
+      *out = to + count;
+      return at + count;
+    }
+    at += 32;
+    to += 32;
+  }
+#endif
   while (end - at >= 16) {
     uint64_t a = hp_load_64(at) & UINT64_C(0x8080808080808080);
     uint64_t b = hp_load_64(at + 8) & UINT64_C(0x8080808080808080);

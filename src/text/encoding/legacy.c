@@ -23,11 +23,32 @@ static __attribute__((noinline, cold)) char *put_irregular(hp_decoder *d, char *
   return hp_put_replacement(out);
 }
 
+/* Decodes pairs of bytes from `least` on whose character has two or three bytes. `width` is the
+ * number of characters of a row of the table, and `left` the number of those with a lower second
+ * byte. */
+INLINE const byte *pass_pairs(const hp_character *table, const byte *at, const byte *end, char **out, byte least,
+                              uint32_t width, uint32_t left) {
+  char *to = *out;
+  while (end - at >= 2) {
+    uint32_t row = at[0] - (uint32_t)least, column = at[1] - (uint32_t)least;
+    if (row >= 0xFFu - least || column >= 0xFFu - least) break;
+    const hp_character *c = &table[row * width + left + column];
+    if (!c->utf8[0]) break;
+    memcpy(to, c->utf8, 4);
+    to += 2 + (c->utf8[2] != 0);
+    at += 2;
+  }
+  *out = to;
+  return at;
+}
+
 //§ gb18030-decoder
 INLINE const byte *decode_gb18030(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   const hp_character *table = d->table;
   while ((at = hp_pass_ascii(at, end, out)) < end) {
+    if ((at = pass_pairs(table, at, end, out, 0x81, HP_GB18030_ROW, 0x81 - 0x41)) == end) break;
     byte lead = *at;
+    if (lead < 0x80) continue;
     if (lead == 0x80) {
       d->irregular++;
       *out = hp_put_code_point(*out, 0x20AC);
@@ -100,7 +121,9 @@ static inline bool is_euc(byte b) { return b >= 0xA1 && b <= 0xFE; }
 //§ euc-jp-decoder
 INLINE const byte *decode_euc_jp(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   while ((at = hp_pass_ascii(at, end, out)) < end) {
+    if ((at = pass_pairs(d->table, at, end, out, 0xA1, HP_JIS_ROW, 0)) == end) break;
     byte lead = *at;
+    if (lead < 0x80) continue;
     if (lead != 0x8E && lead != 0x8F && !is_euc(lead)) {
       *out = hp_put_replacement(*out);
       at++;
@@ -172,7 +195,9 @@ INLINE const byte *decode_shift_jis(hp_decoder *d, const byte *at, const byte *e
 INLINE const byte *decode_euc_kr(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   const hp_character *table = d->table;
   while ((at = hp_pass_ascii(at, end, out)) < end) {
+    if ((at = pass_pairs(table, at, end, out, 0x81, HP_GB18030_ROW, 0x81 - 0x41)) == end) break;
     byte lead = *at;
+    if (lead < 0x80) continue;
     if (!is_gb_lead(lead)) {
       *out = put_irregular(d, *out);
       at++;
