@@ -1,8 +1,8 @@
 #ifndef HP_BASE_LOAD_H
 #define HP_BASE_LOAD_H
 
-/* Loads bytes as a number. The first byte has the lowest bits on every system, so that masks,
- * shifts and generated keys are the same everywhere. */
+/* Loads and stores bytes as a number. The first byte has the lowest bits on every system, so that
+ * masks, shifts and generated keys are the same everywhere. */
 
 #include <stdint.h>
 #include <string.h>
@@ -23,6 +23,13 @@ static inline uint32_t hp_load_32(const void *at) {
   word = __builtin_bswap32(word);
 #endif
   return word;
+}
+
+static inline void hp_store_32(void *at, uint32_t word) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap32(word);
+#endif
+  memcpy(at, &word, sizeof word);
 }
 
 #endif

@@ -26,6 +26,55 @@ INLINE const byte *decode_single_byte(hp_decoder *d, const byte *at, const byte 
   return at;
 }
 
+/* Copies the bytes after the last one that is not ASCII. */
+INLINE const byte *copy_ascii_backward(const byte *begin, const byte *at, char **out) {
+  char *to = *out;
+#if defined(__SSE2__)
+  while (at - begin >= 32) {
+    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(at - 32));
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(at - 16));
+    _mm_storeu_si128((__m128i *)(void *)(to - 32), a);
+    _mm_storeu_si128((__m128i *)(void *)(to - 16), b);
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(a, b)), 0)) {
+      unsigned high = (unsigned)_mm_movemask_epi8(a) | (unsigned)_mm_movemask_epi8(b) << 16;
+      unsigned count = (unsigned)__builtin_clz(high);
+      *out = to - count;
+      return at - count;
+    }
+    at -= 32;
+    to -= 32;
+  }
+#endif
+  while (at - begin >= 16) {
+    uint64_t a = hp_load_64(at - 16) & UINT64_C(0x8080808080808080);
+    uint64_t b = hp_load_64(at - 8) & UINT64_C(0x8080808080808080);
+    memcpy(to - 16, at - 16, 16);
+    if (a | b) {
+      unsigned count = (unsigned)(b ? __builtin_clzll(b) : 64 + __builtin_clzll(a)) / 8;
+      *out = to - count;
+      return at - count;
+    }
+    at -= 16;
+    to -= 16;
+  }
+  while (at > begin && at[-1] < 0x80) *--to = (char)*--at;
+  *out = to;
+  return at;
+}
+
+char *hp_decode_single_byte_backward(const hp_decoder *d, const byte *begin, const byte *end, char *out) {
+  while ((end = copy_ascii_backward(begin, end, &out)) > begin) {
+    const byte *stop = end - begin > 8 ? end - 8 : begin;
+    while (end > stop) {
+      uint32_t word = hp_load_32(d->table[*--end].utf8);
+      unsigned length = 1u + (word > 0xFF) + (word > 0xFFFF);
+      hp_store_32(out - 4, word << (32 - 8 * length));
+      out -= length;
+    }
+  }
+  return out;
+}
+
 //§ x-user-defined-decoder
 INLINE const byte *decode_x_user_defined(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   (void)d;

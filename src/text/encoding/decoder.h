@@ -46,6 +46,11 @@ struct hp_decoder {
 
 hpar_status hp_decoder_open(hp_decoder *decoder, const hp_encoding *encoding);
 
+/* Decodes the bytes of a single-byte encoding to the text that ends at `out`. Returns where the
+ * text begins. There must be space for three bytes per byte and HP_DECODER_SLACK. */
+char *hp_decode_single_byte_backward(const hp_decoder *decoder, const unsigned char *begin, const unsigned char *end,
+                                     char *out);
+
 /* Sets `*bom` to the encoding's byte order mark. Returns its length, or 0 for none. */
 size_t hp_encoding_bom(const hp_encoding *encoding, const char **bom);
 
