@@ -319,8 +319,8 @@ static bool find_places(const page *p, uint32_t *bytes, int *slices) {
 
 static bool measure(const page *p, size_t places, size_t repetitions) {
   series s;
-  uint32_t bytes;
-  int slices;
+  uint32_t bytes = 0;
+  int slices = 0;
   bool is_first = true;
   sample unused;
   bool done = open_series(&s, repetitions) && parse(p, HPAR_MODE_SEQUENTIAL, sequential, &unused) &&

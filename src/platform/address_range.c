@@ -197,24 +197,27 @@ static void give_interval(interval more, size_t used) {
 }
 
 /* Maps SHARES times `bytes`, so that successive trees are adjacent. If the system refuses, the
- * function maps less, but at least `least` bytes. */
+ * function maps a quarter of what it permits up to `bytes`, but at least `least` bytes. The program
+ * and its threads need the rest. */
 static bool map_block(hp_block *block, size_t bytes, size_t least) {
   size_t size = SHARES * bytes;
   char *base = hp_map(size);
-  if (!base) base = hp_map(size = bytes);
   if (base) {
     *block = (hp_block){.base = base, .size = size, .wanted = bytes};
     return true;
   }
-  lock_list();
-  while (interval_count) { /* all intervals are too small; frees their addresses */
-    interval *last = &intervals[--interval_count];
-    hp_unmap(last->start, size_of(last));
+  base = hp_map(size = bytes);
+  if (!base) {
+    lock_list();
+    while (interval_count) { /* all intervals are too small; frees their addresses */
+      interval *last = &intervals[--interval_count];
+      hp_unmap(last->start, size_of(last));
+    }
+    unlock_list();
+    while (!(base = hp_map(size)) && size / 2 >= least) size /= 2;
+    if (!base) return false;
   }
-  unlock_list();
-  while (!(base = hp_map(size)) && size / 2 >= least) size /= 2;
-  if (!base) return false;
-  size_t kept = size == bytes ? size : size / 4 < least ? least : size / 4;
+  size_t kept = size / 4 < least ? least : size / 4;
   if (kept < size) hp_unmap(base + kept, size - kept);
   *block = (hp_block){.base = base, .size = kept, .wanted = bytes};
   lock_list();
