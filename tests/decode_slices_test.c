@@ -70,16 +70,12 @@ static void test_ascii_in_slices(void) {
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     memset(bytes, 'a', LENGTH);
     if (places[i] < LENGTH) bytes[places[i]] = (char)0xE9;
-    for (size_t checked = 0; checked < LENGTH; checked = checked ? 10 * checked : 1000) {
+    for (unsigned most = 1; most < 6; most++) { /* two slices are not copied when they are ASCII */
       hp_buffer target = {0};
       unsigned slices = 0;
       hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
-      hp_slice_executor executor = {.buffer = &target,
-                                    .run = run_backwards,
-                                    .context = &slices,
-                                    .max_slices = 4,
-                                    .min_slice_bytes = 1000,
-                                    .min_checked_bytes = checked};
+      hp_slice_executor executor = {
+          .buffer = &target, .run = run_backwards, .context = &slices, .max_slices = most, .min_slice_bytes = 1000};
       hp_input input = {0}, whole = {0};
       if (CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK) &&
           CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) {
