@@ -243,6 +243,17 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   if (m->strategy->after_entry) m->strategy->after_entry(engine, chunk, s, &m->audit);
 }
 
+/* Parses up to the segment. If a split token begins it, the merger then runs the first half, which
+ * was part of a segment that it has not spliced. Returns false if more input must come first. */
+static bool reparse_to_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+  if (!reparse_until(m, s->start)) return false;
+  if (m->done || m->segment == chunk->hypotheses[m->hypothesis].segment) return true;
+  const hp_segment *before = s - 1;
+  if (before->ends == HP_ENDS_SPLIT && before->end == s->start && position(m) == s->start && is_at_boundary(m))
+    run_first_half(m, &chunk->log.tokens[before->token]);
+  return true;
+}
+
 /* Returns whether the segment is a deferred token and nothing else. */
 static bool is_token_only(const hp_segment *s) {
   return s->ends == HP_ENDS_DEFER && !(s->tokens | s->questions | s->anchor | s->open_count | s->raw_name) &&
@@ -292,7 +303,8 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
       m->skipped++;
       continue;
     }
-    if (!s->raw_name && (position(m) < s->start || !is_at_boundary(m)) && !reparse_until(m, s->start)) return false;
+    if (!s->raw_name && (position(m) < s->start || !is_at_boundary(m)) && !reparse_to_segment(m, chunk, s))
+      return false;
     count_entries(m, s);
     if (m->done) break;
     if (position(m) != s->start) {

@@ -8,6 +8,7 @@
 #include "html/tree/foreign.h"
 #include "html/tree/gaps.h"
 #include "html/tree/shadow_list.h"
+#include "speculation/open_before.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
@@ -272,15 +273,21 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* Returns the questions whose answers may change after a segment. The worker's open elements then
- * belong to the outer context, and a deferred end tag may expose other elements. */
-uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) {
+/* Returns the questions about the own open elements, which belong to the outer context after the
+ * segment. */
+static uint32_t own_questions(const hp_builder *b) {
   uint32_t questions = b->depth ? TOP : 0;
   if (b->last[HP_P]) questions |= P;
   if (b->last[HP_LI]) questions |= LI;
   if (b->last[HP_DD] || b->last[HP_DT]) questions |= DD;
   if (b->last[HP_SELECT] || b->last[HP_BUTTON] || b->last[HP_NOBR]) questions |= SCOPE;
-  if (b->formatting_count) questions |= CLEAN | ANCHOR;
+  return questions;
+}
+
+/* Returns the questions whose answers may change after a segment: those about `own` elements, and
+ * about elements that a deferred end tag may expose. */
+static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
+  uint32_t questions = own | (b->formatting_count ? CLEAN | ANCHOR : 0);
   if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
   switch (t->name) {
     case HP_TD:
@@ -300,6 +307,34 @@ uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) {
   }
 }
 
+uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) { return reopened(b, t, own_questions(b)); }
+
+/* Updates the questions whose default answer is probably wrong by the deferred token. */
+static __attribute__((noinline)) void update_unsure(hp_builder *b, const hp_token *t) {
+  bool is_scoped = t->name == HP_SELECT || t->name == HP_BUTTON || t->name == HP_NOBR;
+  if (t->kind == HPAR_TOKEN_START_TAG) {
+    if (is_scoped) b->unsure |= SCOPE;
+  } else if (t->kind == HPAR_TOKEN_END_TAG) {
+    if (is_scoped)
+      b->unsure &= ~(uint32_t)SCOPE;
+    else if (hp_html_tag(t->name) & (HP_TAG_SCOPE | HP_TAG_TABLE_PART))
+      b->unsure = 0;
+    else if (hp_html_tag(t->name) & HP_TAG_SPECIAL)
+      b->unsure &= ~(uint32_t)P;
+  }
+}
+
+void hp_reopen_questions(hp_builder *b, const hp_token *t) {
+  hp_outer_context *outer = hp_outer_of(b);
+  uint32_t own = own_questions(b);
+  outer->confident &= ~reopened(b, t, own);
+  if (own & (P | SCOPE)) {
+    b->unsure |= own & (P | SCOPE);
+    if (own & P) outer->follows = 0;
+  }
+  if (t && (b->unsure || t->kind == HPAR_TOKEN_START_TAG)) update_unsure(b, t);
+}
+
 bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
 
 /* Returns whether to split a <tr> instead of deferring it. After a deferred <tr> the row belongs to
@@ -308,21 +343,6 @@ static bool should_split_row(const hp_builder *b) {
   uint8_t mode = hp_outer_of(b)->base_mode;
   return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
-}
-
-bool hp_follows_open_a(const char *text, uint32_t offset) {
-  enum { REACH = 2048 };
-  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
-  for (const char *at = end; at - begin > 3;) {
-    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
-    if (!tag) return false;
-    at = tag++;
-    if (end - tag < 2) continue;
-    bool is_end = *tag == '/';
-    tag += is_end;
-    if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
-  }
-  return false;
 }
 
 /* Returns whether the worker splits an <a> inside its own elements, because the list of the outer
@@ -335,13 +355,34 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
   return !hp_has_listed(b, HP_A, &marker) && !marker;
 }
 
+/* Returns whether the worker splits a tag inside its own elements, because the outer context
+ * probably has an element that the tag closes: a p, or a select, button or nobr. The tag would
+ * close the worker's elements, too. */
+static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const hp_token *t) {
+  hp_outer_context *outer = hp_outer_of(b);
+  if (t->kind != HPAR_TOKEN_START_TAG || current(b)->scope || b->stack[0].ns != HPAR_NAMESPACE_HTML) return false;
+  uint32_t questions = hp_questions_of(b, t) & b->unsure & ~b->assumed;
+  if (b->last[HP_P] || b->last[HP_BUTTON]) questions &= ~(uint32_t)P;
+  if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
+  if (questions & P && outer->follows) {
+    if (!hp_follows_open_p(b->tokenizer->base, outer->follows)) b->unsure &= ~(uint32_t)P;
+    outer->follows = 0;
+  }
+  return questions & b->unsure;
+}
+
+static inline bool is_unsure(const hp_builder *b) {
+  return b->unsure & ~b->assumed && current(b)->ns == HPAR_NAMESPACE_HTML;
+}
+
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
   if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
-  if (b->depth && should_split_a(b, t)) return HP_DISPOSITION_SPLIT;
+  if (b->depth && (should_split_a(b, t) || (is_unsure(b) && should_split_inside(b, t)))) return HP_DISPOSITION_SPLIT;
   if (b->depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
   hp_outer_of(b)->confident |= questions;
+  b->unsure &= ~questions;
   return questions ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_LOCAL;
 }
 

@@ -23,13 +23,13 @@ bool hp_must_defer(const hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, about the outer context that the token depends on before it inserts
  * anything. */
 uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
-/* Returns whether the last tag of an `a` in the 2 KB before the offset is a start tag. */
-bool hp_follows_open_a(const char *text, uint32_t offset);
 /* Returns what happens to the token. Requires: the builder has not processed it. */
 hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, that the merger must prepare again after the segment that `token`
  * (or NULL) ends. */
 uint32_t hp_questions_reopened(const hp_builder *builder, const hp_token *token);
+/* Reopens these questions. Updates the questions whose default answer is probably wrong. */
+void hp_reopen_questions(hp_builder *builder, const hp_token *token);
 /* Returns the insertion modes of the outer context in which the token, at its level, has the same
  * effect. */
 uint32_t hp_modes_for(const hp_builder *builder, const hp_token *token);

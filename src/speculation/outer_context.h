@@ -21,6 +21,7 @@ typedef struct hp_outer_context {
    * In some modes a worker defers every token: they serve only to predict the next mode. */
   uint8_t base_mode;
   uint32_t confident;    /* bit q: the merger prepares question q, so the default answer holds */
+  uint32_t follows;      /* begin of the chunk, before which an open p is to be searched; or 0 */
   const uint32_t *joins; /* where other hypotheses join this one, ascending */
   uint32_t *joined;      /* the segments that start there */
   uint32_t join, join_count;

@@ -238,6 +238,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   void *outer;         /* of the owner of the outer context, which implements html/tree/context.h */
   bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
   bool splits_a;       /* the owner of the outer context decides on each <a> */
+  /* Bit q: the default answer of assumption q is probably wrong. The owner of the outer context
+   * decides on special start tags until it is assumed. */
+  uint32_t unsure;
   /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
   const char *plain_limit;
   uint32_t run_tokens; /* that this run has built before the current token; 0 between segments */

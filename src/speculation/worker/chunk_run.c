@@ -4,6 +4,7 @@
 #include "html/tokenizer/content.h"
 #include "html/tree/query.h"
 #include "html/tree/watched.h"
+#include "speculation/open_before.h"
 #include "speculation/outer_prediction.h"
 #include "speculation/worker/budget.h"
 #include "speculation/worker/progress.h"
@@ -225,6 +226,7 @@ static void split_token(chunk_run *r) {
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack[0].ns);
   outer->confident = confident;
+  b->unsure &= ~confident;
   outer->disposition = HP_DISPOSITION_LOCAL;
   hp_speculative_token(b, r->token);
 }
@@ -353,6 +355,8 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
   w->engine.builder.has_raw_text = false;
   w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
+  w->outer.follows = w->outer.minimise_log ? run.begin : 0;
+  w->engine.builder.unsure = w->outer.follows ? 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     hp_widen_input(&w->engine.tokenizer, request, chunk);

@@ -127,7 +127,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
   if (w->outer.minimise_log && b->formatting_count && hp_last_listed(b, HP_A)) b->splits_a = true;
-  w->outer.confident &= ~hp_questions_reopened(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
+  hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
 }
@@ -160,6 +160,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->frameset_ok = !s->frameset_not_ok;
   b->form = s->form;
   b->form_known = s->form_written;
+  b->unsure = 0;
   b->node_count = s->nodes;
   s->open_count = s->formatting_count = s->template_count = 0;
   log->open_count = s->open;
