@@ -223,6 +223,23 @@ static const struct {
     {"an old script", "<!doctype html><div><script><!--\n", "if (a < b) { c(); }\n", 5000,
      "|<b>//--></script><p>z</div>"},
     {"a style sheet", "<!doctype html><div><style>", "p { color: red }\n", 5000, "|<b></style><p>z</div>"},
+    {"an svg in a symbol", "<!doctype html><div><p>x</p><svg>", "<symbol><svg><path/></svg></symbol>", 50,
+     "<symbol>|<svg><path/></svg><g>x</g></symbol></svg><p>y"},
+    {"custom elements after a head", "<!doctype html><head>", "<script>a({}, [])</script>", 40,
+     "|<x-y><div>y</div></x-y><p>z"},
+    {"comparisons", "<!doctype html><div><script>", "if (a<b.c&&d>e) { f(); }\n", 2000,
+     "if (a|<b.c) { g(); }</script><p>z"},
+    {"a strict script", "<!doctype html><p>x<script>y</script><script>\"use strict\";\n", "if (a < b) { c(); }\n", 50,
+     "if (a |<b && c=\"</script><p title=\"z\">w"},
+    {"a short string", "<!doctype html><div><script>", "a.b('<i>x</i>', [(1)]);\n", 600,
+     "// xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxx\n// xxxxxxxxx "
+     "xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxxxxxxxx xxx\na.b('|<i x=\"</script><p "
+     "title=\"y\">z"},
+    {"an escaped title", "<!doctype html><div><script>[", "\"x <title>x<\\/title> xxxxxxxxxx xxxxxxxxxx xxxxxxxxxx\",",
+     100, "\"x |<br>x\"]</script><p>z"},
+    {"an end tag that closes nothing", "<!doctype html><div>", "<script>x</script>", 100, "|<i>x</i></script><p>z"},
+    {"escaped attributes", "<!doctype html><div title=\"", "<p class=&quot;x&quot;>xxxxxxxxxxxxxxxxxxxxxxxxxx", 100,
+     "|<p class=&quot;x&quot;>x\">y</div><p>z"},
     {"an attribute", "<!doctype html><div><iframe srcdoc=\"", "{&quot;a&quot;: [(1)], &quot;h&quot;: &quot;x", 5000,
      "|<b>{[()]}&quot;\"></iframe><p>x</div>"},
 };

@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
+#include "speculation/start/value.h"
 #include "text/scan/scan.h"
 
 #include <string.h>
@@ -44,9 +45,18 @@ static const char *next_byte(view *v, const char *at, char byte) {
   return found;
 }
 
+/* Returns whether the cut begins a string that follows an operator or an opening bracket. */
+static bool begins_string(const view *v) {
+  const char *at = v->cut - 1;
+  if (at - v->text < 2 || !is_quote(*at)) return false;
+  at -= 1 + (at[-1] == ' ');
+  return *at == '(' || *at == '+' || *at == '=' || *at == ',' || *at == ':' || *at == '[';
+}
+
 /* Returns whether the sample has the punctuation of scripts, style sheets or JSON. */
 static bool looks_like_script(const view *v) {
   enum { LEAST = 6 };
+  if (begins_string(v)) return true;
   const char *from = v->cut - v->text > SAMPLE_BEFORE ? v->cut - SAMPLE_BEFORE : v->text;
   const char *to = v->end - v->cut > SAMPLE_AFTER ? v->cut + SAMPLE_AFTER : v->end;
   unsigned count = 0;
@@ -76,6 +86,13 @@ static bool has_few_tags(const view *v) {
   return has_fewer_tags(v, TAG_SAMPLE, FEW_TAGS) && has_fewer_tags(v, LONG_TAG_SAMPLE, FEW_IN_LONG_SAMPLE);
 }
 
+/* Returns whether white space, "/" or ">" ends the name of an element. A period or a bracket does
+ * so in a comparison of a script. */
+static bool is_element_name(const char *at, const char *end) {
+  while (at < end && (is_name(at, end) || (*at >= '0' && *at <= '9') || *at == '-' || *at == '_' || *at == ':')) at++;
+  return at < end && ((unsigned char)*at <= ' ' || *at == '/' || *at == '>');
+}
+
 /* Returns whether most of the last tags before the cut are markup, instead of parts of strings. */
 static bool follows_markup(const view *v) {
   enum { MOST_BYTES = 4 << 10, MOST_TAGS = 10, LEAST = 6 };
@@ -86,7 +103,9 @@ static bool follows_markup(const view *v) {
     if (!tag || tag == least) return false;
     const char *name = tag + 1 + (tag[1] == '/');
     const char *close = name < at ? memchr(name, '>', (size_t)(at - name)) : NULL;
-    if (!close || !is_name(name, v->cut) || tag[-1] == '\\' || memchr(name, '\\', (size_t)(close - name))) return false;
+    if (!close || !is_name(name, v->cut) || !is_element_name(name, v->cut) || tag[-1] == '\\' ||
+        memchr(name, '\\', (size_t)(close - name)))
+      return false;
     plain += !is_quote(tag[-1]) && !is_quote(close[1]);
     at = tag;
   }
@@ -99,6 +118,9 @@ static bool is_quoted(view *v, const char *at) {
   if (at - v->text > 1 && at[-1] == 'n' && at[-2] == '\\') return true;
   const char *close = next_byte(v, at, '>');
   if (!close || close + 1 == v->cut) return false;
+  static const char directive[] = "use strict";
+  if (v->cut - close > (ptrdiff_t)sizeof directive + 1 && !memcmp(close + 2, directive, sizeof directive - 1))
+    return false;
   return close[1] == '"' || close[1] == '\'' || close[1] == '`' || memchr(at, '\\', (size_t)(close - at));
 }
 
@@ -138,7 +160,11 @@ static const char *comment_end(view *v, const char *at) {
   return NULL;
 }
 
-/* Returns the end tag, before the cut, of raw text that begins at `at`, or NULL. */
+/* Returns whether a string has this end tag. */
+static bool is_escaped_end(const char *end) { return end && end[1] == '\\'; }
+
+/* Returns the end tag, before the cut, of raw text that begins at `at`, or NULL. The end tag of
+ * other text than a script or a style sheet may be escaped. Then a string has that text. */
 static const char *raw_text_end(view *v, const char *at, const hp_raw_text *raw) {
   bool script = raw->name[0] == 's'; /* or style */
   for (; at && at < v->cut; at++) {
@@ -146,7 +172,8 @@ static const char *raw_text_end(view *v, const char *at, const hp_raw_text *raw)
     at = script ? hp_scan()->in_script(at, stop) : next_byte(v, at, '<');
     if (script) v->left -= (size_t)(at - from);
     if (!at || at == stop || v->cut - at < 3) return NULL;
-    if (at[1] == '/' && hp_tag_is(at + 2, v->end, raw->name)) return at;
+    const char *name = at + 1 + (!script && at[1] == '\\');
+    if (*name == '/' && hp_tag_is(name + 1, v->end, raw->name)) return at;
   }
   return NULL;
 }
@@ -179,6 +206,7 @@ static const char *opener_decides(view *v, const char *at, hp_start_state *state
     return end ? end : at;
   }
   end = raw_text_end(v, close, raw);
+  if (is_escaped_end(end)) return NULL;
   if (!end) begins_in(state, raw);
   return !end ? at : v->like_script && is_quoted(v, end) ? NULL : end;
 }
@@ -191,25 +219,6 @@ static bool follows_end(view *v) {
   const char *least = at - v->text > MAX_BLANKS ? at - MAX_BLANKS : v->text;
   const char *tag = memrchr(least, '<', (size_t)(at - least));
   return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->request->scripting);
-}
-
-/* Returns the first escaped quote in [at, end), or NULL. */
-static const char *escaped_quote(const char *at, const char *end) {
-  static const char quote[] = "&quot;";
-  for (; (at = memchr(at, '&', (size_t)(end - at))); at++)
-    if (end - at >= (ptrdiff_t)sizeof quote - 1 && !memcmp(at, quote, sizeof quote - 1)) return at;
-  return NULL;
-}
-
-/* Returns whether the quotes nearest to the cut are escaped, as in an attribute's value. */
-static bool is_in_value(const view *v) {
-  enum { MOST = 4 << 10 };
-  const char *from = v->cut - v->text > MOST ? v->cut - MOST : v->text;
-  const char *to = v->end - v->cut > MOST ? v->cut + MOST : v->end;
-  const char *quote = memchr(v->cut, '"', (size_t)(to - v->cut));
-  if (!escaped_quote(v->cut, quote ? quote : to)) return false;
-  quote = memrchr(from, '"', (size_t)(v->cut - from));
-  return escaped_quote(quote ? quote : from, v->cut);
 }
 
 /* The limits of a search, in bytes. */
@@ -325,7 +334,10 @@ static const char *find_comment(view *v, hp_known_states *known, const char *at,
 
 /* Finds the state at the cut. Returns its begin, or NULL. */
 static const char *find_state(view *v, hp_known_states *known, hp_start_state *state) {
-  if (follows_end(v)) return v->cut;
+  if (follows_end(v)) {
+    state->is_sure = before_blanks(v, v->cut)[-2] != '-';
+    return v->cut;
+  }
   v->used.state = *state;
   limits limits = find_limits(known, v);
   bool few_tags = has_few_tags(v);
@@ -395,7 +407,10 @@ static void find_namespace(const view *v, hp_start_state *state) {
     at += 1 + closer;
     bool svg = hp_tag_is(at, v->end, "svg");
     if (svg || hp_tag_is(at, v->end, "math")) {
-      if (closer) ns = svg ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+      if (closer)
+        ns = svg ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+      else if (svg && !i && namespace_before(v, v->cut) == HPAR_NAMESPACE_SVG)
+        ns = HPAR_NAMESPACE_SVG; /* a nested one */
       break;
     }
     ns = at < stop ? hp_namespace_of_name(at, v->end) : HP_NO_NAMESPACE;
@@ -423,6 +438,14 @@ static bool fits_head(const char *name, const char *end) {
   return false;
 }
 
+/* Returns whether the name at `at` is that of a custom element. */
+static bool is_custom_name(const char *at, const char *end) {
+  enum { LONGEST = 32 }; /* the part before the hyphen */
+  const char *stop = end - at > LONGEST ? at + LONGEST : end;
+  while (is_name(at, stop)) at++;
+  return at < stop && *at == '-';
+}
+
 /* Returns whether a tag that no head contains, and no raw text, precedes `at`. */
 static bool follows_content(const view *v, const char *at) {
   enum { MOST = 1 << 10 };
@@ -444,7 +467,7 @@ void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *sta
             .left = FAR};
   const char *begin = v.cut; /* of the markup around the cut, if known */
   v.like_script = looks_like_script(&v);
-  if (v.like_script && is_in_value(&v))
+  if ((v.like_script || hp_has_escaped_attribute(v.cut, v.end)) && hp_is_in_value(v.text, v.cut, v.end))
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
   else
     begin = find_state(&v, input->prescan ? &input->prescan->known : NULL, state);
@@ -453,7 +476,7 @@ void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *sta
   if (state->ns != HPAR_NAMESPACE_HTML || !input->prescan) return;
   const char *name = v.cut + 1;
   if (name < v.end && *name == '/') name++;
-  if (data && is_name(name, v.end) && !fits_head(name, v.end)) return;
+  if (data && is_name(name, v.end) && !fits_head(name, v.end) && !is_custom_name(name, v.end)) return;
   if (follows_content(&v, data ? v.cut : begin)) return;
   if (hp_prescan_is_in_head(input->prescan, request, input->cut)) state->mode = HP_IN_HEAD;
 }

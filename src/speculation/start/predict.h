@@ -27,6 +27,7 @@ typedef struct hp_start_state {
   uint8_t outer_ns; /* around its svg or math element */
   uint8_t mode;     /* hp_insertion_mode; HP_IN_BODY includes in cell and in caption */
   uint32_t first;   /* begin of the first token; 0: unknown; HP_START_BEYOND: after the chunk */
+  bool is_sure;     /* an end tag without a start tag in the chunk does not contradict the state */
   bool is_doubtful; /* the cut may lie in data: the worker tries that state, too */
 } hp_start_state;
 

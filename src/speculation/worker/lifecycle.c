@@ -95,7 +95,7 @@ static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   if (chunk->start.is_doubtful)
     hp_worker_speculate_doubtfully(w, request, plan, &chunk->start, chunk);
   else
-    hp_worker_speculate(w, request, plan, &chunk->start, plan->predictor->context, chunk);
+    hp_worker_speculate(w, request, plan, &chunk->start, plan->predictor->context && !chunk->start.is_sure, chunk);
   if (plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
     hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
