@@ -108,7 +108,7 @@ static void check_claims(random_state *random) {
   }
   while (count < CHUNKS && idle < 100 * MOST_THREADS) {
     unsigned thread = below(random, threads);
-    uint32_t chunk = hp_work_range_claim(&ranges, thread);
+    uint32_t chunk = hp_work_range_claim(&ranges, thread, 0);
     idle = chunk ? 0 : idle + 1;
     for (uint32_t joined = chunk ? 1 : 0; joined;
          chunk += joined, joined = hp_work_range_extend(&ranges, thread, chunk, 3))
@@ -130,7 +130,7 @@ static uint32_t taken(uint32_t speed, uint32_t others) {
   hp_work_range_set(&ranges, 1, 1, 101);
   ranges.of_thread[0].speed = speed;
   ranges.of_thread[1].speed = others;
-  hp_work_range_claim(&ranges, 0);
+  hp_work_range_claim(&ranges, 0, 0);
   uint32_t left = left_of(&ranges, 1);
   hp_work_ranges_close(&ranges);
   return 100 - left;
@@ -144,9 +144,53 @@ static void check_choice(void) {
   hp_work_range_set(&ranges, 1, 1, 61);
   hp_work_range_set(&ranges, 2, 61, 101);
   ranges.of_thread[2].speed = HP_FULL_SPEED / 2;
-  uint32_t chunk = hp_work_range_claim(&ranges, 0);
+  uint32_t chunk = hp_work_range_claim(&ranges, 0, 0);
   CHECK(chunk >= 61);
   CHECK_EQ(left_of(&ranges, 1), 60);
+  hp_work_ranges_close(&ranges);
+}
+
+/* Lets the thread parse two chunks from the first one of its range on, until `end`. Each takes
+ * `time`. */
+static void parse_two(hp_work_ranges *ranges, unsigned thread, uint64_t time, uint64_t end) {
+  uint32_t chunk = hp_work_range_claim(ranges, thread, 0);
+  for (unsigned i = 0; i < 3; i++, chunk++) {
+    hp_work_range_reach(ranges, thread, chunk, end - (2 - i) * time);
+    if (i) CHECK_EQ(hp_work_range_extend(ranges, thread, chunk, 1), 1);
+  }
+}
+
+/* Of two equal ranges, a thread takes a part of the one whose chunks take longer. */
+static void check_prediction(void) {
+  hp_work_ranges ranges = {0};
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, 3), HPAR_OK)) return;
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 1, 1, 21);
+  hp_work_range_set(&ranges, 2, 21, 41);
+  parse_two(&ranges, 1, 1000, 6000);
+  parse_two(&ranges, 2, 3000, 6000);
+  CHECK(hp_work_range_claim(&ranges, 0, 6500) >= 24);
+  CHECK_EQ(left_of(&ranges, 1), 17);
+  CHECK_EQ(left_of(&ranges, 2), 9);
+  /* A thread without progress: its next chunk takes as long as this one. */
+  hp_work_range_set(&ranges, 0, 1, 1);
+  uint32_t chunk = hp_work_range_claim(&ranges, 0, 100000);
+  CHECK(chunk && chunk < 21);
+  hp_work_ranges_close(&ranges);
+}
+
+/* A thread takes no chunk if the owner alone finishes earlier. */
+static void check_refusal(void) {
+  hp_work_ranges ranges = {0};
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, 3), HPAR_OK)) return;
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 1, 1, 5);
+  hp_work_range_set(&ranges, 2, 5, 5);
+  parse_two(&ranges, 1, 1000, 2000);
+  CHECK_EQ(left_of(&ranges, 1), 1);
+  CHECK_EQ(hp_work_range_claim(&ranges, 0, 2900), 0);
+  hp_work_range_set(&ranges, 1, 4, 6);
+  CHECK_EQ(hp_work_range_claim(&ranges, 0, 9000), 5);
   hp_work_ranges_close(&ranges);
 }
 
@@ -250,12 +294,14 @@ int main(void) {
   random_state random = {22};
   check_sources();
   for (int i = 0; i < ROUNDS; i++) check_claims(&random);
-  CHECK_EQ(taken(1024, 1024), 50);
-  CHECK_EQ(taken(1024, 512), 67);
-  CHECK_EQ(taken(512, 1024), 34);
+  CHECK_EQ(taken(1024, 1024), 49);
+  CHECK_EQ(taken(1024, 512), 66);
+  CHECK_EQ(taken(512, 1024), 33);
   CHECK_EQ(taken(1, 1024), 0);
-  CHECK_EQ(taken(1024, 1), 100);
+  CHECK_EQ(taken(1024, 1), 99);
   check_choice();
+  check_prediction();
+  check_refusal();
   check_threads();
   for (int i = 0; i < 20; i++) check_shares(&random);
   if (compare_possible()) check_parses(&random);

@@ -13,9 +13,16 @@ static const hp_segment *next_segment(const hp_chunk_work *right) {
   return s->ends == HP_ENDS_HAZARD || s->raw_name || s->begins_raw_text ? NULL : s;
 }
 
+/* Returns whether the segment assumes a form element pointer of null, although a form may be open.
+ * The merger would parse the text of a whole composition again. */
+static bool is_doubtful(const hp_segment *s, bool form_may_be_open) {
+  return form_may_be_open && s->questions >> HPAR_ASSUME_FORM_NULL & 1;
+}
+
 bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
+  if (is_doubtful(last, last->form_may_be_open)) return false;
   if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_count || !next || next->start != last->end)
     return false;
   c->left = left;
@@ -46,13 +53,20 @@ static bool leaves_data(const hp_builder *b, const hp_token *t) {
   return t->name != HP_PRE && t->name != HP_LISTING && hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
 }
 
+/* Returns whether the tag begins a form, although one may be open. */
+static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
+  return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_FORM && !c->worker->engine.builder.form_known &&
+         c->worker->outer.form_may_be_open;
+}
+
 /* Builds the token that ends a segment of the right log. If the token depends on the outer context,
  * it ends the composed segment. Returns whether the composition continues. */
 static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   outer->disposition = HP_DISPOSITION_LOCAL;
-  if (b->depth == 0 || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
+  bool is_outer = b->depth == 0 || begins_doubtful_form(c, t);
+  if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
     outer->disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
     if (can_run_first_half(b)) hp_speculative_prepare(b, t);
@@ -90,6 +104,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
   uint32_t assumed = b->assumed;
+  if (!b->form_known && is_doubtful(s, outer->form_may_be_open)) return false;
   if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
     outer->now = before;
     b->assumed = assumed;

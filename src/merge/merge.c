@@ -6,6 +6,7 @@
 #include "html/tree/no_context.h"
 #include "html/tree/tree_list.h"
 #include "merge/boundary.h"
+#include "merge/compose.h"
 #include "merge/note.h"
 #include "merge/splice.h"
 
@@ -136,6 +137,36 @@ void hp_merger_count_passed(hp_merger *m, uint64_t chunks) {
   m->counters->chunks_clean += chunks;
 }
 
+/* Classifies the start of the chunk, whose first token begins at `first`. */
+static void count_boundary(hp_merger *m, const hp_chunk_work *chunk, uint32_t first) {
+  hp_merge_counters *counters = m->counters;
+  m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
+                                           m->engine->builder.scripting, &m->audit.raw_name);
+  counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
+  counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
+  counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
+}
+
+static void count_outcome(hp_merge_counters *counters, const hp_chunk_work *chunk) {
+  counters->levels[0].merges++;
+  counters->respeculations += chunk->outcome.respeculations;
+  counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
+  counters->aborts += chunk->outcome.aborted;
+}
+
+bool hp_merger_count_composed(hp_merger *m, const hp_chunk_work *chunk) {
+  if (!hp_is_composed(chunk) || chunk->cut_short || m->merged_to < chunk->limit) return false;
+  if (m->record || m->finder || m->strategy->at_chunk_boundary) return false;
+  hp_merge_counters *counters = m->counters;
+  count_boundary(m, chunk, chunk->hypotheses[0].first);
+  count_outcome(counters, chunk);
+  counters->chunks_right_start++;
+  counters->chunks_right++;
+  counters->chunks_clean++;
+  counters->chunks_misguessed += chunk->outcome.respeculations != 0;
+  return true;
+}
+
 /* Chooses the start hypothesis and counts the chunk. */
 static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hp_merge_counters *counters = m->counters;
@@ -160,17 +191,9 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   m->is_clean = right_start && (!ends_early || first >= chunk->limit);
   m->is_right = true;
   m->audit = (hp_audit){0};
-  if (!m->is_rescued)
-    m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
-                                             m->engine->builder.scripting, &m->audit.raw_name);
-  counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
-  counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
-  counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
+  if (!m->is_rescued) count_boundary(m, chunk, first);
   counters->chunks_right_start += right_start;
-  counters->levels[0].merges++;
-  counters->respeculations += chunk->outcome.respeculations;
-  counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
-  counters->aborts += chunk->outcome.aborted;
+  count_outcome(counters, chunk);
   if (m->strategy->at_chunk_boundary) {
     bool taken = m->strategy->at_chunk_boundary(m->engine, chunk, hypothesis, &m->audit);
     m->audit.rolled_back = !taken;

@@ -55,6 +55,9 @@ typedef struct hp_merger {
 bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Merges the log of a chunk. Returns as above. */
 bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
+/* Counts a chunk whose log is wholly in the last merged log. Returns false if the merger has not
+ * merged that part of the log, or observes each chunk. The caller then merges the chunk. */
+bool hp_merger_count_composed(hp_merger *merger, const hp_chunk_work *chunk);
 /* Counts chunks that the last token of the input contains. */
 void hp_merger_count_passed(hp_merger *merger, uint64_t chunks);
 /* Parses to the end of the input. Requires: all input is available. */

@@ -130,6 +130,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_PLAINTEXT:
     case HP_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
+    case HP_FORM: return !b->form_known && hp_outer_of(b)->form_may_be_open;
     case HP_SELECT: return b->depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
     case HP_RB:
     case HP_RP:

@@ -58,6 +58,7 @@ typedef struct hp_segment {
   /* The composer has run the first half of the next token, but the assumptions of the segment with
    * that token do not hold. That segment stays in the log of its chunk. */
   bool prepared;
+  bool form_may_be_open; /* at the begin: see hp_outer_context */
   hp_ref form;
   uint32_t open, open_count; /* in the log's arrays */
   uint32_t formatting, formatting_count;

@@ -1,5 +1,6 @@
 #include "drivers/parallel/chunk_queue.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "platform/pool.h"
 
@@ -13,7 +14,7 @@ void hp_chunk_queue_reset(hp_chunk_queue *q) {
     pthread_cond_init(&q->wake, NULL);
     q->has_lock = true;
   }
-  q->by_range = false;
+  q->by_range = q->is_staggered = false;
   q->even.text = NULL;
   atomic_store_explicit(&q->head, 1, memory_order_relaxed);
   atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
@@ -52,7 +53,7 @@ hp_chunk *hp_chunk_queue_append(hp_chunk_queue *q, uint32_t cut, uint32_t limit)
   atomic_store_explicit(&c->holder, 0, memory_order_relaxed);
   atomic_store_explicit(&c->first, 0, memory_order_relaxed);
   c->composed = false;
-  c->joined = 0;
+  c->joined = c->composed_end = 0;
   c->cut = cut;
   c->limit = limit;
   c->work = NULL;
@@ -66,6 +67,7 @@ bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_even_cuts *cuts) {
     memset(q->blocks[block], 0, block_bytes(block));
   }
   q->even = *cuts;
+  q->ranges.chunk_size = cuts->distance;
   atomic_store_explicit(&q->known_cut, 0, memory_order_relaxed);
   hp_chunk_queue_place(q, 0);
   atomic_store_explicit(&q->published, count, memory_order_relaxed);
@@ -112,7 +114,7 @@ static uint64_t stagger_of(const hp_chunk_queue *q, size_t length) {
 void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t length) {
   hp_work_ranges *ranges = &q->ranges;
   uint64_t stagger = stagger_of(q, length), threads = ranges->threads;
-  if (stagger) ranges->lag = (uint32_t)((stagger * threads << 16) / length);
+  q->is_staggered = stagger;
   uint64_t whole = work_of_all(ranges), merger = work_of(ranges, 0), part = 0;
   uint32_t published = hp_published_chunks(q), low = 1, first = chunk_from(q, (size_t)(length * merger / whole));
   for (unsigned t = 0; t < threads; t++) {
@@ -184,7 +186,7 @@ static uint32_t place_claimed(hp_chunk_queue *q, uint32_t chunk) {
 }
 
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
-  if (q->by_range) return place_claimed(q, hp_work_range_claim(&q->ranges, thread));
+  if (q->by_range) return place_claimed(q, hp_work_range_claim(&q->ranges, thread, hp_now()));
   uint32_t chunk = atomic_load_explicit(&q->head, memory_order_relaxed);
   do {
     if (chunk >= atomic_load_explicit(&q->published, memory_order_acquire)) return claim_last_reserved(q);
@@ -226,6 +228,7 @@ void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
 
 bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk, uint32_t most) {
   uint32_t next = chunk + hp_chunk_span(hp_chunk_at(q, chunk));
+  hp_work_range_reach(&q->ranges, thread, next, hp_now());
   uint32_t count = hp_is_cancelled(q) ? 0 : hp_work_range_extend(&q->ranges, thread, next, most);
   if (count) hp_chunk_queue_join(q, chunk, count);
   return count;

@@ -121,16 +121,10 @@ static bool merge_without_log(hp_merger *m, const hp_chunk *c) {
   return hp_merger_merge_chunk(m, &lost);
 }
 
-/* Returns whether the chunk is only to be counted, because the logs before it contained its log. */
-static bool is_merged(const hp_merger *m, const hp_chunk *c) {
-  return c->work && hp_is_composed(c->work) && m->merged_to >= c->limit && !m->record && !m->finder;
-}
-
 /* Merges the log of a worker. Returns false if more input must come first. */
 static bool merge_log(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
   trust_chunk(job, c);
-  if (is_merged(m, c)) return hp_merger_merge_chunk(m, c->work);
   uint64_t begin = hp_now();
   deliver_found(job);
   bool is_finished = c->work ? hp_merger_merge_chunk(m, c->work) : merge_without_log(m, c);
@@ -139,14 +133,32 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
   return is_finished;
 }
 
+/* Goes to the next chunk. */
+static void leave_chunk(hp_job *job, const hp_chunk *c) {
+  job->chunk += hp_chunk_span(c);
+  job->chunk_number += !hp_chunk_is_empty(job->queue, c);
+}
+
+/* Counts the chunks whose logs are in the merged log. No thread changes them, because the merger
+ * holds the chunk of that log. */
+static void pass_composed_chunks(hp_job *job, uint32_t end) {
+  while (job->chunk < end) {
+    const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
+    if (!hp_merger_count_composed(&job->merger, c->work)) return;
+    trust_chunk(job, c);
+    leave_chunk(job, c);
+  }
+}
+
 /* Merges the next chunk. Returns false if more input must come first. */
 static bool merge_chunk(hp_job *job) {
   const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
+  uint32_t composed_end = job->is_exact ? 0 : c->composed_end;
   if (job->is_exact ? !parse_exact_chunk(job, c) : !hp_chunk_is_empty(job->queue, c) && !merge_log(job, c))
     return false;
   job->is_exact = false;
-  job->chunk += hp_chunk_span(c);
-  job->chunk_number += !hp_chunk_is_empty(job->queue, c);
+  leave_chunk(job, c);
+  pass_composed_chunks(job, composed_end);
   return true;
 }
 
@@ -232,7 +244,7 @@ static bool is_known_late(const hp_job *job) {
 /* Claims a chunk for the merger while it waits. Returns 0 if there is none. The merger of many
  * threads claims none, because their logs would wait for it. */
 static uint32_t claim_meanwhile(hp_job *job) {
-  return job->queue->by_range && job->queue->ranges.lag ? 0 : hp_chunk_queue_claim(job->queue, 0);
+  return job->queue->is_staggered ? 0 : hp_chunk_queue_claim(job->queue, 0);
 }
 
 /* Waits until the merger can merge its chunk. Parses later chunks meanwhile. Returns false if the

@@ -95,6 +95,9 @@ static hpar_status run_composition(void *argument) {
     if (next == c->end && !hold_next(c)) break;
   }
   hp_compose_end(&c->composer);
+  if (next < c->end && work_at(job, next) && hp_is_composed(work_at(job, next)))
+    next += hp_chunk_span(hp_chunk_at(job->queue, next));
+  hp_chunk_at(job->queue, c->left)->composed_end = next;
   return HPAR_OK;
 }
 

@@ -4,9 +4,13 @@
 
 #include <string.h>
 
-/* The owner soon finishes a smaller range, and a chunk boundary costs as much as the parse of a few
- * KB. */
-enum { MIN_CHUNKS_TO_DIVIDE = 2 };
+/* A chunk boundary costs the thief as much time as the parse of so many bytes. */
+enum { BOUNDARY_BYTES = 5 << 9 };
+/* The least gain of a part on two threads, in boundaries. With more threads, the merger and the other
+ * threads hide a part of a boundary's cost. */
+enum { LEAST_GAIN_OF_TWO = 2 };
+/* The time for a chunk while no thread knows a better one. */
+enum { USUAL_TIME = 4 << 10 };
 /* Each extension costs as much as the parse of some hundred bytes. A thread therefore extends its
  * chunk by a part of its range: by many chunks at first, and by single ones towards the end. */
 enum { PARTS_OF_RANGE = 3 };
@@ -24,6 +28,12 @@ static bool change_word(hp_work_ranges *ranges, unsigned thread, uint64_t from, 
                                                  memory_order_relaxed);
 }
 
+static void set_place(hp_work_range *range, uint64_t time, uint32_t chunk, uint32_t chunk_time) {
+  atomic_store_explicit(&range->at_time, time, memory_order_relaxed);
+  atomic_store_explicit(&range->at_chunk, chunk, memory_order_relaxed);
+  atomic_store_explicit(&range->chunk_time, chunk_time, memory_order_relaxed);
+}
+
 hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads) {
   if (ranges->capacity < threads) {
     hp_work_range *grown = hp_reallocate(ranges->of_thread, threads * sizeof *grown);
@@ -32,9 +42,12 @@ hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads) {
     ranges->of_thread = grown;
     ranges->capacity = threads;
   }
-  for (unsigned t = 0; t < threads; t++) ranges->of_thread[t].capacity = ranges->of_thread[t].speed = HP_FULL_SPEED;
+  for (unsigned t = 0; t < threads; t++) {
+    ranges->of_thread[t].capacity = ranges->of_thread[t].speed = HP_FULL_SPEED;
+    set_place(&ranges->of_thread[t], 0, 0, 0);
+  }
   ranges->threads = threads;
-  ranges->lag = 0;
+  ranges->chunk_size = BOUNDARY_BYTES;
   return HPAR_OK;
 }
 
@@ -47,25 +60,16 @@ void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, ui
   atomic_store_explicit(&ranges->of_thread[thread].word, hp_range_word(low, high), memory_order_relaxed);
 }
 
-/* Returns the chunks of the range that would delay the merger. It reads the logs before that range
- * meanwhile. */
-static uint32_t excess_of(const hp_work_ranges *ranges, uint64_t word) {
-  uint32_t size = size_of(word), lag = (uint32_t)(((uint64_t)ranges->lag * high_of(word) + (1 << 15)) >> 16);
-  return size > lag ? size - lag : 0;
-}
-
-/* Returns the thread whose range would delay the merger longest, and the word of the range. */
-static unsigned slowest_thread(const hp_work_ranges *ranges, uint64_t *word) {
-  unsigned slowest = 0;
-  *word = word_of(ranges, 0);
-  for (unsigned t = 1; t < ranges->threads; t++) {
-    uint64_t other = word_of(ranges, t);
-    uint64_t its = (uint64_t)excess_of(ranges, other) * ranges->of_thread[slowest].speed;
-    if (its <= (uint64_t)excess_of(ranges, *word) * ranges->of_thread[t].speed) continue;
-    *word = other;
-    slowest = t;
+void hp_work_range_reach(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint64_t now) {
+  hp_work_range *range = &ranges->of_thread[thread];
+  uint64_t before = atomic_load_explicit(&range->at_time, memory_order_relaxed);
+  uint32_t from = atomic_load_explicit(&range->at_chunk, memory_order_relaxed);
+  uint32_t chunk_time = atomic_load_explicit(&range->chunk_time, memory_order_relaxed);
+  if (from && chunk > from && now > before) {
+    uint64_t latest = (now - before) / (chunk - from);
+    chunk_time = latest < UINT32_MAX ? (uint32_t)latest + 1 : UINT32_MAX;
   }
-  return slowest;
+  set_place(range, now, chunk, chunk_time);
 }
 
 uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread) { return low_of(word_of(ranges, thread)); }
@@ -79,20 +83,109 @@ bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, u
   return false;
 }
 
-uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread) {
-  for (uint64_t own; size_of(own = word_of(ranges, thread));)
-    if (change_word(ranges, thread, own, hp_range_word(low_of(own) + 1, high_of(own)))) return low_of(own);
+/* What a thief knows about the threads. */
+typedef struct prediction {
+  const hp_work_ranges *ranges;
+  uint64_t now;
+  uint64_t mean; /* time for a chunk */
+} prediction;
+
+/* A part of a range that a thief may take. */
+typedef struct part {
+  unsigned from;
+  uint64_t word; /* of the whole range */
+  uint32_t chunks;
+  uint32_t chunk_time; /* of the thief */
+  int64_t boundary;    /* the time of a boundary */
+  int64_t gain;        /* how much earlier both threads finish */
+} part;
+
+/* Returns the time of the thread for a chunk. It is longer than noted if the thread has worked for
+ * longer on the chunks that it has claimed. */
+static uint64_t chunk_time_of(const prediction *p, unsigned thread, uint64_t word) {
+  const hp_work_range *range = &p->ranges->of_thread[thread];
+  uint64_t time = atomic_load_explicit(&range->chunk_time, memory_order_relaxed);
+  uint64_t since = atomic_load_explicit(&range->at_time, memory_order_relaxed);
+  uint32_t at = atomic_load_explicit(&range->at_chunk, memory_order_relaxed);
+  if (!time) time = p->mean * HP_FULL_SPEED / range->speed;
+  if (at && low_of(word) > at && p->now > since && p->now - since > time * (low_of(word) - at))
+    time = (p->now - since) / (low_of(word) - at);
+  return time < UINT32_MAX ? time : UINT32_MAX;
+}
+
+/* Returns the time until the thread finishes its range. */
+static int64_t time_left(const prediction *p, unsigned thread, uint64_t word, uint64_t chunk_time) {
+  const hp_work_range *range = &p->ranges->of_thread[thread];
+  uint64_t since = atomic_load_explicit(&range->at_time, memory_order_relaxed);
+  uint32_t at = atomic_load_explicit(&range->at_chunk, memory_order_relaxed);
+  int64_t least = (int64_t)(size_of(word) * chunk_time);
+  if (!at || at > high_of(word)) return least;
+  int64_t left = (int64_t)((high_of(word) - at) * chunk_time) - (int64_t)(p->now - since);
+  return left > least ? left : least;
+}
+
+/* Returns the best part of the range of `from` for the thief. Requires: the range is not empty. */
+static part choose_part(const prediction *p, unsigned from, uint64_t word, unsigned thief) {
+  const hp_work_range *ranges = p->ranges->of_thread;
+  uint64_t time = chunk_time_of(p, from, word), own = time * ranges[from].speed / ranges[thief].speed;
+  if (own > UINT32_MAX) own = UINT32_MAX;
+  int64_t left = time_left(p, from, word, time);
+  int64_t boundary = (int64_t)(p->mean * BOUNDARY_BYTES / p->ranges->chunk_size);
+  int64_t chunks = left > boundary ? (left - boundary) / (int64_t)(time + own) : 0;
+  if (chunks > size_of(word)) chunks = size_of(word);
+  if (chunks < 1) chunks = 1;
+  int64_t owner_left = left - chunks * (int64_t)time, thief_left = boundary + chunks * (int64_t)own;
+  return (part){.from = from,
+                .word = word,
+                .chunks = (uint32_t)chunks,
+                .chunk_time = (uint32_t)own,
+                .boundary = boundary,
+                .gain = left - (owner_left > thief_left ? owner_left : thief_left)};
+}
+
+/* Returns the mean time of the threads for a chunk. */
+static uint64_t mean_chunk_time(const hp_work_ranges *ranges) {
+  uint64_t sum = 0, count = 0;
+  for (unsigned t = 0; t < ranges->threads; t++) {
+    uint32_t time = atomic_load_explicit(&ranges->of_thread[t].chunk_time, memory_order_relaxed);
+    sum += time;
+    count += time != 0;
+  }
+  return count ? sum / count : USUAL_TIME;
+}
+
+/* Returns the part of another range that gains most for the thread. */
+static part choose_best_part(const hp_work_ranges *ranges, unsigned thread, uint64_t now) {
+  const prediction p = {ranges, now, mean_chunk_time(ranges)};
+  part best = {0};
+  for (unsigned t = 0; t < ranges->threads; t++) {
+    uint64_t word = word_of(ranges, t);
+    if (!size_of(word)) continue;
+    part its = choose_part(&p, t, word, thread);
+    if (its.gain > best.gain) best = its;
+  }
+  return best;
+}
+
+/* Takes the part of another range that gains most, and claims the first chunk of it. Returns 0 if
+ * no part gains enough. */
+static uint32_t take_best_part(hp_work_ranges *ranges, unsigned thread, uint64_t now) {
+  const int64_t least = ranges->threads == 2 ? LEAST_GAIN_OF_TWO : 0;
   for (;;) {
-    uint64_t longest;
-    unsigned from = slowest_thread(ranges, &longest);
-    uint64_t speed = ranges->of_thread[thread].speed, its = ranges->of_thread[from].speed, both = speed + its;
-    if (excess_of(ranges, longest) < MIN_CHUNKS_TO_DIVIDE || size_of(longest) * speed < both) return 0;
-    uint32_t middle = low_of(longest) + (uint32_t)(size_of(longest) * its / both);
-    if (!change_word(ranges, from, longest, hp_range_word(low_of(longest), middle))) continue;
-    uint64_t rest = hp_range_word(middle + 1, high_of(longest));
-    atomic_store_explicit(&ranges->of_thread[thread].word, rest, memory_order_relaxed);
+    const part best = choose_best_part(ranges, thread, now);
+    if (best.gain <= least * best.boundary) return 0;
+    uint32_t middle = high_of(best.word) - best.chunks;
+    if (!change_word(ranges, best.from, best.word, hp_range_word(low_of(best.word), middle))) continue;
+    set_place(&ranges->of_thread[thread], now + (uint64_t)best.boundary, middle, best.chunk_time);
+    hp_work_range_set(ranges, thread, middle + 1, high_of(best.word));
     return middle;
   }
+}
+
+uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread, uint64_t now) {
+  for (uint64_t own; size_of(own = word_of(ranges, thread));)
+    if (change_word(ranges, thread, own, hp_range_word(low_of(own) + 1, high_of(own)))) return low_of(own);
+  return take_best_part(ranges, thread, now);
 }
 
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk) {

@@ -3,12 +3,13 @@
 
 /* Work ranges. Each thread has a range of adjacent small chunks that no thread has claimed. A
  * thread claims chunks from the left end of its range and joins adjacent chunks into one. A thread
- * whose range is empty takes the right part of the range that would last longest: half of it if
- * both threads are equally fast. Therefore the text has few chunk boundaries, and all threads
- * finish at about the same time. The merger has the leftmost range.
+ * whose range is empty takes the right part of another range. Therefore the text has few chunk
+ * boundaries, and all threads finish at about the same time. The merger has the leftmost range.
  *
- * With many threads, later ranges are longer: the merger reads the first logs while later threads
- * still parse. Another thread takes a part only of what exceeds that (`lag`). */
+ * The bytes of a text cost unequal time. Each thread therefore notes when it comes to a chunk. A
+ * thief predicts when each range ends. It takes a part of the range for which both threads then
+ * finish earliest, compared with the owner alone. Times are in nanoseconds of one clock, which the
+ * caller reads. Wrong predictions cost time only. */
 
 #include "base/memory.h"
 
@@ -27,14 +28,18 @@ typedef struct hp_work_range {
   uint32_t measured;     /* work of the thread in 1024 ns, mean over earlier jobs */
   uint32_t jobs;         /* that count in `measured` */
   uint64_t work;         /* of the thread in the last job */
-  char padding[HP_CACHE_LINE - 2 * sizeof(uint64_t) - 4 * sizeof(uint32_t)];
+  /* Where the thread was at a time. The fields are read singly: a wrong pair misleads a thief. */
+  _Atomic uint64_t at_time;
+  _Atomic uint32_t at_chunk;   /* 0: not known */
+  _Atomic uint32_t chunk_time; /* the latest time for a chunk; 0: not known */
+  char padding[HP_CACHE_LINE - 3 * sizeof(uint64_t) - 6 * sizeof(uint32_t)];
 } hp_work_range;
 
 typedef struct hp_work_ranges {
   hp_work_range *of_thread;
   unsigned threads;  /* in this job */
-  uint32_t lag;      /* a range is too long beyond lag / 65536 times its last chunk's number */
   unsigned capacity; /* allocated ranges */
+  size_t chunk_size; /* mean bytes of a chunk */
 } hp_work_ranges;
 
 /* Allocates one range per thread, and gives all threads the same speed. Returns HPAR_OK or
@@ -45,9 +50,11 @@ void hp_work_ranges_close(hp_work_ranges *ranges);
 /* Gives a thread the chunks [low, high). Requires: no thread has started. */
 void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, uint32_t high);
 
-/* Claims the next chunk for a thread, from its own range or from another one. Returns 0 if no range
- * has enough chunks. */
-uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread);
+/* Claims the next chunk for a thread, from its own range or from another one. Returns 0 if the job
+ * would not end earlier. */
+uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread, uint64_t now);
+/* Notes that the thread has come to the chunk. */
+void hp_work_range_reach(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint64_t now);
 /* Returns the first chunk of the thread's range. */
 uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread);
 /* Takes the chunks from this one on from the range of `from`, and claims this one for `thread`,

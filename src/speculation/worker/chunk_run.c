@@ -202,6 +202,7 @@ static void restart(chunk_run *r) {
   chunk->outcome.respeculations++;
   chunk->outcome.bytes_respeculated += r->token->end - chunk->cut;
   w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  w->outer.form_may_be_open = hp_chooses_dispositions(r->plan->strategy);
   hp_begin_segment(w, r->token->end, HP_IN_BODY, HPAR_NAMESPACE_HTML);
   w->outer.fostered = false;
   r->may_restart = false;
@@ -351,7 +352,7 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   hp_token token;
   chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
   w->outer.disposition = HP_DISPOSITION_LOCAL;
-  w->outer.minimise_log = run.predicts_mode && !strategy->stops && !strategy->one_by_one;
+  w->outer.minimise_log = run.predicts_mode && hp_chooses_dispositions(strategy);
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
   w->engine.builder.has_raw_text = false;
   w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);

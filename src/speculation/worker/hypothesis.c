@@ -30,6 +30,7 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
   hypothesis->first = hp_worker_offset(w);
   w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
   w->outer.fostered = false;
+  w->outer.form_may_be_open = hp_chooses_dispositions(plan->strategy);
   hp_begin_segment(w, hypothesis->first, mode, ns);
   hp_run_chunk(w, request, plan, may_restart, hypothesis, chunk);
   hypothesis->end = chunk->log.segment_count;

@@ -108,6 +108,18 @@ static void prefetch_next(const hp_log *log) {
   for (size_t i = 0; i < 2 * sizeof *log->tokens; i += HP_CACHE_LINE) hp_prefetch_to_write((const char *)(token + i));
 }
 
+/* Notes what the segment and its deferred token do to the form element pointer. Forms in a template
+ * of the outer context can make the note wrong, but not the log. */
+static void note_form(hp_outer_context *outer, const hp_builder *b, hp_segment_end ends) {
+  if (b->form_known) outer->form_may_be_open = b->form;
+  const hp_token *t = &outer->token;
+  if (ends != HP_ENDS_DEFER) return;
+  if (t->kind == HPAR_TOKEN_START_TAG && t->name == HP_FORM) outer->form_may_be_open = true;
+  if (t->kind != HPAR_TOKEN_END_TAG) return;
+  if (t->name == HP_FORM) outer->form_may_be_open = false;
+  if (t->name == HP_TEMPLATE) outer->form_may_be_open = true;
+}
+
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
@@ -119,6 +131,8 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->questions = b->assumed;
   s->misnested = b->misnested;
   s->fostered = b->fostered;
+  s->form_may_be_open = w->outer.form_may_be_open;
+  note_form(&w->outer, b, ends);
   s->open = log->open_count;
   s->formatting = log->formatting_count;
   s->template_modes = log->template_count;
@@ -151,6 +165,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_forget_assumed_names(b);
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HPAR_HAZARD_NONE;
+  w->outer.form_may_be_open = s->form_may_be_open;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
   hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);

@@ -71,6 +71,11 @@ typedef struct hp_strategy {
                       hp_audit *audit);
 } hp_strategy;
 
+/* Returns whether the workers may choose among dispositions that are all right. */
+static inline bool hp_chooses_dispositions(const hp_strategy *strategy) {
+  return !strategy->stops && !strategy->one_by_one;
+}
+
 /* The resolved choices for all workers of a parse. */
 typedef struct hp_plan {
   const hp_strategy *strategy;
