@@ -31,6 +31,7 @@ static const struct {
     {"no form", "<!doctype html><div>x|<div>y|<p>z</p></div>w", true, 0},
     {"a form that is known", "<!doctype html><form>x|<form></form><div><form>y|<p>z</p></form></div>w", true, 0},
     {"a doubtful form on the left", "<!doctype html><form>x|<div><form>y</form>|<p>z</p></div>w", false, 19},
+    {"a doubtful form in the right log", "<!doctype html><form>x|<div>|<p>y</p><b><form>z</form></b></div>w", true, 35},
     {"a doubtful form on the right", "<!doctype html><form>x|<div>|<b><form>y</form></b></div>z", true, 0},
 };
 

@@ -29,7 +29,7 @@ typedef struct hp_chunk {
   bool composed;           /* the log before it was composed with its log */
   _Atomic uint16_t holder; /* number + 1 of the thread that uses the log; 0: none */
   uint32_t joined;         /* number of further chunks that it stands for */
-  uint32_t composed_end;   /* its log contains those of the chunks before this one; 0: its own only */
+  uint32_t composed_end;   /* its log contains those of the chunks before this one; 0: none */
   uint32_t cut, limit;     /* bytes [cut, limit) of the text, of all joined chunks */
   _Atomic uint32_t first;  /* the finished chunk whose last joined chunk this is; 0: none */
   hp_chunk_work *work;     /* NULL: no worker has started, or out of memory */
@@ -43,7 +43,7 @@ typedef struct hp_chunk_queue {
   hp_chunk *blocks[HP_CHUNK_BLOCKS]; /* block k has HP_FIRST_BLOCK << k chunks, which never move */
   hp_work_ranges ranges;
   bool by_range;     /* threads claim from the work ranges */
-  bool is_staggered; /* later ranges are longer, so that the merger reads the first logs meanwhile */
+  bool is_staggered; /* later ranges are longer: the merger reads the first logs meanwhile */
   hp_even_cuts even; /* the text is NULL: each chunk has its cut and its limit */
   bool has_lock;
   pthread_mutex_t lock;

@@ -6,10 +6,10 @@
 
 /* A chunk boundary costs the thief as much time as the parse of so many bytes. */
 enum { BOUNDARY_BYTES = 5 << 9 };
-/* The least gain of a part on two threads, in boundaries. With more threads, the merger and the other
- * threads hide a part of a boundary's cost. */
+/* The least gain of a part on two threads, in boundaries. With more threads, waiting threads do a
+ * part of the work of a boundary. */
 enum { LEAST_GAIN_OF_TWO = 2 };
-/* The time for a chunk while no thread knows a better one. */
+/* The time for a chunk before any thread has measured it. */
 enum { USUAL_TIME = 4 << 10 };
 /* Each extension costs as much as the parse of some hundred bytes. A thread therefore extends its
  * chunk by a part of its range: by many chunks at first, and by single ones towards the end. */
@@ -83,7 +83,7 @@ bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, u
   return false;
 }
 
-/* What a thief knows about the threads. */
+/* What a thief reads about the threads. */
 typedef struct prediction {
   const hp_work_ranges *ranges;
   uint64_t now;
