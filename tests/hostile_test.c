@@ -32,6 +32,11 @@ typedef struct shape {
 
 #define BUTTON "<select><button><selectedcontent></selectedcontent></button>"
 
+/* More text than a worker searches for an open p. */
+#define TEXT_64 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define TEXT_512 TEXT_64 TEXT_64 TEXT_64 TEXT_64 TEXT_64 TEXT_64 TEXT_64 TEXT_64
+#define FAR_TEXT TEXT_512 TEXT_512 TEXT_512 TEXT_512 TEXT_512
+
 static const shape shapes[] = {
     {"nested div", "", "<div>", "", 100000},
     {"nested b", "", "<b>", "", 60000},
@@ -86,6 +91,7 @@ static const shape shapes[] = {
     /* Against the speculation: the assumptions of a chunk are wrong, or each entry of its log is a
      * check. */
     {"formatting that stays open", "<b><i><u>", "<p>x</p>", "", 100000},
+    {"paragraphs far before", "", "<p>" FAR_TEXT "<b><p>y</b>", "", 400},
     {"blocks in formatting", "", "<p><b>x", "", 40000},
     {"text in rows", "<table>", "x<tr>y<td>z</td>", "", 40000},
     {"rows without a table", "<table><tr>", "<td>x</td></table><tr>", "", 40000},
