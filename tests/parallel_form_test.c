@@ -22,12 +22,7 @@ static const compare_marked pages[] = {
     {"a form in an own element", "<!doctype html><form>x|<div><b><form>y</form></b></div>z", false},
 };
 
-/* Pages with two cuts, and the bytes that the merger parses again. */
-static const struct {
-  const char *name, *page;
-  bool composed;
-  uint64_t again;
-} composed_pages[] = {
+static const compare_composed composed_pages[] = {
     {"no form", "<!doctype html><div>x|<div>y|<p>z</p></div>w", true, 0},
     {"a form that is known", "<!doctype html><form>x|<form></form><div><form>y|<p>z</p></form></div>w", true, 0},
     {"a doubtful form on the left", "<!doctype html><form>x|<div><form>y</form>|<p>z</p></div>w", false, 19},
@@ -35,33 +30,12 @@ static const struct {
     {"a doubtful form on the right", "<!doctype html><form>x|<div>|<b><form>y</form></b></div>z", true, 0},
 };
 
-static void check_composed(size_t index) {
-  static buffer page;
-  uint64_t cuts[2];
-  size_t count = 0;
-  buffer_clear(&page);
-  for (const char *at = composed_pages[index].page; *at; at++) {
-    if (*at == '|')
-      cuts[count++] = page.length;
-    else
-      buffer_add(&page, at, 1);
-  }
-  compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
-  compare_how how = {
-      .cuts = cuts, .cut_count = count, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .merge = HPAR_MERGE_TREE};
-  CHECK(compare_expect(&with, &document, 0));
-  compare_check(&with, &how);
-  bool fits = CHECK_EQ(with.got_stats.bytes_reparsed, composed_pages[index].again);
-  fits = CHECK_EQ(with.got_stats.merge_levels[1].segments > 0, composed_pages[index].composed) && fits;
-  if (!fits) printf("  %s\n", composed_pages[index].name);
-}
-
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
   compare_watch();
   compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
-  for (size_t i = 0; i < sizeof composed_pages / sizeof *composed_pages; i++) check_composed(i);
+  compare_check_composed(&with, composed_pages, sizeof composed_pages / sizeof *composed_pages);
   compare_close(&with);
   return check_report();
 }

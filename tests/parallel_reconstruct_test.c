@@ -52,11 +52,7 @@ static const compare_marked pages[] = {
 
 /* Pages with two cuts. The logs after both are composed, unless the merger could not repair the
  * composed run. It parses the bytes of a misnested run again, and no others. */
-static const struct {
-  const char *name, *page;
-  bool composed;
-  uint64_t again; /* bytes */
-} composed_pages[] = {
+static const compare_composed composed_pages[] = {
     {"text in blocks", "<!doctype html><div><b></div>|<div><p>x</p>|<p>y</p></div>z", true, 0},
     {"a nested run", "<!doctype html><div><b></div>|<div><section><div></div>|<div>x</div><p>y</section></div>z", true,
      0},
@@ -67,29 +63,6 @@ static const struct {
     {"a misnested left log", "<!doctype html><div><b></div>|x<div><h1><h2>|<p>y</p></h2></div>z", false, 0},
     {"a misnested right log", "<!doctype html><div><b></div>|<div><p>x</p>|<p>y<h1><h2></h2></div>z", true, 23},
 };
-
-static void check_composed(void) {
-  for (size_t i = 0; i < sizeof composed_pages / sizeof *composed_pages; i++) {
-    static buffer page;
-    uint64_t cuts[2];
-    size_t count = 0;
-    buffer_clear(&page);
-    for (const char *at = composed_pages[i].page; *at; at++) {
-      if (*at == '|')
-        cuts[count++] = page.length;
-      else
-        buffer_add(&page, at, 1);
-    }
-    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
-    compare_how how = {
-        .cuts = cuts, .cut_count = count, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .merge = HPAR_MERGE_TREE};
-    CHECK(compare_expect(&with, &document, 0));
-    compare_check(&with, &how);
-    bool fits = CHECK_EQ(with.got_stats.bytes_reparsed, composed_pages[i].again);
-    fits = CHECK_EQ(with.got_stats.merge_levels[1].segments > 0, composed_pages[i].composed) && fits;
-    if (!fits) printf("  %s\n", composed_pages[i].name);
-  }
-}
 
 static const char *const formatting[] = {"b", "i", "b id=1", "a href=1", "font color=1", "strong", "nobr", "u"};
 static const char *const others[] = {
@@ -151,7 +124,7 @@ int main(void) {
   if (!compare_open(&with)) return 1;
   compare_watch();
   compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
-  check_composed();
+  compare_check_composed(&with, composed_pages, sizeof composed_pages / sizeof *composed_pages);
   random_pages();
   compare_close(&with);
   return check_report();
