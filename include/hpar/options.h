@@ -37,7 +37,7 @@ typedef enum hpar_mode {
   /* Speculative workers and a merger, for any size of input. Waits for a late thread of the
    * parser's last parse. Sequential if a thread is late while it decodes or validates the input. */
   HPAR_MODE_PARALLEL,
-  /* a tokenizer thread ahead of the tree builder; sequential with any limit except   that of
+  /* a tokenizer thread ahead of the tree builder; sequential with any limit except that of
    * input */
   HPAR_MODE_PIPELINED
 } hpar_mode;
@@ -67,7 +67,7 @@ typedef enum hpar_value_decoding {
 /* The source of the tree's memory. */
 typedef enum hpar_allocator {
   HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
-  /* jemalloc keeps the pages of destroyed documents for new ones. It returns unused  pages to
+  /* jemalloc keeps the pages of destroyed documents for new ones. It returns unused pages to
    * the system after about ten seconds */
   HPAR_ALLOCATOR_JEMALLOC
 } hpar_allocator;

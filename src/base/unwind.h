@@ -11,6 +11,9 @@
 #include <hpar/status.h>
 #include <stdbool.h>
 
+/* The status of work that another thread has cancelled. No public function returns it. */
+#define HP_CANCELLED ((hpar_status)-1)
+
 typedef struct hp_unwind {
   void *frame; /* the innermost active hp_try; NULL: none */
   hpar_status status;

@@ -19,8 +19,8 @@ void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_si
     }                                                                                     \
   } while (0)
 
-/* Does the same for arrays that often stay tiny, or whose memory has a bound: reserves half as much
- * again, for long arrays an eighth or a sixteenth, and no minimum. */
+/* Does the same for arrays that often stay tiny, or whose memory has a bound: reserves a quarter
+ * more, for long arrays an eighth or a sixteenth, and no minimum. */
 void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
 
 #define hp_grow_tight(items, capacity, need, unwind)                                            \

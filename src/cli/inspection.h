@@ -47,9 +47,6 @@ int hp_inspect(hp_inspection *inspection, bool timeline, int (*print)(const hp_i
                char **items);
 void hp_inspection_close(hp_inspection *inspection);
 
-/* Returns the parser that holds the record with the timeline. */
-const hpar_parser *hp_timeline_of(const hp_inspection *inspection);
-
 /* Counts the chunks after the first by outcome. Returns their number. */
 size_t hp_outcomes(const hpar_parser *parser, size_t by_outcome[HPAR_CHUNK_OUTCOMES]);
 

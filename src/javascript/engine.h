@@ -30,7 +30,7 @@ duk_context *hp_javascript_heap(hp_javascript *engine);
 extern const duk_function_list_entry hp_javascript_natives[];
 
 /* The binding in ECMAScript 5: a function of the native functions and the global object. The build
- * makes it from javascript/dom.js and javascript/window.js. */
+ * makes it from javascript/dom.js. */
 extern const char hp_javascript_binding[];
 extern const size_t hp_javascript_binding_length;
 

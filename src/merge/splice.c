@@ -5,9 +5,9 @@
 #include "merge/ark.h"
 #include "merge/reconstruct.h"
 
-static void splice_run(hp_builder *b, hp_ref cell_ref) {
-  if (!cell_ref) return;
-  hp_node *anchor = node_at(b, cell_ref);
+static void splice_run(hp_builder *b, hp_ref anchor_ref) {
+  if (!anchor_ref) return;
+  hp_node *anchor = node_at(b, anchor_ref);
   hp_ref into = hp_exact_appropriate_place(b).parent;
   hp_node *parent = node_at(b, into);
   hp_ref first = anchor->first;

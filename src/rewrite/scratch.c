@@ -79,14 +79,6 @@ void hp_bytes_append(hp_bytes *b, const char *from, size_t length, hp_unwind *un
   if (length) memcpy(hp_bytes_extend(b, length, unwind), from, length);
 }
 
-void hp_bytes_prepend(hp_bytes *b, const char *from, size_t length, hp_unwind *unwind) {
-  if (!length) return;
-  uint32_t old = b->length;
-  hp_bytes_extend(b, length, unwind);
-  memmove(b->data + length, b->data, old);
-  memcpy(b->data, from, length);
-}
-
 void hp_bytes_free(hp_bytes *b) {
   hp_free(b->data);
   *b = (hp_bytes){0};

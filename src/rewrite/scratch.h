@@ -32,7 +32,6 @@ typedef struct hp_bytes {
 /* Appends space for `length` bytes and returns it. */
 char *hp_bytes_extend(hp_bytes *bytes, size_t length, hp_unwind *unwind);
 void hp_bytes_append(hp_bytes *bytes, const char *from, size_t length, hp_unwind *unwind);
-void hp_bytes_prepend(hp_bytes *bytes, const char *from, size_t length, hp_unwind *unwind);
 void hp_bytes_free(hp_bytes *bytes);
 
 #endif

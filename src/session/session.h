@@ -128,9 +128,10 @@ hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_d
 bool hp_session_refused_binding(const hp_session *session);
 #endif
 
-/* Ends the threads' work on the current parse, if there is any. */
 /* Returns whether this process is a child, and the parse that runs is its parent's. */
 bool hp_session_is_lost(const hp_session *session);
+
+/* Ends the threads' work on the current parse, if there is any. */
 void hp_session_stop(hp_session *session);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* The tree builder: the "tree construction" stage of the standard, for documents and fragments.
  *
- * Two builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all
+ * All builders have the same parts (html/tree/parts.inc). The *exact* builder (exact.c) has all
  * open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of the
  * *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 stands for
  * its current node, and html/tree/context.h reads the rest. */

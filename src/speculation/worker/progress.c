@@ -23,6 +23,6 @@ uint32_t hp_worker_note_progress(hp_worker *w, uint32_t at) {
   atomic_store_explicit(&w->progress, at, memory_order_relaxed);
   uint32_t next = next_offset(at);
   if (w->cancelled && atomic_load_explicit(w->cancelled, memory_order_relaxed))
-    hp_unwind_now(&w->engine.unwind, HPAR_ERROR_MEMORY);
+    hp_unwind_now(&w->engine.unwind, HP_CANCELLED);
   return next;
 }
