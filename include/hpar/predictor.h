@@ -99,8 +99,9 @@ typedef struct hpar_frequency_table hpar_frequency_table;
  * caller may free the rows afterwards. It destroys the table after the parses that use it. A cut
  * whose `before` is in no row is looked up by `at` alone. A cut that is in no row begins in data.
  *
- * HPAR_ERROR_ARGUMENT: a text is NULL, is too long, or names no state. `*wrong` is then the row, if
- * `wrong` is not NULL. HPAR_ERROR_UNSUPPORTED: this build has no parallel parser. */
+ * HPAR_ERROR_ARGUMENT: `rows` or `table` is NULL. Or a text is NULL, is too long, or names no
+ * state: in these last cases `*wrong` is the row, if `wrong` is not NULL. HPAR_ERROR_UNSUPPORTED:
+ * this build has no parallel parser. */
 HPAR_API hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,
                                                  size_t *wrong);
 

@@ -242,9 +242,9 @@ void hp_scripts_finish(hp_scripts *s) {
   }
 }
 
-hpar_document *hpar_script_document(const hpar_scripting *s) { return s->document; }
+hpar_document *hpar_script_document(const hpar_scripting *s) { return s ? s->document : NULL; }
 
-uint64_t hpar_document_version(const hpar_document *document) { return document->version; }
+uint64_t hpar_document_version(const hpar_document *document) { return document ? document->version : 0; }
 
 /*** document.write ***/
 

@@ -29,8 +29,8 @@ NONE(hpar_pipeline_predictor_summary)
 
 hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,
                                         size_t *wrong) {
-  (void)rows, (void)count, (void)table, (void)wrong;
-  return HPAR_ERROR_UNSUPPORTED;
+  (void)wrong;
+  return table && (rows || !count) ? HPAR_ERROR_UNSUPPORTED : HPAR_ERROR_ARGUMENT;
 }
 
 void hpar_frequency_table_destroy(hpar_frequency_table *table) { (void)table; }

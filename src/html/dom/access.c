@@ -21,8 +21,11 @@ static hpar_string name_string(const hpar_document *document, hp_atom atom) {
   return string_of(name.bytes, name.length);
 }
 
+/* A missing document has no nodes. */
+static bool is_node(const hpar_document *document, hpar_node node) { return document && node; }
+
 static bool is_element(const hpar_document *document, hpar_node node) {
-  return node && at(document, node)->kind == HPAR_NODE_ELEMENT;
+  return is_node(document, node) && at(document, node)->kind == HPAR_NODE_ELEMENT;
 }
 
 static bool has_children(const hp_node *node) {
@@ -35,13 +38,14 @@ static const hp_attributes *attributes_of(const hpar_document *document, hpar_no
   return block ? hp_at(document->range.base, block) : NULL;
 }
 
-hpar_node hpar_document_root(const hpar_document *document) { return document->root; }
-hpar_quirks hpar_document_quirks(const hpar_document *document) { return document->quirks; }
+hpar_node hpar_document_root(const hpar_document *document) { return document ? document->root : HPAR_NO_NODE; }
 
-size_t hpar_document_memory(const hpar_document *document) { return hp_range_used(&document->range); }
+hpar_quirks hpar_document_quirks(const hpar_document *document) { return document ? document->quirks : HPAR_NO_QUIRKS; }
+
+size_t hpar_document_memory(const hpar_document *document) { return document ? hp_range_used(&document->range) : 0; }
 
 hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node) {
-  return node ? (hpar_node_type)at(document, node)->kind : HPAR_NODE_NONE;
+  return is_node(document, node) ? (hpar_node_type)at(document, node)->kind : HPAR_NODE_NONE;
 }
 
 hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node) {
@@ -49,7 +53,7 @@ hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node
 }
 
 hpar_string hpar_node_name(const hpar_document *document, hpar_node node) {
-  if (!node) return empty;
+  if (!is_node(document, node)) return empty;
   const hp_node *n = at(document, node);
   switch (n->kind) {
     case HPAR_NODE_ELEMENT: return name_string(document, n->name);
@@ -60,7 +64,7 @@ hpar_string hpar_node_name(const hpar_document *document, hpar_node node) {
 }
 
 hpar_string hpar_node_data(const hpar_document *document, hpar_node node) {
-  if (!node) return empty;
+  if (!is_node(document, node)) return empty;
   const hp_node *n = at(document, node);
   switch (n->kind) {
     case HPAR_NODE_TEXT: {
@@ -74,7 +78,7 @@ hpar_string hpar_node_data(const hpar_document *document, hpar_node node) {
 }
 
 static const hp_doctype *doctype_of(const hpar_document *document, hpar_node node) {
-  return node && at(document, node)->kind == HPAR_NODE_DOCTYPE ? at(document, node)->doctype : NULL;
+  return is_node(document, node) && at(document, node)->kind == HPAR_NODE_DOCTYPE ? at(document, node)->doctype : NULL;
 }
 
 hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node) {
@@ -88,23 +92,23 @@ hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node) {
 }
 
 hpar_node hpar_node_parent(const hpar_document *document, hpar_node node) {
-  return node ? hp_parent_of(document->range.base, at(document, node)) : HPAR_NO_NODE;
+  return is_node(document, node) ? hp_parent_of(document->range.base, at(document, node)) : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node) {
-  return node && has_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
+  return is_node(document, node) && has_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node) {
-  return node && has_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
+  return is_node(document, node) && has_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_next(const hpar_document *document, hpar_node node) {
-  return node ? at(document, node)->next : HPAR_NO_NODE;
+  return is_node(document, node) ? at(document, node)->next : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_previous(const hpar_document *document, hpar_node node) {
-  return node ? at(document, node)->previous : HPAR_NO_NODE;
+  return is_node(document, node) ? at(document, node)->previous : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node) {
@@ -115,7 +119,7 @@ hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node n
 hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node) {
   hpar_node child = hpar_node_first_child(document, node);
   if (child) return child;
-  while (node && node != top) {
+  while (is_node(document, node) && node != top) {
     hpar_node next = at(document, node)->next;
     if (next) return next;
     node = hpar_node_parent(document, node);
@@ -156,7 +160,7 @@ static __attribute__((noinline)) bool show_any(const hpar_document *document, co
 
 bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index, hpar_attribute *attribute) {
   const hp_attributes *attributes = attributes_of(document, element);
-  if (!attributes || index >= attributes->count) return false;
+  if (!attributes || !attribute || index >= attributes->count) return false;
   const hp_attribute *item = &attributes->items[index];
   if (item->name - 1 >= HP_ADJUSTED_XLINK_ACTUATE - 1 || hp_is_deferred(attributes, (uint32_t)index))
     return show_any(document, attributes, item, attribute);
@@ -191,7 +195,7 @@ static const uint32_t *source_of(const hpar_document *document, hpar_node elemen
 
 /* Converts the offsets of a tag to offsets of the input. Returns false for a missing tag. */
 static bool tag_range(const hpar_document *document, const uint32_t *tag, uint64_t *start, uint64_t *end) {
-  if (tag[1] <= tag[0]) return false;
+  if (tag[1] <= tag[0] || !start || !end) return false;
   *start = hp_input_offset(&document->input, tag[0]);
   *end = hp_input_offset(&document->input, tag[1]);
   return true;
@@ -221,7 +225,7 @@ static hpar_attribute_range attribute_range(const hp_input *input, const hp_tag_
 size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
                                   hpar_attribute_range *ranges) {
   const uint32_t *source = source_of(document, element);
-  if (!source || source[1] <= source[0]) return 0;
+  if (!source || source[1] <= source[0] || !ranges) return 0;
   const char *text = document->input.bytes;
   hp_tag_scan scan = hp_tag_scan_open(text + source[0], text + source[1]);
   size_t index = 0, found = 0;

@@ -122,6 +122,7 @@ static size_t reduce(const entry *entries, size_t count, hp_frequency_row *rows)
 
 hpar_status hpar_frequency_table_create(const hpar_frequency *given, size_t count, hpar_frequency_table **table,
                                         size_t *wrong) {
+  if (!table || (!given && count)) return HPAR_ERROR_ARGUMENT;
   if (count > SIZE_MAX / (4 * sizeof(hp_frequency_row))) return HPAR_ERROR_TOO_LARGE;
   hpar_status status = HPAR_ERROR_MEMORY;
   hpar_frequency_table *made = hp_allocate(sizeof *made + 1);
