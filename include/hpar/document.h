@@ -8,9 +8,8 @@
  * "no node".
  *
  * These rules hold for every function below, unless the function's comment gives another rule:
- * - `document` is not NULL.
- * - For HPAR_NO_NODE, and for a node of another kind, a function returns 0, HPAR_NO_NODE, false or
- *   an empty string. The pointer of an empty string is not NULL.
+ * - For HPAR_NO_NODE, for a node of another kind, and if a pointer is NULL, a function returns 0,
+ *   HPAR_NO_NODE, false or an empty string. The pointer of an empty string is not NULL.
  * - The behaviour is undefined for a handle of another document, and for a handle that a later
  *   parse has invalidated. No function detects such a handle.
  * - Strings are UTF-8 without a terminating NUL. They point into the input or the document. Neither
@@ -79,21 +78,25 @@ typedef struct hpar_attribute {
  * parse to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
  * unused part back when it ends. The number of live documents therefore depends on their trees
  * only. The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY and
- * leaves `*document` unchanged if no memory is available. */
+ * leaves `*document` unchanged if no memory is available; HPAR_ERROR_ARGUMENT for NULL. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 
 /* Frees the document and all its nodes. The time does not depend on the number of nodes.
- * NULL is allowed. If a parser is being fed for this document, its input is dropped. */
+ * NULL is allowed. If a parser is being fed for this document, its input is dropped.
+ *
+ * A callback may destroy what the running call uses: documents, parsers, selectors, rules and
+ * rewriters. The object is then freed when the last call that uses it returns. A call that would
+ * change such an object, for example parse into the document, returns HPAR_ERROR_ARGUMENT. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 
 /* Drops the tree. The document is as hpar_document_create makes it, but keeps memory for the next
  * parse. Waits for late threads of its last parse (see hpar_parse), so that the caller may free the
- * bytes of the input. If a parser is being fed for this document, its input is dropped. NULL is
- * allowed. */
+ * bytes of the input. If a parser is being fed for this document, its input is dropped. Does
+ * nothing for NULL, and in a callback of a call that uses the document. */
 HPAR_API void hpar_document_clear(hpar_document *document);
 
 /* Returns the document node. In a document from a fragment parse its children are the fragment's
- * nodes. The result is never HPAR_NO_NODE. */
+ * nodes. The result is HPAR_NO_NODE only if `document` is NULL. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);
 
 /* Returns the document's quirks mode. */

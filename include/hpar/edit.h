@@ -49,8 +49,12 @@ extern "C" {
  * clearing or its destruction.
  *
  * HPAR_ERROR_ARGUMENT: `document` or `edit` is NULL, an option is wrong, another thread owns the
- * document, or a parse fills it. */
+ * document, or a parse fills it. hpar_document_error then has the reason. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const hpar_options *options, hpar_scripting **edit);
+
+/* Returns why the last hpar_document_edit failed: the field, its value and the accepted values. The
+ * text is empty after a success, and valid until the next call for the document. */
+HPAR_API const char *hpar_document_error(const hpar_document *document);
 
 /* Ends the changes, and gives unused address space back. Any number of threads may then read the
  * document, and another thread may edit it. Does nothing without an edit, or for NULL.

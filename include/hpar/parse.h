@@ -37,7 +37,8 @@ typedef struct hpar_parse_error {
 HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
 
 /* Frees the parser and ends its threads. Documents stay. A feed that has not finished is abandoned:
- * its document becomes empty. NULL: nothing happens. No call on the parser may run. */
+ * its document becomes empty. NULL: nothing happens. In
+ * a callback of a call on the parser, it takes effect when that call returns. */
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
 
 /* Returns why the parser's last call failed: a sentence that names the argument or the option, its
@@ -119,8 +120,8 @@ typedef struct hpar_input {
 /* Reports a parsed input, on the thread that parsed it, while others run. `thread` is below
  * hpar_many_stats.threads, and two calls at once have different numbers. `document` is empty after
  * a failure. `parser` has the parse errors and the error text of this input. The callback may read
- * both. It must not parse with `parser`, destroy anything of the call, throw an exception or
- * longjmp. */
+ * both. It must not throw an exception or longjmp. A parser that it destroys lives until the call
+ * returns, and a document until the callback does. */
 typedef void (*hpar_batch_callback)(void *context, size_t index, hpar_input *input, const hpar_document *document,
                                     const hpar_parser *parser, const hpar_stats *stats, unsigned thread);
 

@@ -195,7 +195,7 @@ HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hp
  * changes. HPAR_ERROR_ARGUMENT for NULL. A second call does nothing. */
 HPAR_API hpar_status hpar_rules_compile(hpar_rules *rules);
 
-/* Frees the rules. NULL is allowed. No rewriter may be between begin and finish with them. */
+/* Frees the rules, after the last stream between begin and finish with them. NULL is allowed. */
 HPAR_API void hpar_rules_destroy(hpar_rules *rules);
 
 /*** rewriting ***/

@@ -23,8 +23,8 @@
  * - A function that returns a limit or HPAR_ERROR_MEMORY ends the parse with this status as soon as
  *   the callback returns. Later calls return the same status without an effect.
  * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
- * - The callback must not throw an exception or longjmp past the library's frames. It must not use
- *   the parser or destroy the document.
+ * - The callback must not throw an exception or longjmp past the library's frames. It may destroy
+ *   the parser and the document: see hpar_document_destroy.
  * - Strings are valid UTF-8. Invalid UTF-8 is HPAR_ERROR_ARGUMENT.
  *
  * hpar/edit.h has the rules for changes after a parse.
@@ -95,7 +95,7 @@ typedef struct hpar_script_options {
   uint64_t reserved[4]; /* zero */
 } hpar_script_options;
 
-/* Returns the document that the parse fills. */
+/* Returns the document that the parse fills; NULL for NULL. */
 HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
 
 /* Writes text into the parser, before the next byte of the page: `document.write`.

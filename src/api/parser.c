@@ -2,8 +2,8 @@
 
 #include "session/parser.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "rewrite/page_scan.h"
-#include "session/sized.h"
 #include "session/stats.h"
 #include "session/tokens.h"
 #include "session/whole.h"
@@ -21,24 +21,42 @@ hpar_status hpar_parser_create(hpar_parser **parser) {
   return HPAR_OK;
 }
 
-void hpar_parser_destroy(hpar_parser *parser) {
-  if (!parser) return;
+static void free_parser(hpar_parser *parser) {
   hp_feed_abandon(&parser->feed);
   hp_batch_close(&parser->batch);
   hp_session_close(&parser->session);
   hp_free(parser);
 }
 
+void hpar_parser_destroy(hpar_parser *parser) {
+  if (parser && hp_destroy_use(&parser->use)) free_parser(parser);
+}
+
 const char *hpar_parser_error(const hpar_parser *parser) {
   return parser ? parser->session.error.bytes : "parser is NULL";
 }
 
-/* Begins a call with the parser: ends a feed, and forgets the last error and result. */
+/* Begins a call that continues the parser's feed. Returns NULL if the parser is missing, or if the
+ * call comes from a callback of another one. */
+static hp_call_error *continue_feed(hpar_parser *parser) {
+  return parser && hp_begin_sole_use(&parser->use) ? &parser->session.error : NULL;
+}
+
+/* Begins any other call: ends a feed, and forgets the last error and result. */
 static hp_call_error *begin_call(hpar_parser *parser) {
+  hp_call_error *error = continue_feed(parser);
+  if (!error) return NULL;
   hp_feed_abandon(&parser->feed);
-  parser->session.error.bytes[0] = 0;
+  error->bytes[0] = 0;
   parser->session.result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
-  return &parser->session.error;
+  return error;
+}
+
+/* Ends a call. A callback may have destroyed the parser: then it is freed. */
+static hpar_status end_call(hpar_parser *parser, hpar_status status) {
+  hp_explain_status(&parser->session.error, status);
+  if (hp_end_use(&parser->use)) free_parser(parser);
+  return status;
 }
 
 static hpar_status no_bytes(hp_call_error *error, size_t length) {
@@ -61,20 +79,22 @@ static void write_stats(const hpar_parser *parser, hpar_stats *stats) {
   hp_write_sized(stats, &full, sizeof full);
 }
 
+static hpar_status busy_document(hp_call_error *error) {
+  return hp_explain(error, HPAR_ERROR_ARGUMENT, "the document is in use by another call");
+}
+
 hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
   hp_call_error *error = begin_call(parser);
+  if (!error) return HPAR_ERROR_ARGUMENT;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK) status = hp_session_prepare(&parser->session, &config);
-  return hp_explain_status(error, status);
+  return end_call(parser, status);
 }
 
-static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
-                         uint64_t begin, hpar_document *document) {
+static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                              uint64_t begin, hpar_document *document) {
   hp_call_error *error = &parser->session.error;
-  if (!document) return no_document(error);
-  if (!bytes && length) return no_bytes(error, length);
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK) status = hp_config_check_cuts(&config, length, error);
@@ -83,40 +103,60 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *options, const
   return status;
 }
 
+static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                         uint64_t begin, hpar_document *document) {
+  hp_call_error *error = &parser->session.error;
+  if (!document) return no_document(error);
+  if (!bytes && length) return no_bytes(error, length);
+  if (!hp_begin_sole_use(&document->use)) return busy_document(error);
+  hpar_status status = parse_into(parser, options, bytes, length, begin, document);
+  hp_document_end_use(document);
+  return status;
+}
+
 hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                        hpar_document *document, hpar_stats *stats) {
   uint64_t begin = hp_now();
-  if (!parser) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = check_stats(stats, begin_call(parser));
-  if (status != HPAR_OK) return status;
+  hp_call_error *error = begin_call(parser);
+  if (!error) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = check_stats(stats, error);
+  if (status != HPAR_OK) return end_call(parser, status);
   status = parse(parser, options, bytes, length, begin, document);
   write_stats(parser, stats);
-  return hp_explain_status(&parser->session.error, status);
+  return end_call(parser, status);
 }
 
-hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
-  hp_call_error *error = begin_call(parser);
+static hpar_status scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
+  hp_call_error *error = &parser->session.error;
   if (!bytes && length) return no_bytes(error, length);
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK && !config.resources.callback)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.resources.callback is NULL; accepted: a function");
-  if (status == HPAR_OK) status = hp_scan_page(&parser->session, &config, bytes, length);
-  return hp_explain_status(error, status);
+  return status == HPAR_OK ? hp_scan_page(&parser->session, &config, bytes, length) : status;
+}
+
+hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
+  if (!begin_call(parser)) return HPAR_ERROR_ARGUMENT;
+  return end_call(parser, scan_resources(parser, options, bytes, length));
+}
+
+static hpar_status begin_feed(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
+  hp_config config;
+  hpar_status status = hp_config_resolve(&config, options, &parser->session.error);
+  if (status == HPAR_OK) return hp_feed_begin(&parser->feed, &parser->session, &config, document);
+  hp_document_reset(document);
+  return status;
 }
 
 hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
   hp_call_error *error = begin_call(parser);
-  if (!document) return no_document(error);
-  hp_config config;
-  hpar_status status = hp_config_resolve(&config, options, error);
-  if (status == HPAR_OK)
-    status = hp_feed_begin(&parser->feed, &parser->session, &config, document);
-  else
-    hp_document_reset(document);
-  return hp_explain_status(error, status);
+  if (!error) return HPAR_ERROR_ARGUMENT;
+  if (!document) return end_call(parser, no_document(error));
+  if (!hp_begin_sole_use(&document->use)) return end_call(parser, busy_document(error));
+  hpar_status status = begin_feed(parser, options, document);
+  hp_document_end_use(document);
+  return end_call(parser, status);
 }
 
 static hpar_status no_feed(hp_call_error *error) {
@@ -126,38 +166,52 @@ static hpar_status no_feed(hp_call_error *error) {
 static hpar_status lost_document(hpar_parser *parser) {
   if (parser->feed.failed == HPAR_ERROR_ARGUMENT)
     hp_explain(&parser->session.error, HPAR_ERROR_ARGUMENT, "the document was used or destroyed during the feed");
-  return hp_explain_status(&parser->session.error, parser->feed.failed);
+  return parser->feed.failed;
+}
+
+static hpar_status feed(hpar_parser *parser, const char *bytes, size_t length) {
+  hp_call_error *error = &parser->session.error;
+  hpar_document *document = parser->feed.document;
+  if (!parser->feed.active) return no_feed(error);
+  if (!bytes && length) return no_bytes(error, length);
+  if (!document) return lost_document(parser);
+  if (!length) return HPAR_OK;
+  if (!hp_begin_sole_use(&document->use)) return busy_document(error);
+  hpar_status status = hp_feed_add(&parser->feed, bytes, length);
+  hp_document_end_use(document);
+  return status;
 }
 
 hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
+  if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
+  return end_call(parser, feed(parser, bytes, length));
+}
+
+static hpar_status finish(hpar_parser *parser, hpar_stats *stats) {
   hp_call_error *error = &parser->session.error;
+  hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
-  if (!bytes && length) return no_bytes(error, length);
-  if (!parser->feed.document) return lost_document(parser);
-  if (!length) return HPAR_OK;
-  return hp_explain_status(error, hp_feed_add(&parser->feed, bytes, length));
+  if (check_stats(stats, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
+  if (document && !hp_begin_sole_use(&document->use)) return busy_document(error);
+  hpar_status status = hp_feed_finish(&parser->feed);
+  if (!document) return lost_document(parser);
+  write_stats(parser, stats);
+  hp_document_end_use(document);
+  return status;
 }
 
 hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
-  if (!parser->feed.active) return no_feed(&parser->session.error);
-  if (check_stats(stats, &parser->session.error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
-  bool lost = !parser->feed.document;
-  hpar_status status = hp_feed_finish(&parser->feed);
-  if (lost) return lost_document(parser);
-  write_stats(parser, stats);
-  return hp_explain_status(&parser->session.error, status);
+  if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
+  return end_call(parser, finish(parser, stats));
 }
 
-hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
-                            hpar_batch_callback callback, void *context, hpar_many_stats *stats) {
-  uint64_t begin = hp_now();
-  if (!parser) return HPAR_ERROR_ARGUMENT;
-  hp_call_error *error = begin_call(parser);
-  if (!inputs && count)
+static hpar_status parse_many(const hp_batch_request *given, const hpar_options *options, uint64_t begin,
+                              hpar_many_stats *stats) {
+  hp_batch_request request = *given;
+  hp_call_error *error = &request.parser->session.error;
+  if (!request.inputs && request.count)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "inputs is NULL and count is %zu; accepted: an array, or count 0",
-                      count);
+                      request.count);
   if (stats && hp_check_size(stats, "hpar_many_stats", "HPAR_MANY_STATS_INIT", error) != HPAR_OK)
     return HPAR_ERROR_ARGUMENT;
   hp_config config;
@@ -168,21 +222,30 @@ hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hp
         error, HPAR_ERROR_ARGUMENT,
         "hpar_options.resources.callback is set; accepted: NULL, because hpar_parse_many has many documents");
   hpar_many_stats full = {HPAR_MANY_STATS_INIT};
-  hp_batch_request request = {parser, &config, inputs, count, callback, context};
-  status = hp_batch_parse(&parser->batch, &request, begin, &full);
+  request.config = &config;
+  status = hp_batch_parse(&request.parser->batch, &request, begin, &full);
   if (stats) hp_write_sized(stats, &full, sizeof full);
-  return hp_explain_status(error, status);
+  return status;
+}
+
+hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
+                            hpar_batch_callback callback, void *context, hpar_many_stats *stats) {
+  uint64_t begin = hp_now();
+  if (!begin_call(parser)) return HPAR_ERROR_ARGUMENT;
+  const hp_batch_request request = {parser, NULL, inputs, count, callback, context};
+  return end_call(parser, parse_many(&request, options, begin, stats));
 }
 
 hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
                           const char *bytes, size_t length, hpar_token_callback callback, void *context) {
-  if (!parser) return HPAR_ERROR_ARGUMENT;
   hp_call_error *error = begin_call(parser);
-  if (!callback) return hp_explain(error, HPAR_ERROR_ARGUMENT, "callback is NULL");
-  if (!bytes && length) return no_bytes(error, length);
-  hpar_status status =
-      hp_tokenize(&parser->session, state, last_start_tag, max_errors, bytes, length, callback, context);
-  return hp_explain_status(error, status);
+  if (!error) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = HPAR_OK;
+  if (!callback) status = hp_explain(error, HPAR_ERROR_ARGUMENT, "callback is NULL");
+  if (!bytes && length) status = no_bytes(error, length);
+  if (status == HPAR_OK)
+    status = hp_tokenize(&parser->session, state, last_start_tag, max_errors, bytes, length, callback, context);
+  return end_call(parser, status);
 }
 
 size_t hpar_parse_error_count(const hpar_parser *parser) { return parser ? parser->session.engine.errors.count : 0; }

@@ -38,6 +38,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
                            void *context) {
   if (!document || !callback) return HPAR_ERROR_ARGUMENT;
   walk w = {.view = {document, document->input.bytes, NULL}, .callback = callback, .context = context, .tops = {top}};
+  hp_begin_use(&document->use);
   for (hp_ref at = top; at;) {
     const hp_node *node = hp_node_at(document->range.base, at);
     hp_ref inside = 0;
@@ -50,6 +51,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
     }
     at = inside ? inside : next_node(&w, at);
   }
+  hp_document_end_use(document);
   return HPAR_OK;
 }
 

@@ -18,7 +18,10 @@ void hp_sink_open(hp_sink *s, hpar_write_fn write, void *context) {
 static void deliver(hp_sink *s, const char *bytes, size_t length) {
   if (s->status != HPAR_OK) return;
   s->written += length;
-  if (s->write) s->status = s->write(bytes, length, s->context);
+  if (!s->write) return;
+  hpar_status status = s->write(bytes, length, s->context);
+  /* `write` may have ended the output itself: see hpar_rewriter_destroy. */
+  if (s->status == HPAR_OK) s->status = status;
 }
 
 void hp_sink_close(hp_sink *s) {

@@ -12,7 +12,7 @@
 
 typedef struct many_job {
   const hpar_rules *rules;
-  const hpar_rewrite_options *options;
+  hpar_rewrite_options options;
   hpar_rewrite_page *pages;
   size_t count;
   hpar_rewriter **rewriters; /* by thread */
@@ -24,10 +24,13 @@ typedef struct many_job {
   size_t reported;          /* of that thread */
 } many_job;
 
+static const hpar_rules *rules_of(const many_job *j, const hpar_rewrite_page *page) {
+  return page->rules ? page->rules : j->rules;
+}
+
 static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrite_page *page) {
-  static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
-  const hpar_rules *rules = page->rules ? page->rules : j->rules;
-  hpar_rewrite_options options = j->options ? *j->options : defaults;
+  const hpar_rules *rules = rules_of(j, page);
+  hpar_rewrite_options options = j->options;
   options.mode = HPAR_MODE_SEQUENTIAL;
   page->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
   page->status =
@@ -58,8 +61,8 @@ static void rewrite_pages(void *context, unsigned thread) {
 }
 
 static void run(many_job *j, unsigned threads) {
-  if (threads > 1 && j->options && j->options->run) {
-    j->options->run(j->options->run_context, threads, rewrite_pages, j);
+  if (threads > 1 && j->options.run) {
+    j->options.run(j->options.run_context, threads, rewrite_pages, j);
     rewrite_pages(j, 0);
     return;
   }
@@ -77,11 +80,11 @@ static void run(many_job *j, unsigned threads) {
 }
 
 static unsigned useful_threads(const hpar_rewrite_options *options, size_t count) {
-  unsigned threads = options ? options->threads : 0;
+  unsigned threads = options->threads;
 #if HPAR_PARALLEL
   if (!threads) threads = hp_usable_cores();
 #else
-  if (!options || !options->run || !threads) threads = 1;
+  if (!options->run || !threads) threads = 1;
 #endif
   return count < threads ? (unsigned)count : threads;
 }
@@ -94,21 +97,36 @@ static unsigned make_rewriters(many_job *j, unsigned threads) {
   return made;
 }
 
+/* Keeps all rules alive until the end. A callback may destroy those of later pages. */
+static void hold_rules(const many_job *j, bool begins) {
+  for (size_t i = 0; i < j->count; i++) {
+    const hpar_rules *rules = rules_of(j, &j->pages[i]);
+    if (begins)
+      hp_begin_use(&rules->use);
+    else
+      hp_rules_end_use(rules);
+  }
+}
+
 hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options, hpar_rewrite_page *pages,
                               size_t count, hpar_page_callback callback, void *context) {
   if ((!pages && count) || (rules && !rules->is_compiled)) return HPAR_ERROR_ARGUMENT;
-  if (options && (options->size != sizeof *options || options->threads > HPAR_MAX_THREADS)) return HPAR_ERROR_ARGUMENT;
+  many_job j = {.rules = rules, .pages = pages, .count = count, .callback = callback, .context = context};
+  if (hp_read_rewrite_options(&j.options, options, NULL) || j.options.threads > HPAR_MAX_THREADS)
+    return HPAR_ERROR_ARGUMENT;
   for (size_t i = 0; i < count; i++) {
     if (!pages[i].bytes && pages[i].length) return HPAR_ERROR_ARGUMENT;
     if (!pages[i].rules && !rules) return HPAR_ERROR_ARGUMENT;
   }
   if (!count) return HPAR_OK;
-  many_job j = {
-      .rules = rules, .options = options, .pages = pages, .count = count, .callback = callback, .context = context};
-  unsigned threads = make_rewriters(&j, useful_threads(options, count));
+  unsigned threads = make_rewriters(&j, useful_threads(&j.options, count));
   if (callback) j.is_done = hp_allocate_zeroed(count * sizeof *j.is_done);
   bool runs = threads && (!callback || j.is_done);
-  if (runs) run(&j, threads);
+  if (runs) {
+    hold_rules(&j, true);
+    run(&j, threads);
+    hold_rules(&j, false);
+  }
   for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j.rewriters[i]);
   hp_free(j.rewriters);
   hp_free((void *)j.is_done);

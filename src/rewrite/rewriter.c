@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/vector.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
@@ -24,6 +25,13 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   hp_hash_open();
   *rewriter = made;
   return HPAR_OK;
+}
+
+/* Ends the stream's use of its rules. */
+static void release_rules(hpar_rewriter *r) {
+  const hpar_rules *rules = r->held_rules;
+  r->held_rules = NULL;
+  if (rules) hp_rules_end_use(rules);
 }
 
 static void free_rewriter(hpar_rewriter *r) {
@@ -51,15 +59,17 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
+  release_rules(r);
+  hp_free(r->reason);
   hp_free(r);
 }
 
 void hpar_rewriter_destroy(hpar_rewriter *r) {
   if (!r) return;
-  if (r->in_call)
-    r->destroys = true;
-  else
+  if (hp_destroy_use(&r->use))
     free_rewriter(r);
+  else
+    r->sink.status = HPAR_ERROR_ARGUMENT; /* the running call writes no more */
 }
 
 const char *hpar_rewriter_error(const hpar_rewriter *r) { return r ? r->error : "the rewriter is missing"; }
@@ -69,36 +79,56 @@ static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *erro
   return status;
 }
 
-/* Ends a call from outside. */
+/* Refuses a structure of the caller, and keeps the reason. */
+static hpar_status refuse_structure(hpar_rewriter *r, const hp_call_error *error) {
+  if (!r->reason) r->reason = hp_allocate(sizeof *r->reason);
+  if (!r->reason) return refuse(r, HPAR_ERROR_ARGUMENT, "a structure is not valid");
+  *r->reason = *error;
+  return refuse(r, HPAR_ERROR_ARGUMENT, r->reason->bytes);
+}
+
+/* Begins a call from outside. Returns false if the rewriter is missing or in a call. */
+static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->use); }
+
 static hpar_status leave(hpar_rewriter *r, hpar_status status) {
-  r->in_call = false;
   if (status != HPAR_OK && !*r->error) r->error = hpar_status_text(status);
-  if (r->destroys) free_rewriter(r);
+  if (hp_end_use(&r->use)) free_rewriter(r);
   return status;
 }
 
 /*** begin ***/
 
-static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *given) {
-  static const hpar_rewrite_options defaults = {HPAR_REWRITE_OPTIONS_INIT};
+hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given,
+                                    hp_call_error *error) {
+  *full = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT};
+  if (!given) return HPAR_OK;
+  hpar_status status =
+      hp_read_sized(full, sizeof *full, given, "hpar_rewrite_options", "HPAR_REWRITE_OPTIONS_INIT", error);
+  if (status == HPAR_OK && full->reserved[0])
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.reserved is set; accepted: zero");
+  full->size = sizeof *full;
+  return status;
+}
+
+static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options) {
+  hpar_rewrite_options given;
   hp_stream_options *o = &r->options;
-  if (given && (given->size != sizeof *given || given->reserved[0]))
-    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.size must be set by HPAR_REWRITE_OPTIONS_INIT");
-  if (!given) given = &defaults;
-  *o = (hp_stream_options){.encoding = given->encoding,
-                           .fragment = given->fragment,
-                           .max_memory = given->max_memory,
-                           .max_token = given->max_token ? given->max_token : DEFAULT_MAX_TOKEN,
-                           .max_text = given->max_text ? given->max_text : DEFAULT_MAX_TEXT,
-                           .max_input = given->max_input,
-                           .max_time_ns = given->max_time_ns,
-                           .max_depth = given->max_depth,
-                           .on_failure = given->on_failure,
-                           .utf16 = given->utf16,
-                           .scripting = given->scripting,
-                           .quirks = given->quirks,
-                           .mode = given->mode,
-                           .threads = given->threads};
+  hp_call_error error;
+  if (hp_read_rewrite_options(&given, options, &error)) return refuse_structure(r, &error);
+  *o = (hp_stream_options){.encoding = given.encoding,
+                           .fragment = given.fragment,
+                           .max_memory = given.max_memory,
+                           .max_token = given.max_token ? given.max_token : DEFAULT_MAX_TOKEN,
+                           .max_text = given.max_text ? given.max_text : DEFAULT_MAX_TEXT,
+                           .max_input = given.max_input,
+                           .max_time_ns = given.max_time_ns,
+                           .max_depth = given.max_depth,
+                           .on_failure = given.on_failure,
+                           .utf16 = given.utf16,
+                           .scripting = given.scripting,
+                           .quirks = given.quirks,
+                           .mode = given.mode,
+                           .threads = given.threads};
   if ((unsigned)o->mode > HPAR_MODE_PARALLEL || o->threads > HPAR_MAX_THREADS)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.mode or threads has an unknown value");
   if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
@@ -225,17 +255,18 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merge
   return status;
 }
 
-hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                                hpar_write_fn write, void *context) {
-  if (!r || r->in_call) return HPAR_ERROR_ARGUMENT;
+static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
+                         hpar_write_fn write, void *context) {
   r->error = "";
   r->phase = HP_PHASE_NONE;
+  release_rules(r);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
   hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
   const hpar_mode mode = r->options.mode;
   r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
-  r->in_call = true;
+  hp_begin_use(&rules->use);
+  r->held_rules = rules;
   hp_rewrite_trace_begin(r->trace);
   reset(r, rules, write, context);
   status = hp_try(&r->unwind, open_stream, r);
@@ -255,7 +286,13 @@ hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const
   bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding);
   if (status == HPAR_OK && !r->active_rules && may_pass) r->phase = HP_PHASE_PASSES;
   if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
-  return leave(r, status);
+  return status;
+}
+
+hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
+                                hpar_write_fn write, void *context) {
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return leave(r, begin(r, rules, options, write, context));
 }
 
 /*** feed ***/
@@ -348,12 +385,16 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
   return status;
 }
 
-hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (!r || r->in_call || r->phase == HP_PHASE_NONE || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length) {
+  if (r->phase == HP_PHASE_NONE || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
   if (!length) return r->phase == HP_PHASE_FAILED ? r->status : HPAR_OK;
   if (r->status == HPAR_OK) r->error = ""; /* with HPAR_FAIL_PASS, calls follow the failure */
-  r->in_call = true;
-  return leave(r, feed(r, bytes, length));
+  return feed(r, bytes, length);
+}
+
+hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return leave(r, feed_some(r, bytes, length));
 }
 
 /*** finish ***/
@@ -416,25 +457,44 @@ static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
                               .encoding = r->encoding ? r->encoding->name : NULL};
 }
 
-hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
-  if (!r || r->in_call || r->phase == HP_PHASE_NONE) return HPAR_ERROR_ARGUMENT;
-  if (stats && stats->size != sizeof *stats)
-    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_stats.size must be set by HPAR_REWRITE_STATS_INIT");
+static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats) {
+  hp_call_error error;
+  if (!stats || !hp_check_size(stats, "hpar_rewrite_stats", "HPAR_REWRITE_STATS_INIT", &error)) return HPAR_OK;
+  return refuse_structure(r, &error);
+}
+
+static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
+  if (r->phase == HP_PHASE_NONE) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = check_stats(r, stats);
+  if (status != HPAR_OK) return status;
   if (r->status == HPAR_OK) r->error = "";
-  r->in_call = true;
-  hpar_status status = finish(r);
-  if (stats) *stats = stats_of(r);
+  status = finish(r);
+  const hpar_rewrite_stats full = stats_of(r);
+  if (stats) hp_write_sized(stats, &full, sizeof full);
   r->phase = HP_PHASE_NONE;
-  return leave(r, status);
+  release_rules(r);
+  return status;
+}
+
+hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return leave(r, finish_stream(r, stats));
+}
+
+static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
+                           const char *bytes, size_t length, hpar_write_fn write, void *context,
+                           hpar_rewrite_stats *stats) {
+  hpar_status status = check_stats(r, stats);
+  if (status == HPAR_OK && !bytes && length) status = refuse(r, HPAR_ERROR_ARGUMENT, "bytes is NULL");
+  if (status == HPAR_OK) status = begin(r, rules, options, write, context);
+  if (status != HPAR_OK) return status;
+  feed_some(r, bytes, length);
+  return finish_stream(r, stats);
 }
 
 hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                          const char *bytes, size_t length, hpar_write_fn write, void *context,
                          hpar_rewrite_stats *stats) {
-  if (!bytes && length) return HPAR_ERROR_ARGUMENT;
-  if (stats && stats->size != sizeof *stats) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = hpar_rewriter_begin(r, rules, options, write, context);
-  if (status != HPAR_OK) return status;
-  hpar_rewriter_feed(r, bytes, length);
-  return hpar_rewriter_finish(r, stats);
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return leave(r, rewrite(r, rules, options, bytes, length, write, context, stats));
 }

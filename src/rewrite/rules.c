@@ -1,25 +1,12 @@
 #include "rewrite/rules.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/unwind.h"
 #include "html/tree/fused_kinds.h"
 #include "select/parse.h"
 
 #include <string.h>
-
-hpar_status hpar_rules_create(hpar_rules **rules) {
-  if (!rules) return HPAR_ERROR_ARGUMENT;
-  hpar_rules *made = hp_allocate_zeroed(sizeof *made);
-  if (!made) return HPAR_ERROR_MEMORY;
-  hpar_status status = hpar_selectors_create(&made->selectors);
-  if (!status) status = hpar_document_create(&made->document);
-  if (status) {
-    hpar_rules_destroy(made);
-    return status;
-  }
-  *rules = made;
-  return HPAR_OK;
-}
 
 static void free_rule(hp_rule *rule) {
   for (size_t i = 0; rule->actions && i < rule->given.action_count; i++) {
@@ -31,8 +18,7 @@ static void free_rule(hp_rule *rule) {
   hp_free(rule->setting);
 }
 
-void hpar_rules_destroy(hpar_rules *rules) {
-  if (!rules) return;
+static void free_rules(hpar_rules *rules) {
   for (uint32_t i = 0; i < rules->count; i++) free_rule(&rules->rules[i]);
   hp_matcher_close(&rules->matcher);
   hpar_selectors_destroy(rules->selectors);
@@ -41,6 +27,28 @@ void hpar_rules_destroy(hpar_rules *rules) {
   hp_free(rules->of_selector);
   hp_free(rules->unit_rules);
   hp_free(rules);
+}
+
+hpar_status hpar_rules_create(hpar_rules **rules) {
+  if (!rules) return HPAR_ERROR_ARGUMENT;
+  hpar_rules *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  hpar_status status = hpar_selectors_create(&made->selectors);
+  if (!status) status = hpar_document_create(&made->document);
+  if (status) {
+    free_rules(made);
+    return status;
+  }
+  *rules = made;
+  return HPAR_OK;
+}
+
+void hpar_rules_destroy(hpar_rules *rules) {
+  if (rules && hp_destroy_use(&rules->use)) free_rules(rules);
+}
+
+void hp_rules_end_use(const hpar_rules *rules) {
+  if (hp_end_use(&rules->use)) free_rules((hpar_rules *)(uintptr_t)rules);
 }
 
 /*** checks ***/
@@ -93,7 +101,7 @@ static bool all_zero(const uint64_t *words, size_t count) {
 }
 
 static const char *check_rule(const hpar_rule *rule) {
-  if (rule->size != sizeof *rule || !all_zero(rule->reserved, 2)) return "the size of the rule is unknown";
+  if (!all_zero(rule->reserved, 2)) return "hpar_rule.reserved is set; accepted: zero";
   if (rule->action_count && !rule->actions) return "the actions are missing";
   if (rule->selector && (rule->doctype || rule->document_end))
     return "only a rule for the document has callbacks for the doctype and the end";
@@ -187,13 +195,19 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   return copied && copy_setting(to);
 }
 
-hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_rule_error *error) {
+hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_rule_error *error) {
   hpar_rule_error ignored;
   if (!error) error = &ignored;
   *error = (hpar_rule_error){0, SIZE_MAX, ""};
-  if (!rules || !rule) return HPAR_ERROR_ARGUMENT;
+  if (!rules || !given) return HPAR_ERROR_ARGUMENT;
   if (rules->is_compiled) {
     error->reason = "the rules are compiled";
+    return HPAR_ERROR_ARGUMENT;
+  }
+  hpar_rule full;
+  const hpar_rule *rule = &full;
+  if (hp_read_sized(&full, sizeof full, given, "hpar_rule", "HPAR_RULE_INIT", NULL)) {
+    error->reason = "HPAR_RULE_INIT did not set hpar_rule.size, or the rule has a field that this library lacks";
     return HPAR_ERROR_ARGUMENT;
   }
   if ((error->reason = check_rule(rule))) return HPAR_ERROR_ARGUMENT;

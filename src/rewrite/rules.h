@@ -3,6 +3,7 @@
 
 /* Rules: selectors, actions and callbacks. They are immutable after hpar_rules_compile. */
 
+#include "base/in_use.h"
 #include "rewrite/attributes.h"
 #include "select/match.h"
 
@@ -43,6 +44,7 @@ static inline bool hp_rule_may_retire(const hp_rule *rule) { return hp_rule_has_
 typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;
 
 struct hpar_rules {
+  hp_in_use use;             /* each stream is one */
   hpar_selectors *selectors; /* of the rules that have one, in order */
   hp_rule *rules;
   uint32_t count, capacity;
@@ -66,5 +68,8 @@ struct hpar_rules {
   bool skips_tags;                         /* tags that match nothing have no effect on matching */
   uint8_t starts[HP_KNOWN_ATOMS];          /* for hp_shadow_fast: OTHER for tags that may match */
 };
+
+/* Ends a use of the rules. A callback may have destroyed them: then they are freed. */
+void hp_rules_end_use(const hpar_rules *rules);
 
 #endif

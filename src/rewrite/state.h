@@ -13,6 +13,8 @@
  *
  * team.h and speculation.h are for several threads: see docs/design/rewriter-parallel.md. */
 
+#include "base/call_error.h"
+#include "base/in_use.h"
 #include "html/tree/shadow.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
@@ -172,12 +174,14 @@ struct hpar_rewriter {
   hp_unwind unwind;
   void *owner; /* for callbacks of rules that several rewriters share */
   const hpar_rules *rules;
+  const hpar_rules *held_rules; /* that a stream from hpar_rewriter_begin keeps alive; NULL: none */
   hp_stream_options options;
   hp_phase phase;
   hpar_status status; /* of the failure */
   const char *error;
-  bool in_call, destroys; /* a call runs; the rewriter is to be destroyed when it returns */
-  bool is_certain;        /* `encoding` */
+  hp_call_error *reason; /* of a refused structure of the caller, for `error`; NULL: none was */
+  hp_in_use use;         /* of the running call */
+  bool is_certain;       /* `encoding` */
   uint64_t deadline;
 
   hp_scanner scanner;
@@ -358,5 +362,9 @@ hpar_status hp_element_act(hpar_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
                            hp_place_kind place);
+
+/* Copies the caller's options; NULL: the defaults. `error` may be NULL. */
+hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given,
+                                    hp_call_error *error);
 
 #endif

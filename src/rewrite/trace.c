@@ -5,7 +5,7 @@
 #include "rewrite/state.h"
 
 hpar_status hpar_rewriter_trace(hpar_rewriter *r, hpar_rewrite_event_callback callback, void *context) {
-  if (!r || r->in_call) return HPAR_ERROR_ARGUMENT;
+  if (!r || hp_is_in_use(&r->use)) return HPAR_ERROR_ARGUMENT;
   if (!callback) {
     hp_rewrite_trace_destroy(r->trace);
     r->trace = NULL;

@@ -30,7 +30,7 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
 }
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_rewrite_result result, uint32_t rule) {
-  if (r->destroys) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
+  if (hp_is_destroyed(&r->use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
   if (result != HPAR_REWRITE_NEXT && hp_speculates(r)) {
     hp_speculation_give_up(r);
     return;
@@ -188,7 +188,7 @@ static hpar_status run_feed(void *argument) {
 hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   hp_scanner *s = &r->scanner;
   hp_edits *e = &r->edits;
-  bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK && !r->destroys;
+  bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
   r->status = status;
   r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
   e->count = r->marked_edits;

@@ -4,6 +4,8 @@
  * order. */
 
 #include "base/memory.h"
+#include "base/sized.h"
+#include "select/parse.h"
 #include "select/walk.h"
 #if HPAR_PARALLEL
 #include "platform/pool.h"
@@ -167,10 +169,8 @@ static hpar_status report(const job *j, hpar_match_callback callback, void *cont
 /* Reads the caller's options. Returns false if they are wrong. */
 static bool read_options(const hpar_select_options *given, hpar_select_options *options) {
   *options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT};
-  if (given) {
-    if (given->size < sizeof given->size || given->size > sizeof *options) return false;
-    memcpy(options, given, given->size);
-  }
+  if (given && hp_read_sized(options, sizeof *options, given, "hpar_select_options", "HPAR_SELECT_OPTIONS_INIT", NULL))
+    return false;
   for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
     if (options->reserved[i]) return false;
 #if HPAR_PARALLEL
@@ -198,6 +198,7 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
     return hpar_select(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
   if (!j) return HPAR_ERROR_MEMORY;
+  hp_selectors_begin_use(set, document);
   j->set = set;
   j->document = document;
   j->top = top;
@@ -215,5 +216,5 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
   for (uint32_t i = 0; i < j->range_count; i++) hp_free(j->ranges[i].matches);
   hp_free(j->ranges);
   hp_free(j);
-  return status;
+  return hp_selectors_end_use(set, document, status);
 }

@@ -24,6 +24,10 @@ typedef struct hp_selector_parser {
 bool hp_selector_parse(hp_selector_parser *parser);
 
 /* Appends one selector to the set, as hpar_selectors_add does. */
+/* Begins and ends a call that runs a callback. A callback may destroy both. Returns `status`. */
+void hp_selectors_begin_use(const hpar_selectors *set, const hpar_document *document);
+hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document *document, hpar_status status);
+
 hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
                              hpar_selector_error *error);
 

@@ -15,6 +15,8 @@
  *
  * Source: Selectors Level 4, https://drafts.csswg.org/selectors/. */
 
+#include "base/in_use.h"
+
 #include <hpar/select.h>
 #include <hpar/status.h>
 #include <stdbool.h>
@@ -149,6 +151,7 @@ typedef struct hp_selector_name {
 
 /* What the parser appends to, in one place so that a failed selector can be taken back. */
 typedef struct hpar_selectors {
+  hp_in_use use;
   HP_SELECT_ARRAY(char, text);
   HP_SELECT_ARRAY(hp_selector_name, names);
   HP_SELECT_ARRAY(hp_test, tests);

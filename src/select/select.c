@@ -44,8 +44,7 @@ hpar_status hpar_selectors_create(hpar_selectors **selectors) {
   return HPAR_OK;
 }
 
-void hpar_selectors_destroy(hpar_selectors *s) {
-  if (!s) return;
+static void free_selectors(hpar_selectors *s) {
   hp_free(s->text);
   hp_free(s->names);
   hp_free(s->tests);
@@ -58,12 +57,27 @@ void hpar_selectors_destroy(hpar_selectors *s) {
   hp_free(s);
 }
 
+void hpar_selectors_destroy(hpar_selectors *s) {
+  if (s && hp_destroy_use(&s->use)) free_selectors(s);
+}
+
+void hp_selectors_begin_use(const hpar_selectors *set, const hpar_document *document) {
+  hp_begin_use(&set->use);
+  hp_begin_use(&document->use);
+}
+
+hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document *document, hpar_status status) {
+  hp_document_end_use(document);
+  if (hp_end_use(&set->use)) free_selectors((hpar_selectors *)(uintptr_t)set);
+  return status;
+}
+
 uint32_t hpar_selectors_count(const hpar_selectors *selectors) { return selectors ? selectors->selectors : 0; }
 
 hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
                              hpar_selector_error *error) {
   if (error) *error = (hpar_selector_error){0, ""};
-  if (!set || (!text && length)) return HPAR_ERROR_ARGUMENT;
+  if (!set || (!text && length) || hp_is_in_use(&set->use)) return HPAR_ERROR_ARGUMENT;
   hpar_selectors before = *set;
   hp_selector_parser parser = {.set = set,
                                .css = {text, text + length, text},
@@ -169,7 +183,8 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
 hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
                         hpar_match_callback callback, void *context) {
   if (!set || !document || !callback) return HPAR_ERROR_ARGUMENT;
-  return select_below(set, document, top, top, callback, context);
+  hp_selectors_begin_use(set, document);
+  return hp_selectors_end_use(set, document, select_below(set, document, top, top, callback, context));
 }
 
 typedef struct matching {

@@ -29,11 +29,22 @@ typedef struct batch_job {
 
 static void add(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(sum, n, memory_order_relaxed); }
 
-static hpar_status document_for(hp_batch_thread *thread, const hpar_input *input, hpar_document **document) {
-  hpar_status status = HPAR_OK;
-  if (!input->document && !thread->document) status = hpar_document_create(&thread->document);
-  *document = input->document ? input->document : thread->document;
-  return status;
+/* Begins the use of the input's document, or of the one that the thread lends. The second use of
+ * that one keeps it alive, whatever a callback does. */
+static hpar_status begin_document(hp_batch_thread *thread, const hpar_input *input, hpar_document **document,
+                                  hp_call_error *error) {
+  if (input->document && !hp_begin_sole_use(&input->document->use))
+    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_input.document is in use by another call");
+  *document = input->document;
+  if (input->document) return HPAR_OK;
+  if (!thread->document) {
+    hpar_status status = hpar_document_create(&thread->document);
+    if (status != HPAR_OK) return status;
+    hp_begin_use(&thread->document->use);
+  }
+  *document = thread->document;
+  hp_begin_use(&thread->document->use);
+  return HPAR_OK;
 }
 
 static hpar_status parse_one(hp_session *session, const hp_config *config, hpar_input *input, hpar_document *document) {
@@ -53,7 +64,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   uint64_t begin = hp_now();
   session->error.bytes[0] = 0;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
-  input->status = document_for(thread, input, &document);
+  input->status = begin_document(thread, input, &document, &session->error);
   if (input->status == HPAR_OK) input->status = parse_one(session, &job->config, input, document);
   hp_explain_status(&session->error, input->status);
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
@@ -65,10 +76,12 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
     add(&job->tokens, session->result.tokens);
     add(&job->nodes, session->result.nodes);
   }
-  if (!job->request->callback) return;
-  hpar_stats stats = {HPAR_STATS_INIT};
-  hp_fill_stats(session, &stats);
-  job->request->callback(job->request->context, index, input, document, parser, &stats, number);
+  if (job->request->callback) {
+    hpar_stats stats = {HPAR_STATS_INIT};
+    hp_fill_stats(session, &stats);
+    job->request->callback(job->request->context, index, input, document, parser, &stats, number);
+  }
+  if (document) hp_document_end_use(document);
 }
 
 static void parse_inputs(void *context, unsigned thread) {
@@ -112,6 +125,7 @@ static unsigned prepare_threads(hp_batch *batch, unsigned wanted) {
       thread->parser = hp_allocate_zeroed(sizeof *thread->parser);
       if (!thread->parser) break;
       hp_session_open(&thread->parser->session);
+      hp_begin_use(&thread->parser->use); /* the callback's parser stays whatever it does */
     }
     batch->count++;
   }
@@ -177,7 +191,9 @@ void hp_batch_close(hp_batch *batch) {
   for (unsigned i = 0; i < batch->count; i++) {
     if (batch->threads[i].parser) hp_session_close(&batch->threads[i].parser->session);
     hp_free(batch->threads[i].parser);
+    if (!batch->threads[i].document) continue;
     hpar_document_destroy(batch->threads[i].document);
+    hp_document_end_use(batch->threads[i].document);
   }
   hp_free(batch->threads);
 }

@@ -1,7 +1,7 @@
 #include "session/config.h"
 
+#include "base/sized.h"
 #include "platform/jemalloc.h"
-#include "session/sized.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * and limits once per call. The modules below the session get values from it, or the part of it
  * that they declare. */
 
+#include "base/call_error.h"
 #include "html/tree/engine.h"
 #include "script/scripts.h"
-#include "session/call_error.h"
 #include "text/encoding/sniff.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/config.h"

@@ -1,9 +1,9 @@
 /* The options of the parallel and the pipelined parser, resolved. */
 
+#include "base/sized.h"
 #include "drivers/pipelined/stages.h"
 #include "platform/topology.h"
 #include "session/config.h"
-#include "session/sized.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/start/custom.h"
 #include "speculation/strategies/strategies.h"

@@ -31,7 +31,11 @@ static hpar_status fail(hp_feed *feed, hpar_status status) {
 
 void hp_feed_abandon(hp_feed *feed) {
   if (!feed->active) return;
-  if (feed->document) fail(feed, HPAR_ERROR_ARGUMENT);
+  /* A callback of a call that reads the tree may end the feed. The tree then stays. */
+  if (feed->document && hp_is_in_use(&feed->document->use))
+    lose_document(feed);
+  else if (feed->document)
+    fail(feed, HPAR_ERROR_ARGUMENT);
   feed->active = false;
 }
 

@@ -2,6 +2,7 @@
 
 #include <hpar/links.h>
 
+#include "base/sized.h"
 #include "html/dom/value.h"
 #include "url/link_values.h"
 #include "url/plain.h"
@@ -46,22 +47,15 @@ static void visit(walk *w, hp_ref ref, const hp_node *element) {
   }
 }
 
-/* Reads the options of a caller that may be older or newer than this library. */
-static bool take_options(const hpar_link_options *options, const char **document_url) {
-  *document_url = NULL;
-  if (!options) return true;
-  for (size_t i = sizeof *options; i < options->size; i++)
-    if (((const char *)options)[i]) return false;
-  if (options->size >= sizeof *options) *document_url = options->document_url;
-  return options->size >= sizeof options->size;
-}
-
 hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                        hpar_link_callback callback, void *context) {
-  const char *document_url;
-  if (!document || !callback || !take_options(options, &document_url)) return HPAR_ERROR_ARGUMENT;
+  hpar_link_options own = {HPAR_LINK_OPTIONS_INIT};
+  if (!document || !callback) return HPAR_ERROR_ARGUMENT;
+  if (options && hp_read_sized(&own, sizeof own, options, "hpar_link_options", "HPAR_LINK_OPTIONS_INIT", NULL))
+    return HPAR_ERROR_ARGUMENT;
+  hp_begin_use(&document->use);
   walk w = {.document = document, .memory = document->range.base, .callback = callback, .context = context};
-  hpar_status status = hp_find_link_base(document, document_url, &w.base);
+  hpar_status status = hp_find_link_base(document, own.document_url, &w.base);
   hp_plain_base_open(&w.plain, &w.base);
   for (hp_ref ref = status ? 0 : top; ref && !w.ended; ref = hp_next_in_tree(w.memory, top, ref)) {
     const hp_node *node = hp_node_at(w.memory, ref);
@@ -70,5 +64,6 @@ hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_
   if (w.url.failed) status = HPAR_ERROR_MEMORY;
   hp_url_close(&w.base);
   hp_url_close(&w.url);
+  hp_document_end_use(document);
   return status;
 }

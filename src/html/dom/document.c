@@ -19,6 +19,7 @@ static void make_empty(hpar_document *document) {
 
 /* Reserves no address space: the first parse does that. Documents without a tree cost none. */
 hpar_status hpar_document_create(hpar_document **document) {
+  if (!document) return HPAR_ERROR_ARGUMENT;
   hpar_document *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   made->range.base = made->blank;
@@ -59,15 +60,23 @@ static void take_away(hpar_document *document) {
   document->former = NULL;
 }
 
-void hpar_document_destroy(hpar_document *document) {
-  if (!document) return;
+static void free_document(hpar_document *document) {
   take_away(document);
   hp_atoms_destroy(&document->atoms);
   hp_range_release(&document->range);
   hp_input_close(&document->input);
   hp_buffer_close(&document->text);
   hp_buffer_close(&document->source);
+  hp_free(document->edit_error);
   hp_free(document);
+}
+
+void hpar_document_destroy(hpar_document *document) {
+  if (document && hp_destroy_use(&document->use)) free_document(document);
+}
+
+void hp_document_end_use(const hpar_document *document) {
+  if (hp_end_use(&document->use)) free_document((hpar_document *)(uintptr_t)document);
 }
 
 void hp_document_reset(hpar_document *document) {
@@ -85,7 +94,7 @@ void hp_document_reset(hpar_document *document) {
 }
 
 void hpar_document_clear(hpar_document *document) {
-  if (!document) return;
+  if (!document || hp_is_in_use(&document->use)) return;
   hp_document_reset(document);
   hp_document_trim(document);
 }

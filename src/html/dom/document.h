@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/atom.h"
+#include "base/in_use.h"
 #include "html/dom/node.h"
 #include "platform/late.h"
 #include "text/buffer.h"
@@ -20,6 +21,7 @@ typedef struct hp_value_lock {
 } hp_value_lock;
 
 struct hpar_document {
+  hp_in_use use;
   hp_range range;
   _Alignas(8) char blank[HP_FIRST_OBJECT + sizeof(hp_node)]; /* the range before the first parse */
   hp_atoms atoms;
@@ -38,9 +40,13 @@ struct hpar_document {
   bool in_parse;
   bool is_fragment; /* of a fragment parse: the document node may have any children */
   void *editor;     /* of changes after the parse; NULL: none */
+  char *edit_error; /* why the last change could not begin; NULL: none has failed */
   void (*close_editor)(void *editor);
   hp_former_memory *former; /* that the range has left since the parse; NULL: none */
 };
+
+/* Ends a call that used the document. A callback may have destroyed it: then it is freed. */
+void hp_document_end_use(const hpar_document *document);
 
 /* Waits for threads of the last parse. Returns HPAR_ERROR_ARGUMENT if a parse is in progress. */
 hpar_status hp_document_settle(hpar_document *document);

@@ -159,7 +159,7 @@ static void write_children(hp_out *out, const hpar_document *document, hpar_node
 hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write_fn write,
                                 void *context) {
   hp_out out;
-  hp_out_open(&out, write, context);
+  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   write_children(&out, document, node, scripting);
   return hp_out_close(&out);
 }
@@ -167,7 +167,7 @@ hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, b
 hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
                                       hpar_write_fn write, void *context) {
   hp_out out;
-  hp_out_open(&out, write, context);
+  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   write_node(&out, document, node, scripting);
   write_children(&out, document, node, scripting);
   if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))

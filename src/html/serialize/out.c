@@ -2,12 +2,15 @@
 
 #include "base/memory.h"
 
-void hp_out_open(hp_out *out, hpar_write_fn write, void *context) {
-  *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, write, context, HPAR_OK};
+bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_fn write, void *context) {
+  if (!document || !write) return false;
+  hp_begin_use(&document->use);
+  *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, document, write, context, HPAR_OK};
   if (!out->buffer) {
     out->status = HPAR_ERROR_MEMORY;
     out->used = HP_OUT_BYTES; /* every write takes the slow path, which reads the status */
   }
+  return true;
 }
 
 void hp_out_flush(hp_out *out) {
@@ -19,6 +22,7 @@ void hp_out_flush(hp_out *out) {
 hpar_status hp_out_close(hp_out *out) {
   hp_out_flush(out);
   hp_free(out->buffer);
+  hp_document_end_use(out->document);
   return out->status;
 }
 

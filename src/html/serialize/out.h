@@ -5,7 +5,7 @@
  * tour enters and leaves each node, with template contents, and does not recurse. `status` keeps
  * the first failure of the sink or of memory. Later writes do nothing. */
 
-#include "base/arena.h"
+#include "html/dom/document.h"
 
 #include <hpar/serialize.h>
 #include <string.h>
@@ -15,12 +15,14 @@ enum { HP_OUT_BYTES = 64 * 1024 };
 typedef struct hp_out {
   char *buffer; /* HP_OUT_BYTES */
   size_t used;
+  const hpar_document *document;
   hpar_write_fn write;
   void *context;
   hpar_status status;
 } hp_out;
 
-void hp_out_open(hp_out *out, hpar_write_fn write, void *context); /* may set status */
+/* Returns false if the document or `write` is missing. May set `status`. */
+bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_fn write, void *context);
 /* Writes the rest of the buffer and frees it. Returns the status. */
 hpar_status hp_out_close(hp_out *out);
 

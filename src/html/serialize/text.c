@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/load.h"
 #include "base/names.h"
+#include "base/sized.h"
 #include "html/dom/document.h"
 #include "html/serialize/text_class.h"
 
@@ -281,22 +282,14 @@ static void write_below(writer *w, const char *base, hp_ref top) {
   }
 }
 
-/* Copies the options of a caller that may be older or newer than this library. Returns false if a
- * newer caller sets a field that this library lacks. */
-static bool take_options(const hpar_text_options *from, hpar_text_options *to) {
-  *to = (hpar_text_options){HPAR_TEXT_OPTIONS_INIT};
-  if (!from) return true;
-  for (size_t i = sizeof *to; i < from->size; i++)
-    if (((const char *)from)[i]) return false;
-  memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
-  return from->size >= sizeof from->size;
-}
-
 hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
                       hpar_write_fn write, void *context) {
-  hpar_text_options wanted;
-  if (!document || !write || !take_options(options, &wanted)) return HPAR_ERROR_ARGUMENT;
+  hpar_text_options wanted = {HPAR_TEXT_OPTIONS_INIT};
+  if (!document || !write) return HPAR_ERROR_ARGUMENT;
+  if (options && hp_read_sized(&wanted, sizeof wanted, options, "hpar_text_options", "HPAR_TEXT_OPTIONS_INIT", NULL))
+    return HPAR_ERROR_ARGUMENT;
   if (!node) return HPAR_OK;
+  hp_begin_use(&document->use);
   writer w;
   w.used = 0;
   w.write = write;
@@ -328,6 +321,7 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
     default: break;
   }
   flush(&w);
+  hp_document_end_use(document);
   return w.status;
 }
 

@@ -156,7 +156,7 @@ static void write_node(hp_out *out, const hpar_document *document, hpar_node nod
 
 hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_fn write, void *context) {
   hp_out out;
-  hp_out_open(&out, write, context);
+  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   hp_tour tour;
   hp_tour_open(&tour, document, node);
   line_list list = {NULL, 0};

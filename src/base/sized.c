@@ -1,4 +1,4 @@
-#include "session/sized.h"
+#include "base/sized.h"
 
 #include <string.h>
 

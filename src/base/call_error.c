@@ -1,9 +1,10 @@
-#include "session/call_error.h"
+#include "base/call_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 hpar_status hp_explain(hp_call_error *text, hpar_status status, const char *format, ...) {
+  if (!text) return status;
   va_list values;
   va_start(values, format);
   vsnprintf(text->bytes, sizeof text->bytes, format, values);

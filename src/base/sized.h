@@ -1,10 +1,10 @@
-#ifndef HP_SESSION_SIZED_H
-#define HP_SESSION_SIZED_H
+#ifndef HP_BASE_SIZED_H
+#define HP_BASE_SIZED_H
 
 /* Structures of the caller that begin with their size. The caller may be older or newer than the
  * library. */
 
-#include "session/call_error.h"
+#include "base/call_error.h"
 
 #include <stddef.h>
 

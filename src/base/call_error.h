@@ -1,5 +1,5 @@
-#ifndef HP_SESSION_CALL_ERROR_H
-#define HP_SESSION_CALL_ERROR_H
+#ifndef HP_BASE_CALL_ERROR_H
+#define HP_BASE_CALL_ERROR_H
 
 /* The reason for a failed call, which hpar_parser_error returns. Empty after a success. */
 
@@ -9,7 +9,7 @@ typedef struct hp_call_error {
   char bytes[512];
 } hp_call_error;
 
-/* Writes the text, cut off at the end of the array, and returns `status`. */
+/* Writes the text, cut off at the end of the array, unless `text` is NULL. Returns `status`. */
 hpar_status hp_explain(hp_call_error *text, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

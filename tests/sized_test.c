@@ -1,0 +1,157 @@
+/* Structures that begin with their size, from programs that are older or newer than the library. A
+ * field that an older program lacks is zero. A newer program may set no field that the library
+ * lacks; in structures that the library fills, such a field becomes zero. */
+
+#include "check.h"
+
+#include <hpar/hpar.h>
+
+#include <stddef.h>
+#include <string.h>
+
+static const char page[] = "<p class=a>x<a href=y>z</a>";
+enum { LENGTH = sizeof page - 1 };
+
+static hpar_status drop(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_OK;
+}
+
+static bool count_match(void *context, hpar_node element, uint32_t selector) {
+  (void)element, (void)selector;
+  ++*(int *)context;
+  return true;
+}
+
+static bool count_link(void *context, const hpar_link *link) {
+  ++*(int *)context;
+  return link;
+}
+
+static hpar_parser *parser;
+static hpar_document *document;
+static hpar_selectors *selectors;
+static hpar_rules *rules;
+static hpar_rewriter *rewriter;
+
+static hpar_status use_options(const void *given) { return hpar_parse(parser, given, page, LENGTH, document, NULL); }
+
+static hpar_status use_select(const void *given) {
+  int count = 0;
+  return hpar_select_parallel(selectors, document, hpar_document_root(document), given, count_match, &count);
+}
+
+static hpar_status use_text(const void *given) {
+  return hpar_text(document, hpar_document_root(document), given, drop, NULL);
+}
+
+static hpar_status use_links(const void *given) {
+  int count = 0;
+  return hpar_links(document, hpar_document_root(document), given, count_link, &count);
+}
+
+static hpar_status use_rule(const void *given) {
+  hpar_rules *own;
+  hpar_rule_error error;
+  CHECK_EQ(hpar_rules_create(&own), HPAR_OK);
+  hpar_status status = hpar_rules_add(own, given, &error);
+  if (status) CHECK(strstr(error.reason, "hpar_rule"));
+  if (!status) CHECK_EQ(hpar_rules_compile(own), HPAR_OK);
+  hpar_rules_destroy(own);
+  return status;
+}
+
+static hpar_status use_rewrite(const void *given) {
+  hpar_status status = hpar_rewrite(rewriter, rules, given, page, LENGTH, drop, NULL, NULL);
+  if (status) CHECK(strstr(hpar_rewriter_error(rewriter), "hpar_rewrite_options"));
+  return status;
+}
+
+static hpar_status use_many(const void *given) {
+  hpar_rewrite_page one = {.bytes = page, .length = LENGTH};
+  hpar_status status = hpar_rewrite_many(rules, given, &one, 1, NULL, NULL);
+  if (!status) CHECK_EQ(one.status, HPAR_OK);
+  return status;
+}
+
+typedef union room {
+  size_t size;
+  uint64_t words[512];
+} room;
+
+/* `first` bytes are those of the oldest version. */
+static void check_input(hpar_status (*use)(const void *), size_t full, size_t first) {
+  room given;
+  for (size_t size = first; size <= full + 64; size += 8) {
+    memset(&given, 0, sizeof given);
+    given.size = size;
+    /* Bytes that are no part of the older structure. */
+    if (size < full) memset((char *)&given + size, 0xAA, full - size);
+    CHECK_EQ(use(&given), HPAR_OK);
+    if (size <= full) continue;
+    ((char *)&given)[size - 1] = 1;
+    CHECK_EQ(use(&given), HPAR_ERROR_ARGUMENT);
+  }
+  static const size_t wrong[] = {0, 7, SIZE_MAX};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    memset(&given, 0, sizeof given);
+    given.size = wrong[i];
+    CHECK_EQ(use(&given), HPAR_ERROR_ARGUMENT);
+  }
+}
+
+/*** structures that the library fills ***/
+
+static hpar_status fill_parse(void *stats) { return hpar_parse(parser, NULL, page, LENGTH, document, stats); }
+static hpar_status fill_many(void *stats) {
+  hpar_input input = {page, LENGTH, NULL, HPAR_OK};
+  return hpar_parse_many(parser, NULL, &input, 1, NULL, NULL, stats);
+}
+static hpar_status fill_rewrite(void *stats) {
+  return hpar_rewrite(rewriter, rules, NULL, page, LENGTH, drop, NULL, stats);
+}
+
+static void check_output(hpar_status (*fill)(void *), size_t full) {
+  room got;
+  for (size_t size = sizeof size; size <= full + 64 && size <= sizeof got; size += 8) {
+    memset(&got, 0x55, sizeof got);
+    got.size = size;
+    CHECK_EQ(fill(&got), HPAR_OK);
+    CHECK_EQ(got.size, size);
+    const char *end = (char *)&got + size;
+    for (size_t i = 0; i + size < sizeof got; i++)
+      if (!CHECK_EQ(end[i], 0x55)) return; /* the library writes nothing after the structure */
+    for (size_t i = full; i < size; i++) CHECK_EQ(((char *)&got)[i], 0);
+  }
+  memset(&got, 0, sizeof got);
+  CHECK_EQ(fill(&got), HPAR_ERROR_ARGUMENT);
+}
+
+int main(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p"};
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, page, LENGTH, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_selectors_create(&selectors), HPAR_OK);
+  CHECK_EQ(hpar_selectors_add(selectors, "a", 1, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  check_input(use_options, sizeof(hpar_options), offsetof(hpar_options, mode));
+  check_input(use_select, sizeof(hpar_select_options), sizeof(size_t));
+  check_input(use_text, sizeof(hpar_text_options), sizeof(size_t));
+  check_input(use_links, sizeof(hpar_link_options), sizeof(size_t));
+  check_input(use_rule, sizeof(hpar_rule), sizeof(size_t));
+  check_input(use_rewrite, sizeof(hpar_rewrite_options), sizeof(size_t));
+  check_input(use_many, sizeof(hpar_rewrite_options), sizeof(size_t));
+  check_output(fill_parse, sizeof(hpar_stats));
+  check_output(fill_rewrite, sizeof(hpar_rewrite_stats));
+  check_output(fill_many, sizeof(hpar_many_stats));
+  hpar_rewriter_destroy(rewriter);
+  hpar_rules_destroy(rules);
+  hpar_selectors_destroy(selectors);
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}
