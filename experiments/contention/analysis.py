@@ -6,7 +6,7 @@ from lab.pages import PAPER as PAGES
 
 
 def analyse(data):
-    cores = data.machine.get("cores")
+    cores = data.cores()
     copies = [n for n in data.values("copies") if n != 1]
     pages = [page for page in PAGES if data.ran(page=page)]
     why = None if cores == PAPER["contention"]["parsers"] else f"this machine has {cores} cores, the paper's tablet has 4"

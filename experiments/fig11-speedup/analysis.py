@@ -7,7 +7,7 @@ from lab.pages import LARGE, PAPER as PAGES
 
 def analyse(data):
     paper = PAPER["fig11"]["pages"]
-    cores = data.machine.get("cores")
+    cores = data.cores()
     why = None if cores == 4 else f"this machine has {cores} cores, the paper's has 4"
     pages = [page for page in PAGES if data.ran(page=page)]
     ours = {page: speedup(data.ran(page=page)) for page in pages}

@@ -47,7 +47,7 @@ def large(data, result):
 
 
 def by_cores(data, result):
-    cores = data.machine.get("cores")
+    cores = data.cores()
     threads = [n for n in data.values("threads") if isinstance(n, int)]
     pages = [page for page in PAGES if data.ran(part="threads", page=page)]
     if not pages:

@@ -25,6 +25,10 @@ class Data:
             latest[record["step"]] = record
         self.records = list(latest.values())
 
+    def cores(self):
+        """Of the machine; 0 if its description is missing."""
+        return self.machine.get("cores") or 0
+
     def ran(self, **variables):
         """Records that gave a valid output and have these variables."""
         return [record for record in self.records if not no_result(record)

@@ -1,6 +1,8 @@
 """Makes the sections of a report from a folder of results: each experiment's analysis.py makes one section."""
 import importlib.util
 import os
+import sys
+import traceback
 
 from . import cells, describe, numbers
 from .data import Data
@@ -22,6 +24,25 @@ def _analysis(name):
     return module.analyse
 
 
+# A machine may miss an aim that all recorded machines meet.
+UNKNOWN = "reason unknown here"
+
+
+def _analysed(name, data):
+    """The section of one experiment. What a machine has measured never ends the report: an analysis that fails is
+    named in its section, and on standard error."""
+    try:
+        section = _analysis(name)(data)
+        if section.verdict.split(":")[0] not in cells.VERDICTS:
+            raise ValueError(f"no such verdict: {section.verdict}")
+        return section
+    except Exception as failure:  # noqa: BLE001: any defect of an analysis
+        where = traceback.extract_tb(failure.__traceback__)[-1]
+        text = f"the analysis failed: {type(failure).__name__}: {failure} ({os.path.basename(where.filename)}:{where.lineno})"
+        print(f"report: {name}: {text}", file=sys.stderr)
+        return cells.Section(cells.CANNOT, text)
+
+
 class Part:
     """One experiment in a report. `folder` has its records; `loads` are the loads at the starts of that run."""
 
@@ -35,11 +56,9 @@ def _part(name, store):
     machine, description = store.get("machine.json") or {}, describe.load(name)
     records = store.runs(name)
     data = Data(name, records, machine)
-    section = _analysis(name)(data) if data.ran() else cells.Section(cells.NOT_YET, data.why_not())
-    if section.verdict.split(":")[0] not in cells.VERDICTS:
-        raise ValueError(f"{name}: no such verdict: {section.verdict}")
+    section = _analysed(name, data) if data.ran() else cells.Section(cells.NOT_YET, data.why_not())
     if section.verdict in (cells.DIFFERS, cells.MISSES) and not section.reason:
-        raise ValueError(f"{name}: {section.verdict} without a reason")
+        section.reason = UNKNOWN
     sessions = (store.get("run.json") or {}).get("sessions", [])
     return Part(name, description, section, records, store.path if data.ran() else None,
                 [session["load"][0] for session in sessions if session.get("load")])

@@ -5,7 +5,7 @@ from lab.data import speedup, time_ms
 
 
 def analyse(data):
-    cores = data.machine.get("cores")
+    cores = data.cores()
     result = Section(CANNOT, "the paper does not measure this")
     shown = []
     for name, title in (("paper", "the paper's pages"), ("large", "the large pages")):

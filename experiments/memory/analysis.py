@@ -2,7 +2,7 @@
 import itertools
 
 from lab import numbers
-from lab.cells import MEETS, MISSES, Number, Section, Table
+from lab.cells import CANNOT, MEETS, MISSES, Number, Section, Table
 
 MAX = 1.25
 TITLES = {"paper": "the paper's pages", "pages": "the collection", "large": "the large pages"}
@@ -41,6 +41,8 @@ def analyse(data):
                 table.row(f"{mode}, {threads} threads{PACES[pace]}", Number(values[0], "", 3), Number(ratios[0], "", 3),
                           Number(values[1], "", 3), Number(ratios[1], "", 3))
     aim = {key: value for key, value in worst.items() if key[1] == "auto" and key[0] != "paper"} or worst
+    if not aim:
+        return Section(CANNOT, "no parallel run is there to compare")
     if max(aim.values()) > MAX:
         result.missed(MISSES, "Each further thread takes about 20 KB, and nodes of wrong guesses come on top.")
     result.fact("worst of auto", Number(max(aim.values()), "", 2))
