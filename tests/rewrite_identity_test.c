@@ -46,6 +46,7 @@ static int compare_ranges(const void *left, const void *right) {
 static hpar_rewrite_result note_element(hpar_element *e, void *context) {
   (void)context;
   uint64_t start, end;
+  if (hpar_element_merges(e)) return HPAR_REWRITE_NEXT; /* no element begins */
   hpar_element_range(e, &start, &end);
   add_range(&seen, start, end);
   ends += hpar_element_has_content(e);

@@ -69,7 +69,7 @@ static const struct {
 static hpar_rewrite_result note_seen(hpar_element *e, void *context) {
   uint64_t start, end;
   hpar_element_range(e, &start, &end);
-  seen[seen_count++] = (hp_seen){context, start, hpar_element_has_content(e)};
+  seen[seen_count++] = (hp_seen){context, start, hpar_element_has_content(e), NULL};
   return HPAR_REWRITE_NEXT;
 }
 

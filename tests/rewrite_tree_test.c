@@ -267,7 +267,7 @@ static hpar_rewrite_result edit(hpar_element *e, void *context) {
   refused += !fits;
   if (!fits) return HPAR_REWRITE_NEXT;
   for (size_t i = 0; i < rule->count; i++) CHECK_EQ(act(e, &rule->actions[i]), HPAR_OK);
-  seen[seen_count++] = (hp_seen){rule, start, hpar_element_has_content(e)};
+  seen[seen_count++] = (hp_seen){rule, start, hpar_element_has_content(e), NULL};
   applied++;
   return HPAR_REWRITE_NEXT;
 }

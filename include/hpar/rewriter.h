@@ -32,6 +32,17 @@
  * before its callback. An insertion into a void element, or into an element that ends with "/>" in
  * svg or math, is ignored. Inside removed content callbacks still run, and their edits are dropped.
  *
+ * Tags that add attributes. The parser adds the attributes of a later <html> or <body> tag to the
+ * open element, unless the element has an attribute of that name. The element begins once, but
+ * rules see each of its tags:
+ * - Selectors match the element with the attributes of all its tags so far, also of those that
+ *   rules have removed. The relations of other elements to it stay those of its beginning.
+ * - Actions and callbacks of a rule edit the attributes of this tag. REPLACE, REMOVE and UNWRAP
+ *   drop the tag. Insertions, RENAME and ends have no effect.
+ * - A rule counts the element once, and reports its first matching tag by `found`. A rule that has
+ *   retired sees no later tag.
+ * Where the parser ignores such a tag, for example in a template, rules do not see it.
+ *
  * An insertion can change the meaning of the input after it, for example an open "<script>". The
  * rewriter does not parse inserted content. */
 
@@ -386,6 +397,10 @@ HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const c
 HPAR_API hpar_string hpar_element_attribute_raw(const hpar_element *element, const char *name);
 /* Returns true if the element has no tag of its own. */
 HPAR_API bool hpar_element_implied(const hpar_element *element);
+
+/* Returns true if the tag begins no element: the parser adds its attributes to the open html or
+ * body. See "Tags that add attributes". */
+HPAR_API bool hpar_element_merges(const hpar_element *element);
 /* Returns true if the tag ends with "/>". */
 HPAR_API bool hpar_element_self_closing(const hpar_element *element);
 /* Returns false for void elements, and for "/>" in svg and math. */

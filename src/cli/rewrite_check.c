@@ -24,6 +24,20 @@ static const char *find_obstacle(const hp_edit_rules *rules, const hp_edit_rule 
   return NULL;
 }
 
+/* Returns true if a rule removed a later tag of html or body. The edited tree would then lack the
+ * attributes of that tag only, and the list does not have their names. */
+static bool removes_merged(const hp_explanation *x, const hp_edit_rule **rule) {
+  for (size_t i = 0; i < x->seen_count; i++) {
+    *rule = x->seen[i].rule;
+    if (!x->seen[i].merges_into) continue;
+    for (size_t k = 0; k < (*rule)->count; k++)
+      if ((*rule)->actions[k].unit == HPAR_UNIT_ELEMENT && (*rule)->actions[k].kind >= HPAR_ACTION_REPLACE &&
+          (*rule)->actions[k].kind <= HPAR_ACTION_UNWRAP)
+        return true;
+  }
+  return false;
+}
+
 static void print_line(const char *label, const char *at) {
   size_t length = strcspn(at, "\n");
   printf("  %s: %.*s%s\n", label, (int)(length < SHOWN ? length : SHOWN), at, length < SHOWN ? "" : "...");
@@ -76,6 +90,7 @@ int hp_check_rewrite(const hp_explanation *x, const hp_edit_rules *rules, const 
   const char *name = hp_shown_name(path);
   const hp_edit_rule *rule = NULL;
   const char *obstacle = find_obstacle(rules, &rule);
+  if (!obstacle && removes_merged(x, &rule)) obstacle = "removes a tag that only adds attributes to html or body";
   hpar_parser *parser = NULL;
   hpar_document *before = NULL, *after = NULL;
   hp_text decoded = {0};

@@ -39,6 +39,8 @@ static const char *obstacle(const hp_explanation *x, const hpar_action *action, 
   hpar_element_range(element, &start, &end);
   bool is_around = action->kind == HPAR_ACTION_BEFORE || action->kind == HPAR_ACTION_AFTER;
   if (hpar_element_removed(element) && !(is_around && x->removed == start)) return "the element is removed";
+  if (hpar_element_merges(element) && (action->kind < HPAR_ACTION_REPLACE || action->kind == HPAR_ACTION_RENAME))
+    return "the tag only adds attributes";
   switch (action->kind) {
     case HPAR_ACTION_PREPEND:
     case HPAR_ACTION_APPEND:
@@ -107,7 +109,10 @@ static hpar_rewrite_result see_element(hpar_element *element, void *context) {
   }
   uint64_t start, end;
   hpar_element_range(element, &start, &end);
-  x->seen[x->seen_count++] = (hp_seen){o->rule, start, hpar_element_has_content(element)};
+  const char *name =
+      hpar_element_name(element).length == 4 && hpar_element_name(element).bytes[0] == 'b' ? "body" : "html";
+  const char *merges_into = hpar_element_merges(element) ? name : NULL;
+  x->seen[x->seen_count++] = (hp_seen){o->rule, start, hpar_element_has_content(element), merges_into};
   return HPAR_REWRITE_NEXT;
 }
 

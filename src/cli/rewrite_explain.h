@@ -11,6 +11,8 @@ typedef struct hp_seen {
   const hp_edit_rule *rule;
   uint64_t start; /* of the tag */
   bool has_content;
+  /* the tag adds attributes to the open element with this name; NULL: it begins an element */
+  const char *merges_into;
 } hp_seen;
 
 /* A type selector at the end of a complex selector, and the elements with this name. */

@@ -281,8 +281,48 @@ static void edit_tag(writer *w, const hpar_action *action, const hp_seen *seen, 
   }
 }
 
-static void read_attributes(writer *w, hpar_node node, edits e, tag *t) {
-  size_t count = hpar_node_attribute_count(w->document, node), room = count + 1;
+/* Returns true if tags may add attributes to the element: the first html, and its body. */
+static bool may_merge(const writer *w, hpar_node node, const char *name) {
+  hpar_node root = hpar_document_root(w->document), parent = hpar_node_parent(w->document, node);
+  if (hpar_node_namespace(w->document, node) != HPAR_NAMESPACE_HTML || !w->explanation) return false;
+  if (!strcmp(name, "html")) return parent == root;
+  return !strcmp(name, "body") && hpar_node_parent(w->document, parent) == root;
+}
+
+/* Returns true if an earlier one of these edits has the same rule. */
+static bool is_repeated(edits e, const hp_seen *first, const hp_seen *seen) {
+  for (size_t i = 0; i < e.count; i++)
+    if (e.first[i].rule == seen->rule) return true;
+  for (const hp_seen *other = first; other < seen; other++)
+    if (other->merges_into && !strcmp(other->merges_into, seen->merges_into) && other->rule == seen->rule) return true;
+  return false;
+}
+
+/* Edits the attributes of html or body by the rules that a later tag of it has met. The rules of
+ * the first tag have edited them already. */
+static void edit_merged(writer *w, const char *name, edits e, tag *t) {
+  const hp_explanation *x = w->explanation;
+  for (const hp_seen *seen = x->seen, *end = seen + x->seen_count; seen < end; seen++) {
+    if (!seen->merges_into || strcmp(seen->merges_into, name) != 0 || is_repeated(e, x->seen, seen)) continue;
+    for (size_t k = 0; k < seen->rule->count; k++) {
+      const hpar_action *action = &seen->rule->actions[k];
+      bool is_setting = action->kind >= HPAR_ACTION_SET_ATTRIBUTE && action->kind <= HPAR_ACTION_PREFIX_ATTRIBUTE;
+      if (action->unit == HPAR_UNIT_ELEMENT && is_setting && !t->lacks_memory) edit_attribute(t, action);
+    }
+  }
+}
+
+/* Returns the number of attributes that rules of later tags may set. */
+static size_t merged_room(const writer *w) {
+  size_t room = 0;
+  const hp_explanation *x = w->explanation;
+  for (size_t i = 0; x && i < x->seen_count; i++)
+    if (x->seen[i].merges_into) room += x->seen[i].rule->count;
+  return room;
+}
+
+static void read_attributes(writer *w, hpar_node node, edits e, size_t more, tag *t) {
+  size_t count = hpar_node_attribute_count(w->document, node), room = count + 1 + more;
   for (size_t i = 0; i < e.count; i++) room += e.first[i].rule->count;
   t->attributes = calloc(room, sizeof *t->attributes);
   t->lacks_memory = !t->attributes;
@@ -363,10 +403,16 @@ static void push(writer *w, frame f) {
 static void enter(writer *w, hpar_node node) {
   edits e = edits_of(w, node), around = e.is_clone ? (edits){0} : e;
   tag t = {0};
-  read_attributes(w, node, e, &t);
-  each_action(w, e, false, edit_tag, &t);
   hpar_string own = hpar_node_name(w->document, node);
-  char *name = t.name ? strdup(t.name) : strndup(own.bytes, own.length);
+  char *name = strndup(own.bytes, own.length);
+  bool merges = name && may_merge(w, node, name);
+  read_attributes(w, node, e, merges ? merged_room(w) : 0, &t);
+  each_action(w, e, false, edit_tag, &t);
+  if (merges) edit_merged(w, name, e, &t);
+  if (t.name) {
+    free(name);
+    name = strdup(t.name);
+  }
   if (t.lacks_memory || !name) w->lines->status = HPAR_ERROR_MEMORY;
   if (!w->lines->status) {
     write_around(w, around, context_of(w), false);

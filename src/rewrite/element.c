@@ -53,11 +53,12 @@ static hpar_string string_of(hp_name name) { return (hpar_string){name.bytes, na
 
 hpar_string hpar_element_name(const hpar_element *e) {
   if (!e) return (hpar_string){"", 0};
-  return string_of(hp_names_of(&e->rewriter->names, node_of(e)->name));
+  return string_of(hp_names_of(&e->rewriter->names, e->merges_into ? e->merges_into : node_of(e)->name));
 }
 
 hpar_namespace hpar_element_namespace(const hpar_element *e) {
-  return e ? (hpar_namespace)node_of(e)->ns : HPAR_NAMESPACE_NONE;
+  if (!e) return HPAR_NAMESPACE_NONE;
+  return e->merges_into ? HPAR_NAMESPACE_HTML : (hpar_namespace)node_of(e)->ns;
 }
 
 static const hp_spans *spans_of(const hpar_element *e) {
@@ -129,6 +130,7 @@ hpar_string hpar_element_attribute_raw(const hpar_element *e, const char *name) 
   return (hpar_string){spans->tag + span->value, span->value_end - span->value};
 }
 
+bool hpar_element_merges(const hpar_element *e) { return e && e->merges_into; }
 bool hpar_element_implied(const hpar_element *e) { return e && !e->has_tag; }
 bool hpar_element_self_closing(const hpar_element *e) { return e && e->has_tag && e->rewriter->tag.self_closing; }
 bool hpar_element_has_content(const hpar_element *e) { return e && e->is_open; }

@@ -148,6 +148,7 @@ static void apply_element(hpar_rewriter *r, hpar_element *e) {
 static void open_element(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
   hpar_element *e = &r->element;
   e->rewriter = r;
+  e->merges_into = HP_NO_ATOM;
   e->node = insertion->node;
   e->has_tag = has_tag;
   e->is_open = insertion->is_open;
@@ -171,18 +172,24 @@ static void add_end(hpar_rewriter *r, hpar_element *e, const hpar_rule *rule, ui
   e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
 }
 
+static void count_match(hpar_rewriter *r, const hpar_element *e, uint32_t index) {
+  const hpar_rule *given = &r->rules->rules[index].given;
+  r->stats.matches++;
+  r->rule_states[index].matches++;
+  if (given->found && hp_speculates(r))
+    hp_speculation_note_found(r, index);
+  else if (given->found)
+    given->found(given->context, e->start, e->end);
+}
+
 static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   const hp_rule *rule = &r->rules->rules[index];
   const hpar_rule *given = &rule->given;
   hp_rule_state *state = &r->rule_states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
-  r->stats.matches++;
-  state->matches++;
-  if (given->found && hp_speculates(r))
-    hp_speculation_note_found(r, index);
-  else if (given->found)
-    given->found(given->context, e->start, e->end);
+  const bool again = e->target && hp_merge_target_knows(e->target, index);
+  if (!again) count_match(r, e, index);
   for (size_t i = 0; i < given->action_count; i++) {
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
     hpar_status status = hp_element_act(e, &rule->actions[i]);
@@ -193,7 +200,7 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   if (given->end && e->is_open) add_end(r, e, given, index);
   if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
   if (given->element) hp_rewriter_take_result(r, given->element(e, given->context), index);
-  if (given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
+  if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
 }
 
 /* Runs the rules that the last step of the matcher found, in their order. */
@@ -346,9 +353,26 @@ static void read_meta(hpar_rewriter *r) {
   r->scanner.has_wide_trails = hp_has_wide_trails(named);
 }
 
+/* The element began earlier, so only edits of attributes remain. A tag that a rule would remove
+ * must not add its attributes either. */
+void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
+  const hp_shadow_insertion none = {.node = r->shadow.root};
+  hpar_element *e = &r->element;
+  hp_spans_complete(&r->spans, &r->scratch);
+  open_element(r, &none, true);
+  e->target = target;
+  e->merges_into = name;
+  run_rules(r, e);
+  e->target = NULL;
+  if (e->is_removed)
+    hp_rewriter_drop(r, e->start, e->end);
+  else if (e->edit_count)
+    edit_attributes(r, e);
+}
+
 void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
   hp_rewriter_split_text(r);
-  const hp_rule *setting = has_tag && r->has_spans ? find_only_setting(r) : NULL;
+  const hp_rule *setting = has_tag && r->has_spans && !r->element.target ? find_only_setting(r) : NULL;
   if (setting) {
     set_attribute(r, setting);
     return;
@@ -360,6 +384,28 @@ void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insert
   apply_element(r, &r->element);
 }
 
+/* Matches an inserted element, and runs the rules that it meets. */
+static inline __attribute__((always_inline)) void match_inserted(hpar_rewriter *r, const hp_shadow_insertion *insertion,
+                                                                 bool has_tag, hp_merge_target *target) {
+  const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
+  bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
+  if (!is_read && !r->rules->needs_frames) return;
+  const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
+  if (target) hp_merge_target_keep(r, target, attributes);
+  bool accepts = hp_matching_insert(&r->matching, insertion, attributes);
+  if (hp_speculates(r) && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, insertion, has_tag);
+  if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
+  hp_rewriter_apply_rules(r, insertion, has_tag);
+}
+
+/* Matches html or body, to which later tags may add attributes. */
+static __attribute__((noinline)) void match_target(hpar_rewriter *r, const hp_shadow_insertion *insertion,
+                                                   bool has_tag) {
+  r->element.target = hp_rewriter_begin_target(r, insertion);
+  match_inserted(r, insertion, has_tag, r->element.target);
+  r->element.target = NULL;
+}
+
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   hpar_rewriter *r = context;
   const hp_shadow_insertion insertion = *given;
@@ -367,11 +413,8 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
   if (has_tag && node->name == HP_META && !r->is_certain && r->has_spans) read_meta(r);
-  bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
-  if (!is_read && !r->rules->needs_frames) return;
-  const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
-  bool accepts = hp_matching_insert(&r->matching, &insertion, attributes);
-  if (hp_speculates(r) && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, &insertion, has_tag);
-  if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
-  hp_rewriter_apply_rules(r, &insertion, has_tag);
+  if (node->name == HP_HTML || node->name == HP_BODY)
+    match_target(r, &insertion, has_tag);
+  else
+    match_inserted(r, &insertion, has_tag, NULL);
 }

@@ -386,6 +386,24 @@ bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, co
   return accepts;
 }
 
+uint32_t hp_matching_remember(const hp_matching *s, const hp_shadow_insertion *insertion, hp_bytes *frame) {
+  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  const uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : HP_ROOT_FRAME;
+  frame->length = 0;
+  memcpy(hp_bytes_extend(frame, s->version_size, s->unwind), hp_frame_at(s, parent), s->version_size);
+  if (!s->matcher.set->counts_types) return 0;
+  return 1 + hp_matching_type_count(s, insertion->parent, hp_matching_type_of(node->ns, node->name));
+}
+
+bool hp_matching_match_again(hp_matching *s, hp_atom name, hp_frame *frame, uint32_t of_type,
+                             const hp_attributes *attributes) {
+  const hp_node node = {.kind = HPAR_NODE_ELEMENT, .ns = HPAR_NAMESPACE_HTML, .name = name};
+  const hp_subject subject = {&node, 0, true, attributes};
+  s->matcher.base = (const char *)s->shadow->slots;
+  s->matcher.matched = hp_matched_in(s, 0);
+  return match_in(s, frame, &subject, of_type);
+}
+
 void hp_matching_retire(hp_matching *s, uint32_t rule) {
   const hpar_selectors *set = s->matcher.set;
   for (uint32_t i = 0; i < set->instructions_count; i++) {

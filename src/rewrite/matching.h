@@ -9,6 +9,7 @@
 
 #include "html/tree/shadow.h"
 #include "rewrite/rules.h"
+#include "rewrite/scratch.h"
 
 /* A counter of the children of one parent with one type. */
 typedef struct hp_type_counter {
@@ -61,6 +62,12 @@ void hp_matching_close(hp_matching *matching);
  * accepts. Opens a frame for an element that was pushed, in its node's `next`. 0 there is the empty
  * frame. */
 bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
+/* Writes what hp_matching_match_again needs of an html or body element, before its insertion.
+ * Returns its number among the children with its type; 0: not counted. */
+uint32_t hp_matching_remember(const hp_matching *matching, const hp_shadow_insertion *insertion, hp_bytes *frame);
+/* Finds the instructions that match this element with other attributes. Changes `frame` only. */
+bool hp_matching_match_again(hp_matching *matching, hp_atom name, hp_frame *frame, uint32_t of_type,
+                             const hp_attributes *attributes);
 /* The node does not use its frame any more. */
 void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 /* No element matches this selector any longer. */

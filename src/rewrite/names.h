@@ -39,6 +39,11 @@ hp_atom hp_names_add(hp_names *names, const char *bytes, size_t length);
  * hp_names_sweep. */
 hp_name hp_names_of(const hp_names *names, hp_atom atom);
 
+/* Returns true for a name of the standard or of the rules. */
+static inline bool hp_names_is_fixed(const hp_names *n, hp_atom atom) {
+  return atom < HP_KNOWN_ATOMS + n->fixed->count;
+}
+
 static inline size_t hp_names_memory(const hp_names *n) {
   return n->capacity * sizeof *n->own + n->byte_capacity + n->chain_capacity * sizeof *n->chains;
 }

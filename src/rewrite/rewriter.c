@@ -56,6 +56,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_rewrite_team_destroy(r->team);
 #endif
   hp_free(r->adopted_bits);
+  hp_merge_targets_close(r);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
@@ -200,7 +201,7 @@ static bool begin_fragment(hpar_rewriter *r, const char *text) {
 
 static hpar_status open_stream(void *argument) {
   hpar_rewriter *r = argument;
-  hp_shadow_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, r};
+  hp_shadow_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, hp_rewriter_merged, r};
   hp_bytes_extend(&r->held, FIRST_BYTES, &r->unwind); /* for the beginning of a byte order mark */
   r->held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
@@ -240,6 +241,8 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   r->after_tag.length = 0;
   r->unmute_after_tag = 0;
   r->element.rewriter = r;
+  r->element.target = NULL;
+  hp_merge_targets_reset(r);
   r->limit = NULL;
   r->speculation = NULL;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};

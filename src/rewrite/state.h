@@ -7,6 +7,7 @@
  *   window.c     the window over the input, failures
  *   tokens.c     scanner events become tokens of the shadow builder
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
+ *   merged.c     tags whose attributes the parser adds to the open html or body
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
  *   element.c    what callbacks do with elements
@@ -64,10 +65,23 @@ typedef struct hp_attribute_edit {
   uint32_t name, name_length, value, value_length; /* in `edit_text` */
 } hp_attribute_edit;
 
+/* The open html or body element, as selectors have seen it. A later <html> or <body> tag adds
+ * attributes to it, and rules then see the element again. */
+typedef struct hp_merge_target {
+  bool is_known; /* rules read such tags, and the element is open */
+  uint32_t of_type;
+  hp_bytes frame;      /* the parent's frame before the element */
+  hp_bytes attributes; /* hp_kept_attribute items: only names in selectors */
+  hp_bytes values;
+  hp_bytes matched; /* a bit for each rule that has run for the element */
+} hp_merge_target;
+
 /* An element while its rules run. Its buffers serve all elements of the stream. */
 struct hpar_element {
   hpar_rewriter *rewriter;
   hp_ref node;
+  hp_merge_target *target; /* of html and body; otherwise NULL */
+  hp_atom merges_into;     /* the tag only adds attributes to html or body; 0: an element begins */
   bool has_tag, is_open, is_removed, is_muted;
   uint64_t start, end; /* of the tag, or both the position */
   hp_bytes before, prepend, append, after, rename, edit_text;
@@ -239,6 +253,7 @@ struct hpar_rewriter {
   struct hp_rewrite_team *team;   /* of team.h; NULL: none */
   struct hp_rewrite_trace *trace; /* NULL: none */
 
+  hp_merge_target *merge_targets; /* html, body; NULL: no rule reads their tags */
   hpar_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
 
@@ -315,6 +330,9 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
+/* Runs the rules that the last step of the matcher found, and applies their edits to a tag that
+ * adds attributes to html or body. */
+void hp_rewriter_apply_merged(hpar_rewriter *rewriter, hp_merge_target *target, hp_atom name);
 /* Runs the rules that the last step of the matcher found, and applies their edits. */
 void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_shadow_insertion *insertion, bool has_tag);
 /* Returns the attributes of the current tag as the matcher reads them in an element of this
@@ -326,6 +344,19 @@ void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 
 /* Returns true for the rewriter of a worker. */
 static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->speculation != NULL; }
+
+/*** merged.c ***/
+
+void hp_merge_targets_reset(hpar_rewriter *rewriter);
+void hp_merge_targets_close(hpar_rewriter *rewriter);
+size_t hp_merge_targets_memory(const hpar_rewriter *rewriter);
+/* Returns what later tags need, if the element to be inserted is html or body; otherwise NULL. */
+hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *rewriter, const hp_shadow_insertion *insertion);
+/* Keeps the attributes that the element does not have yet. */
+void hp_merge_target_keep(hpar_rewriter *rewriter, hp_merge_target *target, const hp_attributes *attributes);
+/* Returns true if the rule has run for this element before. From now on it has. */
+bool hp_merge_target_knows(hp_merge_target *target, uint32_t rule);
+void hp_rewriter_merged(void *context, bool is_body);
 
 /*** ends.c ***/
 

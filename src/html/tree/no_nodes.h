@@ -23,6 +23,8 @@ static void hp_note_popped(hp_builder *b, hp_ref node, uint16_t tag);
 static void hp_note_ended(hp_builder *b, hp_ref node);
 /* The next element that is created is a clone of `origin`. */
 static void hp_note_cloning(hp_builder *b, hp_ref origin);
+/* The attributes of the current tag reach the open body, or the open html. */
+static void hp_note_merging(hp_builder *b, bool is_body);
 /* The element is at `place` of the tree now. */
 static void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node);
 

@@ -18,6 +18,7 @@ static inline void set_content(hp_builder *b, hp_content content) { b->tokenizer
 static inline void hp_note_popped(hp_builder *b, hp_ref node, uint16_t tag) { (void)b, (void)node, (void)tag; }
 static inline void hp_note_ended(hp_builder *b, hp_ref node) { (void)b, (void)node; }
 static inline void hp_note_cloning(hp_builder *b, hp_ref origin) { (void)b, (void)origin; }
+static inline void hp_note_merging(hp_builder *b, bool is_body) { (void)b, (void)is_body; }
 static inline void hp_note_inserted(hp_builder *b, hp_place place, hp_ref node) { (void)b, (void)place, (void)node; }
 
 #endif

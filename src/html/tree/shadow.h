@@ -39,6 +39,8 @@ typedef struct hp_shadow_events {
   void (*inserted)(void *context, const hp_shadow_insertion *insertion); /* NULL: not requested */
   void (*popped)(void *context, hp_ref node);
   void (*freed)(void *context, hp_ref node); /* only for nodes with owner values */
+  /* the attributes of the current tag reach the open body, or the open html; NULL: not requested */
+  void (*merged)(void *context, bool is_body);
   void *context;
 } hp_shadow_events;
 
