@@ -75,6 +75,11 @@ edits '<template><col><style></template>' -s img --remove
 printf '<ul><li>a<li>b</ul>' >a.html
 edits '<ul><div>a</div><div>b</div></ul>' -s li --rename div
 
+# The scripting flag is that of browsers: a noscript ends at its first end tag.
+printf '<noscript><p title="</noscript><img src=x onerror=1>">' >a.html
+edits '<noscript><p title="</noscript>">' -s '[onerror]' --remove
+edits '<noscript><p title="</noscript><img src=x onerror=1>">' -s '[onerror]' --remove --scripting off
+
 # files of rules
 cat >rules.json <<'JSON'
 {"rules": [
@@ -169,14 +174,17 @@ if grep -q '"retired":true' err; then fine; else wrong "$(cat err)"; fi
 printf '<p>a' | "$hpar" rewrite -s p --rename div - >out
 is out '<div>a'
 printf '\377\376<\000p\000>\000' >wide.html
-"$hpar" rewrite -s p --before x wide.html >out
+"$hpar" rewrite -s p --before x --utf16 pass wide.html >out 2>err
 if cmp -s out wide.html; then fine; else wrong 'UTF-16 does not pass unchanged'; fi
+reports 'wide.html: warning: the input is UTF-16 and passes without edits'
+check 0 'x<p>' -s p --before x wide.html
+reports 'wide.html: warning: the input is UTF-16, and the output is UTF-8'
 check 0 'x<p>' -s p --before x --utf16 decode wide.html
 check 1 '' -s p --before x --utf16=refuse wide.html
 check 0 'wide.html: the tree of the output is the edited tree of the input (5 nodes)
-' -s p --append x --utf16 decode --check wide.html
+' -s p --append x --check wide.html
 check 0 'no rule applies: the page is in UTF-16 and passes unchanged; see --utf16
-' -s p --append x --explain wide.html
+' -s p --append x --utf16 pass --explain wide.html
 printf '<meta charset=iso-2022-jp><p>' >japanese.html
 check 1 'rule 1 (p) matches nothing before the failure
 ' -s p --append x --on-failure pass --explain japanese.html

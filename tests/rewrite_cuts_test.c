@@ -186,7 +186,7 @@ static void test_hypotheses(void) {
 static bool check_generated(const hpar_rules *rules, const char *text, size_t length, bool has_threads) {
   size_t cuts[MAX_CUTS], cut_count = 0;
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = division_pick(4) ? "utf-8" : NULL,
-                                        .scripting = division_pick(2), .quirks = division_pick(2),
+                                        .no_scripting = division_pick(2), .quirks = division_pick(2),
                                         .threads = has_threads ? 2 : 0};
   for (size_t at = 1 + division_pick(20); at < length && cut_count < MAX_CUTS;
        at += 1 + division_pick((unsigned)length / 3 + 2))
@@ -226,7 +226,7 @@ static void test_generated(unsigned from, unsigned count, size_t longest) {
 
 /* Compares a document under rules of its own for every `step`-th cut. */
 static uint64_t compare_cuts(const compare_case *of, unsigned seed, size_t step) {
-  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .scripting = of->scripting,
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .no_scripting = !of->scripting,
                                         .fragment = of->fragment};
   uint64_t compared = 0;
   division_state = seed;

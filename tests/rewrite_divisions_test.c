@@ -24,7 +24,7 @@ static void check_document(uint64_t seed, const generated *made) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,
                                   .encoding = encodings[seed % (sizeof encodings / sizeof *encodings)],
                                   .fragment = made->fragment,
-                                  .scripting = made->scripting,
+                                  .no_scripting = !made->scripting,
                                   .quirks = random_chance(&random, 20),
                                   .on_failure = random_chance(&random, 50) ? HPAR_FAIL_PASS : HPAR_FAIL_STOP};
   if (random_chance(&random, 10)) options.encoding = NULL;

@@ -111,7 +111,7 @@ static void make_rules(const struct set *set, hpar_rules *made[2]) {
 /* Rewrites in pieces of random lengths up to `most`; 0: as a whole. */
 static void rewrite(const hpar_rules *of, const compare_case *input, size_t most, outcome *to) {
   random_state random = {input->length};
-  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .scripting = input->scripting, .encoding = "utf-8",
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .no_scripting = !input->scripting, .encoding = "utf-8",
                                   .fragment = input->fragment};
   buffer_clear(&to->text);
   buffer_clear(&to->events);

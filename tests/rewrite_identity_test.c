@@ -90,7 +90,7 @@ static void walk(hpar_node top, const char *bytes) {
 /* Rewrites in pieces of random lengths up to `most`; 0: as a whole. */
 static void rewrite(const hpar_rules *rules, const compare_case *of, size_t most, uint64_t seed) {
   random_state random = {seed};
-  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .scripting = of->scripting, .fragment = of->fragment,
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .no_scripting = !of->scripting, .fragment = of->fragment,
                                   .encoding = "utf-8"};
   buffer_clear(&out);
   seen.count = 0;

@@ -366,15 +366,18 @@ static void encodings(void) {
     CHECK_EQ(run(rules, &options, wide, sizeof wide - 1, feeds[i], &out, &stats), HPAR_OK);
     CHECK_BYTES(out.bytes, out.length, wide, sizeof wide - 1);
     CHECK(stats.passed_through);
-    options.utf16 = HPAR_UTF16_DECODE;
+    CHECK(!stats.decoded);
+    options.utf16 = (hpar_utf16)0; /* the default */
     CHECK_EQ(run(rules, &options, wide, sizeof wide - 1, feeds[i], &out, &stats), HPAR_OK);
     CHECK_BYTES(out.bytes, out.length, "\xC3\xA9<p title=\xC3\xA9>", 14);
+    CHECK(stats.decoded && !stats.passed_through);
+    CHECK_STRING(stats.encoding, "UTF-8");
   }
   /* a byte order mark precedes the label */
   static const char *const labels[] = {"utf-16le", "utf-16be"};
   static const char marked[] = "\xEF\xBB\xBF<p title=\xC3\xA9>", edited[] = "\xEF\xBB\xBF\xC3\xA9<p title=\xC3\xA9>";
   for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++) {
-    for (int form = HPAR_UTF16_PASS; form <= HPAR_UTF16_REFUSE; form++) {
+    for (int form = HPAR_UTF16_DECODE; form <= HPAR_UTF16_REFUSE; form++) {
       options.utf16 = (hpar_utf16)form;
       options.encoding = labels[i % 2];
       CHECK_EQ(run(rules, &options, marked, sizeof marked - 1, feeds[i], &out, &stats), HPAR_OK);

@@ -291,7 +291,7 @@ static hpar_rules *compile(bool declares) {
 
 static bool rewrite(bool declares, buffer *out) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .fragment = page->fragment,
-                                  .scripting = page->scripting};
+                                  .no_scripting = !page->scripting};
   hpar_rules *rules = compile(declares);
   rewriting run = {.compiled = rules};
   hpar_status status = rewriting_run(&run, rewriter, &options, page->bytes, page->length, 0, 0);

@@ -222,16 +222,18 @@ typedef enum hpar_on_failure {
 
 /* What happens to input in UTF-16. */
 typedef enum hpar_utf16 {
-  HPAR_UTF16_PASS = 0, /* it is passed on untouched; hpar_rewrite_stats.passed_through is set */
-  HPAR_UTF16_DECODE,   /* it is decoded, and the output is UTF-8 */
-  HPAR_UTF16_REFUSE    /* begin or feed returns HPAR_ERROR_UNSUPPORTED */
+  /* it is decoded, and the output is UTF-8 without a byte order mark. hpar_rewrite_stats.decoded is
+   * set. The sender of the output must declare UTF-8, for example in Content-Type */
+  HPAR_UTF16_DECODE = 0,
+  HPAR_UTF16_PASS,  /* no rule applies; hpar_rewrite_stats.passed_through is set */
+  HPAR_UTF16_REFUSE /* begin or feed returns HPAR_ERROR_UNSUPPORTED */
 } hpar_utf16;
 
 typedef struct hpar_rewrite_options {
   size_t size;          /* HPAR_REWRITE_OPTIONS_INIT sets it */
   const char *encoding; /* the label that the transport gives; NULL: the rewriter sniffs it */
   const char *fragment; /* the context element, as in hpar_options; NULL: a document */
-  bool scripting;       /* the scripting flag */
+  bool no_scripting;    /* the scripting flag is off. It is on by default, as in browsers */
   bool quirks;          /* in quirks mode, classes and ids are compared without ASCII case */
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
@@ -279,6 +281,7 @@ typedef struct hpar_rewrite_stats {
   uint64_t misplaced;    /* "after" content inside an element that has no end tag */
   bool passed_through;   /* UTF-16 that was not rewritten */
   bool retired;          /* all rules had retired before the end of the input */
+  bool decoded;          /* the input was UTF-16, and the output is UTF-8 */
   uint64_t failed_at;    /* input offset of the failure; UINT64_MAX: none */
   const char *encoding;  /* name of the encoding, static; NULL: unknown */
   uint64_t reserved[4];

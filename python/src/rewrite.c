@@ -222,7 +222,7 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
     if (values[i] && values[i] != Py_None && !(text = PyUnicode_AsUTF8AndSize(values[i], NULL))) return NULL;
     *(i == 2 ? &options.encoding : &options.fragment) = text;
   }
-  options.scripting = values[4] && PyObject_IsTrue(values[4]) == 1;
+  options.no_scripting = values[4] && PyObject_IsTrue(values[4]) == 0;
   options.quirks = values[5] && PyObject_IsTrue(values[5]) == 1;
   Py_buffer view;
   if (PyObject_GetBuffer(values[0], &view, PyBUF_SIMPLE)) return NULL;

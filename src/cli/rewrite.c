@@ -74,9 +74,9 @@ static const hp_option options[] = {
      "write the timeline of the threads to this file as Chrome trace events, for\nui.perfetto.dev"},
     {STATS, "stats", "[=json]", "print statistics on standard error, or on standard output if the\npage is not there"},
     {FRAGMENT, "fragment", "CONTEXT", "rewrite the contents of this element"},
-    {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
+    {SCRIPTING, "scripting", "on|off", "the scripting flag (on, as in browsers)"},
     {ENCODING, "encoding", "LABEL", "the encoding of FILE (default: found in FILE)"},
-    {UTF16, "utf16", "pass|decode|refuse", "input in UTF-16: pass on unchanged (default), write as UTF-8, fail"},
+    {UTF16, "utf16", "decode|pass|refuse", "input in UTF-16: write as UTF-8 (default), pass on without edits, fail"},
     {ON_FAILURE, "on-failure", "stop|pass", "after a failure, stop (default), or pass the rest on without edits"},
     {0, NULL, NULL, NULL},
 };
@@ -188,7 +188,7 @@ static int take_stats(request *r, const char *value) {
 
 /* Returns an exit code, or -1 to go on. */
 static int take(request *r, hp_arguments *arguments, int id) {
-  static const char *const switches[] = {"off", "on", NULL}, *const forms[] = {"pass", "decode", "refuse", NULL};
+  static const char *const switches[] = {"off", "on", NULL}, *const forms[] = {"decode", "pass", "refuse", NULL};
   static const char *const modes[] = {"auto", "sequential", "parallel", NULL}; /* as hpar_mode */
   static const char *const failures[] = {"stop", "pass", NULL};
   hp_rewriting *w = &r->rewriting;
@@ -228,7 +228,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case FRAGMENT: w->options.fragment = arguments->value; return -1;
     case SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
-      w->options.scripting = index == 1;
+      w->options.no_scripting = index == 0;
       return -1;
     case ENCODING: w->options.encoding = hp_value_encoding(arguments); return w->options.encoding ? -1 : HP_EXIT_USAGE;
     case UTF16:

@@ -64,7 +64,7 @@ static int compare(const char *name, const hp_lines *expected, const hp_lines *g
 static hpar_status parse(hpar_parser *parser, const hpar_rewrite_options *options, const char *encoding,
                          const hp_text *text, hpar_document *document) {
   hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = encoding, .fragment = options->fragment,
-                                .scripting = options->scripting, .source_offsets = true};
+                                .scripting = !options->no_scripting, .source_offsets = true};
   return hpar_parse(parser, &parse_options, text->bytes ? text->bytes : "", text->length, document, NULL);
 }
 
@@ -94,7 +94,7 @@ int hp_check_rewrite(const hp_explanation *x, const hp_edit_rules *rules, const 
   hpar_parser *parser = NULL;
   hpar_document *before = NULL, *after = NULL;
   hp_text decoded = {0};
-  hp_lines expected = {.scripting = options->scripting}, got = expected;
+  hp_lines expected = {.scripting = !options->no_scripting}, got = expected;
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&before);
   if (!status) status = hpar_document_create(&after);

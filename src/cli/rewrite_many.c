@@ -43,6 +43,8 @@ static void finish_page(void *context, size_t index, hpar_rewrite_page *page) {
   hp_text *output = &b->outputs[index];
   hp_replacement replacement;
   b->has_failed[index] = page->status;
+  if (!page->status && (page->stats.edits || page->stats.passed_through))
+    hp_warn_of_utf16(b->paths[index], &page->stats);
   if (!page->status && page->stats.edits) {
     if (!hp_replacement_open(&replacement, b->paths[index])) {
       take_code(b, HP_EXIT_FAILED);

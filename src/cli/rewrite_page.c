@@ -176,10 +176,18 @@ static void print_stats(const page *p, FILE *file, const hpar_rewrite_stats *s) 
   }
 }
 
+void hp_warn_of_utf16(const char *path, const hpar_rewrite_stats *stats) {
+  const char *name = hp_shown_name(path);
+  if (stats->passed_through) hp_complain("%s: warning: the input is UTF-16 and passes without edits", name);
+  if (stats->decoded) hp_complain("%s: warning: the input is UTF-16, and the output is UTF-8", name);
+}
+
 /* `failed`: the rewriter did not reach the end of the page. */
 static void report(page *p, const hpar_rewrite_stats *stats, bool failed) {
   const hp_rewriting *w = p->rewriting;
   FILE *file = prints_no_page(w) ? stdout : stderr;
+  /* a file without edits stays in UTF-16 */
+  if (!failed && (!w->in_place || stats->edits || stats->passed_through)) hp_warn_of_utf16(p->path, stats);
   hp_explanation_finish(&p->explanation, &w->rules, stats, failed);
   if (w->report == HP_REPORT) print_stats(p, file, stats);
   if (w->report == HP_REPORT_JSON) print_json(p, file, stats);

@@ -21,6 +21,8 @@ typedef struct hp_rewriting {
   hp_report report;
 } hp_rewriting;
 
+/* Warns if the page is UTF-16: it passes without edits, or the output is UTF-8. */
+void hp_warn_of_utf16(const char *path, const hpar_rewrite_stats *stats);
 /* Rewrites all pages. Returns the exit code. */
 int hp_rewrite_pages(hp_rewriting *rewriting);
 

@@ -382,7 +382,7 @@ static int select_in_streams(const request *r, const hp_pages *pages) {
                                  .count = hpar_selectors_count(r->selectors),
                                  .matches = r->matches,
                                  .options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = r->options.encoding,
-                                             .fragment = r->options.fragment, .scripting = r->options.scripting,
+                                             .fragment = r->options.fragment, .no_scripting = !r->options.scripting,
                                              .quirks = true, .utf16 = HPAR_UTF16_REFUSE, .mode = r->options.mode,
                                              .threads = r->sets_threads ? r->options.threads : hp_default_threads()},
                                  .prints_count = r->counts,

@@ -363,7 +363,7 @@ static hpar_status run(hp_resource_scan *s) {
   size_t prefix = strlen(part->prefix);
   const hpar_rewrite_options options = {
       HPAR_REWRITE_OPTIONS_INIT,  .encoding = part->is_certain ? part->encoding->name : NULL,
-      .fragment = part->fragment, .scripting = part->scripting,
+      .fragment = part->fragment, .no_scripting = !part->scripting,
       .utf16 = HPAR_UTF16_REFUSE, .max_token = SIZE_MAX,
       .max_text = SIZE_MAX};
   hpar_status status = hpar_rewriter_begin(r, s->rules, &options, NULL, NULL);

@@ -126,7 +126,7 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .max_depth = given.max_depth,
                            .on_failure = given.on_failure,
                            .utf16 = given.utf16,
-                           .scripting = given.scripting,
+                           .scripting = !given.no_scripting,
                            .quirks = given.quirks,
                            .mode = given.mode,
                            .threads = given.threads};
@@ -159,6 +159,7 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
   }
   hpar_status status = hp_decoder_create(&r->decoder, encoding);
   r->encoding = &hp_utf8;
+  r->stats.decoded = true;
   return status;
 }
 
@@ -456,6 +457,7 @@ static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
                               .misplaced = s->misplaced,
                               .passed_through = s->passed_through,
                               .retired = s->retired,
+                              .decoded = s->decoded,
                               .failed_at = s->failed_at,
                               .encoding = r->encoding ? r->encoding->name : NULL};
 }

@@ -157,7 +157,7 @@ typedef struct hp_stream_options {
 typedef struct hp_stream_stats {
   uint64_t input_bytes, tags, matches, held_bytes, memory_bytes, misplaced, failed_at;
   uint32_t depth;
-  bool passed_through, retired;
+  bool passed_through, retired, decoded;
 } hp_stream_stats;
 
 typedef enum hp_phase {

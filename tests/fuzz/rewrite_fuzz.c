@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,
                                   .encoding = RANDOM_OF(&random, encodings),
                                   .fragment = flags & 1 ? fuzz_context(choices[1]) : NULL,
-                                  .scripting = flags & 2,
+                                  .no_scripting = !(flags & 2),
                                   .quirks = flags & 4,
                                   .on_failure = flags & 8 ? HPAR_FAIL_PASS : HPAR_FAIL_STOP};
   if (choices[2] % 8 == 0) options.max_text = 1 + choices[3] % 40;

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   random_state random = {seed};
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,
                                   .encoding = RANDOM_OF(&random, encodings),
-                                  .scripting = choices[0] & 1,
+                                  .no_scripting = !(choices[0] & 1),
                                   .quirks = choices[0] & 2,
                                   .on_failure = choices[0] & 4 ? HPAR_FAIL_PASS : HPAR_FAIL_STOP,
                                   .mode = HPAR_MODE_SEQUENTIAL};

@@ -33,7 +33,7 @@ static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
 hpar_status tag_scan(tag_scanner *scanner, unsigned rules, const compare_case *document, bool each_byte) {
   hpar_rewriter *r = scanner->rewriter;
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .fragment = document->fragment,
-                                  .scripting = document->scripting};
+                                  .no_scripting = !document->scripting};
   hpar_status status = hpar_rewriter_begin(r, scanner->rules[rules], &options, NULL, NULL);
   uint64_t seen = 0;
   for (size_t at = 0, next; !status && at < document->length; at = next) {
@@ -83,7 +83,7 @@ hpar_status tag_scan_pieces(tag_scanner *scanner, unsigned rules, const compare_
   size_t most = (size_t)16 << random_below(&random, 8);
   expected output = {document, 0, true};
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .fragment = document->fragment,
-                                  .scripting = document->scripting};
+                                  .no_scripting = !document->scripting};
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   hpar_status status = hpar_rewriter_begin(r, scanner->rules[rules], &options, compare_output, &output);
   scanner->stop_count = 0;
