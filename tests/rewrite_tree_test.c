@@ -8,6 +8,7 @@
  *   of such an element, its descendants have their own end tags
  * - rename, unwrap, remove, replace and inner of div, span and the like, if the element and its
  *   descendants have their own end tags, and so has its previous sibling
+ * - the same, except inner, of elements whose content is text
  * The test applies an action only where these conditions hold. rewrite_moved_test.c has the
  * exceptions. */
 
@@ -64,6 +65,7 @@ static const char voids[] = " area base br col embed hr img input link meta sour
 static const char containers[] = " div section article span li td th body blockquote p center form main header footer "
                                  "nav aside figure dd dt h1 h2 h3 h4 h5 h6 address label fieldset x-y cite abbr ";
 static const char neutral[] = " div section article span x-y cite abbr main header footer nav aside ";
+static const char raw[] = " textarea style script iframe noembed ";
 static const char phrasing[] = " span x-y cite abbr ";
 static const char opaque[] = " select template noscript object applet marquee button a nobr ruby frameset ";
 
@@ -163,7 +165,7 @@ static void classify(void) {
     bool parent_has_tag = is_element(parent) && hpar_node_start_tag_range(before, parent, &start, &end);
     bool is_beside = previous ? p && p->is_nested : parent_has_tag;
     hpar_string name = hpar_node_name(before, e->node);
-    bool is_known = is_html(e->node) && is_one_of(name, neutral);
+    bool is_known = is_html(e->node) && (is_one_of(name, neutral) || is_one_of(name, raw));
     e->takes_content = e->end_after && accepts(e->node);
     e->in_content = is_beside && e->is_nested && is_known && accepts(parent);
     e->may_change = e->in_content && e->takes_content;
@@ -204,8 +206,8 @@ static bool read_page(void) {
 
 /*** edits ***/
 
-/* Text that ends like this forms markup together with an insertion. */
-static bool ends_openly(uint64_t position) { return position && strchr("<&/!?#\r", page->bytes[position - 1]); }
+/* Text that ends like this forms a character reference or a line break with what follows. */
+static bool ends_openly(uint64_t position) { return position && strchr("&#\r", page->bytes[position - 1]); }
 
 static bool is_allowed(const element *e, const hpar_action *action) {
   hpar_string name = hpar_node_name(before, e->node);
@@ -222,10 +224,15 @@ static bool is_allowed(const element *e, const hpar_action *action) {
     case HPAR_ACTION_APPEND:
       return is_clean && e->takes_content && e->is_nested && !ends_openly(e->end_start) && !is_one_of(name, " body ");
     case HPAR_ACTION_RENAME: /* only block elements close a p */
+      if (is_one_of(name, raw)) return is_clean && e->in_content && !strcmp(action->name, "x-z");
       return is_clean && e->may_change && is_one_of(name, phrasing) == !strcmp(action->name, "x-z") &&
              strcmp(action->name, "em") != 0;
     case HPAR_ACTION_UNWRAP:          /* an item ends the item around it */
       if (e->has_items) return false; // fall through
+    case HPAR_ACTION_REMOVE:
+    case HPAR_ACTION_REPLACE:
+      if (is_one_of(name, raw)) return is_clean && e->in_content && !ends_openly(e->start);
+      // fall through
     default: return is_clean && e->may_change && !ends_openly(e->start) && !ends_openly(e->end_start);
   }
 }
@@ -338,8 +345,21 @@ static void check_rules(uint64_t number) {
 /* Writes a document whose elements are nested. */
 static void write_nested(random_state *random, buffer *to) {
   static const char *const names[] = {"div", "span", "section", "p", "ul", "li", "x-y", "b", "a", "cite", "table", "i"};
-  static const char *const texts[] = {"x",        " lorem ",  "&amp;", "a < b",    "\n",
-                                      "\xC3\xA9", "<!--c-->", "<br>",  "<img a=1>"};
+  static const char *const texts[] = {"x",
+                                      " lorem ",
+                                      "&amp;",
+                                      "a < b",
+                                      "\n",
+                                      "\xC3\xA9",
+                                      "<!--c-->",
+                                      "<br>",
+                                      "<img a=1>",
+                                      "b <",
+                                      "img c>",
+                                      "<textarea>a <b>&lt;c&d</textarea>",
+                                      "<style><i> a='&lt;'</style>",
+                                      "<iframe></b>&amp;<</iframe>",
+                                      "<script>\"<!-- <\" & 1</script>"};
   static const char *const attributes[] = {
       "", "", " class=x", " id='y' b=2", " a class=\"x y\"", " href=z title=\"&lt;\""};
   const char *open[20];

@@ -43,8 +43,44 @@
  *   retired sees no later tag.
  * Where the parser ignores such a tag, for example in a template, rules do not see it.
  *
- * An insertion can change the meaning of the input after it, for example an open "<script>". The
- * rewriter does not parse inserted content. */
+ * The tree of the output. It is the edited tree of the input, with exceptions. "--check" of the
+ * program hpar finds each of them in a page, because it parses the output.
+ * For each page, text stays text, and edits of attributes concern their own tags:
+ * - Raw text that loses its tags is escaped: that of script, style, title, textarea, iframe, xmp,
+ *   noembed, noframes, plaintext, and of noscript with scripting.
+ * - If a literal "<" comes before an edit, the rewriter writes "</>" between them. It is no token.
+ * - FIND leaves out places in "</>" and in the ends of a CDATA section. It changes nothing in raw
+ *   text if the result would end the element.
+ * - A rename to the name of an element with raw text fails, unless the element has this name.
+ * These are the exceptions:
+ * - Attributes that tree construction reads change the tree: `type` of input, `encoding` of
+ *   annotation-xml, `color`, `face` and `size` of font. So do all attributes of formatting elements
+ *   such as b that a block ends, because the parser opens only three equal ones again.
+ * - Inserted content is parsed as if it was in the input. It may leave a table, svg, math or the
+ *   head, or end a p. An open "<script>" or comment changes all that follows. Content for the end
+ *   of an element goes into a descendant that has no end tag.
+ * - REMOVE, REPLACE and INNER drop the input between the tags of an element. This includes what the
+ *   parser moved out of a table. It leaves what the parser moved into the element.
+ * - REMOVE, REPLACE, UNWRAP and RENAME may take away why the parser did something at a later tag.
+ *   It ignored the tag, as "<head>" after content. It implied an end tag, or opened a formatting
+ *   element again.
+ * - UNWRAP and RENAME of svg, math and their elements change how the parser reads the content.
+ * - Text before an edit forms a character reference with what follows, as "&am" and "p;". A newline
+ *   at the beginning of pre, listing or textarea has no meaning.
+ *
+ * Filters. The exceptions let hostile input make elements that no rule has seen. A rewriter with
+ * hpar_rewrite_options.filter does two things about them:
+ * - It removes start tags that the parser ignores, except html and body, whose attributes merge. At
+ *   the end of the input it removes an incomplete tag, and closes a comment.
+ * - It reads its output again by the same rules. An element there that a rule would remove, replace
+ *   or unwrap is a failure, and so is an attribute that a rule would unset. The status is
+ *   HPAR_ERROR_UNSUPPORTED. The output ends before the start tag of the element.
+ *
+ * Therefore the tree of the output has no such element or attribute. Elements without a start tag
+ * do not count. This concerns the actions of rules without `limit`, and the callbacks `element` of
+ * rules with `pure`, which run twice. Inserted content is included. Other callbacks see the input
+ * only. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted. The statistics of a page that fails
+ * depend on the division into feeds. Each reading has its own limits. */
 
 #include <hpar/document.h>
 #include <hpar/inspect.h>
@@ -235,6 +271,7 @@ typedef struct hpar_rewrite_options {
   const char *fragment; /* the context element, as in hpar_options; NULL: a document */
   bool no_scripting;    /* the scripting flag is off. It is on by default, as in browsers */
   bool quirks;          /* in quirks mode, classes and ids are compared without ASCII case */
+  bool filter;          /* see "Filters". One thread rewrites an input then */
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
   /* Limits; 0: the default. */

@@ -34,7 +34,8 @@ enum {
   SCRIPTING,
   ENCODING,
   UTF16,
-  ON_FAILURE
+  ON_FAILURE,
+  FILTER
 };
 
 static const hp_option options[] = {
@@ -78,6 +79,8 @@ static const hp_option options[] = {
     {ENCODING, "encoding", "LABEL", "the encoding of FILE (default: found in FILE)"},
     {UTF16, "utf16", "decode|pass|refuse", "input in UTF-16: write as UTF-8 (default), pass on without edits, fail"},
     {ON_FAILURE, "on-failure", "stop|pass", "after a failure, stop (default), or pass the rest on without edits"},
+    {FILTER, "filter", NULL,
+     "remove tags that the parser ignores, and fail if the output still has what a\nrule removes"},
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
@@ -239,6 +242,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
       if (!hp_value_word(arguments, failures, &index)) return HP_EXIT_USAGE;
       w->options.on_failure = (hpar_on_failure)index;
       return -1;
+    case FILTER: w->options.filter = true; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     default: return HP_EXIT_USAGE;
   }
@@ -255,6 +259,9 @@ static int check(const request *r) {
   if (r->many && w->trace) return hp_bad_usage(&command, "--trace needs one FILE");
   if (w->trace && !strcmp(w->trace, "-")) return hp_bad_usage(&command, "--trace needs a file");
   if (r->names_backup && !w->in_place) return hp_bad_usage(&command, "--backup needs --in-place");
+  const hpar_rewrite_options *o = &w->options;
+  if (o->filter && (o->utf16 == HPAR_UTF16_PASS || o->on_failure == HPAR_FAIL_PASS))
+    return hp_bad_usage(&command, "--filter excludes --utf16 pass and --on-failure pass");
   if (w->output && w->in_place) return hp_bad_usage(&command, "--output and --in-place exclude each other");
   for (size_t i = 0; w->in_place && i < r->operand_count; i++)
     if (!strcmp(r->operands[i], "-")) return hp_bad_usage(&command, "--in-place: standard input is no file");

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "html/tokenizer/content.h"
 #include "rewrite/speculation.h"
 
 #include <string.h>
@@ -243,8 +244,22 @@ hpar_status hpar_element_unset(hpar_element *e, const char *name) {
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
+/* Returns true if content that is text would become markup, or markup would become text. Raw text
+ * that loses its tags is escaped, so only the new name counts. */
+static bool makes_raw_text(hpar_element *e, const char *name) {
+  const hp_node *node = node_of(e);
+  hpar_rewriter *r = e->rewriter;
+  char lower[16];
+  size_t length = 0;
+  for (; name[length] && length < sizeof lower; length++)
+    lower[length] = (char)((unsigned)(name[length] - 'A') < 26 ? name[length] | 0x20 : name[length]);
+  if (name[length] || node->ns != HPAR_NAMESPACE_HTML) return false;
+  const hp_atom atom = hp_names_find(&r->names, lower, length);
+  return atom != node->name && hp_content_of(atom, r->options.scripting) != HP_CONTENT_DATA;
+}
+
 hpar_status hpar_element_rename(hpar_element *e, const char *name) {
-  if (!e || !is_name(name, false) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  if (!e || !is_name(name, false) || !e->has_tag || makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
   hp_bytes name_before = e->rename;
   e->rename.length = 0;
   hpar_status status = hp_content_add(e->rewriter, &e->rename, false, name, strlen(name), HP_PLACE_RAW);

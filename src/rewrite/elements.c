@@ -20,6 +20,15 @@ void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
   if (!r->mute_depth) hp_edits_drop(&r->edits, from, to, &r->unwind);
 }
 
+void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
+  static char nothing[] = "</>";
+  const hp_scanner *s = &r->scanner;
+  if (s->content != HP_CONTENT_DATA || hp_scanner_is_in_section(s) || r->closer) return;
+  if (r->at_tag && r->tag.is_end && s->ends_raw_text) return;
+  bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->after_less_than;
+  if (follows) hp_rewriter_insert(r, position, &(hp_bytes){nothing, 3, 0});
+}
+
 /*** the edits of a start tag ***/
 
 static void insert_text(hpar_rewriter *r, uint64_t position, const char *text) {
@@ -126,6 +135,8 @@ static bool needs_record(const hpar_element *e) {
 }
 
 static void apply_element(hpar_rewriter *r, hpar_element *e) {
+  bool drops = e->muting == HP_MUTES_ELEMENT || e->unwraps;
+  hp_rewriter_separate(r, e->start, drops && !e->before.length ? NULL : &e->before);
   hp_rewriter_insert(r, e->start, &e->before);
   if (e->muting == HP_MUTES_ELEMENT) {
     if (e->is_open)
@@ -176,9 +187,10 @@ static void count_match(hpar_rewriter *r, const hpar_element *e, uint32_t index)
   const hpar_rule *given = &r->rules->rules[index].given;
   r->stats.matches++;
   r->rule_states[index].matches++;
-  if (given->found && hp_speculates(r))
+  if (!given->found || r->confirms) return;
+  if (hp_speculates(r))
     hp_speculation_note_found(r, index);
-  else if (given->found)
+  else
     given->found(given->context, e->start, e->end);
 }
 
@@ -188,14 +200,21 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
   hp_rule_state *state = &r->rule_states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
+  if (r->confirms && given->limit) return;
   const bool again = e->target && hp_merge_target_knows(e->target, index);
   if (!again) count_match(r, e, index);
   for (size_t i = 0; i < given->action_count; i++) {
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
     hpar_status status = hp_element_act(e, &rule->actions[i]);
+    if (status == HPAR_ERROR_ARGUMENT && rule->actions[i].kind == HPAR_ACTION_RENAME)
+      hp_rewriter_fail(r, status, "an element cannot have the name of raw text, or the encoding lacks a character");
     if (status == HPAR_ERROR_ARGUMENT)
       hp_rewriter_fail(r, status, "an action holds a character that the encoding lacks at its place");
     if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
+  }
+  if (r->confirms) {
+    if (given->element && given->pure) hp_rewriter_take_result(r, given->element(e, given->context), index);
+    return;
   }
   if (given->end && e->is_open) add_end(r, e, given, index);
   if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
@@ -364,7 +383,9 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
   e->merges_into = name;
   run_rules(r, e);
   e->target = NULL;
-  if (e->is_removed)
+  if (r->confirms)
+    hp_confirm_element(r, e);
+  else if (e->is_removed)
     hp_rewriter_drop(r, e->start, e->end);
   else if (e->edit_count)
     edit_attributes(r, e);
@@ -374,14 +395,17 @@ void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insert
   hp_rewriter_split_text(r);
   const hp_rule *setting = has_tag && r->has_spans && !r->element.target ? find_only_setting(r) : NULL;
   if (setting) {
-    set_attribute(r, setting);
+    if (!r->confirms) set_attribute(r, setting);
     return;
   }
   /* Without a tag, the attributes are those of an earlier one, whose bytes may be gone. */
   if (has_tag && r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
   open_element(r, insertion, has_tag);
   run_rules(r, &r->element);
-  apply_element(r, &r->element);
+  if (r->confirms)
+    hp_confirm_element(r, &r->element);
+  else
+    apply_element(r, &r->element);
 }
 
 /* Matches an inserted element, and runs the rules that it meets. */
@@ -410,6 +434,7 @@ void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
   hpar_rewriter *r = context;
   const hp_shadow_insertion insertion = *given;
   const hp_node *node = hp_shadow_node(&r->shadow, insertion.node);
+  r->has_effect = true;
   bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
   if (has_tag && node->name == HP_META && !r->is_certain && r->has_spans) read_meta(r);

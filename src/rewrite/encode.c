@@ -24,7 +24,7 @@ static uint32_t read_character(const char *p, size_t left, size_t *length) {
 /* Returns what a byte of ASCII becomes, or NULL if it stays. */
 static const char *replacement(const char *p, const char *end, hp_place_kind place) {
   switch (*p) {
-    case '<': return place == HP_PLACE_TEXT ? "&lt;" : NULL;
+    case '<': return place == HP_PLACE_TEXT || place == HP_PLACE_RCDATA ? "&lt;" : NULL;
     case '>': return place == HP_PLACE_TEXT ? "&gt;" : NULL;
     case '"': return place == HP_PLACE_DOUBLE_QUOTED ? "&quot;" : NULL;
     case '\'': return place == HP_PLACE_SINGLE_QUOTED ? "&#39;" : NULL;

@@ -166,6 +166,8 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool r
   if (record->muting == HP_MUTES_ELEMENT) {
     r->unmute_after_tag++;
   } else {
+    bool drops = (record->unwraps || removes) && !record->append.length;
+    hp_rewriter_separate(r, r->token_start, drops ? NULL : &record->append);
     hp_rewriter_insert(r, r->token_start, &record->append);
     edit_own_tag(r, record, removes);
   }
@@ -177,6 +179,7 @@ static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref 
   uint64_t position = r->token_start;
   if (record->muting) unmute(r, position);
   if (record->muting != HP_MUTES_ELEMENT) {
+    hp_rewriter_separate(r, position, record->append.length ? &record->append : &record->after);
     hp_rewriter_insert(r, position, &record->append);
     bool writes = (record->renames && !r->at_end) || (record->after.length && !record->unwraps);
     if (writes && record->has_tag && (record->renames || may_write_end_tag(r, node)))
@@ -206,13 +209,16 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   hpar_rewriter *r = context;
   const hp_node *node = hp_shadow_node(&r->shadow, ref);
   uint32_t index = node->previous;
+  r->has_effect = true;
   if (!index) return;
   hp_end_record *record = &r->records[index];
   bool is_match = is_own_tag(r, node);
-  if (!record->has_ended)
+  if (!record->has_ended) {
     end_record(r, index, ref, is_match);
-  else if (is_match && record->muting != HP_MUTES_ELEMENT)
+  } else if (is_match && record->muting != HP_MUTES_ELEMENT) {
+    if (record->unwraps) hp_rewriter_separate(r, r->token_start, NULL);
     edit_own_tag(r, record, false);
+  }
   record = &r->records[index];
   record->scope_depth--;
   change_scopes(r, index, false);

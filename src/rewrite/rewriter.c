@@ -55,6 +55,7 @@ static void free_rewriter(hpar_rewriter *r) {
 #if HPAR_PARALLEL
   hp_rewrite_team_destroy(r->team);
 #endif
+  if (r->confirmer) free_rewriter(r->confirmer);
   hp_free(r->adopted_bits);
   hp_merge_targets_close(r);
   hp_free(r->element.edits);
@@ -92,6 +93,8 @@ static hpar_status refuse_structure(hpar_rewriter *r, const hp_call_error *error
 static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->use); }
 
 static hpar_status leave(hpar_rewriter *r, hpar_status status) {
+  if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->status == status)
+    r->error = r->confirmer->error;
   if (status != HPAR_OK && !*r->error) r->error = hpar_status_text(status);
   if (hp_end_use(&r->use)) free_rewriter(r);
   return status;
@@ -128,12 +131,15 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .utf16 = given.utf16,
                            .scripting = !given.no_scripting,
                            .quirks = given.quirks,
+                           .filter = given.filter,
                            .mode = given.mode,
                            .threads = given.threads};
   if ((unsigned)o->mode > HPAR_MODE_PARALLEL || o->threads > HPAR_MAX_THREADS)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.mode or threads has an unknown value");
   if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
     return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.on_failure or utf16 has an unknown value");
+  if (o->filter && (o->on_failure == HPAR_FAIL_PASS || o->utf16 == HPAR_UTF16_PASS))
+    return refuse(r, HPAR_ERROR_ARGUMENT, "a filter passes nothing on: see hpar_rewrite_options.on_failure and utf16");
   return HPAR_OK;
 }
 
@@ -173,6 +179,7 @@ static void open_rules(hpar_rewriter *r) {
     if (rule->edits_text || rule->edits_comments) hp_units_open(r);
     for (size_t k = 0; k < rule->given.action_count; k++) ends |= rule->actions[k].unit == HPAR_UNIT_DOCUMENT_END;
     r->rule_states[i] = (hp_rule_state){0, rule->is_document, false};
+    if (rule->is_document && r->confirms) continue;
     r->active_rules++;
     r->end_rules += rule->is_document && ends;
     if (!rule->is_document) continue;
@@ -209,6 +216,9 @@ static hpar_status open_stream(void *argument) {
   hp_shadow_open(&r->shadow, &events, r->options.scripting, &r->unwind);
   hp_matching_open(&r->matching, r->rules, &r->shadow, &r->unwind);
   open_rules(r);
+  /* An implied element begins before a tag. The limit of depth ends the output before one, and a
+   * filter drops tags. */
+  r->keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
   r->scanner.takes_cdata = takes_cdata;
   r->scanner.context = &r->shadow;
   r->scanner.captures_doctypes = true;
@@ -237,7 +247,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
   r->record_count = 1;
   r->free_record = r->open_records = r->mute_depth = 0;
-  r->at_tag = r->at_end = r->is_halved = r->in_text = false;
+  r->at_tag = r->at_end = r->is_halved = r->in_text = r->after_less_than = r->escapes_raw_text = false;
   r->closer = NULL;
   r->after_tag.length = 0;
   r->unmute_after_tag = 0;
@@ -272,8 +282,9 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   hp_begin_use(&rules->use);
   r->held_rules = rules;
   hp_rewrite_trace_begin(r->trace);
-  reset(r, rules, write, context);
-  status = hp_try(&r->unwind, open_stream, r);
+  reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
+  if (r->options.filter) status = hp_confirm_open(r, write, context);
+  if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
   if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->shadow.builder, r->options.max_depth);
   if (status == HPAR_OK) {
     r->phase = HP_PHASE_BEGIN;
@@ -440,14 +451,15 @@ static hpar_status finish(hpar_rewriter *r) {
     }
   }
   hp_sink_flush(&r->sink);
-  return status != HPAR_OK ? status : r->sink.status;
+  if (status == HPAR_OK) status = r->sink.status;
+  return status == HPAR_OK && r->options.filter ? hp_confirm_finish(r) : status;
 }
 
 static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
   const hp_stream_stats *s = &r->stats;
   return (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT,
                               .input_bytes = s->input_bytes,
-                              .output_bytes = r->sink.written,
+                              .output_bytes = r->options.filter ? r->confirmer->sink.written : r->sink.written,
                               .tags = s->tags,
                               .matches = s->matches,
                               .edits = r->edits.total,

@@ -302,6 +302,7 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
   }
   //§ end-tag-open-state
   if (left > 2) {
+    s->ends_raw_text = false;
     if (hp_is_alpha(at[2])) return begin_tag(s, at, true);
     if (at[2] == '>') return emit(s, HP_SCAN_MARKER, at, at + 3);
     return begin_declaration(s, at, IN_DECLARATION, 2);
@@ -317,6 +318,7 @@ static hp_scan_event scan_text(hp_scanner *s) {
     hp_scan_event event = hp_scan_raw_text(s);
     if (event != HP_SCAN_NAME) return event;
     s->content = HP_CONTENT_DATA;
+    s->ends_raw_text = true;
     return begin_tag(s, s->at, true);
   }
   if (*at == '<') return scan_markup(s, at);

@@ -32,7 +32,8 @@ typedef struct hp_scanner {
   bool after_lead;        /* of a two-byte character in a CDATA section */
   bool has_wide_trails;   /* the second byte of a character may be "]" */
   bool is_end_tag, self_closing;
-  bool captures; /* the window keeps the current token: the owner may set it after HP_SCAN_NAME */
+  bool ends_raw_text; /* the current end tag, at its "<" */
+  bool captures;      /* the window keeps the token: the owner may set it after HP_SCAN_NAME */
   bool captures_comments, captures_doctypes;
   uint8_t comment_length; /* bytes of data, up to 3 */
   char comment_tail[3];   /* the last of them */

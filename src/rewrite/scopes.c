@@ -123,6 +123,7 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     hp_rewrite_note *note = add_note(r, r->text_start, end);
     note->content = r->text_content;
     note->raw_name = r->scanner.raw_name;
+    note->escapes = r->escapes_raw_text;
     note->is_first = r->text_is_first;
     note->is_last = is_last;
   }
@@ -187,8 +188,10 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   r->text_content = note->content;
   r->text_is_first = note->is_first;
   s->raw_name = note->raw_name;
+  r->escapes_raw_text = note->escapes;
   if (r->text_rules) hp_rewriter_deliver_text(r, note->end, note->is_last);
   s->raw_name = raw_name;
+  r->escapes_raw_text = false; /* between two tokens of the data state */
 }
 
 void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_note *note) {

@@ -45,7 +45,7 @@ typedef struct hp_rewrite_note {
   hp_comment_place comment;
   hp_content content; /* of a text, as the following */
   hp_atom raw_name;
-  bool is_first, is_last;
+  bool is_first, is_last, escapes;
   uint32_t piece, found;        /* the first ones after the note */
   uint32_t scopes, scope_count; /* rules with a scope in the segment, in the log's `scopes` */
   uint32_t mute_depth, depth;   /* of the segment here, as the following */

@@ -6,11 +6,13 @@
  *   rewriter.c   the interface: begin, feed, finish, options, encodings
  *   window.c     the window over the input, failures
  *   tokens.c     scanner events become tokens of the shadow builder
+ *   declarations.c  comments and doctypes
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
  *   merged.c     tags whose attributes the parser adds to the open html or body
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
  *   element.c    what callbacks do with elements
+ *   confirm.c    the second reading of a filter's output
  *
  * team.h and speculation.h are for several threads: see docs/design/rewriter-parallel.md. */
 
@@ -106,7 +108,7 @@ struct hpar_text_piece {
   hpar_string raw;
   uint64_t offset;
   hpar_text_kind kind;
-  bool is_first, is_last, is_removed, in_section;
+  bool is_first, is_last, is_removed;
   hp_bytes before, after, replacement;
 };
 
@@ -149,7 +151,7 @@ typedef struct hp_stream_options {
   uint32_t max_depth;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
-  bool scripting, quirks;
+  bool scripting, quirks, filter;
   hpar_mode mode;
   unsigned threads;
 } hp_stream_options;
@@ -195,6 +197,8 @@ struct hpar_rewriter {
   const char *error;
   hp_call_error *reason; /* of a refused structure of the caller, for `error`; NULL: none was */
   hp_in_use use;         /* of the running call */
+  bool keeps_tags;       /* the window keeps each tag up to its end */
+  bool confirms;         /* it only checks the output of another rewriter: see confirm.c */
   bool is_certain;       /* `encoding` */
   uint64_t deadline;
 
@@ -236,6 +240,8 @@ struct hpar_rewriter {
   hp_shadow_tag tag;
   bool at_tag, has_spans, at_end;
   bool is_halved;       /* the merger has run the first half of the current tag */
+  bool has_effect;      /* the current tag has opened or closed an element */
+  bool after_less_than; /* the byte before the window is "<" */
   uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
   uint32_t name_length; /* of the tag's name in the input */
   uint32_t unmute_after_tag;
@@ -243,7 +249,9 @@ struct hpar_rewriter {
   hp_bytes after_tag; /* goes after the current end tag */
 
   /* The current text. */
-  bool in_text, text_is_first, in_section, after_cr;
+  bool in_text, text_is_first, after_cr;
+  /* the raw text loses its tags: its special characters become references */
+  bool escapes_raw_text;
   hp_content text_content; /* the scanner's content at the start of the text */
   uint64_t text_start;     /* of the part that is not delivered */
   bool seen[4];            /* hp_shadow_text */
@@ -251,6 +259,7 @@ struct hpar_rewriter {
   uint32_t adopted_capacity;
   hp_bits *adopted_bits;          /* scratch of adoption.c */
   struct hp_rewrite_team *team;   /* of team.h; NULL: none */
+  hpar_rewriter *confirmer;       /* of confirm.c; NULL: none */
   struct hp_rewrite_trace *trace; /* NULL: none */
 
   hp_merge_target *merge_targets; /* html, body; NULL: no rule reads their tags */
@@ -327,6 +336,11 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
   if (r->in_text && (r->token_start > r->text_start || !r->text_is_first)) hp_rewriter_end_text(r, r->token_start);
 }
 
+/*** declarations.c ***/
+
+void hp_rewriter_take_comment(hpar_rewriter *rewriter);
+void hp_rewriter_take_doctype(hpar_rewriter *rewriter);
+
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
@@ -341,6 +355,12 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns)
 /* Inserts text at a position of the input, unless it is inside removed content. */
 void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
+void hp_rewriter_write_separator(hpar_rewriter *rewriter, uint64_t position);
+/* Keeps a "<" that is text before `position` apart from what follows it in the output: inserts
+ * "</>", which is no token. `first` is inserted there next; NULL: the input is dropped. */
+static inline void hp_rewriter_separate(hpar_rewriter *r, uint64_t position, const hp_bytes *first) {
+  if (!first || (first->length && *first->data != '<')) hp_rewriter_write_separator(r, position);
+}
 
 /* Returns true for the rewriter of a worker. */
 static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->speculation != NULL; }
@@ -374,12 +394,25 @@ void hp_end_record_close(hp_end_record *record);
 /* Returns the index of a free record. */
 uint32_t hp_rewriter_new_record(hpar_rewriter *rewriter);
 
+/*** confirm.c ***/
+
+/* The output goes through the confirmer to `write`. */
+hpar_status hp_confirm_open(hpar_rewriter *rewriter, hpar_write_fn write, void *context);
+/* Takes output of the rewriter `context`. */
+hpar_status hp_confirm_take(const char *bytes, size_t length, void *context);
+/* The output is complete. Returns the status of the confirmer. */
+hpar_status hp_confirm_finish(hpar_rewriter *rewriter);
+/* Fails if the rules would edit an element of the output again. */
+void hp_confirm_element(hpar_rewriter *confirmer, const hpar_element *element);
+
 /*** units.c ***/
 
 /* Makes the units, unless they are there. */
 void hp_units_open(hpar_rewriter *rewriter);
 void hp_units_close(hpar_rewriter *rewriter);
 size_t hp_units_memory(const hpar_rewriter *rewriter);
+/* Writes character references for the special characters of raw text that loses its tags. */
+void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hp_content content);
 /* Gives the text from text_start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place *place);

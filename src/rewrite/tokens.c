@@ -161,6 +161,19 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
   if (position > r->text_start) hp_rewriter_deliver_text(r, position, false);
 }
 
+/* Writes references in parts, so that the list of edits stays short. */
+static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *from, const char *to) {
+  enum { PART = 1024 };
+  hp_scanner *s = &r->scanner;
+  for (const char *at = from, *end; at < to; at = end) {
+    end = to - at > PART ? at + PART : to;
+    const uint64_t position = hp_scanner_position(s, end);
+    hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, s->content);
+    hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
+    hp_rewriter_mark(r, position);
+  }
+}
+
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.from, *to = r->scanner.to;
@@ -177,7 +190,10 @@ static bool take_text(hpar_rewriter *r) {
       return false;
     }
   }
-  if (r->text_rules) deliver_parts(r, to);
+  if (r->text_rules)
+    deliver_parts(r, to);
+  else if (r->escapes_raw_text && r->scanner.content != HP_CONTENT_DATA)
+    escape_text(r, from, to);
   return true;
 }
 
@@ -220,8 +236,7 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  /* an implied element begins before this tag, and the limit of depth ends the output there */
-  s->captures = reads || r->open_records || r->end_rules || r->rules->reads_implied || r->options.max_depth;
+  s->captures = reads || r->open_records || r->end_rules || r->keeps_tags;
   r->has_spans = reads;
 }
 
@@ -294,15 +309,29 @@ static void sweep_names(hpar_rewriter *r) {
   hp_names_sweep(&r->names, b->depth);
 }
 
+/* Returns true if the raw text that begins here loses its tags. */
+static bool loses_tags(hpar_rewriter *r) {
+  const hp_builder *b = &r->shadow.builder;
+  const uint32_t index = hp_shadow_node(&r->shadow, b->top->node)->previous;
+  if (!index || !(r->records[index].unwraps || r->records[index].renames)) return false;
+  /* a plaintext stays open */
+  if (hp_speculates(r) && b->mode != HP_IN_TEXT) hp_speculation_give_up(r);
+  return true;
+}
+
 static void update_content(hpar_rewriter *r) {
   hp_content content = hp_shadow_content(&r->shadow);
-  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA)
+  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA) {
     hp_scanner_set_content(&r->scanner, content, r->tag.name);
+    r->escapes_raw_text = content != HP_CONTENT_DATA && !r->tag.is_end && loses_tags(r);
+  } else {
+    r->escapes_raw_text = false;
+  }
   hp_rewriter_set_captures(r);
 }
 
 static bool is_done(const hpar_rewriter *r) {
-  return !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
+  return !r->options.filter && !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
 }
 
 static void apply_many(hpar_rewriter *r) {
@@ -310,6 +339,15 @@ static void apply_many(hpar_rewriter *r) {
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
   hp_rewriter_mark(r, r->token_end);
+}
+
+/* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
+ * and body merge. */
+static void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
+  const bool merges = r->tag.name == HP_HTML || r->tag.name == HP_BODY;
+  if (r->tag.is_end || r->has_effect || merges || r->shadow.builder.mode != mode) return;
+  hp_rewriter_separate(r, r->token_start, NULL);
+  hp_rewriter_drop(r, r->token_start, r->token_end);
 }
 
 static void take_tag(hpar_rewriter *r) {
@@ -325,10 +363,12 @@ static void take_tag(hpar_rewriter *r) {
   uint8_t mode = r->shadow.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->at_tag = true;
+  r->has_effect = false;
   hp_shadow_take_tag(&r->shadow, &r->tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
   r->shadow.builder.prepared = false;
   if (r->tag.is_end) end_body(r, mode);
+  if (r->options.filter) drop_ignored_tag(r, mode);
   r->at_tag = false;
   for (; r->unmute_after_tag; r->unmute_after_tag--)
     if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
@@ -344,87 +384,6 @@ static void take_tag(hpar_rewriter *r) {
   if (!is_done(r)) return;
   r->phase = HP_PHASE_PASSES;
   r->stats.retired = true;
-}
-
-/*** comments and doctypes ***/
-
-static void take_comment(hpar_rewriter *r) {
-  hp_scanner *s = &r->scanner;
-  hp_rewriter_end_text(r, s->token_start);
-  r->token_start = s->token_start;
-  r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
-  hp_rewriter_mark(r, r->token_start);
-  hp_shadow_take_comment(&r->shadow);
-  if (hp_speculates(r)) hp_speculation_take_comment(r);
-  if (r->comment_rules && s->captures)
-    hp_rewriter_deliver_comment(r,
-                                &(hp_comment_place){r->token_start, r->token_end, hp_scanner_position(s, s->data_from),
-                                                    hp_scanner_position(s, s->data_to), s->comment_kind});
-  hp_scratch_clear(&r->scratch);
-}
-
-static const char *skip_white(const char *p, const char *end) {
-  while (p < end && hp_class(*p) & HP_BYTE_WHITE) p++;
-  return p;
-}
-
-/* Reads a quoted identifier. Returns NULL if its quote is missing at the end. */
-static const char *read_identifier(const char *p, const char *end, hp_name *to) {
-  const char *stop = memchr(p + 1, *p, (size_t)(end - p - 1));
-  *to = (hp_name){p + 1, (uint32_t)((stop ? stop : end) - p - 1)};
-  return stop ? stop + 1 : NULL;
-}
-
-static bool is_keyword(const char *p, const char *end, const char *word) {
-  return end - p >= 6 && hp_ascii_equal(p, word, 6);
-}
-
-static bool is_quote(const char *p, const char *end) { return p < end && (*p == '"' || *p == '\''); }
-
-/* Reads a doctype from the end of "<!doctype". Returns whether it forces quirks. */
-//§ doctype-state
-static bool read_doctype(const char *p, const char *end, bool is_closed, hp_doctype *type) {
-  p = skip_white(p, end);
-  if (p == end) return true;
-  const char *name = p;
-  while (p < end && !(hp_class(*p) & HP_BYTE_WHITE)) p++;
-  type->name = (hp_name){name, (uint32_t)(p - name)};
-  p = skip_white(p, end);
-  if (p == end) return !is_closed;
-  bool is_public = is_keyword(p, end, "public");
-  if (!is_public && !is_keyword(p, end, "system")) return true;
-  p = skip_white(p + 6, end);
-  if (!is_quote(p, end)) return true;
-  p = read_identifier(p, end, is_public ? &type->public_id : &type->system_id);
-  if (!p) return true;
-  if (is_public) {
-    p = skip_white(p, end);
-    if (p == end) return !is_closed;
-    if (!is_quote(p, end)) return true;
-    if (!read_identifier(p, end, &type->system_id)) return true;
-  }
-  return !is_closed && skip_white(p, end) == end;
-}
-
-static void take_doctype(hpar_rewriter *r) {
-  hp_scanner *s = &r->scanner;
-  hp_rewriter_end_text(r, s->token_start);
-  r->token_start = s->token_start;
-  r->token_end = hp_scanner_position(s, s->to);
-  hp_rewriter_mark(r, r->token_start);
-  hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-  bool forces = s->captures && read_doctype(s->data_from, s->data_to, s->data_to < s->to, &type);
-  if (type.name.bytes) {
-    hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
-    hp_doctype lower = type;
-    lower.name = name;
-    hp_shadow_take_doctype(&r->shadow, &lower, forces);
-  } else {
-    hp_shadow_take_doctype(&r->shadow, &type, forces);
-  }
-  if (r->doctype_rules && s->captures) hp_rewriter_deliver_doctype(r, &type);
-  update_content(r);
-  hp_scratch_clear(&r->scratch);
 }
 
 /*** the loop ***/
@@ -476,8 +435,11 @@ void hp_rewriter_scan(hpar_rewriter *r) {
       case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->from)); break;
       case HP_SCAN_NAME: take_name(r, read_name(r)); break;
       case HP_SCAN_TAG: take_tag(r); break;
-      case HP_SCAN_COMMENT: take_comment(r); break;
-      case HP_SCAN_DOCTYPE: take_doctype(r); break;
+      case HP_SCAN_COMMENT: hp_rewriter_take_comment(r); break;
+      case HP_SCAN_DOCTYPE:
+        hp_rewriter_take_doctype(r);
+        update_content(r);
+        break;
     }
     if (is_over(r)) return;
   }
@@ -488,9 +450,13 @@ void hp_rewriter_end(hpar_rewriter *r) {
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->closer = s->closer;
+  r->closer = r->mute_depth ? NULL : s->closer;
   r->token_start = r->token_end = end;
   r->at_end = true;
   hp_shadow_take_end(&r->shadow);
   hp_rewriter_deliver_end(r);
+  if (!r->options.filter) return;
+  /* What follows the output on the way to a browser must not complete a comment or a tag. */
+  if (r->closer) hp_edits_insert(&r->edits, end, r->closer, strlen(r->closer), &r->unwind);
+  hp_rewriter_drop(r, end, r->received);
 }

@@ -58,14 +58,19 @@ static bool holds_end_tag(const hpar_rewriter *r, const char *content, size_t le
   return false;
 }
 
+/* Returns how content is written in a text. If raw text loses its tags, all of it becomes text. */
+static hp_place_kind place_in(const hpar_text_piece *t, hpar_content format) {
+  bool escapes = t->rewriter->escapes_raw_text;
+  if (t->kind >= HPAR_TEXT_RAW) return escapes ? HP_PLACE_TEXT : HP_PLACE_RAW;
+  if (format == HPAR_CONTENT_TEXT) return HP_PLACE_TEXT;
+  return escapes ? HP_PLACE_RCDATA : HP_PLACE_HTML;
+}
+
 static hpar_status add_text(hpar_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
                             hpar_content format) {
   if (!is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
-  if (t->kind >= HPAR_TEXT_RAW) {
-    if (holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
-    place = HP_PLACE_RAW;
-  }
+  hp_place_kind place = place_in(t, format);
+  if (place == HP_PLACE_RAW && holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
   return hp_content_add(t->rewriter, to, in_front, content, length, place);
 }
 
@@ -74,9 +79,7 @@ static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_ac
   hp_units *u = r->units;
   hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
   uint32_t text = u->find_text.length;
-  hp_place_kind place = u->piece.kind >= HPAR_TEXT_RAW   ? HP_PLACE_RAW
-                        : a->format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT
-                                                         : HP_PLACE_HTML;
+  const hp_place_kind place = place_in(&u->piece, a->format);
   if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_target(r), &r->unwind))
     return;
   u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
@@ -124,20 +127,99 @@ static hpar_status act_on_text(hpar_text_piece *t, const hpar_action *a) {
   }
 }
 
-static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
+void hp_rewriter_escape_raw_text(hpar_rewriter *r, uint64_t from, uint64_t to, hp_content content) {
+  static char less_than[] = "&lt;", ampersand[] = "&amp;";
+  for (uint64_t at = from; at < to; at++) {
+    const char c = *hp_rewriter_at(r, at);
+    if (c != '<' && (c != '&' || content == HP_CONTENT_RCDATA)) continue;
+    hp_bytes reference = c == '<' ? (hp_bytes){less_than, 4, 0} : (hp_bytes){ampersand, 5, 0};
+    hp_rewriter_insert(r, at, &reference);
+    hp_rewriter_drop(r, at, at + 1);
+  }
+}
+
+/* Bytes of a text that are no characters: "</>", and the two ends of a CDATA section. */
+typedef struct marker {
+  const char *from, *to, *end; /* the marker, and the end of the text */
+  bool ends_section;
+} marker;
+
+static void find_next_marker(marker *m) {
+  const char *at = m->to, *end = m->end;
+  bool in_section = m->from < m->to && !m->ends_section && *m->from == '<' && m->from[1] == '!';
+  m->ends_section = in_section;
+  if (in_section) {
+    m->from = memmem(at, (size_t)(end - at), "]]>", 3);
+    m->to = m->from ? m->from + 3 : end;
+    if (!m->from) m->from = end;
+    return;
+  }
+  for (; (at = memchr(at, '<', (size_t)(end - at))); at++) {
+    size_t left = (size_t)(end - at), length = left >= 3 && !memcmp(at, "</>", 3) ? 3 : 9;
+    if (length == 9 && (left < 9 || memcmp(at, "<![CDATA[", 9) != 0)) continue;
+    m->from = at;
+    m->to = at + length;
+    return;
+  }
+  m->from = m->to = end;
+}
+
+/* Returns true if the finds would end the element of raw text, or begin a comment in a script. */
+static bool finds_end_element(hpar_rewriter *r, const hpar_text_piece *t) {
   const hp_units *u = r->units;
+  size_t length = t->raw.length + u->find_text.length, made = 0, from = 0;
+  char *text = hp_scratch_take(&r->scratch, length + 1);
+  for (uint32_t i = 0; i <= u->find_count; i++) {
+    const hp_find *f = i < u->find_count ? &u->finds[i] : NULL;
+    size_t to = f ? (size_t)(f->from - t->offset) : t->raw.length;
+    memcpy(text + made, t->raw.bytes + from, to - from);
+    made += to - from;
+    if (!f) break;
+    if (f->length) memcpy(text + made, u->find_text.data + f->text, f->length);
+    made += f->length;
+    from = (size_t)(f->to - t->offset);
+  }
+  if (holds_end_tag(r, text, made)) return true;
+  return t->kind == HPAR_TEXT_SCRIPT && memmem(text, made, "<!--", 4) &&
+         !memmem(t->raw.bytes, t->raw.length, "<!--", 4);
+}
+
+/* Changes the places of the finds. Markers stay as they are. */
+static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hpar_text_piece *t) {
+  const hp_units *u = r->units;
+  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->escapes_raw_text && finds_end_element(r, t)) return;
+  const uint64_t end = t->offset + t->raw.length;
+  uint64_t kept = t->offset;
+  marker m = {.from = t->raw.bytes, .to = t->raw.bytes, .end = t->raw.bytes + t->raw.length};
+  if (u->find_count && t->kind == HPAR_TEXT_DATA) find_next_marker(&m);
+  for (uint32_t i = 0; i < u->find_count; i++) {
+    const hp_find *f = &u->finds[i];
+    const hp_bytes text = {u->find_text.data + f->text, f->length, 0};
+    if (t->kind == HPAR_TEXT_DATA) {
+      const char *from = hp_rewriter_at(r, f->from), *to = hp_rewriter_at(r, f->to);
+      while (m.to <= from && m.from < m.end) find_next_marker(&m);
+      if (from < m.to && to > m.from) continue;
+      if (!m.ends_section) hp_rewriter_separate(r, f->from, f->length ? &text : NULL);
+    } else if (r->escapes_raw_text) {
+      hp_rewriter_escape_raw_text(r, kept, f->from, r->text_content);
+      kept = f->to;
+    }
+    hp_rewriter_insert(r, f->from, &text);
+    hp_rewriter_drop(r, f->from, f->to);
+  }
+  if (r->escapes_raw_text) hp_rewriter_escape_raw_text(r, kept, end, r->text_content);
+}
+
+static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
   uint64_t end = t->offset + t->raw.length;
   hp_rewriter_insert(r, t->offset, &t->before);
   if (t->is_removed) {
     hp_rewriter_insert(r, t->offset, &t->replacement);
     hp_rewriter_drop(r, t->offset, end);
-  } else {
-    for (uint32_t i = 0; i < u->find_count; i++) {
-      const hp_find *f = &u->finds[i];
-      hp_rewriter_insert(r, f->from, &(hp_bytes){u->find_text.data + f->text, f->length, 0});
-      hp_rewriter_drop(r, f->from, f->to);
-    }
+  } else if (r->units->find_count || r->escapes_raw_text) {
+    apply_finds(r, t);
   }
+  if (t->after.length && t->kind == HPAR_TEXT_DATA && !t->is_removed) hp_rewriter_separate(r, end, &t->after);
   hp_rewriter_insert(r, end, &t->after);
 }
 
@@ -233,6 +315,10 @@ static hpar_status act_on_comment(hpar_comment *c, const hpar_action *a) {
 }
 
 static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
+  bool drops = c->is_removed && !c->before.length && !c->replacement.length;
+  /* it is gone, or closed */
+  if (c->is_removed || (c->is_changed && !c->is_plain)) r->scanner.closer = NULL;
+  hp_rewriter_separate(r, c->start, drops ? NULL : c->before.length ? &c->before : &c->replacement);
   hp_rewriter_insert(r, c->start, &c->before);
   if (c->is_removed) {
     hp_rewriter_insert(r, c->start, &c->replacement);
@@ -331,7 +417,10 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
       if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) hpar_doctype_remove(&d);
     if (rule->given.doctype) hp_rewriter_take_result(r, rule->given.doctype(&d, rule->given.context), i);
   }
-  if (d.is_removed) hp_rewriter_drop(r, r->token_start, r->token_end);
+  if (!d.is_removed) return;
+  r->scanner.closer = NULL;
+  hp_rewriter_separate(r, r->token_start, NULL);
+  hp_rewriter_drop(r, r->token_start, r->token_end);
 }
 
 static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
@@ -369,5 +458,6 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
     }
     if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
   }
+  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token_start, &r->after_tag);
   hp_rewriter_insert(r, r->token_start, &r->after_tag);
 }

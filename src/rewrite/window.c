@@ -92,6 +92,7 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
   hp_rewriter_mark(r, kept);
+  if (kept > position) r->after_less_than = bytes[kept - position - 1] == '<';
   return kept;
 }
 

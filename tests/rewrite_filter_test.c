@@ -1,0 +1,354 @@
+/* hpar_rewrite_options.filter: the output has nothing that a rule removes. Hand-made documents, and
+ * generated ones, whose attributes and texts hide tags. The test parses each output. */
+
+#include "check.h"
+#include "support/compare.h"
+#include "support/generate.h"
+#include "support/rewriting.h"
+
+#include <stdlib.h>
+
+static hpar_parser *parser;
+static hpar_document *document;
+static hpar_rewriter *rewriter;
+static uint64_t complete, refused, unsafe;
+
+#define REMOVE \
+  { .kind = HPAR_ACTION_REMOVE }
+#define UNWRAP \
+  { .kind = HPAR_ACTION_UNWRAP }
+#define UNSET(of) \
+  { .kind = HPAR_ACTION_UNSET_ATTRIBUTE, .name = of }
+#define RENAME(to) \
+  { .kind = HPAR_ACTION_RENAME, .name = to }
+
+typedef struct rule_row {
+  const char *selector;
+  hpar_action action;
+} rule_row;
+
+enum { MAX_RULES = 4 };
+
+static hpar_rules *compile(const rule_row *rows, size_t count) {
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (size_t i = 0; i < count && rows[i].selector; i++) {
+    hpar_rule rule = {HPAR_RULE_INIT, .selector = rows[i].selector, .actions = &rows[i].action, .action_count = 1};
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  }
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
+}
+
+/*** hand-made documents ***/
+
+static const struct {
+  rule_row rules[MAX_RULES];
+  const char *input, *output, *filtered; /* `filtered` NULL: the filter refuses the page */
+} rows[] = {
+    /* ignored tags */
+    {{{"[onx]", REMOVE}, {"img", REMOVE}}, "<img><head onx>a", "<head onx>a", "a"},
+    {{{"[onx]", REMOVE}, {"table", UNWRAP}}, "<table><tr><td>a</table><td onx>b", "<tr><td>a<td onx>b", "<tr><td>ab"},
+    {{{"[onx]", REMOVE}, {"div", REMOVE}}, "<div>a</div><frameset onx>", "<frameset onx>", ""},
+    {{{"[onx]", REMOVE}, {"form", UNWRAP}}, "<form>a<form onx>b</form>", "a<form onx>b", "ab"},
+    /* a tag without an element of its own, but with an effect */
+    {{{"x", REMOVE}}, "<select><option>a<select b>c", "<select><option>a<select b>c", "<select><option>a<select b>c"},
+    {{{"x", REMOVE}}, "a<body b><html c>", "a<body b><html c>", "a<body b><html c>"},
+    /* raw text */
+    {{{"textarea", UNWRAP}}, "<textarea>a<img>&amp;</textarea>b", "a&lt;img>&amp;b", "a&lt;img>&amp;b"},
+    {{{"style", RENAME("p")}}, "<style>a<i>&lt;</style>", "<p>a&lt;i>&amp;lt;</p>", "<p>a&lt;i>&amp;lt;</p>"},
+    {{{"plaintext", UNWRAP}}, "<plaintext><i></plaintext>", "&lt;i>&lt;/plaintext>", "&lt;i>&lt;/plaintext>"},
+    {{{"noscript", UNWRAP}}, "<p><noscript><img></noscript>", "<p>&lt;img>", "<p>&lt;img>"},
+    {{{"title", UNWRAP}}, "<svg><title><i></i></title></svg>", "<svg><i></i></svg>", "<svg><i></i></svg>"},
+    {{{"i", UNSET("onx")}, {"svg", UNWRAP}},
+     "<svg><style><a b='</style><i onx>'>",
+     "<style><a b='</style><i onx>'>",
+     NULL},
+    /* text forms no tag together with what follows an edit */
+    {{{"b", REMOVE}}, "<<b>1</b>i onx>", "<</>i onx>", "<</>i onx>"},
+    {{{"b", UNWRAP}}, "<<b>1<</b>i onx>", "<</>1<</>i onx>", "<</>1<</>i onx>"},
+    {{{"b", {.kind = HPAR_ACTION_BEFORE, .value = {"i", 1}}}}, "<<b>", "<</>i<b>", "<</>i<b>"},
+    {{{"b", {.kind = HPAR_ACTION_BEFORE, .value = {"<i>", 3}, .format = HPAR_CONTENT_HTML}}},
+     "<<b>",
+     "<<i><b>",
+     "<<i><b>"},
+    {{{"p", {.kind = HPAR_ACTION_APPEND, .value = {"i", 1}}}}, "<p>a<</p>b", "<p>a<</>i</p>b", "<p>a<</>i</p>b"},
+    {{{"p", {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE}}},
+     "<p><<!--c-->i onx>",
+     "<p><</>i onx>",
+     "<p><</>i onx>"},
+    {{{"p", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"1", 1}}}},
+     "<p><1i onx>",
+     "<p><</>i onx>",
+     "<p><</>i onx>"},
+    {{{"svg", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"C", 1}}}},
+     "<svg><![CDATA[<Ci]]>C",
+     "<svg><![CDATA[<i]]>",
+     "<svg><![CDATA[<i]]>"},
+    {{{"style", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"1", 1}}}},
+     "<style></st1yle><i></style>",
+     "<style></st1yle><i></style>",
+     "<style></st1yle><i></style>"},
+    {{{"script", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"1", 1}}}},
+     "<script><!1--<script>1</script>",
+     "<script><!1--<script>1</script>",
+     "<script><!1--<script>1</script>"},
+    /* the end of the page */
+    {{{"x", REMOVE}}, "a<img onx", "a<img onx", "a"},
+    {{{"x", REMOVE}}, "a<!-- <img", "a<!-- <img", "a<!-- <img-->"},
+    {{{"p", REMOVE}}, "<p>a<!-- <img", "", ""},
+    {{{"p", {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE}}}, "<p>a<!-- <img", "<p>a", "<p>a"},
+    /* the edit itself makes what a rule removes */
+    {{{"p", RENAME("div")}, {"div", REMOVE}}, "<p>a</p>", "<div>a</div>", NULL},
+    {{{"p", {.kind = HPAR_ACTION_REPLACE, .value = {"<p>", 3}, .format = HPAR_CONTENT_HTML}}}, "<p>", "<p>", NULL},
+    {{{"p", RENAME("i")}, {"p + b", REMOVE}}, "<p>a</p><b></b>", "<i>a</i>", "<i>a</i>"},
+};
+
+static void check_rows(void) {
+  static const size_t most[] = {0, 1, 2, 7};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    rewriting run = {.compiled = compile(rows[i].rules, MAX_RULES)};
+    for (size_t k = 0; k < 8; k++) {
+      hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .filter = k % 2};
+      const char *wanted = k % 2 ? rows[i].filtered : rows[i].output;
+      hpar_status status =
+          rewriting_run(&run, rewriter, &options, rows[i].input, strlen(rows[i].input), most[k / 2], 1 + k);
+      CHECK_EQ(status, wanted ? HPAR_OK : HPAR_ERROR_UNSUPPORTED);
+      if (wanted && !CHECK_BYTES(run.out.bytes, run.out.length, wanted, strlen(wanted)))
+        printf("  input %s\n", rows[i].input);
+    }
+    rewriting_free(&run);
+  }
+}
+
+static void check_options(void) {
+  const rule_row rule = {"p", REMOVE};
+  hpar_rules *rules = compile(&rule, 1);
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .filter = true, .utf16 = HPAR_UTF16_PASS};
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  options.utf16 = HPAR_UTF16_DECODE;
+  options.on_failure = HPAR_FAIL_PASS;
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_rules_destroy(rules);
+}
+
+/* A pure callback runs on the output, too. One that is not pure runs once. */
+static hpar_rewrite_result unset_onx(hpar_element *e, void *context) {
+  ++*(unsigned *)context;
+  CHECK_EQ(hpar_element_unset(e, "onx"), HPAR_OK);
+  return HPAR_REWRITE_NEXT;
+}
+
+static void check_callbacks(void) {
+  static const char page[] = "<svg><style><a b='</style><i onx>'></style></svg>";
+  const hpar_action unwrap = UNWRAP;
+  for (int pure = 0; pure < 2; pure++) {
+    unsigned calls = 0;
+    hpar_rule rules[] = {{HPAR_RULE_INIT, .selector = "svg", .actions = &unwrap, .action_count = 1},
+                         {HPAR_RULE_INIT, .selector = "*", .element = unset_onx, .context = &calls, .pure = pure}};
+    rewriting run = {0};
+    CHECK_EQ(hpar_rules_create(&run.compiled), HPAR_OK);
+    for (size_t i = 0; i < 2; i++) CHECK_EQ(hpar_rules_add(run.compiled, &rules[i], NULL), HPAR_OK);
+    CHECK_EQ(hpar_rules_compile(run.compiled), HPAR_OK);
+    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .filter = true};
+    hpar_status status = rewriting_run(&run, rewriter, &options, page, sizeof page - 1, 0, 0);
+    CHECK_EQ(status, pure ? HPAR_ERROR_UNSUPPORTED : HPAR_OK);
+    CHECK_EQ(calls, pure ? 5 : 3);
+    rewriting_free(&run);
+  }
+}
+
+/*** generated documents ***/
+
+static const rule_row choices[] = {{"[onx]", UNSET("onx")},
+                                   {"[onx]", REMOVE},
+                                   {"img", REMOVE},
+                                   {"i", UNWRAP},
+                                   {"svg", UNWRAP},
+                                   {"math", REMOVE},
+                                   {"style", UNWRAP},
+                                   {"textarea", UNWRAP},
+                                   {"title", REMOVE},
+                                   {"noscript", UNWRAP},
+                                   {"table", UNWRAP},
+                                   {"p", REMOVE},
+                                   {"template", UNWRAP},
+                                   {"select", UNWRAP},
+                                   {"b", RENAME("p")},
+                                   {"div", RENAME("svg")},
+                                   {"xmp", REMOVE},
+                                   {"foreignObject", UNWRAP},
+                                   {"a", RENAME("u")},
+                                   {"desc", RENAME("td")},
+                                   {"p", {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE}},
+                                   {"body", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"1", 1}}}};
+
+static void write_tag(random_state *random, buffer *to, int depth);
+
+static void write_hidden(random_state *random, buffer *to, int depth) {
+  static const char *const closes[] = {"</style>", "</title>", "</textarea>", "-->", "]]>", "</svg>",  "</noscript>",
+                                       "</xmp>",   "</p>",     ">",           "'",   "\"",  "</math>", "</iframe>"};
+  buffer_text(to, RANDOM_OF(random, closes));
+  write_tag(random, to, depth + 1);
+}
+
+static void write_tag(random_state *random, buffer *to, int depth) {
+  static const char *const names[] = {"p",          "b",
+                                      "i",          "a",
+                                      "div",        "img",
+                                      "svg",        "math",
+                                      "style",      "title",
+                                      "textarea",   "xmp",
+                                      "table",      "tr",
+                                      "td",         "select",
+                                      "option",     "template",
+                                      "noscript",   "mtext",
+                                      "mglyph",     "foreignObject",
+                                      "desc",       "annotation-xml",
+                                      "form",       "head",
+                                      "frameset",   "caption",
+                                      "col",        "iframe",
+                                      "script",     "noembed",
+                                      "plaintext",  "font",
+                                      "malignmark", "body",
+                                      "html"};
+  buffer_format(to, "<%s", RANDOM_OF(random, names));
+  while (random_chance(random, 40)) {
+    switch (random_below(random, 6)) {
+      case 0: buffer_text(to, " onx=1"); break;
+      case 1: buffer_text(to, " encoding=text/html"); break;
+      case 2: buffer_text(to, " size=1"); break;
+      default: {
+        const char *quote = random_chance(random, 50) ? "\"" : "'";
+        buffer_format(to, " title=%s", quote);
+        if (depth < 3) write_hidden(random, to, depth);
+        buffer_text(to, quote);
+      }
+    }
+  }
+  buffer_text(to, random_chance(random, 8) ? "/>" : ">");
+}
+
+static void write_document(random_state *random, buffer *to) {
+  static const char *const ends[] = {"</p>",   "</svg>", "</style>",  "</title>", "</textarea>", "</table>",
+                                     "</b>",   "</i>",   "</select>", "</math>",  "</noscript>", "</template>",
+                                     "</div>", "</a>",   "</body>",   "</xmp>"};
+  static const char *const texts[] = {"x",    "<",   "1",         "img onx>", "&lt;", "<1",      " ",
+                                      "<!--", "-->", "<![CDATA[", "]]>",      "</",   "i onx=1>"};
+  buffer_clear(to);
+  for (size_t n = 3 + random_below(random, 25); n; n--) {
+    switch (random_below(random, 5)) {
+      case 0: buffer_text(to, RANDOM_OF(random, ends)); break;
+      case 1: buffer_text(to, RANDOM_OF(random, texts)); break;
+      default: write_tag(random, to, 0);
+    }
+  }
+}
+
+static bool is_named(hpar_string a, const char *b) { return a.length == strlen(b) && !memcmp(a.bytes, b, a.length); }
+
+/* Returns what the tree has although a rule removes it, or NULL. The attributes of html and body
+ * are not compared: tags without elements can add to them. */
+static const char *find_remains(hpar_node top, const rule_row *rules, size_t count) {
+  for (hpar_node node = top; (node = hpar_node_walk(document, top, node));) {
+    if (hpar_node_kind(document, node) != HPAR_NODE_ELEMENT) continue;
+    hpar_string name = hpar_node_name(document, node);
+    if (is_named(name, "html") || is_named(name, "body")) continue;
+    uint64_t start, end;
+    bool has_tag = hpar_node_start_tag_range(document, node, &start, &end);
+    for (size_t i = 0; i < count && has_tag; i++) {
+      const hpar_action *a = &rules[i].action;
+      bool removes = a->unit == HPAR_UNIT_ELEMENT && (a->kind == HPAR_ACTION_REMOVE || a->kind == HPAR_ACTION_UNWRAP);
+      if (*rules[i].selector == '[') {
+        if (hpar_node_attribute_value(document, node, "onx").bytes) return "an attribute remains";
+      } else if (removes && is_named(name, rules[i].selector)) {
+        return "an element remains";
+      }
+    }
+    hpar_node contents = hpar_node_template_contents(document, node);
+    const char *wrong = contents ? find_remains(contents, rules, count) : NULL;
+    if (wrong) return wrong;
+  }
+  return NULL;
+}
+
+/* Parses the output. */
+static const char *find_remains_in(const rewriting *run, const hpar_rewrite_options *options, const rule_row *rules,
+                                   size_t count) {
+  hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = !options->no_scripting,
+                                .source_offsets = true};
+  const char *bytes = run->out.length ? run->out.bytes : "";
+  CHECK_EQ(hpar_parse(parser, &parse_options, bytes, run->out.length, document, NULL), HPAR_OK);
+  return find_remains(hpar_document_root(document), rules, count);
+}
+
+static void check_document(uint64_t seed, const buffer *page) {
+  random_state random = {seed * 31};
+  rule_row rules[MAX_RULES];
+  const size_t count = 1 + random_below(&random, MAX_RULES);
+  for (size_t i = 0; i < count; i++) rules[i] = RANDOM_OF(&random, choices);
+  rewriting run = {.compiled = compile(rules, count)};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8",
+                                  .no_scripting = random_chance(&random, 30)};
+  CHECK_EQ(rewriting_run(&run, rewriter, &options, page->bytes, page->length, 0, 0), HPAR_OK);
+  unsafe += find_remains_in(&run, &options, rules, count) != NULL;
+  options.filter = true;
+  hpar_status status = rewriting_run(&run, rewriter, &options, page->bytes, page->length, 1 + seed % 50, seed);
+  complete += status == HPAR_OK;
+  refused += status == HPAR_ERROR_UNSUPPORTED;
+  CHECK(status == HPAR_OK || status == HPAR_ERROR_UNSUPPORTED);
+  /* a refused output is a beginning without what the rules remove, too */
+  const char *wrong = find_remains_in(&run, &options, rules, count);
+  if (!CHECK(!wrong)) {
+    printf("  document %llu: %s\n", (unsigned long long)seed, wrong);
+    for (size_t i = 0; i < count; i++) printf("  rule %s, action %d\n", rules[i].selector, rules[i].action.kind);
+    printf("  input:  %.*s\n  output: %.*s\n", (int)page->length, page->bytes, (int)run.out.length, run.out.bytes);
+  }
+  /* the counters of a refused page depend on the division */
+  if (status == HPAR_OK) {
+    const char *difference = rewriting_difference(&run, rewriter, &options, page->bytes, page->length, seed);
+    if (!CHECK(!difference)) printf("  document %llu: %s\n", (unsigned long long)seed, difference);
+  } else {
+    buffer first = run.out;
+    run.out = (buffer){0};
+    CHECK_EQ(rewriting_run(&run, rewriter, &options, page->bytes, page->length, 0, 0), status);
+    CHECK_BYTES(run.out.bytes, run.out.length, first.bytes, first.length);
+    buffer_free(&first);
+  }
+  rewriting_free(&run);
+}
+
+static void generated_documents(void) {
+  uint64_t count = compare_full() ? 500000 : 200 * (uint64_t)compare_scale();
+  buffer page = {0};
+  generated made = {0};
+  for (uint64_t seed = 1; seed <= count && check_failed < 3; seed++) {
+    random_state random = {seed};
+    if (seed % 4) {
+      write_document(&random, &page);
+      check_document(seed, &page);
+    } else {
+      generate(seed, &made);
+      check_document(seed, &made.text);
+    }
+  }
+  generate_free(&made);
+  buffer_free(&page);
+  CHECK(complete > refused && unsafe > 0);
+  printf("%llu documents filtered, %llu refused; %llu need the filter\n", (unsigned long long)complete,
+         (unsigned long long)refused, (unsigned long long)unsafe);
+}
+
+int main(void) {
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  check_rows();
+  check_options();
+  check_callbacks();
+  generated_documents();
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+  hpar_rewriter_destroy(rewriter);
+  return check_report();
+}
