@@ -146,7 +146,7 @@ static unsigned elements(const buffer *page, const char *selector) {
   hpar_parser *parser;
   hpar_document *document;
   hpar_selectors *selectors;
-  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   CHECK_EQ(hpar_selectors_create(&selectors), HPAR_OK);
