@@ -319,14 +319,14 @@ static bool loses_tags(hpar_rewriter *r) {
   return true;
 }
 
-static void update_content(hpar_rewriter *r) {
+static __attribute__((noinline)) void set_content(hpar_rewriter *r, hp_content content) {
+  hp_scanner_set_content(&r->scanner, content, r->tag.name);
+  r->escapes_raw_text = content != HP_CONTENT_DATA && !r->tag.is_end && loses_tags(r);
+}
+
+static inline __attribute__((always_inline)) void update_content(hpar_rewriter *r) {
   hp_content content = hp_shadow_content(&r->shadow);
-  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA) {
-    hp_scanner_set_content(&r->scanner, content, r->tag.name);
-    r->escapes_raw_text = content != HP_CONTENT_DATA && !r->tag.is_end && loses_tags(r);
-  } else {
-    r->escapes_raw_text = false;
-  }
+  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA) set_content(r, content);
   hp_rewriter_set_captures(r);
 }
 
@@ -343,7 +343,7 @@ static void apply_many(hpar_rewriter *r) {
 
 /* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
  * and body merge. */
-static void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
+static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
   const bool merges = r->tag.name == HP_HTML || r->tag.name == HP_BODY;
   if (r->tag.is_end || r->has_effect || merges || r->shadow.builder.mode != mode) return;
   hp_rewriter_separate(r, r->token_start, NULL);
