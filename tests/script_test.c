@@ -84,6 +84,89 @@ static void writes(void) {
        "|     <script>\n|       \"w \\lplaintext>\"\n|     <plaintext>\n|       \"<b>x\"\n");
 }
 
+/* Appends a command that writes the text. */
+static void add_write(buffer *program, const char *bytes, size_t length) {
+  if (program->length) buffer_text(program, "\n");
+  buffer_text(program, "w ");
+  toy_escape(program, bytes, length);
+}
+
+/* Parses a page whose script is the program. Returns the dump after the script. */
+static const char *dump_after(const buffer *program) {
+  static buffer page, start;
+  toy of = {.keeps_views = false};
+  hpar_options options = with_toy(&of);
+  buffer_clear(&page);
+  buffer_clear(&start);
+  buffer_format(&page, "<!DOCTYPE html><body><script>%.*s</script>>x", (int)program->length, program->bytes);
+  buffer_format(&start, "|     <script>\n|       \"%.*s\"\n", (int)program->length, program->bytes);
+  if (!parse_with(&options, page.bytes, page.length)) return NULL;
+  const char *after = memmem(dump.bytes, dump.length, start.bytes, start.length);
+  buffer_byte(&dump, 0);
+  return CHECK(after) ? after + start.length : NULL;
+}
+
+/* A text that is written in pieces makes the same tree as in one piece. */
+static void pieces(void) {
+  static const char *const texts[] = {"<svg><![CDATA[]]><v",
+                                      "<svg><![CDATA[]]><v a=b",
+                                      "<svg><![CDATA[]]></svg",
+                                      "<svg><![CDATA[]]><!--a",
+                                      "<svg><![CDATA[]]>&am",
+                                      "<svg><![CDATA[]]><![CDATA[]]><p",
+                                      "<svg>a<![CDATA[b]]>c<v",
+                                      "<svg><![CDATA[a]]]><i",
+                                      "<math><mi><![CDATA[]]><b>",
+                                      "<svg></><![CDATA[]]></><v",
+                                      "</></><v",
+                                      "a</><v",
+                                      "<p>a</>b<i",
+                                      "<table></>a<b></></table><v",
+                                      "<table> <![CDATA[]]><tr>",
+                                      "<title>a</title><v",
+                                      "<title></title><v",
+                                      "<style></style></><v",
+                                      "<textarea>\n</textarea><v",
+                                      "<pre>\n<v",
+                                      "<select><option></><v",
+                                      "<!-- a --><v",
+                                      "<!doctype><v",
+                                      "<?pi?><v",
+                                      "&amp;&lt<v",
+                                      "\r\n\r<v",
+                                      "<script><!--</script><v",
+                                      "<b><p></b></><v",
+                                      "<frameset></><frame",
+                                      "<svg><desc><![CDATA[]]></desc><v"};
+  buffer program = {0}, whole = {0};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const char *text = texts[i];
+    const size_t n = strlen(text);
+    buffer_clear(&program);
+    buffer_clear(&whole);
+    add_write(&program, text, n);
+    const char *after = dump_after(&program);
+    if (after) buffer_text(&whole, after);
+    buffer_byte(&whole, 0);
+    for (size_t a = 1; a < n; a++)
+      for (size_t b = a; b < n; b++)
+        for (size_t c = b; c < n; c += n < 20 ? 1 : 5) {
+          buffer_clear(&program);
+          add_write(&program, text, a);
+          if (b > a) add_write(&program, text + a, b - a);
+          if (c > b) add_write(&program, text + b, c - b);
+          add_write(&program, text + c, n - c);
+          const char *got = dump_after(&program);
+          if (got && !strcmp(got, whole.bytes)) continue;
+          CHECK(!"the tree of the pieces is that of the whole");
+          printf("  %s at %zu, %zu, %zu:\n%s  whole:\n%s", text, a, b, c, got, whole.bytes);
+          c = b = a = n;
+        }
+  }
+  buffer_free(&program);
+  buffer_free(&whole);
+}
+
 /* The number of elements, texts and bytes that a script sees. */
 static void views(void) {
   BODY("<script>w ab\ns</script>", "|     <script>\n|       \"w ab\ns\"\n|     \"ab4 2 8\"\n");
@@ -471,6 +554,7 @@ int main(int count, char **arguments) {
     status = fixtures();
   } else {
     writes();
+    pieces();
     views();
     nesting();
     preparation();

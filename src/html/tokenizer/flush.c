@@ -135,14 +135,25 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   if (safe == at) return false;
   const hp_content content = t->content;
   const hp_script_escape escape = t->escape;
+  const hp_errors before = t->errors ? *t->errors : (hp_errors){0};
   t->end = safe;
   t->last = true;
   bool read = hp_next_token(t, token) == HPAR_TOKEN_TEXT;
   t->end = end;
   t->last = false;
   t->searched = NULL;
+  if (!read) { /* the run has no characters, as "<![CDATA[]]>": what follows it waits, too */
+    t->at = at;
+    t->content = content;
+    t->escape = escape;
+    if (t->errors) {
+      t->errors->count = before.count;
+      t->errors->seen = before.seen;
+    }
+    return false;
+  }
   if (content == HP_CONTENT_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);
   if (data) t->content = section ? HP_CONTENT_CDATA_SECTION : HP_CONTENT_DATA;
   if (t->errors) drop_false_ends(t->errors, t->error_count);
-  return read;
+  return true;
 }
