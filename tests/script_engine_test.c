@@ -278,6 +278,21 @@ static const struct {
                     "document.currentScript.parentNode.insertBefore(f, document.currentScript)"),
      "<div><i></i>&amp;"},
     {SCRIPT("document.write('\\ud83d', '\\ude00', '\\ud800')"), "\xF0\x9F\x98\x80\xEF\xBF\xBD"},
+    {SCRIPT("document.write('\\ud83d'); document.write('\\ude00a\\ud83d')") "b", "\xF0\x9F\x98\x80"
+                                                                                 "a\xEF\xBF\xBD"
+                                                                                 "b"},
+    {SCRIPT("document.write('\\ud83d'); document.write('\\ud83d'); document.write('', '\\ude00')"),
+     "\xEF\xBF\xBD\xF0\x9F\x98\x80"},
+    {SCRIPT("document.write('\\ude00', '\\ud83d<b>')"), "\xEF\xBF\xBD\xEF\xBF\xBD<b></b>"},
+    /* properties of elements are free on other nodes */
+    {"<p>a<!--b-->" SCRIPT(
+         "'use strict'; var p = document.querySelector('p');"
+         "[p.firstChild, p.childNodes[1], document, document.createDocumentFragment()].forEach(function (n) {"
+         "  ['id', 'className', 'style', 'hidden', 'innerHTML', 'text', 'innerText', 'title', 'tagName', 'classList',"
+         "   'checked', 'attributes', 'localName', 'outerHTML', 'name', 'onclick', 'custom'].forEach(function (k) {"
+         "    if (n !== document || k !== 'title') { n[k] = 'v'; if (n[k] !== 'v') throw k; } }) });"
+         "p.removeAttribute(''); p.removeAttribute('none'); p.removeAttribute('a b'); document.write('end')"),
+     "</script>end</p>"},
     {SCRIPT("document.write(typeof XMLHttpRequest, typeof fetch, typeof Duktape)"), "undefinedundefinedundefined"},
     {SCRIPT("document.body.querySelector(':nope')") "<p>a", "<p>a</p>"},
     /* hostile */

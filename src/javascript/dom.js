@@ -28,6 +28,15 @@
   function getter(of, name, get, set) {
     Object.defineProperty(of, name, {get: get, set: set, configurable: true, enumerable: true});
   }
+  /* A property of elements. Scripts may give other nodes one of this name. */
+  function elementProperty(name, get, set) {
+    getter(P, name, function () { return $.kind(this.$) === 1 ? get.call(this) : undefined; }, function (v) {
+      if ($.kind(this.$) !== 1)
+        Object.defineProperty(this, name, {value: v, writable: true, configurable: true, enumerable: true});
+      else if (set)
+        set.call(this, v);
+    });
+  }
   function method(of, name, value) {
     Object.defineProperty(of, name, {value: value, writable: true, configurable: true});
   }
@@ -72,9 +81,8 @@
   getter(P, 'childNodes', function () { return list(children(this.$)); });
   getter(P, 'children', function () { return list(children(this.$, true)); });
   getter(P, 'nodeType', function () { return $.kind(this.$); });
-  getter(P, 'localName', function () { return $.kind(this.$) === 1 ? $.name(this.$) : undefined; });
-  getter(P, 'tagName', function () {
-    if ($.kind(this.$) !== 1) return undefined;
+  elementProperty('localName', function () { return $.name(this.$); });
+  elementProperty('tagName', function () {
     var name = $.name(this.$);
     return $.ns(this.$) === 1 ? name.toUpperCase() : name;
   });
@@ -99,10 +107,10 @@
     if (v) $.insert(this.$, $.createText(v), 0);
   });
   ['text', 'innerText'].forEach(function (name) {
-    getter(P, name, function () { return this.textContent; }, function (v) { this.textContent = v; });
+    elementProperty(name, function () { return this.textContent; }, function (v) { this.textContent = v; });
   });
-  getter(P, 'innerHTML', function () { return $.html(this.$); }, function (v) { $.setHtml(this.$, text(v)); });
-  getter(P, 'outerHTML', function () {
+  elementProperty('innerHTML', function () { return $.html(this.$); }, function (v) { $.setHtml(this.$, text(v)); });
+  elementProperty('outerHTML', function () {
     var box = $.createElement('div');
     $.insert(box, $.clone(this.$, true), 0);
     return $.html(box);
@@ -150,8 +158,8 @@
   method(P, 'setAttribute', function (name, value) { $.setAttribute(this.$, lower(name), String(value)); });
   method(P, 'getAttribute', function (name) { return $.attribute(this.$, lower(name)); });
   method(P, 'hasAttribute', function (name) { return $.attribute(this.$, lower(name)) !== null; });
-  method(P, 'removeAttribute', function (name) { $.removeAttribute(this.$, lower(name)); });
-  getter(P, 'attributes', function () {
+  method(P, 'removeAttribute', function (name) { if (String(name)) $.removeAttribute(this.$, lower(name)); });
+  elementProperty('attributes', function () {
     var h = this.$;
     return $.attributeNames(h).map(function (name) { return {name: name, value: $.attribute(h, name)}; });
   });
@@ -160,16 +168,16 @@
    ['media', 'media'], ['charset', 'charset'], ['htmlFor', 'for'], ['action', 'action'], ['target', 'target'],
    ['width', 'width'], ['height', 'height'], ['httpEquiv', 'http-equiv'], ['placeholder', 'placeholder'],
    ['crossOrigin', 'crossorigin'], ['language', 'language']].forEach(function (pair) {
-    getter(P, pair[0], function () { return $.attribute(this.$, pair[1]) || ''; },
+    elementProperty(pair[0], function () { return $.attribute(this.$, pair[1]) || ''; },
            function (v) { $.setAttribute(this.$, pair[1], String(v)); });
   });
   ['async', 'defer', 'disabled', 'checked', 'selected', 'hidden'].forEach(function (name) {
-    getter(P, name, function () { return $.attribute(this.$, name) !== null; }, function (v) {
+    elementProperty(name, function () { return $.attribute(this.$, name) !== null; }, function (v) {
       if (v) $.setAttribute(this.$, name, ''); else $.removeAttribute(this.$, name);
     });
   });
   function tokens(h) { return ($.attribute(h, 'class') || '').split(/[ \t\n\f\r]+/).filter(Boolean); }
-  getter(P, 'classList', function () {
+  elementProperty('classList', function () {
     var h = this.$, has = function (name) { return tokens(h).indexOf(String(name)) >= 0; };
     var set = function (all) { $.setAttribute(h, 'class', all.join(' ')); };
     var add = function () {
@@ -225,7 +233,7 @@
       }
     });
   }
-  getter(P, 'style', function () { return styles[this.$] || (styles[this.$] = styleOf(this.$)); },
+  elementProperty('style', function () { return styles[this.$] || (styles[this.$] = styleOf(this.$)); },
          function (v) { $.setAttribute(this.$, 'style', String(v)); });
 
   /*** searches and events ***/

@@ -240,6 +240,9 @@ hpar_status hp_javascript_run(void *context, hpar_scripting *scripting, const hp
   if (script->type != HPAR_SCRIPT_CLASSIC || script->external) return HPAR_OK;
   hpar_node outer = engine->script;
   hp_javascript_effect outer_effect = engine->effect;
+  char outer_surrogate[sizeof engine->surrogate];
+  memcpy(outer_surrogate, engine->surrogate, sizeof outer_surrogate);
+  *engine->surrogate = 0;
   engine->scripting = scripting;
   engine->document = hpar_script_document(scripting);
   engine->script = script->node;
@@ -249,6 +252,9 @@ hpar_status hp_javascript_run(void *context, hpar_scripting *scripting, const hp
   engine->has_document = true;
   engine->counters.run++;
   evaluate(engine, run_script, engine);
+  /* the other half never came */
+  if (*engine->surrogate) hpar_script_write(scripting, "\xEF\xBF\xBD", 3);
+  memcpy(engine->surrogate, outer_surrogate, sizeof outer_surrogate);
   if (engine->options.note) engine->options.note(engine->options.context, engine->document, &engine->effect);
   engine->script = outer;
   engine->effect = outer_effect;

@@ -358,9 +358,30 @@ static duk_ret_t get_attribute_names(duk_context *heap) {
   return 1;
 }
 
+/* The input stream of browsers has code units: a surrogate at the end of a write and one at the
+ * beginning of the next are one character. The string at 0 takes the surrogate that waits, and
+ * leaves its own last one. Duktape encodes a surrogate in three bytes. */
+static void join_surrogates(duk_context *heap, hp_javascript *engine) {
+  enum { BYTES = sizeof engine->surrogate };
+  duk_size_t length;
+  if (*engine->surrogate) {
+    duk_push_lstring(heap, engine->surrogate, BYTES);
+    duk_dup(heap, 0);
+    duk_concat(heap, 2);
+    duk_replace(heap, 0);
+    *engine->surrogate = 0;
+  }
+  const char *text = duk_get_lstring(heap, 0, &length);
+  if (length < BYTES || text[length - 3] != '\xED' || ((unsigned char)text[length - 2] & 0xF0) != 0xA0) return;
+  memcpy(engine->surrogate, text + length - BYTES, BYTES);
+  duk_push_lstring(heap, text, length - BYTES);
+  duk_replace(heap, 0);
+}
+
 static duk_ret_t write_text(duk_context *heap) {
-  hp_javascript_text written = hp_javascript_utf8_at(heap, 0);
   hp_javascript *engine = engine_of(heap);
+  join_surrogates(heap, engine);
+  hp_javascript_text written = hp_javascript_utf8_at(heap, 0);
   engine->effect.writes = true;
   hp_javascript_note_text(engine, written);
   check(heap, hpar_script_write(engine->scripting, written.bytes, written.length));
