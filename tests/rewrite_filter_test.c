@@ -57,6 +57,10 @@ static const struct {
     /* raw text */
     {{{"textarea", UNWRAP}}, "<textarea>a<img>&amp;</textarea>b", "a&lt;img>&amp;b", "a&lt;img>&amp;b"},
     {{{"style", RENAME("p")}}, "<style>a<i>&lt;</style>", "<p>a&lt;i>&amp;lt;</p>", "<p>a&lt;i>&amp;lt;</p>"},
+    {{{"textarea", UNWRAP}, {"p", {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"1", 1}}}},
+     "<p><textarea>&lt1<</textarea>&lt1 c",
+     "<p>&lt&lt;&lt c",
+     "<p>&lt&lt;&lt c"},
     {{{"plaintext", UNWRAP}}, "<plaintext><i></plaintext>", "&lt;i>&lt;/plaintext>", "&lt;i>&lt;/plaintext>"},
     {{{"noscript", UNWRAP}}, "<p><noscript><img></noscript>", "<p>&lt;img>", "<p>&lt;img>"},
     {{{"title", UNWRAP}}, "<svg><title><i></i></title></svg>", "<svg><i></i></svg>", "<svg><i></i></svg>"},

@@ -225,6 +225,8 @@ static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
 
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   hpar_text_piece *t = &r->units->piece;
+  /* The scanner leaves raw text at an end tag, without set_content. */
+  if (r->text_content == HP_CONTENT_DATA) r->escapes_raw_text = false;
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
   hp_rewriter_mark(r, r->text_start);
   t->rewriter = r;
