@@ -139,13 +139,6 @@ const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t fram
   return index ? &s->counters[index] : NULL;
 }
 
-uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type) {
-  const uint32_t frame = hp_frame_of(s, node);
-  for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(s, frame, c));)
-    if (c->type == type) return c->count;
-  return 0;
-}
-
 uint32_t hp_matching_adopt_frame(hp_matching *s, const hp_frame *from, const hp_bits *heir) {
   const uint32_t words = s->matcher.words;
   uint32_t index = hp_matching_new_frame(s);

@@ -83,7 +83,7 @@ void hp_matching_close(hp_matching *s) {
 
 /*** counters of types ***/
 
-static uint32_t *chain_of(hp_matching *s, uint32_t frame, uint64_t type) {
+static uint32_t *chain_of(const hp_matching *s, uint32_t frame, uint64_t type) {
   return &s->chains[hp_hash_mix(type * HP_NAME_K1 + frame) & (s->chain_count - 1)];
 }
 
@@ -103,12 +103,19 @@ static void grow_chains(hp_matching *s) {
   }
 }
 
+/* Returns the index of the counter in a chain, or 0. */
+static uint32_t find_counter(const hp_matching *s, uint32_t chain, uint32_t frame, uint64_t type) {
+  uint32_t i = chain;
+  while (i && (s->counters[i].frame != frame || s->counters[i].type != type)) i = s->counters[i].next;
+  return i;
+}
+
 uint32_t *hp_matching_type_counter(hp_matching *s, uint32_t frame, uint64_t type) {
   if (s->counters_used >= s->chain_count) grow_chains(s);
   uint32_t *chain = chain_of(s, frame, type);
-  for (uint32_t i = *chain; i; i = s->counters[i].next)
-    if (s->counters[i].frame == frame && s->counters[i].type == type) return &s->counters[i].count;
-  uint32_t index = s->free_counter;
+  uint32_t index = find_counter(s, *chain, frame, type);
+  if (index) return &s->counters[index].count;
+  index = s->free_counter;
   if (index) {
     s->free_counter = s->counters[index].next;
   } else {
@@ -119,6 +126,13 @@ uint32_t *hp_matching_type_counter(hp_matching *s, uint32_t frame, uint64_t type
   *chain = s->first_types[frame] = index;
   s->counters_used++;
   return &s->counters[index].count;
+}
+
+uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type) {
+  if (!s->chain_count) return 0;
+  const uint32_t frame = hp_frame_of(s, node);
+  const uint32_t index = find_counter(s, *chain_of(s, frame, type), frame, type);
+  return index ? s->counters[index].count : 0;
 }
 
 static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
