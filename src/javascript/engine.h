@@ -16,7 +16,7 @@ struct hp_javascript {
   hpar_document *document;
   hpar_node script; /* the innermost running script */
   hp_javascript_effect effect;
-  char surrogate[3];          /* a high one at the end of the last write, as Duktape encodes it; or 0 */
+  char surrogate[3];          /* a high one at the end of the last write, in Duktape's form; or 0 */
   bool has_document;          /* the binding has the document node */
   hp_javascript_ahead *ahead; /* NULL: the engine compiles each script itself */
   hp_javascript_counters counters;
