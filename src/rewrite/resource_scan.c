@@ -12,6 +12,7 @@
 typedef struct open_picture {
   hp_ref node;
   uint32_t number;
+  uint32_t sources; /* its source elements have this index or a higher one */
 } open_picture;
 
 typedef struct waiting_source {
@@ -100,18 +101,22 @@ static hp_described described(hp_resource_scan *s, hp_resource_values *values, u
       .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report, .context = s};
 }
 
-/* Returns the open picture that is this node, or NULL. */
-static const open_picture *find_picture(const hp_resource_scan *s, hp_ref node) {
+/* Returns the open picture that is this node, or NULL. The innermost picture is almost always the
+ * one: elements end from the inside, and only a table puts an img into an outer one. */
+static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
+  const hp_node *n = hp_shadow_node(&s->rewriter->shadow, node);
+  if (n->name != HP_PICTURE || n->ns != HPAR_NAMESPACE_HTML) return NULL;
   for (uint32_t i = s->picture_count; i-- > 0;)
     if (s->pictures[i].node == node) return &s->pictures[i];
   return NULL;
 }
 
 /* Removes the waiting sources of a picture. Reports them before `img`, unless it is NULL. */
-static void take_sources(hp_resource_scan *s, hp_ref picture, const hp_described *img) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < s->source_count; i++) {
-    if (s->sources[i].picture != picture) {
+static void take_sources(hp_resource_scan *s, const open_picture *picture, const hp_described *img) {
+  const uint32_t first = picture->sources;
+  uint32_t kept = first;
+  for (uint32_t i = first; i < s->source_count; i++) {
+    if (s->sources[i].picture != picture->node) {
       s->sources[kept++] = s->sources[i];
       continue;
     }
@@ -121,19 +126,18 @@ static void take_sources(hp_resource_scan *s, hp_ref picture, const hp_described
     hp_describe_source(&source, img->values);
   }
   s->source_count = kept;
+  for (open_picture *inner = s->pictures + s->picture_count; --inner > picture;) inner->sources = first;
   release_values(s);
 }
 
 static hpar_rewrite_result end_picture(hpar_element_end *end, void *context) {
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
-  for (uint32_t i = 0; i < s->picture_count; i++) {
-    if (s->pictures[i].node != end->node) continue;
-    memmove(&s->pictures[i], &s->pictures[i + 1], (s->picture_count - i - 1) * sizeof *s->pictures);
-    s->picture_count--;
-    take_sources(s, end->node, NULL);
-    break;
-  }
+  open_picture *picture = find_picture(s, end->node);
+  if (!picture) return HPAR_REWRITE_NEXT;
+  take_sources(s, picture, NULL);
+  s->picture_count--;
+  memmove(picture, picture + 1, (size_t)(s->pictures + s->picture_count - picture) * sizeof *picture);
   return HPAR_REWRITE_NEXT;
 }
 
@@ -145,7 +149,7 @@ static void add_end(hp_resource_scan *s, hpar_element *e, hpar_element_end_callb
 
 static void begin_picture(hp_resource_scan *s, hpar_element *e) {
   hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
-  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number};
+  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number, s->source_count};
   add_end(s, e, end_picture);
 }
 
@@ -276,7 +280,7 @@ static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_v
     const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
     if (picture) {
       d.picture = picture->number;
-      take_sources(s, parent, &d);
+      take_sources(s, picture, &d);
       if (s->has_stopped) return;
     }
   }
