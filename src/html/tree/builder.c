@@ -32,6 +32,8 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->template_capacity = kept.template_capacity;
   b->clones = kept.clones;
   b->clone_capacity = kept.clone_capacity;
+  b->known_selects = kept.known_selects;
+  b->known_capacity = kept.known_capacity;
   b->followed = kept.followed;
   b->followed_capacity = kept.followed_capacity;
   b->last_foreign = kept.last_foreign;
@@ -84,6 +86,7 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->attribute_places);
   hp_free(b->template_modes);
   hp_free(b->clones);
+  hp_free(b->known_selects);
   hp_free(b->followed);
   hp_free(b->last_foreign);
   hp_free(b->merged);

@@ -109,6 +109,13 @@ typedef struct hp_selection {
   bool disabled;    /* `content` */
 } hp_selection;
 
+/* An open select, and whether an open element below it disables its selectedcontent elements. */
+typedef struct hp_known_select {
+  hp_ref node;
+  uint32_t index; /* in the stack */
+  bool is_disabled;
+} hp_known_select;
+
 /* The contents of a template, to be cloned into those of its clone. */
 typedef struct hp_clone {
   hp_ref from, to;
@@ -206,6 +213,8 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   hp_ref torn;
   hp_clone *clones;
   uint32_t clone_count, clone_capacity;
+  hp_known_select *known_selects; /* from the bottom of the stack up; some may have left it */
+  uint32_t known_count, known_capacity;
   hp_followed *followed; /* of the stack up to followed_top, as it was at the last search */
   uint32_t followed_top, followed_capacity;
   uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
