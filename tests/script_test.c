@@ -71,6 +71,23 @@ static void writes(void) {
   BODY("<script>w \\li x</script>", "|     <script>\n|       \"w \\li x\"\n");
   BODY("<script>w \\l/</script>", "|     <script>\n|       \"w \\l/\"\n|     \"</\"\n");
   BODY("<script>w \\l!--x</script>", "|     <script>\n|       \"w \\l!--x\"\n|     <!-- x -->\n");
+  /* the "<!--" of a script, and many dashes after it, come byte by byte */
+  BODY("<script>c \\lscript>\\l!--------\\lscript>\\l/script>x\\l/script>y</script>z",
+       "|     <script>\n|       \"c \\lscript>\\l!--------\\lscript>\\l/script>x\\l/script>y\"\n"
+       "|     <script>\n|       \"<!--------<script></script>x\"\n|     \"yz\"\n");
+  /* a comment, a table's text and other markup that come byte by byte and have "<", ">" and "-" */
+  BODY("<script>c \\l!-->-- >-!>--!>x\\l!---!>--->y\\l!x\\l>z</script>",
+       "|     <script>\n|       \"c \\l!-->-- >-!>--!>x\\l!---!>--->y\\l!x\\l>z\"\n"
+       "|     <!--  -->\n|     \"-- >-!>--!>x\"\n|     <!-- -!>- -->\n|     \"y\"\n|     <!-- x< -->\n|     \"z\"\n");
+  BODY("<script>c \\l!--a>b->c--b>d--!e>f--!>g</script>",
+       "|     <script>\n|       \"c \\l!--a>b->c--b>d--!e>f--!>g\"\n|     <!-- a>b->c--b>d--!e>f -->\n|     \"g\"\n");
+  BODY("<script>c \\ltable>a\\l b\\l/>c\\l1\\l\\lb>d\\l/b>  \\l/table></script>",
+       "|     <script>\n|       \"c \\ltable>a\\l b\\l/>c\\l1\\l\\lb>d\\l/b>  \\l/table>\"\n"
+       "|     \"a< bc<1<\"\n|     <b>\n|       \"d\"\n|     <table>\n|       \"  \"\n");
+  /* a tag that comes byte by byte and has quotes and ">" */
+  BODY("<script>c \\li a='>'b=\">'>\"c=>x\\l/i =' >y\\l/b c='>'>z</script>",
+       "|     <script>\n|       \"c \\li a='>'b=\">'>\"c=>x\\l/i =' >y\\l/b c='>'>z\"\n"
+       "|     <i>\n|       a=\">\"\n|       b=\">'>\"\n|       c=\"\"\n|       \"x\"\n|     \"yz\"\n");
   /* a CR and a LF are one line break, wherever the CR ends */
   BODY("<script>w a\\r</script>\nb", "|     <script>\n|       \"w a\\r\"\n|     \"a\nb\"\n");
   BODY("<script>w a\\r\nw \\nb</script>c", "|     <script>\n|       \"w a\\r\nw \\nb\"\n|     \"a\nbc\"\n");

@@ -56,7 +56,7 @@ static const char *safe_script(const char *at, const char *end) {
     while (p < end && may_be_script_markup(*p)) p++;
     if (p == end) return tag;
   }
-  while (end > at && end[-1] == '-') end--;
+  for (int i = 0; i < 2 && end > at && end[-1] == '-'; i++) end--;
   return end;
 }
 
