@@ -8,6 +8,7 @@
  * of this happens before the builder processes the next token. The state of the engine is then
  * that of a parser whose input contains the written text. */
 
+#include "html/tokenizer/state.h"
 #include "html/tree/engine.h"
 
 #include <hpar/script.h>
@@ -25,6 +26,8 @@ typedef struct hp_written {
   char *bytes;
   size_t at, end, capacity; /* the text [at, end) is not parsed yet */
   bool waits;               /* the last attempt found an unfinished token at `at` */
+  size_t tag_bytes;         /* of a tag that waits: `tag_state` is that after them; 0: unknown */
+  hp_state tag_state;
 } hp_written;
 
 typedef struct hp_script_counters {

@@ -50,14 +50,65 @@ void hp_written_pop(hp_scripts *s, uint32_t bottom) {
     s->piece_count--;
 }
 
-/* Returns true if no later byte of `bytes` can complete the token that begins at `at`. */
-static bool stays_unfinished(const hp_scripts *s, const hp_written *piece, const char *bytes, size_t length) {
-  const char *at = piece->bytes + piece->at;
+/* Returns true if a comment that goes on with `bytes` has no end in them. Requires: it has at least
+ * two characters before them. */
+static bool comment_goes_on(const char *end, const char *bytes, size_t length) {
+  const char *at = bytes, *stop = bytes + length;
+  while ((at = memchr(at, '>', (size_t)(stop - at)))) {
+    char before[3]; /* the last byte first */
+    for (ptrdiff_t i = 0; i < 3; i++) before[i] = at - bytes > i ? at[-1 - i] : end[at - bytes - 1 - i];
+    if (before[0] == '-' && before[1] == '-') return false;
+    if (before[0] == '!' && before[1] == '-' && before[2] == '-') return false;
+    at++;
+  }
+  return true;
+}
+
+/* Returns true if a tag, a comment or other markup begins here. */
+static bool begins_markup(const char bytes[3]) {
+  if (bytes[0] != '<') return false;
+  if (bytes[1] == '/') return bytes[2] != '>'; /* "</>" has no token */
+  return ((bytes[1] | 0x20) >= 'a' && (bytes[1] | 0x20) <= 'z') || bytes[1] == '!' || bytes[1] == '?';
+}
+
+/* Returns true if a text that goes on with `bytes` has no end in them. Requires: two bytes of the
+ * text or more are before `end`. */
+static bool text_goes_on(const char *end, const char *bytes, size_t length) {
+  char window[3] = {0, end[-2], end[-1]};
+  for (size_t i = 0; i < length; i++) {
+    window[0] = window[1];
+    window[1] = window[2];
+    window[2] = bytes[i];
+    if (begins_markup(window) || begins_markup((char[3]){window[1], window[2], '>'})) return false;
+  }
+  return true;
+}
+
+/* Returns true if no byte of `bytes` ends the tag of the piece, because each ">" is in quotes. */
+static bool tag_goes_on(hp_written *piece, const char *bytes, size_t length) {
+  const char *tag = piece->bytes + piece->at, *end = bytes + length;
+  const size_t n = piece->end - piece->at, name = tag[1] == '/' ? 2 : 1;
+  hp_state state = piece->tag_bytes ? piece->tag_state : HP_STATE_TAG_NAME;
+  state = hp_tag_state(state, tag + (piece->tag_bytes ? piece->tag_bytes : name), tag + n);
+  for (const char *stop; (stop = memchr(bytes, '>', (size_t)(end - bytes))); bytes = stop) {
+    state = hp_tag_state(state, bytes, stop++);
+    if (state != HP_STATE_DOUBLE_QUOTED && state != HP_STATE_SINGLE_QUOTED) return false;
+  }
+  piece->tag_state = hp_tag_state(state, bytes, end);
+  piece->tag_bytes = n + length;
+  return true;
+}
+
+/* Returns true if no byte of `bytes` can complete the token that begins at `at`. Otherwise each
+ * write would read the token again from its beginning. */
+static bool stays_unfinished(const hp_scripts *s, hp_written *piece, const char *bytes, size_t length) {
+  const char *at = piece->bytes + piece->at, *end = piece->bytes + piece->end;
   size_t n = piece->end - piece->at;
   if (!piece->waits || n < 3 || s->engine->tokenizer.content != HP_CONTENT_DATA) return false;
-  bool tag = at[0] == '<' && ((at[1] | 0x20) >= 'a' && (at[1] | 0x20) <= 'z');
-  bool comment = n >= 4 && !memcmp(at, "<!--", 4);
-  return (tag || comment) && !memchr(bytes, '>', length);
+  if (!begins_markup(at)) return text_goes_on(end, bytes, length);
+  if (n >= 6 && !memcmp(at, "<!--", 4)) return comment_goes_on(end, bytes, length);
+  char name = at[at[1] == '/' ? 2 : 1] | 0x20;
+  return name >= 'a' && name <= 'z' ? tag_goes_on(piece, bytes, length) : !memchr(bytes, '>', length);
 }
 
 void hp_written_add(hp_scripts *s, uint32_t index, const char *bytes, size_t length) {
@@ -68,11 +119,15 @@ void hp_written_add(hp_scripts *s, uint32_t index, const char *bytes, size_t len
     if (left) capacity *= 2;
     char *moved = hp_arena_take(&s->engine->bytes, capacity);
     if (left) memcpy(moved, piece->bytes + piece->at, left);
-    *piece = (hp_written){.bytes = moved, .end = left, .capacity = capacity};
+    piece->bytes = moved;
+    piece->at = 0;
+    piece->end = left;
+    piece->capacity = capacity;
   }
   memcpy(piece->bytes + piece->end, bytes, length);
   piece->end += length;
   piece->waits = waits;
+  if (!waits) piece->tag_bytes = 0;
 }
 
 /* Sets the offsets of a token, and of the errors since `count`, to the position in the page. */
@@ -131,6 +186,7 @@ static void skip_stream(hp_scripts *s, uint32_t bottom, size_t length) {
     size_t n = piece->end - piece->at < length ? piece->end - piece->at : length;
     piece->at += n;
     piece->waits = false;
+    piece->tag_bytes = 0;
     length -= n;
   }
   if (!bottom) s->engine->tokenizer.at += length;
