@@ -72,6 +72,22 @@ bool hp_script_is_connected(const hp_scripts *s, hp_ref node) {
   return node != 0;
 }
 
+/* Returns true if a copy of an option may have replaced open elements. */
+static bool is_torn(const hp_builder *b) {
+  uint32_t select = b->torn ? b->last[HP_SELECT] : 0;
+  while (select && b->stack[select].node != b->torn) select = b->stack[select].previous_same;
+  return select != 0;
+}
+
+/* Returns true if the script is in the document. The stack tells this for a script that the parser
+ * has inserted just now, unless another script or a copy of an option has changed the tree. The way
+ * up to the root is long in a deep tree. */
+static bool is_in_document(const hp_scripts *s, hp_ref element, bool parser_inserted) {
+  const hp_builder *b = &s->engine->builder;
+  if (parser_inserted && !b->tree_changed && !is_torn(b)) return !b->last[HP_TEMPLATE];
+  return hp_script_is_connected(s, element);
+}
+
 /* Returns true if the attributes `for` and `event` forbid the script. */
 static bool is_event_handler(const hp_scripts *s, hp_ref element) {
   hpar_string target = value_of(s, element, "for"), event = value_of(s, element, "event");
@@ -106,7 +122,7 @@ bool hp_script_prepare(hp_scripts *s, hp_ref element, bool parser_inserted, hpar
   if (node->flags & HP_FLAG_STARTED) return false;
   hpar_string source = source_of(s, element);
   if (!source.bytes && !has_text(s, element)) return false;
-  if (!hp_script_is_connected(s, element)) return false;
+  if (!is_in_document(s, element, parser_inserted)) return false;
   *script = (hpar_script){.node = element, .external = source.bytes != NULL};
   if (!read_type(s, element, &script->type)) return false;
   node->flags |= HP_FLAG_STARTED;
