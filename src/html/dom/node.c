@@ -46,8 +46,14 @@ void hp_remove(char *base, hp_ref node) {
   child->parent = child->previous = child->next = 0;
 }
 
+static bool has_descendants(const hp_node *node) {
+  if (node->kind == HPAR_NODE_ELEMENT) return node->first || node->flags & HP_FLAG_TEMPLATE;
+  return node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT;
+}
+
 //§ concept-tree-host-including-inclusive-ancestor
 bool hp_contains(const char *base, hp_ref node, hp_ref inside) {
+  if (!has_descendants(hp_node_at(base, node))) return node == inside;
   while (inside && inside != node) {
     const hp_node *n = hp_node_at(base, inside);
     inside = n->kind == HPAR_NODE_FRAGMENT ? hp_host_of(n) : hp_parent_of(base, n);
