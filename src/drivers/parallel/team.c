@@ -282,7 +282,8 @@ static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->owner, (uint16_t)(thread + 1), memory_order_relaxed);
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
-  if (has_text(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit)) speculate(job, thread, chunk);
+  bool is_valid = has_text(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit);
+  if (is_valid && !job->team->workers[thread]->saturated) speculate(job, thread, chunk);
   hp_chunk_queue_finish(job->queue, chunk);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);

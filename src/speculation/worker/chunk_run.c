@@ -10,6 +10,8 @@
 #include "speculation/worker/progress.h"
 #include "speculation/worker/segment.h"
 
+#include <string.h>
+
 typedef enum progress {
   CONTINUE,
   STOP,
@@ -65,9 +67,10 @@ static void end_early(chunk_run *r) {
   r->chunk->cut_short = true;
 }
 
-/* Returns true if the next token is a tag, and therefore no line feed. */
+/* Returns true if the next token is a tag, and therefore no line feed. "</>" is no token. */
 static bool is_at_tag(const hp_tokenizer *tokenizer) {
   const char *at = tokenizer->at;
+  while (tokenizer->end - at >= 3 && !memcmp(at, "</>", 3)) at += 3;
   if (tokenizer->end - at < 3 || *at != '<') return false;
   at += at[1] == '/' ? 2 : 1;
   return (unsigned char)((*at | 0x20) - 'a') < 26;
@@ -157,15 +160,23 @@ static bool is_at_raw_text(const hp_worker *w) {
   return b->mode == HP_IN_TEXT && !b->ignore_lf && b->depth && !hp_node_at(b->base, b->top->node)->first;
 }
 
+/* Counts the bytes of the token at which the chunk ends as wasted. The token may be as long as the
+ * rest of the page, and begin again in each later chunk. */
+static void note_waste(chunk_run *r) {
+  hp_worker *w = r->worker;
+  const hp_tokenizer *tokenizer = &w->engine.tokenizer;
+  w->done += r->at - r->chunk->cut;
+  if (w->source.next) return;
+  w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - r->at;
+  if (hp_worker_wastes_bytes(w)) w->saturated = true;
+}
+
 /* The tokenizer needs more input: widens it, or leaves the token to the merger. */
 static progress widen_or_stop(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_chunk_work *chunk = r->chunk;
-  const hp_tokenizer *tokenizer = &w->engine.tokenizer;
   if (!w->source.next && hp_widen_input(&w->engine.tokenizer, r->request, chunk)) return CONTINUE;
-  w->done += r->at - chunk->cut;
-  if (!tokenizer->last) w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - r->at;
-  if (hp_worker_wastes_bytes(w)) w->saturated = true;
+  note_waste(r);
   w->outer.now.begins_raw_text = is_at_raw_text(w);
   bool clean = hp_worker_is_at_boundary(w) || w->outer.now.begins_raw_text;
   chunk->cut_short = true;
@@ -179,6 +190,7 @@ static progress widen_or_stop(chunk_run *r) {
 /* Ends the run at raw text without an end. */
 static progress stop_in_text(chunk_run *r) {
   hp_worker *w = r->worker;
+  note_waste(r);
   w->outer.poisoned = HPAR_HAZARD_UNENDED_TEXT;
   w->outer.now.end = r->token->end;
   hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_HAZARD);
@@ -259,7 +271,10 @@ static progress defer_token(chunk_run *r) {
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
   if (is_end(t, HP_A)) w->engine.builder.splits_a = false;
-  if (t->kind == HPAR_TOKEN_EOF) return STOP;
+  if (t->kind == HPAR_TOKEN_EOF) {
+    note_waste(r);
+    return STOP;
+  }
   bool start = t->kind == HPAR_TOKEN_START_TAG;
   tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
   if (r->plan->strategy->stops) hp_skip_raw_text(tokenizer);
