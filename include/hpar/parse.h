@@ -9,7 +9,8 @@
  *
  * Time is linear in the input, except where the standard defines a tree that is larger than the
  * input. Such a tree has formatting elements that are reconstructed in each of many paragraphs.
- * Limits bound the tree and the time: see hpar_limits. */
+ * Limits bound the tree and the time: see hpar_limits. SECURITY.md lists the functions that take
+ * more than linear time. */
 
 #include <hpar/document.h>
 #include <hpar/options.h>

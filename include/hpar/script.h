@@ -141,6 +141,7 @@ HPAR_API hpar_status hpar_script_clone(hpar_scripting *scripting, hpar_node node
 /* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.
  * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
  * A script element that hpar_script_create_element has made runs now, before the function returns.
+ * If `node` has descendants, the time grows with the depth of `parent`.
  *
  * HPAR_ERROR_ARGUMENT: the standard forbids the insertion ("HierarchyRequestError",
  * "NotFoundError"). For example, `node` contains `parent`. */
@@ -162,7 +163,8 @@ HPAR_API hpar_status hpar_script_remove_attribute(hpar_scripting *scripting, hpa
 HPAR_API hpar_status hpar_script_set_data(hpar_scripting *scripting, hpar_node node, const char *data, size_t length);
 
 /* Replaces the children of an element, or the contents of a template, by the nodes of a fragment
- * parse. Scripts in the text never run. */
+ * parse. Scripts in the text never run. The time grows with the depth of the element, because the
+ * form around it owns the text's controls. */
 HPAR_API hpar_status hpar_script_set_inner_html(hpar_scripting *scripting, hpar_node element, const char *bytes,
                                                 size_t length);
 

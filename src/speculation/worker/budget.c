@@ -1,6 +1,10 @@
 #include "speculation/worker/budget.h"
 
-enum { READ_AHEAD_BYTES = 32 << 10 };
+/* The search for growth sets a lower limit, so that short pages show what grows beyond it. */
+#ifndef HPAR_READ_AHEAD_BYTES
+#define HPAR_READ_AHEAD_BYTES (32 << 10)
+#endif
+enum { READ_AHEAD_BYTES = HPAR_READ_AHEAD_BYTES };
 
 bool hp_log_pays_off(const hp_log *log, uint32_t *from) {
   enum { GROUP = 64, MIN_GAIN = 8, NODE_GAIN = 3, BYTES_PER_GAIN = 64 };
