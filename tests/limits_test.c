@@ -179,6 +179,24 @@ static void cuts_beyond_the_limit(void) {
   buffer_free(&page);
 }
 
+/* Workers read past the limit, where a meta element may declare the encoding. */
+static void encodings_beyond_the_limit(void) {
+  static const char *const bytes[] = {"\xe9", "\xc3\xa9", ""};
+  buffer page = {0};
+  for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+    buffer_clear(&page);
+    while (page.length < 1100) buffer_format(&page, "<p>%s text<b>x</b>", bytes[i]);
+    buffer_text(&page, "<i><meta charset=utf-8><u><p>e");
+    const compare_case undeclared = {page.bytes, page.length, NULL, false, NULL};
+    if (!expect_whole(&undeclared)) continue;
+    bool reached = true;
+    for (uint64_t most = 250; reached; most++) reached = try(&undeclared, NODES, most);
+    reached = true;
+    for (uint64_t most = 8000; reached; most += 200) reached = try(&undeclared, MEMORY, most);
+  }
+  buffer_free(&page);
+}
+
 /* Checks statuses, because trees depend on time: an expired deadline ends every mode. */
 static void time_is_up(void) {
   buffer page = {0};
@@ -262,6 +280,7 @@ int main(void) {
   own_documents();
   large();
   cuts_beyond_the_limit();
+  encodings_beyond_the_limit();
   time_is_up();
   amplification();
   shared_attributes();

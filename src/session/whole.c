@@ -169,7 +169,8 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     hp_session_wake(session, config);
   hp_session_begin_waits(session, config, length);
 #endif
-  hp_sniffed sniffed = hp_sniff(bytes, length, config->encoding, !config->fragment);
+  const hp_sniffed first = hp_sniff(bytes, length, config->encoding, !config->fragment);
+  hp_sniffed sniffed = first;
   uint64_t decode_ns = 0;
   hpar_status status;
   /* A second round follows a meta element beyond the prescan that declares another encoding, and a
@@ -180,7 +181,8 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   choose_validation(session, config, &sniffed, &request.limits);
 #endif
   bool estimates = may_estimate(session, config, memory_limit, length);
-  for (bool again = true; again;) {
+  for (bool again = true, ends_earlier; again;) {
+    ends_earlier = false;
     hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();
     request.record = hp_begin_record(session, config, decoding);
@@ -206,12 +208,14 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     if (!again && result->driver == HP_DRIVER_PARALLEL &&
         may_reach_limit(session, &request.limits, memory_limit, document, status)) {
       result->driver = HP_DRIVER_SEQUENTIAL;
-      again = true;
+      again = ends_earlier = true;
     }
     if (!again && estimates && may_exceed(document, memory_limit, request.length, status)) {
       estimates = false;
-      again = true;
+      again = ends_earlier = true;
     }
+    /* The meta element that declared the encoding may be after the limit. */
+    if (ends_earlier) sniffed = first;
   }
   result->decode_ns = decode_ns;
   if (status == HPAR_OK || hp_is_limit(status)) {
