@@ -89,12 +89,12 @@ static bool tag_goes_on(hp_written *piece, const char *bytes, size_t length) {
   const char *tag = piece->bytes + piece->at, *end = bytes + length;
   const size_t n = piece->end - piece->at, name = tag[1] == '/' ? 2 : 1;
   hp_state state = piece->tag_bytes ? piece->tag_state : HP_STATE_TAG_NAME;
-  state = hp_tag_state(state, tag + (piece->tag_bytes ? piece->tag_bytes : name), tag + n);
+  state = hp_state_of_tag(state, tag + (piece->tag_bytes ? piece->tag_bytes : name), tag + n);
   for (const char *stop; (stop = memchr(bytes, '>', (size_t)(end - bytes))); bytes = stop) {
-    state = hp_tag_state(state, bytes, stop++);
+    state = hp_state_of_tag(state, bytes, stop++);
     if (state != HP_STATE_DOUBLE_QUOTED && state != HP_STATE_SINGLE_QUOTED) return false;
   }
-  piece->tag_state = hp_tag_state(state, bytes, end);
+  piece->tag_state = hp_state_of_tag(state, bytes, end);
   piece->tag_bytes = n + length;
   return true;
 }

@@ -73,7 +73,7 @@ static hp_state in_script(hp_state state, const char *at, const char *end) {
   return state;
 }
 
-hp_state hp_tag_state(hp_state state, const char *at, const char *end) {
+hp_state hp_state_of_tag(hp_state state, const char *at, const char *end) {
   for (; at < end; at++) {
     char c = *at;
     switch (state) {
@@ -151,11 +151,11 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
   }
   if (*at != '<') return in_text(at, end);
   if (end - at == 1) return HP_STATE_TAG_OPEN;
-  if (is_alpha(at[1])) return hp_tag_state(HP_STATE_TAG_NAME, at + 1, end);
+  if (is_alpha(at[1])) return hp_state_of_tag(HP_STATE_TAG_NAME, at + 1, end);
   switch (at[1]) {
     case '/':
       if (end - at == 2) return HP_STATE_END_TAG_OPEN;
-      return is_alpha(at[2]) ? hp_tag_state(HP_STATE_TAG_NAME, at + 2, end) : HP_STATE_BOGUS_COMMENT;
+      return is_alpha(at[2]) ? hp_state_of_tag(HP_STATE_TAG_NAME, at + 2, end) : HP_STATE_BOGUS_COMMENT;
     case '?': return HP_STATE_PROCESSING_INSTRUCTION;
     case '!':
       if (begins(at, end, "<!--")) return HP_STATE_COMMENT;

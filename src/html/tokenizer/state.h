@@ -47,7 +47,7 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
 
 /* Returns the state after the bytes of a tag, of which none ends it. The tag is in `state` before
  * them, and in HP_STATE_TAG_NAME before its name. */
-hp_state hp_tag_state(hp_state state, const char *at, const char *end);
+hp_state hp_state_of_tag(hp_state state, const char *at, const char *end);
 
 /* Returns the state after the script text [at, end), which begins in the state `from`. Requires:
  * the text does not end inside of a dash run or of a tag. */
