@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh HPAR-OWN-PREDICTOR HPAR-CORPUS: on the small corpus, whose pages are the same each time, every tree is the
-# sequential one, and the example guesses better than "data" and no better than "oracle".
+# sequential one, and the example guesses better than "data" and no better than "oracle". Chunks count as wrong, too, if
+# wrong guesses made the worker stop before.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,7 +14,7 @@ awk -v status="$status" '
   END {
     passed = status == 0
     passed += chunks["data"] > 100 && chunks["data"] == chunks["backwards"] && chunks["data"] == chunks["oracle"]
-    passed += right["backwards"] > 2 * right["data"] && right["backwards"] > 0.9 * chunks["backwards"]
+    passed += right["backwards"] > 2 * right["data"] && right["backwards"] > 0.85 * chunks["backwards"]
     passed += right["oracle"] >= right["backwards"]
     printf "%d passed, %d failed\n", passed, 4 - passed
     exit passed < 4
