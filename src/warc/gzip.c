@@ -90,19 +90,21 @@ static size_t whole(hp_codec *c, const char *in, size_t length, hp_octets *out) 
   }
   return 0;
 }
-#else
-#define whole NULL
 #endif
 
-static const hp_codec_kind gzip = {.start_bytes = 4,
-                                   .trial_bytes = 1 << 10,
-                                   .first = '\x1f',
-                                   .is_start = is_start,
-                                   .create = create,
-                                   .destroy = destroy,
-                                   .reset = reset,
-                                   .decode = decode,
-                                   .whole = whole};
+static const hp_codec_kind gzip = {
+    .start_bytes = 4,
+    .trial_bytes = 1 << 10,
+    .first = '\x1f',
+    .is_start = is_start,
+    .create = create,
+    .destroy = destroy,
+    .reset = reset,
+    .decode = decode,
+#if HPAR_LIBDEFLATE
+    .whole = whole,
+#endif
+};
 const hp_codec_kind *const hp_codec_gzip = &gzip;
 
 #else
