@@ -45,7 +45,7 @@ typedef struct hpar_link_options {
   const char *document_url; /* the URL of the document, in UTF-8; NULL: unknown */
 } hpar_link_options;
 
-#define HPAR_LINK_OPTIONS_INIT .size = sizeof(hpar_link_options)
+#define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
 
 /* Reports the links of `top` and its descendants in tree order, and for each element by attribute.
  *

@@ -9,8 +9,8 @@
  *
  *   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL};
  *
- * In C++ before C++20: `hpar_options options{}; options.size = sizeof options;`. Zero in any other
- * field is its default. `size` lets a program and a library of different versions work together.
+ * In C++, write the macro alone between the braces: see hpar/status.h. Zero in any other field is
+ * its default. `size` lets a program and a library of different versions work together.
  * The library takes zero for the fields that an older caller does not have. It returns
  * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */
 
@@ -153,11 +153,11 @@ typedef struct hpar_limits {
  * input. Ordinary pages stay below these limits:
  *
  *   hpar_options options = {HPAR_OPTIONS_INIT, .limits = HPAR_LIMITS_UNTRUSTED};
- */
-#define HPAR_LIMITS_UNTRUSTED                                                                            \
-  {                                                                                                      \
-    .depth = 512, .attributes = 1024, .nodes = 10000, .nodes_per_byte = 1, .memory = UINT64_C(16) << 20, \
-    .memory_per_byte = 64, .time_ns = UINT64_C(10000000000)                                              \
+ *
+ * In C++: `options.limits = HPAR_LIMITS_UNTRUSTED;`. The values are in the order of the fields. */
+#define HPAR_LIMITS_UNTRUSTED                                                             \
+  {                                                                                       \
+    512, 1024, 10000, 1, UINT64_C(16) << 20, 64, UINT64_C(10000000000), 0, { 0, 0, 0, 0 } \
   }
 
 /* Options that only a study of speculation needs. What a pointer refers to must stay until the
@@ -208,7 +208,7 @@ typedef struct hpar_options {
 } hpar_options;
 
 /* Initialises `size`. All other fields have their defaults unless the caller sets them. */
-#define HPAR_OPTIONS_INIT .size = sizeof(hpar_options)
+#define HPAR_OPTIONS_INIT HPAR_SIZED(hpar_options)
 
 /* Returns the allocators of this build in the order of hpar_allocator; NULL past the last. Only the
  * static library has jemalloc, if the build found it, because jemalloc needs thread-local memory

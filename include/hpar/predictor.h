@@ -77,7 +77,7 @@ typedef struct hpar_predictor {
 } hpar_predictor;
 
 /* Initialises `size`: hpar_predictor predictor = {HPAR_PREDICTOR_INIT, .predict = f}; */
-#define HPAR_PREDICTOR_INIT .size = sizeof(hpar_predictor)
+#define HPAR_PREDICTOR_INIT HPAR_SIZED(hpar_predictor)
 
 /*** frequencies ***/
 

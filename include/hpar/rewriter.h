@@ -208,7 +208,7 @@ typedef struct hpar_rule {
   uint64_t reserved[2]; /* zero */
 } hpar_rule;
 
-#define HPAR_RULE_INIT .size = sizeof(hpar_rule)
+#define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
 /* Pure callbacks. Each thread runs the callbacks of a rule with `pure` for its part of the input
  * (hpar_rewrite_options.mode). The output is that of one thread. The promise has these parts:
@@ -303,7 +303,7 @@ typedef struct hpar_rewrite_options {
   uint64_t reserved[1]; /* zero */
 } hpar_rewrite_options;
 
-#define HPAR_REWRITE_OPTIONS_INIT .size = sizeof(hpar_rewrite_options)
+#define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 
 /* Counters of one stream. */
 typedef struct hpar_rewrite_stats {
@@ -324,7 +324,7 @@ typedef struct hpar_rewrite_stats {
   uint64_t reserved[4];
 } hpar_rewrite_stats;
 
-#define HPAR_REWRITE_STATS_INIT .size = sizeof(hpar_rewrite_stats)
+#define HPAR_REWRITE_STATS_INIT HPAR_SIZED(hpar_rewrite_stats)
 
 /* Makes a rewriter. It keeps its memory from one stream to the next. HPAR_ERROR_MEMORY;
  * HPAR_ERROR_ARGUMENT for NULL. */

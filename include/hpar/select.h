@@ -83,7 +83,7 @@ typedef struct hpar_select_options {
   uint64_t reserved[4]; /* zero */
 } hpar_select_options;
 
-#define HPAR_SELECT_OPTIONS_INIT .size = sizeof(hpar_select_options)
+#define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 
 /* Does the same as hpar_select, with several threads if the tree below `top` is large. The least
  * size is 6 MB (about 60,000 elements), 1.5 MB for sets of more than 64 compounds, and 1 MB with

@@ -205,7 +205,7 @@ typedef struct hpar_stats {
 } hpar_stats;
 
 /* Initialises `size`. */
-#define HPAR_STATS_INIT .size = sizeof(hpar_stats)
+#define HPAR_STATS_INIT HPAR_SIZED(hpar_stats)
 
 /* Statistics of hpar_parse_many. */
 typedef struct hpar_many_stats {
@@ -223,7 +223,7 @@ typedef struct hpar_many_stats {
 } hpar_many_stats;
 
 /* Initialises `size`. */
-#define HPAR_MANY_STATS_INIT .size = sizeof(hpar_many_stats)
+#define HPAR_MANY_STATS_INIT HPAR_SIZED(hpar_many_stats)
 
 #ifdef __cplusplus
 }

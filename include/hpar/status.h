@@ -11,6 +11,26 @@
 #define HPAR_API __attribute__((visibility("default")))
 #endif
 
+/* What the macros HPAR_..._INIT stand for. All fields but `size` are zero, which is their default:
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT};
+ *
+ * In C, fields may follow by their names, as in {HPAR_OPTIONS_INIT, .threads = 4}. In C++, assign
+ * them after the initialisation. C++11 to C++17 have no such names, and C++20 compilers warn of
+ * each field that is not named. */
+#ifdef __cplusplus
+extern "C++" {
+template <class type> inline type hpar_sized() {
+  type made = type();
+  made.size = sizeof(type);
+  return made;
+}
+}
+#define HPAR_SIZED(type) hpar_sized<type>()
+#else
+#define HPAR_SIZED(type) .size = sizeof(type)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

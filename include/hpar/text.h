@@ -34,7 +34,7 @@ typedef struct hpar_text_options {
   bool no_breaks;        /* break no lines and insert no tabs; `br` is ignored */
 } hpar_text_options;
 
-#define HPAR_TEXT_OPTIONS_INIT .size = sizeof(hpar_text_options)
+#define HPAR_TEXT_OPTIONS_INIT HPAR_SIZED(hpar_text_options)
 
 /* Writes the text of `node` and its descendants in pieces.
  *
