@@ -9,8 +9,13 @@ The soup equals that of "html5lib" where html5lib follows the standard. Tags hav
 """
 import warnings
 
-from bs4.builder import HTML, HTML_5, PERMISSIVE, HTMLTreeBuilder, builder_registry
+from bs4.builder import HTMLTreeBuilder, builder_registry
 from bs4.element import Comment, Doctype, NamespacedAttribute, NavigableString, ProcessingInstruction, Tag
+
+try:
+    from bs4.builder import DetectsXMLParsedAsHTML
+except ImportError:  # before 4.11
+    DetectsXMLParsedAsHTML = None
 
 from . import _core
 from .trees import NAMESPACES
@@ -20,7 +25,7 @@ class HparTreeBuilder(HTMLTreeBuilder):
     """Builds the soup from a parsed document."""
 
     NAME = "hpar"
-    features = [NAME, PERMISSIVE, HTML_5, HTML]
+    features = [NAME]  # not "html" and the like: the import must not change what other soups are made by
     TRACKS_LINE_NUMBERS = False
 
     def prepare_markup(self, markup, user_specified_encoding=None, document_declared_encoding=None,
@@ -28,6 +33,8 @@ class HparTreeBuilder(HTMLTreeBuilder):
         """Yields the markup as it is: the parser finds the encoding."""
         if exclude_encodings:
             warnings.warn("the tree builder hpar does not support exclude_encodings", stacklevel=3)
+        if DetectsXMLParsedAsHTML:
+            DetectsXMLParsedAsHTML.warn_if_markup_looks_like_xml(markup)
         self._encoding = user_specified_encoding
         yield markup, None, None, False
 

@@ -20,6 +20,12 @@ _UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4}
 _CALLED = ("element", "element:end", "text", "comment", "doctype", "end")
 
 
+# In the order of hpar_utf16, of hpar_on_failure, and of the limits of hpar_rewrite_options.
+_UTF16 = ("decode", "pass", "refuse")
+_ON_FAILURE = ("stop", "pass")
+_LIMITS = ("memory", "token", "text", "depth", "input", "time_ns")
+
+
 class Rules:
     """Compiled rules for rewrite(). Any number of threads may use them.
 
@@ -79,11 +85,19 @@ def _read(rule, implied):
 
 
 def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = None, fragment: str | None = None,
-            scripting: bool = False, quirks: bool = False, stats: dict[str, Any] | None = None) -> bytes:
+            scripting: bool = True, quirks: bool = False, filter: bool = False, utf16: str = "decode",
+            on_failure: str = "stop", limits: dict[str, int] | None = None,
+            stats: dict[str, Any] | None = None) -> bytes:
     """Returns the page with the edits of the rules, as bytes. All other bytes are those of the input.
 
     `data` is bytes, another buffer, or str. `rules` are Rules, or an iterable of tuples for Rules. If `stats` is a
     dict, the function adds counters to it.
+
+    `scripting` is the scripting flag, on by default as in browsers. `filter` is for hostile pages: see the guide
+    "Filters". Input in UTF-16 is decoded, and the result is UTF-8; with `utf16` 'pass' no rule applies to it, and
+    with 'refuse' it is an error. `limits` may have the keys memory, token, text, depth, input and time_ns. A limit
+    raises LimitError. With `on_failure` 'pass', the rest of the page follows without edits instead, and the counter
+    'failure' names the limit; it is None otherwise.
 
     >>> hpar.rewrite('<p>colour', [('p', 'text:find', 'colour', 'color')])
     b'<p>color'
@@ -91,12 +105,29 @@ def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = 
     if not isinstance(rules, Rules):
         rules = Rules(rules)
     if isinstance(data, str):
+        _core._check_encoding(encoding)
         data, encoding = data.encode("utf-8", "replace"), "utf-8"
     output, counters = _core._rewrite(data, rules._compiled, encoding=encoding, fragment=fragment,
-                                      scripting=scripting, quirks=quirks)
+                                      scripting=scripting, quirks=quirks, filter=filter,
+                                      utf16=_choose("utf16", _UTF16, utf16),
+                                      on_failure=_choose("on_failure", _ON_FAILURE, on_failure),
+                                      limits=_read_limits(limits or {}))
     if stats is not None:
         stats.update(counters)
     return output
+
+
+def _choose(name, choices, value):
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}")
+    return choices.index(value)
+
+
+def _read_limits(limits):
+    unknown = next((key for key in limits if key not in _LIMITS), None)
+    if unknown is not None:
+        raise ValueError(f"there is no limit {unknown!r}")
+    return tuple(limits.get(key, 0) for key in _LIMITS)
 
 
 def _of_document(document, rules, **options):

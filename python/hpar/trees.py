@@ -83,9 +83,11 @@ def _set_dom_attributes(element, attributes):
 
 
 def _fill_dom(document, owner, parent, namespace_html):
+    outer = []  # an element is appended at its end, because appendChild visits all elements around the parent
     for event in document._events():
         if event is None:
-            parent = parent.parentNode
+            element, parent = parent, outer.pop()
+            parent.appendChild(element)
         elif event.__class__ is str:
             parent.appendChild(owner.createTextNode(event))
         elif len(event) == 3:
@@ -96,7 +98,7 @@ def _fill_dom(document, owner, parent, namespace_html):
                 element = owner.createElementNS(NAMESPACES[namespace], name)
             if attributes:
                 _set_dom_attributes(element, attributes)
-            parent.appendChild(element)
+            outer.append(parent)
             parent = element
         elif len(event) == 1:
             parent.appendChild(owner.createComment(event[0]))
@@ -138,8 +140,9 @@ def to_lxml(document):
     """Returns the root as an element of lxml.html: HTML elements have no namespace.
 
     XML lacks some names and characters of HTML. A character that a name cannot have becomes U and its code, as in
-    html5lib. A character that a text cannot have becomes U+FFFD, and a form feed becomes a space. Attributes xmlns
-    are left out. Comments outside the root are left out.
+    html5lib. A character that a text cannot have becomes U+FFFD, and a form feed becomes a space. Two dashes in a
+    comment are parted by a space, as are ?> in a processing instruction. Attributes xmlns are left out. Comments and
+    processing instructions outside the root are left out.
     """
     from lxml import etree, html
     make = html.HTMLParser().makeelement
@@ -165,7 +168,11 @@ def to_lxml(document):
                 parent.append(element)
             parent, last = element, None
         elif len(event) == 1 and parent is not None:
-            data = _xml_text(event[0]).replace("--", "- -")
-            last = etree.Comment(data + " " if data.endswith("-") else data)
+            last = etree.Comment(re.sub("-(?=-|$)", "- ", _xml_text(event[0])))
+            parent.append(last)
+        elif len(event) == 2 and parent is not None:
+            target = _xml_name(event[0])
+            data = _xml_text(event[1]).replace("?>", "? >")
+            last = etree.ProcessingInstruction("_" + target if target.lower() == "xml" else target, data)
             parent.append(last)
     return root

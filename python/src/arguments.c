@@ -42,7 +42,7 @@ bool hp_py_arguments(const hp_py_signature *s, PyObject *const *arguments, Py_ss
   return true;
 }
 
-static bool read_text(PyObject *value, const char *name, const char **text) {
+bool hp_py_read_text(PyObject *value, const char *name, const char **text) {
   if (!value || value == Py_None) return true;
   if (!PyUnicode_Check(value)) {
     PyErr_Format(PyExc_TypeError, "%s must be str or None", name);
@@ -57,16 +57,41 @@ static bool read_text(PyObject *value, const char *name, const char **text) {
   return *text != NULL;
 }
 
-static bool read_flag(PyObject *value, bool *flag) {
+bool hp_py_read_flag(PyObject *value, bool *flag) {
   if (!value) return true;
   int truth = PyObject_IsTrue(value);
   *flag = truth > 0;
   return truth >= 0;
 }
 
-static bool read_number(PyObject *value, uint64_t *number) {
+bool hp_py_read_number(PyObject *value, uint64_t *number) {
   *number = PyLong_AsUnsignedLongLong(value);
-  return *number != (uint64_t)-1 || !PyErr_Occurred();
+  if (*number != (uint64_t)-1 || !PyErr_Occurred()) return true;
+  if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "%R is not from 0 to 2**64 - 1", value);
+  }
+  return false;
+}
+
+bool hp_py_read_threads(PyObject *value, unsigned *threads) {
+  uint64_t number;
+  if (!hp_py_read_number(value, &number)) return false;
+  if (number > HPAR_MAX_THREADS) {
+    PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
+    return false;
+  }
+  *threads = (unsigned)number;
+  return true;
+}
+
+PyObject *hp_py_check_encoding(PyObject *module, PyObject *label) {
+  (void)module;
+  const char *text = NULL;
+  if (!hp_py_read_text(label, "encoding", &text)) return NULL;
+  if (!text || hpar_encoding_name(text)) Py_RETURN_NONE;
+  PyErr_Format(PyExc_ValueError, "encoding must be a label of the Encoding Standard, not %R", label);
+  return NULL;
 }
 
 static bool read_mode(PyObject *value, hpar_mode *mode) {
@@ -112,7 +137,7 @@ bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
       return false;
     }
     uint64_t limit;
-    if (!read_number(number, &limit)) return false;
+    if (!hp_py_read_number(number, &limit)) return false;
     memcpy((char *)limits + fields[i].offset, &limit, sizeof limit);
   }
   return true;
@@ -122,22 +147,18 @@ bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
   o->c = (hpar_options){HPAR_OPTIONS_INIT};
   o->copy = -1;
   o->editable = false;
-  uint64_t threads = 0, errors = 0;
+  uint64_t errors = 0;
   PyObject *copy = values[HP_PY_COPY];
-  if (values[HP_PY_THREADS] && !read_number(values[HP_PY_THREADS], &threads)) return false;
-  if (values[HP_PY_MAX_ERRORS] && !read_number(values[HP_PY_MAX_ERRORS], &errors)) return false;
-  if (threads > HPAR_MAX_THREADS) {
-    PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
-    return false;
-  }
+  if (values[HP_PY_THREADS] && !hp_py_read_threads(values[HP_PY_THREADS], &o->c.threads)) return false;
+  if (values[HP_PY_MAX_ERRORS] && !hp_py_read_number(values[HP_PY_MAX_ERRORS], &errors)) return false;
   if (copy && copy != Py_None && (o->copy = PyObject_IsTrue(copy)) < 0) return false;
-  o->c.threads = (unsigned)threads;
   o->c.max_errors = (size_t)errors;
-  return read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&
-         read_text(values[HP_PY_FRAGMENT], "fragment", &o->c.fragment) &&
+  return hp_py_read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&
+         hp_py_read_text(values[HP_PY_FRAGMENT], "fragment", &o->c.fragment) &&
          hp_py_read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c.mode) &&
-         read_flag(values[HP_PY_SCRIPTING], &o->c.scripting) &&
-         read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets) && read_flag(values[HP_PY_EDITABLE], &o->editable);
+         hp_py_read_flag(values[HP_PY_SCRIPTING], &o->c.scripting) &&
+         hp_py_read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets) &&
+         hp_py_read_flag(values[HP_PY_EDITABLE], &o->editable);
 }
 
 void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text) {

@@ -153,7 +153,12 @@ PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t c
   hp_py_state *state = PyModule_GetState(module);
   if (!hp_py_arguments(&signature, arguments, count, keywords, values) || !hp_py_read_options(&options, values + 1))
     return NULL;
-  if (PyUnicode_Check(values[0])) options.c.encoding = "utf-8";
+  if (PyUnicode_Check(values[0])) {
+    PyObject *checked = hp_py_check_encoding(module, values[1 + HP_PY_ENCODING] ? values[1 + HP_PY_ENCODING] : Py_None);
+    Py_XDECREF(checked);
+    if (!checked) return NULL;
+    options.c.encoding = "utf-8";
+  }
   hp_py_document *d = hp_py_new_document(state, values[0], &options);
   hpar_parser *parser = d ? hp_py_take_parser(state) : NULL;
   if (!parser) {

@@ -74,10 +74,10 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
   hp_py_state *state = PyModule_GetState(module);
   PyObject *values[3];
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
-  unsigned long threads = PyLong_AsUnsignedLong(values[1]),
-                chunks = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLong(values[2]);
-  if (PyErr_Occurred()) return NULL;
-  hp_py_options options = {.c = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = (unsigned)threads,
+  unsigned threads;
+  uint64_t chunks;
+  if (!hp_py_read_threads(values[1], &threads) || !hp_py_read_number(values[2], &chunks)) return NULL;
+  hp_py_options options = {.c = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
                                  .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks},
                                  .experiment.inspect = true},
                            .copy = -1};

@@ -2,6 +2,9 @@
 
 #include "module.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct collector {
   hp_py_document *document;
   PyObject *list;
@@ -25,13 +28,44 @@ static PyObject *finish(collector *c, hpar_status status, const char *text) {
   return c->list;
 }
 
+/* A link in the buffer, which the bytes of its strings follow. */
+typedef struct link_record {
+  hpar_node element;
+  size_t lengths[3]; /* SIZE_MAX: no string */
+} link_record;
+
+typedef struct links {
+  hp_py_buffer buffer;
+  hpar_status status;
+} links;
+
+/* Runs without the interpreter's lock. */
 static bool keep_link(void *context, const hpar_link *link) {
-  collector *c = context;
+  links *l = context;
+  const hpar_string strings[] = {link->attribute, link->value, link->url};
+  link_record record = {.element = link->element};
+  for (int i = 0; i < 3; i++) record.lengths[i] = strings[i].bytes ? strings[i].length : SIZE_MAX;
+  l->status = hp_py_write((const char *)&record, sizeof record, &l->buffer);
+  for (int i = 0; i < 3 && !l->status; i++)
+    if (strings[i].bytes) l->status = hp_py_write(strings[i].bytes, strings[i].length, &l->buffer);
+  return !l->status;
+}
+
+/* Makes the dict of the link at `at`, and returns the end of the link; NULL: an exception. */
+static const char *append_link(collector *c, const char *at) {
+  static const char *const names[] = {"attribute", "value", "url"};
+  link_record record;
+  memcpy(&record, at, sizeof record);
+  at += sizeof record;
   PyObject *d = PyDict_New();
-  bool fine = d && hp_py_put(d, "element", hp_py_new_node(c->document, link->element)) &&
-              put_string(d, "attribute", link->attribute) && put_string(d, "value", link->value) &&
-              put_string(d, "url", link->url);
-  return append(c, d, fine);
+  bool fine = d && hp_py_put(d, "element", hp_py_new_node(c->document, record.element));
+  for (int i = 0; i < 3; i++) {
+    const bool exists = record.lengths[i] != SIZE_MAX;
+    const hpar_string s = {exists ? at : NULL, exists ? record.lengths[i] : 0};
+    fine = fine && put_string(d, names[i], s);
+    at += s.length;
+  }
+  return append(c, d, fine) ? at : NULL;
 }
 
 PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
@@ -44,7 +78,14 @@ PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *
   if (url && url != Py_None && !(options.document_url = PyUnicode_AsUTF8AndSize(url, NULL))) return NULL;
   collector c = {document, PyList_New(0), false};
   if (!c.list) return NULL;
-  hpar_status status = hpar_links(document->tree, top, &options, keep_link, &c);
+  links l = {{NULL, 0, 0}, HPAR_OK};
+  PyThreadState *saved = hp_py_begin_read(document);
+  hpar_status status = hpar_links(document->tree, top, &options, keep_link, &l);
+  hp_py_end_read(document, saved);
+  if (!status) status = l.status;
+  const char *at = l.buffer.bytes;
+  for (const char *end = at + l.buffer.length; !status && at && at < end;) at = append_link(&c, at);
+  free(l.buffer.bytes);
   return finish(&c, status, "url must be a valid absolute URL");
 }
 

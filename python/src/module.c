@@ -36,6 +36,7 @@ static PyMethodDef functions[] = {
              ">>> hpar.parse('<td>x', fragment='tr').html\n'<td>x</td>'"),
     {"_start_batch", (PyCFunction)(void (*)(void))hp_py_start_batch, KEYWORDS, NULL},
     {"_rewrite", (PyCFunction)(void (*)(void))hp_py_rewrite, KEYWORDS, NULL},
+    {"_check_encoding", hp_py_check_encoding, METH_O, NULL},
     {"_inspect", (PyCFunction)(void (*)(void))hp_py_inspect, KEYWORDS, NULL},
     {"_profile", (PyCFunction)(void (*)(void))hp_py_profile, KEYWORDS, NULL},
     {"_schedule", (PyCFunction)(void (*)(void))hp_py_schedule, KEYWORDS, NULL},

@@ -117,6 +117,16 @@ extern const char *const hp_py_option_names[HP_PY_OPTIONS];
 /* Reads the options from `values`, in the order of the names. `options` borrows their strings. */
 bool hp_py_read_options(hp_py_options *options, PyObject *const *values);
 
+/* Each reads one value, and returns false with an exception if it is not fit. A text or a flag that is
+ * NULL stays as it is, and None is no text. */
+bool hp_py_read_number(PyObject *value, uint64_t *number);
+bool hp_py_read_threads(PyObject *value, unsigned *threads);
+bool hp_py_read_flag(PyObject *value, bool *flag);
+bool hp_py_read_text(PyObject *value, const char *name, const char **text);
+
+/* Checks the label of an encoding; None is fine. */
+PyObject *hp_py_check_encoding(PyObject *module, PyObject *label);
+
 /* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
 bool hp_py_read_limits(PyObject *value, hpar_limits *limits);
 

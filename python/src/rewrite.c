@@ -205,25 +205,55 @@ static PyObject *stats_of(const hpar_rewrite_stats *s) {
   return d;
 }
 
-/* rewrite(data, rules, encoding, fragment, scripting, quirks): returns (output, statistics). */
+/* Reads a number for each limit of the options. */
+static bool read_limits(PyObject *tuple, hpar_rewrite_options *options) {
+  uint64_t limits[6], depth;
+  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 6) {
+    PyErr_SetString(PyExc_TypeError, "limits must be a tuple of 6 numbers");
+    return false;
+  }
+  for (int i = 0; i < 6; i++)
+    if (!hp_py_read_number(PyTuple_GetItem(tuple, i), &limits[i])) return false;
+  depth = limits[3] < UINT32_MAX ? limits[3] : 0; /* more than any page has */
+  options->max_memory = (size_t)limits[0];
+  options->max_token = (size_t)limits[1];
+  options->max_text = (size_t)limits[2];
+  options->max_depth = (uint32_t)depth;
+  options->max_input = limits[4];
+  options->max_time_ns = limits[5];
+  return true;
+}
+
+static bool read_options(hpar_rewrite_options *options, PyObject *const *values) {
+  bool scripting = true;
+  uint64_t utf16 = 0, on_failure = 0;
+  if (!hp_py_read_text(values[0], "encoding", &options->encoding) ||
+      !hp_py_read_text(values[1], "fragment", &options->fragment) || !hp_py_read_flag(values[2], &scripting) ||
+      !hp_py_read_flag(values[3], &options->quirks) || !hp_py_read_flag(values[4], &options->filter) ||
+      (values[5] && !hp_py_read_number(values[5], &utf16)) ||
+      (values[6] && !hp_py_read_number(values[6], &on_failure)) || (values[7] && !read_limits(values[7], options)))
+    return false;
+  options->no_scripting = !scripting;
+  options->utf16 = (hpar_utf16)utf16;
+  options->on_failure = (hpar_on_failure)on_failure;
+  return true;
+}
+
+/* rewrite(data, rules, encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits): returns
+ * (output, statistics). */
 PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-  static const char *const names[] = {"data", "rules", "encoding", "fragment", "scripting", "quirks"};
-  static const hp_py_signature signature = {"rewrite", names, 6, 2, 2};
+  static const char *const names[] = {"data",   "rules",  "encoding", "fragment",   "scripting",
+                                      "quirks", "filter", "utf16",    "on_failure", "limits"};
+  static const hp_py_signature signature = {"rewrite", names, 10, 2, 2};
   hp_py_state *state = PyModule_GetState(module);
-  PyObject *values[6], *result = NULL;
+  PyObject *values[10], *result = NULL;
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   if (!Py_IS_TYPE(values[1], state->rules)) {
     PyErr_SetString(PyExc_TypeError, "rules must be compiled rules");
     return NULL;
   }
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT};
-  for (int i = 2; i < 4; i++) {
-    const char *text = NULL;
-    if (values[i] && values[i] != Py_None && !(text = PyUnicode_AsUTF8AndSize(values[i], NULL))) return NULL;
-    *(i == 2 ? &options.encoding : &options.fragment) = text;
-  }
-  options.no_scripting = values[4] && PyObject_IsTrue(values[4]) == 0;
-  options.quirks = values[5] && PyObject_IsTrue(values[5]) == 1;
+  if (!read_options(&options, values + 2)) return NULL;
   Py_buffer view;
   if (PyObject_GetBuffer(values[0], &view, PyBUF_SIMPLE)) return NULL;
   hpar_rewriter *rewriter = NULL;
@@ -242,12 +272,13 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
   if (here.exception) {
     PyErr_Restore(here.exception, here.value, here.trace);
     free(output.bytes);
-  } else if (status) {
+  } else if (status && (options.on_failure != HPAR_FAIL_PASS || status < HPAR_LIMIT_DEPTH)) {
     hp_py_raise(state, status, rewriter ? hpar_rewriter_error(rewriter) : NULL);
     free(output.bytes);
   } else {
     PyObject *bytes = hp_py_buffer_bytes(&output, HPAR_OK), *counts = bytes ? stats_of(&stats) : NULL;
-    if (counts) result = Py_BuildValue("(OO)", bytes, counts);
+    if (counts && hp_py_put_text(counts, "failure", status ? hpar_status_text(status) : NULL))
+      result = Py_BuildValue("(OO)", bytes, counts);
     Py_XDECREF(bytes);
     Py_XDECREF(counts);
   }

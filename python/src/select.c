@@ -137,13 +137,9 @@ PyObject *hp_py_css(hp_py_document *d, hpar_node top, PyObject *const *arguments
   PyObject *values[2];
   matches m = {0};
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
-  unsigned long threads = values[1] ? PyLong_AsUnsignedLong(values[1]) : 1;
-  if (PyErr_Occurred()) return NULL;
-  if (threads > HPAR_MAX_THREADS) {
-    PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
-    return NULL;
-  }
-  if (!select_below(d, top, values[0], (unsigned)threads, &m)) return NULL;
+  unsigned threads = 1;
+  if (values[1] && !hp_py_read_threads(values[1], &threads)) return NULL;
+  if (!select_below(d, top, values[0], threads, &m)) return NULL;
   return hp_py_new_nodes(d, m.handles, m.count);
 }
 
