@@ -22,6 +22,12 @@
  * stream it looks at attributes only. The contents of a template element are not among its
  * descendants.
  *
+ * The end of the text closes what is open, as in `[a="b` and `:not(a` (CSS Syntax). Within :has(),
+ * the S of `:nth-child(An+B of S)` cannot look at later siblings or at descendants.
+ *
+ * The types of elements of SVG and MathML are compared in their own case, by the HTML Standard:
+ * `foreignObject` matches, and `foreignobject` does not. Chromium compares them without case.
+ *
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
 #include <hpar/document.h>

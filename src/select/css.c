@@ -32,7 +32,8 @@ bool hp_css_skip_space(hp_css *css) {
   }
 }
 
-static bool is_escape(const char *at, const char *end) { return end - at >= 2 && at[0] == '\\' && at[1] != '\n'; }
+/* Requires at < end. A backslash at the end of the text is an escape, too. */
+static bool is_escape(const char *at, const char *end) { return *at == '\\' && (end - at == 1 || at[1] != '\n'); }
 
 bool hp_css_at_identifier(const hp_css *css) {
   const char *at = css->at;

@@ -147,7 +147,6 @@ static bool read_operator(hp_selector_parser *p, uint8_t *operator) {
                {'^', HP_ATTRIBUTE_PREFIX},
                {'$', HP_ATTRIBUTE_SUFFIX},
                {'*', HP_ATTRIBUTE_SUBSTRING}};
-  if (p->css.at == p->css.end) return hp_selector_fail(p, p->css.at, "']' is missing");
   *operator= HP_ATTRIBUTE_EQUALS;
   if (*p->css.at != '=') {
     size_t i = 0;
@@ -213,11 +212,9 @@ static bool read_attribute(hp_selector_parser *p, uint32_t compound) {
   const hp_selector_name *name = &p->set->names[made.name];
   if (ignores_case(p->set->text + name->lower, name->length)) made.letter_case = HP_VALUE_CASE_HTML;
   hp_css_skip_space(&p->css);
-  if (p->css.at == p->css.end || *p->css.at != ']') {
-    if (!read_operator(p, &made.operator) || !read_value(p, &made)) return false;
-    if (p->css.at == p->css.end) return hp_selector_fail(p, p->css.at, "']' is missing");
-  }
-  p->css.at++;
+  if (p->css.at < p->css.end && *p->css.at != ']' && (!read_operator(p, &made.operator) || !read_value(p, &made)))
+    return false;
+  if (p->css.at < p->css.end && *p->css.at++ != ']') return hp_selector_fail(p, p->css.at - 1, "']' is missing");
   hp_test *test = hp_selector_add_test(p, compound, HP_TEST_ATTRIBUTE);
   if (!test) return false;
   made.next = test->next;

@@ -156,34 +156,38 @@ static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test te
 
 static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
 
+/* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a simple
+ * simple block"). */
+static bool at_close(const hp_selector_parser *p) { return p->css.at == p->css.end || *p->css.at == ')'; }
+
 static bool close_parenthesis(hp_selector_parser *p) {
   hp_css_skip_space(&p->css);
+  if (p->css.at == p->css.end) return true;
   if (!at(p, ')')) return hp_selector_fail(p, p->css.at, "')' is missing");
   p->css.at++;
   return true;
 }
 
-/* Skips to the next ',' or ')' of this level. Returns false at the end of the text. */
-static bool skip_argument(hp_css *css) {
+/* Skips to the next ',' or ')' of this level, or to the end of the text. */
+static void skip_argument(hp_css *css) {
   unsigned depth = 0;
   for (; css->at < css->end; css->at++) {
     char c = *css->at;
     if (c == '"' || c == '\'') {
       for (css->at++; css->at < css->end && *css->at != c; css->at++)
         if (*css->at == '\\') css->at++;
-      if (css->at >= css->end) return css->at = css->end, false;
+      if (css->at >= css->end) break;
     } else if (c == '\\') {
       css->at++;
     } else if (c == '(' || c == '[') {
       depth++;
     } else if (!depth && (c == ',' || c == ')')) {
-      return true;
+      return;
     } else if (c == ')' || c == ']') {
       depth -= depth > 0;
     }
   }
   css->at = css->end;
-  return false;
 }
 
 /* Reads the choices of a list up to ')'. With `forgiving`, a choice that is no selector is
@@ -193,7 +197,7 @@ static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first,
   hp_choice choices[MAX_CHOICES];
   uint32_t n = 0;
   hp_css_skip_space(&p->css);
-  for (bool more = !(forgiving && at(p, ')')); more;) {
+  for (bool more = !(forgiving && at_close(p)); more;) {
     hp_css_skip_space(&p->css);
     if (n == MAX_CHOICES) return hp_selector_refuse(p, p->css.at, "a list may have 256 choices at most");
     hpar_selectors before = *p->set;
@@ -205,7 +209,7 @@ static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first,
       hp_selector_take_back(p->set, &before);
       p->reason = NULL;
       p->css = begin;
-      if (!skip_argument(&p->css)) return hp_selector_fail(p, p->css.at, "')' is missing");
+      skip_argument(&p->css);
     }
     hp_css_skip_space(&p->css);
     more = at(p, ',');
@@ -288,7 +292,7 @@ static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pse
   hp_css_skip_space(&p->css);
   if (!hp_css_nth(&p->css, &a, &b)) return hp_selector_fail(p, p->css.at, "odd, even or An+B must be here");
   hp_css_skip_space(&p->css);
-  if (!at(p, ')') && !(pseudo->flags & OF_TYPE) && takes_of(p)) {
+  if (!at_close(p) && !(pseudo->flags & OF_TYPE) && takes_of(p)) {
     uint32_t ahead_before = p->set->ahead_count;
     of = true;
     if (pseudo->flags & FROM_END) p->ahead_depth++;
