@@ -18,7 +18,7 @@
  * In C, fields may follow by their names, as in {HPAR_OPTIONS_INIT, .threads = 4}. In C++, assign
  * them after the initialisation. C++11 to C++17 have no such names, and C++20 compilers warn of
  * each field that is not named. */
-#ifdef __cplusplus
+#if defined __cplusplus && __cplusplus >= 201103L
 extern "C++" {
 template <class type> inline type hpar_sized() {
   type made = type();

@@ -156,7 +156,7 @@ static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test te
 
 static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
 
-/* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a simple
+/* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a
  * simple block"). */
 static bool at_close(const hp_selector_parser *p) { return p->css.at == p->css.end || *p->css.at == ')'; }
 
