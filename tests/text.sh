@@ -37,4 +37,17 @@ expect 0 0 README.md
 expect 2 0 empty
 expect 2 0 missing.md
 expect 2 0 scripts/check-text
+
+# A Python program whose reader has closed the pipe ends without a traceback.
+cat >"$dir/closed.py" <<'PYTHON'
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit("BrokenPipe" in subprocess.run([sys.executable, "-B", sys.argv[1], "--help"], stdout=writer, stderr=subprocess.PIPE, text=True).stderr)
+PYTHON
+for program in bench-compare check-layers check-text coverage hpar-experiments report work-span; do
+  env -u PYTHONUNBUFFERED python3 "$dir/closed.py" "$HPAR_SOURCE_DIR/scripts/$program" && continue
+  failed=1
+  echo "failed: $program --help with a closed pipe"
+done
 exit $failed

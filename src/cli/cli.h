@@ -49,6 +49,8 @@ typedef struct hp_text {
 /* An hpar_write that appends to an hp_text, its context. */
 hpar_status hp_append_text(const char *bytes, size_t length, void *text);
 
+/* Replaces stdout by a stream that keeps the reason of a failed write. Requires: no output yet. */
+void hp_open_standard_output(void);
 /* Flushes standard output. Returns `code`, or HP_EXIT_FAILED after a message if the output failed.
  * A reader that has closed its end of a pipe causes no message. */
 int hp_finish_output(int code);

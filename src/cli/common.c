@@ -9,7 +9,13 @@
 #include <unistd.h>
 
 static bool progress_shown;
-static int write_error; /* errno of the first write that failed */
+
+/* What a stream of this file writes to. stdio forgets why a write failed, and later calls change
+ * errno, so `error` keeps the errno of the first failure. */
+typedef struct target {
+  int descriptor, error;
+} target;
+static target standard = {STDOUT_FILENO, 0}, output; /* of stdout, and of hp_open_output */
 
 void hp_show_progress(const char *format, ...) {
   if (!isatty(STDERR_FILENO)) return;
@@ -42,9 +48,7 @@ void hp_complain(const char *format, ...) {
 }
 
 hpar_status hp_write_file(const char *bytes, size_t length, void *file) {
-  if (fwrite(bytes, 1, length, file) == length) return HPAR_OK;
-  if (!write_error) write_error = errno;
-  return HPAR_ERROR_IO;
+  return fwrite(bytes, 1, length, file) == length ? HPAR_OK : HPAR_ERROR_IO;
 }
 
 hpar_status hp_append_text(const char *bytes, size_t length, void *text) {
@@ -61,27 +65,14 @@ hpar_status hp_append_text(const char *bytes, size_t length, void *text) {
   return HPAR_OK;
 }
 
-int hp_finish_output(int code) {
-  static bool said;
-  if (!ferror(stdout) && fflush(stdout) == 0) return code;
-  if (!write_error) write_error = errno ? errno : EIO;
-  if (!said && write_error != EPIPE) hp_complain("standard output cannot be written: %s", strerror(write_error));
-  said = true;
-  return code ? code : HP_EXIT_FAILED;
-}
-
-/* The file of hp_open_output. stdio forgets why a write failed, so this keeps the errno of the
- * first failure. */
-static struct { int descriptor, error; } output;
-
-static ssize_t write_output(void *cookie, const char *bytes, size_t length) {
-  (void)cookie;
+static ssize_t write_target(void *cookie, const char *bytes, size_t length) {
+  target *to = cookie;
   size_t written = 0;
   while (written < length) {
-    ssize_t now = write(output.descriptor, bytes + written, length - written);
+    ssize_t now = write(to->descriptor, bytes + written, length - written);
     if (now < 0 && errno == EINTR) continue;
     if (now <= 0) {
-      if (!output.error) output.error = now ? errno : EIO;
+      if (!to->error) to->error = now ? errno : EIO;
       break;
     }
     written += (size_t)now;
@@ -89,12 +80,27 @@ static ssize_t write_output(void *cookie, const char *bytes, size_t length) {
   return (ssize_t)written;
 }
 
+static FILE *open_target(target *to) { return fopencookie(to, "wb", (cookie_io_functions_t){.write = write_target}); }
+
+void hp_open_standard_output(void) {
+  FILE *file = open_target(&standard);
+  if (file) stdout = file;
+}
+
+int hp_finish_output(int code) {
+  static bool said;
+  if (!ferror(stdout) && fflush(stdout) == 0) return code;
+  if (!said && standard.error != EPIPE)
+    hp_complain("standard output cannot be written: %s", strerror(standard.error ? standard.error : EIO));
+  said = true;
+  return code ? code : HP_EXIT_FAILED;
+}
+
 FILE *hp_open_output(const char *path) {
   if (!strcmp(path, "-")) return stdout;
-  output.error = 0;
-  output.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  output = (target){open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), 0};
   FILE *file = NULL;
-  if (output.descriptor >= 0) file = fopencookie(NULL, "wb", (cookie_io_functions_t){.write = write_output});
+  if (output.descriptor >= 0) file = open_target(&output);
   if (!file) {
     hp_complain("%s: cannot be written: %s", path, strerror(errno));
     if (output.descriptor >= 0) close(output.descriptor);

@@ -181,7 +181,7 @@ static int run_files(request *r) {
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&document);
   if (status) code = hp_complain_status(NULL, status);
-  for (size_t i = 0; !status && i < r->operand_count && code != HP_EXIT_USAGE; i++) {
+  for (size_t i = 0; !status && !r->out.status && i < r->operand_count && code != HP_EXIT_USAGE; i++) {
     int one = run_file(r, r->operands[i], parser, document);
     if (one > code) code = one;
   }

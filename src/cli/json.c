@@ -2,22 +2,24 @@
 
 #include <string.h>
 
+/* Without a lock, because one thread writes to the stream. A stream of fopencookie, as standard
+ * output is one, would take it for each byte. */
 static void before_item(hp_json *json) {
-  if (json->comma) fputc(',', json->file);
-  if (json->line) fputc('\n', json->file);
+  if (json->comma) putc_unlocked(',', json->file);
+  if (json->line) putc_unlocked('\n', json->file);
   json->comma = true;
   json->line = false;
 }
 
 void hp_json_open(hp_json *json, char bracket) {
   before_item(json);
-  fputc(bracket, json->file);
+  putc_unlocked(bracket, json->file);
   json->comma = false;
 }
 
 void hp_json_close(hp_json *json, char bracket) {
-  if (json->line) fputc('\n', json->file);
-  fputc(bracket, json->file);
+  if (json->line) putc_unlocked('\n', json->file);
+  putc_unlocked(bracket, json->file);
   json->comma = true;
   json->line = false;
 }
@@ -39,7 +41,7 @@ static size_t sequence(const unsigned char *at, const unsigned char *end) {
 
 static void write_quoted(FILE *file, const char *bytes, size_t length) {
   const unsigned char *at = (const unsigned char *)bytes, *end = at + length, *run = at;
-  fputc('"', file);
+  putc_unlocked('"', file);
   while (at < end) {
     size_t step = sequence(at, end);
     if (step > 1 || (step && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F)) {
@@ -58,7 +60,7 @@ static void write_quoted(FILE *file, const char *bytes, size_t length) {
     run = ++at;
   }
   fwrite(run, 1, (size_t)(end - run), file);
-  fputc('"', file);
+  putc_unlocked('"', file);
 }
 
 void hp_json_string(hp_json *json, hpar_string string) {
@@ -69,7 +71,7 @@ void hp_json_string(hp_json *json, hpar_string string) {
 void hp_json_key(hp_json *json, const char *key) {
   before_item(json);
   write_quoted(json->file, key, strlen(key));
-  fputc(':', json->file);
+  putc_unlocked(':', json->file);
   json->comma = false;
 }
 

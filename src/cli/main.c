@@ -69,6 +69,7 @@ int main(int count, char **arguments) {
   signal(SIGPIPE, SIG_IGN);
   /* Ten million parse errors are lines too: both streams are buffered, and none but this thread
    * writes to them. */
+  hp_open_standard_output();
   setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   setvbuf(stderr, NULL, _IOFBF, 1 << 16);
   __fsetlocking(stdout, FSETLOCKING_BYCALLER);

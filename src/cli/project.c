@@ -316,7 +316,7 @@ static void study_all(study *s) {
   } else {
     hp_machine_line(stdout);
   }
-  for (size_t i = 0; i < s->pages.count; i++) {
+  for (size_t i = 0; i < s->pages.count && !ferror(stdout); i++) {
     s->path = s->pages.paths[i];
     char *bytes = hp_load(s->path, 0, &s->length);
     if (!bytes) {

@@ -215,7 +215,7 @@ static void print_rows(request *r, const char *path) {
   if (!r->json && r->early) printf("%9s  %-9s  %6s  %10s  ", "ms", "event", "thread", "offset");
   if (!r->json) printf("%-13s  url\n", "kind");
   hp_url url = {0};
-  for (size_t i = 0; i < r->count; i++) {
+  for (size_t i = 0; i < r->count && !ferror(stdout); i++) {
     if (r->rows[i].removed) continue;
     const hp_url *resolved = resolve(r, &r->rows[i], &url);
     if (r->json)
@@ -297,7 +297,7 @@ static int run_files(request *r) {
   if (!status) status = hpar_document_create(&document);
   if (!status && (r->early || r->scan)) status = hpar_parser_prepare(parser, &r->options);
   if (status) code = hp_complain_status(NULL, status);
-  for (size_t i = 0; !status && i < r->operand_count && code != HP_EXIT_USAGE; i++) {
+  for (size_t i = 0; !status && !ferror(stdout) && i < r->operand_count && code != HP_EXIT_USAGE; i++) {
     int one = run_file(r, r->operands[i], parser, document);
     if (one > code) code = one;
   }

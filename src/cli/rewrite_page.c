@@ -55,6 +55,10 @@ static hpar_status write_page(const char *bytes, size_t length, void *context) {
 static hpar_status feed(const char *bytes, size_t length, void *context) {
   page *p = context;
   size_t step = p->rewriting->feed ? p->rewriting->feed : length;
+  if (p->rewriting->explains && !p->output && ferror(stdout)) {
+    p->output_failed = true;
+    return HPAR_ERROR_IO;
+  }
   hpar_status status = p->rewriting->checks ? hp_append_text(bytes, length, &p->input) : HPAR_OK;
   if (!status && p->rewriting->options.mode != HPAR_MODE_SEQUENTIAL && !p->rewriting->feed)
     return hp_feeder_take(&p->feeder, bytes, length);

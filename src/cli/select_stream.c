@@ -49,6 +49,7 @@ static int add_rules(const hp_stream_query *q, observer *observers, hpar_rules *
 
 static hpar_status feed(const char *bytes, size_t length, void *context) {
   stream *s = context;
+  if (ferror(stdout)) return HPAR_ERROR_IO;
   if (s->query->options.mode == HPAR_MODE_SEQUENTIAL) return hpar_rewriter_feed(s->rewriter, bytes, length);
   return hp_feeder_take(&s->feeder, bytes, length);
 }
@@ -66,6 +67,7 @@ static int select_in(stream *s, const hpar_rules *rules, const char *path) {
   const int number = errno;
   hpar_status finished = hpar_rewriter_finish(s->rewriter, NULL);
   errno = number;
+  if (ferror(stdout)) return HP_EXIT_FAILED;
   if (status || finished) return hp_complain_status(path, status ? status : finished);
   if (!q->prints_count) return HP_EXIT_FINE;
   if (q->names_files) printf("%s: ", hp_shown_name(path));
