@@ -106,6 +106,39 @@ wait $driver
 crawl data "$@" --out killed --threads 2 --resume
 equal killed
 
+# A process of another crawl still works in the folder: its files remain, and the message is not that
+# of a full disk.
+mkfifo stream.warc
+"$hpar" crawl - --out shared --records jsonl <stream.warc >first.out 2>first.err &
+first=$!
+exec 3>stream.warc
+cat data/1.warc >&3
+for i in $(seq 100); do
+  test -z "$(ls -A shared/records 2>/dev/null)" || break
+  sleep 0.1
+done
+usage "another hpar works in this folder" 1 - --out shared --records jsonl --resume
+exec 3>&-
+wait $first
+status=$?
+check "the crawl that works in the folder" 'test $status = 0 && test ! -s first.err && test $(cat shared/records/*.jsonl | wc -l) = $(sed -n "s/^\"pages\":\([0-9]*\),/\1/p" shared/summary.json)'
+
+# Results that cannot be written for another reason than a full disk.
+rm -rf gone
+"$hpar" crawl - --out gone --records jsonl <stream.warc >out 2>err &
+first=$!
+exec 3>stream.warc
+cat data/1.warc >&3
+for i in $(seq 100); do
+  test -z "$(ls -A gone/records 2>/dev/null)" || break
+  sleep 0.1
+done
+rm -rf gone
+exec 3>&-
+wait $first
+status=$?
+check "a folder that was removed" 'test $status = 1 && grep -q "cannot be written.*No such file.*add --resume to try again" err && ! grep -q make.space err'
+
 # A full disk: no file may exceed 4 KB. Under qemu-user, the programs that a program starts do not
 # inherit an ignored SIGXFSZ.
 if test -z "${HPAR_TEST_EMULATOR:-}"; then
@@ -140,6 +173,18 @@ printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n' >head
 crawl limits.warc --out limits --limit depth=100,memory=256K
 check "limits" 'test $status = 0 && grep -q "\"pages\":2" limits/summary.json && grep -q "\"quarantined\":2" limits/summary.json &&
   grep -q "\"reason\":\"too-large\",\"url\":\"http://b/\"" limits/quarantine.jsonl && grep -q "\"reason\":\"depth\",\"url\":\"http://c/\"" limits/quarantine.jsonl'
+
+# Shares, and greatest values.
+for i in 1 2 3; do record response http://s/$i small; done >shares.warc
+{ cat head && awk 'BEGIN { printf "<p>"; for (i = 0; i < 998; i++) printf "x" }'; } >thousand
+record response http://s/4 thousand >>shares.warc
+crawl shares.warc --out shares --select p --select 'p, b' --select i
+check "shares of pages" 'test $status = 0 && sed -n "/^## pages_with_element/,/^## attr/p" shares/summary.md | grep -q "^| body | 4 | 100.00% |$" &&
+  sed -n "/^## pages_with_match/,/^## x/p" shares/summary.md | grep -q "^| p | 4 | 100.00% |$" && grep -q "^| p | 4 | 25.00% |$" shares/summary.md'
+check "no share of matches" 'sed -n "/^## selector_matches/,/^## pages/p" shares/summary.md | grep -q "^| p | 4 | |$"'
+check "greatest values" 'grep -q "\"max\":1001,\"buckets\"" shares/summary.json && grep -q "^| page_bytes | 4 .* | 992 | 1001 |$" shares/summary.md'
+crawl shares.warc --out shares_of_none --sample 1/1000000
+check "the sample does not concern other counts" 'grep -q "\"pages\":4" shares_of_none/summary.json && "$hpar" crawl --help | grep -q "every page"'
 
 # A length that is too large: the reader goes back to the next record, and reports the file and the
 # offset. A length above the limit of memory needs the size of the file, which a stream lacks.

@@ -49,12 +49,33 @@ for i in $(seq 600); do
   sleep 0.1
 done
 address=$(sed -n 's/.*"address": *"\([^"]*\)".*/\1/p' scheduler.json)
-"$hpar" crawl data "$@" --out remote --engine dask --scheduler "$address" >out 2>err &
+"$hpar" crawl data "$@" --out remote --engine dask --scheduler "$address" --progress json >out 2>err &
 driver=$!
 kill -9 $victim
 wait $driver
 status=$?
 equal remote
+units=$(grep -c ^unit remote/plan.tsv)
+check "progress" 'tail -n 1 err | grep -q "^{\"units\":$units,\"done\":$units,\"reused\":0,\"failed\":0,\"records\":[1-9].*\"seconds_left\":0}$"'
+
+# If the program is killed, so are the processes that it started, and the crawl can go on.
+mkdir many
+"$corpus" generate --warc 1000 --seed 3 >many/many.warc || exit 2
+crawl many --unit-size 100000 --out many_threads
+"$hpar" crawl many --unit-size 100000 --out killed --engine dask --threads 1 >out 2>err &
+driver=$!
+for i in $(seq 200); do
+  test -z "$(ls killed/units/*.tsv 2>/dev/null)" || break
+  sleep 0.1
+done
+kill -9 $driver
+wait $driver 2>/dev/null
+sleep 1
+before=$(ls killed/units/*.tsv | wc -l)
+sleep 1
+check "no process goes on" 'test $(ls killed/units/*.tsv | wc -l) = $before && test $before -lt $(grep -c ^unit killed/plan.tsv)'
+crawl many --unit-size 100000 --out killed --resume
+check "the crawl that was killed" 'test $status = 0 && cmp -s many_threads/summary.json killed/summary.json'
 
 if test -n "${HPAR_TEST_FULL:-}"; then
   for workers in 1 4; do

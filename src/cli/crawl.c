@@ -42,7 +42,9 @@ static const hp_option options[] = {
     {LIMIT, "limit", "LIST",
      "limits of a record: time=2s,nodes=5000000,depth=512,memory=256M\n(memory=1G). Records above a limit go to "
      "quarantine.jsonl"},
-    {SAMPLE, "sample", "1/N", "the share of pages for states and speculation (1/100)"},
+    {SAMPLE, "sample", "1/N",
+     "the share of pages that --profile states and speculation count (1/100);\nall other counts and --records have "
+     "every page"},
     {SEED, "seed", "N", "the seed of the sample (1)"},
     {STUDY, "study-size", "BYTES", "the least size of a page for speculation (65536)"},
     {RECORDS, "records", "jsonl", "write a line of JSON for each page to DIR/records"},
@@ -236,6 +238,7 @@ static bool read_range(const char *text, size_t count, size_t *first, size_t *la
 static int run_units(request *r) {
   if (r->operand_count < 3) return hp_bad_usage(&command, "run needs DIR and UNITS, as in: run DIR 0-99");
   int code = hp_crawl_read_plan(&r->crawl, r->operands[1]);
+  if (code < 0) code = hp_crawl_lock_folder(&r->crawl, HP_LOCK_SHARE);
   for (size_t i = 2; code <= 0 && i < r->operand_count; i++) {
     size_t first, last;
     if (!read_range(r->operands[i], r->crawl.unit_count, &first, &last))
@@ -281,6 +284,8 @@ static int crawl(request *r) {
                             hp_shown_name(c->units[i].path));
   if (code < 0) code = hp_crawl_write_plan(c);
   if (code >= 0) return code;
+  if (c->engine != HP_ENGINE_THREADS) code = hp_crawl_lock_folder(c, HP_LOCK_SHARE);
+  if (code >= 0) return code;
   if (c->engine == HP_ENGINE_PARALLEL) return hp_crawl_run_engine(c);
   code = c->engine == HP_ENGINE_THREADS ? hp_crawl_drive(c, 0, c->unit_count) : hp_crawl_run_engine(c);
   int reduced = hp_crawl_reduce(c);
@@ -289,7 +294,8 @@ static int crawl(request *r) {
 
 int hp_run_crawl(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request r = {.crawl.map = {.profiles = DEFAULT_PROFILES,
+  request r = {.crawl.lock = -1,
+               .crawl.map = {.profiles = DEFAULT_PROFILES,
                              .memory = UINT64_C(1) << 30,
                              .sample_of = 100,
                              .seed = 1,

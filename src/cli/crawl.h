@@ -21,10 +21,20 @@ typedef struct hp_crawl {
   unsigned threads;
   const char *scheduler; /* of Dask; NULL: this machine */
   bool resume;
+  int lock; /* the file DIR/lock, or -1 */
 } hp_crawl;
 
 /* Adds the files of an operand. Returns an exit code after a message, or -1. */
 int hp_crawl_add_input(hp_crawl *crawl, const char *operand);
+/* What a crawl does with its folder. */
+typedef enum hp_crawl_lock {
+  HP_LOCK_OWN,  /* writes the plan and removes temporary files: no other process may work there */
+  HP_LOCK_SHARE /* runs units */
+} hp_crawl_lock;
+/* Locks the folder. The processes that this one forks keep the lock when this one is killed. Waits
+ * for a short time, because the processes of a crawl that was killed need time to end. Returns an
+ * exit code after a message, or -1. */
+int hp_crawl_lock_folder(hp_crawl *crawl, hp_crawl_lock lock);
 /* Sorts and names the units, and removes those that occur twice. Returns false if no memory is
  * left. */
 bool hp_crawl_name_units(hp_crawl *crawl);
@@ -37,6 +47,10 @@ void hp_crawl_free(hp_crawl *crawl);
 /* Runs the units from `first` to before `last` that have no results, in child processes. Returns an
  * exit code. */
 int hp_crawl_drive(const hp_crawl *crawl, size_t first, size_t last);
+
+/* Returns what the user can do after a file of the results could not be written: part of a
+ * sentence. */
+const char *hp_crawl_remedy(int error);
 
 /* Adds the results of all units and writes summary.json, summary.md and quarantine.jsonl. Returns
  * an exit code: HP_EXIT_FAILED if a unit has no results. */

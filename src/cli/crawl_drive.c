@@ -2,8 +2,7 @@
  * tries, probes find the first report that ends a child, by bisection. The unit then leaves this
  * record out. */
 
-#include "cli/crawl.h"
-#include "cli/json.h"
+#include "cli/crawl_progress.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TRIES = 3, ROUNDS = 4, MAX_KILLERS = 1000, CONFIRMATIONS = 2, TICK_NS = 200000000 };
@@ -46,17 +44,8 @@ typedef struct driver {
   } * workers;
   hp_unit_progress *progress; /* by worker, shared with the children */
   size_t again;               /* units before the next one that wait */
-  size_t done, failed, reused;
-  uint64_t records, bytes_in, bytes_out, bytes_known; /* of the units that ended; of all units */
-  uint64_t begin;
-  uint64_t shown;
+  hp_crawl_state all;
 } driver;
-
-static uint64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /*** children ***/
 
@@ -104,7 +93,7 @@ static bool start(driver *d, size_t worker, size_t unit) {
 static void fail_unit(driver *d, size_t unit, const char *reason) {
   hp_complain("%s: %s", hp_shown_name(d->crawl->units[unit].path), reason);
   d->states[unit].status = FAILED;
-  d->failed++;
+  d->all.failed++;
 }
 
 static void next_round(driver *d, size_t unit) {
@@ -171,8 +160,8 @@ static void take_failure(driver *d, size_t unit, hp_unit_result result, const hp
   else if (result == HP_UNIT_INPUT)
     snprintf(reason, sizeof reason, "cannot be read: %s", strerror(p->error));
   else
-    snprintf(reason, sizeof reason, "its results cannot be written to %s: %s; make space and add --resume",
-             d->crawl->folder, strerror(p->error));
+    snprintf(reason, sizeof reason, "its results cannot be written to %s: %s; %s", d->crawl->folder, strerror(p->error),
+             hp_crawl_remedy(p->error));
   fail_unit(d, unit, reason);
 }
 
@@ -190,10 +179,10 @@ static void finish(driver *d, size_t worker, int status) {
     take_probe(d, unit, died);
   } else if (!died) {
     s->status = DONE;
-    d->done++;
-    d->records += atomic_load(&p->records) + (atomic_load(&p->bytes_out) > 0);
-    d->bytes_in += atomic_load(&p->bytes_in);
-    d->bytes_out += atomic_load(&p->bytes_out);
+    d->all.done++;
+    d->all.records += atomic_load(&p->records) + (atomic_load(&p->bytes_out) > 0);
+    d->all.bytes_in += atomic_load(&p->bytes_in);
+    d->all.bytes_out += atomic_load(&p->bytes_out);
   } else if (d->crawl->units[unit].is_stream) {
     fail_unit(d, unit, "its process ended, and a stream cannot be read again; store it in a file");
   } else if (++s->tries >= TRIES) {
@@ -203,34 +192,15 @@ static void finish(driver *d, size_t worker, int status) {
   d->again += s->status == WAITING;
 }
 
-/*** progress ***/
-
-static void show_progress(driver *d, bool end) {
-  uint64_t time = now(), elapsed = time - d->begin;
-  if (d->crawl->progress == HP_PROGRESS_NONE || (!end && time - d->shown < 1000000000u)) return;
-  d->shown = time;
-  uint64_t records = d->records, in = d->bytes_in, out = d->bytes_out;
+static void show_progress(driver *d) {
+  uint64_t records = 0, in = 0, out = 0;
   for (size_t i = 0; i < d->crawl->threads; i++) {
     if (!d->workers[i].pid || d->states[d->workers[i].unit].phase != PHASE_RUN) continue;
     records += atomic_load(&d->progress[i].records);
     in += atomic_load(&d->progress[i].bytes_in);
     out += atomic_load(&d->progress[i].bytes_out);
   }
-  double seconds = (double)(elapsed + 1) / 1e9, left = 0;
-  if (in && d->bytes_known > in) left = seconds * (double)(d->bytes_known - in) / (double)in;
-  size_t all = d->last - d->first;
-  if (d->crawl->progress == HP_PROGRESS_JSON) {
-    fprintf(stderr,
-            "{\"units\":%zu,\"done\":%zu,\"reused\":%zu,\"failed\":%zu,\"records\":%llu,\"records_per_s\":%.0f,"
-            "\"mb_in_per_s\":%.1f,\"mb_out_per_s\":%.1f,\"seconds\":%.1f,\"seconds_left\":%.0f}\n",
-            all, d->done, d->reused, d->failed, (unsigned long long)records, (double)records / seconds,
-            (double)in / seconds / 1e6, (double)out / seconds / 1e6, seconds, left);
-    fflush(stderr);
-    return;
-  }
-  hp_show_progress("crawl: %zu of %zu units, %.0f records/s, %.1f MB/s in, %.1f MB/s out, %.0f s left, %zu failed",
-                   d->done + d->reused, all, (double)records / seconds, (double)in / seconds / 1e6,
-                   (double)out / seconds / 1e6, left, d->failed);
+  hp_crawl_progress_show(&d->all, records, in, out);
 }
 
 /*** the loop ***/
@@ -270,7 +240,7 @@ static int drive(driver *d) {
   sigprocmask(SIG_BLOCK, &children, NULL);
   size_t next = d->first;
   int code = HP_EXIT_FINE;
-  while (d->done + d->reused + d->failed < d->last - d->first) {
+  while (d->all.done + d->all.reused + d->all.failed < d->all.units) {
     if (!start_all(d, &next)) {
       hp_complain("no process can be started: %s", strerror(errno));
       code = HP_EXIT_FAILED;
@@ -279,15 +249,16 @@ static int drive(driver *d) {
     struct timespec tick = {0, TICK_NS};
     sigtimedwait(&children, NULL, &tick);
     collect(d);
-    show_progress(d, false);
+    if (hp_crawl_progress_due(&d->all)) show_progress(d);
   }
-  show_progress(d, true);
+  show_progress(d);
   hp_clear_progress();
-  return d->failed ? HP_EXIT_FAILED : code;
+  return d->all.failed ? HP_EXIT_FAILED : code;
 }
 
 int hp_crawl_drive(const hp_crawl *c, size_t first, size_t last) {
-  driver d = {.crawl = c, .first = first, .last = last, .begin = now()};
+  driver d = {.crawl = c, .first = first, .last = last};
+  hp_crawl_progress_open(&d.all, c, last - first);
   size_t bytes = c->threads * sizeof *d.progress;
   d.progress = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   d.states = calloc(last ? last : 1, sizeof *d.states);
@@ -297,10 +268,9 @@ int hp_crawl_drive(const hp_crawl *c, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
       if (!c->units[i].is_stream && hp_unit_is_done(&c->units[i], c->folder)) {
         d.states[i].status = DONE;
-        d.reused++;
+        d.all.reused++;
       } else {
-        d.bytes_known += c->units[i].last && c->units[i].last < c->units[i].size ? c->units[i].last - c->units[i].first
-                                                                                 : c->units[i].size - c->units[i].first;
+        d.all.bytes_known += hp_crawl_bytes_of(&c->units[i]);
       }
     }
     code = drive(&d);

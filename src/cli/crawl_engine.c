@@ -1,12 +1,13 @@
 /* Engines that run the units on other machines. Each calls `hpar crawl run DIR UNITS`. */
 
-#include "cli/crawl.h"
+#include "cli/crawl_progress.h"
 #include "cli/process.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Slurm's default limit (MaxArraySize) is 1001 tasks. */
@@ -17,12 +18,13 @@ static const char python[] = "/usr/bin/python3";
 
 /* Runs each unit as a task. A task that fails does not stop the others. */
 static const char dask_script[] =
-    "import subprocess, sys\n"
+    "import shutil, subprocess, sys\n"
     "from distributed import Client, LocalCluster, as_completed\n"
     "program, folder, units, workers, scheduler = sys.argv[1:6]\n"
     "def run(unit):\n"
     "    command = [program, 'crawl', 'run', folder, str(unit), '--threads', '1', '--progress', 'none']\n"
-    "    return subprocess.run(command).returncode\n"
+    "    setpriv = shutil.which('setpriv')\n"
+    "    return subprocess.run(([setpriv, '--pdeathsig', 'KILL'] if setpriv else []) + command).returncode\n"
     "def main():\n"
     "    if scheduler:\n"
     "        client = Client(scheduler)\n"
@@ -138,6 +140,68 @@ static bool name_slurm_log(char *log, size_t size, const char *folder) {
   return snprintf(log + used, size - used, "/slurm-%%a.log") > 0 && used + 32 < size;
 }
 
+/*** progress ***/
+
+/* The units run elsewhere, so the files of results tell what is done. */
+typedef struct watch {
+  const hp_crawl *crawl;
+  hp_crawl_state all;
+  bool *done;                /* by unit */
+  uint64_t pause, last_look; /* in ns */
+} watch;
+
+static uint64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void look_for_results(watch *w) {
+  for (size_t i = 0; i < w->crawl->unit_count; i++) {
+    hp_unit_results results = {0};
+    if (w->done[i]) continue;
+    w->done[i] = !hp_unit_read(&w->crawl->units[i], w->crawl->folder, &results);
+    if (w->done[i]) {
+      w->all.done++;
+      w->all.records += hp_tally_count(&results.tally, HP_COUNTERS, "records");
+      w->all.bytes_in += hp_crawl_bytes_of(&w->crawl->units[i]);
+      w->all.bytes_out += hp_tally_count(&results.tally, HP_COUNTERS, "record_bytes");
+    }
+    hp_unit_results_free(&results);
+  }
+}
+
+/* A look at many units on a slow file system takes long: it gets a twentieth of the time. */
+static void show_results(void *context) {
+  watch *w = context;
+  uint64_t begin = now();
+  if (begin - w->last_look < w->pause || !hp_crawl_progress_due(&w->all)) return;
+  look_for_results(w);
+  hp_crawl_progress_show(&w->all, 0, 0, 0);
+  w->last_look = now();
+  w->pause = 20 * (w->last_look - begin);
+}
+
+static int run_watched(const hp_crawl *c, char *const *arguments) {
+  watch w = {.crawl = c, .done = calloc(c->unit_count + 1, sizeof *w.done)};
+  if (!w.done) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  hp_crawl_progress_open(&w.all, c, c->unit_count);
+  for (size_t i = 0; i < c->unit_count; i++) {
+    w.done[i] = hp_unit_is_done(&c->units[i], c->folder);
+    w.all.reused += w.done[i];
+    if (!w.done[i]) w.all.bytes_known += hp_crawl_bytes_of(&c->units[i]);
+  }
+  int code = hp_run_watched(arguments, show_results, &w);
+  look_for_results(&w);
+  w.all.failed = w.all.units - w.all.done - w.all.reused;
+  hp_crawl_progress_show(&w.all, 0, 0, 0);
+  hp_clear_progress();
+  free(w.done);
+  return code;
+}
+
+/*** Slurm and Dask ***/
+
 static int run_slurm(const hp_crawl *c, const char *self, const char *folder) {
   char program[4096], script[4200], log[8400];
   if (write_slurm_script(c, self, folder) || !hp_find_program("sbatch", program, sizeof program) ||
@@ -147,7 +211,7 @@ static int run_slurm(const hp_crawl *c, const char *self, const char *folder) {
   }
   snprintf(script, sizeof script, "%s/slurm.sh", folder);
   char *arguments[] = {program, "--wait", "--output", log, script, NULL};
-  int code = hp_run_program(arguments, NULL, 0);
+  int code = run_watched(c, arguments);
   if (code) hp_complain("sbatch: ended with status %d; see %s/slurm-*.log, and add --resume", code, folder);
   return code ? HP_EXIT_FAILED : HP_EXIT_FINE;
 }
@@ -167,7 +231,7 @@ static int run_dask(const hp_crawl *c, const char *self, const char *folder) {
   }
   const char *scheduler = c->scheduler ? c->scheduler : "";
   char *arguments[] = {(char *)python, script, (char *)self, (char *)folder, units, workers, (char *)scheduler, NULL};
-  int code = hp_run_program(arguments, NULL, 0);
+  int code = run_watched(c, arguments);
   if (code) hp_complain("dask: ended with status %d; add --resume to run the missing units", code);
   return code ? HP_EXIT_FAILED : HP_EXIT_FINE;
 }

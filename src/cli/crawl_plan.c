@@ -9,10 +9,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_FOLDERS = 64, FIRST_BYTES = 16 << 10 };
+enum { MAX_FOLDERS = 64, FIRST_BYTES = 16 << 10, LOCK_TRIES = 30 };
 
 static int no_memory(void) { return hp_complain_status(NULL, HPAR_ERROR_MEMORY); }
 
@@ -232,10 +234,36 @@ bool hp_crawl_name_units(hp_crawl *c) {
   return fine;
 }
 
+const char *hp_crawl_remedy(int error) {
+  bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return full ? "make space and add --resume" : "add --resume to try again";
+}
+
 static bool make_folder(const char *folder, const char *name) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return !mkdir(path, 0777) || errno == EEXIST;
+}
+
+int hp_crawl_lock_folder(hp_crawl *c, hp_crawl_lock lock) {
+  char path[4096];
+  int operation = lock == HP_LOCK_OWN ? LOCK_EX : LOCK_SH;
+  snprintf(path, sizeof path, "%s/lock", c->folder);
+  if (c->lock < 0) c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (c->lock < 0) {
+    hp_complain("%s: cannot be opened: %s", path, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  for (int tries = 0; flock(c->lock, operation | LOCK_NB) && errno == EWOULDBLOCK; tries++) {
+    struct timespec tick = {0, 100000000};
+    if (tries == LOCK_TRIES) {
+      hp_complain("%s: another hpar works in this folder; wait for it or end it (fuser %s/lock lists it)", c->folder,
+                  c->folder);
+      return HP_EXIT_FAILED;
+    }
+    nanosleep(&tick, NULL);
+  }
+  return -1; /* also on a file system without locks */
 }
 
 /* Removes temporary files of processes that were killed. */
@@ -263,6 +291,11 @@ int hp_crawl_write_plan(hp_crawl *c) {
       (c->map.records && !make_folder(c->folder, "records")) || !hp_new_file_open(&out, c->folder, "plan.tsv")) {
     hp_complain("%s: cannot be written: %s; name another folder", c->folder, strerror(errno));
     return HP_EXIT_FAILED;
+  }
+  int locked = hp_crawl_lock_folder(c, HP_LOCK_OWN);
+  if (locked >= 0) {
+    hp_new_file_drop(&out);
+    return locked;
   }
   remove_temporary(c->folder, "units");
   remove_temporary(c->folder, "records");
@@ -334,4 +367,5 @@ void hp_crawl_free(hp_crawl *c) {
   for (size_t i = 0; i < c->map.selector_count; i++) free(c->selectors[i]);
   free(c->units);
   free(c->selectors);
+  if (c->lock >= 0) close(c->lock);
 }

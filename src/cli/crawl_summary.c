@@ -46,10 +46,12 @@ static uint64_t total_of(const bucket *buckets, uint32_t count) {
   return all;
 }
 
-/* Returns the least value of the bucket that has the quantile, in thousandths. */
-static uint64_t quantile(const bucket *buckets, uint32_t count, uint64_t all, unsigned thousandths) {
+/* Returns the least value of the bucket that has the quantile, in thousandths, or the greatest
+ * value. */
+static uint64_t quantile(const hp_tally_table *t, const bucket *buckets, uint64_t all, unsigned thousandths) {
   uint64_t before = 0;
-  for (uint32_t i = 0; i < count; i++) {
+  if (thousandths == 1000) return t->greatest;
+  for (uint32_t i = 0; i < t->count; i++) {
     before += buckets[i].count;
     if (before * 1000 >= all * thousandths) return buckets[i].least;
   }
@@ -69,7 +71,7 @@ static bool write_histogram(hp_json *json, const hp_tally_table *t) {
   hp_json_open(json, '{');
   hp_json_number_member(json, "count", all);
   for (int i = 0; i < QUANTILES; i++)
-    hp_json_number_member(json, quantiles[i].name, quantile(buckets, t->count, all, quantiles[i].thousandths));
+    hp_json_number_member(json, quantiles[i].name, quantile(t, buckets, all, quantiles[i].thousandths));
   hp_json_key(json, "buckets");
   hp_json_open(json, '[');
   for (uint32_t i = 0; i < t->count; i++) {
@@ -171,21 +173,75 @@ static void write_cell(FILE *file, const char *key, size_t length) {
   }
 }
 
+/* What the counts of a family are shares of. */
+typedef enum share {
+  SHARE_OF_SUM,
+  SHARE_OF_PAGES,
+  SHARE_OF_ELEMENTS,
+  SHARE_OF_ATTRIBUTES,
+  SHARE_OF_PREFIX,
+  NO_SHARE
+} share;
+
+/* The keys of most families divide what is counted, so that their sum is the whole. A page has many
+ * elements, and may match several selectors. Keys as "POLICY: STATE" divide it once for each
+ * prefix. */
+static const share shares[HP_FAMILIES] = {[HP_COUNTERS] = NO_SHARE,
+                                          [HP_ELEMENTS] = SHARE_OF_ELEMENTS,
+                                          [HP_ELEMENT_PAGES] = SHARE_OF_PAGES,
+                                          [HP_ATTRIBUTES] = SHARE_OF_ATTRIBUTES,
+                                          [HP_SELECTORS] = NO_SHARE,
+                                          [HP_SELECTOR_PAGES] = SHARE_OF_PAGES,
+                                          [HP_STATES_AT_CUTS] = SHARE_OF_PREFIX,
+                                          [HP_FIRST_TABLE_TAGS] = SHARE_OF_PREFIX,
+                                          [HP_SWITCHES] = SHARE_OF_PREFIX,
+                                          [HP_FORMATTING_LISTS] = NO_SHARE,
+                                          [HP_PREDICTORS] = NO_SHARE};
+
+/* Returns the sum of the counts whose keys have the first `prefix` bytes of this one. */
+static uint64_t sum_of(const hp_tally_table *t, const hp_tally_entry *e, size_t prefix) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < t->capacity; i++) {
+    const hp_tally_entry *other = &t->entries[i];
+    if (other->key && other->length >= prefix && (!prefix || !memcmp(other->key, e->key, prefix))) sum += other->count;
+  }
+  return sum;
+}
+
+/* The profile `sizes` counts the whole. Without it, the sum is the whole if no key is missing. */
+static uint64_t whole_or_sum(const hp_tally_table *t, const hp_tally_entry *e, uint64_t whole) {
+  return whole || t->error ? whole : sum_of(t, e, 0);
+}
+
+/* Returns the whole of which the count of an entry is a share; 0: none. */
+static uint64_t whole_of(const hp_tally *tally, hp_family family, const hp_tally_entry *e) {
+  const hp_tally_table *t = &tally->tables[family];
+  const char *colon = strstr(e->key, ": ");
+  switch (shares[family]) {
+    case SHARE_OF_PAGES: return hp_tally_count(tally, HP_COUNTERS, "pages");
+    case SHARE_OF_ELEMENTS: return whole_or_sum(t, e, hp_tally_count(tally, HP_COUNTERS, "elements"));
+    case SHARE_OF_ATTRIBUTES: return whole_or_sum(t, e, hp_tally_count(tally, HP_COUNTERS, "attributes"));
+    case SHARE_OF_PREFIX: return sum_of(t, e, colon ? (size_t)(colon - e->key) + 2 : 0);
+    case SHARE_OF_SUM: return sum_of(t, e, 0);
+    case NO_SHARE: break;
+  }
+  return 0;
+}
+
 static bool write_table(FILE *file, const hp_tally *tally, hp_family family) {
   const hp_tally_table *t = &tally->tables[family];
   const hp_tally_entry **sorted = hp_tally_sorted(tally, family, true);
   if (!sorted) return false;
-  uint64_t all = 0;
-  for (uint32_t i = 0; i < t->count; i++) all += sorted[i]->count;
   fputs("| key | count | share |\n| --- | ---: | ---: |\n", file);
   for (uint32_t i = 0; i < t->count && (i < TABLE_ROWS || family == HP_COUNTERS); i++) {
     fputs("| ", file);
     write_cell(file, sorted[i]->key, sorted[i]->length);
     fprintf(file, " | %llu | ", (unsigned long long)sorted[i]->count);
-    if (family == HP_COUNTERS)
-      fputs("|\n", file);
+    uint64_t whole = whole_of(tally, family, sorted[i]);
+    if (whole)
+      fprintf(file, "%.2f%% |\n", 100.0 * (double)sorted[i]->count / (double)whole);
     else
-      fprintf(file, "%.2f%% |\n", all ? 100.0 * (double)sorted[i]->count / (double)all : 0);
+      fputs("|\n", file);
   }
   if (t->error) fprintf(file, "\nEach count may be too small by up to %llu.\n", (unsigned long long)t->error);
   hp_free(sorted);
@@ -206,11 +262,12 @@ static bool write_quantiles(FILE *file, const hp_tally *tally) {
     uint64_t all = total_of(buckets, t->count);
     fprintf(file, "| %s | %llu |", hp_family_name((hp_family)f), (unsigned long long)all);
     for (int i = 0; i < QUANTILES; i++)
-      fprintf(file, " %llu |", (unsigned long long)quantile(buckets, t->count, all, quantiles[i].thousandths));
+      fprintf(file, " %llu |", (unsigned long long)quantile(t, buckets, all, quantiles[i].thousandths));
     fputc('\n', file);
     free(buckets);
   }
-  fputs("\nEach value is the least of its bucket. A bucket is at most 1/16 of its values wide.\n", file);
+  fputs("\nEach value but the maximum is the least of its bucket. A bucket is at most 1/16 of its values wide.\n",
+        file);
   return true;
 }
 
@@ -277,7 +334,8 @@ static bool write_file(const reduction *r, const char *name, bool (*write)(FILE 
     return false;
   }
   if (opened && hp_new_file_finish(&out)) return true;
-  hp_complain("%s/%s: cannot be written: %s; make space and add --resume", r->crawl->folder, name, strerror(errno));
+  int error = errno;
+  hp_complain("%s/%s: cannot be written: %s; %s", r->crawl->folder, name, strerror(error), hp_crawl_remedy(error));
   return false;
 }
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool is_program(const char *folder, size_t length, const char *name, char *path, size_t size) {
@@ -31,7 +33,9 @@ bool hp_find_program(const char *name, char *path, size_t size) {
   return false;
 }
 
-static _Noreturn void become(char *const *arguments, const int *ends) {
+static _Noreturn void become(char *const *arguments, const int *ends, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
   signal(SIGPIPE, SIG_DFL);
   if (ends) {
     int nowhere = open("/dev/null", O_WRONLY);
@@ -57,13 +61,34 @@ static void read_all(int from, char *output, size_t size) {
   output[used] = 0;
 }
 
+static int code_of(int status) {
+  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+  return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
+}
+
+int hp_run_watched(char *const *arguments, void (*watch)(void *context), void *context) {
+  const struct timespec tick = {0, 200000000};
+  int status = 0;
+  fflush(stdout);
+  fflush(stderr);
+  pid_t parent = getpid(), child = fork();
+  if (!child) become(arguments, NULL, parent);
+  if (child < 0) return -1;
+  for (pid_t ended; (ended = waitpid(child, &status, WNOHANG)) != child;) {
+    if (ended < 0 && errno != EINTR) return -1;
+    watch(context);
+    nanosleep(&tick, NULL);
+  }
+  return code_of(status);
+}
+
 int hp_run_program(char *const *arguments, char *output, size_t size) {
   int ends[2];
   if (output && pipe(ends)) return -1;
   fflush(stdout);
   fflush(stderr);
-  pid_t child = fork();
-  if (!child) become(arguments, output ? ends : NULL);
+  pid_t parent = getpid(), child = fork();
+  if (!child) become(arguments, output ? ends : NULL, parent);
   if (output) {
     close(ends[1]);
     if (child > 0) read_all(ends[0], output, size);
@@ -73,6 +98,5 @@ int hp_run_program(char *const *arguments, char *output, size_t size) {
   if (child < 0) return -1;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -1;
-  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-  return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
+  return code_of(status);
 }

@@ -177,6 +177,7 @@ void hp_map_close_links(hp_map *map);
 static inline void hp_map_value(hp_map *m, hp_family family, uint64_t value) {
   unsigned shift = value < 16 ? 0 : 59 - (unsigned)__builtin_clzll(value);
   m->histograms[family - HP_SIZE_BYTES][16 * shift + (value >> shift)]++;
+  hp_tally_raise(m->tally, family, value);
 }
 
 bool hp_map_errors(hp_map *map);

@@ -80,6 +80,7 @@ static bool grow(hp_tally_table *t) {
   hp_tally_table grown = {.capacity = t->capacity ? t->capacity * 2 : LEAST,
                           .count = t->count,
                           .error = t->error,
+                          .greatest = t->greatest,
                           .version = t->version + 1};
   grown.entries = hp_allocate_zeroed(grown.capacity * sizeof *grown.entries);
   if (!grown.entries) return false;
@@ -174,10 +175,16 @@ uint64_t hp_histogram_bucket(uint64_t value) {
 bool hp_tally_add_value(hp_tally *tally, hp_family family, uint64_t value) {
   char key[24];
   int length = snprintf(key, sizeof key, "%llu", (unsigned long long)hp_histogram_bucket(value));
+  hp_tally_raise(tally, family, value);
   return hp_tally_add(tally, family, key, (size_t)length, 1);
 }
 
 void hp_tally_add_error(hp_tally *tally, hp_family family, uint64_t error) { tally->tables[family].error += error; }
+
+void hp_tally_raise(hp_tally *tally, hp_family family, uint64_t value) {
+  uint64_t *greatest = &tally->tables[family].greatest;
+  if (*greatest < value) *greatest = value;
+}
 
 bool hp_tally_merge(hp_tally *sum, const hp_tally *more) {
   for (int f = 0; f < HP_FAMILIES; f++) {
@@ -187,6 +194,7 @@ bool hp_tally_merge(hp_tally *sum, const hp_tally *more) {
       if (e->key && !hp_tally_table_add(&sum->tables[f], e->key, e->length, e->count)) return false;
     }
     sum->tables[f].error += t->error;
+    hp_tally_raise(sum, (hp_family)f, t->greatest);
     if (families[f].rule == HP_TALLY_TOP && sum->tables[f].count > HP_TALLY_MERGED_KEYS &&
         !limit_table(&sum->tables[f]))
       return false;

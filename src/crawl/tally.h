@@ -11,7 +11,8 @@
  * is at least the count of the tally, and at most the count plus the error of the family. Without
  * an error the counts are exact.
  *
- * A histogram has the buckets 0 to 15, and 16 buckets for each power of two from 16 on. */
+ * A histogram has the buckets 0 to 15, and 16 buckets for each power of two from 16 on. It also
+ * keeps the greatest value. */
 
 #include <hpar/document.h>
 #include <stdbool.h>
@@ -77,6 +78,7 @@ typedef struct hp_tally_table {
   uint32_t count, capacity; /* the capacity is a power of two */
   uint32_t version;         /* of the places of the entries */
   uint64_t error;           /* HP_TALLY_TOP */
+  uint64_t greatest;        /* HP_TALLY_HISTOGRAM: the greatest value, not that of its bucket */
 } hp_tally_table;
 
 /* Zero is empty. The owner calls hp_tally_free. */
@@ -95,6 +97,8 @@ bool hp_tally_settle(hp_tally *tally, hp_family family);
 bool hp_tally_add_value(hp_tally *tally, hp_family family, uint64_t value);
 /* Adds an error, for tables that are read from a file. */
 void hp_tally_add_error(hp_tally *tally, hp_family family, uint64_t error);
+/* Raises the greatest value of a histogram to `value`, if it is less. */
+void hp_tally_raise(hp_tally *tally, hp_family family, uint64_t value);
 /* Adds a tally. The families of rule HP_TALLY_TOP may have too many keys until hp_tally_limit. */
 bool hp_tally_merge(hp_tally *sum, const hp_tally *more);
 /* Reduces the families of rule HP_TALLY_TOP to HP_TALLY_KEYS keys. */

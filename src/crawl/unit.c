@@ -16,7 +16,7 @@ void hp_unit_name(hp_unit *unit, const char *options) {
   hp_sha256 sha;
   char numbers[96];
   hp_sha256_open(&sha);
-  hp_sha256_add(&sha, "hpar-crawl-1", 13);
+  hp_sha256_add(&sha, "hpar-crawl-2", 13);
   hp_sha256_add(&sha, hpar_version(), strlen(hpar_version()) + 1);
   hp_sha256_add(&sha, options, strlen(options) + 1);
   hp_sha256_add(&sha, unit->path, strlen(unit->path) + 1);
@@ -161,6 +161,8 @@ static bool write_families(FILE *file, const hp_tally *tally) {
     hp_free(sorted);
     if (tally->tables[f].error)
       fprintf(file, "error\t%s\t\t%llu\n", hp_family_name((hp_family)f), (unsigned long long)tally->tables[f].error);
+    if (tally->tables[f].greatest)
+      fprintf(file, "max\t%s\t\t%llu\n", hp_family_name((hp_family)f), (unsigned long long)tally->tables[f].greatest);
   }
   return true;
 }
@@ -177,7 +179,7 @@ static bool write_unit(run *r) {
   FILE *file = fopencookie(&h, "wb", (cookie_io_functions_t){.write = write_hashed});
   bool fine = file;
   if (fine) {
-    fprintf(file, "hpar-crawl-unit-1\nunit\t%s\t%llu\t%llu\t", unit->id, (unsigned long long)unit->first,
+    fprintf(file, "hpar-crawl-unit-2\nunit\t%s\t%llu\t%llu\t", unit->id, (unsigned long long)unit->first,
             (unsigned long long)unit->last);
     hp_write_escaped(file, unit->path, strlen(unit->path));
     fputc('\n', file);

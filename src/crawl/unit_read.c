@@ -93,19 +93,19 @@ static hpar_status add_refusal(hp_unit_results *results, const hp_unit *unit, ch
 static hpar_status add_line(hp_tally *tally, hp_unit_results *results, const hp_unit *unit, char *line, char *end) {
   char *fields[6];
   size_t lengths[6], count = split(line, end, fields, lengths, 6);
-  if (count == 4 && (!strcmp(fields[0], "count") || !strcmp(fields[0], "error"))) {
+  if (count == 4 && (!strcmp(fields[0], "count") || !strcmp(fields[0], "error") || !strcmp(fields[0], "max"))) {
     int family = family_of(fields[1]);
     uint64_t number = strtoull(fields[3], NULL, 10);
     if (family < 0) return HPAR_ERROR_IO;
-    if (*fields[0] == 'e') {
-      hp_tally_add_error(tally, (hp_family)family, number);
+    if (*fields[0] != 'c') {
+      (*fields[0] == 'e' ? hp_tally_add_error : hp_tally_raise)(tally, (hp_family)family, number);
       return HPAR_OK;
     }
     bool fine = hp_tally_table_add(&tally->tables[family], fields[2], lengths[2], number);
     return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
   }
   if (count == 6 && !strcmp(fields[0], "refused")) return add_refusal(results, unit, fields);
-  return strcmp(fields[0], "unit") && strcmp(fields[0], "hpar-crawl-unit-1") ? HPAR_ERROR_IO : HPAR_OK;
+  return strcmp(fields[0], "unit") && strcmp(fields[0], "hpar-crawl-unit-2") ? HPAR_ERROR_IO : HPAR_OK;
 }
 
 hpar_status hp_unit_read(const hp_unit *unit, const char *folder, hp_unit_results *results) {
