@@ -225,6 +225,18 @@ if test -e data/9.warc.gz; then
   check "a WET file in one member" 'test $status = 0 && grep -q "\"records_conversion\":2" wet_whole/summary.json'
 fi
 
+# Three codings, of which the body lacks the second: the last one decodes what the first one did.
+if test -e data/9.warc.gz && command -v python3 >/dev/null; then
+  printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: deflate, gzip, gzip\r\n\r\n' >codings
+  python3 -c 'import gzip, random, sys, zlib
+random.seed(1)
+page = b"".join(b"<p>%d</p>" % random.getrandbits(60) for i in range(20000))
+sys.stdout.buffer.write(gzip.compress(zlib.compress(page)))' >>codings
+  record response http://c/ codings >codings.warc
+  crawl codings.warc --out codings.out
+  check "a coding that the body lacks" 'test $status = 0 && grep -q "\"pages\":1" codings.out/summary.json && grep -q "\"elements\":20003" codings.out/summary.json'
+fi
+
 # Memory. The test needs no sanitizer, which keeps freed memory.
 if command -v python3 >/dev/null && test -e "$kill"; then
   python3 "$source/crawl_memory.py" "$hpar" >out 2>err

@@ -14,12 +14,16 @@
 
 enum { FIRST = 64 << 10 };
 
-/* Makes space in `out`, up to one byte above the limit. */
+/* Makes space in `out`, and sets `*space` to the bytes that a decoder may write: at most one more
+ * than the limit. */
 #if HPAR_ZLIB || HPAR_BROTLI
-static bool make_space(hp_octets *out, size_t limit) {
+static bool make_space(hp_octets *out, size_t limit, size_t *space) {
   size_t more = out->length ? out->length : FIRST, most = limit - out->length;
   if (most < SIZE_MAX) most++;
-  return hp_octets_reserve(out, more < most ? more : most);
+  if (!hp_octets_reserve(out, more < most ? more : most)) return false;
+  *space = out->capacity - out->length;
+  if (*space > most) *space = most;
+  return true;
 }
 #endif
 
@@ -29,8 +33,8 @@ enum { ZLIB = 15, RAW = -15, GZIP = 31, AT_ONCE = 1 << 30 };
 
 static hp_coding_result inflate_stream(z_stream *s, const char **in, const char *end, size_t limit, hp_octets *out) {
   for (;;) {
-    if (!make_space(out, limit)) return HP_CODING_MEMORY;
-    size_t left = (size_t)(end - *in), space = out->capacity - out->length;
+    size_t left = (size_t)(end - *in), space;
+    if (!make_space(out, limit, &space)) return HP_CODING_MEMORY;
     s->next_in = (Bytef *)*in;
     s->avail_in = (uInt)(left < AT_ONCE ? left : AT_ONCE);
     s->next_out = (Bytef *)out->at + out->length;
@@ -75,12 +79,12 @@ static hp_coding_result decode_brotli(const char *in, size_t length, size_t limi
   hp_coding_result result = HP_CODING_FINE;
   for (BrotliDecoderResult done = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
        !result && done == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;) {
-    if (!make_space(out, limit)) {
+    size_t space;
+    if (!make_space(out, limit, &space)) {
       result = HP_CODING_MEMORY;
       break;
     }
     uint8_t *next_out = (uint8_t *)out->at + out->length;
-    size_t space = out->capacity - out->length;
     done = BrotliDecoderDecompressStream(state, &length, &next_in, &space, &next_out, NULL);
     out->length = (size_t)((char *)next_out - out->at);
     if (out->length > limit)

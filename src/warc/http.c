@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_CODINGS = 4 };
+enum { MAX_CODINGS = 4, KEPT = 1 << 20 };
 
 const char *hp_http_problem_name(hp_http_problem problem) {
   static const char *const names[HP_HTTP_PROBLEMS] = {"fine", "http-head", "content-coding", "damaged-body",
@@ -134,7 +134,10 @@ static bool may_have_coding(hpar_string name, hpar_string body) {
   return at == end || *at != '<';
 }
 
-static hpar_status decode_content(hp_http_message *m, hpar_string codings, size_t limit, hp_http_memory *memory) {
+/* `held` has the body, or is NULL if the block has it. The buffers have at most `limit` bytes
+ * together. */
+static hpar_status decode_content(hp_http_message *m, hpar_string codings, size_t limit, hp_http_memory *memory,
+                                  hp_octets *held) {
   hpar_string names[MAX_CODINGS];
   size_t count = 0;
   const char *end = codings.bytes + codings.length;
@@ -150,20 +153,24 @@ static hpar_status decode_content(hp_http_message *m, hpar_string codings, size_
     names[count++] = name;
   }
   for (size_t i = count; i-- > 0;) {
-    hp_octets *out = &memory->decoded[i % 2];
+    hp_octets *out = &memory->decoded[held == &memory->decoded[0]];
+    size_t most = held ? limit - held->length : limit;
     if (!may_have_coding(names[i], m->body)) {
       m->not_coded = true;
       continue;
     }
     out->length = 0;
     hp_coding_result result =
-        hp_coding_decode(names[i].bytes, names[i].length, m->body.bytes, m->body.length, limit, out);
+        hp_coding_decode(names[i].bytes, names[i].length, m->body.bytes, m->body.length, most, out);
     if (result == HP_CODING_MEMORY) return HPAR_ERROR_MEMORY;
     if (result == HP_CODING_UNSUPPORTED) m->problem = HP_HTTP_CODING;
     if (result == HP_CODING_TOO_LARGE) m->problem = HP_HTTP_TOO_LARGE;
     if (result == HP_CODING_DAMAGED) m->problem = HP_HTTP_DAMAGED;
-    if (result == HP_CODING_FINE || result == HP_CODING_DAMAGED)
+    if (result == HP_CODING_FINE || result == HP_CODING_DAMAGED) {
       m->body = (hpar_string){out->at ? out->at : "", out->length};
+      if (held) hp_octets_clear(held, KEPT);
+      held = out;
+    }
     if (result) return HPAR_OK;
   }
   return HPAR_OK;
@@ -188,7 +195,7 @@ hpar_status hp_http_read(hpar_string block, size_t limit, hp_http_memory *memory
   }
   if (!coding.bytes) return HPAR_OK;
   copy(m->coding, sizeof m->coding, coding);
-  return decode_content(m, coding, limit, memory);
+  return decode_content(m, coding, limit, memory, m->chunked ? &memory->joined : NULL);
 }
 
 void hp_http_memory_clear(hp_http_memory *memory, size_t keep) {

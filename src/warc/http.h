@@ -38,8 +38,9 @@ typedef struct hp_http_memory {
   hp_octets joined, decoded[2];
 } hp_http_memory;
 
-/* Reads a response. The message refers to the block and to the memory. `limit` bounds the decoded
- * body in bytes. Returns HPAR_ERROR_MEMORY, or HPAR_OK with a problem in the message. */
+/* Reads a response. The message refers to the block and to the memory. `limit` bounds what the
+ * memory has at once, in bytes: the decoded body and what it is decoded from. Returns
+ * HPAR_ERROR_MEMORY, or HPAR_OK with a problem in the message. */
 hpar_status hp_http_read(hpar_string block, size_t limit, hp_http_memory *memory, hp_http_message *message);
 /* Drops the contents, and gives memory beyond `keep` bytes back. */
 void hp_http_memory_clear(hp_http_memory *memory, size_t keep);
