@@ -283,7 +283,7 @@ static void test_error_sort(void) {
   hp_unwind unwind = {0};
   hp_errors errors = {.limit = 1000, .unwind = &unwind};
   for (uint32_t i = 0; i < 500; i++) hp_errors_add(&errors, (hp_error_code)(i % HP_ERROR_CODES), i * 7919 % 101);
-  hp_errors_sort(&errors);
+  hp_errors_finish(&errors);
   bool ordered = true;
   uint32_t earlier = 0;
   for (uint32_t i = 0; i < errors.count; i++) {

@@ -191,7 +191,7 @@ typedef struct hpar_options {
   const char *encoding;
   /* the context element, as in "div", "svg path" or "math mi"; NULL: a document */
   const char *fragment;
-  size_t max_errors;        /* parse errors to keep; 0: the parser does not look for errors */
+  size_t max_errors;        /* parse errors to keep, by offset; 0: the parser ignores errors */
   hpar_allocator allocator; /* a document with other memory gives it back and takes new memory */
   bool scripting;           /* the scripting flag; true if script.callback is set */
   bool copy_input;          /* copy the bytes; otherwise they must outlive the document */

@@ -117,7 +117,7 @@ typedef struct hpar_stats {
   uint64_t tokens;
   /* created, with the document node and nodes that were removed later */
   uint64_t nodes;
-  uint64_t parse_errors; /* 0 unless hpar_options.max_errors is set */
+  uint64_t parse_errors; /* all, kept or not; 0 unless hpar_options.max_errors is set */
   unsigned threads;
   /* "none"; "cores": one thread per core; "processors": by number, without hwloc; "refused": the
    * system refused to bind a thread */

@@ -43,8 +43,8 @@ typedef bool (*hpar_token_callback)(const hpar_token *token, void *context);
 /* Tokenizes `length` bytes of UTF-8 and calls `callback` for each token. `bytes` may be NULL if
  * `length` is 0. `state` is the initial state: "Data state", "RCDATA state", "RAWTEXT state",
  * "Script data state", "PLAINTEXT state" or "CDATA section state". NULL is the first.
- * `last_start_tag` decides which end tag is appropriate; NULL: none. The parser keeps at most
- * `max_errors` errors for hpar_parse_error_at. A feed with this parser is abandoned.
+ * `last_start_tag` decides which end tag is appropriate; NULL: none. The parser keeps
+ * the first `max_errors` errors for hpar_parse_error_at. A feed with this parser is abandoned.
  *
  * HPAR_ERROR_ARGUMENT: `parser` or `callback` is NULL, or there is no such state.
  * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY. */

@@ -117,7 +117,7 @@ class Options(unittest.TestCase):
 
     def test_errors(self):
         self.assertEqual(hpar.parse(PAGE, max_errors=3).errors, [])
-        self.assertEqual(hpar.parse("<p a a>", max_errors=1).errors[0][0], "duplicate-attribute")
+        self.assertEqual(hpar.parse("<!doctype html><p a a>", max_errors=1).errors[0][0], "duplicate-attribute")
         self.assertEqual(len(hpar.parse("<p a a>" * 9, max_errors=4).errors), 4)
         self.assertEqual(hpar.parse("<p a a>").errors, [])
 

@@ -16,13 +16,14 @@ const char *hp_error_text(hp_error_code code) {
 
 void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset) {
   errors->seen++;
-  if (errors->count >= errors->limit || errors->count == UINT32_MAX) return;
+  if ((errors->count >= errors->limit && offset >= errors->greatest) || errors->count == UINT32_MAX) return;
   hp_grow(&errors->items, &errors->capacity, (size_t)errors->count + 1, errors->unwind);
   errors->items[errors->count++] = (hp_error){(uint32_t)offset, (uint32_t)code};
+  if (errors->greatest < offset) errors->greatest = (uint32_t)offset;
 }
 
 /* Merges neighbouring sorted runs until one run remains. A list of few runs takes few passes. */
-void hp_errors_sort(hp_errors *errors) {
+static void sort(hp_errors *errors) {
   size_t count = errors->count, sorted = 1;
   while (sorted < count && errors->items[sorted - 1].offset <= errors->items[sorted].offset) sorted++;
   if (sorted >= count) return;
@@ -47,4 +48,9 @@ void hp_errors_sort(hp_errors *errors) {
   }
   if (from != errors->items) memcpy(errors->items, from, count * sizeof *from);
   hp_free(spare);
+}
+
+void hp_errors_finish(hp_errors *errors) {
+  sort(errors);
+  if (errors->count > errors->limit) errors->count = (uint32_t)errors->limit;
 }

@@ -1,8 +1,8 @@
 #ifndef HP_BASE_ERROR_H
 #define HP_BASE_ERROR_H
 
-/* Parse errors: the codes of the standard and a list with a maximum length. A parser without a list
- * passes NULL, which costs one test per malformed construct. */
+/* Parse errors: the codes of the standard, and a list of the first ones by offset. A parser without
+ * a list passes NULL, which costs one test per malformed construct. */
 
 #include "base/unwind.h"
 
@@ -78,17 +78,20 @@ typedef struct hp_error {
   uint32_t code;
 } hp_error;
 
-/* count <= limit. `seen` also counts the errors over the limit. */
+/* `seen` also counts the errors that are not in the list. The errors of one token have no order, so
+ * that the list may have more than `limit` errors before hp_errors_finish. */
 typedef struct hp_errors {
   hp_error *items;
   uint32_t count, capacity;
+  uint32_t greatest; /* at least the offset of each item */
   uint64_t limit, seen;
   hp_unwind *unwind;
 } hp_errors;
 
 const char *hp_error_text(hp_error_code code);
 void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
-/* Sorts the errors by offset. Errors at the same offset keep their order. */
-void hp_errors_sort(hp_errors *errors);
+/* Sorts the errors by offset and keeps the first `limit`. Errors at the same offset keep their
+ * order. */
+void hp_errors_finish(hp_errors *errors);
 
 #endif

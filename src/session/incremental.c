@@ -270,7 +270,7 @@ static hpar_status finish(hp_feed *feed) {
   hp_request request = feed->request;
   request.length = stream->text->length;
   session->result.decode_ns = feed->decode_ns;
-  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed);
+  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed, feed->ended);
   return closed == HPAR_OK ? status : closed;
 }
 

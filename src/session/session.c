@@ -248,6 +248,7 @@ void hp_finish_sequentially(hp_session *session, const hp_config *config) {
 typedef struct error_list {
   hp_engine *engine;
   const hp_request *request;
+  bool limited;
 } error_list;
 
 /* Adds the errors of the input stream, sorts all errors, and converts their offsets to those of the
@@ -256,8 +257,9 @@ static hpar_status finish_error_list(void *argument) {
   const error_list *list = argument;
   hp_engine *engine = list->engine;
   const hp_request *request = list->request;
-  hp_find_input_errors(request->text, request->length, &engine->errors);
-  hp_errors_sort(&engine->errors);
+  size_t length = list->limited ? (size_t)(engine->tokenizer.at - engine->tokenizer.base) : request->length;
+  hp_find_input_errors(request->text, length, &engine->errors);
+  hp_errors_finish(&engine->errors);
   for (uint32_t i = 0; i < engine->errors.count; i++) {
     uint64_t offset = hp_input_offset(&request->document->input, engine->errors.items[i].offset);
     engine->errors.items[i].offset = (uint32_t)offset;
@@ -265,8 +267,8 @@ static hpar_status finish_error_list(void *argument) {
   return HPAR_OK;
 }
 
-static hpar_status finish_errors(hp_session *session, const hp_request *request) {
-  error_list list = {&session->engine, request};
+static hpar_status finish_errors(hp_session *session, const hp_request *request, bool limited) {
+  error_list list = {&session->engine, request, limited};
   return request->max_errors ? hp_try(&session->engine.unwind, finish_error_list, &list) : HPAR_OK;
 }
 
@@ -287,13 +289,13 @@ static hpar_status reserve_values(const hp_session *session, const hp_request *r
 }
 
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
-                             const hp_sniffed *sniffed) {
+                             const hp_sniffed *sniffed, bool limited) {
   hp_engine *engine = &session->engine;
   if (config->fragment) {
     unwrap_fragment(request->document);
     engine->builder.node_count--;
   }
-  hpar_status status = finish_errors(session, request);
+  hpar_status status = finish_errors(session, request, limited);
   if (status == HPAR_OK && request->watch && hp_finder_waits(&session->finder))
     status = hp_try(&engine->unwind, finish_resources, &session->finder);
   if (status != HPAR_OK) return status;

@@ -112,9 +112,9 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
 void hp_finish_sequentially(hp_session *session, const hp_config *config);
 
 /* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors,
- * the result. */
+ * the result. `limited`: the parser has not read all of the text. */
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
-                             const hp_sniffed *sniffed);
+                             const hp_sniffed *sniffed, bool limited);
 
 /* Begins the record of a parse. Returns NULL if the options request no record. */
 hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin);

@@ -99,7 +99,7 @@ static hpar_status tokenize(void *argument) {
   hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = is_declined}, run);
   if (request->max_errors) {
     hp_find_input_errors(request->text, request->length, &engine->errors);
-    hp_errors_sort(&engine->errors);
+    hp_errors_finish(&engine->errors);
     for (uint32_t i = 0; i < engine->errors.count; i++)
       engine->errors.items[i].offset =
           (uint32_t)hp_input_offset(&request->document->input, engine->errors.items[i].offset);

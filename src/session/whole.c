@@ -219,7 +219,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   }
   result->decode_ns = decode_ns;
   if (status == HPAR_OK || hp_is_limit(status)) {
-    hpar_status closed = hp_close_request(session, config, &request, &sniffed);
+    hpar_status closed = hp_close_request(session, config, &request, &sniffed, status != HPAR_OK);
     if (closed != HPAR_OK) status = closed;
   }
   if (status == HPAR_OK) return cut_off ? HPAR_LIMIT_INPUT : HPAR_OK;

@@ -5,13 +5,11 @@
 void hp_log_clear(hp_log *log) {
   log->segment_count = log->open_count = log->formatting_count = log->template_count = log->token_count = 0;
   log->errors.count = 0;
-  log->errors.seen = 0;
   log->sightings.count = 0;
 }
 
 void hp_log_cut(hp_log *log, uint32_t segments) {
   log->errors.count = segments ? log->segments[segments - 1].errors_end : 0;
-  log->errors.seen = log->errors.count;
   log->sightings.count = segments ? log->segments[segments - 1].sightings_end : 0;
   if (segments >= log->segment_count) return;
   const hp_segment *s = &log->segments[segments];

@@ -170,6 +170,7 @@ static void run(tokens *tokens, hp_content content, const char *last_start_tag, 
   hp_tokenizer_open(tokenizer, &tokens->nodes, &tokens->bytes, &tokens->interner);
   tokens->errors.count = 0;
   tokens->errors.seen = 0;
+  tokens->errors.greatest = 0;
   tokens->errors.limit = UINT32_MAX;
   tokens->errors.unwind = &tokens->unwind;
   tokenizer->errors = tokens->no_errors ? NULL : &tokens->errors;
@@ -213,7 +214,7 @@ static void run(tokens *tokens, hp_content content, const char *last_start_tag, 
   HP_UNPOISON(input + split, n - split);
   if (tokens->no_errors) return;
   hp_find_input_errors(input, n, &tokens->errors);
-  hp_errors_sort(&tokens->errors);
+  hp_errors_finish(&tokens->errors);
   put_errors(out, &tokens->errors, input, n);
 }
 

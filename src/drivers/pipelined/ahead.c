@@ -62,7 +62,6 @@ void hp_stages_roll_back(hp_stages *s) {
   s->ended = from->halt;
   s->alone = s->has_held = false;
   s->errors.count = 0;
-  s->errors.seen = 0;
   s->window = s->window / 4 < MIN_WINDOW_BYTES ? MIN_WINDOW_BYTES : s->window / 4;
   move_window(s, s->window);
   hp_ring_show_tail(&s->ring); /* keeps the head at or before the tail */
@@ -108,10 +107,8 @@ static void put_errors(hp_stages *s, hp_packed token) {
   s->has_held = true;
   hp_found *found = hp_arena_take(&s->bytes, sizeof *found + errors->count * sizeof *errors->items);
   found->count = errors->count;
-  found->seen = errors->seen;
   memcpy(found->items, errors->items, errors->count * sizeof *errors->items);
   errors->count = 0;
-  errors->seen = 0;
   put(s, (hp_packed){.what = HP_SLOT_ERRORS, .where = hp_ref_of(s->nodes.range->base, found)});
 }
 
@@ -246,7 +243,7 @@ static hp_stuck run_ahead(hp_stages *s) {
       s->alone = false;
       move_window(s, s->window);
     }
-    if (__builtin_expect(s->errors.seen != 0, 0))
+    if (__builtin_expect(s->errors.count != 0, 0))
       put_errors(s, packed);
     else
       put_token(s, packed);
@@ -326,9 +323,8 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   t->foreign = answer_cdata;
   t->context = s;
   t->errors = s->parse_request->max_errors ? &s->errors : NULL;
-  s->errors.limit = s->parse_request->max_errors;
+  s->errors.limit = UINT32_MAX;
   s->errors.count = 0;
-  s->errors.seen = 0;
   s->cdata_notes = s->known = 0;
   s->ended = s->alone = s->has_held = s->stopping = s->stopped = false;
   s->feedback.depth = 0;

@@ -10,7 +10,6 @@
 /* The parse errors of a token. They are in the arena, because the token may be dropped. */
 typedef struct hp_found {
   uint32_t count;
-  uint64_t seen;
   hp_error items[];
 } hp_found;
 

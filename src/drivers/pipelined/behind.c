@@ -129,7 +129,6 @@ static void take_errors(hp_stages *s) {
   if (!errors) return;
   for (uint32_t i = 0; i < found->count; i++)
     hp_errors_add(errors, (hp_error_code)found->items[i].code, found->items[i].offset);
-  errors->seen += found->seen - found->count;
 }
 
 /* Reads the next token with the engine's own tokenizer, while speculation has debt. */

@@ -108,17 +108,22 @@ static const char *white_end(const char *at, const char *end) {
   return at;
 }
 
-/* Drops the errors since `count` that report the end of the safe text as the end of the input. */
-static void drop_false_ends(hp_errors *errors, uint32_t count) {
-  uint32_t kept = count;
-  for (uint32_t i = count; i < errors->count; i++) {
-    uint32_t code = errors->items[i].code;
-    if (code == HP_ERROR_EOF_IN_CDATA || code == HP_ERROR_EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT)
-      errors->seen--;
-    else
-      errors->items[kept++] = errors->items[i];
+static void restore_errors(hp_errors *errors, const hp_errors *before) {
+  errors->count = before->count;
+  errors->greatest = before->greatest;
+  errors->limit = before->limit;
+  errors->seen = before->seen;
+}
+
+/* Drops the errors since `before` that report the end of the safe text as the end of the input. */
+static void drop_false_ends(hp_errors *errors, const hp_errors *before) {
+  const uint32_t end = errors->count;
+  restore_errors(errors, before);
+  for (uint32_t i = before->count; i < end; i++) {
+    const hp_error error = errors->items[i];
+    if (error.code != HP_ERROR_EOF_IN_CDATA && error.code != HP_ERROR_EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT)
+      hp_errors_add(errors, (hp_error_code)error.code, error.offset);
   }
-  errors->count = kept;
 }
 
 bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
@@ -136,6 +141,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   const hp_content content = t->content;
   const hp_script_escape escape = t->escape;
   const hp_errors before = t->errors ? *t->errors : (hp_errors){0};
+  if (t->errors) t->errors->limit = UINT64_MAX;
   t->end = safe;
   t->last = true;
   bool read = hp_next_token(t, token) == HPAR_TOKEN_TEXT;
@@ -146,14 +152,11 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
     t->at = at;
     t->content = content;
     t->escape = escape;
-    if (t->errors) {
-      t->errors->count = before.count;
-      t->errors->seen = before.seen;
-    }
+    if (t->errors) restore_errors(t->errors, &before);
     return false;
   }
   if (content == HP_CONTENT_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);
   if (data) t->content = section ? HP_CONTENT_CDATA_SECTION : HP_CONTENT_DATA;
-  if (t->errors) drop_false_ends(t->errors, t->error_count);
+  if (t->errors) drop_false_ends(t->errors, &before);
   return true;
 }

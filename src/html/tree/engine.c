@@ -25,6 +25,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->builder.tentative = request->tentative;
   engine->errors.count = 0;
   engine->errors.seen = 0;
+  engine->errors.greatest = 0;
   engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
   engine->tokenizer.errors = engine->builder.errors = request->max_errors ? &engine->errors : NULL;

@@ -43,10 +43,10 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
   return w->work;
 }
 
-void hp_worker_clear(hp_worker *w, const hp_request *request, hp_chunk_work *chunk) {
+void hp_worker_clear(hp_worker *w, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
   if (w->engine.builder.watch) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
-  chunk->log.errors.limit = request->max_errors;
+  chunk->log.errors.limit = UINT32_MAX;
   chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
   w->outer.join_count = w->outer.join = 0;
@@ -110,7 +110,7 @@ typedef struct chunk_parse {
 static hpar_status parse_as_planned(void *argument) {
   const chunk_parse *p = argument;
   const hp_strategy *strategy = p->plan->strategy;
-  hp_worker_clear(p->worker, p->request, p->chunk);
+  hp_worker_clear(p->worker, p->chunk);
   (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
   if (p->worker->engine.builder.watch) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;

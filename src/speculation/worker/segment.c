@@ -181,7 +181,6 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   log->open_count = s->open;
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
-  log->errors.limit = log->errors.count + request->max_errors;
   log->errors.unwind = &w->engine.unwind;
   b->errors = request->max_errors ? &log->errors : NULL;
 }

@@ -110,7 +110,7 @@ void hp_worker_parse(hp_worker *worker, const hp_request *request, const hp_plan
 /*** parts of a strategy ***/
 
 /* Empties the log and removes all hypotheses. */
-void hp_worker_clear(hp_worker *worker, const hp_request *request, hp_chunk_work *chunk);
+void hp_worker_clear(hp_worker *worker, hp_chunk_work *chunk);
 /* Returns the start state that the predictors of the plan predict. */
 hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *request, const hp_plan *plan,
                                  const hp_chunk_work *chunk);

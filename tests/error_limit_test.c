@@ -1,0 +1,131 @@
+/* The first max_errors parse errors by offset, and the number of all, for each mode and each
+ * division of the input, and at a limit of nodes. */
+
+#include "check.h"
+#include "support/buffer.h"
+#include "support/random.h"
+
+#include <hpar/hpar.h>
+#include <stdlib.h>
+
+enum { PIECES = 1200, ALL = 1 << 20 };
+
+static hpar_parser *parser;
+static hpar_document *document;
+
+/* Appends errors of the tokenizer, of the tree and of the input in an order that varies. */
+static void append_page(buffer *to, uint64_t seed) {
+  static const char *const pieces[] = {
+      "<p a=1 a=2 b' \"=3 a>text",
+      "</i></b></p>",
+      "&#0;&#x80;&bogus;",
+      "\x01 control \xC2\x80",
+      "<!-- a <!-- b --!>",
+      "<table>x<tr>\x02<td></table>",
+      "<svg><![CDATA[ c ]]></svg>",
+      "<script><!-- <script> </script></script>",
+      "<br/><div/ x=<>",
+      "<!doctype x><p\n<q <r>",
+      "a fairly long run of text without any error, to vary the density; ",
+      "<a><b></a><a></b>",
+      "\xEF\xBF\xBE<?x>",
+      "<select><div></select>",
+  };
+  random_state random = {seed};
+  for (int i = 0; i < PIECES; i++) buffer_text(to, RANDOM_OF(&random, pieces));
+  buffer_text(to, "<p title='");
+}
+
+static void list_errors(buffer *to, uint64_t count) {
+  buffer_clear(to);
+  buffer_format(to, "%llu\n", (unsigned long long)count);
+  for (size_t i = 0; i < hpar_parse_error_count(parser); i++) {
+    hpar_parse_error error = hpar_parse_error_at(parser, i);
+    buffer_format(to, "%llu %s\n", (unsigned long long)error.offset, error.code);
+  }
+}
+
+/* Parses the page in pieces of `step` bytes; 0: as a whole. */
+static void parse(const hpar_options *options, const buffer *page, size_t step, buffer *errors) {
+  hpar_stats stats = {HPAR_STATS_INIT};
+  const hpar_status expected = options->limits.nodes ? HPAR_LIMIT_NODES : HPAR_OK;
+  if (!step) {
+    CHECK_EQ(hpar_parse(parser, options, page->bytes, page->length, document, &stats), expected);
+  } else {
+    CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
+    for (size_t from = 0; from < page->length; from += step)
+      hpar_parser_feed(parser, page->bytes + from, page->length - from < step ? page->length - from : step);
+    CHECK_EQ(hpar_parser_finish(parser, &stats), expected);
+  }
+  list_errors(errors, stats.parse_errors);
+}
+
+/* Expects the first `most` lines after the line of the number, which is that of the whole list. */
+static bool begins(const buffer *part, const buffer *all, size_t most) {
+  const char *end = all->bytes;
+  for (size_t lines = 0; lines <= most && (size_t)(end - all->bytes) < all->length; lines++)
+    end = (const char *)memchr(end, '\n', all->length - (size_t)(end - all->bytes)) + 1;
+  size_t length = (size_t)(end - all->bytes);
+  return part->length == length && !memcmp(part->bytes, all->bytes, length);
+}
+
+static void check_page(uint64_t seed, uint64_t nodes) {
+  static const size_t most[] = {1, 7, 500, 3000, ALL};
+  static const struct {
+    hpar_mode mode;
+    size_t step;
+    unsigned threads;
+  } ways[] = {
+      {HPAR_MODE_SEQUENTIAL, 0, 1}, {HPAR_MODE_SEQUENTIAL, 1, 1},  {HPAR_MODE_SEQUENTIAL, 997, 1},
+      {HPAR_MODE_PARALLEL, 0, 3},   {HPAR_MODE_PARALLEL, 4000, 2}, {HPAR_MODE_PIPELINED, 0, 2},
+      {HPAR_MODE_PIPELINED, 0, 1},
+  };
+  buffer page = {0}, all = {0}, some = {0};
+  append_page(&page, seed);
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ALL, .encoding = "utf-8"};
+  options.limits.nodes = nodes;
+  parse(&options, &page, 0, &all);
+  CHECK(hpar_parse_error_count(parser) > 100);
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    if (ways[w].mode != HPAR_MODE_SEQUENTIAL && !hpar_predictor_name(0)) continue;
+    for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
+      options.mode = ways[w].mode;
+      options.threads = ways[w].threads;
+      options.parallel.chunk_size = 700;
+      options.max_errors = most[m];
+      parse(&options, &page, ways[w].step, &some);
+      if (!CHECK(begins(&some, &all, most[m])))
+        printf("  seed %d, nodes %d, way %zu, max_errors %zu: %.40s expected %.40s\n", (int)seed, (int)nodes, w,
+               most[m], some.bytes, all.bytes);
+    }
+  }
+  buffer_free(&page);
+  buffer_free(&all);
+  buffer_free(&some);
+}
+
+static bool take(const hpar_token *token, void *context) {
+  (void)token, (void)context;
+  return true;
+}
+
+static void token_calls(void) {
+  static const char input[] = "\x01<p a a a><p b b>";
+  CHECK_EQ(hpar_tokenize(parser, NULL, NULL, 2, input, sizeof input - 1, take, NULL), HPAR_OK);
+  if (CHECK_EQ(hpar_parse_error_count(parser), 2)) {
+    CHECK_STRING(hpar_parse_error_at(parser, 0).code, "control-character-in-input-stream");
+    CHECK_EQ(hpar_parse_error_at(parser, 1).offset, 7);
+  }
+}
+
+int main(void) {
+  if (hpar_parser_create(&parser) || hpar_document_create(&document)) return 1;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    check_page(seed, 0);
+    check_page(seed, 2000);
+  }
+  token_calls();
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+  return check_report();
+}
