@@ -115,7 +115,8 @@ static hpar_status gather(const char *text, size_t length, void *context) {
   return HPAR_OK;
 }
 
-/* Decodes in pieces that end at `splits`. Frees each piece before the next one. */
+/* Decodes in pieces that end at `splits`, each after an empty one. Frees each piece before the next
+ * one. */
 static bool decode(const hp_encoding *encoding, const char *bytes, size_t length, const size_t *splits, size_t count,
                    buffer *text) {
   hp_decoder *decoder;
@@ -128,7 +129,8 @@ static bool decode(const hp_encoding *encoding, const char *bytes, size_t length
     char *piece = malloc(to - at + 1);
     if (!piece) exit(1);
     memcpy(piece, bytes + at, to - at);
-    fine = hp_decoder_run(decoder, piece, to - at, i == count, gather, text) == HPAR_OK;
+    fine = hp_decoder_run(decoder, NULL, 0, false, gather, text) == HPAR_OK &&
+           hp_decoder_run(decoder, piece, to - at, i == count, gather, text) == HPAR_OK;
     free(piece);
     at = to;
   }

@@ -197,6 +197,62 @@ static void encodings_beyond_the_limit(void) {
   buffer_free(&page);
 }
 
+/* Appends the encoding, the errors and the source offsets of a parse to its tree. */
+static void add_places(buffer *to, const hpar_stats *stats) {
+  buffer_format(to, "%s by %s, %d errors\n", stats->encoding, stats->encoding_source, (int)stats->parse_errors);
+  for (size_t i = 0; i < hpar_parse_error_count(parser); i++) {
+    hpar_parse_error error = hpar_parse_error_at(parser, i);
+    buffer_format(to, "%d %s\n", (int)error.offset, error.code);
+  }
+  hpar_node top = hpar_document_root(document);
+  for (hpar_node node = top; node; node = hpar_node_walk(document, top, node)) {
+    uint64_t start, end;
+    if (hpar_node_start_tag_range(document, node, &start, &end)) buffer_format(to, "%d-%d ", (int)start, (int)end);
+  }
+}
+
+/* The bytes after a limit have a part in the choice of the encoding. A limit may divide a
+ * character. */
+static void bytes_at_the_limit(void) {
+  static const char *const labels[] = {NULL, "utf-8", "shift_jis", "gb18030", "euc-jp", "iso-2022-jp", "utf-16le"};
+  static const char *const texts[] = {
+      "<p a a>x\xc3\xa9y<b>\xe9 <i>z\xff</i x>",
+      "<p>\xc3\xa9<b b b>y<i>z</i x> all valid \xe2\x82\xac\x01<u>",
+      "<p>\xc3\xa9<b b b>y<i>z</i x>cut \xe2\x82",
+      "<meta charset=utf-8><p>\xc3\xa9<b b b>y<i>z</i x>\xe9",
+      "<p a a>\x82\xa0<b b b>\x82 \x1b$B$\"\x1b(B\xa4\xa2<i>z</i x>\x81",
+      "a\x82\xa0\x30\x81\x30\x81\x30\xd8\x3d\xd8\x00\xde<\0b\0 \0a\0>\0x",
+  };
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+    const size_t length = t == 5 ? 24 : strlen(texts[t]);
+    for (size_t i = 0; i < 3 * sizeof labels / sizeof *labels; i++) {
+      const size_t filler = i % 3 == 2 ? 1100 : i % 3; /* the prescan takes 1024 bytes */
+      buffer page = {0};
+      while (page.length < filler) buffer_byte(&page, ' ');
+      buffer_add(&page, texts[t], length);
+      hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = labels[i / 3],
+                              .max_errors = 100, .source_offsets = true};
+      for (uint64_t most = 1; most < 40; most++) {
+        hpar_stats stats = {HPAR_STATS_INIT};
+        options.limits = (hpar_limits){.nodes = most < 12 ? most : 0, .input = most < 12 ? 0 : filler + most - 12};
+        hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
+        if (!CHECK(compare_dump(document, &expected))) continue;
+        add_places(&expected, &stats);
+        for (size_t step = 1; step < 1200; step = step < 8 ? step + 1 : step * 5) {
+          CHECK_EQ(feed(&options, &page, step, &stats), status);
+          CHECK(compare_dump(document, &got));
+          add_places(&got, &stats);
+          if (!CHECK(same(&expected, &got)))
+            printf("  %s, text %zu after %zu, limit %d, steps of %zu:\n%.*s\nexpected\n%.*s\n",
+                   labels[i / 3] ? labels[i / 3] : "-", t, filler, (int)most, step, (int)got.length, got.bytes,
+                   (int)expected.length, expected.bytes);
+        }
+      }
+      buffer_free(&page);
+    }
+  }
+}
+
 /* Checks statuses, because trees depend on time: an expired deadline ends every mode. */
 static void time_is_up(void) {
   buffer page = {0};
@@ -281,6 +337,7 @@ int main(void) {
   large();
   cuts_beyond_the_limit();
   encodings_beyond_the_limit();
+  bytes_at_the_limit();
   time_is_up();
   amplification();
   shared_attributes();

@@ -193,12 +193,11 @@ static bool may_parse(const hp_feed *feed, bool last) {
   return last || !hp_config_runs_scripts(&feed->config) || stream->sniffed.encoding;
 }
 
-/* Takes the bytes and parses the decoded text, in at most three encodings. */
-static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool last) {
+/* Parses the decoded text, in at most three encodings. `begin`: when the decoding began, if it is
+ * timed. */
+static hpar_status parse_decoded(hp_feed *feed, bool timed, uint64_t begin, bool last) {
   hp_stream *stream = &feed->stream;
-  bool timed = last || length >= MIN_TIMED_BYTES;
-  uint64_t begin = timed ? hp_now() : 0;
-  hpar_status status = hp_stream_add(stream, bytes, length, last);
+  hpar_status status = HPAR_OK;
   for (;;) {
     if (timed) feed->decode_ns += hp_now() - begin;
     hp_outcome outcome = HP_OUTCOME_DONE;
@@ -218,6 +217,27 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
   return status;
 }
 
+/* Takes the bytes and parses the text. */
+static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool last) {
+  bool timed = last || length >= MIN_TIMED_BYTES;
+  uint64_t begin = timed ? hp_now() : 0;
+  hpar_status status = hp_stream_add(&feed->stream, bytes, length, last);
+  return status == HPAR_OK ? parse_decoded(feed, timed, begin, last) : status;
+}
+
+/* Takes bytes after the limit that has ended the parse. Bytes without a declared encoding are UTF-8
+ * only if all of them are valid, as in hp_parse_whole. */
+static hpar_status look_past_limit(hp_feed *feed, const char *bytes, size_t length, bool last) {
+  hp_stream *stream = &feed->stream;
+  bool is_undeclared = !stream->sniffed.encoding || feed->agreed;
+  if (!is_undeclared || stream->replaced || hp_stream_check(stream, bytes, length, last)) return feed->limit;
+  stream->held_count = 0; /* of bytes after the limit */
+  stream->replaced = true;
+  stream->needs_fallback = !feed->agreed;
+  hpar_status status = stream->needs_fallback ? parse_decoded(feed, true, hp_now(), false) : HPAR_OK;
+  return status == HPAR_OK ? feed->limit : status;
+}
+
 static hpar_status fail_after_fork(hp_feed *feed) {
   hp_explain(&feed->session->error, HPAR_ERROR_ARGUMENT, "the process has forked during the feed");
   return fail(feed, HPAR_ERROR_ARGUMENT);
@@ -226,16 +246,18 @@ static hpar_status fail_after_fork(hp_feed *feed) {
 hpar_status hp_feed_add(hp_feed *feed, const char *bytes, size_t length) {
   if (!feed->document) return feed->failed;
   if (hp_session_is_lost(feed->session)) return fail_after_fork(feed);
-  if (feed->limit) return feed->limit;
+  if (feed->limit && !feed->ended) return feed->limit;
   hpar_status status = HPAR_OK;
   if (!feed->taken && feed->way == HP_FEED_UNDECIDED) hp_session_wake(feed->session, &feed->config);
   uint64_t most = feed->config.limits.input;
   if (most && length > most - feed->taken) {
     length = (size_t)(most - feed->taken);
-    feed->limit = HPAR_LIMIT_INPUT;
+    if (!feed->ended) feed->limit = HPAR_LIMIT_INPUT;
   }
   feed->taken += length;
-  if (feed->way != HP_FEED_AT_FINISH)
+  if (feed->ended)
+    status = look_past_limit(feed, bytes, length, false);
+  else if (feed->way != HP_FEED_AT_FINISH)
     status = go_on(feed, bytes, length, false);
   else if (length > HPAR_MAX_INPUT - feed->document->source.length)
     status = HPAR_ERROR_TOO_LARGE;
@@ -259,7 +281,11 @@ static hpar_status finish(hp_feed *feed) {
   hp_session *session = feed->session;
   hp_stream *stream = &feed->stream;
   hpar_status status = feed->limit ? feed->limit : check_cuts(feed, stream->total);
-  if (!feed->ended && (status == HPAR_OK || status == HPAR_LIMIT_INPUT)) {
+  if (feed->ended) {
+    status = look_past_limit(feed, NULL, 0, true);
+    hpar_status mapped = hp_stream_map(stream);
+    if (mapped != HPAR_OK) status = mapped;
+  } else if (status == HPAR_OK || status == HPAR_LIMIT_INPUT) {
     status = go_on(feed, NULL, 0, true);
     if (hp_is_limit(status)) hp_session_stop(session);
     if (status == HPAR_OK) status = feed->limit;
@@ -267,10 +293,11 @@ static hpar_status finish(hp_feed *feed) {
   if (status != HPAR_OK && !hp_is_limit(status)) return status;
   if (!stream->sniffed.encoding || (feed->agreed && !stream->replaced))
     stream->sniffed = (hp_sniffed){&hp_utf8, HP_ENCODING_FROM_VALID_UTF8, true};
+  bool limited = hp_is_limit(status) && status != HPAR_LIMIT_INPUT;
   hp_request request = feed->request;
   request.length = stream->text->length;
   session->result.decode_ns = feed->decode_ns;
-  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed, feed->ended);
+  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed, limited);
   return closed == HPAR_OK ? status : closed;
 }
 

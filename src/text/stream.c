@@ -166,8 +166,7 @@ static hpar_status add_decoded(const char *text, size_t length, void *stream) { 
 
 static hpar_status add(hp_stream *s, const char *bytes, size_t n, bool last) {
   if (s->decoder) return hp_decoder_run(s->decoder, bytes, n, last, add_decoded, s);
-  hpar_status status = add_utf8(s, bytes, bytes + n, last);
-  return status == HPAR_OK && last && s->run_count ? end_run(s) : status;
+  return add_utf8(s, bytes, bytes + n, last);
 }
 
 /* Returns true if the bytes may be needed again and are not the text. */
@@ -187,14 +186,17 @@ static hpar_status begin(hp_stream *s, bool last) {
   return status;
 }
 
-/* The text is there; where its places come from is found out by decoding once more. */
-static hpar_status find_offsets(hp_stream *s) {
+/* Decoding once more finds where each part of the text comes from. */
+hpar_status hp_stream_map(hp_stream *s) {
+  if (s->run_count) return end_run(s);
+  if (!s->decoder || !s->offsets) return HPAR_OK;
   hp_input found;
   hpar_status status = hp_input_decode(&found, s->source->base, s->source->length, s->sniffed.encoding);
   if (status != HPAR_OK) return status;
   hp_free(found.owned);
   found.owned = NULL;
   found.bytes = s->text->base;
+  found.length = s->text->length;
   *s->input = found;
   return HPAR_OK;
 }
@@ -229,8 +231,7 @@ hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) 
   }
   s->input->length = s->text->length;
   if (s->needs_fallback) return HPAR_OK;
-  if (status == HPAR_OK && last && s->decoder && s->offsets) status = find_offsets(s);
-  return status;
+  return status == HPAR_OK && last ? hp_stream_map(s) : status;
 }
 
 hpar_status hp_stream_recall(hp_stream *s) {
@@ -254,8 +255,28 @@ hpar_status hp_stream_again(hp_stream *s, hp_sniffed sniffed, bool last) {
   *s = made;
   hpar_status status = begin(s, last);
   s->input->length = s->text->length;
-  if (status == HPAR_OK && last && s->decoder && s->offsets) status = find_offsets(s);
-  return status;
+  return status == HPAR_OK && last ? hp_stream_map(s) : status;
+}
+
+bool hp_stream_check(hp_stream *s, const char *bytes, size_t n, bool last) {
+  const char *at = n ? bytes : "", *end = at + n;
+  if (s->held_count) {
+    unsigned count = s->held_count;
+    while (count < sizeof s->held && at < end) s->held[count++] = *at++;
+    int length = hp_utf8_sequence(s->held, s->held + count);
+    if (length < 0) {
+      s->held_count = count;
+      return !last && begins_sequence(s->held, count);
+    }
+    s->held_count = 0;
+    at -= count - (unsigned)length;
+  }
+  const char *invalid = hp_scan()->invalid_utf8(at, end);
+  if (invalid == end) return true;
+  if (last || !begins_sequence(invalid, (size_t)(end - invalid))) return false;
+  s->held_count = (unsigned)(end - invalid);
+  memcpy(s->held, invalid, s->held_count);
+  return true;
 }
 
 void hp_stream_keep_encoding(hp_stream *s) {

@@ -55,6 +55,12 @@ hpar_status hp_stream_add(hp_stream *stream, const char *bytes, size_t n, bool l
 hpar_status hp_stream_recall(hp_stream *stream);
 hpar_status hp_stream_again(hp_stream *stream, hp_sniffed sniffed, bool last);
 
+/* Returns whether more bytes, which do not become text, continue it as valid UTF-8. `last`: as
+ * above. Requires: the text is UTF-8 without a U+FFFD for invalid bytes. */
+bool hp_stream_check(hp_stream *stream, const char *bytes, size_t n, bool last);
+/* Completes the offsets if no call had `last`. HPAR_ERROR_MEMORY. */
+hpar_status hp_stream_map(hp_stream *stream);
+
 /* Makes the current encoding final. */
 void hp_stream_keep_encoding(hp_stream *stream);
 

@@ -282,7 +282,8 @@ static hpar_status pass_utf8(hp_decoder *d, const byte *at, const byte *end, boo
 static hpar_status feed(hp_decoder *d, const byte *at, size_t n, bool last, hp_decoder_sink sink, void *context) {
   const byte *end = at + n;
   hpar_status status = HPAR_OK;
-  while (d->waiting_count && (at < end || last)) {
+  if (at == end && !last) return HPAR_OK;
+  while (d->waiting_count) {
     status = finish_waiting(d, &at, end, last, sink, context);
     if (status != HPAR_OK) return status;
     if (at == end && d->waiting_count) return HPAR_OK;
