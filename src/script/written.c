@@ -276,8 +276,8 @@ static void flush(hp_scripts *s, uint32_t index) {
   bool read = hp_flush_text(t, &token, use == HP_TEXT_WHITE_FIRST);
   piece->at = (size_t)(t->at - piece->bytes);
   restore_input(t, &saved);
-  if (!read) return;
   place_token(s, &token, count);
+  if (!read) return;
   build(engine, &token);
 }
 

@@ -68,13 +68,6 @@ typedef struct growth {
   uint64_t small, large;
 } growth;
 
-/* SECURITY.md names these: a script writes "</>" byte by byte. */
-static bool is_documented(const shape_case *of, const entry *in) {
-  bool found = false;
-  for (unsigned i = 0; i < of->count; i++) found |= !strcmp(shape_token(of->tokens[i]), "</>");
-  return found && !strcmp(in->name, "write characters");
-}
-
 static void print_finding(uint64_t number, const shape_case *of, const entry *in, const growth *g) {
   double per_doubling = pow(g->excess, 1 / log2(FACTOR));
   if (options.json) {
@@ -144,7 +137,7 @@ static bool is_wanted(unsigned index) {
 
 static void look_closely(uint64_t number, const shape_case *of, unsigned index) {
   growth g;
-  if (is_documented(of, &entries[index]) || !grows_too_fast(of, index, &g)) return;
+  if (!grows_too_fast(of, index, &g)) return;
   finding_counts[index]++;
   findings++;
   print_finding(number, of, &entries[index], &g);

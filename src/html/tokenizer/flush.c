@@ -91,10 +91,17 @@ static const char *safe_end(const hp_tokenizer *t, const char *at, const char *e
   }
 }
 
-/* Returns true if the input begins with markup, not with text. "</>" is neither of them. */
+/* Skips each "</>", which is neither markup nor text. */
+static void skip_empty_end_tags(hp_tokenizer *t) {
+  while (t->content == HP_CONTENT_DATA && t->end - t->at >= 3 && !memcmp(t->at, "</>", 3)) {
+    hp_error_at(t, HP_ERROR_MISSING_END_TAG_NAME, t->at + 2);
+    t->at += 3;
+  }
+}
+
+/* Returns true if the input begins with markup, not with text. */
 static bool begins_with_markup(const hp_tokenizer *t) {
   const char *at = t->at;
-  while (t->content == HP_CONTENT_DATA && t->end - at >= 3 && !memcmp(at, "</>", 3)) at += 3;
   size_t n = (size_t)(t->end - at);
   if (n < 2 || *at != '<' || t->content == HP_CONTENT_PLAINTEXT || t->content == HP_CONTENT_CDATA_SECTION) return false;
   if (t->content != HP_CONTENT_DATA) return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
@@ -127,6 +134,7 @@ static void drop_false_ends(hp_errors *errors, const hp_errors *before) {
 }
 
 bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
+  skip_empty_end_tags(t);
   if (begins_with_markup(t)) return false;
   const char *at = t->at, *end = t->end;
   bool data = t->content == HP_CONTENT_DATA || t->content == HP_CONTENT_CDATA_SECTION;
