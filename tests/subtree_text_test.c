@@ -59,6 +59,40 @@ static void defaults(void) {
   check_text("a\x01 \x02", NULL, "a\x01 \x02");
 }
 
+static void hidden_elements(void) {
+  check_text("a<p hidden>b<b>c</b></p><div hidden=until-found>d</div><br hidden>e", NULL, "ae");
+  check_text("<video>a<i>b</i></video><audio>c</audio><canvas>d</canvas><meter>e</meter><progress>f</progress>g", NULL,
+             "g");
+  check_text("<dialog>a</dialog><dialog open>b</dialog><dialog open popover>c</dialog><dialog open hidden>d</dialog>",
+             NULL, "b\nc");
+  check_text("<div popover>a</div><p popover=x>b</p>c", NULL, "c");
+  check_text("<details>a<summary>b<i>c</i></summary>d<summary>e</summary>f</details>g", NULL, "bc\ng");
+  check_text("<details open>a<summary>b</summary>c<summary>d</summary></details>", NULL, "a\nb\nc\nd");
+  check_text("<details>a</details><details></details><details><i>b<summary>c</summary></i></details>d", NULL, "d");
+  check_text("<details><summary>a<details><summary hidden>b</summary>c</details>d</summary>e</details>f", NULL,
+             "a\nd\nf");
+  check_text(
+      "<details><summary>a<details>x<summary>b<details open>c<summary>d</summary></details></details>e</summary>f"
+      "<summary>g</details>h",
+      NULL, "a\nb\nc\nd\ne\nh");
+  check_text("<svg><g hidden=''><text>a</text></g><details>b</details></svg>", NULL, "ab");
+  hpar_text_options all = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
+  check_text("<p hidden>a<video>b</video><details>c<summary>d</summary></details><dialog popover>e</dialog>", &all,
+             "ab\nc\nd\ne");
+  const char *html = "<body hidden><details hidden>a<summary>b";
+  CHECK_EQ(hpar_parse(parser, NULL, html, strlen(html), document, NULL), HPAR_OK);
+  hpar_node body = hpar_node_last_child(document, hpar_node_first_child(document, hpar_document_root(document)));
+  char copy[8];
+  CHECK_EQ(hpar_text_copy(document, body, NULL, copy, sizeof copy), 0);
+  CHECK_EQ(hpar_text_copy(document, hpar_node_first_child(document, body), NULL, copy, sizeof copy), 3);
+  buffer page = {0};
+  for (int i = 0; i < 100000; i++) buffer_text(&page, "<details>a<summary>b");
+  CHECK_EQ(hpar_parse(parser, NULL, page.bytes, page.length, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_text_copy(document, hpar_document_root(document), NULL, NULL, 0), 64 * 2 + 4 * (100000 - 64) - 1);
+  hpar_document_clear(document);
+  buffer_free(&page);
+}
+
 static void options(void) {
   hpar_text_options all = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
   check_text("<title>t</title><script>c</script><p>a<noscript>n</noscript><template>u</template>b", &all, "tc\nanb");
@@ -154,6 +188,7 @@ int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   defaults();
+  hidden_elements();
   options();
   sizes();
   white_space();

@@ -7,6 +7,11 @@
  * - area, base, basefont, datalist, head, iframe, link, meta, noembed, noframes, noscript
  * - param, rp, script, style, template, title
  * - `script` and `style` of SVG
+ * - the contents of audio, canvas, meter, progress and video, which browsers replace
+ * - elements with the attribute `hidden`, elements with `popover`, and `dialog` without `open`; an
+ *   open `dialog` may have `popover`
+ * - of `details` without `open`: all but its first summary, up to 64 such elements in each other
+ *
  * The contents of template elements and the values of attributes are never part of the text. CSS is
  * not applied.
  *
@@ -38,10 +43,10 @@ typedef struct hpar_text_options {
 
 /* Writes the text of `node` and its descendants in pieces.
  *
- * `options` NULL means the defaults. `node` itself is never left out; a comment, a doctype and
- * HPAR_NO_NODE have no text. The function takes no memory and no stack in proportion to the tree.
- * Any number of threads may call it for one document at once. With all three options set, the
- * result is the `textContent` of the DOM.
+ * `options` NULL means the defaults. `node` itself is never left out, hidden or closed. A comment,
+ * a doctype and HPAR_NO_NODE have no text. The function takes no memory and no stack in proportion
+ * to the tree. Any number of threads may call it for one document at once. With all three options
+ * set, the result is the `textContent` of the DOM.
  *
  * Returns HPAR_OK, or the first other status of `write`. Returns HPAR_ERROR_ARGUMENT if `document`
  * or `write` is NULL, or if `options->size` is 0. The same holds if `options` has a field that this

@@ -299,10 +299,9 @@ static PyObject *document_text(PyObject *self, PyObject *const *a, Py_ssize_t n,
   return hp_py_text(d, top ? top : hpar_document_root(d->tree), a, n, k);
 }
 
-static PyObject *document_readable_text(PyObject *self, PyObject *ignored) {
-  (void)ignored;
+static PyObject *document_readable_text(PyObject *self, PyObject *const *a, Py_ssize_t count, PyObject *k) {
   hp_py_document *d = (hp_py_document *)self;
-  return hp_py_readable_text(d, hpar_document_root(d->tree));
+  return hp_py_readable_text(d, hpar_document_root(d->tree), a, count, k);
 }
 
 static PyObject *document_resources(PyObject *self, PyObject *ignored) {
@@ -379,9 +378,10 @@ static PyMethodDef methods[] = {
            "text($self, deep=True, separator='', strip=False, skip_empty=False)\n--\n\n"
            "Returns the text of the body, as Node.text() does.\n\n"
            ">>> hpar.parse('<p> a <p> b ').text(separator='|', strip=True)\n'a|b'"),
-    METHOD(readable_text, METH_NOARGS,
-           "readable_text($self, /)\n--\n\n"
-           "Returns the text as a reader sees it: without scripts and styles, with line breaks at blocks.\n\n"
+    METHOD(readable_text, KEYWORDS,
+           "readable_text($self, *, all=False)\n--\n\n"
+           "Returns the text as a reader sees it: without hidden elements, scripts and styles, with line breaks at\n"
+           "blocks. `all` leaves out no element.\n\n"
            ">>> hpar.parse('<title>t</title><p>a\\n  b<p>c').readable_text()\n'a b\\nc'"),
     METHOD(iter, KEYWORDS,
            "iter($self, include_text=False)\n--\n\n"

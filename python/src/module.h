@@ -226,7 +226,8 @@ PyObject *hp_py_traverse(hp_py_document *document, hpar_node top, PyObject *cons
 
 PyObject *hp_py_text(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *keywords);
-PyObject *hp_py_readable_text(hp_py_document *document, hpar_node top);
+PyObject *hp_py_readable_text(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                              PyObject *keywords);
 PyObject *hp_py_html(hp_py_document *document, hpar_node node, bool outer);
 PyObject *hp_py_tree(hp_py_document *document, hpar_node node);
 

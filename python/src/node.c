@@ -204,10 +204,9 @@ TEST_OF_NODE(css_matches)
 TEST_OF_NODE(any_css_matches)
 TEST_OF_NODE(matches)
 
-static PyObject *node_readable_text(PyObject *self, PyObject *ignored) {
-  (void)ignored;
+static PyObject *node_readable_text(PyObject *self, PyObject *const *a, Py_ssize_t count, PyObject *k) {
   hp_py_node *n = (hp_py_node *)self;
-  return hp_py_readable_text(n->document, n->handle);
+  return hp_py_readable_text(n->document, n->handle, a, count, k);
 }
 
 static PyObject *node_resources(PyObject *self, PyObject *ignored) {
@@ -256,9 +255,10 @@ static PyMethodDef methods[] = {
            "`skip_empty` leaves out texts of ASCII white space only.\n\n"
            ">>> p = hpar.parse('<p>a <b> b </b>').css_first('p')\n"
            ">>> p.text(), p.text(deep=False), p.text(separator='-', strip=True)\n('a  b ', 'a ', 'a-b')"),
-    METHOD(readable_text, METH_NOARGS,
-           "readable_text($self, /)\n--\n\n"
-           "Returns the text as a reader sees it: without scripts and styles, with line breaks at blocks."),
+    METHOD(readable_text, KEYWORDS,
+           "readable_text($self, *, all=False)\n--\n\n"
+           "Returns the text as a reader sees it: without hidden elements, scripts and styles, with line breaks at\n"
+           "blocks. `all` leaves out no element."),
     METHOD(iter, KEYWORDS,
            "iter($self, include_text=False)\n--\n\n"
            "Returns an iterator over the children, without texts by default.\n\n"

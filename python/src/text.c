@@ -24,11 +24,19 @@ PyObject *hp_py_tree(hp_py_document *d, hpar_node node) {
   return hp_py_buffer_str(&buffer, status);
 }
 
-PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top) {
+PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                              PyObject *keywords) {
+  static const char *const names[] = {"all"};
+  static const hp_py_signature signature = {"readable_text", names, 1, 0, 0};
+  PyObject *value;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
+  int all = value ? PyObject_IsTrue(value) : 0;
+  if (all < 0) return NULL;
+  const hpar_text_options options = {HPAR_TEXT_OPTIONS_INIT, .all_elements = all};
   hp_py_buffer buffer = {NULL, 0, 0};
   hpar_status status;
   PyThreadState *saved = hp_py_begin_read(d);
-  status = hpar_text(d->tree, top, NULL, hp_py_write, &buffer);
+  status = hpar_text(d->tree, top, &options, hp_py_write, &buffer);
   hp_py_end_read(d, saved);
   return hp_py_buffer_str(&buffer, status);
 }

@@ -77,6 +77,10 @@ class Nodes(unittest.TestCase):
         spaces = "".join(chr(c) for c in range(0x110000) if chr(c).isspace() and c != 13)
         self.assertEqual(hpar.parse(f"<p>{spaces}a{spaces}").css_first("p").text(strip=True), "a")
         self.assertEqual(self.document.readable_text(), "onetwo three")
+        hidden = hpar.parse("<p hidden>a</p><details>b<summary>c</summary></details>")
+        self.assertEqual(hidden.readable_text(), "c")
+        self.assertEqual(hidden.css_first("body").readable_text(all=True), "a\nb\nc")
+        self.assertRaises(TypeError, hidden.readable_text, True)
         self.assertRaises(TypeError, self.p.text, separator=1)
 
     def test_positions(self):

@@ -221,7 +221,7 @@ static int run(const hp_command *command, int (*print)(request *, const char *, 
 int hp_run_text(int count, char **items) {
   static const hp_option options[] = {
       {JSON, "json", NULL, "print a line of JSON for each FILE: {\"file\", \"text\"}"},
-      {ALL, "all", NULL, "include script, style, title and the other elements that browsers\ndo not render"},
+      {ALL, "all", NULL, "include script, style, hidden elements and others that browsers\ndo not render"},
       {KEEP, "keep-white-space", NULL, "do not collapse white space"},
       {NO_BREAKS, "no-breaks", NULL, "break no lines at block elements"},
       SHARED_OPTIONS,

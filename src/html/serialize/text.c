@@ -51,13 +51,15 @@ const uint8_t hp_text_classes[HP_KNOWN_ATOMS] = {
     [HP_NOSCRIPT] = HP_TEXT_OMITTED, [HP_PARAM] = HP_TEXT_OMITTED,
     [HP_RP] = HP_TEXT_OMITTED,       [HP_SCRIPT] = HP_TEXT_OMITTED,
     [HP_STYLE] = HP_TEXT_OMITTED,    [HP_TEMPLATE] = HP_TEXT_OMITTED,
-    [HP_TITLE] = HP_TEXT_OMITTED,
+    [HP_TITLE] = HP_TEXT_OMITTED,    [HP_VIDEO] = HP_TEXT_OMITTED,
+    [HP_AUDIO] = HP_TEXT_OMITTED,    [HP_CANVAS] = HP_TEXT_OMITTED,
+    [HP_METER] = HP_TEXT_OMITTED,    [HP_PROGRESS] = HP_TEXT_OMITTED,
 };
 
 /* The separator before the next text; a higher one takes the place of a lower one. */
 typedef enum separator { NOTHING, SPACE, TAB, LINE } separator;
 
-enum { BUFFER = 8192, PIECE = 1024 };
+enum { BUFFER = 8192, PIECE = 1024, MOST_CLOSED = 64 };
 
 typedef struct writer {
   char buffer[BUFFER];
@@ -70,6 +72,11 @@ typedef struct writer {
   bool line_is_empty; /* the current line has no text yet */
   separator due;
   unsigned keeping; /* open elements that keep white space */
+  /* The summaries of closed details elements that the walk is in. It has no stack for all elements,
+   * so that the number is limited. */
+  hp_ref summaries[MOST_CLOSED];
+  unsigned summary_count;
+  hp_atom open, popover; /* names of attributes */
 } writer;
 
 static void flush(writer *w) {
@@ -254,6 +261,47 @@ static void leave(writer *w, uint8_t class) {
   if (w->breaks && (class == HP_TEXT_BLOCK || class == HP_TEXT_KEEPS)) require(w, LINE);
 }
 
+/* Returns true if an HTML element is hidden or closed by one of its attributes. */
+static bool is_hidden(const writer *w, const char *base, const hp_node *element) {
+  bool hidden = false, popover = false, open = false, dialog = element->name == HP_DIALOG;
+  if (!element->attributes) return dialog;
+  const hp_attributes *block = hp_at(base, element->attributes);
+  for (const hp_attribute *item = block->items, *end = item + block->count; item < end; item++) {
+    hidden |= item->name == HP_HIDDEN;
+    popover |= item->name == w->popover;
+    open |= item->name == w->open;
+  }
+  return hidden || (dialog ? !open : popover);
+}
+
+static bool has_attribute(const char *base, const hp_node *element, hp_atom name) {
+  if (!element->attributes) return false;
+  const hp_attributes *block = hp_at(base, element->attributes);
+  for (uint32_t i = 0; i < block->count; i++)
+    if (block->items[i].name == name) return true;
+  return false;
+}
+
+/* Returns the first summary among the children of a details element, or 0. */
+static hp_ref first_summary(const char *base, const hp_node *details) {
+  hp_ref ref = details->first;
+  for (const hp_node *node; ref; ref = node->next) {
+    node = hp_node_at(base, ref);
+    if (node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == HP_SUMMARY) break;
+  }
+  return ref;
+}
+
+/* Returns the child of an element with which its text begins, or 0: it has no text. */
+static hp_ref first_shown(writer *w, const char *base, const hp_node *element) {
+  if (w->all || element->ns != HPAR_NAMESPACE_HTML) return element->first;
+  bool closed = element->name == HP_DETAILS && w->summary_count < MOST_CLOSED;
+  if (!closed || has_attribute(base, element, w->open)) return element->first;
+  hp_ref summary = first_summary(base, element);
+  if (summary) w->summaries[w->summary_count++] = summary;
+  return summary;
+}
+
 /* Writes the text of all descendants of `top`, which has children. */
 static void write_below(writer *w, const char *base, hp_ref top) {
   hp_ref ref = hp_node_at(base, top)->first;
@@ -264,15 +312,22 @@ static void write_below(writer *w, const char *base, hp_ref top) {
       write_text(w, text.bytes, text.length);
     } else if (node->kind == HPAR_NODE_ELEMENT) {
       uint8_t class = hp_text_class(node);
+      if (!w->all && node->ns == HPAR_NAMESPACE_HTML && is_hidden(w, base, node)) class = HP_TEXT_OMITTED;
       if (enter(w, class)) {
-        if (node->first) {
-          ref = node->first;
+        hp_ref first = first_shown(w, base, node);
+        if (first) {
+          ref = first;
           continue;
         }
         leave(w, class);
       }
     }
-    while (!node->next) {
+    for (;;) {
+      if (w->summary_count && w->summaries[w->summary_count - 1] == ref) {
+        w->summary_count--;
+        while (node->next) node = hp_node_at(base, node->next); /* the rest of closed details */
+      }
+      if (node->next) break;
       ref = hp_parent_of(base, node);
       if (!ref || ref == top) return;
       node = hp_node_at(base, ref);
@@ -302,7 +357,9 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   w.breaks = !wanted.no_breaks;
   w.line_is_empty = true;
   w.due = NOTHING;
-  w.keeping = 0;
+  w.keeping = w.summary_count = 0;
+  w.open = hp_atoms_find(&document->atoms, "open", 4);
+  w.popover = hp_atoms_find(&document->atoms, "popover", 7);
   const hp_node *top = hp_node_at(document->range.base, node);
   switch (top->kind) {
     case HPAR_NODE_TEXT: {
