@@ -298,9 +298,169 @@ static void random_changes(void) {
   generate_free(&made);
 }
 
+/*** names ***/
+
+static void names_of_the_dom(void) {
+  static const struct {
+    const char *name;
+    size_t length;
+    bool of_element, of_attribute;
+  } rows[] = {{"", 0, false, false},
+              {"a", 1, true, true},
+              {"X-y.z", 5, true, true},
+              {"x onclick", 9, false, false},
+              {"x\ty", 3, false, false},
+              {"x\ny", 3, false, false},
+              {"x\fy", 3, false, false},
+              {"x\ry", 3, false, false},
+              {"x/", 2, false, false},
+              {"x>", 2, false, false},
+              {"x\0y", 3, false, false},
+              {"a=b", 3, true, false},
+              {"=b", 2, false, true},
+              {"==", 2, false, false},
+              {"a\"<'", 4, true, true},
+              {"1", 1, false, true},
+              {"_1-.:\xC3\xA4", 7, true, true},
+              {":a<", 3, false, true},
+              {"\xC3\xA4", 2, true, true},
+              {"<", 1, false, true},
+              {"-", 1, false, true}};
+  hpar_document *document;
+  hpar_scripting *edit;
+  hpar_node made, element;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &element), HPAR_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *name = rows[i].name;
+    hpar_status status = hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, name, rows[i].length, &made);
+    if (!CHECK_EQ(status, rows[i].of_element ? HPAR_OK : HPAR_ERROR_ARGUMENT)) printf("  element %s\n", name);
+    status = hpar_script_set_attribute(edit, element, name, rows[i].length, "v", 1);
+    if (!CHECK_EQ(status, rows[i].of_attribute ? HPAR_OK : HPAR_ERROR_ARGUMENT)) printf("  attribute %s\n", name);
+  }
+  hpar_document_destroy(document);
+}
+
+/*** HTML ***/
+
+typedef struct trip {
+  hpar_document *document, *again;
+  hpar_scripting *edit;
+  random_state random;
+  buffer html, tree, other;
+} trip;
+
+static bool is_text(const hpar_document *d, hpar_node node) {
+  return node && hpar_node_kind(d, node) == HPAR_NODE_TEXT;
+}
+
+/* The elements to which hpar/edit.h lets a program add others. */
+static bool takes_children(const hpar_document *d, hpar_node node, bool *is_span) {
+  if (hpar_node_kind(d, node) != HPAR_NODE_ELEMENT || hpar_node_namespace(d, node) != HPAR_NAMESPACE_HTML) return false;
+  hpar_string name = hpar_node_name(d, node);
+  *is_span = name.length == 4 && !memcmp(name.bytes, "span", 4);
+  return *is_span || (name.length == 4 && !memcmp(name.bytes, "body", 4)) ||
+         (name.length == 3 && !memcmp(name.bytes, "div", 3));
+}
+
+static hpar_node any_parent(trip *t, bool *is_span) {
+  hpar_node root = hpar_document_root(t->document), found = HPAR_NO_NODE;
+  size_t seen = 0;
+  for (hpar_node node = root; node; node = hpar_node_walk(t->document, root, node)) {
+    bool span;
+    if (!takes_children(t->document, node, &span) || random_below(&t->random, ++seen)) continue;
+    found = node;
+    *is_span = span;
+  }
+  return found;
+}
+
+static void change_and_keep_html(trip *t) {
+  static const char *const comments[] = {"", "a", "<!--", "a--b", "-", "--", "a-", "<!", "!", "&amp;\n", "-x>", "--!"};
+  static const char *const data[] = {"a", "<b>", "&amp;&lt", " \n ", "\n", "</div>-->", "\xC2\xA0\xE2\x82\xAC", "]]>"};
+  static const char *const attributes[] = {"a", "x-\"'<", "=x", "\xC3\xA4", "on\x01"};
+  bool is_span;
+  hpar_node parent = any_parent(t, &is_span), made, before = HPAR_NO_NODE, previous;
+  if (!parent) return;
+  for (hpar_node child = hpar_node_first_child(t->document, parent); child; child = hpar_node_next(t->document, child))
+    if (random_chance(&t->random, 30)) before = child;
+  previous = before ? hpar_node_previous(t->document, before) : hpar_node_last_child(t->document, parent);
+  const char *text = RANDOM_OF(&t->random, data), *name = RANDOM_OF(&t->random, attributes);
+  switch (random_below(&t->random, 5)) {
+    case 0: {
+      const char *tag = is_span || random_chance(&t->random, 50) ? "span" : "div";
+      CHECK_EQ(hpar_script_create_element(t->edit, HPAR_NAMESPACE_HTML, tag, strlen(tag), &made), HPAR_OK);
+      break;
+    }
+    case 1:
+      if (is_text(t->document, previous) || is_text(t->document, before)) return;
+      CHECK_EQ(hpar_script_create_text(t->edit, text, strlen(text), &made), HPAR_OK);
+      break;
+    case 2:
+      text = RANDOM_OF(&t->random, comments);
+      CHECK_EQ(hpar_script_create_comment(t->edit, text, strlen(text), &made), HPAR_OK);
+      break;
+    case 3:
+      CHECK_EQ(hpar_script_set_attribute(t->edit, parent, name, strlen(name), text, strlen(text)), HPAR_OK);
+      return;
+    default:
+      if (!before || (is_text(t->document, previous) && is_text(t->document, hpar_node_next(t->document, before))))
+        return;
+      CHECK_EQ(hpar_script_remove(t->edit, before), HPAR_OK);
+      return;
+  }
+  CHECK_EQ(hpar_script_insert(t->edit, parent, made, before), HPAR_OK);
+}
+
+/* Returns true if the HTML of the document is parsed to the same tree. */
+static bool keeps_its_tree(trip *t) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+  buffer_clear(&t->html);
+  buffer_clear(&t->tree);
+  buffer_clear(&t->other);
+  hpar_node root = hpar_document_root(t->document);
+  CHECK_EQ(hpar_serialize_html(t->document, root, true, collect, &t->html), HPAR_OK);
+  CHECK_EQ(hpar_serialize_tree(t->document, root, collect, &t->tree), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, &options, t->html.bytes, t->html.length, t->again, NULL), HPAR_OK);
+  CHECK_EQ(hpar_serialize_tree(t->again, hpar_document_root(t->again), collect, &t->other), HPAR_OK);
+  return t->tree.length == t->other.length && !memcmp(t->tree.bytes, t->other.bytes, t->tree.length);
+}
+
+static void html_of_edited_trees(void) {
+  static const char *const pages[] = {
+      "<div>a<span>b</span></div>",
+      "<!doctype html><title>t</title><body class=c><p>x<span>y</span><div>z</div><table><td><div>c",
+      "<p><span>a<span></span></span><svg><foreignObject><div>b</div></foreignObject></svg><select><option>o",
+      "<!--a--><html><head></head><body><div><script>s</script></div><textarea>\nx</textarea></body></html><!--b-->",
+  };
+  trip t = {.random = {7}};
+  CHECK_EQ(hpar_document_create(&t.document), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&t.again), HPAR_OK);
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+  for (unsigned round = 0; round < 400; round++) {
+    const char *page = pages[round % (sizeof pages / sizeof *pages)];
+    CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), t.document, NULL), HPAR_OK);
+    if (!CHECK(keeps_its_tree(&t))) continue;
+    CHECK_EQ(hpar_document_edit(t.document, NULL, &t.edit), HPAR_OK);
+    for (int i = 0; i < 12; i++) change_and_keep_html(&t);
+    if (!CHECK(keeps_its_tree(&t)))
+      printf("  round %u: %.*s\n%.*s\n%.*s\n", round, (int)t.html.length, t.html.bytes, (int)t.tree.length,
+             t.tree.bytes, (int)t.other.length, t.other.bytes);
+  }
+  hpar_document_destroy(t.document);
+  hpar_document_destroy(t.again);
+  buffer_free(&t.html);
+  buffer_free(&t.tree);
+  buffer_free(&t.other);
+}
+
 int main(void) {
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   random_changes();
+  names_of_the_dom();
+  html_of_edited_trees();
   hpar_parser_destroy(parser);
   buffer_free(&out);
   buffer_free(&wide);

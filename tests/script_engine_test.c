@@ -277,6 +277,13 @@ static const struct {
                     "f.appendChild(document.createTextNode('&'));"
                     "document.currentScript.parentNode.insertBefore(f, document.currentScript)"),
      "<div><i></i>&amp;"},
+    {"<p>" SCRIPT("var p = document.querySelector('p'), names = ['x y', '', 'a>', 'a/', '=a', 'a=b'], n = 0;"
+                  "names.forEach(function (name) {"
+                  "  try { p.setAttribute(name, '1') } catch (e) { n += e.message === 'InvalidCharacterError' } });"
+                  "['p x', '', '1', '<p>', 'p='].forEach(function (name) {"
+                  "  try { document.createElement(name) } catch (e) { n += e.message === 'InvalidCharacterError' } });"
+                  "document.write(n)"),
+     "</script>10</p></body>"},
     {SCRIPT("document.write('\\ud83d', '\\ude00', '\\ud800')"), "\xF0\x9F\x98\x80\xEF\xBF\xBD"},
     {SCRIPT("document.write('\\ud83d'); document.write('\\ude00a\\ud83d')") "b", "\xF0\x9F\x98\x80"
                                                                                  "a\xEF\xBF\xBD"

@@ -122,7 +122,11 @@ HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);
 HPAR_API uint64_t hpar_document_version(const hpar_document *document);
 
 /* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
- * element is in lower case. A template element has contents. */
+ * element is in lower case. A template element has contents.
+ *
+ * HPAR_ERROR_ARGUMENT, also: the DOM Standard does not accept the name. It accepts a letter that
+ * anything except white space, NUL, `/` and `>` follows. It also accepts `:`, `_` or a character
+ * beyond ASCII that only these, letters, digits, `-` and `.` follow. */
 HPAR_API hpar_status hpar_script_create_element(hpar_scripting *scripting, hpar_namespace ns, const char *name,
                                                 size_t length, hpar_node *node);
 
@@ -151,7 +155,10 @@ HPAR_API hpar_status hpar_script_insert(hpar_scripting *scripting, hpar_node par
  * content into an element that is open. */
 HPAR_API hpar_status hpar_script_remove(hpar_scripting *scripting, hpar_node node);
 
-/* Sets an attribute without a namespace. The name is used as it is. */
+/* Sets an attribute without a namespace. The name is used as it is.
+ *
+ * HPAR_ERROR_ARGUMENT, also: the name is empty, or has white space, NUL, `/`, `>`, or `=` after its
+ * first character. */
 HPAR_API hpar_status hpar_script_set_attribute(hpar_scripting *scripting, hpar_node element, const char *name,
                                                size_t name_length, const char *value, size_t length);
 

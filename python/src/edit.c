@@ -280,6 +280,10 @@ int hp_py_change_attribute(hp_py_document *d, hpar_node element, PyObject *name,
   if (value && value != Py_None && !read_text(value, &text)) return -1;
   hpar_status status = value ? hpar_script_set_attribute(edit, element, key.bytes, key.length, text.bytes, text.length)
                              : hpar_script_remove_attribute(edit, element, key.bytes, key.length);
+  if (status == HPAR_ERROR_ARGUMENT) {
+    PyErr_Format(PyExc_ValueError, "%R is not the name of an attribute", name);
+    return -1;
+  }
   return check(d, status) ? 0 : -1;
 }
 
@@ -331,6 +335,8 @@ PyObject *hp_py_create_tag(PyObject *self, PyObject *const *arguments, Py_ssize_
   hpar_scripting *edit = begin(d);
   if (!edit || !read_text(values[0], &name)) return NULL;
   hpar_status status = hpar_script_create_element(edit, values_of[space], name.bytes, name.length, &made);
+  if (status == HPAR_ERROR_ARGUMENT)
+    return PyErr_Format(PyExc_ValueError, "%R is not the name of an element", values[0]);
   return check(d, status) ? hp_py_new_node(d, made) : NULL;
 }
 

@@ -120,6 +120,16 @@ class Changes(unittest.TestCase):
         self.assertEqual(doc.css_first("svg").namespace, "svg")
         self.assertRaises(ValueError, doc.body.insert_child, source.node)
 
+    def test_names(self):
+        doc = editable("<p>")
+        for name in ("x onclick=alert(1) y", "", "a/b", "a>", "a\0", "a=b"):
+            with self.assertRaisesRegex(ValueError, "is not the name of an attribute"):
+                doc.css_first("p").attrs[name] = "1"
+        for name in ("p onclick=alert(1)", "", "1", "<p>"):
+            with self.assertRaisesRegex(ValueError, "is not the name of an element"):
+                doc.create_tag(name)
+        self.assertEqual(doc.css_first("p").html, "<p></p>")
+
     def test_clone(self):
         doc = editable()
         first = doc.css_first("p")

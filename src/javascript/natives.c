@@ -17,11 +17,13 @@ static void push_string(duk_context *heap, hpar_string string) {
 
 static hpar_node node_at(duk_context *heap, duk_idx_t index) { return (hpar_node)duk_get_uint(heap, index); }
 
-/* Throws an error for a status. */
-static void check(duk_context *heap, hpar_status status) {
-  if (status == HPAR_ERROR_ARGUMENT) (void)duk_error(heap, DUK_ERR_ERROR, "HierarchyRequestError");
+/* Throws an error for a status; `refusal` is the standard's name of the one for wrong arguments. */
+static void check_as(duk_context *heap, hpar_status status, const char *refusal) {
+  if (status == HPAR_ERROR_ARGUMENT) (void)duk_error(heap, DUK_ERR_ERROR, "%s", refusal);
   if (status != HPAR_OK) (void)duk_error(heap, DUK_ERR_ERROR, "%s", hpar_status_text(status));
 }
+
+static void check(duk_context *heap, hpar_status status) { check_as(heap, status, "HierarchyRequestError"); }
 
 static duk_ret_t push_node(duk_context *heap, hpar_node node) {
   duk_push_uint(heap, node);
@@ -103,8 +105,11 @@ static duk_ret_t set_attribute(duk_context *heap) {
   hp_javascript_note_node(engine, "attribute", node_at(heap, 0));
   hp_javascript_note_text(engine, name);
   hp_javascript_note_text(engine, value);
-  check(heap, hpar_script_set_attribute(engine->scripting, node_at(heap, 0), name.bytes, name.length, value.bytes,
-                                        value.length));
+  bool refused = name.length && *name.bytes == '='; /* a tag may have such an attribute */
+  hpar_status status = refused ? HPAR_ERROR_ARGUMENT
+                               : hpar_script_set_attribute(engine->scripting, node_at(heap, 0), name.bytes, name.length,
+                                                           value.bytes, value.length);
+  check_as(heap, status, "InvalidCharacterError");
   return 0;
 }
 
@@ -120,8 +125,9 @@ static duk_ret_t remove_attribute(duk_context *heap) {
 static duk_ret_t create_element(duk_context *heap) {
   hp_javascript_text name = hp_javascript_utf8_at(heap, 0);
   hpar_node node = HPAR_NO_NODE;
-  check(heap,
-        hpar_script_create_element(engine_of(heap)->scripting, HPAR_NAMESPACE_HTML, name.bytes, name.length, &node));
+  hpar_scripting *scripting = engine_of(heap)->scripting;
+  check_as(heap, hpar_script_create_element(scripting, HPAR_NAMESPACE_HTML, name.bytes, name.length, &node),
+           "InvalidCharacterError");
   return push_node(heap, node);
 }
 

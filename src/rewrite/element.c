@@ -156,14 +156,6 @@ void hpar_element_range(const hpar_element *e, uint64_t *start, uint64_t *end) {
 
 /*** edits ***/
 
-static bool is_name(const char *name, bool of_attribute) {
-  if (!name || !*name) return false;
-  if (!of_attribute && (unsigned char)((*name | 0x20) - 'a') >= 26) return false;
-  for (const char *p = name; *p; p++)
-    if ((unsigned char)*p < 0x21 || strchr("/>", *p) || (of_attribute && strchr("\"'<=", *p))) return false;
-  return true;
-}
-
 typedef struct setting {
   hpar_element *element;
   const char *name, *value;
@@ -232,14 +224,14 @@ static bool is_ascii(const char *text) {
 }
 
 hpar_status hpar_element_set(hpar_element *e, const char *name, const char *value, size_t length) {
-  if (!e || (!value && length) || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  if (!e || (!value && length) || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, value, strlen(name), length, false};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
 hpar_status hpar_element_unset(hpar_element *e, const char *name) {
-  if (!e || !is_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  if (!e || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, NULL, strlen(name), 0, true};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
@@ -259,7 +251,7 @@ static bool makes_raw_text(hpar_element *e, const char *name) {
 }
 
 hpar_status hpar_element_rename(hpar_element *e, const char *name) {
-  if (!e || !is_name(name, false) || !e->has_tag || makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
+  if (!e || !hp_is_rule_name(name, false) || !e->has_tag || makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
   hp_bytes name_before = e->rename;
   e->rename.length = 0;
   hpar_status status = hp_content_add(e->rewriter, &e->rename, false, name, strlen(name), HP_PLACE_RAW);

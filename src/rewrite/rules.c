@@ -53,12 +53,11 @@ void hp_rules_end_use(const hpar_rules *rules) {
 
 /*** checks ***/
 
-static bool is_name(const char *name, bool of_attribute) {
+bool hp_is_rule_name(const char *name, bool of_attribute) {
   if (!name || !*name) return false;
-  char first = *name;
-  if (!of_attribute && (unsigned char)((first | 0x20) - 'a') >= 26) return false;
+  if (!of_attribute && (unsigned char)((*name | 0x20) - 'a') >= 26) return false;
   for (const char *p = name; *p; p++)
-    if (strchr(" \t\n\f\r/>", *p) || (of_attribute && strchr("\"'<=", *p)) || (unsigned char)*p < 0x20) return false;
+    if ((unsigned char)*p <= ' ' || strchr("/>", *p) || (of_attribute && strchr("\"'<=", *p))) return false;
   return true;
 }
 
@@ -83,12 +82,13 @@ static const char *check_action(const hpar_action *a, bool is_document) {
   }
   if (is_document) return "a rule for the document has no element";
   switch (a->kind) {
-    case HPAR_ACTION_RENAME: return is_name(a->name, false) ? NULL : "the name of an element is invalid";
+    case HPAR_ACTION_RENAME: return hp_is_rule_name(a->name, false) ? NULL : "the name of an element is invalid";
     case HPAR_ACTION_SET_ATTRIBUTE:
-    case HPAR_ACTION_UNSET_ATTRIBUTE: return is_name(a->name, true) ? NULL : "the name of an attribute is invalid";
+    case HPAR_ACTION_UNSET_ATTRIBUTE:
+      return hp_is_rule_name(a->name, true) ? NULL : "the name of an attribute is invalid";
     case HPAR_ACTION_PREFIX_ATTRIBUTE:
       if (!a->value.length) return "the prefix is empty";
-      return is_name(a->name, true) ? NULL : "the name of an attribute is invalid";
+      return hp_is_rule_name(a->name, true) ? NULL : "the name of an attribute is invalid";
     case HPAR_ACTION_FIND: return "only a text has this action";
     default: return (unsigned)a->kind <= HPAR_ACTION_UNWRAP ? NULL : "the action is unknown";
   }

@@ -11,6 +11,10 @@
 
 enum { HP_RULE_DOCUMENT = -1 };
 
+/* Returns true if a rule may give an element or an attribute this name. Stricter than the DOM: such
+ * a name is the same in each encoding and has no parse error. */
+bool hp_is_rule_name(const char *name, bool of_attribute);
+
 typedef struct hp_rule {
   hpar_rule given;      /* without `actions` and `selector` */
   hpar_action *actions; /* copies, as are their strings */

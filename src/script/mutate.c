@@ -1,6 +1,7 @@
 /* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
  * are. */
 
+#include "html/dom/valid_name.h"
 #include "html/dom/value.h"
 #include "html/tree/query.h"
 #include "script/edit.h"
@@ -88,7 +89,8 @@ static hpar_status create_element(void *argument) {
 
 hpar_status hpar_script_create_element(hpar_scripting *s, hpar_namespace ns, const char *name, size_t length,
                                        hpar_node *node) {
-  if (!may_change(s) || !node || !length || !is_valid(name, length)) return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !is_valid(name, length) || !hp_is_element_name(name, length))
+    return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node};
   return apply(&c, create_element);
@@ -280,8 +282,8 @@ static hpar_status set_attribute(void *argument) {
 
 hpar_status hpar_script_set_attribute(hpar_scripting *s, hpar_node element, const char *name, size_t name_length,
                                       const char *value, size_t length) {
-  if (!may_change(s) || !is_element(s, element) || !name_length || !is_valid(name, name_length) ||
-      !is_valid(value, length))
+  if (!may_change(s) || !is_element(s, element) || !is_valid(name, name_length) ||
+      !hp_is_attribute_name(name, name_length) || !is_valid(value, length))
     return HPAR_ERROR_ARGUMENT;
   change c = {
       .scripts = s, .node = element, .name = name, .name_length = name_length, .bytes = value, .length = length};
