@@ -214,6 +214,30 @@ static void check_contexts(void) {
   check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a><a id=b href=u></a><a id=c></a></svg>", ":link", "a b");
   check_matches("<!DOCTYPE html><input id=a type=checkbox checked><input id=b checked><option id=o selected>",
                 ":checked", "a o");
+  check_matches("<select><option id=a>1<option id=b>2</select>", ":checked", "a");
+  check_matches("<select><option disabled>1<optgroup disabled><option>2</optgroup><option id=b>3</select>", ":checked",
+                "b");
+  check_matches("<select><option id=a selected>1<option id=b selected disabled>2<option id=c>3</select>", ":checked",
+                "b");
+  check_matches("<select size=2><option id=a>1<option id=b>2</select>", ":checked", "");
+  check_matches("<select size=3><option id=a selected>1<option id=b selected>2</select>", ":checked", "b");
+  check_matches("<select multiple><option id=a selected>1<option id=b selected>2<option id=c></select>", ":checked",
+                "a b");
+  check_matches("<select size=0><option id=a>1</select><select size=x><option id=b></select>", ":checked", "a b");
+  check_matches("<select></select><option id=a selected><option id=b>", ":checked", "a");
+  check_matches("<select><option id=a><option id=b></select>", "option:not(:checked)", "b");
+  check_matches("<select id=s><option id=a></select><select id=t></select>", "select:has(:checked)", "s");
+  check_matches("<p id=p><select><option id=a></select>", "p:has(select > :checked)", "p");
+  check_matches("<input type=radio id=a name=n checked><input type=RADIO id=b name=n checked>", ":checked", "b");
+  check_matches("<input type=radio id=a checked><input type=radio id=b checked>", ":checked", "a b");
+  check_matches("<input type=radio id=a name=n checked><input type=radio id=b name=N checked>", ":checked", "a b");
+  check_matches(
+      "<form><input type=radio id=a name=n checked></form><form><input type=radio id=b name=n checked></form>",
+      ":checked", "a b");
+  check_matches("<form id=f><input type=radio id=a name=n checked></form><input type=radio id=b name=n checked form=f>",
+                ":checked", "b");
+  check_matches("<form><input type=radio id=a name=n checked form=x></form><input type=radio id=b name=n checked>",
+                ":checked", "b");
   check_matches("<!DOCTYPE html><fieldset id=f disabled><legend id=l><input id=a></legend><legend><input id=b></legend>"
                 "<input id=c></fieldset><input id=d>",
                 "input:disabled", "b c");

@@ -19,7 +19,11 @@
  * The pseudo-classes of a user's actions (:hover :active :focus :focus-within :focus-visible
  * :visited :target) match nothing. A pseudo-element, and any other pseudo-class, is an error.
  * :lang() looks at attributes and at the last meta element with http-equiv=content-language. In a
- * stream it looks at attributes only. The contents of a template element are not among its
+ * stream it looks at attributes only. `:checked` matches what browsers show as selected or checked
+ * after the parse. Without a `selected` option, that is the first one of a drop-down list that is
+ * not disabled. Otherwise, the last one of a list or of a group of radio buttons counts. In a
+ * stream, `selected` and `checked` decide. A `form` attribute names the form of a radio button.
+ * Otherwise that is the form around it. The contents of a template element are not among its
  * descendants.
  *
  * The end of the text closes what is open, as in `[a="b` and `:not(a` (CSS Syntax). Within :has(),

@@ -95,6 +95,7 @@ typedef struct hp_matcher {
   hp_bits *matched;                       /* of the last step */
   hp_bits *active;                        /* scratch of a step */
   const hp_bits *ahead;                   /* look-ahead tests that hold; NULL: none does */
+  const struct hp_checked *checked;       /* NULL, as in a stream: attributes decide */
   hp_candidate_watch *watch;              /* NULL: none */
   struct hp_type_count {
     uint64_t key; /* parent, name and namespace; 0: free */

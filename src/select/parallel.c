@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
+#include "select/checked.h"
 #include "select/parse.h"
 #include "select/walk.h"
 #if HPAR_PARALLEL
@@ -41,6 +42,7 @@ typedef struct job {
   const hpar_document *document;
   hp_ref top;
   hpar_string language; /* the default of the document */
+  hp_checked checked;
   hp_ref samples[MAX_SAMPLES];
   uint32_t sample_count;
   uint64_t extent; /* of the tree below `top`, in units of references */
@@ -107,6 +109,7 @@ static void match_range(const job *j, range *r) {
   hp_walk walk;
   hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
   v.matcher.language = j->language;
+  if (j->checked.slots) v.matcher.checked = &j->checked;
   hp_walk_open(&walk, &v.matcher);
   if (!status) status = hp_walk_range(&walk, j->top, r->first, r->end, visit, &v);
   if (status) own.status = status;
@@ -204,8 +207,10 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
   j->top = top;
   if (set->languages) j->language = hp_default_language(document);
   take_samples(j);
-  hpar_status status = HPAR_OK;
-  if (j->extent < min_extent(set, &options)) {
+  hpar_status status = hp_checked_open(&j->checked, set, document, hp_root_of(document, top));
+  if (status) {
+    /* no memory */
+  } else if (j->extent < min_extent(set, &options)) {
     status = hpar_select(set, document, top, callback, context);
   } else if (make_ranges(j, options.threads)) {
     run(j, options.threads, &options);
@@ -214,6 +219,7 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
     status = HPAR_ERROR_MEMORY;
   }
   for (uint32_t i = 0; i < j->range_count; i++) hp_free(j->ranges[i].matches);
+  hp_checked_close(&j->checked);
   hp_free(j->ranges);
   hp_free(j);
   return hp_selectors_end_use(set, document, status);

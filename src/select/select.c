@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "select/ahead.h"
+#include "select/checked.h"
 #include "select/parse.h"
 #include "select/walk.h"
 
@@ -101,6 +102,7 @@ hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t len
 /* A selection under way. */
 typedef struct selection {
   hp_matcher matcher;
+  hp_checked checked;
   hp_ahead ahead;
   uint32_t index;    /* of the element, where look-ahead tests are used */
   hp_ref top, after; /* where they are used: only elements between these are reported */
@@ -115,6 +117,8 @@ static hpar_status open_selection(selection *s, const hpar_selectors *set, const
   s->top = top;
   hpar_status status = hp_matcher_open(&s->matcher, set, document, scope);
   if (set->languages) s->matcher.language = hp_default_language(document);
+  if (!status) status = hp_checked_open(&s->checked, set, document, hp_root_of(document, top));
+  if (s->checked.slots) s->matcher.checked = &s->checked;
   if (!status && hp_selectors_walk_back(set)) {
     status = hp_ahead_open(&s->ahead, &s->matcher, hp_root_of(document, top));
     s->matcher.ahead = s->ahead.tests;
@@ -124,6 +128,7 @@ static hpar_status open_selection(selection *s, const hpar_selectors *set, const
 
 static void close_selection(selection *s) {
   hp_ahead_close(&s->ahead);
+  hp_checked_close(&s->checked);
   hp_matcher_close(&s->matcher);
 }
 

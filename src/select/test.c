@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/load.h"
+#include "select/checked.h"
 #include "select/match.h"
 
 static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
@@ -142,7 +143,8 @@ static bool is_link(const hp_subject *s) {
   return hp_find_attribute(s->attributes, HP_HREF) != NULL;
 }
 
-static bool is_checked(const hp_subject *s) {
+static bool is_checked(const hp_matcher *m, const hp_subject *s) {
+  if (m->checked) return hp_checked_has(m->checked, s->ref);
   if (is_html_named(s, HP_OPTION)) return hp_find_attribute(s->attributes, HP_SELECTED) != NULL;
   if (!is_html_named(s, HP_INPUT) || !hp_find_attribute(s->attributes, HP_CHECKED)) return false;
   const hp_attribute *type = hp_find_attribute(s->attributes, HP_TYPE);
@@ -310,7 +312,7 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
     case HP_TEST_LINK: return is_link(s);
     case HP_TEST_ENABLED: return can_be_disabled(s) && !is_disabled(m, s, parent);
     case HP_TEST_DISABLED: return is_disabled(m, s, parent);
-    case HP_TEST_CHECKED: return is_checked(s);
+    case HP_TEST_CHECKED: return is_checked(m, s);
     case HP_TEST_LANG: return language_holds(m, test, s, parent);
     case HP_TEST_LIST: return hp_choices_hold(m, test->first, test->count, s, parent);
     case HP_TEST_BIT: return hp_bit_is_set(m->matched, test->first);

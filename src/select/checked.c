@@ -1,0 +1,301 @@
+#include "select/checked.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "select/walk.h"
+
+#include <string.h>
+
+/*** sets of elements ***/
+
+static hp_ref *slot_of(const hp_checked *of, hp_ref element) {
+  uint32_t slot = (uint32_t)hp_hash_mix(element) & of->mask;
+  while (of->slots[slot] && of->slots[slot] != element) slot = (slot + 1) & of->mask;
+  return &of->slots[slot];
+}
+
+static bool grow(hp_checked *of) {
+  hp_checked larger = {.mask = of->slots ? of->mask * 2 + 1 : 63, .count = of->count};
+  if (!(larger.slots = hp_allocate_zeroed(((size_t)larger.mask + 1) * sizeof *larger.slots))) return false;
+  for (size_t i = 0; of->slots && i <= of->mask; i++)
+    if (of->slots[i]) *slot_of(&larger, of->slots[i]) = of->slots[i];
+  hp_free(of->slots);
+  *of = larger;
+  return true;
+}
+
+static bool add(hp_checked *to, hp_ref element) {
+  if (2 * to->count >= to->mask && !grow(to)) return false;
+  *slot_of(to, element) = element;
+  to->count++;
+  return true;
+}
+
+bool hp_checked_has(const hp_checked *of, hp_ref element) { return *slot_of(of, element) != 0; }
+
+void hp_checked_close(hp_checked *of) {
+  hp_free(of->slots);
+  of->slots = NULL;
+}
+
+/*** names ***/
+
+/* An element by a name: the last radio button of a group, or the first element with an id. */
+typedef struct named {
+  hpar_string name; /* `bytes` NULL: the slot is free */
+  hp_ref form, element;
+} named;
+
+typedef struct directory {
+  named *slots;
+  uint32_t mask, count;
+} directory;
+
+static uint64_t hash_of(hpar_string name, hp_ref form) {
+  uint64_t hash = hp_hash_mix((uint64_t)form << 32 | (uint32_t)name.length);
+  for (size_t at = 0; at < name.length; at += 8) {
+    uint64_t word = 0;
+    memcpy(&word, name.bytes + at, name.length - at < 8 ? name.length - at : 8);
+    hash = hp_hash_mix(hash ^ word);
+  }
+  return hash;
+}
+
+/* Returns the slot of the name, which may be free. */
+static named *look_up(const directory *in, hpar_string name, hp_ref form) {
+  uint32_t slot = (uint32_t)hash_of(name, form) & in->mask;
+  for (;; slot = (slot + 1) & in->mask) {
+    named *found = &in->slots[slot];
+    if (!found->name.bytes || (found->form == form && found->name.length == name.length &&
+                               !memcmp(found->name.bytes, name.bytes, name.length)))
+      return found;
+  }
+}
+
+static bool grow_directory(directory *of) {
+  directory larger = {.mask = of->slots ? of->mask * 2 + 1 : 63, .count = of->count};
+  if (!(larger.slots = hp_allocate_zeroed(((size_t)larger.mask + 1) * sizeof *larger.slots))) return false;
+  for (size_t i = 0; of->slots && i <= of->mask; i++)
+    if (of->slots[i].name.bytes) *look_up(&larger, of->slots[i].name, of->slots[i].form) = of->slots[i];
+  hp_free(of->slots);
+  *of = larger;
+  return true;
+}
+
+/* Returns the entry of a name, which is new if its element is 0; NULL without memory. */
+static named *enter(directory *in, hpar_string name, hp_ref form) {
+  if (2 * in->count >= in->mask && !grow_directory(in)) return NULL;
+  named *entry = look_up(in, name, form);
+  if (!entry->name.bytes) {
+    *entry = (named){name, form, 0};
+    in->count++;
+  }
+  return entry;
+}
+
+/*** the walk ***/
+
+enum { NO_SELECT = UINT32_MAX };
+
+/* An open form, select, optgroup, option or datalist, with what holds for its descendants. */
+typedef struct opened {
+  hp_ref element, form;
+  uint32_t select; /* the place of the select whose options they are, or NO_SELECT */
+  bool in_group, group_is_disabled;
+  bool is_multiple, shows_one;         /* of a select */
+  hp_ref last_selected, first_enabled; /* of its options */
+} opened;
+
+/* A radio button with `checked` and a name. */
+typedef struct radio {
+  hp_ref element, form;
+  hpar_string name, form_id; /* `form_id.bytes` NULL: none */
+} radio;
+
+typedef struct finder {
+  hp_checked *found;
+  const hpar_document *document;
+  opened *stack;
+  uint32_t depth, capacity;
+  radio *radios;
+  uint32_t radio_count, radio_capacity;
+  directory ids, groups;
+} finder;
+
+static hpar_string value_of(const finder *f, const hp_subject *s, hp_atom name) {
+  const hp_attribute *attribute = hp_find_attribute(s->attributes, name);
+  if (!attribute) return (hpar_string){NULL, 0};
+  hpar_string value = hp_attribute_value(f->document, s->attributes, attribute);
+  return value.bytes ? value : (hpar_string){"", 0};
+}
+
+static bool is(hpar_string value, const char *word) {
+  return value.bytes && value.length == strlen(word) && hp_ascii_equal(value.bytes, word, value.length);
+}
+
+/* Returns whether the display size is 1. Browsers also take 0 as 1. */
+static bool shows_one(hpar_string size) {
+  size_t at = 0;
+  while (at < size.length && hp_ascii_is_white(size.bytes[at])) at++;
+  if (at < size.length && size.bytes[at] == '+') at++;
+  uint64_t number = 0;
+  for (; at < size.length && size.bytes[at] >= '0' && size.bytes[at] <= '9' && number < 2; at++)
+    number = number * 10 + (uint64_t)(size.bytes[at] - '0');
+  return number < 2;
+}
+
+static bool add_option(finder *f, const hp_subject *s, const opened *around) {
+  bool selected = hp_find_attribute(s->attributes, HP_SELECTED);
+  if (!around || around->select == NO_SELECT) return !selected || add(f->found, s->ref);
+  opened *select = &f->stack[around->select];
+  if (selected && select->is_multiple) return add(f->found, s->ref);
+  if (selected) select->last_selected = s->ref;
+  bool disabled = hp_find_attribute(s->attributes, HP_DISABLED) || around->group_is_disabled;
+  if (!select->first_enabled && !disabled) select->first_enabled = s->ref;
+  return true;
+}
+
+static bool add_input(finder *f, const hp_subject *s, const opened *around) {
+  if (!hp_find_attribute(s->attributes, HP_CHECKED)) return true;
+  hpar_string type = value_of(f, s, HP_TYPE), name = value_of(f, s, HP_NAME);
+  if (is(type, "checkbox")) return add(f->found, s->ref);
+  if (!is(type, "radio")) return true;
+  if (!name.length) return add(f->found, s->ref);
+  if (!hp_select_grow(&f->radios, &f->radio_capacity, (size_t)f->radio_count + 1, sizeof *f->radios)) return false;
+  f->radios[f->radio_count++] = (radio){s->ref, around ? around->form : 0, name, value_of(f, s, HP_FORM)};
+  return true;
+}
+
+static bool push(finder *f, const hp_subject *s) {
+  if (!hp_select_grow(&f->stack, &f->capacity, (size_t)f->depth + 1, sizeof *f->stack)) return false;
+  opened next = f->depth ? f->stack[f->depth - 1] : (opened){.select = NO_SELECT};
+  next.element = s->ref;
+  switch (s->node->name) {
+    case HP_FORM: next.form = s->ref; break;
+    case HP_SELECT: {
+      const hpar_string size = value_of(f, s, HP_SIZE);
+      next = (opened){.element = s->ref, .form = next.form, .select = f->depth};
+      next.is_multiple = hp_find_attribute(s->attributes, HP_MULTIPLE);
+      next.shows_one = shows_one(size);
+      break;
+    }
+    case HP_OPTGROUP:
+      if (next.in_group) next.select = NO_SELECT;
+      next.in_group = true;
+      next.group_is_disabled = hp_find_attribute(s->attributes, HP_DISABLED);
+      break;
+    default: next.select = NO_SELECT; /* option, datalist */
+  }
+  f->stack[f->depth++] = next;
+  return true;
+}
+
+static bool pop(finder *f) {
+  const opened *top = &f->stack[--f->depth];
+  /* Selected options of a multiple select have been added. */
+  if (top->select != f->depth || top->is_multiple) return true;
+  hp_ref one = top->last_selected ? top->last_selected : top->shows_one ? top->first_enabled : 0;
+  return !one || add(f->found, one);
+}
+
+static bool visit(finder *f, const hp_subject *s) {
+  const opened *around = f->depth ? &f->stack[f->depth - 1] : NULL;
+  if (!s->is_html) return true;
+  switch (s->node->name) {
+    case HP_INPUT: return add_input(f, s, around);
+    case HP_OPTION: return add_option(f, s, around) && push(f, s);
+    case HP_FORM:
+    case HP_SELECT:
+    case HP_OPTGROUP:
+    case HP_DATALIST: return push(f, s);
+    default: return true;
+  }
+}
+
+static hp_ref first_child(const finder *f, hp_ref node) {
+  return hp_can_have_children(f->document, node) ? hp_node_at(f->document->range.base, node)->first : 0;
+}
+
+static bool walk(finder *f, hp_ref root) {
+  const char *base = f->document->range.base;
+  for (hp_ref ref = root;;) {
+    const hp_node *node = hp_node_at(base, ref);
+    if (node->kind == HPAR_NODE_ELEMENT) {
+      hp_subject subject = hp_subject_of(base, ref);
+      if (!visit(f, &subject)) return false;
+    }
+    hp_ref first = first_child(f, ref);
+    if (first) {
+      ref = first;
+      continue;
+    }
+    for (;; ref = hp_parent_of(base, node)) {
+      node = hp_node_at(base, ref);
+      if (f->depth && f->stack[f->depth - 1].element == ref && !pop(f)) return false;
+      if (ref == root) return true;
+      if (node->next) break;
+    }
+    ref = node->next;
+  }
+}
+
+/*** radio buttons ***/
+
+/* Finds the first element with each id that a radio button names. */
+static bool find_forms(finder *f, hp_ref root) {
+  const char *base = f->document->range.base;
+  bool any = false;
+  for (uint32_t i = 0; i < f->radio_count; i++) {
+    if (!f->radios[i].form_id.bytes) continue;
+    any = true;
+    if (!enter(&f->ids, f->radios[i].form_id, 0)) return false;
+  }
+  for (hp_ref ref = root, first; any && ref; ref = first ? first : hp_node_after(base, ref, root)) {
+    first = first_child(f, ref);
+    if (hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) continue;
+    hp_subject s = hp_subject_of(base, ref);
+    hpar_string id = value_of(f, &s, HP_ID);
+    if (!id.length) continue;
+    named *entry = look_up(&f->ids, id, 0);
+    if (entry->name.bytes && !entry->element) entry->element = ref;
+  }
+  return true;
+}
+
+static hp_ref owner_of(const finder *f, const radio *r) {
+  if (!r->form_id.bytes) return r->form;
+  const char *base = f->document->range.base;
+  hp_ref owner = look_up(&f->ids, r->form_id, 0)->element;
+  if (!owner) return 0;
+  hp_subject s = hp_subject_of(base, owner);
+  return s.is_html && s.node->name == HP_FORM ? owner : 0;
+}
+
+/* Adds the last radio button of each group. */
+static bool add_radios(finder *f, hp_ref root) {
+  if (!find_forms(f, root)) return false;
+  for (uint32_t i = 0; i < f->radio_count; i++) {
+    named *group = enter(&f->groups, f->radios[i].name, owner_of(f, &f->radios[i]));
+    if (!group) return false;
+    group->element = f->radios[i].element;
+  }
+  for (size_t i = 0; f->groups.slots && i <= f->groups.mask; i++)
+    if (f->groups.slots[i].name.bytes && !add(f->found, f->groups.slots[i].element)) return false;
+  return true;
+}
+
+hpar_status hp_checked_open(hp_checked *checked, const hpar_selectors *set, const hpar_document *document,
+                            hp_ref root) {
+  *checked = (hp_checked){0};
+  bool asked = false;
+  for (uint32_t i = 0; i < set->tests_count; i++) asked |= set->tests[i].kind == HP_TEST_CHECKED;
+  if (!asked) return HPAR_OK;
+  hp_hash_open();
+  finder f = {.found = checked, .document = document};
+  bool fine = grow(checked) && walk(&f, root) && add_radios(&f, root);
+  hp_free(f.stack);
+  hp_free(f.radios);
+  hp_free(f.ids.slots);
+  hp_free(f.groups.slots);
+  return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
