@@ -28,7 +28,7 @@ LIBRARY = os.environ.get("HPAR_LIBRARY")
 OUTSIDE = ("bench", "cli", "crawl", "javascript", "warc")
 FLAGS = ["-std=c11", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fstack-protector", "-falign-functions=64",
          "-fno-semantic-interposition", "-pthread"]
-DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0"]
+DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0", "-DHPAR_IDN=0"]
 INCLUDES = [os.path.join(ROOT, "include"), os.path.join(ROOT, "src")]
 # CMakeLists.txt has the reason.
 SCALAR = re.compile(r"/(html/tree/\w+|resources/describe|html/tokenizer/tokenizer)\.c$")

@@ -17,7 +17,8 @@
  *
  * URLs are resolved and serialised by the URL Standard (https://url.spec.whatwg.org/), with these
  * limits:
- * - A host name keeps its characters beyond ASCII: it is not converted to Punycode.
+ * - Host names are converted to ASCII by ICU, which is loaded when the first such name comes. A
+ *   build or a machine without it keeps the characters of the name, and does not check Punycode.
  * - Queries are encoded in UTF-8, whatever the encoding of the document is.
  * - A host name has at most 4096 bytes. */
 
@@ -31,9 +32,10 @@ extern "C" {
 /* A link. The pointers to `url` and `attribute` are valid during the callback only. */
 typedef struct hpar_link {
   hpar_node element;
-  hpar_string attribute; /* the local name */
-  hpar_string value;     /* the value of the attribute, or one URL of a list */
-  hpar_string url;       /* resolved; `bytes` is NULL if there is no valid URL */
+  hpar_string attribute;   /* the local name */
+  hpar_string value;       /* the value of the attribute, or one URL of a list */
+  hpar_string url;         /* resolved; `bytes` is NULL if there is no valid URL */
+  bool host_not_converted; /* the host name of `url` has characters beyond ASCII, for lack of ICU */
 } hpar_link;
 
 /* Receives one link. Returns false to end the walk. It may read the document, but not change it. */

@@ -32,6 +32,7 @@ static PyObject *finish(collector *c, hpar_status status, const char *text) {
 typedef struct link_record {
   hpar_node element;
   size_t lengths[3]; /* SIZE_MAX: no string */
+  bool host_not_converted;
 } link_record;
 
 typedef struct links {
@@ -43,7 +44,7 @@ typedef struct links {
 static bool keep_link(void *context, const hpar_link *link) {
   links *l = context;
   const hpar_string strings[] = {link->attribute, link->value, link->url};
-  link_record record = {.element = link->element};
+  link_record record = {.element = link->element, .host_not_converted = link->host_not_converted};
   for (int i = 0; i < 3; i++) record.lengths[i] = strings[i].bytes ? strings[i].length : SIZE_MAX;
   l->status = hp_py_write((const char *)&record, sizeof record, &l->buffer);
   for (int i = 0; i < 3 && !l->status; i++)
@@ -65,6 +66,7 @@ static const char *append_link(collector *c, const char *at) {
     fine = fine && put_string(d, names[i], s);
     at += s.length;
   }
+  if (record.host_not_converted) fine = fine && hp_py_put(d, "host_not_converted", PyBool_FromLong(1));
   return append(c, d, fine) ? at : NULL;
 }
 

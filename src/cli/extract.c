@@ -130,6 +130,7 @@ static bool put_link(void *context, const hpar_link *link) {
     put_string(out, ", \"url\": ", link->url);
   else
     put_text(out, ", \"url\": null");
+  if (link->host_not_converted) put_text(out, ", \"host_not_converted\": true");
   put_text(out, "}\n");
   return !out->status;
 }

@@ -2,12 +2,13 @@
 
 #include "base/ascii.h"
 #include "text/scan/scan.h"
+#include "url/idn.h"
 #include "url/url.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NAME = 4096 };
+enum { MAX_NAME = 4096, MAX_ASCII_NAME = 6 * MAX_NAME };
 
 static int hex_value(char c) {
   if (hp_ascii_is_digit(c)) return c - '0';
@@ -174,6 +175,23 @@ static size_t decode_name(const char *at, size_t length, char *to) {
   return n;
 }
 
+/* Returns true if the name has characters beyond ASCII, or a label in Punycode. */
+static bool is_internationalised(const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if ((unsigned char)name[i] >= 0x80) return true;
+    if ((!i || name[i - 1] == '.') && length - i >= 4 && !memcmp(name + i, "xn--", 4)) return true;
+  }
+  return false;
+}
+
+static bool add_name(hp_url *url, const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (is_forbidden(name[i], true)) return false;
+  if (ends_in_number(name, name + length)) return add_ipv4(url, name, name + length);
+  hp_url_add(url, name, length);
+  return true;
+}
+
 //§ concept-host-parser
 bool hp_url_add_host(hp_url *url, const char *at, size_t length, bool special) {
   if (length && at[0] == '[') {
@@ -192,9 +210,11 @@ bool hp_url_add_host(hp_url *url, const char *at, size_t length, bool special) {
   if (length > MAX_NAME) return false;
   length = decode_name(at, length, name);
   if (!length || hp_scan()->invalid_utf8(name, name + length) != name + length) return false;
-  for (size_t i = 0; i < length; i++)
-    if (is_forbidden(name[i], true)) return false;
-  if (ends_in_number(name, name + length)) return add_ipv4(url, name, name + length);
-  hp_url_add(url, name, length);
-  return true;
+  if (is_internationalised(name, length)) {
+    char ascii[MAX_ASCII_NAME];
+    size_t used;
+    hp_idn_result result = hp_idn_to_ascii(name, length, ascii, sizeof ascii, &used);
+    if (result != HP_IDN_MISSING) return result == HP_IDN_CONVERTED && add_name(url, ascii, used);
+  }
+  return add_name(url, name, length);
 }

@@ -24,6 +24,8 @@ static void report(walk *w, hpar_link *link) {
   if (!hp_plain_resolve(&w->plain, &w->url, value, length, &link->url)) {
     bool fine = hp_url_parse(&w->url, value, length, w->base.length ? &w->base : NULL);
     link->url = fine ? (hpar_string){w->url.bytes, w->url.length} : (hpar_string){NULL, 0};
+    for (size_t i = 0; fine && i < w->url.length; i++)
+      link->host_not_converted |= (unsigned char)w->url.bytes[i] >= 0x80;
   }
   w->ended = w->url.failed || !w->callback(w->context, link);
 }

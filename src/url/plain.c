@@ -98,6 +98,13 @@ static bool is_plain_path(const char *low, const char *at, const char *end, bool
   }
 }
 
+/* Returns true if a label may be Punycode, which has to be valid. */
+static bool may_be_punycode(const char *at, const char *end) {
+  while ((at = memchr(at, '-', (size_t)(end - at))))
+    if (++at < end && *at == '-') return true;
+  return false;
+}
+
 /* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. */
 static const char *plain_host(const char *at, const char *end) {
   const char *label = at, *begin = at;
@@ -107,7 +114,8 @@ static const char *plain_host(const char *at, const char *end) {
     else if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9') || *at == '-'))
       break;
   }
-  if (at == begin || label == at || *label < 'a' || end - at < 1 || *at != '/') return NULL;
+  if (at == begin || label == at || *label < 'a' || end - at < 1 || *at != '/' || may_be_punycode(begin, at))
+    return NULL;
   return at;
 }
 
@@ -236,7 +244,7 @@ static const char *host_end(const char *begin, const char *end) {
   const char *at = skip_host(begin, end), *label;
   if (at == begin || at - begin > MAX_HOST || (at < end && *at != '/' && *at != '?' && *at != '#')) return NULL;
   for (label = at; label > begin && label[-1] != '.'; label--) continue;
-  return label < at && *label >= 'a' ? at : NULL;
+  return label < at && *label >= 'a' && !may_be_punycode(begin, at) ? at : NULL;
 }
 
 static hp_origin own_origin(bool secure, const char *host, const char *end) {

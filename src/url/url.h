@@ -1,8 +1,8 @@
 #ifndef HP_URL_URL_H
 #define HP_URL_URL_H
 
-/* URLs by the URL Standard's basic URL parser (https://url.spec.whatwg.org/). One difference: a
- * host name keeps its characters beyond ASCII, because names are not converted to Punycode. */
+/* URLs by the URL Standard's basic URL parser (https://url.spec.whatwg.org/). One difference: a host
+ * name keeps its characters beyond ASCII without ICU. No other part of a URL has such characters. */
 
 #include <stdbool.h>
 #include <stddef.h>
