@@ -26,7 +26,7 @@ static void parse(const char *html) {
 
 static void check_links(const char *html, const char *document_url, const char *expected) {
   parse(html);
-  hpar_link_options options = {HPAR_LINK_OPTIONS_INIT, document_url};
+  hpar_link_options options = {HPAR_LINK_OPTIONS_INIT, .document_url = document_url};
   CHECK_EQ(hpar_links(document, hpar_document_root(document), &options, collect, NULL), HPAR_OK);
   if (!CHECK_BYTES(out.bytes, out.length, expected, strlen(expected))) printf("  input: %s\n", html);
 }
@@ -107,14 +107,42 @@ static void calls(void) {
   struct {
     hpar_link_options known;
     size_t unknown;
-  } newer = {{sizeof newer, NULL}, 1};
+  } newer = {{.size = sizeof newer}, 1};
   CHECK_EQ(hpar_links(document, root, &newer.known, collect, NULL), HPAR_ERROR_ARGUMENT);
   newer.known.size = 0;
   CHECK_EQ(hpar_links(document, root, &newer.known, collect, NULL), HPAR_ERROR_ARGUMENT);
-  hpar_link_options relative = {HPAR_LINK_OPTIONS_INIT, "x/y"};
+  hpar_link_options relative = {HPAR_LINK_OPTIONS_INIT, .document_url = "x/y"};
   CHECK_EQ(hpar_links(document, root, &relative, collect, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_links(NULL, root, NULL, collect, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_links(document, root, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+}
+
+static bool add_url(void *context, const hpar_link *link) {
+  (void)context;
+  buffer_format(&out, "%.*s\n", (int)link->url.length, link->url.bytes ? link->url.bytes : "");
+  return true;
+}
+
+static void check_query(const char *encoding, const char *wanted, const char *html, const char *expected) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = encoding};
+  hpar_link_options link = {HPAR_LINK_OPTIONS_INIT, .query_encoding = wanted, .document_url = "http://h/"};
+  CHECK_EQ(hpar_parse(parser, &options, html, strlen(html), document, NULL), HPAR_OK);
+  buffer_clear(&out);
+  CHECK_EQ(hpar_links(document, hpar_document_root(document), &link, add_url, &out), HPAR_OK);
+  CHECK_BYTES(out.bytes, out.length, expected, strlen(expected));
+}
+
+static void encodings_of_queries(void) {
+  check_query("windows-1252", NULL, "<a href='/\xE9?\xE9 b#\xE9'>", "http://h/%C3%A9?%E9%20b#%C3%A9\n");
+  check_query("windows-1252", NULL, "<a href='?&#9731;'>", "http://h/?%26%239731%3B\n");
+  check_query("windows-1252", "utf-8", "<a href='?\xE9'>", "http://h/?%C3%A9\n");
+  check_query("utf-8", "ISO-8859-2", "<a href='?\xC4\x8D\xC3\xA9'>", "http://h/?%E8%E9\n");
+  check_query("shift_jis", NULL, "<a href='?\x83\x5C&yen;&#8254;&#8722;'>", "http://h/?%83\\\\~%81|\n");
+  check_query("gbk", NULL, "<a href='?\xC4\xE3&#233;'>", "http://h/?%C4%E3%A8%A6\n");
+  check_query("windows-1252", NULL, "<a href='ws://h/?\xE9'><a href='x:?\xE9'>", "ws://h/?%C3%A9\nx:?%C3%A9\n");
+  check_query("windows-1252", NULL, "<base href='/b?\xE9'><a href='#c'>", "http://h/b?%E9#c\n");
+  hpar_link_options wrong = {HPAR_LINK_OPTIONS_INIT, .query_encoding = "nope"};
+  CHECK_EQ(hpar_links(document, hpar_document_root(document), &wrong, add_url, &out), HPAR_ERROR_ARGUMENT);
 }
 
 int main(void) {
@@ -123,6 +151,7 @@ int main(void) {
   attributes();
   lists();
   bases();
+  encodings_of_queries();
   calls();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -19,7 +19,7 @@
  * limits:
  * - Host names are converted to ASCII by ICU, which is loaded when the first such name comes. A
  *   build or a machine without it keeps the characters of the name, and does not check Punycode.
- * - Queries are encoded in UTF-8, whatever the encoding of the document is.
+ * - Queries in ISO-2022-JP are encoded in UTF-8.
  * - A host name has at most 4096 bytes. */
 
 #include <hpar/document.h>
@@ -45,6 +45,8 @@ typedef bool (*hpar_link_callback)(void *context, const hpar_link *link);
 typedef struct hpar_link_options {
   size_t size;              /* sizeof(hpar_link_options): HPAR_LINK_OPTIONS_INIT sets it */
   const char *document_url; /* the URL of the document, in UTF-8; NULL: unknown */
+  /* the label of the encoding of queries; NULL: that of the document, as in browsers */
+  const char *query_encoding;
 } hpar_link_options;
 
 #define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
@@ -59,7 +61,7 @@ typedef struct hpar_link_options {
  * runs out. Returns HPAR_ERROR_ARGUMENT in these cases:
  * - `document` or `callback` is NULL.
  * - `options->size` is 0, or `options` has a field that this library lacks.
- * - `document_url` is not a valid absolute URL. */
+ * - `document_url` is not a valid absolute URL, or `query_encoding` is no label of an encoding. */
 HPAR_API hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                 hpar_link_callback callback, void *context);
 

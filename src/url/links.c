@@ -7,6 +7,8 @@
 #include "url/link_values.h"
 #include "url/plain.h"
 
+#include <string.h>
+
 typedef struct walk {
   const hpar_document *document;
   const char *memory; /* of the document's range */
@@ -55,8 +57,12 @@ hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_
   if (!document || !callback) return HPAR_ERROR_ARGUMENT;
   if (options && hp_read_sized(&own, sizeof own, options, "hpar_link_options", "HPAR_LINK_OPTIONS_INIT", NULL))
     return HPAR_ERROR_ARGUMENT;
+  const hp_encoding *queries = document->input.encoding;
+  if (own.query_encoding && !(queries = hp_encoding_for_label(own.query_encoding, strlen(own.query_encoding))))
+    return HPAR_ERROR_ARGUMENT;
   hp_begin_use(&document->use);
   walk w = {.document = document, .memory = document->range.base, .callback = callback, .context = context};
+  w.base.queries = w.url.queries = queries;
   hpar_status status = hp_find_link_base(document, own.document_url, &w.base);
   hp_plain_base_open(&w.plain, &w.base);
   for (hp_ref ref = status ? 0 : top; ref && !w.ended; ref = hp_next_in_tree(w.memory, top, ref)) {

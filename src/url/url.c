@@ -194,8 +194,11 @@ static void add_query_and_fragment(hp_url *url, source *in) {
     const char *end = memchr(in->at, '#', (size_t)(in->end - in->at));
     if (!end) end = in->end;
     add_byte(url, '?');
-    hp_url_add_encoded(url, in->at + 1, (size_t)(end - in->at) - 1,
-                       url->scheme ? HP_ENCODE_SPECIAL_QUERY : HP_ENCODE_QUERY);
+    const uint8_t set = url->scheme ? HP_ENCODE_SPECIAL_QUERY : HP_ENCODE_QUERY;
+    if (url->scheme && url->scheme != HP_SCHEME_WS && url->scheme != HP_SCHEME_WSS)
+      hp_url_add_query(url, in->at + 1, (size_t)(end - in->at) - 1, set);
+    else
+      hp_url_add_encoded(url, in->at + 1, (size_t)(end - in->at) - 1, set);
     in->at = end;
   }
   url->fragment = url->length;
@@ -473,7 +476,7 @@ static bool parse_cleaned(hp_url *url, source in, const hp_url *base) {
 }
 
 bool hp_url_parse(hp_url *url, const char *input, size_t length, const hp_url *base) {
-  *url = (hp_url){.bytes = url->bytes, .capacity = url->capacity};
+  *url = (hp_url){.bytes = url->bytes, .capacity = url->capacity, .queries = url->queries};
   source in = {input, input + length};
   while (in.at < in.end && (unsigned char)*in.at <= ' ') in.at++;
   while (in.at < in.end && (unsigned char)in.end[-1] <= ' ') in.end--;

@@ -1,8 +1,12 @@
 #ifndef HP_URL_URL_H
 #define HP_URL_URL_H
 
-/* URLs by the URL Standard's basic URL parser (https://url.spec.whatwg.org/). One difference: a host
- * name keeps its characters beyond ASCII without ICU. No other part of a URL has such characters. */
+/* URLs by the URL Standard's basic URL parser (https://url.spec.whatwg.org/).
+ *
+ * One difference: without ICU, a host name keeps its characters beyond ASCII. No other part of a
+ * URL has such characters. */
+
+#include "text/encoding/encoding.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +32,9 @@ typedef struct hp_url {
   size_t query;         /* of "?"; without a query: of "#" or the end */
   size_t fragment;      /* of "#", or the end */
   hp_scheme scheme;
-  bool has_host, opaque; /* opaque: the path is not a list of segments */
-  bool failed;           /* memory ran out */
+  const hp_encoding *queries; /* the encoding of queries; NULL: UTF-8. The caller may set it */
+  bool has_host, opaque;      /* opaque: the path is not a list of segments */
+  bool failed;                /* memory ran out */
 } hp_url;
 
 /* Sets `url` to `input`, resolved against `base` unless that is NULL. Keeps the memory of `url`.
@@ -56,6 +61,9 @@ char *hp_url_reserve(hp_url *url, size_t more);
 void hp_url_add(hp_url *url, const char *bytes, size_t length);
 /* Appends the bytes, those of the set as %XX. */
 void hp_url_add_encoded(hp_url *url, const char *bytes, size_t length, uint8_t set);
+
+/* Appends a query in the encoding of queries, as hp_url_add_encoded does. */
+void hp_url_add_query(hp_url *url, const char *bytes, size_t length, uint8_t set);
 
 /* Appends the serialised host. Returns false if it is not valid. */
 bool hp_url_add_host(hp_url *url, const char *at, size_t length, bool special);
