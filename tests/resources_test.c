@@ -132,13 +132,20 @@ static void styles(void) {
                   "import url[a] content[]\nimport url[b] content[print]\nimport url[c] content[]\n"
                   "import url[d] content[layer(x) screen]\n");
   check_resources("<style>/* @import 'a' */ @charset 'x'; <!-- @layer p, q; @IMPORT URL(b\\)c) --> ;</style>",
-                  "import url[b\\)c] content[]\n");
+                  "import url[b)c] content[]\n");
   check_resources("<style>@import 'a</style><style>@import url(b</style><style>@import</style><style></style>",
                   "import url[a] content[]\nimport url[b] content[]\n");
   check_resources("<style>@imports 'a';</style><style>p{} @import 'a';</style><style>@layer a {} @import 'b';</style>",
                   "");
   check_resources("<style>@import '';@import 'a\\'b';@import 'c' x\";\";@import d;@import 'e'</style>",
-                  "import url[a\\'b] content[]\nimport url[c] content[x\";\"]\nimport url[e] content[]\n");
+                  "import url[a'b] content[]\nimport url[c] content[x\";\"]\nimport url[e] content[]\n");
+  check_resources(
+      "<style>@import 'r/\\61.css';@\\69mport 'a\\\nb\\\\c';@\\49 MPORT u\\52l(\\00e9\\20 \\1F600  );</style>",
+      "import url[r/a.css] content[]\nimport url[ab\\c] content[]\n"
+      "import url[\xC3\xA9 \xF0\x9F\x98\x80] content[]\n");
+  check_resources(
+      "<style>@import '\\0\\d800\\110000 x\\';</style><style>@\\69mports 'a'</style><style>@import\\20'a'</style>",
+      "import url[\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx';] content[]\n");
   check_resources("<style type=text/plain>@import 'a'</style><style media='not all'>@import 'a'</style>", "");
   check_resources("<style media=print nonce=n>@import 'a' not all;@import 'b'</style>",
                   "import url[b] media[print] nonce[n] content[]\n");

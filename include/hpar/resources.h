@@ -15,9 +15,15 @@
  * - base with `href`. The first one sets the base URL.
  * - meta with a content security policy, a referrer policy or a viewport.
  *
+ * Frames, objects and embedded content are left out, and so are audio, video, tracks, and `use` and
+ * filter images of SVG. So are `background` attributes, refreshes, prefetching and alternate style
+ * sheets. What a script imports, and what a style sheet names after its imports, is left out, too.
+ *
  * The contents of template elements have no resources, except those of a declarative shadow root.
  * A resource whose `media` is "not all" is left out. All strings are values as they are in the
- * document. The caller resolves URLs, chooses among `srcset`, and evaluates `media`. */
+ * document, except that URLs of @import up to 4096 bytes have no CSS escapes. The caller resolves
+ * URLs, chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
+ * `base` element against the URL of the document if they load it before they parse that element. */
 
 #include <hpar/document.h>
 #include <hpar/status.h>

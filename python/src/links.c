@@ -99,35 +99,61 @@ static bool put_flags(PyObject *dict, unsigned flags) {
   return fine;
 }
 
-/* Keeps the strings that the resource has. */
+enum { RESOURCE_STRINGS = 13 };
+static const char *const string_names[RESOURCE_STRINGS] = {
+    "url",       "srcset",         "sizes",         "media",   "type",  "as",     "crossorigin",
+    "integrity", "referrerpolicy", "fetchpriority", "charset", "nonce", "content"};
+
+/* A resource in the buffer, which the bytes of its strings follow. */
+typedef struct resource_record {
+  hpar_resource_kind kind;
+  unsigned flags;
+  hpar_node element, picture;
+  size_t lengths[RESOURCE_STRINGS]; /* SIZE_MAX: no string */
+} resource_record;
+
+/* Runs without the interpreter's lock. */
 static bool keep_resource(void *context, const hpar_resource *r) {
-  const struct {
-    const char *name;
-    hpar_string value;
-  } strings[] = {{"srcset", r->srcset},
-                 {"sizes", r->sizes},
-                 {"media", r->media},
-                 {"type", r->type},
-                 {"as", r->as},
-                 {"crossorigin", r->crossorigin},
-                 {"integrity", r->integrity},
-                 {"referrerpolicy", r->referrerpolicy},
-                 {"fetchpriority", r->fetchpriority},
-                 {"charset", r->charset},
-                 {"nonce", r->nonce},
-                 {"content", r->content}};
-  collector *c = context;
+  links *l = context;
+  const hpar_string strings[RESOURCE_STRINGS] = {
+      r->url,       r->srcset,         r->sizes,         r->media,   r->type,  r->as,     r->crossorigin,
+      r->integrity, r->referrerpolicy, r->fetchpriority, r->charset, r->nonce, r->content};
+  resource_record record = {.kind = r->kind, .flags = r->flags, .element = r->element, .picture = r->picture};
+  for (int i = 0; i < RESOURCE_STRINGS; i++) record.lengths[i] = strings[i].bytes ? strings[i].length : SIZE_MAX;
+  l->status = hp_py_write((const char *)&record, sizeof record, &l->buffer);
+  for (int i = 0; i < RESOURCE_STRINGS && !l->status; i++)
+    if (strings[i].bytes) l->status = hp_py_write(strings[i].bytes, strings[i].length, &l->buffer);
+  return !l->status;
+}
+
+/* Makes the dict of the resource at `at`, and returns the end of it; NULL: an exception. */
+static const char *append_resource(collector *c, const char *at) {
+  resource_record record;
+  memcpy(&record, at, sizeof record);
+  at += sizeof record;
   PyObject *d = PyDict_New();
-  bool fine = d && hp_py_put_text(d, "kind", hpar_resource_kind_name(r->kind)) && put_string(d, "url", r->url) &&
-              hp_py_put(d, "element", hp_py_new_node(c->document, r->element)) && put_flags(d, r->flags);
-  for (size_t i = 0; fine && i < sizeof strings / sizeof *strings; i++)
-    if (strings[i].value.bytes) fine = put_string(d, strings[i].name, strings[i].value);
-  if (fine && r->picture) fine = hp_py_put(d, "picture", hp_py_new_node(c->document, r->picture));
-  return append(c, d, fine);
+  bool fine = d && hp_py_put_text(d, "kind", hpar_resource_kind_name(record.kind)) &&
+              hp_py_put(d, "element", hp_py_new_node(c->document, record.element)) && put_flags(d, record.flags);
+  for (int i = 0; i < RESOURCE_STRINGS; i++) {
+    const bool exists = record.lengths[i] != SIZE_MAX;
+    const hpar_string s = {exists ? at : NULL, exists ? record.lengths[i] : 0};
+    if (exists || !i) fine = fine && put_string(d, string_names[i], s);
+    at += s.length;
+  }
+  if (fine && record.picture) fine = hp_py_put(d, "picture", hp_py_new_node(c->document, record.picture));
+  return append(c, d, fine) ? at : NULL;
 }
 
 PyObject *hp_py_resources(hp_py_document *document, hpar_node top) {
   collector c = {document, PyList_New(0), false};
   if (!c.list) return NULL;
-  return finish(&c, hpar_resources(document->tree, top, keep_resource, &c), NULL);
+  links l = {{NULL, 0, 0}, HPAR_OK};
+  PyThreadState *saved = hp_py_begin_read(document);
+  hpar_status status = hpar_resources(document->tree, top, keep_resource, &l);
+  hp_py_end_read(document, saved);
+  if (!status) status = l.status;
+  const char *at = l.buffer.bytes;
+  for (const char *end = at + l.buffer.length; !status && at && at < end;) at = append_resource(&c, at);
+  free(l.buffer.bytes);
+  return finish(&c, status, NULL);
 }

@@ -321,9 +321,10 @@ int hp_run_resources(int count, char **items) {
   };
   static const hp_command command = {
       "resources", "FILE|-...",
-      "Prints the resources that a browser loads with each FILE, or with standard input for -: scripts,\n"
-      "styles, images, fonts, icons and preloads, and base, policies and viewport. URLs are resolved\n"
-      "against the page's base element and --base.",
+      "Prints resources that a browser loads early for each FILE, or for standard input for -: scripts,\n"
+      "styles and their imports, images, posters, icons, manifests and preloads, and base, policies and\n"
+      "viewport. Frames, objects, media and prefetching are left out. URLs are resolved against the\n"
+      "page's base element and --base.",
       options};
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
   request r = {.command = &command, .options = {HPAR_OPTIONS_INIT}, .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -6,9 +6,13 @@
 
 #include <hpar/document.h>
 
+/* The bytes of a URL with escapes; a longer one keeps them. `\0` becomes three bytes. */
+enum { HP_CSS_MAX_ESCAPED = 4096, HP_CSS_TEXT = HP_CSS_MAX_ESCAPED / 2 * 3 };
+
 typedef struct hp_css_import {
-  hpar_string url;  /* as it is in the sheet: escapes are kept */
+  hpar_string url;  /* without escapes: in the sheet or in `text` */
   hpar_string rest; /* layer, supports() and media, without white space around it */
+  char text[HP_CSS_TEXT];
 } hp_css_import;
 
 /* Finds the next @import rule. `*at` is the position in the sheet: 0 before the first call. Returns
