@@ -21,12 +21,13 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
 }
 
 /* Feeds the page in pieces of `step` bytes. */
-static void run(const hpar_rules *rules, const char *page, size_t step, buffer *out) {
+static void run(const hpar_rules *rules, size_t max_text, const char *page, size_t step, buffer *out) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .max_text = max_text};
   hpar_rewriter *rewriter;
   size_t length = strlen(page);
   buffer_clear(out);
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
-  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, NULL, collect, out), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, collect, out), HPAR_OK);
   for (size_t at = 0; at < length; at += step)
     CHECK_EQ(hpar_rewriter_feed(rewriter, page + at, length - at < step ? length - at : step), HPAR_OK);
   CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_OK);
@@ -45,7 +46,7 @@ static void kinds_of_text(void) {
                      "<xmp>f</xmp>g<svg><style>&amp;</style></svg><script>h<plaintext>i</script><plaintext>&amp;";
   for (size_t step = 1; step <= strlen(page); step++) {
     buffer_clear(&log);
-    run(rules, page, step, &out);
+    run(rules, 0, page, step, &out);
     CHECK_STRING(log.bytes, "0a< 3b&lt; 1c< 2d 1e 2f 0g 0& 3h<plaintext>i 4&amp; ");
     CHECK_STRING(out.bytes,
                  "a&lt;&lt;<script>b&lt;<</script><title>c&lt;&lt;</title><style>d<</style><textarea>e&lt;</textarea>"
@@ -57,7 +58,34 @@ static void kinds_of_text(void) {
   buffer_free(&out);
 }
 
+static hpar_rewrite_result retire(hpar_text_piece *t, void *context) {
+  (void)t, (void)context;
+  return HPAR_REWRITE_RETIRE;
+}
+
+/* A raw text without its tags has references, also after its last rule for texts. */
+static void escapes_after_rules(void) {
+  static const hpar_action unwrap[] = {{.kind = HPAR_ACTION_UNWRAP}};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "xmp, plaintext", .actions = unwrap, .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "xmp, plaintext", .text = retire}};
+  buffer out = {0};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (int i = 0; i < 2; i++) CHECK_EQ(hpar_rules_add(rules, &given[i], NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  for (size_t max_text = 1; max_text <= 12; max_text++)
+    for (size_t step = 1; step <= 24; step++) {
+      run(rules, max_text, "a<xmp><b><i><u></xmp>", step, &out);
+      CHECK_STRING(out.bytes, "a&lt;b>&lt;i>&lt;u>");
+      run(rules, max_text, "a<plaintext><b><i><u>", step, &out);
+      CHECK_STRING(out.bytes, "a&lt;b>&lt;i>&lt;u>");
+    }
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
 int main(void) {
   kinds_of_text();
+  escapes_after_rules();
   return check_report();
 }

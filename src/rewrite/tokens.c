@@ -38,10 +38,32 @@ static void deliver_long(hpar_rewriter *r, uint64_t position) {
   }
 }
 
+/* Writes references in parts, so that the list of edits stays short. */
+static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *from, const char *to) {
+  enum { PART = 1024 };
+  hp_scanner *s = &r->scanner;
+  for (const char *at = from, *end; at < to; at = end) {
+    end = to - at > PART ? at + PART : to;
+    const uint64_t position = hp_scanner_position(s, end);
+    hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, r->text_content);
+    hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
+    hp_rewriter_mark(r, position);
+  }
+}
+
+/* Escapes the rest of a text whose last rule has retired in it. */
+static void escape_rest(hpar_rewriter *r, uint64_t position) {
+  if (r->text_rules || !r->escapes_raw_text || r->text_content == HP_CONTENT_DATA || r->text_start >= position) return;
+  escape_text(r, hp_rewriter_at(r, r->text_start), hp_rewriter_at(r, position));
+  r->text_start = position;
+}
+
 void hp_rewriter_end_text(hpar_rewriter *r, uint64_t position) {
   if (!r->in_text) return;
+  const bool had_rules = r->text_rules;
   deliver_long(r, position);
   if (r->text_rules) hp_rewriter_deliver_text(r, position, true);
+  if (had_rules) escape_rest(r, position);
   r->text_start = position;
   r->text_is_first = true;
   r->in_text = false;
@@ -161,19 +183,6 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
   if (position > r->text_start) hp_rewriter_deliver_text(r, position, false);
 }
 
-/* Writes references in parts, so that the list of edits stays short. */
-static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *from, const char *to) {
-  enum { PART = 1024 };
-  hp_scanner *s = &r->scanner;
-  for (const char *at = from, *end; at < to; at = end) {
-    end = to - at > PART ? at + PART : to;
-    const uint64_t position = hp_scanner_position(s, end);
-    hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, s->content);
-    hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
-    hp_rewriter_mark(r, position);
-  }
-}
-
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.from, *to = r->scanner.to;
@@ -186,14 +195,19 @@ static bool take_text(hpar_rewriter *r) {
     const char *stop = classify(r, from, to);
     if (stop < to) {
       r->scanner.at = to = stop;
-      if (r->text_rules) deliver_parts(r, to);
+      if (r->text_rules) {
+        deliver_parts(r, to);
+        escape_rest(r, hp_scanner_position(&r->scanner, to));
+      }
       return false;
     }
   }
-  if (r->text_rules)
+  if (r->text_rules) {
     deliver_parts(r, to);
-  else if (r->escapes_raw_text && r->scanner.content != HP_CONTENT_DATA)
+    escape_rest(r, hp_scanner_position(&r->scanner, to));
+  } else if (r->escapes_raw_text && r->scanner.content != HP_CONTENT_DATA) {
     escape_text(r, from, to);
+  }
   return true;
 }
 
