@@ -29,6 +29,7 @@ static void check_document(uint64_t seed, const generated *made) {
                                   .on_failure = random_chance(&random, 50) ? HPAR_FAIL_PASS : HPAR_FAIL_STOP};
   if (random_chance(&random, 10)) options.encoding = NULL;
   if (random_chance(&random, 12)) options.max_text = 1 + random_below(&random, 40);
+  if (random_chance(&random, 15)) options.max_token = 1 + random_below(&random, 60);
   if (random_chance(&random, 6)) options.max_depth = 1 + (uint32_t)random_below(&random, 12);
   if (random_chance(&random, 4)) options.max_input = 1 + random_below(&random, made->text.length);
   rewriting_make(&rules, &random, (unsigned)random_below(&random, 32));

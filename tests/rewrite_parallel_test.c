@@ -147,6 +147,7 @@ static void make_large(unsigned sections) {
   for (unsigned i = 0; i < sections; i++) {
     if (i % 211 == 7) buffer_text(&large, "<div><p><b>");
     if (i % 307 == 9) buffer_text(&large, "</div></div></table>");
+    if (i == sections / 4 * 3) buffer_format(&large, "<p class=x title='%0300d'>", 1);
     buffer_text(&large, parts[division_pick(sizeof parts / sizeof *parts)]);
   }
 }
@@ -157,7 +158,8 @@ static void test_threads(unsigned rounds) {
     hpar_rules *rules = round % 2 ? division_make_unit_rules(1 + division_pick(MAX_RULES))
                                   : division_make_rules(1 + division_pick(MAX_RULES));
     hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2 + round % 3};
-    if (round % 5 == 3) options.max_text = 7; /* texts come in pieces */
+    if (round % 5 == 3) options.max_text = 7;    /* texts come in pieces */
+    if (round % 3 == 2) options.max_token = 200; /* the page has a longer tag */
     hp_rewrite_division division = {.chunk_size = 2000 + division_pick(20000),
                                     .checkpoint_bytes = division_checkpoints[round % 2],
                                     .min_limit = round % 3 * 5};

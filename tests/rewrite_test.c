@@ -325,6 +325,13 @@ static void limits(void) {
   for (int i = 0; i < 100 && !status; i++) status = hpar_rewriter_feed(rewriter, "xxxxxxxxxx", 10);
   CHECK_EQ(status, HPAR_LIMIT_MEMORY);
   CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_LIMIT_MEMORY);
+  /* a tag that a rule reads, of the longest length and one byte more */
+  options = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT, .max_token = 12};
+  for (size_t step = 0; step <= 24; step++) {
+    CHECK_EQ(run(rules, &options, "text<p a='45678'>x", 18, step, &out, NULL), HPAR_LIMIT_MEMORY);
+    CHECK_BYTES(out.bytes, out.length, "text", 4);
+    CHECK_EQ(run(rules, &options, "<div ccccccccccccccc><p a='4567'>", 33, step, &out, NULL), HPAR_OK);
+  }
   options = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT, .max_depth = 5};
   CHECK_EQ(run(rules, &options, "<b><b><b><b><b>", 15, 0, &out, NULL), HPAR_LIMIT_DEPTH);
   CHECK_BYTES(out.bytes, out.length, "<b><b><b>", 9);

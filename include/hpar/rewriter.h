@@ -275,8 +275,10 @@ typedef struct hpar_rewrite_options {
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
   /* Limits; 0: the default. */
-  size_t max_memory;    /* bytes of the rewriter; default: none. HPAR_LIMIT_MEMORY */
-  size_t max_token;     /* bytes of a tag, comment or doctype; default: 1 MB */
+  size_t max_memory; /* bytes of the rewriter; default: none. HPAR_LIMIT_MEMORY */
+  /* bytes of a tag, comment or doctype that the rewriter keeps; default: 1 MB. HPAR_LIMIT_MEMORY.
+   * It keeps what a rule reads, the tags in a matched element, and the names of all tags */
+  size_t max_token;
   size_t max_text;      /* bytes of a whole text; a longer one comes in pieces; default: 64 KB */
   uint32_t max_depth;   /* open elements; default: none. HPAR_LIMIT_DEPTH */
   uint64_t max_input;   /* bytes; default: none. HPAR_LIMIT_INPUT */

@@ -37,9 +37,10 @@ void hp_scanner_set_content(hp_scanner *s, hp_content content, hp_atom raw_name)
   s->script = s->dashes = 0;
 }
 
+bool hp_scanner_keeps_token(const hp_scanner *s) { return s->state == IN_NAME || (s->state > IN_NAME && s->captures); }
+
 uint64_t hp_scanner_retained(const hp_scanner *s) {
-  bool inside = s->state == IN_NAME || (s->state > IN_NAME && s->captures);
-  return inside ? s->token_start : hp_scanner_position(s, s->at);
+  return hp_scanner_keeps_token(s) ? s->token_start : hp_scanner_position(s, s->at);
 }
 
 bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == IN_NAME || s->state == IN_TAG; }

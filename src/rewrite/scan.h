@@ -56,6 +56,8 @@ hp_scan_event hp_scanner_next(hp_scanner *scanner);
 static inline uint64_t hp_scanner_position(const hp_scanner *s, const char *at) {
   return s->position + (uint64_t)(at - s->begin);
 }
+/* Returns true in a token that the next window must have from its beginning. */
+bool hp_scanner_keeps_token(const hp_scanner *scanner);
 /* Returns the position from which the next window must have the input. */
 uint64_t hp_scanner_retained(const hp_scanner *scanner);
 

@@ -321,6 +321,8 @@ static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
 
 /* Processes the events of the window. */
 void hp_rewriter_scan(hpar_rewriter *rewriter);
+/* Fails if the token at the end of the window is longer than max_token already. */
+void hp_rewriter_check_unfinished(hpar_rewriter *rewriter);
 /* Sets which comments and doctypes the scanner captures. */
 static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
   r->scanner.captures_comments = r->comment_rules != 0;

@@ -409,16 +409,44 @@ static inline bool is_over(hpar_rewriter *r) {
   return hp_speculates(r) ? !hp_speculation_goes_on(r) : r->scanner.at >= r->limit;
 }
 
+static inline bool is_long(const hpar_rewriter *r, const char *to) {
+  uint64_t length = hp_scanner_position(&r->scanner, to) - r->scanner.token_start;
+  return __builtin_expect(length > r->options.max_token, 0);
+}
+
+/* Fails because of a token above max_token. The place of the failure, which is the beginning of the
+ * token, does not depend on the division of the input. */
+static __attribute__((cold)) void refuse_token(hpar_rewriter *r) {
+  const uint64_t start = r->scanner.token_start;
+  if (hp_speculates(r)) {
+    hp_speculation_give_up(r);
+    return;
+  }
+  hp_rewriter_mark(r, r->in_text && r->text_rules && r->text_start < start ? r->text_start : start);
+  hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
+}
+
+/* The same if the window keeps the token. A worker does not know whether it does: an element around
+ * the chunk may decide that. */
+static __attribute__((cold)) void refuse_kept_token(hpar_rewriter *r) {
+  if (r->scanner.captures || hp_speculates(r)) refuse_token(r);
+}
+
 /* Processes text and plain tags that no rule concerns. Returns true if a start tag follows that is
- * complete and has a common name, and processes it, too. */
-static bool run_fast(hpar_rewriter *r) {
+ * complete and has a common name, and processes it, too. With `may_be_long`, a token of the window
+ * may be longer than max_token: the loop then sees so many bytes at once. */
+static bool run_fast(hpar_rewriter *r, bool may_be_long) {
   enum { DEADLINE_BYTES = 64 << 10 };
   hp_scanner *s = &r->scanner;
   const hp_shadow_fast fast = {r->rules->starts, r->rules->needs_frames};
-  const char *limit = r->limit ? r->limit : s->end;
+  const char *end = s->end, *limit = r->limit ? r->limit : end;
+  if (__builtin_expect(may_be_long, 0) && (size_t)(end - s->at) > r->options.max_token) {
+    end = s->at + r->options.max_token;
+    if (limit > end) limit = end;
+  }
   if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
   if (r->deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
-  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, limit, s->end);
+  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, limit, end);
   if (run.at > s->at) {
     s->at = run.at;
     r->in_text = false;
@@ -429,16 +457,23 @@ static bool run_fast(hpar_rewriter *r) {
     if (r->deadline && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
   if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
+  if (may_be_long && (size_t)(s->data_to - s->at) > r->options.max_token) return false;
   take_name(r, run.name);
   hp_scanner_finish_tag(s);
   take_tag(r);
   return true;
 }
 
+void hp_rewriter_check_unfinished(hpar_rewriter *r) {
+  if (hp_scanner_keeps_token(&r->scanner) && is_long(r, r->scanner.end)) refuse_token(r);
+}
+
 void hp_rewriter_scan(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
+  /* The window has each kept token from its beginning. */
+  const bool may_be_long = (size_t)(s->end - s->begin) > r->options.max_token;
   for (;;) {
-    while (run_fast(r))
+    while (run_fast(r, may_be_long))
       if (is_over(r)) return;
     if (r->limit && s->at >= r->limit && is_over(r)) return;
     switch (hp_scanner_next(s)) {
@@ -447,10 +482,20 @@ void hp_rewriter_scan(hpar_rewriter *r) {
         if (!take_text(r)) return;
         break;
       case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->from)); break;
-      case HP_SCAN_NAME: take_name(r, read_name(r)); break;
-      case HP_SCAN_TAG: take_tag(r); break;
-      case HP_SCAN_COMMENT: hp_rewriter_take_comment(r); break;
+      case HP_SCAN_NAME:
+        if (may_be_long && is_long(r, s->to)) refuse_token(r); /* the window keeps each name */
+        take_name(r, read_name(r));
+        break;
+      case HP_SCAN_TAG:
+        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
+        take_tag(r);
+        break;
+      case HP_SCAN_COMMENT:
+        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
+        hp_rewriter_take_comment(r);
+        break;
       case HP_SCAN_DOCTYPE:
+        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
         hp_rewriter_take_doctype(r);
         update_content(r);
         break;

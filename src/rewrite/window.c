@@ -89,6 +89,7 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   s->end = bytes + length;
   hp_rewriter_mark(r, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
   scan_events(r, length, is_feed);
+  if (r->phase == HP_PHASE_RUNS) hp_rewriter_check_unfinished(r);
   uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
   hp_rewriter_mark(r, kept);
@@ -107,10 +108,8 @@ static void show_held(hpar_rewriter *r, uint64_t position) {
   s->end = s->begin + r->held.length;
 }
 
-static void check_held(hpar_rewriter *r) {
+static void note_held(hpar_rewriter *r) {
   if (r->held.length > r->stats.held_bytes) r->stats.held_bytes = r->held.length;
-  if (r->held.length > r->options.max_token + r->options.max_text)
-    hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
 }
 
 /* Appends bytes to those that are held. The array has at most 1/16 more than it needs. */
@@ -138,7 +137,7 @@ static void scan_held(hpar_rewriter *r) {
     r->feed += part;
     r->feed_left -= part;
     show_held(r, position);
-    check_held(r);
+    note_held(r);
     uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position, false) - position;
     if (kept >= old) { /* the rest of the window is part of the feed */
       size_t back = r->held.length - (size_t)kept;
@@ -166,7 +165,7 @@ static hpar_status run_feed(void *argument) {
     if (r->phase == HP_PHASE_RUNS) {
       hold(r, bytes + kept, length - kept);
       show_held(r, position + kept);
-      check_held(r);
+      note_held(r);
     } else {
       r->feed -= length - kept;
       r->feed_left = length - kept;
