@@ -11,7 +11,7 @@
 
 enum { LONGEST_SPLIT = 200 };
 
-static unsigned long excluded, splits;
+static unsigned long excluded, splits, older;
 
 static const char *member_text(json_object *object, const char *key) {
   json_object *value = json_object_object_get(object, key);
@@ -192,6 +192,12 @@ static void run(tokens *tokens, json_object *test, const char *file, const char 
   free(copy);
 }
 
+/* Returns true for a test older than processing instructions: "<?" has no such error any more. */
+static bool is_older(const buffer *expected) {
+  static const char code[] = "unexpected-question-mark-instead-of-tag-name";
+  return expected->length && memmem(expected->bytes, expected->length, code, sizeof code - 1);
+}
+
 static void run_test(tokens *tokens, json_object *test, const char *file) {
   static buffer input, expected;
   bool twice = json_object_get_boolean(json_object_object_get(test, "doubleEscaped"));
@@ -200,6 +206,10 @@ static void run_test(tokens *tokens, json_object *test, const char *file) {
     return;
   }
   put_expected(&expected, test, twice);
+  if (is_older(&expected)) {
+    older++;
+    return;
+  }
   json_object *states = json_object_object_get(test, "initialStates");
   if (!states) {
     run(tokens, test, file, "Data state", &input, &expected);
@@ -239,6 +249,7 @@ int main(int argc, char **argv) {
   }
   shared_list_free(&files);
   tokens_close(&tokens);
+  if (older) printf("%lu not run: they expect the older rule for \"<?\"\n", older);
   printf("%lu not run: lone surrogates, and coercion to an XML infoset; %lu runs in two parts\n", excluded, splits);
   return check_report();
 }

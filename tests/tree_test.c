@@ -14,6 +14,33 @@
 
 static unsigned long passed, failed;
 
+/* Tests of html5lib-tests before 2026-06-26 that expect a comment for "<?". The standard now makes
+ * processing instructions (§ tag-open-state, § processing-instruction-target-state). */
+#define REST "| <html>\n|   <head>\n|   <body>\n"
+static const struct {
+  const char *input, *older, *tree;
+} older_rules[] = {
+    {"<?", "| <!-- ? -->\n" REST, REST},
+    {"<?COMMENT?>", "| <!-- ?COMMENT? -->\n" REST, "| <?COMMENT ?>\n" REST},
+    {"<?COM--MENT?>", "| <!-- ?COM--MENT? -->\n" REST, "| <?COM--MENT ?>\n" REST},
+    {"<?import namespace=\"foo\" implementation=\"#bar\">",
+     "| <!-- ?import namespace=\"foo\" implementation=\"#bar\" -->\n" REST,
+     "| <?import namespace=\"foo\" implementation=\"#bar\"?>\n" REST},
+};
+
+static bool equals(const char *bytes, size_t length, const char *text) {
+  return length == strlen(text) && !memcmp(bytes, text, length);
+}
+
+/* Returns true for a test with a tree of the older rule, if the dump is that of the new rule. */
+static bool has_new_tree(const dat_test *test, const buffer *dump) {
+  for (size_t i = 0; i < sizeof older_rules / sizeof *older_rules; i++)
+    if (equals(test->data, test->data_length, older_rules[i].input) &&
+        equals(test->expected, test->expected_length, older_rules[i].older))
+      return equals(dump->bytes, dump->length, older_rules[i].tree);
+  return false;
+}
+
 static void run(hpar_parser *parser, hpar_document *document, const char *path, size_t number, const dat_test *test,
                 bool scripting) {
   static buffer dump;
@@ -23,8 +50,9 @@ static void run(hpar_parser *parser, hpar_document *document, const char *path, 
   options.fragment = test->fragment;
   options.encoding = "utf-8";
   hpar_status status = hpar_parse(parser, &options, test->data, test->data_length, document, NULL);
-  if (!status && compare_dump(document, &dump) && dump.length == test->expected_length &&
-      (!dump.length || !memcmp(dump.bytes, test->expected, dump.length))) {
+  bool same = !status && compare_dump(document, &dump) && dump.length == test->expected_length &&
+              (!dump.length || !memcmp(dump.bytes, test->expected, dump.length));
+  if (same || (!status && has_new_tree(test, &dump))) {
     passed++;
     return;
   }
