@@ -261,8 +261,7 @@ hpar_status hpar_element_end_remove(hpar_element_end *end) {
 }
 
 hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name) {
-  if (!end || !name || (unsigned char)((*name | 0x20) - 'a') >= 26 || strpbrk(name, " \t\n\f\r/>"))
-    return HPAR_ERROR_ARGUMENT;
+  if (!end || !hp_is_rule_name(name, false)) return HPAR_ERROR_ARGUMENT;
   hp_bytes *rename = &end->record->rename;
   uint32_t old = rename->length;
   hpar_status status = hp_content_add(end->rewriter, rename, false, name, strlen(name), HP_PLACE_RAW);
