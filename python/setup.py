@@ -13,11 +13,17 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError: # setuptools before 70.1
+    from wheel.bdist_wheel import bdist_wheel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLED = os.path.join(HERE, "library")
@@ -74,6 +80,40 @@ class BuildExtension(build_ext):
             return list(pool.map(compile_source, library_sources()))
 
 
+# The libraries of glibc that PEP 600 lets a wheel need.
+GLIBC = {b"libc.so.6", b"libm.so.6", b"libpthread.so.0", b"libdl.so.2", b"librt.so.1", b"ld-linux-x86-64.so.2",
+         b"ld-linux-aarch64.so.1"}
+
+
+def needed_libraries(elf):
+    """The names of the libraries that an ELF file of 64 bits, little-endian, needs."""
+    offset, = struct.unpack_from("<Q", elf, 0x28)
+    size, count = struct.unpack_from("<HH", elf, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", elf, offset + i * size) for i in range(count)]
+    for _, kind, _, _, begin, length, link, *_ in sections:
+        if kind == 6: # SHT_DYNAMIC
+            names = sections[link][4]
+            entries = struct.iter_unpack("<QQ", elf[begin:begin + length])
+            places = [names + value for tag, value in entries if tag == 1] # DT_NEEDED
+            return {elf[place:elf.index(b"\0", place)] for place in places}
+    return set()
+
+
+class Wheel(bdist_wheel):
+    """Names the oldest glibc with which the extension works, if it needs no other library (PEP 600)."""
+
+    def get_tag(self):
+        python, abi, platform = super().get_tag()
+        built = glob.glob(os.path.join(self.get_finalized_command("build_ext").build_lib, "hpar", "_core*.so"))
+        if len(built) == 1 and re.fullmatch("linux_(x86_64|aarch64)", platform):
+            with open(built[0], "rb") as file:
+                elf = file.read()
+            versions = [int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", elf)]
+            if versions and needed_libraries(elf) <= GLIBC:
+                platform = platform.replace("linux", f"manylinux_2_{max(17, *versions)}")
+        return python, abi, platform
+
+
 class SourceDistribution(sdist):
     """Adds the sources of the library."""
 
@@ -100,6 +140,6 @@ setup(
         extra_link_args=["-pthread", *shlex.split(os.environ.get("HPAR_LINK", ""))],
         py_limited_api=True,
     )],
-    cmdclass={"build_ext": BuildExtension, "sdist": SourceDistribution},
+    cmdclass={"bdist_wheel": Wheel, "build_ext": BuildExtension, "sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

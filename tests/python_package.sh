@@ -36,6 +36,12 @@ $python -m venv "$top/venv"
 core=$(echo "$top"/venv/lib/python3*/site-packages/hpar/_core.abi3.so)
 needed=$(objdump -p "$core" 2>/dev/null | awk '$1 == "NEEDED" && $2 !~ /^(libc|libpthread|ld-linux.*)\.so/ { print $2 }')
 test -z "$needed" || { echo "the wheel needs $needed"; exit 1; }
+# The tag names the glibc of the newest symbol, at least 2.17.
+newest=$(objdump -T "$core" 2>/dev/null | sed -n 's/.*GLIBC_2[.]\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+if test -n "$newest"; then
+  test "$newest" -ge 17 || newest=17
+  case $wheel in *-manylinux_2_${newest}_*.whl) ;; *) echo "$wheel: the extension needs glibc 2.$newest"; exit 1 ;; esac
+fi
 exports=$(nm -D --defined-only "$core" 2>/dev/null | awk '$2 ~ /[TDBRV]/ && $3 != "PyInit__core" { print $3 }' | head -5)
 test -z "$exports" || { echo "the extension exports" $exports; exit 1; }
 cd "$top"
