@@ -29,8 +29,9 @@
  *
  * The HTML of an edited tree may be that of another tree. For example, `-->` ends a comment,
  * `</script` ends a script, and a block ends the `p` around it. If the HTML of a tree is parsed to
- * this tree, it still is after these changes:
- * - an attribute with a new name in lower case, or with a new value without NUL and CR
+ * this tree, and it has no `selectedcontent`, it still is after these changes:
+ * - an attribute of `body`, `div` or `span` with a new name in lower case, or with a new value
+ *   without NUL and CR
  * - a new `span` or `div` in `body` or `div`, and a new `span` in `span`
  * - a text without NUL and CR in one of these, if no other text is next to it
  * - a comment in one of these. Its data has no NUL, CR, `-->` or `--!>`. It begins with neither `>`

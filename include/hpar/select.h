@@ -23,8 +23,8 @@
  * after the parse. Without a `selected` option, that is the first one of a drop-down list that is
  * not disabled. Otherwise, the last one of a list or of a group of radio buttons counts. In a
  * stream, `selected` and `checked` decide. A `form` attribute names the form of a radio button.
- * Otherwise that is the form around it. The contents of a template element are not among its
- * descendants.
+ * Otherwise that is the form around it in the tree, and the last button is that in tree order. The
+ * contents of a template element are not among its descendants.
  *
  * The end of the text closes what is open, as in `[a="b` and `:not(a` (CSS Syntax). Within :has(),
  * the S of `:nth-child(An+B of S)` cannot look at later siblings or at descendants.
@@ -111,7 +111,7 @@ HPAR_API hpar_status hpar_select_parallel(const hpar_selectors *selectors, const
 
 /* Sets `*matches` to whether the element matches the selector with this number, or any one of
  * the set. :scope is the element. Anything but an element matches nothing. The time grows with
- * the depth of the element and the number of its preceding siblings. With :has(),
+ * the depth of the element and the number of its preceding siblings. With :checked, :has(),
  * :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), the time grows with the
  * document.
  * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer or a number that the set does not
