@@ -86,7 +86,17 @@ static const char *const pieces[] = {"<img src=%u>",
                                      "@import '%u';",
                                      "</x>",
                                      "</br>",
-                                     "<!doctype x>"};
+                                     "<!doctype x>",
+                                     "<iframe src=%u>",
+                                     "</iframe>",
+                                     "<object data=%u>",
+                                     "</object>",
+                                     "<embed src=%u>",
+                                     "<audio src=%u>",
+                                     "<track src=%u>",
+                                     "<frameset><frame src=%u>",
+                                     "<link rel='alternate stylesheet prefetch' title=x href=%u>",
+                                     "<meta http-equiv=refresh content='0;url=%u'>"};
 
 /* Some pages are stated to be UTF-8, but have a byte that is not. A parallel parse that finds it
  * begins again. */

@@ -23,6 +23,7 @@ static bool collect(void *context, const hpar_resource *r) {
   if (r->flags & HPAR_RESOURCE_DEFER) buffer_text(&out, " defer");
   if (r->flags & HPAR_RESOURCE_LAZY) buffer_text(&out, " lazy");
   if (r->flags & HPAR_RESOURCE_SOURCE) buffer_text(&out, " source");
+  if (r->flags & HPAR_RESOURCE_ALTERNATE) buffer_text(&out, " alternate");
   if (r->picture) buffer_text(&out, " picture");
   put("url", r->url);
   put("srcset", r->srcset);
@@ -105,6 +106,51 @@ static void links(void) {
                   "href=c><link rel=manifest href=d>",
                   "modulepreload url[a]\npreconnect url[b]\ndns-prefetch url[b]\nicon url[c]\nmanifest url[d]\n");
   check_resources("<frameset><link rel=stylesheet href=a></frameset>", "");
+  check_resources("<link rel='stylesheet ALTERNATE' title href=a><link rel='alternate stylesheet' title=x href=b>"
+                  "<link rel=alternate title=x href=c>",
+                  "style alternate url[b]\n");
+  check_resources("<link rel='PREFETCH stylesheet' href=a><link rel=prefetch>", "style url[a]\nprefetch url[a]\n");
+}
+
+static void embedded(void) {
+  check_resources("<iframe src=a loading=Lazy></iframe><iframe src=b srcdoc></iframe><iframe></iframe>",
+                  "frame lazy url[a]\n");
+  check_resources("<frameset><frame src=a><frame src></frameset>", "frame url[a]\n");
+  check_resources("<object data=a type=x/y><embed src=b type=z/w></object><embed><object src=c></object>",
+                  "object url[a] type[x/y]\nobject url[b] type[z/w]\n");
+  check_resources("<p><embed src=a><embed src=b><img src=c><embed>d", "object url[a]\nobject url[b]\nimage url[c]\n");
+  check_resources("<video poster=a src=b crossorigin><source src=c><track src=d></video><audio src=e></audio>",
+                  "poster url[a] crossorigin[]\nmedia url[b] crossorigin[]\ntrack url[d]\nmedia url[e]\n");
+  check_resources("<svg><audio src=a /><embed src=b></svg>", "object url[b]\n");
+  check_resources("<template><iframe src=a></iframe><embed src=b></template>", "");
+}
+
+static void refreshes(void) {
+  static const struct {
+    const char *content, *url;
+  } cases[] = {{"0;url=a", "a"},
+               {" 5 , URL = 'a b' x", "a b"},
+               {"1; &quot;a", "a"},
+               {"1;url", "url"},
+               {"1.5.2; urls=x", "urls=x"},
+               {".;a", "a"},
+               {"3 a", "a"},
+               {"0;u=x", "u=x"},
+               {"0", NULL},
+               {"0;", NULL},
+               {"x;url=a", NULL},
+               {"1a;url=b", NULL},
+               {"-1;url=a", NULL},
+               {"0;url=''a", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char html[128], expected[128] = "";
+    const bool is_quoted = strstr(cases[i].content, "&quot;");
+    snprintf(html, sizeof html, "<meta http-equiv=Refresh content=\"%s\">", cases[i].content);
+    if (cases[i].url)
+      snprintf(expected, sizeof expected, "refresh url[%s] content[%s]\n", cases[i].url,
+               is_quoted ? "1; \"a" : cases[i].content);
+    check_resources(html, expected);
+  }
 }
 
 static void images(void) {
@@ -121,7 +167,7 @@ static void images(void) {
   check_resources("<picture><source srcset=a></picture><picture><source srcset=b media='not all'><img></picture>", "");
   check_resources("<picture><source srcset=a><p><img src=b></p></picture><source srcset=c><img>", "image url[b]\n");
   check_resources("<input type=IMAGE src=a><input src=b><input type=text src=c><video poster=d src=e></video>",
-                  "image url[a] type[IMAGE]\nposter url[d]\n");
+                  "image url[a] type[IMAGE]\nposter url[d]\nmedia url[e]\n");
   check_resources("<svg><image href=a /><image xlink:href=b></image><image src=c /></svg>",
                   "image url[a]\nimage url[b]\n");
 }
@@ -257,6 +303,8 @@ int main(int count, char **arguments) {
   } else {
     scripts();
     links();
+    embedded();
+    refreshes();
     images();
     styles();
     metas();

@@ -6,18 +6,20 @@
  * These elements have resources. The standard is https://html.spec.whatwg.org/.
  * - script with `src` and a type that browsers run, unless it has `nomodule`. In SVG, script with
  *   `href` or `xlink:href`.
- * - link with `href` and one of the types stylesheet, preload, modulepreload, preconnect,
- *   dns-prefetch, icon and manifest. An alternate or disabled style sheet is left out, and so is a
- *   link whose `type` is not one that its use can have.
+ * - link with `href` and one of the types stylesheet, preload, modulepreload, prefetch, preconnect,
+ *   dns-prefetch, icon and manifest. A disabled style sheet is left out, an alternate one without
+ *   `title`, and a link whose `type` is not one that its use can have.
  * - img with `src` or `srcset`, and the source elements before it in a picture.
  * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
+ * - iframe with `src` and without `srcdoc`, and frame, embed, audio, video and track with `src`.
+ * - object with `data`. It is also reported where a browser needs it no more, as fallback.
  * - style: each @import before the first other rule.
  * - base with `href`. The first one sets the base URL.
- * - meta with a content security policy, a referrer policy or a viewport.
+ * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
  *
- * Frames, objects and embedded content are left out, and so are audio, video, tracks, and `use` and
- * filter images of SVG. So are `background` attributes, refreshes, prefetching and alternate style
- * sheets. What a script imports, and what a style sheet names after its imports, is left out, too.
+ * The source elements of audio and video are left out, and so are `use` and filter images of SVG,
+ * `background` attributes, and documents in `srcdoc`. What a script or an import map names is left
+ * out, too, and what a style sheet names after its imports.
  *
  * The contents of template elements have no resources, except those of a declarative shadow root.
  * A resource whose `media` is "not all" is left out. All strings are values as they are in the
@@ -49,6 +51,12 @@ typedef enum hpar_resource_kind {
   HPAR_RESOURCE_POLICY,   /* a content security policy, in `content` */
   HPAR_RESOURCE_REFERRER, /* a referrer policy, in `content` */
   HPAR_RESOURCE_VIEWPORT, /* in `content` */
+  HPAR_RESOURCE_FRAME,    /* the document of an iframe or a frame */
+  HPAR_RESOURCE_OBJECT,   /* of an object or embed element */
+  HPAR_RESOURCE_MEDIA,    /* of an audio or video element */
+  HPAR_RESOURCE_TRACK,
+  HPAR_RESOURCE_PREFETCH,
+  HPAR_RESOURCE_REFRESH, /* the page that replaces this one. `content` is the whole value */
   HPAR_RESOURCE_KINDS
 } hpar_resource_kind;
 
@@ -56,10 +64,11 @@ typedef enum hpar_resource_kind {
 enum {
   HPAR_RESOURCE_ASYNC = 1,  /* script: it has the attribute `async` */
   HPAR_RESOURCE_DEFER = 2,  /* script: it has the attribute `defer` */
-  HPAR_RESOURCE_LAZY = 4,   /* image: browsers load it when it comes near the screen */
+  HPAR_RESOURCE_LAZY = 4,   /* image, iframe: browsers load it when it comes near the screen */
   HPAR_RESOURCE_SOURCE = 8, /* image: from a source element of `picture` */
   /* Of an event: a script has written the start tag. The offset is the end of the script's tag */
-  HPAR_RESOURCE_WRITTEN = 16
+  HPAR_RESOURCE_WRITTEN = 16,
+  HPAR_RESOURCE_ALTERNATE = 32 /* style: an alternate style sheet, which users may choose */
 };
 
 /* What happens to a resource during a parse. */

@@ -63,7 +63,8 @@ static const struct {
 } flags[] = {{"async", HPAR_RESOURCE_ASYNC},
              {"defer", HPAR_RESOURCE_DEFER},
              {"lazy", HPAR_RESOURCE_LAZY},
-             {"source", HPAR_RESOURCE_SOURCE}};
+             {"source", HPAR_RESOURCE_SOURCE},
+             {"alternate", HPAR_RESOURCE_ALTERNATE}};
 
 /* Writes the flags and the attributes, as members of a JSON object or as they are in a tag. */
 static void write_details(FILE *file, const hpar_resource *resource, bool json) {
@@ -321,10 +322,11 @@ int hp_run_resources(int count, char **items) {
   };
   static const hp_command command = {
       "resources", "FILE|-...",
-      "Prints resources that a browser loads early for each FILE, or for standard input for -: scripts,\n"
-      "styles and their imports, images, posters, icons, manifests and preloads, and base, policies and\n"
-      "viewport. Frames, objects, media and prefetching are left out. URLs are resolved against the\n"
-      "page's base element and --base.",
+      "Prints the resources of each FILE, or of standard input for -: scripts, styles and their imports,\n"
+      "images, posters, media, tracks, frames, objects, refreshes, icons, manifests, preloads and\n"
+      "prefetches, and base, policies and viewport. Left out are source elements of media, references in\n"
+      "SVG except of images and scripts, background attributes, what scripts and import maps name, and\n"
+      "URLs in CSS except of imports. URLs are resolved against the page's base element and --base.",
       options};
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
   request r = {.command = &command, .options = {HPAR_OPTIONS_INIT}, .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -144,7 +144,8 @@ enum {
   REL_PRECONNECT = 16,
   REL_DNS_PREFETCH = 32,
   REL_ICON = 64,
-  REL_MANIFEST = 128
+  REL_MANIFEST = 128,
+  REL_PREFETCH = 256
 };
 
 /* Returns the bit of a link type; 0: another type. */
@@ -152,7 +153,7 @@ static unsigned rel_bit(hpar_string word) {
   switch (word.length) {
     case 4: return hp_is_word(word, "icon") ? REL_ICON : 0;
     case 7: return hp_is_word(word, "preload") ? REL_PRELOAD : 0;
-    case 8: return hp_is_word(word, "manifest") ? REL_MANIFEST : 0;
+    case 8: return hp_is_word(word, "manifest") ? REL_MANIFEST : hp_is_word(word, "prefetch") ? REL_PREFETCH : 0;
     case 9: return hp_is_word(word, "alternate") ? REL_ALTERNATE : 0;
     case 10:
       return hp_is_word(word, "stylesheet") ? REL_STYLESHEET : hp_is_word(word, "preconnect") ? REL_PRECONNECT : 0;
@@ -188,14 +189,28 @@ static bool describe_preload(const hp_described *d, hpar_string url) {
   return report(d, hp_begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
 }
 
+/* Returns true if the link has a style sheet: an alternate one needs a title. */
+static bool has_sheet(const hp_described *d, unsigned rel, hpar_string type) {
+  if (!(rel & REL_STYLESHEET) || hp_has_value(d->values, HP_RESOURCE_DISABLED)) return false;
+  if ((rel & REL_ALTERNATE) && !hp_described_value(d, HP_RESOURCE_TITLE).length) return false;
+  return !type.length || hp_is_word(type, "text/css");
+}
+
+static bool describe_sheet(const hp_described *d, unsigned rel, hpar_string url) {
+  if (!url.length) return true;
+  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_STYLE, url);
+  if (rel & REL_ALTERNATE) resource->flags |= HPAR_RESOURCE_ALTERNATE;
+  return report(d, resource);
+}
+
 static bool describe_link(const hp_described *d) {
   unsigned rel = read_rel(hp_described_value(d, HP_RESOURCE_REL));
   hpar_string url = hp_described_value(d, HP_RESOURCE_HREF), type = essence(hp_described_value(d, HP_RESOURCE_TYPE));
-  bool sheet = (rel & REL_STYLESHEET) && !(rel & REL_ALTERNATE) && !hp_has_value(d->values, HP_RESOURCE_DISABLED) &&
-               (!type.length || hp_is_word(type, "text/css"));
   if (!rel || matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA))) return true;
-  return (!sheet || report_url(d, HPAR_RESOURCE_STYLE, url)) && (!(rel & REL_PRELOAD) || describe_preload(d, url)) &&
+  return (!has_sheet(d, rel, type) || describe_sheet(d, rel, url)) &&
+         (!(rel & REL_PRELOAD) || describe_preload(d, url)) &&
          (!(rel & REL_MODULE_PRELOAD) || report_url(d, HPAR_RESOURCE_MODULE_PRELOAD, url)) &&
+         (!(rel & REL_PREFETCH) || report_url(d, HPAR_RESOURCE_PREFETCH, url)) &&
          (!(rel & REL_PRECONNECT) || report_url(d, HPAR_RESOURCE_PRECONNECT, url)) &&
          (!(rel & REL_DNS_PREFETCH) || report_url(d, HPAR_RESOURCE_DNS_PREFETCH, url)) &&
          (!(rel & REL_ICON) || report_url(d, HPAR_RESOURCE_ICON, url)) &&
@@ -233,11 +248,55 @@ static bool describe_style(const hp_described *d) {
   return true;
 }
 
+static void skip_white(hpar_string *s) {
+  while (s->length && hp_ascii_is_white(*s->bytes)) s->bytes++, s->length--;
+}
+
+static void skip_bytes(hpar_string *s, size_t count) { s->bytes += count, s->length -= count; }
+
+/* Returns the URL of a refresh. It is empty if the value has none, or is not valid. */
+//§ shared-declarative-refresh-steps
+static hpar_string refresh_url(hpar_string s) {
+  const hpar_string none = {NULL, 0};
+  skip_white(&s);
+  if (!s.length || (!hp_ascii_is_digit(*s.bytes) && *s.bytes != '.')) return none;
+  while (s.length && (hp_ascii_is_digit(*s.bytes) || *s.bytes == '.')) skip_bytes(&s, 1);
+  if (s.length && *s.bytes != ';' && *s.bytes != ',' && !hp_ascii_is_white(*s.bytes)) return none;
+  skip_white(&s);
+  if (s.length && (*s.bytes == ';' || *s.bytes == ',')) skip_bytes(&s, 1);
+  skip_white(&s);
+  if (begins_with(s, "url")) {
+    hpar_string after = s;
+    skip_bytes(&after, 3);
+    skip_white(&after);
+    if (!after.length || *after.bytes != '=') return s; /* "url" begins the URL itself */
+    skip_bytes(&after, 1);
+    skip_white(&after);
+    s = after;
+  }
+  if (s.length && (*s.bytes == '"' || *s.bytes == '\'')) {
+    char quote = *s.bytes;
+    skip_bytes(&s, 1);
+    const char *end = s.length ? memchr(s.bytes, quote, s.length) : NULL;
+    if (end) s.length = (size_t)(end - s.bytes);
+  }
+  return s;
+}
+
+static bool describe_refresh(const hp_described *d, hpar_string content) {
+  hpar_string url = refresh_url(content);
+  if (!url.length) return true;
+  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_REFRESH, url);
+  resource->content = content;
+  return report(d, resource);
+}
+
 static bool describe_meta(const hp_described *d) {
   hpar_string name = hp_described_value(d, HP_RESOURCE_NAME), content = hp_described_value(d, HP_RESOURCE_CONTENT),
-              none = {NULL, 0};
+              pragma = hp_described_value(d, HP_RESOURCE_HTTP_EQUIV), none = {NULL, 0};
   hpar_resource_kind kind;
-  if (hp_is_word(hp_described_value(d, HP_RESOURCE_HTTP_EQUIV), "content-security-policy"))
+  if (hp_is_word(pragma, "refresh") && !describe_refresh(d, content)) return false;
+  if (hp_is_word(pragma, "content-security-policy"))
     kind = HPAR_RESOURCE_POLICY;
   else if (hp_is_word(name, "referrer"))
     kind = HPAR_RESOURCE_REFERRER;
@@ -248,6 +307,21 @@ static bool describe_meta(const hp_described *d) {
   hpar_resource *resource = hp_begin_url(d, kind, none);
   resource->content = content;
   return !content.length || report(d, resource);
+}
+
+static bool describe_frame(const hp_described *d) {
+  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC);
+  if (!url.length || hp_has_value(d->values, HP_RESOURCE_SRCDOC)) return true;
+  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_FRAME, url);
+  if (hp_is_word(hp_described_value(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
+  return report(d, resource);
+}
+
+/* The poster's resource replaces the URL in `values->resource`, so `src` is read first. */
+static bool describe_video(const hp_described *d) {
+  hpar_string media = hp_described_value(d, HP_RESOURCE_SRC);
+  return report_url(d, HPAR_RESOURCE_POSTER, hp_described_value(d, HP_RESOURCE_POSTER)) &&
+         report_url(d, HPAR_RESOURCE_MEDIA, media);
 }
 
 static bool describe_svg(const hp_described *d, hp_atom name) {
@@ -269,7 +343,13 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
     case HP_INPUT:
       return !hp_is_word(hp_described_value(d, HP_RESOURCE_TYPE), "image") ||
              report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_VIDEO: return report_url(d, HPAR_RESOURCE_POSTER, hp_described_value(d, HP_RESOURCE_POSTER));
+    case HP_VIDEO: return describe_video(d);
+    case HP_AUDIO: return report_url(d, HPAR_RESOURCE_MEDIA, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_TRACK: return report_url(d, HPAR_RESOURCE_TRACK, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_IFRAME: return describe_frame(d);
+    case HP_FRAME: return report_url(d, HPAR_RESOURCE_FRAME, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_OBJECT: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_DATA));
+    case HP_EMBED: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_SRC));
     case HP_STYLE: return describe_style(d);
     case HP_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
     case HP_META: return describe_meta(d);

@@ -18,7 +18,13 @@ static inline bool hp_may_have_resources(hp_atom name) {
     case HP_VIDEO:
     case HP_STYLE:
     case HP_BASE:
-    case HP_META: return true;
+    case HP_META:
+    case HP_IFRAME:
+    case HP_FRAME:
+    case HP_OBJECT:
+    case HP_EMBED:
+    case HP_AUDIO:
+    case HP_TRACK: return true;
     default: return false;
   }
 }

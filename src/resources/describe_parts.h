@@ -92,8 +92,8 @@ static inline bool hp_is_usual_script_type(hpar_string type) {
 hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values);
 
 static inline hpar_resource_kind hp_script_kind(const hp_resource_values *values) {
-  const uint32_t uncommon =
-      UINT32_C(1) << HP_RESOURCE_LANGUAGE | UINT32_C(1) << HP_RESOURCE_NOMODULE | UINT32_C(1) << HP_RESOURCE_FOR;
+  const uint64_t uncommon =
+      HP_RESOURCE_BIT(HP_RESOURCE_LANGUAGE) | HP_RESOURCE_BIT(HP_RESOURCE_NOMODULE) | HP_RESOURCE_BIT(HP_RESOURCE_FOR);
   hpar_string type = hp_resource_value(values, HP_RESOURCE_TYPE);
   if ((values->present & uncommon) || (type.length && !hp_is_usual_script_type(type)))
     return hp_uncommon_script_kind(values);
@@ -110,14 +110,14 @@ static inline hpar_resource *hp_script_of(const hp_described *d, hpar_string url
 /* Returns the resource of a script element without its origin; NULL: it has none. The values of the
  * attributes have set all its strings. */
 static inline hpar_resource *hp_script_in(hp_resource_values *values) {
-  const uint32_t others = HP_RESOURCE_BIT(HP_RESOURCE_SRCSET) | HP_RESOURCE_BIT(HP_RESOURCE_SIZES);
+  const uint64_t others = HP_RESOURCE_BIT(HP_RESOURCE_SRCSET) | HP_RESOURCE_BIT(HP_RESOURCE_SIZES);
   hpar_resource *resource = &values->resource;
   if (!resource->url.length) return NULL;
   resource->kind = hp_script_kind(values);
   if (resource->kind == HPAR_RESOURCE_KINDS) return NULL;
   resource->flags = hp_flag_of(values, HP_RESOURCE_ASYNC, HPAR_RESOURCE_ASYNC) |
                     hp_flag_of(values, HP_RESOURCE_DEFER, HPAR_RESOURCE_DEFER);
-  if (__builtin_expect(values->present & others, 0)) resource->srcset = resource->sizes = (hpar_string){NULL, 0};
+  if (__builtin_expect((values->present & others) != 0, 0)) resource->srcset = resource->sizes = (hpar_string){NULL, 0};
   return resource;
 }
 

@@ -17,7 +17,7 @@ static inline bool is_direct(const hp_finder *f, uint32_t start) {
 
 /* Removes the strings of the resource of an img or a script. Most have no others than these two. */
 static inline void forget_values(hp_finder *f) {
-  const uint32_t usual = HP_RESOURCE_BIT(HP_RESOURCE_SRC) | HP_RESOURCE_BIT(HP_RESOURCE_TYPE);
+  const uint64_t usual = HP_RESOURCE_BIT(HP_RESOURCE_SRC) | HP_RESOURCE_BIT(HP_RESOURCE_TYPE);
   hp_put_string(&f->values.resource.url, NULL, 0);
   hp_put_string(&f->values.resource.type, NULL, 0);
   if (f->values.present & HP_RESOURCE_FIELDS & ~usual) hp_clear_strings(&f->values.resource);
@@ -33,8 +33,8 @@ static inline void prefetch_later(const hp_sighting *added) {
 /* Notes for the merger what the worker has found. */
 static inline __attribute__((always_inline)) void note_found(hp_finder *f, hp_sighting *added, uint64_t offset,
                                                              const hpar_resource *resource) {
-  const uint32_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
-  uint32_t present = f->values.present & others;
+  const uint64_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
+  uint64_t present = f->values.present & others;
   bool has_type = resource->kind == HPAR_RESOURCE_SCRIPT && present == HP_RESOURCE_BIT(HP_RESOURCE_TYPE) &&
                   hp_is_usual_script_type(resource->type);
   prefetch_later(added);

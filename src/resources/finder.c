@@ -188,8 +188,8 @@ bool hp_finder_is_inert(const hp_finder *f) {
 /* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
  * own tests it. */
 static const hp_atom required_attributes[HP_TESTED_TAGS] = {
-    [HP_INPUT] = HP_TYPE,
-    [HP_BASE] = HP_HREF,
+    [HP_INPUT] = HP_TYPE,  [HP_BASE] = HP_HREF, [HP_IFRAME] = HP_SRC, [HP_FRAME] = HP_SRC,
+    [HP_OBJECT] = HP_DATA, [HP_EMBED] = HP_SRC, [HP_AUDIO] = HP_SRC,  [HP_TRACK] = HP_SRC,
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
@@ -209,7 +209,9 @@ static bool may_be_watched_meta(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     hp_atom name = block->items[i].name;
     if (name == HP_NAME && may_be_meta_name(block, i)) return true;
-    if (name == HP_HTTP_EQUIV && may_have_length(block, i, strlen("content-security-policy"))) return true;
+    if (name == HP_HTTP_EQUIV &&
+        (may_have_length(block, i, strlen("content-security-policy")) || may_have_length(block, i, strlen("refresh"))))
+      return true;
   }
   return false;
 }
@@ -284,8 +286,9 @@ static void before_script(hp_tag_watch *watch) {
 }
 
 static const uint8_t watched_names[HP_TESTED_TAGS] = {
-    [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,  [HP_IMAGE] = 1, [HP_INPUT] = 1,
-    [HP_VIDEO] = 1,  [HP_STYLE] = 1, [HP_BASE] = 1, [HP_META] = 1,
+    [HP_SCRIPT] = 1, [HP_LINK] = 1,   [HP_IMG] = 1,   [HP_IMAGE] = 1, [HP_INPUT] = 1,
+    [HP_VIDEO] = 1,  [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1,
+    [HP_FRAME] = 1,  [HP_OBJECT] = 1, [HP_EMBED] = 1, [HP_AUDIO] = 1, [HP_TRACK] = 1,
 };
 
 /* Returns true if the finder compares no sighting with another one, and holds none. */

@@ -73,6 +73,12 @@ const char *hpar_resource_kind_name(size_t kind) {
       [HPAR_RESOURCE_POLICY] = "policy",
       [HPAR_RESOURCE_REFERRER] = "referrer",
       [HPAR_RESOURCE_VIEWPORT] = "viewport",
+      [HPAR_RESOURCE_FRAME] = "frame",
+      [HPAR_RESOURCE_OBJECT] = "object",
+      [HPAR_RESOURCE_MEDIA] = "media",
+      [HPAR_RESOURCE_TRACK] = "track",
+      [HPAR_RESOURCE_PREFETCH] = "prefetch",
+      [HPAR_RESOURCE_REFRESH] = "refresh",
   };
   return kind < HPAR_RESOURCE_KINDS ? names[kind] : NULL;
 }

@@ -10,6 +10,7 @@ const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {
     [HP_CHARSET] = HP_RESOURCE_CHARSET,
     [HP_CONTENT] = HP_RESOURCE_CONTENT,
     [HP_CROSSORIGIN] = HP_RESOURCE_CROSSORIGIN,
+    [HP_DATA] = HP_RESOURCE_DATA,
     [HP_DEFER] = HP_RESOURCE_DEFER,
     [HP_DISABLED] = HP_RESOURCE_DISABLED,
     [HP_FETCHPRIORITY] = HP_RESOURCE_FETCHPRIORITY,
@@ -26,6 +27,7 @@ const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {
     [HP_SIZES] = HP_RESOURCE_SIZES,
     [HP_SRC] = HP_RESOURCE_SRC,
     [HP_SRCSET] = HP_RESOURCE_SRCSET,
+    [HP_TITLE] = HP_RESOURCE_TITLE,
     [HP_TYPE] = HP_RESOURCE_TYPE,
     [HP_ADJUSTED_XLINK_HREF] = HP_RESOURCE_XLINK_HREF,
 };
@@ -41,7 +43,7 @@ static hp_resource_attribute find_unknown(const char *name, size_t length) {
       {"event", HP_RESOURCE_EVENT},       {"imagesizes", HP_RESOURCE_IMAGESIZES},
       {"poster", HP_RESOURCE_POSTER},     {"imagesrcset", HP_RESOURCE_IMAGESRCSET},
       {"language", HP_RESOURCE_LANGUAGE}, {"shadowrootmode", HP_RESOURCE_SHADOWROOTMODE},
-      {"nomodule", HP_RESOURCE_NOMODULE},
+      {"nomodule", HP_RESOURCE_NOMODULE}, {"srcdoc", HP_RESOURCE_SRCDOC},
   };
   enum { LENGTHS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 14 };
   if (length > 14 || !(LENGTHS >> length & 1)) return HP_RESOURCE_OTHER;

@@ -48,10 +48,13 @@ typedef enum hp_resource_attribute {
   HP_RESOURCE_SRCSET,
   HP_RESOURCE_TYPE,
   HP_RESOURCE_XLINK_HREF,
+  HP_RESOURCE_DATA,
+  HP_RESOURCE_SRCDOC,
+  HP_RESOURCE_TITLE,
   HP_RESOURCE_ATTRIBUTES
 } hp_resource_attribute;
 
-#define HP_RESOURCE_BIT(attribute) (UINT32_C(1) << (attribute))
+#define HP_RESOURCE_BIT(attribute) (UINT64_C(1) << (attribute))
 /* The attributes whose values are strings of hpar_resource. */
 #define HP_RESOURCE_FIELDS                                                                                             \
   (HP_RESOURCE_BIT(HP_RESOURCE_AS) | HP_RESOURCE_BIT(HP_RESOURCE_CHARSET) | HP_RESOURCE_BIT(HP_RESOURCE_CROSSORIGIN) | \
@@ -63,7 +66,7 @@ typedef enum hp_resource_attribute {
 /* The values of the attributes. Most values are where the resources of the element need them, in
  * `resource`. */
 typedef struct hp_resource_values {
-  uint32_t present; /* bit i: the element has attribute i */
+  uint64_t present; /* bit i: the element has attribute i */
   hpar_resource resource;
   hpar_string others[HP_RESOURCE_ATTRIBUTES]; /* by attribute; those that are present */
 } hp_resource_values;
@@ -104,6 +107,9 @@ static const uint16_t hp_resource_places[HP_RESOURCE_ATTRIBUTES] = {
     HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_REL),
     HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_SHADOWROOTMODE),
     HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_XLINK_HREF),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_DATA),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_SRCDOC),
+    HP_RESOURCE_OTHER_VALUE(HP_RESOURCE_TITLE),
 };
 #undef HP_RESOURCE_FIELD
 #undef HP_RESOURCE_OTHER_VALUE
@@ -140,7 +146,7 @@ static inline void hp_clear_values(hp_resource_values *values) {
 }
 
 static inline void hp_set_value(hp_resource_values *values, hp_resource_attribute attribute, hpar_string value) {
-  values->present |= UINT32_C(1) << attribute;
+  values->present |= HP_RESOURCE_BIT(attribute);
   hp_put_string((char *)values + hp_resource_places[attribute], value.bytes, value.length);
 }
 
@@ -181,14 +187,14 @@ void hp_set_deferred_values(const hp_tree_view *view, const hp_attributes *block
  * longer. */
 static inline void hp_set_block_values(const hpar_document *document, const hp_attributes *block, bool skips_unknown,
                                        hp_resource_values *values) {
-  uint64_t present = 0; /* with 64 bits, one instruction sets a bit */
+  uint64_t present = 0;
   for (uint32_t i = 0, count = block->count; i < count; i++) {
     const hp_attribute *item = &block->items[i];
     hp_resource_attribute attribute = hp_resource_attribute_at(document, item->name, skips_unknown);
     present |= UINT64_C(1) << (attribute & 63);
     hp_put_string((char *)values + hp_resource_places[attribute], item->value, item->length);
   }
-  values->present = (uint32_t)present;
+  values->present = present;
 }
 
 /* Reads the attributes of an element. */

@@ -74,8 +74,8 @@ static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values
 /* Copies the values, which then are valid until `kept` is cleared. */
 static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_resource_values *from) {
   hp_clear_values(to);
-  for (uint32_t left = from->present; left; left &= left - 1) {
-    hp_resource_attribute attribute = (hp_resource_attribute)__builtin_ctz(left);
+  for (uint64_t left = from->present; left; left &= left - 1) {
+    hp_resource_attribute attribute = (hp_resource_attribute)__builtin_ctzll(left);
     hpar_string value = hp_resource_value(from, attribute);
     char *copy = hp_scratch_take(&s->kept, value.length + 1);
     if (value.length) memcpy(copy, value.bytes, value.length);
@@ -324,7 +324,8 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
 /*** runs ***/
 
 hpar_status hp_resource_rules(hpar_rules **rules) {
-  static const char others[] = "script, link, img, image, input, video, base, meta, source, picture, template";
+  static const char others[] = "script, link, img, image, input, video, base, meta, source, picture, template, "
+                               "iframe, frame, object, embed, audio, track";
   const hpar_rule elements = {HPAR_RULE_INIT, .selector = others, .element = take_element};
   const hpar_rule style = {HPAR_RULE_INIT, .selector = "style", .element = take_element, .text = take_sheet};
   hpar_status status = hpar_rules_create(rules);

@@ -139,7 +139,7 @@ typedef struct hp_higher {
 } hp_higher;
 
 /* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
- * the tags that the fused loop builds, the watch sees only img. */
+ * the tags that the fused loop builds, the watch sees only img and embed. */
 typedef struct hp_tag_watch {
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
   /* Sees an img that the fused loop has built. It has a parent. */
@@ -148,7 +148,7 @@ typedef struct hp_tag_watch {
   /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
   const uint8_t *names;
   bool text_is_written; /* by a script; the token begins in this text */
-  /* The img that the fused loop has built and not shown yet; 0: none. */
+  /* The img or embed that the fused loop has built and not shown yet; 0: none. */
   hp_ref image;
   uint32_t image_start;
 } hp_tag_watch;
