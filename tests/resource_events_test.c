@@ -229,6 +229,38 @@ static void generated(resource_events *e) {
   buffer_free(&html);
 }
 
+#if HPAR_PARALLEL
+/* The exact builder passes the second cut and confirms an img in a picture. The worker has found
+ * that img alone, so the parse must not cancel it then. */
+static void passed_image(resource_events *e) {
+  buffer html = {0}, expected = {0};
+  buffer_text(&html,
+              "<tr><p><picture><source srcset=2><svg><video poster=4><script src=5>@import '6';<img "
+              "src=7><style>@import '8';<select></math>\"><textarea><textarea><img src=14><div></x><img "
+              "src=17><![CDATA[@import '18';]]><svg><style>@import '19';</select><![CDATA[@import '21';]]><tr><input "
+              "type=image src=23><div></br><svg></svg></noscript><p><table></textarea><textarea><math><script "
+              "src=34></script><table><!doctype x>\"><textarea><li>");
+  hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
+  parse(e, &options, &html);
+  buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+  e->in_order = true;
+  options = options_of(e, HPAR_MODE_PARALLEL);
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  options.experiment.checkpoint_bytes = 1;
+  for (uint64_t cuts[] = {39, 0}; cuts[0] < 60; cuts[0]++) {
+    for (cuts[1] = cuts[0] + 1; cuts[1] < html.length; cuts[1]++) {
+      options.experiment.cuts = cuts;
+      options.experiment.cut_count = 2;
+      parse(e, &options, &html);
+      resource_events_check(e, &expected, &html, "two cuts", cuts[0]);
+    }
+  }
+  e->in_order = false;
+  buffer_free(&expected);
+  buffer_free(&html);
+}
+#endif
+
 /* In SVG, tags that the tree builder ignores do not end the text of a style element. */
 static void foreign_sheets(resource_events *e) {
   static const struct {
@@ -447,6 +479,9 @@ int main(int count, char **arguments) {
     refusals();
     limits(&e);
     foreign_sheets(&e);
+#if HPAR_PARALLEL
+    passed_image(&e);
+#endif
     generated(&e);
     status = check_report();
   }

@@ -18,10 +18,37 @@ void hp_sightings_free(hp_sightings *sightings) {
 
 /*** events ***/
 
+/* The last resources of an element, and the number of all. */
+typedef struct resource_list {
+  hpar_resource items[COMPARED_RESOURCES];
+  size_t count;
+} resource_list;
+
+static bool list_resource(void *context, const hpar_resource *resource) {
+  resource_list *list = context;
+  list->items[list->count++ % COMPARED_RESOURCES] = *resource;
+  return true;
+}
+
+static bool equal_strings(hpar_string a, hpar_string b) {
+  return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+static bool equal_resources(const hpar_resource *a, const hpar_resource *b) {
+  return a->kind == b->kind && equal_strings(a->url, b->url) && equal_strings(a->srcset, b->srcset);
+}
+
+static bool has_resource(const resource_list *list, const hpar_resource *resource) {
+  for (size_t i = 0; i < list->count && i < COMPARED_RESOURCES; i++)
+    if (equal_resources(&list->items[i], resource)) return true;
+  return false;
+}
+
 typedef struct event_source {
   const hp_resource_report *to;
   hpar_resource_event event;
   uint32_t skipped, reported;
+  const resource_list *kept; /* these are not reported; NULL: none */
 } event_source;
 
 static bool report_event(void *context, const hpar_resource *resource) {
@@ -30,6 +57,7 @@ static bool report_event(void *context, const hpar_resource *resource) {
     source->skipped--;
     return true;
   }
+  if (source->kept && has_resource(source->kept, resource)) return true;
   source->reported++;
   source->to->callback(source->to->context, resource, source->event);
   return true;
@@ -47,7 +75,7 @@ static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_sourc
 }
 
 static uint32_t report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
-  return report_by(f, sighting, (event_source){f->report, event, skipped, 0}, &f->cursor, f->thread);
+  return report_by(f, sighting, (event_source){f->report, event, skipped, 0, NULL}, &f->cursor, f->thread);
 }
 
 static bool count_resource(void *context, const hpar_resource *resource) {
@@ -56,35 +84,23 @@ static bool count_resource(void *context, const hpar_resource *resource) {
   return true;
 }
 
-/* Cancels the resources of a found sighting. A segment that was spliced in may have more source
- * elements before the img of a picture than the worker has found. */
-static void cancel(hp_finder *f, const hp_sighting *sighting) {
+/* Cancels the resources of a found sighting, except those that the document has (NULL: none). A
+ * segment that was spliced in may have more source elements before the img of a picture than the
+ * worker has found. */
+static void cancel_except(hp_finder *f, const hp_sighting *sighting, const resource_list *kept) {
   hp_tree_view view = hp_finder_view(f);
   uint32_t count = 0;
   if (!sighting->found) return;
   hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
-  report(f, sighting, HPAR_RESOURCE_CANCELLED, count - sighting->found);
+  report_by(f, sighting, (event_source){f->report, HPAR_RESOURCE_CANCELLED, count - sighting->found, 0, kept},
+            &f->cursor, f->thread);
 }
+
+static void cancel(hp_finder *f, const hp_sighting *sighting) { cancel_except(f, sighting, NULL); }
 
 /* Cancels the found sightings of the chunk before the number `end`. */
 static void cancel_expected(hp_finder *f, uint32_t end) {
   for (; f->expected_at < end; f->expected_at++) cancel(f, &f->expected->items[f->expected_at]);
-}
-
-typedef struct resource_list {
-  hpar_resource items[COMPARED_RESOURCES];
-  size_t count;
-} resource_list;
-
-static bool list_resource(void *context, const hpar_resource *resource) {
-  resource_list *list = context;
-  if (list->count < COMPARED_RESOURCES) list->items[list->count] = *resource;
-  list->count++;
-  return true;
-}
-
-static bool equal_strings(hpar_string a, hpar_string b) {
-  return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
 }
 
 /* Returns whether the elements of one tag have the same resources. The builders may have put them
@@ -98,9 +114,7 @@ static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp
   hp_describe_resources(&view, confirmed, no_origin, list_resource, &b);
   if (a.count != found->found || a.count != b.count || a.count > COMPARED_RESOURCES) return false;
   for (size_t i = 0; i < a.count; i++)
-    if (a.items[i].kind != b.items[i].kind || !equal_strings(a.items[i].url, b.items[i].url) ||
-        !equal_strings(a.items[i].srcset, b.items[i].srcset))
-      return false;
+    if (!equal_resources(&a.items[i], &b.items[i])) return false;
   return true;
 }
 
@@ -347,9 +361,9 @@ void hp_finder_end_segment(hp_finder *f) {
 
 /*** the exact builder ***/
 
-/* Returns whether the resources of the found tag have been confirmed. The finder's own sightings
- * are in ascending order. */
-static bool is_confirmed(const hp_finder *f, const hp_sighting *found) {
+/* Returns the confirmed sighting of the found tag, or NULL. The finder's own sightings are in
+ * ascending order. */
+static const hp_sighting *find_confirmed(const hp_finder *f, const hp_sighting *found) {
   uint32_t low = 0, high = f->reported;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -359,10 +373,21 @@ static bool is_confirmed(const hp_finder *f, const hp_sighting *found) {
       high = middle;
   }
   while (low < f->reported && f->own.items[low].start == found->start && f->own.items[low].is_written) low++;
-  if (low == f->reported) return false;
+  if (low == f->reported) return NULL;
   const hp_sighting *own = &f->own.items[low];
-  if (own->start != found->start || own->is_inert) return false;
-  return f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element);
+  return own->start != found->start || own->is_inert ? NULL : own;
+}
+
+/* Closes the found sighting of a tag that has been confirmed before its chunk began. What both have
+ * stays confirmed. */
+static void close_confirmed(hp_finder *f, const hp_sighting *found, const hp_sighting *own) {
+  hp_tree_view view = hp_finder_view(f);
+  resource_list kept;
+  if (f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element))
+    return;
+  kept.count = 0;
+  hp_describe_resources(&view, own->element, no_origin, list_resource, &kept);
+  cancel_except(f, found, &kept);
 }
 
 /* Prefetches what the finder reads to confirm the first sightings. Another core has written it. */
@@ -392,7 +417,10 @@ void hp_finder_begin_chunk(hp_finder *f, const hp_sightings *found) {
     if (!s->found) continue;
     if (s->start >= passed) break;
     cancel_expected(f, at);
-    if (is_confirmed(f, s)) f->expected_at = at + 1;
+    const hp_sighting *own = find_confirmed(f, s);
+    if (!own) continue;
+    close_confirmed(f, s, own);
+    f->expected_at = at + 1;
   }
 }
 
@@ -406,7 +434,7 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
     hp_sighting *s = &found->items[i];
     if (!s->is_held || s->start < passed) continue;
     s->is_held = false;
-    s->found = report_by(f, s, (event_source){f->report, HPAR_RESOURCE_FOUND, 0, 0}, &f->found_cursor, thread);
+    s->found = report_by(f, s, (event_source){f->report, HPAR_RESOURCE_FOUND, 0, 0, NULL}, &f->found_cursor, thread);
   }
 }
 

@@ -95,6 +95,8 @@ void resource_events_receive(void *context, const hpar_resource *r, hpar_resourc
       buffer_clear(&e->confirmed);
     else if (!remove_key(&e->open, key))
       e->errors++;
+    else if (!e->open.count && !e->closed.count) /* it may begin again */
+      e->last_found = 0;
   }
   pthread_mutex_unlock(&e->lock);
 }
