@@ -37,7 +37,7 @@ FLAGS = ["-std=c11", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fstack
 DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0", "-DHPAR_IDN=0"]
 INCLUDES = [os.path.join(ROOT, "include"), os.path.join(ROOT, "src")]
 # CMakeLists.txt has the reason.
-SCALAR = re.compile(r"/(html/tree/\w+|resources/describe|html/tokenizer/tokenizer)\.c$")
+SCALAR = re.compile(r"/(tree/\w+|resources/describe|tokenizer/tokenizer)\.c$")
 
 
 def read_version():

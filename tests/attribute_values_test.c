@@ -6,7 +6,7 @@
 #include "support/random.h"
 
 #include "base/fork.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 
 #include <hpar/hpar.h>
 #include <pthread.h>

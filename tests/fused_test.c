@@ -5,10 +5,10 @@
  *   HPAR_TEST_SCALE=P   percent of the 2,000 documents (100) */
 
 #include "check.h"
-#include "html/dom/tag.h"
-#include "html/tree/fused_kinds.h"
+#include "dom/tag.h"
 #include "support/buffer.h"
 #include "support/random.h"
+#include "tree/fused_kinds.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

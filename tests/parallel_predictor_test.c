@@ -3,13 +3,13 @@
  * at every smart cut and at any byte, the tree is the sequential tree. */
 
 #include "base/memory.h"
-#include "html/tokenizer/state.h"
-#include "html/tree/builder.h"
-#include "html/tree/mode_name.h"
 #include "support/buffer.h"
 #include "support/compare_check.h"
 #include "support/documents.h"
 #include "support/random.h"
+#include "tokenizer/state.h"
+#include "tree/builder.h"
+#include "tree/mode_name.h"
 
 #include "speculation/cuts/key.h"
 

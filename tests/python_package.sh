@@ -28,7 +28,7 @@ $python -m build --no-isolation --outdir "$top/dist" . >"$top/log" 2>&1 || { tai
 wheel=$(echo "$top"/dist/hpar-*-cp311-abi3-*.whl)
 test -f "$wheel" || { echo "no wheel for the stable interface:" "$top"/dist/*; exit 1; }
 tar -xzf "$top"/dist/hpar-*.tar.gz -C "$top"
-for file in library/src/html/tokenizer/tokenizer.c library/include/hpar/hpar.h src/module.h tests/test_parse.py LICENSE; do
+for file in library/src/tokenizer/tokenizer.c library/include/hpar/hpar.h src/module.h tests/test_parse.py LICENSE; do
   test -f "$top"/hpar-*/$file || { echo "the source distribution lacks $file"; exit 1; }
 done
 $python -m venv "$top/venv"

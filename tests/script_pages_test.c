@@ -7,10 +7,10 @@
  *   HPAR_TEST_SCALE=P   percent of the 300 pages (100) */
 
 #include "check.h"
-#include "html/tokenizer/tag_cache.h"
 #include "support/compare.h"
 #include "support/random.h"
 #include "support/toy_ways.h"
+#include "tokenizer/tag_cache.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "html/dom/document.h"
+#include "dom/document.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

@@ -5,14 +5,14 @@
 #include "base/ascii.h"
 #include "base/unwind.h"
 #include "check.h"
-#include "html/dom/value.h"
-#include "html/tree/observer.h"
-#include "html/tree/shadow_list.h"
+#include "dom/value.h"
 #include "support/buffer.h"
 #include "support/dat.h"
 #include "support/documents.h"
 #include "support/generate.h"
 #include "support/shared.h"
+#include "tree/observer.h"
+#include "tree/shadow_list.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
  *   HPAR_TEST_SCALE=P   percent of the 300 documents (100) */
 
 #include "check.h"
-#include "html/dom/tag.h"
-#include "html/dom/value.h"
-#include "html/tokenizer/tag_cache.h"
-#include "html/tree/fused_kinds.h"
+#include "dom/tag.h"
+#include "dom/value.h"
 #include "support/buffer.h"
 #include "support/random.h"
+#include "tokenizer/tag_cache.h"
+#include "tree/fused_kinds.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

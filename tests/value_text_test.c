@@ -6,10 +6,10 @@
 #include "check.h"
 #include "support/random.h"
 
-#include "html/references/character_reference.h"
-#include "html/references/entities.h"
-#include "html/references/frequent.h"
-#include "html/references/value_text.h"
+#include "text/references/character_reference.h"
+#include "text/references/entities.h"
+#include "text/references/frequent.h"
+#include "text/references/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>

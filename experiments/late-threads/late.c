@@ -19,8 +19,8 @@
 
 #include "../page.h"
 #include "cli/equal.h"
+#include "dom/document.h"
 #include "drivers/parallel/team.h"
-#include "html/dom/document.h"
 #include "session/session.h"
 
 #include <errno.h>

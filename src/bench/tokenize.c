@@ -5,7 +5,7 @@
  * just before. The benchmark cannot keep tokens, because their attributes belong to the document of
  * the parse. */
 
-#include "html/tree/engine_loop.h"
+#include "tree/engine_loop.h"
 
 #include "base/names.h"
 #include "bench/suite.h"

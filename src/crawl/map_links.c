@@ -4,7 +4,7 @@
 #include "crawl/map_internal.h"
 
 #include "base/memory.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #if HPAR_PARALLEL
 
 #include "base/memory.h"
-#include "html/tokenizer/state.h"
 #include "inspect/profile.h"
 #include "inspect/schedule.h"
+#include "tokenizer/state.h"
 
 #include <string.h>
 

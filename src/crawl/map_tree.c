@@ -4,8 +4,8 @@
 #include "crawl/map_internal.h"
 
 #include "base/memory.h"
-#include "html/dom/document.h"
-#include "html/serialize/text_class.h"
+#include "dom/document.h"
+#include "dom/serialize_text_class.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "inspect/profile.h"
 
 #include "base/memory.h"
-#include "html/dom/tag.h"
-#include "html/tree/listing.h"
-#include "html/tree/mode_name.h"
+#include "dom/tag.h"
+#include "tree/listing.h"
+#include "tree/mode_name.h"
 
 #include <string.h>
 

@@ -13,9 +13,9 @@
  * "before" and "at" are those of hp_cut_key_at, the states those of hp_state_name. States with
  * count 0 are left out. */
 
-#include "html/tree/observer.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/cuts/key.h"
+#include "tree/observer.h"
 
 enum {
   HP_PROFILE_IN_TABLE_TEXT = HP_INSERTION_MODES, /* an additional mode of profiles */

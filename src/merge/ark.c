@@ -1,8 +1,8 @@
 #include "merge/ark.h"
 
-#include "html/dom/tag.h"
-#include "html/tree/alike.h"
-#include "html/tree/listing.h"
+#include "dom/tag.h"
+#include "tree/alike.h"
+#include "tree/listing.h"
 
 enum { MAX_EQUAL = 3 }; /* of Noah's Ark clause */
 

@@ -1,10 +1,11 @@
 #include "merge/compose.h"
 
-#include "html/tokenizer/content.h"
-#include "html/tree/context.h"
-#include "html/tree/tree_list.h"
-#include "merge/check.inc"
 #include "merge/splice.h"
+#include "tokenizer/content.h"
+#include "tree/context.h"
+#include "tree/tree_list.h"
+
+#include "merge/check.inc"
 
 /* Returns the next segment of a log that a composition can use, or NULL. */
 static const hp_segment *next_segment(const hp_chunk_work *right) {

@@ -1,14 +1,14 @@
 #include "merge/merge.h"
 
 #include "base/clock.h"
-#include "html/tokenizer/content.h"
-#include "html/tree/engine_loop.h"
-#include "html/tree/no_context.h"
-#include "html/tree/tree_list.h"
 #include "merge/boundary.h"
 #include "merge/compose.h"
 #include "merge/note.h"
 #include "merge/splice.h"
+#include "tokenizer/content.h"
+#include "tree/engine_loop.h"
+#include "tree/no_context.h"
+#include "tree/tree_list.h"
 
 #include "merge/check.inc"
 

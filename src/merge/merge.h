@@ -4,10 +4,10 @@
 /* The merger: the sequential parser on the true state. Where the assumptions of a worker's segment
  * hold, it splices the segment in. Otherwise it parses that region itself. */
 
-#include "html/tree/engine.h"
 #include "merge/boundary.h"
 #include "speculation/worker/worker.h"
 #include "trace/record.h"
+#include "tree/engine.h"
 
 #include <hpar/stats.h>
 

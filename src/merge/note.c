@@ -1,7 +1,7 @@
 #include "merge/note.h"
 
-#include "html/tokenizer/state.h"
-#include "html/tree/mode_name.h"
+#include "tokenizer/state.h"
+#include "tree/mode_name.h"
 
 static hp_state state_of(const hp_start_state *s) {
   switch (s->inside) {

@@ -1,9 +1,9 @@
 #include "merge/reconstruct.h"
 
-#include "html/dom/tag.h"
-#include "html/tree/alike.h"
-#include "html/tree/listing.h"
+#include "dom/tag.h"
 #include "merge/ark.h"
+#include "tree/alike.h"
+#include "tree/listing.h"
 
 /* A walk over the elements of a run in which a clone may be inserted. */
 typedef struct run_walk {

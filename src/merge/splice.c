@@ -1,9 +1,9 @@
 #include "merge/splice.h"
 
 #include "base/vector.h"
-#include "html/tree/listing.h"
 #include "merge/ark.h"
 #include "merge/reconstruct.h"
+#include "tree/listing.h"
 
 static void splice_run(hp_builder *b, hp_ref anchor_ref) {
   if (!anchor_ref) return;

@@ -1,6 +1,6 @@
 #include "resources/describe.h"
 
-#include "html/dom/value.h"
+#include "dom/value.h"
 #include "resources/css_imports.h"
 #include "resources/describe_parts.h"
 

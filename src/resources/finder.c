@@ -1,7 +1,7 @@
 #include "resources/finder.h"
 
 #include "base/memory.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 #include "resources/finder_parts.h"
 
 #include <string.h>

@@ -10,9 +10,9 @@
  * A finder reports the resources of a tag when it sees the next tag, or when the chunk ends: then
  * the element has a parent, and a style element has its text. */
 
-#include "html/tree/builder.h"
 #include "resources/values.h"
 #include "text/input.h"
+#include "tree/builder.h"
 
 #include <hpar/resources.h>
 

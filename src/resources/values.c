@@ -1,6 +1,6 @@
 #include "resources/values.h"
 
-#include "html/dom/value.h"
+#include "dom/value.h"
 
 #include <string.h>
 

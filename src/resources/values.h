@@ -3,7 +3,7 @@
 
 /* The attributes of an element that resources depend on, read in one pass. */
 
-#include "html/dom/document.h"
+#include "dom/document.h"
 
 #include <hpar/resources.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/vector.h"
-#include "html/tree/no_context.h"
-#include "html/tree/shadow_list_rules.h"
 #include "rewrite/speculation.h"
+#include "tree/no_context.h"
+#include "tree/shadow_list_rules.h"
 
 #include "merge/check.inc"
 

@@ -2,10 +2,10 @@
 
 #include "base/ascii.h"
 #include "base/vector.h"
-#include "html/references/character_reference.h"
-#include "html/tokenizer/probe.h"
 #include "text/encoding/decode.h"
+#include "text/references/character_reference.h"
 #include "text/scan/scan.h"
+#include "tokenizer/probe.h"
 
 #include <string.h>
 

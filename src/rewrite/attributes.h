@@ -4,7 +4,7 @@
 /* The attributes of a tag as places in its bytes. Selectors and callbacks read them. Edits change
  * only the bytes that they must. */
 
-#include "html/dom/node.h"
+#include "dom/node.h"
 #include "rewrite/scratch.h"
 #include "text/encoding/encoding.h"
 

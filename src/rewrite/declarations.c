@@ -1,8 +1,8 @@
 /* Comments and doctypes become tokens of the shadow builder. */
 
 #include "base/ascii.h"
-#include "html/tokenizer/probe.h"
 #include "rewrite/speculation.h"
+#include "tokenizer/probe.h"
 
 #include <string.h>
 

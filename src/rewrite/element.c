@@ -4,8 +4,8 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tokenizer/content.h"
 #include "rewrite/speculation.h"
+#include "tokenizer/content.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "rewrite/encode.h"
 
-#include "html/references/character_reference.h"
 #include "text/encoding/encoder.h"
+#include "text/references/character_reference.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/shadow_list.h"
 #include "rewrite/state.h"
+#include "tree/shadow_list.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "rewrite/frames.h"
 
-#include "html/tree/shadow_state.h"
+#include "tree/shadow_state.h"
 
 /* Writes the instructions that follow another one with the combinator. */
 static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {

@@ -7,9 +7,9 @@
  * common. That of all elements whose frame would be empty is HP_EMPTY_FRAME. `element` of another
  * frame is an open element with this frame, whose node others may share, or 0. */
 
-#include "html/tree/shadow.h"
 #include "rewrite/rules.h"
 #include "rewrite/scratch.h"
+#include "tree/shadow.h"
 
 /* A counter of the children of one parent with one type. */
 typedef struct hp_type_counter {

@@ -1,7 +1,7 @@
 /* Raw text: text without tags, up to its end tag. In a script, comments hide end tags. */
 
-#include "html/tokenizer/states.h"
 #include "rewrite/scan.h"
+#include "tokenizer/states.h"
 
 typedef enum script_state { SCRIPT_PLAIN, SCRIPT_ESCAPED, SCRIPT_DOUBLE_ESCAPED } script_state;
 

@@ -4,8 +4,8 @@
 /* The resources of a text without its tree. The rewriter's scanner reads the tags, and its shadow
  * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
 
-#include "html/tokenizer/content.h"
 #include "text/encoding/encoding.h"
+#include "tokenizer/content.h"
 
 #include <hpar/resources.h>
 #include <hpar/rewriter.h>

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/unwind.h"
-#include "html/tree/fused_kinds.h"
 #include "select/parse.h"
+#include "tree/fused_kinds.h"
 
 #include <string.h>
 

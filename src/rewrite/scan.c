@@ -1,7 +1,7 @@
 #include "rewrite/scan.h"
 
 #include "base/ascii.h"
-#include "html/tokenizer/probe.h"
+#include "tokenizer/probe.h"
 
 typedef enum scan_state {
   IN_TEXT,

@@ -10,8 +10,8 @@
  * Positions are offsets in the input and have 64 bits. */
 
 #include "base/atom.h"
-#include "html/tokenizer/tokenizer.h"
 #include "text/scan/scan.h"
+#include "tokenizer/tokenizer.h"
 
 typedef enum hp_scan_event {
   HP_SCAN_NEEDS_INPUT, /* the window has no further event; at the end of the input: none follows */

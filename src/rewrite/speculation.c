@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tokenizer/content.h"
 #include "speculation/outer_prediction.h"
 #include "speculation/start/lookback.h"
+#include "tokenizer/content.h"
 
 #include <string.h>
 

@@ -11,9 +11,9 @@
  * The frame of the outer current node (select/match.h) is an assumption, too. The worker predicts
  * it, and notes each bit that an element could read. */
 
-#include "html/tree/shadow_state.h"
 #include "rewrite/state.h"
 #include "speculation/outer_context.h"
+#include "tree/shadow_state.h"
 
 #include <stdatomic.h>
 

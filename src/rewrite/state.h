@@ -18,7 +18,6 @@
 
 #include "base/call_error.h"
 #include "base/in_use.h"
-#include "html/tree/shadow.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
 #include "rewrite/encode.h"
@@ -27,6 +26,7 @@
 #include "rewrite/scan.h"
 #include "rewrite/trace.h"
 #include "text/encoding/decode.h"
+#include "tree/shadow.h"
 
 typedef struct hp_end_call {
   hpar_element_end_callback callback;

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/short_name.h"
-#include "html/tokenizer/probe.h"
 #include "rewrite/speculation.h"
+#include "tokenizer/probe.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * outer current node under which it matches elements. */
 
 #include "base/vector.h"
-#include "html/tokenizer/states.h"
 #include "rewrite/speculation.h"
+#include "tokenizer/states.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
  * are. */
 
-#include "html/dom/valid_name.h"
-#include "html/dom/value.h"
-#include "html/tree/query.h"
+#include "dom/valid_name.h"
+#include "dom/value.h"
 #include "script/edit.h"
 #include "script/scripts.h"
 #include "text/scan/scan.h"
+#include "tree/query.h"
 
 #include <string.h>
 

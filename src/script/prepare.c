@@ -1,8 +1,8 @@
 /* The standard's algorithm "prepare the script element". */
 
 #include "base/ascii.h"
-#include "html/tree/query.h"
 #include "script/scripts.h"
+#include "tree/query.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/query.h"
 #include "text/scan/scan.h"
+#include "tree/query.h"
 
 enum { MAX_WRITE_DEPTH = 21 }; /* of browsers */
 

@@ -8,8 +8,8 @@
  * of this happens before the builder processes the next token. The state of the engine is then
  * that of a parser whose input contains the written text. */
 
-#include "html/tokenizer/state.h"
-#include "html/tree/engine.h"
+#include "tokenizer/state.h"
+#include "tree/engine.h"
 
 #include <hpar/script.h>
 

@@ -4,9 +4,9 @@
  * it from a copy of the bytes. The copy grows by factors of two until the token is complete. */
 
 #include "base/vector.h"
-#include "html/tokenizer/flush.h"
-#include "html/tokenizer/states.h"
 #include "script/scripts.h"
+#include "tokenizer/flush.h"
+#include "tokenizer/states.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  * One step costs one AND per word of instructions and one test per candidate. */
 
 #include "base/ascii.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 #include "select/program.h"
 
 typedef uint64_t hp_bits;

@@ -6,9 +6,9 @@
  * that they declare. */
 
 #include "base/call_error.h"
-#include "html/tree/engine.h"
 #include "script/scripts.h"
 #include "text/encoding/sniff.h"
+#include "tree/engine.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/config.h"
 #endif

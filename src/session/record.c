@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "html/tree/mode_name.h"
-#include "html/tree/observer.h"
+#include "tree/mode_name.h"
+#include "tree/observer.h"
 
 static hpar_start_state describe_state(const hp_true_state *s, uint64_t chunk_end) {
   return (hpar_start_state){.state = hp_state_name(s->state),

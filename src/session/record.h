@@ -3,8 +3,8 @@
 
 /* Completion of the record of a parse (trace/record.h) after the parse. */
 
-#include "html/tree/engine.h"
 #include "trace/record.h"
+#include "tree/engine.h"
 
 /* Adds the true state at each chunk's cut and the outcome of each chunk. Converts offsets in the
  * text to offsets in the input, and times to times since the begin. The request has the complete

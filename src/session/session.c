@@ -1,7 +1,7 @@
 #include "session/session.h"
 
+#include "dom/value.h"
 #include "drivers/sequential/sequential.h"
-#include "html/dom/value.h"
 #include "session/record.h"
 
 #if HPAR_PARALLEL

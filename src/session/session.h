@@ -4,10 +4,10 @@
 /* The state of a parser between parses, and the steps that whole and incremental input share. */
 
 #include "base/clock.h"
-#include "html/tree/engine.h"
 #include "resources/finder.h"
 #include "session/config.h"
 #include "trace/record.h"
+#include "tree/engine.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/parallel.h"
 #include "drivers/pipelined/stages.h"

@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/tree/engine_loop.h"
+#include "tree/engine_loop.h"
 
 #include <hpar/tokenizer.h>
 

@@ -1,8 +1,8 @@
 /* The outer context of the speculative builder. It logs every read. Every write poisons the
  * segment. */
 
-#include "html/tree/context.h"
 #include "speculation/dispositions.h"
+#include "tree/context.h"
 
 void hp_outer_poison(hp_builder *b) {
   if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HPAR_HAZARD_UNFORESEEN;

@@ -3,8 +3,8 @@
 
 /* Effects of a token on the outer context. */
 
-#include "html/tree/alike.h"
 #include "speculation/outer_context.h"
+#include "tree/alike.h"
 
 static inline bool hp_is_table_mode(uint8_t mode) {
   return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;

@@ -10,8 +10,8 @@
  * The worker's open elements then belong to the outer context of the next segment. Only the
  * assumptions may be wrong. The merger checks all of them before it changes the tree. */
 
-#include "html/tree/builder.h"
 #include "resources/finder.h"
+#include "tree/builder.h"
 
 #include <hpar/inspect.h>
 

@@ -1,6 +1,6 @@
 #include "speculation/outer_prediction.h"
 
-#include "html/tree/foreign.h"
+#include "tree/foreign.h"
 
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
   switch (t->kind) {

@@ -1,7 +1,7 @@
 #include "url/link_values.h"
 
 #include "base/ascii.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 
 #include <string.h>
 

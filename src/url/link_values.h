@@ -4,7 +4,7 @@
 /* The parts of a walk over links: attributes with URLs, the URLs in their values, the base URL. */
 
 #include "base/names.h"
-#include "html/dom/document.h"
+#include "dom/document.h"
 #include "url/url.h"
 
 /* Attributes with URLs, as bits. */

@@ -3,7 +3,7 @@
 #include <hpar/links.h>
 
 #include "base/sized.h"
-#include "html/dom/value.h"
+#include "dom/value.h"
 #include "url/link_values.h"
 #include "url/plain.h"
 

@@ -1,8 +1,8 @@
 #include "support/tags.h"
 
-#include "html/tree/observer.h"
-#include "html/tree/shadow_list.h"
 #include "support/tags_state.h"
+#include "tree/observer.h"
+#include "tree/shadow_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 /* What both readers of tags share. The headers of the parser's engine and of the rewriter's state
  * cannot be in one file. */
 
-#include "html/tree/builder.h"
 #include "support/tags.h"
+#include "tree/builder.h"
 
 /* Returns the name of an atom in a builder's table of names. */
 typedef hp_name (*tag_name_fn)(const void *table, hp_atom atom);

@@ -11,8 +11,8 @@
  *
  * Attributes are sorted by name. Errors follow the tokens, sorted by position and code. */
 
-#include "html/tokenizer/tokenizer.h"
 #include "support/buffer.h"
+#include "tokenizer/tokenizer.h"
 
 typedef struct tokens {
   hp_range range;

@@ -9,12 +9,12 @@
 #include "drivers/parallel/config.h"
 #include "drivers/parallel/cutter.h"
 #include "drivers/pipelined/stages.h"
-#include "html/tree/engine.h"
 #include "merge/compose.h"
 #include "merge/merge.h"
 #include "platform/event_count.h"
 #include "platform/pool.h"
 #include "speculation/start/prescan.h"
+#include "tree/engine.h"
 
 #include <hpar/parse.h>
 

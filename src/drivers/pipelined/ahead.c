@@ -3,7 +3,7 @@
 #include "drivers/pipelined/ahead.h"
 
 #include "base/clock.h"
-#include "html/tokenizer/content.h"
+#include "tokenizer/content.h"
 
 enum { MAX_WINDOW_BYTES = 64 << 10, MIN_WINDOW_BYTES = 256 };
 

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "drivers/pipelined/ahead.h"
-#include "html/tree/engine_loop.h"
+#include "tree/engine_loop.h"
 
 enum { ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 }; /* bytes of credit */
 enum { CDATA_QUESTIONS = HP_NOTE_CDATA | HP_NOTE_CDATA_PENDING };

@@ -1,6 +1,6 @@
 #include "drivers/pipelined/hazard.h"
 
-#include "html/dom/tag.h"
+#include "dom/tag.h"
 
 hpar_pipeline_hazard hp_switch_hazard(const hp_builder *b, hp_atom element, bool switched) {
   if (!switched) {

@@ -5,7 +5,7 @@
  * in each token: hp_token.content is the content state after the token, hp_token.notes lists the
  * hazards to check. */
 
-#include "html/tree/builder.h"
+#include "tree/builder.h"
 
 #include <hpar/stats.h>
 

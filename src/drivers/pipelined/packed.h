@@ -5,7 +5,7 @@
  * token before it. Its string is part of the input or of the document's memory. Any other token is
  * stored whole in the document's memory. */
 
-#include "html/tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /* Kinds of slots without a token, in addition to HP_TOKEN_NEED_MORE. */
 enum {

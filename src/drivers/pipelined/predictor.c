@@ -1,7 +1,7 @@
 #include "drivers/pipelined/predictor.h"
 
 #include "base/ascii.h"
-#include "html/dom/tag.h"
+#include "dom/tag.h"
 
 #include <hpar/parse.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  * A wrong prediction costs only time: the tree builder checks every prediction (hazard.h) and
  * rolls the tokenizer back. */
 
-#include "html/tree/builder.h"
+#include "tree/builder.h"
 
 enum { HP_FEEDBACK_DEPTH = 32 };
 

@@ -25,9 +25,9 @@
 #include "drivers/pipelined/hazard.h"
 #include "drivers/pipelined/predictor.h"
 #include "drivers/pipelined/ring.h"
-#include "html/tree/engine.h"
 #include "platform/event_count.h"
 #include "platform/pool.h"
+#include "tree/engine.h"
 
 #include <hpar/parse.h>
 

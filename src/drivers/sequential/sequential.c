@@ -1,6 +1,6 @@
 #include "drivers/sequential/sequential.h"
 
-#include "html/tree/engine_loop.h"
+#include "tree/engine_loop.h"
 
 static void build_limited(hp_engine *engine, const hp_token *token, void *context) {
   (void)context;

@@ -4,7 +4,7 @@
 /* The sequential parser: one engine on the calling thread. Failures and limits unwind through the
  * engine. */
 
-#include "html/tree/engine.h"
+#include "tree/engine.h"
 
 /* Parses to the end of the input. Requires: all input is there. */
 void hp_sequential_finish(hp_engine *engine);

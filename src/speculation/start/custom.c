@@ -1,8 +1,8 @@
 #include "speculation/start/custom.h"
 
 #include "base/ascii.h"
-#include "html/tree/mode_name.h"
 #include "speculation/start/markup.h"
+#include "tree/mode_name.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 /* The predictor "frequency", HPar 4.2.1(b): the most frequent state, in a profile, at cuts with the
  * same key. */
 
-#include "html/tokenizer/state.h"
 #include "speculation/cuts/key.h"
 #include "speculation/start/predict.h"
+#include "tokenizer/state.h"
 
 #include <hpar/predictor.h>
 

@@ -3,7 +3,7 @@
 
 /* Recognition of markup in bytes without a tokenizer, for predictors. */
 
-#include "html/tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 typedef struct hp_raw_text {
   const char *name;

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "html/dom/tag.h"
-#include "html/tree/engine_loop.h"
-#include "html/tree/gaps.h"
+#include "dom/tag.h"
+#include "tree/engine_loop.h"
+#include "tree/gaps.h"
 
 typedef struct opening {
   hp_engine *engine;

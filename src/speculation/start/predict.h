@@ -5,7 +5,7 @@
  * splices a segment in only if it begins at a true token boundary and its tokens do the same in the
  * true mode. */
 
-#include "html/tree/engine.h"
+#include "tree/engine.h"
 
 #include <hpar/predictor.h>
 

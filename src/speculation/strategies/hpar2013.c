@@ -3,10 +3,10 @@
 #include "speculation/strategies/hpar2013.h"
 
 #include "base/ascii.h"
-#include "html/tree/alike.h"
-#include "html/tree/foreign.h"
 #include "speculation/outer_prediction.h"
 #include "speculation/worker/worker.h"
+#include "tree/alike.h"
+#include "tree/foreign.h"
 
 enum { SUFFIX = 4 << 10, TABLE_ENDS = 6 };
 

@@ -5,9 +5,9 @@
 #include "base/ascii.h"
 #include "speculation/strategies/hpar2013.h"
 
-#include "html/tree/foreign.h"
-#include "html/tree/gaps.h"
 #include "speculation/worker/worker.h"
+#include "tree/foreign.h"
+#include "tree/gaps.h"
 
 static void note_error(hp_audit *j, hpar_undetected_error kind) { j->undetected |= 1u << kind; }
 

@@ -1,14 +1,14 @@
 #include "speculation/worker/chunk_run.h"
 
-#include "html/dom/tag.h"
-#include "html/tokenizer/content.h"
-#include "html/tree/query.h"
-#include "html/tree/watched.h"
+#include "dom/tag.h"
 #include "speculation/open_before.h"
 #include "speculation/outer_prediction.h"
 #include "speculation/worker/budget.h"
 #include "speculation/worker/progress.h"
 #include "speculation/worker/segment.h"
+#include "tokenizer/content.h"
+#include "tree/query.h"
+#include "tree/watched.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #ifndef HP_SPECULATION_WORKER_CHUNK_START_H
 #define HP_SPECULATION_WORKER_CHUNK_START_H
 
-#include "html/tokenizer/tokenizer.h"
 #include "speculation/start/predict.h"
+#include "tokenizer/tokenizer.h"
 
 /* Moves the tokenizer to the first token boundary of the data state, from a chunk that begins in
  * this state. Returns false if there is no boundary before `limit`. */

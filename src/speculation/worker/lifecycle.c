@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "html/tokenizer/content.h"
 #include "speculation/start/prescan.h"
+#include "tokenizer/content.h"
 
 void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, const hp_open_element *context) {
   hp_engine_open(&w->engine, request);

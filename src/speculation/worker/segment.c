@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "html/dom/tag.h"
-#include "html/tree/gaps.h"
-#include "html/tree/listing.h"
+#include "dom/tag.h"
+#include "tree/gaps.h"
+#include "tree/listing.h"
 
 static hp_ref new_anchor(hp_builder *b) {
   hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);

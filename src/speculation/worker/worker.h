@@ -8,9 +8,9 @@
  * chunk_start.c finds the first token. chunk_run.c processes tokens. segment.c writes the log.
  * budget.c ends work that costs more than it gains. */
 
-#include "html/tree/engine.h"
 #include "speculation/dispositions.h"
 #include "speculation/worker/strategy.h"
+#include "tree/engine.h"
 
 /* A source of tokens in place of the tokenizer of the worker's engine. The driver sets it. */
 typedef struct hp_token_source {

@@ -1,0 +1,127 @@
+#include "dom/document.h"
+
+#include "base/memory.h"
+#include "dom/value.h"
+#include "platform/address_range.h"
+
+/* Makes the document node the first object of the range. It needs no slab, so this cannot fail. */
+static void make_empty(hpar_document *document) {
+  hp_range *range = &document->range;
+  hp_range_reset(range);
+  hp_node *root = (hp_node *)(range->base + HP_FIRST_OBJECT);
+  atomic_store_explicit(&range->top, HP_FIRST_OBJECT + sizeof *root, memory_order_relaxed);
+  HP_UNPOISON(root, sizeof *root);
+  memset(root, 0, sizeof *root);
+  root->kind = HPAR_NODE_DOCUMENT;
+  document->root = hp_ref_of(range->base, root);
+  document->quirks = HPAR_NO_QUIRKS;
+}
+
+/* Reserves no address space: the first parse does that. Documents without a tree cost none. */
+hpar_status hpar_document_create(hpar_document **document) {
+  if (!document) return HPAR_ERROR_ARGUMENT;
+  hpar_document *made = hp_allocate_zeroed(sizeof *made);
+  if (!made) return HPAR_ERROR_MEMORY;
+  made->range.base = made->blank;
+  made->range.size = sizeof made->blank;
+  hpar_status status = hp_atoms_create(&made->atoms, &made->range);
+  if (status != HPAR_OK) {
+    hp_free(made);
+    return status;
+  }
+  make_empty(made);
+  *document = made;
+  return HPAR_OK;
+}
+
+static void await_late(hpar_document *document) {
+  if (!document->late) return;
+  hp_late_wait(document->late);
+  hp_late_release(document->late);
+  document->late = NULL;
+  hp_document_trim(document);
+}
+
+hpar_status hp_document_settle(hpar_document *document) {
+  if (document->abandon || document->in_parse) return HPAR_ERROR_ARGUMENT;
+  await_late(document);
+  return HPAR_OK;
+}
+
+/* Makes the caller the only user: detaches a parser that is being fed, waits for threads of the
+ * last parse, and ends changes. */
+static void take_away(hpar_document *document) {
+  void (*abandon)(void *) = document->abandon;
+  document->abandon = NULL;
+  if (abandon) abandon(document->feeder);
+  await_late(document);
+  if (document->editor) document->close_editor(document->editor);
+  hp_former_memory_release(document->former);
+  document->former = NULL;
+}
+
+static void free_document(hpar_document *document) {
+  take_away(document);
+  hp_atoms_destroy(&document->atoms);
+  hp_range_release(&document->range);
+  hp_input_close(&document->input);
+  hp_buffer_close(&document->text);
+  hp_buffer_close(&document->source);
+  hp_free(document->edit_error);
+  hp_free(document);
+}
+
+void hpar_document_destroy(hpar_document *document) {
+  if (document && hp_destroy_use(&document->use)) free_document(document);
+}
+
+void hp_document_end_use(const hpar_document *document) {
+  if (hp_end_use(&document->use)) free_document((hpar_document *)(uintptr_t)document);
+}
+
+void hp_document_reset(hpar_document *document) {
+  take_away(document);
+  make_empty(document);
+  atomic_store_explicit(&document->has_base, false, memory_order_relaxed);
+  hp_atoms_reset(&document->atoms);
+  hp_input_close(&document->input);
+  memset(&document->input, 0, sizeof document->input);
+  hp_buffer_clear(&document->text);
+  document->deferred_bytes = 0;
+  document->is_fragment = false;
+  atomic_store_explicit(&document->values.holder, 0, memory_order_relaxed);
+  atomic_store_explicit(&document->values.block, NULL, memory_order_relaxed);
+}
+
+void hpar_document_clear(hpar_document *document) {
+  if (!document || hp_is_in_use(&document->use)) return;
+  hp_document_reset(document);
+  hp_document_trim(document);
+}
+
+hpar_status hp_document_reserve_values(hpar_document *document) {
+  size_t bytes = document->deferred_bytes;
+  return !bytes || hp_range_spare(&document->range, bytes + HP_DECODING_SLACK) ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
+
+hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length) {
+  take_away(document);
+  hpar_status status = hp_range_open(&document->range, length, jemalloc);
+  hp_document_reset(document);
+  document->in_parse = true;
+  return status;
+}
+
+static bool lies_in(const hp_buffer *buffer, const char *bytes) {
+  return buffer->base && bytes >= buffer->base && bytes <= buffer->base + buffer->length;
+}
+
+void hp_document_trim(hpar_document *document) {
+  document->in_parse = false;
+  if (document->late) return; /* take_away will do it */
+  hp_buffer *source = &document->source;
+  if (!lies_in(source, document->input.bytes) && !lies_in(source, document->input.source)) hp_buffer_clear(source);
+  hp_range_trim(&document->range);
+  hp_buffer_trim(&document->text);
+  hp_buffer_trim(source);
+}

@@ -1,0 +1,160 @@
+#ifndef HP_DOM_NODE_H
+#define HP_DOM_NODE_H
+
+/* A node has 32 bytes, a text node 24. References into the document's range link nodes.
+ *
+ *   parent            the parent, or a splice anchor in its place (see below); 0 for a root
+ *   previous, next    siblings; first child's previous and last child's next are 0
+ *   first, last       children of a document, fragment, element or anchor
+ *
+ * A *splice anchor* is the parent of a run of siblings whose real parent was unknown when they were
+ * made. The merger sets the anchor's own parent when it splices the run in, so moving a run costs
+ * O(1). Anchors are never children. The reference of its contents follows an HTML template element
+ * in memory. With source offsets, four 32-bit offsets precede every element. */
+
+#include "base/arena.h"
+#include "base/atom.h"
+
+#include <hpar/document.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { HP_NODE_ANCHOR = 32 }; /* a value besides those of hpar_node_type */
+
+enum {
+  HP_FLAG_SOURCE = 1,           /* four offsets precede the node */
+  HP_FLAG_TEMPLATE = 2,         /* a reference to the contents follows the node */
+  HP_FLAG_HTML_INTEGRATION = 4, /* annotation-xml with an HTML encoding */
+  HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
+  HP_FLAG_STARTED = 16,         /* script: already started */
+  HP_FLAG_IN_RANGE = 32,        /* text: its bytes are in the document's range */
+  HP_FLAG_BUFFER = 64,          /* text: the bytes are a buffer, and its capacity precedes them */
+  HP_FLAG_CREATED = 128         /* element: made by a script */
+};
+
+/* dom/value.h reads the value. Code that runs before the end of the parse reads `value` and
+ * `length` only for the tags of hp_reads_values. The tokenizer decodes their values at once. */
+typedef struct hp_attribute {
+  hp_atom name;
+  uint32_t length;
+  const char *value;
+} hp_attribute;
+
+/* Elements may share a block. Only the element for whose tag the tokenizer has made a block may
+ * change it: before the next token, and without HP_SHARED_BLOCK. All other code changes a copy. */
+typedef struct hp_attributes {
+  uint32_t count;
+  _Atomic uint32_t deferred; /* bit i: the value of items[i] has undecoded character references */
+  hp_attribute items[];
+} hp_attributes;
+
+/* In `deferred`: later tags may share the block. */
+#define HP_SHARED_BLOCK (UINT32_C(1) << 31)
+enum { HP_MAX_DEFERRED = 31 }; /* attributes of an element whose values may be deferred */
+
+typedef struct hp_doctype {
+  hp_name name, public_id, system_id; /* .bytes NULL: missing */
+} hp_doctype;
+
+typedef struct hp_node {
+  hp_ref parent, previous, next;
+  uint8_t kind, ns;
+  uint16_t flags;
+  union {
+    struct {
+      hp_ref first, last;
+      hp_atom name;
+      hp_ref attributes; /* 0: none */
+    };
+    struct { /* hp_text_of reads it, hp_set_text and hp_set_range_text write it */
+      uint32_t place, length;
+    } text;
+    struct { /* comment, processing instruction */
+      const char *data;
+      uint32_t length;
+      hp_atom target;
+    };
+    const hp_doctype *doctype;
+  };
+} hp_node;
+
+/* Bits of the flags of a formatting element that a worker has made: how many entries of its list
+ * equalled this one after the push, if more than one and no marker of its own preceded them. */
+enum { HP_EQUAL_SHIFT = 8, HP_MAX_EQUAL = 3 };
+
+enum { HP_TEXT_NODE_BYTES = offsetof(hp_node, text) + 2 * sizeof(uint32_t) };
+
+_Static_assert(sizeof(hp_node) == 32 && HP_TEXT_NODE_BYTES == 24, "memory for a byte of input");
+
+static inline hp_node *hp_node_at(const char *base, hp_ref ref) { return (hp_node *)hp_at(base, ref); }
+
+/* The bytes of a text node are in the input's text, at the offset `place`. With HP_FLAG_IN_RANGE
+ * they are in the document's range: `place` is a reference, and the flags have the rest of the
+ * address. */
+enum { HP_TEXT_REST_SHIFT = 8 };
+
+/* Returns the bytes of a text node. `base` is the range's base, `text` the input's text. */
+static inline hpar_string hp_text_of(const char *base, const char *text, const hp_node *node) {
+  const char *bytes = text + node->text.place;
+  if (node->flags & HP_FLAG_IN_RANGE)
+    bytes = (const char *)hp_at(base, node->text.place) + (node->flags >> HP_TEXT_REST_SHIFT);
+  return (hpar_string){bytes, node->text.length};
+}
+
+/* Sets the kind and the bytes of a text node. `data` is in the input's text. */
+static inline void hp_set_text(hp_node *node, const char *text, const char *data, uint32_t length) {
+  node->kind = HPAR_NODE_TEXT;
+  node->ns = 0;
+  node->flags = 0;
+  node->text.place = (uint32_t)(data - text);
+  node->text.length = length;
+}
+
+/* The same for bytes in the range of `base`. `flags` is 0 or HP_FLAG_BUFFER. */
+static inline void hp_set_range_text(hp_node *node, const char *base, const char *data, uint32_t length,
+                                     uint16_t flags) {
+  size_t offset = (size_t)(data - base);
+  node->kind = HPAR_NODE_TEXT;
+  node->ns = 0;
+  node->flags = (uint16_t)(HP_FLAG_IN_RANGE | flags | (offset & 7) << HP_TEXT_REST_SHIFT);
+  node->text.place = (uint32_t)(offset >> 3);
+  node->text.length = length;
+}
+
+/* Returns the parent, past any splice anchors, or 0. */
+static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {
+  hp_ref parent = node->parent;
+  while (parent && hp_node_at(base, parent)->kind == HP_NODE_ANCHOR) parent = hp_node_at(base, parent)->parent;
+  return parent;
+}
+
+/* Returns the element whose contents are the fragment, or 0. */
+static inline hp_ref hp_host_of(const hp_node *fragment) { return fragment->attributes; }
+
+/* Returns the place of the reference to the template's contents. Requires: HP_FLAG_TEMPLATE. */
+static inline hp_ref *hp_template_slot(hp_node *node) { return (hp_ref *)(node + 1); }
+
+enum { HP_SOURCE_BYTES = 16 }; /* of the four offsets */
+
+/* Returns four offsets in the text: start and end of the start tag, start and end of the end tag. A
+ * missing tag has equal offsets. Requires: HP_FLAG_SOURCE. */
+static inline uint32_t *hp_source_slot(hp_node *node) { return (uint32_t *)node - 4; }
+
+/* Appends the node to the children of `parent`. Requires: the node has no parent. */
+void hp_append(char *base, hp_ref parent, hp_ref node);
+
+/* Inserts the node before the child `next`, or appends it if `next` is 0. Requires: the node has no
+ * parent. */
+void hp_insert_before(char *base, hp_ref parent, hp_ref node, hp_ref next);
+
+/* Removes the node from its parent. Does nothing without a parent. */
+void hp_remove(char *base, hp_ref node);
+
+/* Returns true if `node` is an inclusive ancestor of `inside`, also across the contents of
+ * templates. */
+bool hp_contains(const char *base, hp_ref node, hp_ref inside);
+
+/* Appends the children of `from` to those of `to`, in order. The time is linear in their number. */
+void hp_move_children(char *base, hp_ref from, hp_ref to);
+
+#endif

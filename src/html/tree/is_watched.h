@@ -1,8 +1,0 @@
-#ifndef HP_HTML_TREE_IS_WATCHED_H
-#define HP_HTML_TREE_IS_WATCHED_H
-
-/* For loops of builders that always have a watch (html/tree/builder.h). */
-
-enum { HP_WATCHED = 1 };
-
-#endif

@@ -1,0 +1,104 @@
+#include "tokenizer/attribute_value.h"
+
+#include "dom/tag.h"
+
+/* Returns true if the next attribute's value may keep its references. The errors of references are
+ * found by decoding. */
+static bool may_defer(const hp_tokenizer *t, const hp_tag_state *tag) {
+  return t->may_defer && !t->errors && hp_next_value_bit(tag) && !hp_reads_values(tag->name);
+}
+
+/* Sets the next attribute's value to a span with undecoded references. */
+static void defer(hp_tokenizer *t, hp_tag_state *tag, const char *from, const char *upto, hp_attribute *attribute) {
+  attribute->value = from;
+  attribute->length = (uint32_t)(upto - from);
+  tag->deferred |= hp_next_value_bit(tag);
+  t->deferred_bytes += hp_decoded_bound(attribute->length);
+}
+
+/* Sets the next attribute's value to [from, upto), decoded. `at` is its first '&'. */
+static void decode(hp_tokenizer *t, const char *from, const char *at, const char *upto, hp_attribute *attribute) {
+  const char *first = hp_find_value_reference(at, upto, t->end);
+  attribute->value = from;
+  attribute->length = (uint32_t)(upto - from);
+  if (first == upto) return;
+  size_t room = (hp_decoded_bound(attribute->length) + HP_DECODING_SLACK + 7) & ~(size_t)7;
+  char *to = hp_arena_take(t->bytes, room);
+  char *stop = hp_decode_value_text(to, from, first, upto, t->end);
+  hp_rewrite rewrite = {.arena = t->bytes, .from = upto, .start = to, .at = stop, .limit = to + room};
+  attribute->value = hp_rewrite_end_copy(&rewrite, upto, &attribute->length);
+}
+
+/* Decodes the reference at `p`. Returns where the input continues. */
+static const char *decode_reference(hp_tokenizer *t, hp_rewrite *rewrite, const char *p) {
+  hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors);
+  if (reference.length) {
+    hp_rewrite_skip(rewrite, p, reference.end);
+    hp_rewrite_put(rewrite, reference.bytes, reference.length);
+  }
+  return reference.end;
+}
+
+//§ attribute-value-(double-quoted)-state
+//§ attribute-value-(single-quoted)-state
+static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop, char quote, hp_attribute *attribute) {
+  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  const char *end = t->end;
+  for (p = stop; (p = t->scan->quoted(p, end, quote)) < end && *p != quote;) {
+    if (*p == '&')
+      p = decode_reference(t, &rewrite, p);
+    else if (*p == '\r')
+      p = hp_rewrite_newline(&rewrite, p, end);
+    else
+      p = hp_rewrite_nul(&rewrite, t, p);
+  }
+  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+  return p;
+}
+
+const char *hp_read_special_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, const char *stop, char quote,
+                                  hp_attribute *attribute) {
+  const char *end = t->end;
+  if (stop < end && *stop == '&' && !t->errors && !hp_range_is_exact(t->nodes->range)) {
+    const char *p = t->scan->quote(stop + 1, end, quote);
+    if (p == end) return end;
+    if (*p == quote) {
+      if (may_defer(t, tag))
+        defer(t, tag, value, p, attribute);
+      else
+        decode(t, value, stop, p, attribute);
+      return p;
+    }
+  }
+  return read_quoted(t, value, stop, quote, attribute);
+}
+
+//§ attribute-value-(unquoted)-state
+const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, hp_attribute *attribute) {
+  hp_rewrite rewrite = {.arena = t->bytes, .from = value};
+  const char *p = value, *end = t->end;
+  bool defers = may_defer(t, tag), has_reference = false;
+  for (;;) {
+    while (p < end && !(hp_class(*p) & HP_BYTE_VALUE_STOP)) p++;
+    if (p == end || *p == '>' || (hp_class(*p) & HP_BYTE_WHITE)) break;
+    if (*p == '&' && defers) {
+      has_reference = true;
+      p++;
+    } else if (*p == '&') {
+      p = decode_reference(t, &rewrite, p);
+    } else if (!*p && has_reference) {
+      defers = has_reference = false;
+      p = value;
+    } else if (!*p) {
+      defers = false; /* the raw span has the NUL */
+      p = hp_rewrite_nul(&rewrite, t, p);
+    } else {
+      hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
+    }
+  }
+  if (has_reference)
+    defer(t, tag, value, p, attribute);
+  else
+    attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+  return p;
+}

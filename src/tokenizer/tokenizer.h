@@ -1,0 +1,97 @@
+#ifndef HP_TOKENIZER_TOKENIZER_H
+#define HP_TOKENIZER_TOKENIZER_H
+
+/* The tokenizer: each call reads valid UTF-8 and returns one token. It reads an incomplete token
+ * again from its first byte when more input is available, and keeps no state inside a token. The
+ * caller retries only after the input after `at` has grown by half, so the total time is linear. */
+
+#include "base/arena.h"
+#include "base/atom.h"
+#include "base/error.h"
+#include "tokenizer/token.h"
+
+#include <stdbool.h>
+
+/* Forces inlining also where the compiler would prefer a call. */
+#define HP_INLINE inline __attribute__((always_inline))
+
+typedef enum hp_content {
+  HP_CONTENT_DATA,
+  HP_CONTENT_RCDATA,
+  HP_CONTENT_RAWTEXT,
+  HP_CONTENT_SCRIPT_DATA,
+  HP_CONTENT_PLAINTEXT,
+  HP_CONTENT_CDATA_SECTION
+} hp_content;
+
+/* The state of a script's text, between the bytes of markup-like text. */
+typedef enum hp_script_escape { HP_SCRIPT_PLAIN, HP_SCRIPT_ESCAPED, HP_SCRIPT_DOUBLE_ESCAPED } hp_script_escape;
+
+enum { HP_CACHED_NAMES = 256, HP_CACHED_LONG_NAMES = 64 };
+
+typedef struct hp_tokenizer {
+  const char *base; /* the input; never moves; nodes borrow it */
+  const char *at, *end;
+  bool last; /* `end` is the end of the input, not only of the available input */
+  /* of script text whose beginning was read by hp_flush_text; else HP_SCRIPT_PLAIN */
+  hp_script_escape escape;
+  hp_content content;     /* set by the tree builder after a start tag; data after an end tag */
+  hp_atom last_start_tag; /* decides which end tag is appropriate */
+  /* In an incomplete run of raw text, no appropriate end tag begins before it. NULL: unknown. */
+  const char *searched;
+  hp_arena *nodes, *bytes; /* attribute blocks and doctypes; rewritten strings */
+  hp_interner *interner;
+  hp_errors *errors;     /* NULL: errors are not requested */
+  bool may_defer;        /* values with references may stay undecoded (dom/value.h) */
+  size_t deferred_bytes; /* the maximal length of all decoded values that this tokenizer deferred */
+  /* Returns true if the adjusted current node is foreign. NULL: false. The tokenizer calls it only
+   * at "<![CDATA[". While `pending_text` is set, text before the section is not emitted yet. False
+   * then ends that text, and the tokenizer calls the function again. */
+  bool (*foreign)(void *context);
+  void *context;
+  bool pending_text;
+  uint32_t *seen; /* by atom: serial of the tag that had this attribute */
+  uint32_t seen_capacity, serial;
+  const struct hp_scan_kernels *scan;
+  struct hp_cached_name *names;           /* atoms of names of up to 15 bytes; NULL: no names */
+  struct hp_cached_long_name *long_names; /* the same for 16 to 31 bytes */
+  uint64_t names_generation;              /* of the interner's atoms */
+  /* The bit of each entry of `names` that belongs to the interner's atoms. */
+  uint64_t document_names[HP_CACHED_NAMES / 64];
+  struct hp_cached_tag *cached_tags, *cache_memory; /* tag_cache.h; NULL: none */
+  uint32_t cache_generation;
+  size_t cache_from;    /* where the fused loop allocates the cache */
+  uint32_t error_count; /* errors->count and ->seen at the start of the token, for undo */
+  uint64_t errors_seen;
+} hp_tokenizer;
+
+/* Prepares the tokenizer for an input. Keeps the memory of an earlier use. Requires: all fields
+ * are zero before the first use. Unwinds through the interner if memory is short. */
+void hp_tokenizer_open(hp_tokenizer *tokenizer, hp_arena *nodes, hp_arena *bytes, hp_interner *interner);
+void hp_tokenizer_close(hp_tokenizer *tokenizer);
+
+/* Reads the next token. Returns HP_TOKEN_NEED_MORE if it consumed nothing. After EOF it returns
+ * EOF again. `current` is the name of the current node, or HP_NO_ATOM. An end tag with this name
+ * needs no look-up; the result is the same for all values. */
+int hp_next_token_inside(hp_tokenizer *tokenizer, hp_token *token, hp_atom current);
+static inline int hp_next_token(hp_tokenizer *tokenizer, hp_token *token) {
+  return hp_next_token_inside(tokenizer, token, HP_NO_ATOM);
+}
+
+/* The end of a tag. */
+typedef struct hp_tag_end {
+  const char *at;    /* after the tag; NULL: the input ends inside it */
+  hp_ref attributes; /* 0: none */
+  uint32_t flags;    /* HP_TOKEN_SELF_CLOSING, or 0 */
+} hp_tag_end;
+
+/* Reads the attributes of the tag `name` from `at`, the end of the name, to the end of the tag. The
+ * position of the tokenizer stays. `start` is a place in the tag, at most `at`: the search for
+ * quotation marks begins there. `mark` is 0 or HP_SHARED_BLOCK, for the block. */
+hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char *start, const char *at, uint32_t mark);
+
+/* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
+ * Requires: the caller sorts the errors afterwards. */
+void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
+
+#endif

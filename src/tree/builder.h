@@ -1,0 +1,374 @@
+#ifndef HP_TREE_BUILDER_H
+#define HP_TREE_BUILDER_H
+
+/* The tree builder: the "tree construction" stage of the standard, for documents and fragments.
+ *
+ * All builders have the same parts (tree/parts.inc). The *exact* builder (exact.c) has all
+ * open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of the
+ * *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 stands for
+ * its current node, and tree/context.h reads the rest. */
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "dom/document.h"
+#include "dom/tag.h"
+#include "text/encoding/sniff.h"
+#include "tokenizer/tokenizer.h"
+
+typedef enum hp_insertion_mode {
+  HP_INITIAL,
+  HP_BEFORE_HTML,
+  HP_BEFORE_HEAD,
+  HP_IN_HEAD,
+  HP_IN_HEAD_NOSCRIPT,
+  HP_AFTER_HEAD,
+  HP_IN_BODY,
+  HP_IN_TEXT,
+  HP_IN_TABLE,
+  HP_IN_CAPTION,
+  HP_IN_COLUMN_GROUP,
+  HP_IN_TABLE_BODY,
+  HP_IN_ROW,
+  HP_IN_CELL,
+  HP_IN_TEMPLATE,
+  HP_AFTER_BODY,
+  HP_IN_FRAMESET,
+  HP_AFTER_FRAMESET,
+  HP_AFTER_AFTER_BODY,
+  HP_AFTER_AFTER_FRAMESET,
+  HP_INSERTION_MODES
+} hp_insertion_mode;
+/* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it
+ * arrives. */
+
+/* An entry of the stack of open elements. With index i of the entry and 0 for none:
+ *   previous_same   the next lower HTML element of this name
+ *   scope           the highest index <= i of an element that bounds the default scope
+ *   special         ... of a special element;   li_barrier  ... other than address, div and p
+ * so that scope questions cost no walk (`last` of the builder holds the highest index by name).
+ *
+ * An element that leaves the middle of the stack leaves a gap, so that the elements above it
+ * keep their indices. Adjacent gaps form a run. The run's length is in `scope` of its lowest
+ * entry and in previous_same of its highest entry. The element above the run has
+ * HP_OPEN_ABOVE_GAP. The lowest entry and the highest entry of the stack are never gaps.
+ *
+ * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index
+ * that no longer holds such an element. The link of the entry there then continues the search. */
+typedef struct hp_open_element {
+  hp_ref node; /* 0: a gap */
+  hp_atom name;
+  uint8_t ns;
+  uint8_t kind;    /* hp_open_kind */
+  uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
+  uint32_t listed; /* see tree/shadow_list.h; other builders have no use for it */
+  uint32_t previous_same, scope, special, li_barrier;
+} hp_open_element;
+
+/* The kinds of current nodes on which the fused loop (tree/fused.inc) can build. */
+typedef enum hp_open_kind {
+  HP_OPEN_OTHER, /* foreign, template, table, or the outer context */
+  HP_OPEN_PLAIN,
+  HP_OPEN_ROW,    /* tr */
+  HP_OPEN_SECTION /* tbody, thead, tfoot */
+} hp_open_kind;
+
+enum { HP_OPEN_ABOVE_GAP = HP_TAG_VOID }; /* void elements are never open */
+
+/* An entry of the list of active formatting elements. A marker has node 0, a removed entry has
+ * HP_FORMATTING_GAP. The last entry is never a removed one. Entries of open elements have the order
+ * of the stack. Links are the index + 1 of another entry, or 0. */
+enum { HP_FORMATTING_GAP = 1 };
+typedef struct hp_formatting {
+  hp_ref node;
+  hp_atom name;
+  hp_ref attributes;
+  uint32_t open; /* index in the stack, while the element is open */
+  /* Of linked entries: */
+  uint32_t previous, next; /* entries of the same name; of a marker: the previous marker */
+  uint32_t hash, alike;    /* of name and attributes; the previous entry in the hash bucket */
+} hp_formatting;
+
+typedef struct hp_place {
+  hp_ref parent;
+  hp_ref next; /* 0: after the last child */
+} hp_place;
+
+/* The state of a walk over an open select in tree order, for its selectedcontent. The walk
+ * continues from option to option, because the parser appends. Where the parser changes elements
+ * that the walk has passed, the builder drops the state. Each option then walks by itself, until
+ * such walks have taken as many steps as the dropped walk. */
+typedef struct hp_selection {
+  hp_ref select;    /* 0: no state */
+  hp_ref seen;      /* the walk has passed this element and its descendants; 0: no element */
+  hp_ref first;     /* the first option that is not disabled; 0: none */
+  hp_ref selected;  /* the last option with the attribute `selected`; 0: none */
+  hp_ref content;   /* the first selectedcontent; 0: none */
+  hp_ref group;     /* the optgroup at the current position; 0: none */
+  hp_ref excluding; /* here, the outermost element whose descendants are not its options */
+  hp_ref disabling; /* here, the outermost element that disables a selectedcontent below it */
+  bool disabled;    /* `content` */
+} hp_selection;
+
+/* An open select, and whether an open element below it disables its selectedcontent elements. */
+typedef struct hp_known_select {
+  hp_ref node;
+  uint32_t index; /* in the stack */
+  bool is_disabled;
+} hp_known_select;
+
+/* The contents of a template, to be cloned into those of its clone. */
+typedef struct hp_clone {
+  hp_ref from, to;
+} hp_clone;
+
+/* Links of an open element for end tags in foreign content. They are built once an end tag finds
+ * no element near the top. */
+typedef struct hp_followed {
+  hp_ref node;
+  hp_atom name;
+  uint32_t previous_same; /* the next lower foreign element of this name */
+  uint32_t html;          /* the highest index <= this one of an HTML element */
+  bool foreign;
+} hp_followed;
+
+/* The next higher HTML element of the name of an open element. hp_stack_take notes it. It is out of
+ * date if previous_same of the higher element differs. */
+typedef struct hp_higher {
+  hp_ref node; /* the element */
+  uint32_t same;
+} hp_higher;
+
+/* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
+ * the tags that the fused loop builds, the watch sees only img and embed. */
+typedef struct hp_tag_watch {
+  void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
+  /* Sees an img that the fused loop has built. It has a parent. */
+  void (*see_image)(struct hp_tag_watch *watch, hp_ref image, uint32_t start);
+  void (*before_script)(struct hp_tag_watch *watch); /* a script may change the tree now */
+  /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
+  const uint8_t *names;
+  bool text_is_written; /* by a script; the token begins in this text */
+  /* The img or embed that the fused loop has built and not shown yet; 0: none. */
+  hp_ref image;
+  uint32_t image_start;
+} hp_tag_watch;
+
+static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
+  return name < HP_TESTED_TAGS && watch->names[name];
+}
+
+typedef struct hp_builder { // NOLINT: related fields are adjacent
+  hpar_document *document;
+  char *base; /* of the document's range */
+  hp_unwind *unwind;
+  hp_arena *nodes, *bytes;
+  hp_tokenizer *tokenizer;
+  hp_errors *errors; /* NULL: errors are not requested */
+
+  hp_open_element *stack, *top; /* [0] is the outer; `top` points to the current node, [depth] */
+  uint32_t depth, stack_capacity;
+  uint32_t stack_room; /* <= stack_capacity: limit of the number of entries, with [0] */
+  uint32_t max_depth;
+  uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
+  uint32_t last_capacity;
+  /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
+  uint32_t *last_own;
+  uint32_t last_own_capacity;
+  uint32_t gaps;     /* in the stack */
+  hp_higher *higher; /* of the stack up to higher_top */
+  uint32_t higher_top, higher_capacity;
+  union {
+    hp_formatting *formatting;
+    struct hp_shadow_listed *shadow_list; /* of a shadow builder: see tree/shadow_list.h */
+  };
+  uint32_t formatting_count, formatting_capacity;
+  /* The list's links: see tree/listing.h. */
+  uint32_t linked; /* number of entries that have links */
+  uint32_t marker; /* index + 1 of the last linked marker, or 0 */
+  /* By name: index + 1 of the last linked entry, or 0. */
+  uint32_t last_formatting[HP_FORMATTING_NAMES];
+  uint32_t *listed; /* by index in the stack: index of its entry, if the node is the same */
+  uint32_t listed_capacity;
+  uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
+  uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
+  uint32_t *attribute_places;          /* scratch of a comparison, by atom; else all 0 */
+  uint32_t attribute_place_capacity;
+  uint64_t deadline; /* by hp_now; 0: none */
+  uint32_t steps;    /* of loops that check it */
+  uint8_t *template_modes;
+  uint32_t template_count, template_capacity;
+
+  uint8_t mode, original_mode;
+  bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
+  bool takes_slowly;   /* for errors or source offsets */
+  bool inserts_slowly; /* for source offsets or `watch` */
+  bool is_special;     /* for errors, source offsets or `watch` */
+  hp_tag_watch *watch; /* NULL: none */
+  bool prepared;       /* the merger has run the first half of the next token */
+  /* always in the exact builder; else: the worker itself has written the pointer */
+  bool form_known;
+  bool selectedcontent_seen; /* some selectedcontent element exists */
+  hp_selection selection;    /* exact builder only, like `torn` and `clones` */
+  /* a select whose open descendants differ from the stack, because a clone replaced some */
+  hp_ref torn;
+  hp_clone *clones;
+  uint32_t clone_count, clone_capacity;
+  hp_known_select *known_selects; /* from the bottom of the stack up; some may have left it */
+  uint32_t known_count, known_capacity;
+  hp_followed *followed; /* of the stack up to followed_top, as it was at the last search */
+  uint32_t followed_top, followed_capacity;
+  uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
+  uint32_t last_foreign_capacity;
+  uint64_t looked, walked; /* steps: of the walk, and since the walk was dropped */
+  /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
+  uint8_t *merged;
+  uint32_t merged_capacity;
+  /* bits of the elements whose attributes are marked there; times 4: those whose block has grown */
+  uint8_t merging;
+  hp_ref head, form;
+  bool fragment;
+  hp_open_element context; /* of a fragment parse */
+  uint64_t node_count;
+  const hp_encoding *tentative; /* of the text, while a meta element may change it; else NULL */
+  const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
+  /* the text differs in the declared encoding: the parse unwinds and restarts */
+  bool restarts;
+  /* Exact builder only. Called after the end tag of a script element, which has left the stack. The
+   * function may process other tokens before it returns. NULL: scripts never run. */
+  void (*script_ended)(void *context, hp_ref script);
+  void *script_context;
+  bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
+  bool text_written; /* the text of a script has left another state than the script found */
+  /* The rest of the page that is there belongs to a token that begins in written text. That token
+   * is incomplete, so the tokenizer's end is at its position. */
+  bool page_is_used_up;
+  /* Speculative builder only: */
+  bool defers_scripts; /* the exact builder runs scripts */
+  void *outer;         /* of the owner of the outer context, which implements tree/context.h */
+  bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
+  bool splits_a;       /* the owner of the outer context decides on each <a> */
+  /* Bit q: the default answer of assumption q is probably wrong. The owner of the outer context
+   * decides on special start tags until it is assumed. */
+  uint32_t unsure;
+  /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
+  const char *plain_limit;
+  uint32_t run_tokens; /* that this run has built before the current token; 0 between segments */
+  bool has_raw_text;   /* some run has built raw text of the chunk's own */
+  uint32_t assumed;    /* bit q: assumption q was made since the segment began */
+  /* Since then, the builder has foster-parented a node, removed an element from the middle of the
+   * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another.
+   */
+  bool misnested;
+  bool fostered; /* since then, the builder has foster-parented a node */
+  /* By formatting element: the number of the builder's own entries for which the Noah's Ark
+   * assumption was made since then. */
+  uint8_t ark_assumed[HP_FORMATTING_NAMES];
+  bool a_assumed; /* since then, both assumptions about an <a> as first entry were made */
+} hp_builder;
+
+/* Forgets the assumptions about names. */
+static inline void hp_forget_assumed_names(hp_builder *b) {
+  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
+  b->a_assumed = false;
+}
+
+/* Returns where the builder notes the highest index of this name. */
+static inline uint32_t *hp_last_slot(const hp_builder *b, hp_atom name) {
+  return b->last_own && name >= HP_KNOWN_ATOMS ? &b->last_own[name - HP_KNOWN_ATOMS] : &b->last[name];
+}
+
+/* Sets the state of a new document, and keeps the memory of an earlier use. Reserves `room` entries
+ * of the stack. The builder then has no document and no tokenizer. */
+void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
+/* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
+ * the memory of an earlier use. hp_builder_set_context sets a fragment's context afterwards. */
+void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
+/* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
+static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
+  b->max_depth = depth;
+  uint64_t room = (uint64_t)depth + b->gaps + 1;
+  b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
+}
+/* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
+void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);
+void hp_builder_close(hp_builder *builder);
+
+/* Returns the encoding that a meta start tag declares, or NULL. */
+const hp_encoding *hp_declared_encoding(const hp_builder *builder, const hp_token *token);
+
+/* Sets the context of a fragment parse: "div", "svg path", "math mi". Returns false if the name is
+ * invalid. */
+bool hp_builder_parse_context(hp_builder *builder, const char *context);
+
+//§ html-fragment-parsing-algorithm
+void hp_exact_begin_fragment(hp_builder *builder);
+
+/* Processes one token. The speculative builder ignores a token that the owner of its outer context
+ * takes over. */
+void hp_exact_token(hp_builder *builder, const hp_token *token);
+void hp_speculative_token(hp_builder *builder, const hp_token *token);
+typedef enum hp_plain_end {
+  HP_PLAIN_OVER,  /* `limit` is reached, or the outer context is poisoned */
+  HP_PLAIN_LEFT,  /* the owner of the outer context looks at `token` first; nothing has changed */
+  HP_PLAIN_TAKEN, /* that owner has taken `token` */
+  HP_PLAIN_BUILT  /* `token` is built but not counted, no element is open, and the run must end */
+} hp_plain_end;
+
+/* Processes the next tokens until the owner of the outer context has to act. Plain tokens take few
+ * steps: content inside the worker's own elements that leaves one of them open. Requires: the
+ * builder takes no token slowly. */
+typedef struct hp_plain_run {
+  uint32_t tokens; /* number of built tokens */
+  int kind;        /* of `token`, unless `end` is HP_PLAIN_OVER */
+  hp_plain_end end;
+  const char *from; /* end of the built input */
+} hp_plain_run;
+hp_plain_run hp_speculative_plain_tokens(hp_builder *builder, hp_token *token, const char *limit);
+
+/* The way in which the exact builder would process text now. */
+typedef enum hp_text_use {
+  HP_TEXT_BY_CHARACTER,
+  HP_TEXT_WHITE_FIRST, /* white space by character, then the rest as a whole run */
+  HP_TEXT_WHOLE        /* pending table characters: as a whole run */
+} hp_text_use;
+hp_text_use hp_exact_use_of_text(const hp_builder *builder);
+
+/* Nodes that scripts make and change (tree/changes.inc). The bytes stay in place. A new node
+ * has no parent. */
+hp_ref hp_exact_create_element(hp_builder *builder, hp_atom name, uint8_t ns);
+hp_ref hp_exact_create_data(hp_builder *builder, hpar_node_type kind, const char *data, uint32_t length);
+void hp_exact_set_data(hp_builder *builder, hp_ref node, const char *data, uint32_t length);
+hp_ref hp_exact_clone(hp_builder *builder, hp_ref node, bool deep);
+/* Returns a document node that is not the document's root. */
+hp_ref hp_exact_create_root(hp_builder *builder);
+/* Sets the context of a fragment parse to an element of the document. */
+void hp_exact_set_context(hp_builder *builder, hp_ref element);
+
+/* Runs the steps of the token "in body" that precede its insertion, for the merger. Sets
+ * `prepared`, so that the token then omits them. */
+void hp_exact_prepare(hp_builder *builder, const hp_token *token);
+void hp_speculative_prepare(hp_builder *builder, const hp_token *token);
+/* Does the same for <tr> in a cell, a row or a table. The rules for "in table body" process the
+ * rest of it. */
+void hp_exact_prepare_row(hp_builder *builder, const hp_token *token);
+
+/* Pushes an element that a worker left open onto the true stack, for the merger. */
+void hp_exact_push(hp_builder *builder, const hp_open_element *element);
+void hp_exact_push_template_mode(hp_builder *builder, uint8_t mode);
+//§ reconstruct-the-active-formatting-elements
+void hp_exact_reconstruct(hp_builder *builder);
+/* Pops elements until `depth` elements are open. */
+void hp_exact_pop_to(hp_builder *builder, uint32_t depth);
+/* Appends the bytes of the text node `more` to those of `text`. */
+void hp_exact_join_text(hp_builder *builder, hp_ref text, const hp_node *more);
+//§ appropriate-place-for-inserting-a-node
+hp_place hp_exact_appropriate_place(hp_builder *builder);
+/* Removes all elements from the builder's own stack, without the effects of popping them. */
+void hp_speculative_clear_stack(hp_builder *builder);
+
+//§ adjusted-current-node
+const hp_open_element *hp_exact_adjusted_current_node(const hp_builder *builder);
+bool hp_exact_adjusted_current_node_is_foreign(void *builder);
+bool hp_speculative_adjusted_current_node_is_foreign(void *builder);
+
+#endif

@@ -1,0 +1,89 @@
+#include "tree/engine.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "tree/query.h"
+
+void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
+
+void hp_engine_open(hp_engine *engine, const hp_request *request) {
+  hpar_document *document = request->document;
+  hp_arena_open(&engine->nodes, &document->range, &engine->unwind);
+  hp_arena_open(&engine->bytes, &document->range, &engine->unwind);
+  hp_interner_open(&engine->interner, &document->atoms, &engine->unwind);
+  hp_tokenizer_open(&engine->tokenizer, &engine->nodes, &engine->bytes, &engine->interner);
+  hp_builder_open(&engine->builder, document, &engine->tokenizer, &engine->unwind);
+  const char *text = request->text ? request->text : ""; /* an empty input may have no bytes */
+  engine->tokenizer.base = engine->tokenizer.at = text;
+  engine->tokenizer.end = text + request->length;
+  engine->tokenizer.last = !request->more;
+  if (request->decodes_values) engine->tokenizer.may_defer = false;
+  engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
+  engine->tokenizer.context = &engine->builder;
+  engine->builder.scripting = request->scripting;
+  engine->builder.source_offsets = request->source_offsets;
+  engine->builder.tentative = request->tentative;
+  engine->errors.count = 0;
+  engine->errors.seen = 0;
+  engine->errors.greatest = 0;
+  engine->errors.limit = request->max_errors;
+  engine->errors.unwind = &engine->unwind;
+  engine->tokenizer.errors = engine->builder.errors = request->max_errors ? &engine->errors : NULL;
+  hp_builder_watch(&engine->builder, request->watch);
+  engine->tokens = 0;
+  const hp_limits *limits = &request->limits;
+  engine->limits = *limits;
+  engine->until_check = limits->depth || limits->attributes || limits->nodes || limits->deadline ? 1 : UINT64_MAX;
+  engine->until_clock = 1;
+  engine->builder.deadline = limits->deadline;
+  if (limits->depth) hp_builder_limit_depth(&engine->builder, limits->depth);
+  engine->retry = 0;
+}
+
+hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status) {
+  engine->builder.restarts = false;
+  *status = hp_try(&engine->unwind, function, argument);
+  if (*status != HPAR_OK) return HP_OUTCOME_FAILED;
+  return engine->builder.restarts ? HP_OUTCOME_RESTART : HP_OUTCOME_DONE;
+}
+
+enum { TOKENS_A_LOOK = 64 };
+
+void hp_engine_look_at_limits(hp_engine *engine) {
+  const hp_limits *limits = &engine->limits;
+  engine->until_check = 1;
+  if (limits->nodes && engine->builder.node_count > limits->nodes) hp_unwind_now(&engine->unwind, HPAR_LIMIT_NODES);
+  if (!limits->deadline || --engine->until_clock) return;
+  engine->until_clock = TOKENS_A_LOOK;
+  if (hp_now() >= limits->deadline) hp_unwind_now(&engine->unwind, HPAR_LIMIT_TIME);
+}
+
+/* Truncates the attributes of an element and unwinds if later <html> or <body> tags have added too
+ * many. */
+static void trim_attributes(hp_engine *engine, hp_ref element) {
+  const hp_node *node = node_at(&engine->builder, element);
+  if (!node->attributes) return;
+  hp_attributes *block = hp_at(engine->builder.base, node->attributes);
+  if (block->count <= engine->limits.attributes) return;
+  block->count = engine->limits.attributes;
+  hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
+}
+
+void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
+  hp_builder *b = &engine->builder;
+  uint32_t most = engine->limits.attributes;
+  bool start = most && t->kind == HPAR_TOKEN_START_TAG;
+  if (start && t->attributes && ((const hp_attributes *)hp_at(b->base, t->attributes))->count > most)
+    hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
+  hp_exact_token(b, t);
+  if (start && (t->name == HP_HTML || t->name == HP_BODY))
+    for (uint32_t i = 1; i <= b->depth && i <= 2; i++)
+      if (b->stack[i].node) trim_attributes(engine, b->stack[i].node);
+}
+
+void hp_engine_close(hp_engine *engine) {
+  hp_interner_close(&engine->interner);
+  hp_tokenizer_close(&engine->tokenizer);
+  hp_builder_close(&engine->builder);
+  hp_free(engine->errors.items);
+}

@@ -1,0 +1,104 @@
+#ifndef HP_TREE_ENGINE_H
+#define HP_TREE_ENGINE_H
+
+/* A tokenizer and a tree builder that belong together, with the memory that they share: what one
+ * thread needs to parse. The sequential parser is one engine; the parallel one has an engine for
+ * the true state and one for each worker. An engine is big and stays where it is. */
+
+#include "trace/record.h"
+#include "tree/builder.h"
+
+/* Limits of a parse, or 0. */
+typedef struct hp_limits {
+  uint32_t depth;
+  uint32_t attributes;
+  uint64_t nodes;
+  uint64_t deadline; /* by hp_now */
+} hp_limits;
+
+typedef struct hp_engine {
+  hp_unwind unwind;
+  hp_arena nodes, bytes;
+  hp_interner interner;
+  hp_tokenizer tokenizer;
+  hp_builder builder;
+  hp_errors errors;
+  uint64_t tokens;
+  uint64_t until_check; /* tokens before the limits are looked at: one, or more than there can be */
+  unsigned until_clock; /* ... and the clock is */
+  hp_limits limits;
+  size_t retry; /* bytes of input without which the next token is known to be incomplete */
+} hp_engine;
+
+/* What every engine of one parse has in common. */
+typedef struct hp_request {
+  hpar_document *document;
+  const char *text; /* valid UTF-8, stays in place */
+  size_t length;
+  bool more; /* the input does not end with the text */
+  bool scripting, source_offsets;
+  bool runs_scripts;            /* the exact builder runs scripts */
+  bool decodes_values;          /* at once, instead of on access */
+  uint64_t max_errors;          /* 0: errors are not requested */
+  hp_record *record;            /* NULL: no record */
+  hp_tag_watch *watch;          /* of the exact builder; NULL: none */
+  const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
+  hp_limits limits;
+} hp_request;
+
+void hp_engine_init(hp_engine *engine); /* an engine of zeros is not open, but may be closed */
+/* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has
+ * set. */
+void hp_engine_open(hp_engine *engine, const hp_request *request);
+void hp_engine_close(hp_engine *engine);
+
+/* After a token: unwinds where there are too many nodes, or it is too late. */
+void hp_engine_look_at_limits(hp_engine *engine);
+static inline void hp_engine_check(hp_engine *engine) {
+  if (--engine->until_check == 0) hp_engine_look_at_limits(engine);
+}
+/* Returns true if the request has limits. */
+static inline bool hp_engine_is_limited(const hp_engine *engine) { return engine->until_check == 1; }
+/* Gives the token to the exact builder and unwinds if it exceeds the limit of attributes. */
+void hp_engine_build_limited(hp_engine *engine, const hp_token *token);
+
+/* Returns the length of input at which an incomplete token is worth another attempt: half as much
+ * of the token again. All attempts together are linear. */
+static inline size_t hp_retry(const hp_tokenizer *t) {
+  return (size_t)(t->end - t->base) + (size_t)(t->end - t->at) / 2 + 16;
+}
+
+/* Returns true if the input that is there is known not to complete the next token. */
+static inline bool hp_engine_awaits_input(const hp_engine *engine) {
+  const hp_tokenizer *t = &engine->tokenizer;
+  return (size_t)(t->end - t->base) < engine->retry && !t->last;
+}
+
+/* How a part of a parse ended. */
+typedef enum hp_outcome {
+  HP_OUTCOME_DONE,
+  HP_OUTCOME_RESTART, /* a meta element declares another encoding: decode and parse again */
+  HP_OUTCOME_FAILED
+} hp_outcome;
+
+/* Calls hp_try with the unwind of the engine. Writes the status, which is HPAR_OK unless the part
+ * failed. */
+hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status);
+
+/* Why an engine loop ended (tree/engine_loop.h). */
+typedef enum hp_loop_end {
+  HP_LOOP_GOES_ON,     /* it did not */
+  HP_LOOP_STOPPED,     /* by its own condition */
+  HP_LOOP_NEEDS_INPUT, /* the input that is there does not complete the next token */
+  HP_LOOP_ENDED        /* the builder processed the end of the input */
+} hp_loop_end;
+
+/* Parses the tokens that begin before `near`, as fast as possible. Requires: all input is there,
+ * and the request has no limits. */
+#define HP_TO_END ((const char *)UINTPTR_MAX)
+hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
+
+/* Parses all complete tokens, as fast as possible. Requires: the request has no limits. */
+hp_loop_end hp_engine_run_available(hp_engine *engine);
+
+#endif

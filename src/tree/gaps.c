@@ -1,0 +1,172 @@
+#include "tree/gaps.h"
+
+#include "base/vector.h"
+#include "dom/tag.h"
+#include "tree/listing.h"
+#include "tree/shadow_list.h"
+
+void hp_stack_pass_gap(hp_builder *b) {
+  uint32_t run = b->top->previous_same;
+  b->depth -= run;
+  b->top -= run;
+  b->gaps -= run;
+  hp_builder_limit_depth(b, b->max_depth);
+}
+
+/* Notes the links of the elements that were pushed since the last call. The time is proportional to
+ * the number of pushes and pops since then. */
+static void note_higher(hp_builder *b) {
+  const hp_open_element *stack = b->stack;
+  if (hp_is_shadow(b))
+    hp_grow_tight(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
+  else
+    hp_grow(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
+  hp_higher *links = b->higher;
+  uint32_t top = b->higher_top;
+  while (top > b->depth || (top && links[top].node != stack[top].node)) top--;
+  while (top < b->depth) {
+    const hp_open_element *e = &stack[++top];
+    links[top] = (hp_higher){e->node, 0};
+    if (e->ns == HPAR_NAMESPACE_HTML) links[e->previous_same].same = top;
+  }
+  b->higher_top = top;
+}
+
+/* Returns the index of the next higher element of this name, or 0. */
+static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
+  const hp_open_element *stack = b->stack;
+  uint32_t next = b->higher[index].same;
+  if (next <= index || next > b->depth || stack[next].ns != HPAR_NAMESPACE_HTML) return 0;
+  return stack[next].name == stack[index].name && stack[next].previous_same == index ? next : 0;
+}
+
+/* Makes the run of gaps from `low` to `high` known to its ends and to the element above it. */
+static void mark_run(hp_builder *b, uint32_t low, uint32_t high) {
+  b->stack[low].scope = b->stack[high].previous_same = high - low + 1;
+  b->stack[high + 1].tag |= HP_OPEN_ABOVE_GAP;
+  if (low == 1) hp_stack_close_gaps(b); /* a depth of 1 is the lowest element */
+}
+
+static void note_taken(hp_builder *b, uint32_t index) {
+  if (hp_is_shadow(b))
+    hp_shadow_list_close(b, index);
+  else
+    node_at(b, b->stack[index].node)->flags &= (uint16_t)~HP_FLAG_OPEN;
+}
+
+hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
+  note_higher(b);
+  hp_open_element *stack = b->stack, *e = &stack[index];
+  const hp_open_element *below = &stack[index - 1];
+  hp_taken taken = {*e, 0};
+  taken.element.tag &= (uint16_t)~HP_OPEN_ABOVE_GAP;
+  if (e->ns == HPAR_NAMESPACE_HTML) {
+    taken.above = next_of_name(b, index);
+    if (taken.above)
+      stack[taken.above].previous_same = e->previous_same;
+    else
+      *hp_last_slot(b, e->name) = e->previous_same;
+    b->higher[e->previous_same].same = taken.above;
+    if (e->tag & HP_TAG_FORMATTING) note_taken(b, index);
+  }
+  *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
+  if (b->depth + 1 < b->stack_capacity) stack[b->depth + 1].node = 0; /* see hp_stack_popped */
+  b->higher[index].node = 0;
+  b->gaps++;
+  return taken;
+}
+
+/* Sets the links of the entry at `index`: to itself, or as those of the element below it. */
+static void link_barriers(hp_builder *b, uint32_t index, uint32_t below) {
+  hp_open_element *e = &b->stack[index];
+  const hp_open_element *lower = &b->stack[below];
+  e->scope = e->tag & HP_TAG_SCOPE ? index : lower->scope;
+  e->special = e->tag & HP_TAG_SPECIAL ? index : lower->special;
+  e->li_barrier = e->tag & HP_TAG_LI_BARRIER ? index : lower->li_barrier;
+}
+
+void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *elements, uint32_t count) {
+  hp_open_element *stack = b->stack;
+  uint32_t first = high + 1 - count;
+  if (low > 1 && is_gap(&stack[low - 1])) low -= stack[low - 1].previous_same;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t index = first + i, above = elements[i].above;
+    hp_open_element *e = &stack[index];
+    *e = elements[i].element;
+    e->previous_same = above ? stack[above].previous_same : *hp_last_slot(b, e->name);
+    b->higher[index] = (hp_higher){e->node, above};
+    b->higher[e->previous_same].same = index;
+    if (above)
+      stack[above].previous_same = index;
+    else
+      *hp_last_slot(b, e->name) = index;
+    if (e->tag & HP_TAG_FORMATTING && !hp_is_shadow(b)) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
+    link_barriers(b, index, i ? index - 1 : low - 1);
+  }
+  b->gaps -= count;
+  hp_builder_limit_depth(b, b->max_depth);
+  if (first > low) mark_run(b, low, first - 1);
+}
+
+void hp_stack_remove(hp_builder *b, uint32_t index) {
+  uint32_t low = index_below(b, index) + 1;
+  bool top = index == b->depth;
+  hp_stack_take(b, index);
+  if (top) {
+    b->depth = low - 1;
+    b->top = &b->stack[low - 1];
+    b->gaps -= index + 1 - low;
+    hp_builder_limit_depth(b, b->max_depth);
+    return;
+  }
+  const hp_open_element *above = &b->stack[index + 1];
+  hp_builder_limit_depth(b, b->max_depth);
+  mark_run(b, low, is_gap(above) ? index + above->scope : index);
+}
+
+/* Both follow links that are out of date, and shorten the path for the next search. */
+uint32_t hp_find_special(hp_builder *b, uint32_t index) {
+  hp_open_element *stack = b->stack;
+  uint32_t found;
+  while ((found = stack[index].special) && !(stack[found].tag & HP_TAG_SPECIAL))
+    index = stack[index].special = stack[found].special;
+  return found;
+}
+
+uint32_t hp_find_li_barrier(hp_builder *b, uint32_t index) {
+  hp_open_element *stack = b->stack;
+  uint32_t found;
+  while ((found = stack[index].li_barrier) && !(stack[found].tag & HP_TAG_LI_BARRIER))
+    index = stack[index].li_barrier = stack[found].li_barrier;
+  return found;
+}
+
+void hp_stack_close_gaps(hp_builder *b) {
+  hp_open_element *stack = b->stack;
+  uint32_t count = b->depth, to = 0;
+  if (!b->gaps) return;
+  for (; b->followed_top; b->followed_top--) {
+    const hp_followed *e = &b->followed[b->followed_top];
+    if (e->foreign) b->last_foreign[e->name] = e->previous_same;
+  }
+  for (uint32_t i = count; i > 0; i--)
+    if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
+  for (uint32_t i = 1; i <= count; i++) {
+    uint32_t listed = hp_is_shadow(b) ? 0 : hp_listed_at(b, i);
+    if (is_gap(&stack[i])) continue;
+    hp_open_element *e = &stack[++to];
+    *e = stack[i];
+    e->tag &= (uint16_t)~HP_OPEN_ABOVE_GAP;
+    if (e->ns == HPAR_NAMESPACE_HTML) {
+      e->previous_same = *hp_last_slot(b, e->name);
+      *hp_last_slot(b, e->name) = to;
+    }
+    link_barriers(b, to, to - 1);
+    if (listed) hp_listing_open(b, listed - 1, e->node, to);
+    if (hp_is_shadow(b) && e->tag & HP_TAG_FORMATTING) hp_shadow_list_renumber(b, i, to);
+  }
+  b->depth = to;
+  b->top = &stack[to];
+  b->gaps = b->higher_top = 0;
+  hp_builder_limit_depth(b, b->max_depth);
+}

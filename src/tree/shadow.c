@@ -1,0 +1,70 @@
+/* The shadow builder: the tree builder's rules without a tree. */
+
+#include "tree/shadow.h"
+
+#include "text/scan/scan.h"
+#include "tree/no_context.h"
+#include "tree/no_nodes.h"
+#include "tree/no_watch.h"
+#include "tree/parts.inc"
+
+#include "tree/shadow_formatting.inc"
+
+#include "tree/shadow_nodes.inc"
+
+#include "tree/shadow_fused.inc"
+
+#include "tree/shadow_tokens.inc"
+
+#include "tree/shadow_state.inc"
+
+void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting, hp_unwind *unwind) {
+  hp_builder *b = &s->builder;
+  s->parts = &parts;
+  s->events = *events;
+  s->content = HP_CONTENT_DATA;
+  s->quirks = HPAR_NO_QUIRKS;
+  hp_builder_reset(b, FIRST_ENTRIES, unwind);
+  reset_slots(s);
+  b->scripting = scripting;
+}
+
+//§ html-fragment-parsing-algorithm
+void hp_shadow_begin_fragment(hp_shadow *s, hp_atom name, uint8_t ns) {
+  hp_builder *b = &s->builder;
+  uint16_t tag = ns == HPAR_NAMESPACE_HTML ? hp_html_tag(name) : hp_foreign_tag(ns, name);
+  b->context = (hp_open_element){.name = name, .ns = ns, .tag = tag};
+  b->fragment = true;
+  hp_ref html = new_element(b, HP_HTML, HPAR_NAMESPACE_HTML, 0, NULL);
+  node_at(b, html)->parent = s->root;
+  push_html(b, html, HP_HTML);
+  if (is_html(&b->context, HP_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
+  reset_insertion_mode_appropriately(b);
+  if (is_html(&b->context, HP_FORM)) b->form = s->root;
+  if (ns == HPAR_NAMESPACE_HTML) s->content = hp_content_of(name, b->scripting);
+}
+
+void hp_shadow_close(hp_shadow *s) {
+  hp_builder_close(&s->builder);
+  hp_free(s->slots);
+  hp_free(s->uses);
+  memset(s, 0, sizeof *s);
+}
+
+void hp_shadow_take_end(hp_shadow *s) {
+  hp_token token = {.kind = HPAR_TOKEN_EOF};
+  take_token(&s->builder, &token);
+}
+
+bool hp_shadow_may_share(const hp_shadow *s, hp_ref ref) {
+  const hp_node *node = hp_shadow_node(s, ref);
+  return !node->previous && !needs_node(node);
+}
+
+size_t hp_shadow_memory(const hp_shadow *s) {
+  const hp_builder *b = &s->builder;
+  return s->slot_capacity * sizeof *s->slots + s->use_capacity + b->stack_capacity * sizeof *b->stack +
+         (b->last_capacity + b->last_own_capacity) * sizeof *b->last + b->formatting_capacity * sizeof *b->shadow_list +
+         b->higher_capacity * sizeof *b->higher + b->alike_capacity * sizeof *b->alike + b->template_capacity +
+         b->followed_capacity * sizeof *b->followed + b->last_foreign_capacity * sizeof *b->last_foreign;
+}
