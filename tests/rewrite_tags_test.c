@@ -1,5 +1,5 @@
 /* The tags that the scanner of the rewriter reports are those that the parser takes, by offset, and
- * the state of the shadow builder after each tag is that of the tree builder. The same holds for
+ * the state of the outline builder after each tag is that of the tree builder. The same holds for
  * the states at the ends of longer pieces, whose tags the rewriter skips, and the output equals the
  * input. Documents: those of
  * the project, generated ones, and with the argument "fixtures" those of html5lib-tests, of LOL

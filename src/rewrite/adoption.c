@@ -5,7 +5,7 @@
 #include "base/vector.h"
 #include "rewrite/speculation.h"
 #include "tree/no_context.h"
-#include "tree/shadow_list_rules.h"
+#include "tree/outline_list_rules.h"
 
 #include "merge/check.inc"
 
@@ -36,7 +36,7 @@ void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
 
 /* Returns true between two tokens of the data state. */
 static bool is_at_boundary(const hpar_rewriter *r) {
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && b->depth > 0;
 }
 
@@ -47,7 +47,7 @@ static void read_truth(hpar_rewriter *r) {
   const uint32_t words = r->matching.matcher.words;
   if (!r->rules->needs_frames) return;
   hp_grow(&r->adopted_bits, &r->adopted_capacity, 4 * (size_t)words, &r->unwind);
-  hp_matching_outer_bits(&r->matching, r->shadow.builder.top->node, r->adopted_bits + 2 * (size_t)words);
+  hp_matching_outer_bits(&r->matching, r->outline.builder.top->node, r->adopted_bits + 2 * (size_t)words);
 }
 
 /* Returns what read_truth has written. */
@@ -83,7 +83,7 @@ static bool find_version(const hpar_rewriter *r, const hp_rewrite_log *log, cons
                          uint32_t *version) {
   *version = 0;
   if (!r->rules->needs_frames) return true;
-  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->shadow.builder.top->node);
+  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->outline.builder.top->node);
   if (seg->min_children && outer->children < seg->min_children) return false;
   for (; *version < log->versions; ++*version)
     if (check_bits(r, log, seg, *version) && check_counter(r, log, outer, *version)) return true;
@@ -114,8 +114,9 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
 }
 
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  hp_builder *b = &r->shadow.builder;
-  if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->shadow.quirks) return false;
+  hp_builder *b = &r->outline.builder;
+  if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->outline.quirks)
+    return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
          first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
@@ -142,7 +143,7 @@ static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_
   const bool counts = !r->rules->skips_tags;
   const size_t size = counts ? r->matching.version_size / sizeof(hp_bits) : 2 * (size_t)r->matching.matcher.words;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
-    hp_shadow_entry *e = &log->shadow.entries[i];
+    hp_outline_entry *e = &log->outline.entries[i];
     const hp_saved_name *name = &log->names[i];
     if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
     const hp_bits *own = e->next ? log->bits + e->next - 1 + version * size : NULL;
@@ -166,7 +167,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
     hp_atom name = type->name;
     if (type->length) name = hp_names_add(&r->names, log->name_bytes.data + type->text, type->length);
     bool is_outer = type->entry == UINT32_MAX;
-    uint32_t frame = is_outer ? hp_matching_index_of(&r->matching, outer) : log->shadow.entries[type->entry].next;
+    uint32_t frame = is_outer ? hp_matching_index_of(&r->matching, outer) : log->outline.entries[type->entry].next;
     hp_matching_add_type(&r->matching, frame, hp_matching_type_of(type->ns, name), type->count);
   }
 }
@@ -295,14 +296,14 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 
 /* Requires: the assumptions hold, and the version has the true outer frame. */
 static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   hp_scanner *s = &r->scanner;
   const uint32_t depth = b->depth - b->gaps;
   hp_ref outer = b->top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);
   map_entries(r, log, seg, version);
-  hp_shadow_adopt(&r->shadow, &log->shadow, &seg->state);
+  hp_outline_adopt(&r->outline, &log->outline, &seg->state);
   adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
   r->mute_depth += seg->mute_depth;
@@ -318,18 +319,18 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 /* Runs the first half of the start tag at the merger's position. Returns false if the whole tag
  * must run. */
 static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   bool is_row = seg->split_name == HP_TR;
   if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
   r->token_start = seg->start;
   r->token_end = seg->split_end;
-  r->tag = (hp_shadow_tag){.name = seg->split_name};
+  r->tag = (hp_outline_tag){.name = seg->split_name};
   hp_rewriter_mark(r, seg->start);
   r->at_tag = true;
   r->stats.tags++; /* for a callback that stops here; otherwise the second half counts the tag */
-  hp_shadow_prepare(&r->shadow, seg->split_name);
+  hp_outline_prepare(&r->outline, seg->split_name);
   r->stats.tags--;
   r->at_tag = false;
   return true;

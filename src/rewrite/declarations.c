@@ -1,4 +1,4 @@
-/* Comments and doctypes become tokens of the shadow builder. */
+/* Comments and doctypes become tokens of the outline builder. */
 
 #include "base/ascii.h"
 #include "rewrite/speculation.h"
@@ -12,7 +12,7 @@ void hp_rewriter_take_comment(hpar_rewriter *r) {
   r->token_start = s->token_start;
   r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
   hp_rewriter_mark(r, r->token_start);
-  hp_shadow_take_comment(&r->shadow);
+  hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
   if (r->comment_rules && s->captures)
     hp_rewriter_deliver_comment(r,
@@ -76,9 +76,9 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
     hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
     hp_doctype lower = type;
     lower.name = name;
-    hp_shadow_take_doctype(&r->shadow, &lower, forces);
+    hp_outline_take_doctype(&r->outline, &lower, forces);
   } else {
-    hp_shadow_take_doctype(&r->shadow, &type, forces);
+    hp_outline_take_doctype(&r->outline, &type, forces);
   }
   if (r->doctype_rules && s->captures) hp_rewriter_deliver_doctype(r, &type);
   hp_scratch_clear(&r->scratch);

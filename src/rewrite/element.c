@@ -48,7 +48,7 @@ hpar_status hp_content_add(hpar_rewriter *r, hp_bytes *to, bool in_front, const 
 
 /*** reading ***/
 
-static const hp_node *node_of(const hpar_element *e) { return hp_shadow_node(&e->rewriter->shadow, e->node); }
+static const hp_node *node_of(const hpar_element *e) { return hp_outline_node(&e->rewriter->outline, e->node); }
 
 static hpar_string string_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
 
@@ -144,7 +144,7 @@ bool hpar_element_removed(const hpar_element *e) {
 
 uint32_t hpar_element_depth(const hpar_element *e) {
   if (!e) return 0;
-  const hp_builder *b = &e->rewriter->shadow.builder;
+  const hp_builder *b = &e->rewriter->outline.builder;
   if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
   return b->depth - b->gaps - e->is_open;
 }

@@ -156,7 +156,7 @@ static void apply_element(hpar_rewriter *r, hpar_element *e) {
 
 /*** rules ***/
 
-static void open_element(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
+static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
   hpar_element *e = &r->element;
   e->rewriter = r;
   e->merges_into = HP_NO_ATOM;
@@ -375,7 +375,7 @@ static void read_meta(hpar_rewriter *r) {
 /* The element began earlier, so only edits of attributes remain. A tag that a rule would remove
  * must not add its attributes either. */
 void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
-  const hp_shadow_insertion none = {.node = r->shadow.root};
+  const hp_outline_insertion none = {.node = r->outline.root};
   hpar_element *e = &r->element;
   hp_spans_complete(&r->spans, &r->scratch);
   open_element(r, &none, true);
@@ -391,7 +391,7 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
     edit_attributes(r, e);
 }
 
-void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
+void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
   hp_rewriter_split_text(r);
   const hp_rule *setting = has_tag && r->has_spans && !r->element.target ? find_only_setting(r) : NULL;
   if (setting) {
@@ -409,9 +409,9 @@ void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_shadow_insertion *insert
 }
 
 /* Matches an inserted element, and runs the rules that it meets. */
-static inline __attribute__((always_inline)) void match_inserted(hpar_rewriter *r, const hp_shadow_insertion *insertion,
-                                                                 bool has_tag, hp_merge_target *target) {
-  const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
+static inline __attribute__((always_inline)) void
+match_inserted(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag, hp_merge_target *target) {
+  const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
   if (!is_read && !r->rules->needs_frames) return;
   const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
@@ -423,17 +423,17 @@ static inline __attribute__((always_inline)) void match_inserted(hpar_rewriter *
 }
 
 /* Matches html or body, to which later tags may add attributes. */
-static __attribute__((noinline)) void match_target(hpar_rewriter *r, const hp_shadow_insertion *insertion,
+static __attribute__((noinline)) void match_target(hpar_rewriter *r, const hp_outline_insertion *insertion,
                                                    bool has_tag) {
   r->element.target = hp_rewriter_begin_target(r, insertion);
   match_inserted(r, insertion, has_tag, r->element.target);
   r->element.target = NULL;
 }
 
-void hp_rewriter_inserted(void *context, const hp_shadow_insertion *given) {
+void hp_rewriter_inserted(void *context, const hp_outline_insertion *given) {
   hpar_rewriter *r = context;
-  const hp_shadow_insertion insertion = *given;
-  const hp_node *node = hp_shadow_node(&r->shadow, insertion.node);
+  const hp_outline_insertion insertion = *given;
+  const hp_node *node = hp_outline_node(&r->outline, insertion.node);
   r->has_effect = true;
   bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);

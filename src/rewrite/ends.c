@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "rewrite/state.h"
-#include "tree/shadow_list.h"
+#include "tree/outline_list.h"
 
 #include <string.h>
 
@@ -79,23 +79,23 @@ void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
   record->users = 1;
   record->scope_depth = 1;
   r->open_records++;
-  hp_shadow_node(&r->shadow, e->node)->previous = index;
+  hp_outline_node(&r->outline, e->node)->previous = index;
   change_scopes(r, index, true);
 }
 
 void hp_rewriter_share_record(hpar_rewriter *r, hp_ref origin, hp_ref clone) {
-  uint32_t index = hp_shadow_node(&r->shadow, origin)->previous;
+  uint32_t index = hp_outline_node(&r->outline, origin)->previous;
   if (!index) return;
   hp_end_record *record = &r->records[index];
   record->users++;
   record->scope_depth++;
-  hp_shadow_node(&r->shadow, clone)->previous = index;
+  hp_outline_node(&r->outline, clone)->previous = index;
   change_scopes(r, index, true);
 }
 
 void hp_rewriter_freed(void *context, hp_ref node) {
   hpar_rewriter *r = context;
-  hp_node *n = hp_shadow_node(&r->shadow, node);
+  hp_node *n = hp_outline_node(&r->outline, node);
   if (n->next) hp_matching_free_frame(&r->matching, node);
   if (n->previous) {
     hp_end_record *record = &r->records[n->previous];
@@ -123,14 +123,14 @@ static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
 /* Returns true if the end tag would close only this element, and not take an entry off the list of
  * formatting elements. */
 static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
-  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  const hp_node *node = hp_outline_node(&r->outline, ref);
   if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_PLAINTEXT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
-  return r->at_end || !hp_shadow_lists(&r->shadow, ref);
+  return r->at_end || !hp_outline_lists(&r->outline, ref);
 }
 
 static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {
-  hp_name name = hp_names_of(&r->names, hp_shadow_node(&r->shadow, node)->name);
+  hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, node)->name);
   if (record->renames) name = (hp_name){record->rename.data, record->rename.length};
   char *tag = hp_scratch_take(&r->scratch, name.length + 3);
   memcpy(tag, "</", 2);
@@ -207,7 +207,7 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
 
 void hp_rewriter_popped(void *context, hp_ref ref) {
   hpar_rewriter *r = context;
-  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  const hp_node *node = hp_outline_node(&r->outline, ref);
   uint32_t index = node->previous;
   r->has_effect = true;
   if (!index) return;
@@ -225,7 +225,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
 }
 
 void hp_rewriter_end_at_tag(hpar_rewriter *r, hp_ref ref) {
-  const hp_node *node = hp_shadow_node(&r->shadow, ref);
+  const hp_node *node = hp_outline_node(&r->outline, ref);
   uint32_t index = node->previous;
   if (index && !r->records[index].has_ended) end_record(r, index, ref, is_own_tag(r, node));
 }
@@ -234,7 +234,7 @@ void hp_rewriter_end_at_tag(hpar_rewriter *r, hp_ref ref) {
 
 hpar_string hpar_element_end_name(const hpar_element_end *end) {
   if (!end) return (hpar_string){"", 0};
-  hp_name name = hp_names_of(&end->rewriter->names, hp_shadow_node(&end->rewriter->shadow, end->node)->name);
+  hp_name name = hp_names_of(&end->rewriter->names, hp_outline_node(&end->rewriter->outline, end->node)->name);
   return (hpar_string){name.bytes, name.length};
 }
 

@@ -2,7 +2,7 @@
 
 #include "rewrite/frames.h"
 
-#include "tree/shadow_state.h"
+#include "tree/outline_state.h"
 
 /* Writes the instructions that follow another one with the combinator. */
 static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {
@@ -82,7 +82,7 @@ static void share_child(hp_matching *s, const hp_bits *bits) {
   }
   bool has_child;
   const uint32_t frame = hp_matching_frame_with(s, of_child, &has_child);
-  const hp_ref shared = hp_shadow_share_outer_child(s->shadow, frame);
+  const hp_ref shared = hp_outline_share_outer_child(s->outline, frame);
   if (frame) hp_frame_at(s, frame)->element = shared;
 }
 
@@ -99,7 +99,7 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
   } else {
     frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
   }
-  hp_node *node = hp_shadow_node(s->shadow, outer);
+  hp_node *node = hp_outline_node(s->outline, outer);
   node->next = frame;
 }
 

@@ -21,8 +21,8 @@ static inline hp_frame *hp_frame_version(const hp_matching *s, uint32_t frame, u
 
 /* Returns the frame of an open element. */
 static inline uint32_t hp_frame_of(const hp_matching *s, hp_ref node) {
-  if (!node || node == s->shadow->root) return HP_ROOT_FRAME;
-  uint32_t frame = hp_shadow_node(s->shadow, node)->next;
+  if (!node || node == s->outline->root) return HP_ROOT_FRAME;
+  uint32_t frame = hp_outline_node(s->outline, node)->next;
   return frame ? frame : HP_EMPTY_FRAME;
 }
 

@@ -27,7 +27,7 @@ void hp_matching_reset_frames(hp_matching *s) {
   for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++)
     memset(hp_frame_at(s, hp_matching_new_frame(s)), 0, s->frame_size);
   hp_frame_at(s, HP_ROOT_FRAME)->is_uniform = hp_frame_at(s, HP_EMPTY_FRAME)->is_uniform = true;
-  hp_frame_at(s, HP_EMPTY_FRAME)->element = s->shadow->plain;
+  hp_frame_at(s, HP_EMPTY_FRAME)->element = s->outline->plain;
 }
 
 /* Sets the size of frames, all of which are free. */
@@ -51,9 +51,9 @@ void hp_matching_use_versions(hp_matching *s, uint32_t versions, hp_candidate_wa
   s->counter = *counter;
 }
 
-void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind) {
+void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_outline *outline, hp_unwind *unwind) {
   s->rules = rules;
-  s->shadow = shadow;
+  s->outline = outline;
   s->unwind = unwind;
   s->matcher = rules->matcher;
   set_versions(s, 1);
@@ -153,7 +153,7 @@ static void free_counters(hp_matching *s, uint32_t frame) {
 }
 
 void hp_matching_free_frame(hp_matching *s, hp_ref node) {
-  uint32_t frame = hp_shadow_node(s->shadow, node)->next;
+  uint32_t frame = hp_outline_node(s->outline, node)->next;
   if (s->rules->skips_tags && hp_frame_at(s, frame)->element == node) hp_frame_at(s, frame)->element = 0;
   if (s->frame_next[frame]) {
     s->frame_next[frame]--;
@@ -272,11 +272,11 @@ static inline uint32_t find_frame(hp_matching *s, uint32_t parent, uint32_t vers
 /* Gives the element a frame, which has child bits or not. */
 static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool has_child) {
   hp_frame *frame = hp_frame_at(s, index);
-  hp_node *node = hp_shadow_node(s->shadow, ref);
+  hp_node *node = hp_outline_node(s->outline, ref);
   node->next = index;
   node->last = has_child ? 0 : ref;
-  if (frame->element && hp_shadow_may_share(s->shadow, frame->element))
-    s->shadow->twin = frame->element;
+  if (frame->element && hp_outline_may_share(s->outline, frame->element))
+    s->outline->twin = frame->element;
   else
     frame->element = ref;
 }
@@ -360,11 +360,11 @@ static __attribute__((noinline)) void open_versions(hp_matching *s, uint32_t fra
 }
 
 /* Makes a frame that counts children. */
-static void open_frame(hp_matching *s, uint32_t parent, const hp_shadow_insertion *insertion,
+static void open_frame(hp_matching *s, uint32_t parent, const hp_outline_insertion *insertion,
                        const hp_subject *subject) {
   const uint32_t frame = hp_matching_new_frame(s);
-  const uint32_t above = hp_frame_of(s, hp_shadow_node(s->shadow, insertion->parent)->parent);
-  hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  const uint32_t above = hp_frame_of(s, hp_outline_node(s->outline, insertion->parent)->parent);
+  hp_node *node = hp_outline_node(s->outline, insertion->node);
   if (s->versions == 1)
     hp_frame_open(&s->matcher, hp_frame_at(s, frame), hp_frame_at(s, parent), parent ? hp_frame_at(s, above) : NULL,
                   subject);
@@ -383,12 +383,12 @@ static void reset_watch(hp_matching *s, hp_ref parent) {
   s->holding = 0;
 }
 
-bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, const hp_attributes *attributes) {
+bool hp_matching_insert(hp_matching *s, const hp_outline_insertion *insertion, const hp_attributes *attributes) {
   uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : 0;
-  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+  const hp_node *node = hp_outline_node(s->outline, insertion->node);
   const hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
   uint32_t of_type = s->matcher.set->counts_types ? count_type(s, parent, node) : 0;
-  s->matcher.base = (const char *)s->shadow->slots;
+  s->matcher.base = (const char *)s->outline->slots;
   if (s->matcher.watch) reset_watch(s, insertion->parent);
   bool accepts = is_step_uniform(s, parent) ? match_in(s, hp_frame_at(s, parent), &subject, of_type)
                                             : match_versions(s, parent, &subject, of_type);
@@ -400,8 +400,8 @@ bool hp_matching_insert(hp_matching *s, const hp_shadow_insertion *insertion, co
   return accepts;
 }
 
-uint32_t hp_matching_remember(const hp_matching *s, const hp_shadow_insertion *insertion, hp_bytes *frame) {
-  const hp_node *node = hp_shadow_node(s->shadow, insertion->node);
+uint32_t hp_matching_remember(const hp_matching *s, const hp_outline_insertion *insertion, hp_bytes *frame) {
+  const hp_node *node = hp_outline_node(s->outline, insertion->node);
   const uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : HP_ROOT_FRAME;
   frame->length = 0;
   memcpy(hp_bytes_extend(frame, s->version_size, s->unwind), hp_frame_at(s, parent), s->version_size);
@@ -413,7 +413,7 @@ bool hp_matching_match_again(hp_matching *s, hp_atom name, hp_frame *frame, uint
                              const hp_attributes *attributes) {
   const hp_node node = {.kind = HPAR_NODE_ELEMENT, .ns = HPAR_NAMESPACE_HTML, .name = name};
   const hp_subject subject = {&node, 0, true, attributes};
-  s->matcher.base = (const char *)s->shadow->slots;
+  s->matcher.base = (const char *)s->outline->slots;
   s->matcher.matched = hp_matched_in(s, 0);
   return match_in(s, frame, &subject, of_type);
 }

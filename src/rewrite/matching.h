@@ -9,7 +9,7 @@
 
 #include "rewrite/rules.h"
 #include "rewrite/scratch.h"
-#include "tree/shadow.h"
+#include "tree/outline.h"
 
 /* A counter of the children of one parent with one type. */
 typedef struct hp_type_counter {
@@ -31,7 +31,7 @@ typedef struct hp_unknown_counter {
 
 typedef struct hp_matching {
   const hpar_rules *rules;
-  hp_shadow *shadow;
+  hp_outline *outline;
   hp_matcher matcher; /* a copy with its own scratch sets */
   /* active and accepts; by version: matched; by version: the next frame's child and heir */
   hp_bits *bits;
@@ -55,16 +55,16 @@ typedef struct hp_matching {
   hp_unwind *unwind;
 } hp_matching;
 
-void hp_matching_open(hp_matching *matching, const hpar_rules *rules, hp_shadow *shadow, hp_unwind *unwind);
+void hp_matching_open(hp_matching *matching, const hpar_rules *rules, hp_outline *outline, hp_unwind *unwind);
 void hp_matching_close(hp_matching *matching);
 
 /* Finds the instructions that match an element, in matching->matcher.matched. Returns true if one
  * accepts. Opens a frame for an element that was pushed, in its node's `next`. 0 there is the empty
  * frame. */
-bool hp_matching_insert(hp_matching *matching, const hp_shadow_insertion *insertion, const hp_attributes *attributes);
+bool hp_matching_insert(hp_matching *matching, const hp_outline_insertion *insertion, const hp_attributes *attributes);
 /* Writes what hp_matching_match_again needs of an html or body element, before its insertion.
  * Returns its number among the children with its type; 0: not counted. */
-uint32_t hp_matching_remember(const hp_matching *matching, const hp_shadow_insertion *insertion, hp_bytes *frame);
+uint32_t hp_matching_remember(const hp_matching *matching, const hp_outline_insertion *insertion, hp_bytes *frame);
 /* Finds the instructions that match this element with other attributes. Changes `frame` only. */
 bool hp_matching_match_again(hp_matching *matching, hp_atom name, hp_frame *frame, uint32_t of_type,
                              const hp_attributes *attributes);

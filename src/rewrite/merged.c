@@ -1,6 +1,6 @@
 /* Tags whose attributes the parser adds to the open html or body. The element began earlier, so the
- * shadow builder inserts nothing. Rules see the tag all the same: a filter that removes onload must
- * also remove that of a second <body>.
+ * outline builder inserts nothing. Rules see the tag all the same: a filter that removes onload
+ * must also remove that of a second <body>.
  *
  * Selectors match the element with the attributes of all its tags so far, at the place among its
  * siblings where it began. The first value of an attribute counts, as in the parser. An attribute
@@ -46,8 +46,8 @@ size_t hp_merge_targets_memory(const hpar_rewriter *r) {
 
 /* Requires: the element is open. A worker never inserts html or body for good: see
  * speculation/dispositions.c. */
-hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *r, const hp_shadow_insertion *insertion) {
-  const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
+hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *r, const hp_outline_insertion *insertion) {
+  const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   if (node->ns != HPAR_NAMESPACE_HTML || !insertion->is_open || hp_speculates(r)) return NULL;
   if (!hp_matching_reads_tag(&r->matching, node->name)) return NULL;
   if (!r->merge_targets) r->merge_targets = hp_allocate_zeroed(TARGETS * sizeof *r->merge_targets);

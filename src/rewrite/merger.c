@@ -28,7 +28,7 @@ static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
 void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const hpar_rewriter *r = t->merger;
   const memory_order order = memory_order_relaxed;
-  const bool frameset_ok = t->is_past_begin && r->shadow.builder.frameset_ok;
+  const bool frameset_ok = t->is_past_begin && r->outline.builder.frameset_ok;
   atomic_store_explicit(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
   atomic_store_explicit(&t->encoding, r->encoding, order);
   atomic_store_explicit(&t->is_certain, r->is_certain, order);
@@ -37,7 +37,7 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   for (uint32_t i = 0; i < t->scope_words; i++) atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], order);
   if (!t->words) return;
   const uint32_t alternatives = t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0;
-  const hp_bits *bits = hp_matching_bits_of(&r->matching, r->shadow.builder.top->node);
+  const hp_bits *bits = hp_matching_bits_of(&r->matching, r->outline.builder.top->node);
   for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learned[i]);
   for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
   for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)

@@ -8,7 +8,7 @@
 /* Rewrites the first tokens, up to the first one that leaves the initial mode. */
 static void leave_initial_mode(hpar_rewriter *r) {
   for (size_t at = SIZE_MAX;
-       r->shadow.builder.mode == HP_INITIAL && r->phase == HP_PHASE_RUNS && hp_rewrite_offset(r) != at;) {
+       r->outline.builder.mode == HP_INITIAL && r->phase == HP_PHASE_RUNS && hp_rewrite_offset(r) != at;) {
     at = hp_rewrite_offset(r);
     hp_rewriter_scan_until(r, at + 1);
   }
@@ -34,7 +34,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   leave_initial_mode(r);
   if (r->phase == HP_PHASE_RUNS) rewrite_beginning(r);
-  if (r->phase == HP_PHASE_RUNS && r->shadow.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
+  if (r->phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
     hp_rewrite_team *t = r->team;
     hp_rewrite_team_begin(t, r);
     hpar_status status = hp_try(&r->unwind, hp_rewrite_team_merge, t);

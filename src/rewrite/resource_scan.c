@@ -104,7 +104,7 @@ static hp_described described(hp_resource_scan *s, hp_resource_values *values, u
 /* Returns the open picture that is this node, or NULL. The innermost picture is almost always the
  * one: elements end from the inside, and only a table puts an img into an outer one. */
 static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
-  const hp_node *n = hp_shadow_node(&s->rewriter->shadow, node);
+  const hp_node *n = hp_outline_node(&s->rewriter->outline, node);
   if (n->name != HP_PICTURE || n->ns != HPAR_NAMESPACE_HTML) return NULL;
   for (uint32_t i = s->picture_count; i-- > 0;)
     if (s->pictures[i].node == node) return &s->pictures[i];
@@ -172,7 +172,7 @@ static hpar_rewrite_result end_template(hpar_element_end *end, void *context) {
 
 /* Returns whether the contents of the template, which is the current node, are a shadow root. */
 static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *values) {
-  const hp_builder *b = &s->rewriter->shadow.builder;
+  const hp_builder *b = &s->rewriter->outline.builder;
   hpar_string mode = hp_resource_value(values, HP_RESOURCE_SHADOWROOTMODE);
   if ((!is(mode, "open") && !is(mode, "closed")) || b->depth < 2) return false;
   const hp_open_element *parent = &b->stack[b->depth - 1];
@@ -271,7 +271,7 @@ static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
 /*** rules ***/
 
 static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_values *values) {
-  const hp_node *node = hp_shadow_node(&s->rewriter->shadow, e->node);
+  const hp_node *node = hp_outline_node(&s->rewriter->outline, e->node);
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
@@ -294,7 +294,7 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   if (s->part->cancelled && atomic_load_explicit(s->part->cancelled, memory_order_relaxed)) s->has_stopped = true;
   end_sheet(s);
   if (s->has_stopped) return HPAR_REWRITE_STOP;
-  const hp_node *node = hp_shadow_node(&r->shadow, e->node);
+  const hp_node *node = hp_outline_node(&r->outline, e->node);
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;

@@ -1,7 +1,7 @@
 #ifndef HP_REWRITE_RESOURCE_SCAN_H
 #define HP_REWRITE_RESOURCE_SCAN_H
 
-/* The resources of a text without its tree. The rewriter's scanner reads the tags, and its shadow
+/* The resources of a text without its tree. The rewriter's scanner reads the tags, and its outline
  * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
 
 #include "text/encoding/encoding.h"

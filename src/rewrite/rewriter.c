@@ -36,7 +36,7 @@ static void release_rules(hpar_rewriter *r) {
 
 static void free_rewriter(hpar_rewriter *r) {
   hp_rewrite_trace_destroy(r->trace);
-  hp_shadow_close(&r->shadow);
+  hp_outline_close(&r->outline);
   hp_names_close(&r->names);
   hp_matching_close(&r->matching);
   hp_scratch_close(&r->scratch);
@@ -191,7 +191,7 @@ static void open_rules(hpar_rewriter *r) {
   }
 }
 
-static bool takes_cdata(void *context) { return hp_shadow_takes_cdata(context); }
+static bool takes_cdata(void *context) { return hp_outline_takes_cdata(context); }
 
 /* Returns false if the context element is invalid. */
 static bool begin_fragment(hpar_rewriter *r, const char *text) {
@@ -202,25 +202,25 @@ static bool begin_fragment(hpar_rewriter *r, const char *text) {
   if (!*text || strpbrk(text, " \t\n\f\r/>")) return false;
   hp_atom name = hp_names_add(&r->names, text, strlen(text));
   if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
-  hp_shadow_begin_fragment(&r->shadow, name, ns);
-  hp_scanner_set_content(&r->scanner, hp_shadow_content(&r->shadow), HP_NO_ATOM);
+  hp_outline_begin_fragment(&r->outline, name, ns);
+  hp_scanner_set_content(&r->scanner, hp_outline_content(&r->outline), HP_NO_ATOM);
   return true;
 }
 
 static hpar_status open_stream(void *argument) {
   hpar_rewriter *r = argument;
-  hp_shadow_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, hp_rewriter_merged, r};
+  hp_outline_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, hp_rewriter_merged, r};
   hp_bytes_extend(&r->held, FIRST_BYTES, &r->unwind); /* for the beginning of a byte order mark */
   r->held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
-  hp_shadow_open(&r->shadow, &events, r->options.scripting, &r->unwind);
-  hp_matching_open(&r->matching, r->rules, &r->shadow, &r->unwind);
+  hp_outline_open(&r->outline, &events, r->options.scripting, &r->unwind);
+  hp_matching_open(&r->matching, r->rules, &r->outline, &r->unwind);
   open_rules(r);
   /* An implied element begins before a tag. The limit of depth ends the output before one, and a
    * filter drops tags. */
   r->keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
   r->scanner.takes_cdata = takes_cdata;
-  r->scanner.context = &r->shadow;
+  r->scanner.context = &r->outline;
   r->scanner.captures_doctypes = true;
   r->scanner.captures_comments = r->comment_rules != 0;
   if (r->options.fragment && !begin_fragment(r, r->options.fragment))
@@ -285,7 +285,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
-  if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->shadow.builder, r->options.max_depth);
+  if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->outline.builder, r->options.max_depth);
   if (status == HPAR_OK) {
     r->phase = HP_PHASE_BEGIN;
     if (r->options.encoding) {

@@ -70,7 +70,7 @@ struct hpar_rules {
   bool has_universal;                      /* some compound matches any name */
   bool reads_implied;                      /* some rule matches elements without a tag */
   bool skips_tags;                         /* tags that match nothing have no effect on matching */
-  uint8_t starts[HP_KNOWN_ATOMS];          /* for hp_shadow_fast: OTHER for tags that may match */
+  uint8_t starts[HP_KNOWN_ATOMS];          /* for hp_outline_fast: OTHER for tags that may match */
 };
 
 /* Ends a use of the rules. A callback may have destroyed them: then they are freed. */

@@ -35,7 +35,7 @@ static bool is_local(const hpar_rewriter *r, uint32_t rule) {
 void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
   hp_speculation *p = r->speculation;
   const hpar_rules *rules = r->rules;
-  /* The merger may close outer elements at a tag that the shadow has read. */
+  /* The merger may close outer elements at a tag that the outline has read. */
   const bool closes = r->at_tag && !(token && token->kind == HPAR_TOKEN_TEXT);
   const bool keeps_local = !closes || (token && token->kind == HPAR_TOKEN_START_TAG);
   for (uint32_t i = 0; i < rules->unit_rule_count; i++) {

@@ -15,13 +15,13 @@ void hp_rewrite_log_clear(hp_rewrite_log *log) {
       log->condition_count = log->found_count = log->use_count = log->type_count = log->note_count = log->scope_count =
           0;
   log->block_length = 0;
-  hp_shadow_log_clear(&log->shadow);
+  hp_outline_log_clear(&log->outline);
 }
 
 void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_rewrite_log_clear(log);
   hp_free(log->segments);
-  hp_shadow_log_free(&log->shadow);
+  hp_outline_log_free(&log->outline);
   hp_free(log->names);
   hp_bytes_free(&log->name_bytes);
   hp_free(log->bits);
@@ -96,14 +96,14 @@ static bool edits_only_attributes(const hpar_rewriter *r) {
   return true;
 }
 
-void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion, bool has_tag) {
+void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
   hp_matcher *m = &r->matching.matcher;
   const uint32_t instruction = m->watch->condition - 1, holding = r->matching.holding;
   const uint32_t test = holding ? 0 : m->watch->test;
   const uint64_t matches = r->stats.matches, edits = r->edits.total;
-  const hp_node *node = hp_shadow_node(&r->shadow, insertion->node);
+  const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   bool is_known = !test || node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
   if (r->mute_depth || m->watch->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
     hp_speculation_give_up(r);
@@ -155,7 +155,7 @@ static void assume_in_advance(hpar_rewriter *r) {
                 1u << HPAR_ASSUME_FORMATTING_CLEAN | 1u << HPAR_ASSUME_NO_FORMATTING | 1u << HPAR_ASSUME_TOP_NOT_IMPLIED
   };
   hp_outer_context *outer = &r->speculation->outer;
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   if (outer->now.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
   if (outer->base_mode == HP_IN_BODY) {
     outer->now.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
@@ -180,7 +180,7 @@ static void begin_frames(hpar_rewriter *r) {
   }
   p->knows_next = false;
   memset(p->read, 0, 2 * words * sizeof *p->read);
-  hp_matching_begin_segment(&r->matching, r->shadow.builder.stack[0].node, p->predicted);
+  hp_matching_begin_segment(&r->matching, r->outline.builder.stack[0].node, p->predicted);
 }
 
 /* Begins a segment on the predicted outer context. */
@@ -199,8 +199,8 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->first_note = p->log->note_count;
   for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->rule_states[p->log->uses[i].rule].matches = 0;
   p->first_use = p->log->use_count;
-  hp_shadow_begin_segment(&r->shadow, mode, ns);
-  r->shadow.builder.frameset_ok = p->log->frameset_ok;
+  hp_outline_begin_segment(&r->outline, mode, ns);
+  r->outline.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
   if (r->rules->needs_frames) begin_frames(r);
   forget_records(r);
@@ -218,11 +218,11 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
 
 static void save_names(hpar_rewriter *r, uint32_t first) {
   hp_rewrite_log *log = r->speculation->log;
-  const hp_shadow_log *shadow = &log->shadow;
+  const hp_outline_log *outline = &log->outline;
   const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
-  hp_grow(&log->names, &log->name_capacity, shadow->entry_count, &r->unwind);
-  for (uint32_t i = first; i < shadow->entry_count; i++) {
-    hp_atom atom = shadow->entries[i].element.name;
+  hp_grow(&log->names, &log->name_capacity, outline->entry_count, &r->unwind);
+  for (uint32_t i = first; i < outline->entry_count; i++) {
+    hp_atom atom = outline->entries[i].element.name;
     log->names[i] = (hp_saved_name){0, 0};
     if (atom < first_own) continue;
     hp_name name = hp_names_of(&r->names, atom);
@@ -266,7 +266,7 @@ static void save_frame(hpar_rewriter *r, uint32_t frame) {
 static void save_outer_frame(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
   const uint32_t words = r->matching.matcher.words, place = p->log->bit_count;
-  const hp_node *outer = hp_shadow_node(&r->shadow, r->shadow.builder.stack[0].node);
+  const hp_node *outer = hp_outline_node(&r->outline, r->outline.builder.stack[0].node);
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits + place) + v * r->matching.version_size);
@@ -296,8 +296,8 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   save_bits(r, p->predicted, 2 * p->versions * words);
   save_bits(r, p->read, 2 * words);
   if (counts) save_outer_frame(r);
-  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
-    uint32_t *next = &log->shadow.entries[i].next, frame = *next;
+  for (uint32_t i = first; i < log->outline.entry_count; i++) {
+    uint32_t *next = &log->outline.entries[i].next, frame = *next;
     if (!frame) continue;
     if (counts) save_types(r, frame, i);
     *next = log->bit_count + 1;
@@ -316,8 +316,8 @@ static void save_records(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->speculation;
   hp_rewrite_log *log = p->log;
   p->now.records = log->record_count;
-  for (uint32_t i = first; i < log->shadow.entry_count; i++) {
-    hp_shadow_entry *e = &log->shadow.entries[i];
+  for (uint32_t i = first; i < log->outline.entry_count; i++) {
+    hp_outline_entry *e = &log->outline.entries[i];
     if (!e->previous) continue;
     hp_end_record *record = &r->records[e->previous];
     if (!record->moved_to) {
@@ -341,12 +341,12 @@ static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !
 /* Ends the segment at `end` and appends it to the log, unless it is unusable. */
 void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
   hp_speculation *p = r->speculation;
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   hp_rewrite_segment *now = &p->now;
-  uint32_t first = p->log->shadow.entry_count;
+  uint32_t first = p->log->outline.entry_count;
   uint32_t reopened = hp_questions_reopened(b, token);
   bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->after_tag.length;
-  if (fits && hp_shadow_save(&r->shadow, p->outer.base_mode, &p->log->shadow, &now->state)) {
+  if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
     now->assumed.questions = b->assumed;
     now->assumed.misnested = now->assumed.fostered = true;

@@ -25,7 +25,7 @@ static bool pays_off(hp_speculation *p) {
 
 /*** tokens ***/
 
-static hp_token token_of(const hp_shadow_tag *tag) {
+static hp_token token_of(const hp_outline_tag *tag) {
   return (hp_token){.kind = tag->is_end ? HPAR_TOKEN_END_TAG : HPAR_TOKEN_START_TAG,
                     .flags = tag->self_closing ? HP_TOKEN_SELF_CLOSING : 0,
                     .name = tag->name};
@@ -34,7 +34,7 @@ static hp_token token_of(const hp_shadow_tag *tag) {
 /* Ends the segment before the token, which the merger runs. */
 static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   hp_speculation *p = r->speculation;
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   p->next_mode = p->outer.base_mode;
   p->next_ns = b->stack[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
@@ -50,7 +50,7 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
 /* Ends the segment with the first half of the tag, and begins one with the rest of it. */
 static void split_tag(hpar_rewriter *r, const hp_token *t) {
   hp_speculation *p = r->speculation;
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   uint32_t confident = p->outer.confident;
   bool row = hp_splits_row(t);
   uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack[0].ns;
@@ -62,7 +62,7 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   p->now.split_name = t->name;
   p->now.split_end = r->token_end;
   r->stats.tags = 1;
-  hp_shadow_take_tag(&r->shadow, &r->tag);
+  hp_outline_take_tag(&r->outline, &r->tag);
 }
 
 /* Reads the text after a deferred tag as the merger probably does. */
@@ -107,7 +107,7 @@ static bool may_match(hpar_rewriter *r, const hp_bits *set, hp_atom name, uint8_
  * namespace of its element is known only after its insertion. */
 static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
   const hp_atom name = r->tag.name;
-  const hp_open_element *top = r->shadow.builder.top;
+  const hp_open_element *top = r->outline.builder.top;
   if (!set || !r->has_spans) return false;
   if (may_match(r, set, name == HP_IMAGE ? HP_IMG : name, HPAR_NAMESPACE_HTML)) return true;
   if (top->ns == HPAR_NAMESPACE_HTML && name != HP_SVG && name != HP_MATH) return false;
@@ -134,7 +134,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
   bool declares = !r->is_certain && r->tag.name == HP_META;
   /* The element is probably a child of the outer current node. */
-  bool is_child = r->shadow.builder.depth <= 1;
+  bool is_child = r->outline.builder.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
   hp_token token = token_of(&r->tag);
   r->stats.tags--;
@@ -143,7 +143,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   return true;
 }
 
-void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) {
+void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
   hp_speculation *p = r->speculation;
   if (p->seeks) return; /* the rest of a text */
   if (p->outer.disposition == HP_DISPOSITION_LOCAL) {
@@ -154,7 +154,7 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) {
     p->outer.poisoned = HPAR_HAZARD_UNFORESEEN;
     return;
   }
-  hp_token token = {.kind = HPAR_TOKEN_TEXT, .flags = kind == HP_SHADOW_OTHER ? 0 : HP_TEXT_WHITE};
+  hp_token token = {.kind = HPAR_TOKEN_TEXT, .flags = kind == HP_OUTLINE_OTHER ? 0 : HP_TEXT_WHITE};
   bool in_text = r->in_text;
   r->seen[kind] = false;
   r->in_text = r->token_start > r->text_start || !r->text_is_first;
@@ -179,20 +179,20 @@ static void skip_text(hpar_rewriter *r) {
 
 /* Returns true between two tokens. A newline may have no meaning after some start tags. */
 static bool is_at_boundary(const hpar_rewriter *r) {
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && !b->ignore_lf;
 }
 
 static void check_mode(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   if (b->depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT)
     p->outer.poisoned = HPAR_HAZARD_UNFORESEEN;
 }
 
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
-  hp_builder *b = &r->shadow.builder;
+  hp_builder *b = &r->outline.builder;
   bool is_inside = !hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT; /* a token */
   if (is_inside && !p->seeks) return true;
   if (!p->seeks) check_mode(r);
@@ -361,9 +361,9 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   r->speculation = p;
   r->encoding = chunk->encoding;
   r->is_certain = chunk->is_certain;
-  r->shadow.quirks = chunk->quirks;
+  r->outline.quirks = chunk->quirks;
   r->scanner.has_wide_trails = chunk->encoding && hp_has_wide_trails(chunk->encoding);
-  hp_shadow_speculate(&r->shadow, &p->outer);
+  hp_outline_speculate(&r->outline, &p->outer);
   hp_try(&r->unwind, run_chunk, &run);
   r->speculation = NULL;
   r->phase = HP_PHASE_NONE;

@@ -3,8 +3,8 @@
 
 /* The log of a worker that rewrites a chunk without the input before it.
  *
- * A worker is a rewriter whose shadow is speculative. Its log is a sequence of segments, as that of
- * a parser's worker (speculation/log.h). A segment has the output of its input, the edits of the
+ * A worker is a rewriter whose outline is speculative. Its log is a sequence of segments, as that
+ * of a parser's worker (speculation/log.h). A segment has the output of its input, the edits of the
  * elements that stay open, and all assumptions. The merger, which has the true state, checks the
  * assumptions before it changes anything. It rewrites the input between segments itself.
  *
@@ -13,7 +13,7 @@
 
 #include "rewrite/state.h"
 #include "speculation/outer_context.h"
-#include "tree/shadow_state.h"
+#include "tree/outline_state.h"
 
 #include <stdatomic.h>
 
@@ -55,7 +55,7 @@ typedef struct hp_rewrite_note {
 
 /* Children of one type in a frame. */
 typedef struct hp_saved_type {
-  uint32_t entry; /* of the shadow's log; UINT32_MAX: the outer current node */
+  uint32_t entry; /* of the outline's log; UINT32_MAX: the outer current node */
   uint8_t ns;
   hp_atom name;
   uint32_t count;
@@ -85,7 +85,7 @@ typedef struct hp_rewrite_segment {
   /* The merger first runs the first half of this start tag, which ends at split_end; or 0. */
   hp_atom split_name;
   uint64_t split_end;
-  hp_shadow_state state;
+  hp_outline_state state;
   /* In `bits`: for each version the predicted near and heir bits of the outer frame, then the bits
    * that were read. If selectors count elements: then the outer frame of each version, with the
    * children of the segment. */
@@ -109,8 +109,8 @@ typedef struct hp_rewrite_segment {
 typedef struct hp_rewrite_log {
   hp_rewrite_segment *segments;
   uint32_t segment_count, segment_capacity;
-  hp_shadow_log shadow;
-  hp_saved_name *names; /* by entry of `shadow` */
+  hp_outline_log outline;
+  hp_saved_name *names; /* by entry of `outline` */
   uint32_t name_capacity;
   hp_bytes name_bytes;
   /* `next` of an entry is the index + 1 of its child and heir bits or, if selectors count elements,
@@ -269,7 +269,7 @@ void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk 
 #if HPAR_PARALLEL
 /* The tag is not local, and ends or divides the segment. */
 bool hp_speculation_take_outer_tag(hpar_rewriter *rewriter);
-/* The shadow has processed the tag, or leaves it to the merger. Returns false if the loop must not
+/* The outline has processed the tag, or leaves it to the merger. Returns false if the loop must not
  * process the rest of the tag. */
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
   hp_outer_context *outer = &r->speculation->outer;
@@ -279,12 +279,12 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
 }
 /* Leaves a start tag to the merger, if a rule or the encoding requires that. */
 bool hp_speculation_defers_start_tag(hpar_rewriter *rewriter);
-/* Returns true if the tag is left to the merger before the shadow has seen it. */
+/* Returns true if the tag is left to the merger before the outline has seen it. */
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
   return r->speculation->may_defer && !r->tag.is_end && hp_speculation_defers_start_tag(r);
 }
 /* The same for a text of one kind. */
-void hp_speculation_take_text(hpar_rewriter *rewriter, hp_shadow_text kind);
+void hp_speculation_take_text(hpar_rewriter *rewriter, hp_outline_text kind);
 /* The current element matches a rule with `found`. */
 void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns true if the match of the last element is a condition of the outer current node. */
@@ -294,7 +294,7 @@ static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
 }
 /* Writes the edits of the tag whose element matches under the `condition` of the matcher's watch,
  * or in the `holding` versions. */
-void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_shadow_insertion *insertion, bool has_tag);
+void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_outline_insertion *insertion, bool has_tag);
 /* Returns true if the worker may run the rule for an element that matches, and notes the match.
  * Otherwise the segment is unusable. */
 bool hp_speculation_may_run(hpar_rewriter *rewriter, uint32_t rule);
@@ -318,16 +318,16 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *rewriter);
 /* An event is processed. Returns false at the end of the worker's chunk. */
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
-  if (!r->shadow.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->limit)
+  if (!r->outline.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->limit)
     return hp_speculation_goes_on_outside(r);
   return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }
 #else
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_take_text(hpar_rewriter *r, hp_shadow_text kind) { (void)r, (void)kind; }
+static inline void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) { (void)r, (void)kind; }
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_shadow_insertion *insertion,
+static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_insertion *insertion,
                                                       bool has_tag) {
   (void)r, (void)insertion, (void)has_tag;
 }

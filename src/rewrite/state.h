@@ -5,7 +5,7 @@
  *
  *   rewriter.c   the interface: begin, feed, finish, options, encodings
  *   window.c     the window over the input, failures
- *   tokens.c     scanner events become tokens of the shadow builder
+ *   tokens.c     scanner events become tokens of the outline builder
  *   declarations.c  comments and doctypes
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
  *   merged.c     tags whose attributes the parser adds to the open html or body
@@ -26,7 +26,7 @@
 #include "rewrite/scan.h"
 #include "rewrite/trace.h"
 #include "text/encoding/decode.h"
-#include "tree/shadow.h"
+#include "tree/outline.h"
 
 typedef struct hp_end_call {
   hpar_element_end_callback callback;
@@ -203,7 +203,7 @@ struct hpar_rewriter {
   uint64_t deadline;
 
   hp_scanner scanner;
-  hp_shadow shadow;
+  hp_outline outline;
   hp_names names;
   hp_matching matching;
   hp_scratch scratch;
@@ -237,7 +237,7 @@ struct hpar_rewriter {
 
   /* The current token. */
   uint64_t token_start, token_end;
-  hp_shadow_tag tag;
+  hp_outline_tag tag;
   bool at_tag, has_spans, at_end;
   bool is_halved;       /* the merger has run the first half of the current tag */
   bool has_effect;      /* the current tag has opened or closed an element */
@@ -254,7 +254,7 @@ struct hpar_rewriter {
   bool escapes_raw_text;
   hp_content text_content; /* the scanner's content at the start of the text */
   uint64_t text_start;     /* of the part that is not delivered */
-  bool seen[4];            /* hp_shadow_text */
+  bool seen[4];            /* hp_outline_text */
 
   uint32_t adopted_capacity;
   hp_bits *adopted_bits;          /* scratch of adoption.c */
@@ -326,7 +326,7 @@ void hp_rewriter_check_unfinished(hpar_rewriter *rewriter);
 /* Sets which comments and doctypes the scanner captures. */
 static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
   r->scanner.captures_comments = r->comment_rules != 0;
-  r->scanner.captures_doctypes = r->doctype_rules || r->shadow.builder.mode == HP_INITIAL;
+  r->scanner.captures_doctypes = r->doctype_rules || r->outline.builder.mode == HP_INITIAL;
 }
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);
@@ -345,12 +345,12 @@ void hp_rewriter_take_doctype(hpar_rewriter *rewriter);
 
 /*** elements.c ***/
 
-void hp_rewriter_inserted(void *context, const hp_shadow_insertion *insertion);
+void hp_rewriter_inserted(void *context, const hp_outline_insertion *insertion);
 /* Runs the rules that the last step of the matcher found, and applies their edits to a tag that
  * adds attributes to html or body. */
 void hp_rewriter_apply_merged(hpar_rewriter *rewriter, hp_merge_target *target, hp_atom name);
 /* Runs the rules that the last step of the matcher found, and applies their edits. */
-void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_shadow_insertion *insertion, bool has_tag);
+void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_outline_insertion *insertion, bool has_tag);
 /* Returns the attributes of the current tag as the matcher reads them in an element of this
  * namespace, with decoded values. */
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns);
@@ -373,7 +373,7 @@ void hp_merge_targets_reset(hpar_rewriter *rewriter);
 void hp_merge_targets_close(hpar_rewriter *rewriter);
 size_t hp_merge_targets_memory(const hpar_rewriter *rewriter);
 /* Returns what later tags need, if the element to be inserted is html or body; otherwise NULL. */
-hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *rewriter, const hp_shadow_insertion *insertion);
+hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *rewriter, const hp_outline_insertion *insertion);
 /* Keeps the attributes that the element does not have yet. */
 void hp_merge_target_keep(hpar_rewriter *rewriter, hp_merge_target *target, const hp_attributes *attributes);
 /* Returns true if the rule has run for this element before. From now on it has. */

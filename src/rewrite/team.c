@@ -181,7 +181,7 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
                                     .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
                                     .retired = t->retired};
   hp_prescan_begin(&t->prescan);
-  t->quirks = r->shadow.quirks;
+  t->quirks = r->outline.quirks;
   if (t->words) r->matching.matcher.watch = &t->watch;
   for (uint32_t i = 0; i < t->slot_count; i++) atomic_store(&t->slots[i].state, HP_SLOT_FREE);
   t->is_past_begin = false;

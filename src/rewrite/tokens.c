@@ -1,4 +1,4 @@
-/* Scanner events become tokens of the shadow builder. */
+/* Scanner events become tokens of the outline builder. */
 
 #include "base/ascii.h"
 #include "base/clock.h"
@@ -80,21 +80,21 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
 
 /* Notes that the stack had entries up to this index. */
 static void note_depth(hpar_rewriter *r, uint32_t highest) {
-  uint32_t depth = highest - r->shadow.builder.gaps;
+  uint32_t depth = highest - r->outline.builder.gaps;
   if (depth > r->stats.depth) r->stats.depth = depth;
 }
 
-static void take_kind(hpar_rewriter *r, hp_shadow_text kind, const char *at) {
+static void take_kind(hpar_rewriter *r, hp_outline_text kind, const char *at) {
   if (r->seen[kind]) return;
   uint64_t start = r->text_start;
   bool in_text = r->in_text;
   r->seen[kind] = true;
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
   hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
-  hp_shadow_take_text(&r->shadow, kind);
+  hp_outline_take_text(&r->outline, kind);
   if (hp_speculates(r)) hp_speculation_take_text(r, kind);
-  note_depth(r, r->shadow.builder.depth);
-  if (kind == HP_SHADOW_NUL) r->seen[HP_SHADOW_WHITE] = false;
+  note_depth(r, r->outline.builder.depth);
+  if (kind == HP_OUTLINE_NUL) r->seen[HP_OUTLINE_WHITE] = false;
   if (in_text && !r->in_text) { /* the text begins another node here */
     r->in_text = r->text_is_first = true;
     r->text_start = r->token_start > start ? r->token_start : start;
@@ -136,16 +136,16 @@ static reference_kind classify_reference(const char *at, const char *end, bool l
 }
 
 static bool is_settled(const hpar_rewriter *r) {
-  return (r->seen[HP_SHADOW_OTHER] && r->seen[HP_SHADOW_WHITE]) || !hp_shadow_text_matters(&r->shadow);
+  return (r->seen[HP_OUTLINE_OTHER] && r->seen[HP_OUTLINE_WHITE]) || !hp_outline_text_matters(&r->outline);
 }
 
-/* Gives the kinds of the characters to the shadow, each once, while they matter. Returns where it
+/* Gives the kinds of the characters to the outline, each once, while they matter. Returns where it
  * stopped: `to`, or an incomplete character reference. */
 static const char *classify(hpar_rewriter *r, const char *from, const char *to) {
   bool references = r->scanner.content == HP_CONTENT_DATA && !hp_scanner_is_in_section(&r->scanner);
   bool first = !r->seen[0] && !r->seen[1] && !r->seen[2] && !r->seen[3];
   for (const char *p = from, *next; p < to && !is_settled(r); p = next, first = false) {
-    hp_shadow_text kind = HP_SHADOW_OTHER;
+    hp_outline_text kind = HP_OUTLINE_OTHER;
     next = p + 1;
     if (r->after_cr && *p == '\n') {
       r->after_cr = false;
@@ -155,19 +155,19 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
     if (*p == '&' && references) {
       reference_kind found = classify_reference(p, to, r->scanner.last || to < r->scanner.end, &next);
       if (found == REFERENCE_CUT) return p;
-      if (found == REFERENCE_NEWLINE) kind = first ? HP_SHADOW_NEWLINE : HP_SHADOW_WHITE;
-      if (found == REFERENCE_WHITE) kind = HP_SHADOW_WHITE;
+      if (found == REFERENCE_NEWLINE) kind = first ? HP_OUTLINE_NEWLINE : HP_OUTLINE_WHITE;
+      if (found == REFERENCE_WHITE) kind = HP_OUTLINE_WHITE;
     } else if (hp_class(*p) & HP_BYTE_WHITE) {
       bool newline = *p == '\n' || *p == '\r';
-      kind = newline && first ? HP_SHADOW_NEWLINE : HP_SHADOW_WHITE;
+      kind = newline && first ? HP_OUTLINE_NEWLINE : HP_OUTLINE_WHITE;
       r->after_cr = first && *p == '\r';
     } else if (!*p) {
-      kind = HP_SHADOW_NUL;
+      kind = HP_OUTLINE_NUL;
     }
     take_kind(r, kind, p);
-    if (kind == HP_SHADOW_OTHER)
+    if (kind == HP_OUTLINE_OTHER)
       while (next < to && *next && *next != '&' && !(hp_class(*next) & HP_BYTE_WHITE)) next++;
-    else if (kind == HP_SHADOW_WHITE)
+    else if (kind == HP_OUTLINE_WHITE)
       while (next < to && hp_class(*next) & HP_BYTE_WHITE) next++;
   }
   return to;
@@ -213,9 +213,9 @@ static bool take_text(hpar_rewriter *r) {
 
 /*** tags ***/
 
-/* Returns true if the shadow reads attributes of this start tag. The list of formatting elements
+/* Returns true if the outline reads attributes of this start tag. The list of formatting elements
  * never has two equal entries of `a` after a marker. */
-static bool shadow_reads(const hpar_rewriter *r, hp_atom name) {
+static bool outline_reads(const hpar_rewriter *r, hp_atom name) {
   if (name >= HP_KNOWN_ATOMS) return false;
   switch (name) {
     case HP_A: return false;
@@ -247,9 +247,9 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
   r->name_length = (uint32_t)(s->to - s->from);
-  r->tag = (hp_shadow_tag){.is_end = s->is_end_tag, .name = atom};
+  r->tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
-  bool reads = !s->is_end_tag && (shadow_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
+  bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
   s->captures = reads || r->open_records || r->end_rules || r->keeps_tags;
   r->has_spans = reads;
 }
@@ -267,7 +267,7 @@ static uint64_t hash_bytes(uint64_t hash, hp_name bytes) {
 }
 
 /* Sums two hashes of each attribute, so that their order has no effect. */
-static void hash_attributes(hpar_rewriter *r, hp_shadow_tag *tag) {
+static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
   uint64_t sums[2] = {0, 0};
   const uint64_t key = UINT64_C(0xD6E8FEB86659FD93);
   for (uint32_t i = 0; i < r->spans.count; i++) {
@@ -290,9 +290,9 @@ static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
 }
 
 static void read_attributes(hpar_rewriter *r) {
-  hp_shadow_tag *tag = &r->tag;
+  hp_outline_tag *tag = &r->tag;
   hp_spans_begin(&r->spans, r->scanner.from, r->scanner.to, 1 + r->name_length, r->scanner.end);
-  if (!shadow_reads(r, tag->name)) return;
+  if (!outline_reads(r, tag->name)) return;
   hp_spans_complete(&r->spans, &r->scratch);
   if (!r->spans.count) return;
   if (tag->name == HP_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
@@ -306,7 +306,7 @@ static void read_attributes(hpar_rewriter *r) {
 
 /* body and html end at the first end tag that leaves their mode. */
 static void end_body(hpar_rewriter *r, uint8_t mode) {
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   if (!r->open_records || b->mode == mode || (r->tag.name != HP_BODY && r->tag.name != HP_HTML)) return;
   bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
   if (!ends_html && b->mode != HP_AFTER_BODY) return;
@@ -315,7 +315,7 @@ static void end_body(hpar_rewriter *r, uint8_t mode) {
 }
 
 static void sweep_names(hpar_rewriter *r) {
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   hp_names_mark(&r->names, b->context.name);
   for (uint32_t i = 1; i <= b->depth; i++) hp_names_mark(&r->names, b->stack[i].name);
   for (uint32_t i = 1; i < r->matching.counter_count; i++)
@@ -325,8 +325,8 @@ static void sweep_names(hpar_rewriter *r) {
 
 /* Returns true if the raw text that begins here loses its tags. */
 static bool loses_tags(hpar_rewriter *r) {
-  const hp_builder *b = &r->shadow.builder;
-  const uint32_t index = hp_shadow_node(&r->shadow, b->top->node)->previous;
+  const hp_builder *b = &r->outline.builder;
+  const uint32_t index = hp_outline_node(&r->outline, b->top->node)->previous;
   if (!index || !(r->records[index].unwraps || r->records[index].renames)) return false;
   /* a plaintext stays open */
   if (hp_speculates(r) && b->mode != HP_IN_TEXT) hp_speculation_give_up(r);
@@ -339,7 +339,7 @@ static __attribute__((noinline)) void set_content(hpar_rewriter *r, hp_content c
 }
 
 static inline __attribute__((always_inline)) void update_content(hpar_rewriter *r) {
-  hp_content content = hp_shadow_content(&r->shadow);
+  hp_content content = hp_outline_content(&r->outline);
   if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA) set_content(r, content);
   hp_rewriter_set_captures(r);
 }
@@ -359,7 +359,7 @@ static void apply_many(hpar_rewriter *r) {
  * and body merge. */
 static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
   const bool merges = r->tag.name == HP_HTML || r->tag.name == HP_BODY;
-  if (r->tag.is_end || r->has_effect || merges || r->shadow.builder.mode != mode) return;
+  if (r->tag.is_end || r->has_effect || merges || r->outline.builder.mode != mode) return;
   hp_rewriter_separate(r, r->token_start, NULL);
   hp_rewriter_drop(r, r->token_start, r->token_end);
 }
@@ -373,14 +373,14 @@ static void take_tag(hpar_rewriter *r) {
   r->stats.tags++;
   if (!r->tag.is_end) r->inserted_to = r->token_end;
   if (r->has_spans) read_attributes(r);
-  r->matching.matcher.is_quirky = r->options.quirks && hp_shadow_quirks(&r->shadow) == HPAR_QUIRKS;
-  uint8_t mode = r->shadow.builder.mode;
+  r->matching.matcher.is_quirky = r->options.quirks && hp_outline_quirks(&r->outline) == HPAR_QUIRKS;
+  uint8_t mode = r->outline.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->at_tag = true;
   r->has_effect = false;
-  hp_shadow_take_tag(&r->shadow, &r->tag);
+  hp_outline_take_tag(&r->outline, &r->tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
-  r->shadow.builder.prepared = false;
+  r->outline.builder.prepared = false;
   if (r->tag.is_end) end_body(r, mode);
   if (r->options.filter) drop_ignored_tag(r, mode);
   r->at_tag = false;
@@ -391,7 +391,7 @@ static void take_tag(hpar_rewriter *r) {
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);
-  note_depth(r, r->shadow.builder.depth);
+  note_depth(r, r->outline.builder.depth);
   hp_rewriter_mark(r, r->token_end);
   if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
@@ -438,7 +438,7 @@ static __attribute__((cold)) void refuse_kept_token(hpar_rewriter *r) {
 static bool run_fast(hpar_rewriter *r, bool may_be_long) {
   enum { DEADLINE_BYTES = 64 << 10 };
   hp_scanner *s = &r->scanner;
-  const hp_shadow_fast fast = {r->rules->starts, r->rules->needs_frames};
+  const hp_outline_fast fast = {r->rules->starts, r->rules->needs_frames};
   const char *end = s->end, *limit = r->limit ? r->limit : end;
   if (__builtin_expect(may_be_long, 0) && (size_t)(end - s->at) > r->options.max_token) {
     end = s->at + r->options.max_token;
@@ -446,7 +446,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
   }
   if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
   if (r->deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
-  hp_shadow_run run = hp_shadow_run_fast(&r->shadow, &fast, s->at, limit, end);
+  hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {
     s->at = run.at;
     r->in_text = false;
@@ -512,7 +512,7 @@ void hp_rewriter_end(hpar_rewriter *r) {
   r->closer = r->mute_depth ? NULL : s->closer;
   r->token_start = r->token_end = end;
   r->at_end = true;
-  hp_shadow_take_end(&r->shadow);
+  hp_outline_take_end(&r->outline);
   hp_rewriter_deliver_end(r);
   if (!r->options.filter) return;
   /* What follows the output on the way to a browser must not complete a comment or a tag. */

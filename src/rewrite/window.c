@@ -55,7 +55,7 @@ static size_t element_memory(const hpar_element *e) {
 }
 
 static size_t memory_of(const hpar_rewriter *r) {
-  return sizeof *r + r->held.capacity + hp_shadow_memory(&r->shadow) + hp_matching_memory(&r->matching) +
+  return sizeof *r + r->held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          r->record_capacity * sizeof *r->records + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->rule_capacity * sizeof *r->rule_states + hp_units_memory(r) + hp_merge_targets_memory(r) +

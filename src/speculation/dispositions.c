@@ -8,7 +8,7 @@
 #include "speculation/open_before.h"
 #include "tree/foreign.h"
 #include "tree/gaps.h"
-#include "tree/shadow_list.h"
+#include "tree/outline_list.h"
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */

@@ -60,7 +60,7 @@ typedef struct hp_open_element {
   uint8_t ns;
   uint8_t kind;    /* hp_open_kind */
   uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
-  uint32_t listed; /* see tree/shadow_list.h; other builders have no use for it */
+  uint32_t listed; /* see tree/outline_list.h; other builders have no use for it */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
 
@@ -179,7 +179,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   uint32_t higher_top, higher_capacity;
   union {
     hp_formatting *formatting;
-    struct hp_shadow_listed *shadow_list; /* of a shadow builder: see tree/shadow_list.h */
+    struct hp_outline_listed *outline_list; /* of an outline builder: see tree/outline_list.h */
   };
   uint32_t formatting_count, formatting_capacity;
   /* The list's links: see tree/listing.h. */

@@ -3,7 +3,7 @@
 #include "base/vector.h"
 #include "dom/tag.h"
 #include "tree/listing.h"
-#include "tree/shadow_list.h"
+#include "tree/outline_list.h"
 
 void hp_stack_pass_gap(hp_builder *b) {
   uint32_t run = b->top->previous_same;
@@ -17,7 +17,7 @@ void hp_stack_pass_gap(hp_builder *b) {
  * the number of pushes and pops since then. */
 static void note_higher(hp_builder *b) {
   const hp_open_element *stack = b->stack;
-  if (hp_is_shadow(b))
+  if (hp_is_outline(b))
     hp_grow_tight(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
   else
     hp_grow(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
@@ -48,8 +48,8 @@ static void mark_run(hp_builder *b, uint32_t low, uint32_t high) {
 }
 
 static void note_taken(hp_builder *b, uint32_t index) {
-  if (hp_is_shadow(b))
-    hp_shadow_list_close(b, index);
+  if (hp_is_outline(b))
+    hp_outline_list_close(b, index);
   else
     node_at(b, b->stack[index].node)->flags &= (uint16_t)~HP_FLAG_OPEN;
 }
@@ -100,7 +100,7 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
       stack[above].previous_same = index;
     else
       *hp_last_slot(b, e->name) = index;
-    if (e->tag & HP_TAG_FORMATTING && !hp_is_shadow(b)) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
+    if (e->tag & HP_TAG_FORMATTING && !hp_is_outline(b)) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
     link_barriers(b, index, i ? index - 1 : low - 1);
   }
   b->gaps -= count;
@@ -152,7 +152,7 @@ void hp_stack_close_gaps(hp_builder *b) {
   for (uint32_t i = count; i > 0; i--)
     if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
   for (uint32_t i = 1; i <= count; i++) {
-    uint32_t listed = hp_is_shadow(b) ? 0 : hp_listed_at(b, i);
+    uint32_t listed = hp_is_outline(b) ? 0 : hp_listed_at(b, i);
     if (is_gap(&stack[i])) continue;
     hp_open_element *e = &stack[++to];
     *e = stack[i];
@@ -163,7 +163,7 @@ void hp_stack_close_gaps(hp_builder *b) {
     }
     link_barriers(b, to, to - 1);
     if (listed) hp_listing_open(b, listed - 1, e->node, to);
-    if (hp_is_shadow(b) && e->tag & HP_TAG_FORMATTING) hp_shadow_list_renumber(b, i, to);
+    if (hp_is_outline(b) && e->tag & HP_TAG_FORMATTING) hp_outline_list_renumber(b, i, to);
   }
   b->depth = to;
   b->top = &stack[to];

@@ -1,20 +1,20 @@
 #ifndef HP_TREE_NO_NODES_H
 #define HP_TREE_NO_NODES_H
 
-/* The hooks of the shadow builder, which makes no tree. A node of it is only a record of an open
- * element or of a closed one in the list of formatting elements: see tree/shadow.h. */
+/* The hooks of the outline builder, which makes no tree. A node of it is only a record of an open
+ * element or of a closed one in the list of formatting elements: see tree/outline.h. */
 
-#include "tree/shadow_list_rules.h"
+#include "tree/outline_list_rules.h"
 
 enum { HP_HAS_NODES = 0 };
 
-/* The shadow builder has no document and no tokenizer. */
-static inline hp_ref root_of(const hp_builder *b) { return ((const hp_shadow *)b)->root; }
-static inline hpar_quirks quirks(const hp_builder *b) { return ((const hp_shadow *)b)->quirks; }
-static inline void set_quirks(hp_builder *b, hpar_quirks to) { ((hp_shadow *)b)->quirks = to; }
-static inline hp_shadow *shadow_of(hp_builder *b) { return (hp_shadow *)b; }
-static inline hp_content content_of(const hp_builder *b) { return ((const hp_shadow *)b)->content; }
-static inline void set_content(hp_builder *b, hp_content content) { ((hp_shadow *)b)->content = content; }
+/* The outline builder has no document and no tokenizer. */
+static inline hp_ref root_of(const hp_builder *b) { return ((const hp_outline *)b)->root; }
+static inline hpar_quirks quirks(const hp_builder *b) { return ((const hp_outline *)b)->quirks; }
+static inline void set_quirks(hp_builder *b, hpar_quirks to) { ((hp_outline *)b)->quirks = to; }
+static inline hp_outline *outline_of(hp_builder *b) { return (hp_outline *)b; }
+static inline hp_content content_of(const hp_builder *b) { return ((const hp_outline *)b)->content; }
+static inline void set_content(hp_builder *b, hp_content content) { ((hp_outline *)b)->content = content; }
 
 /* An element with these bits of its name leaves the stack. Its entry in the list of formatting
  * elements may stay. */

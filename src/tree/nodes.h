@@ -2,7 +2,7 @@
 #define HP_TREE_NODES_H
 
 /* The hooks of a builder that makes a tree. Those of nodes are empty, so the compiler removes the
- * calls. tree/no_nodes.h has the hooks of the shadow builder. */
+ * calls. tree/no_nodes.h has the hooks of the outline builder. */
 
 #include "tree/tree_list.h"
 

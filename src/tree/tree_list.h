@@ -2,7 +2,7 @@
 #define HP_TREE_TREE_LIST_H
 
 /* The list of active formatting elements, as the rules read and change it.
- * tree/shadow_list_rules.h has the same functions for the list of the shadow builder. `i` is
+ * tree/outline_list_rules.h has the same functions for the list of the outline builder. `i` is
  * the index of an entry. */
 
 #include "tree/listing.h"

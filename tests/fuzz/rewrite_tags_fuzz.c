@@ -1,5 +1,5 @@
 /* Compares the tags that the rewriter's scanner reports with those that the parser takes, and the
- * state of the shadow builder after each tag with that of the tree builder. */
+ * state of the outline builder after each tag with that of the tree builder. */
 
 #include "fuzz/fuzz.h"
 #include "support/tags.h"

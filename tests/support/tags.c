@@ -2,7 +2,7 @@
 
 #include "support/tags_state.h"
 #include "tree/observer.h"
-#include "tree/shadow_list.h"
+#include "tree/outline_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

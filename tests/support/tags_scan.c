@@ -16,10 +16,10 @@ static uint64_t name_of_tag(const hpar_rewriter *r, const char *text) {
 
 static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
   const hpar_rewriter *r = scanner->rewriter;
-  const hp_builder *b = &r->shadow.builder;
+  const hp_builder *b = &r->outline.builder;
   tag noted = {.start = UINT64_MAX,
                .end = end,
-               .state = tag_hash_state(b, hp_shadow_quirks(&r->shadow), name_of_rewriter, &r->names),
+               .state = tag_hash_state(b, hp_outline_quirks(&r->outline), name_of_rewriter, &r->names),
                .content = (uint8_t)r->scanner.content};
   if (r->token_end == end) {
     noted.start = r->token_start;
@@ -56,11 +56,11 @@ static void note_stop(tag_scanner *scanner, uint64_t end) {
     scanner->stops = realloc(scanner->stops, scanner->stop_capacity * sizeof *scanner->stops);
     if (!scanner->stops) abort();
   }
-  scanner->stops[scanner->stop_count++] =
-      (tag_stop){.tags = r->stats.tags,
-                 .end = end,
-                 .state = tag_hash_state(&r->shadow.builder, hp_shadow_quirks(&r->shadow), name_of_rewriter, &r->names),
-                 .content = (uint8_t)r->scanner.content};
+  scanner->stops[scanner->stop_count++] = (tag_stop){
+      .tags = r->stats.tags,
+      .end = end,
+      .state = tag_hash_state(&r->outline.builder, hp_outline_quirks(&r->outline), name_of_rewriter, &r->names),
+      .content = (uint8_t)r->scanner.content};
 }
 
 typedef struct expected {

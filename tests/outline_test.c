@@ -1,4 +1,4 @@
-/* Gives the tokens of documents to the shadow builder. After each token its state must be that of
+/* Gives the tokens of documents to the outline builder. After each token its state must be that of
  * the exact builder: stack, formatting list, modes, pointers. Documents: those of the project,
  * generated ones, and with the argument "fixtures" those of html5lib-tests and outside pages. */
 
@@ -12,13 +12,13 @@
 #include "support/generate.h"
 #include "support/shared.h"
 #include "tree/observer.h"
-#include "tree/shadow_list.h"
+#include "tree/outline_list.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>
 
 typedef struct comparison {
-  hp_shadow shadow;
+  hp_outline outline;
   hp_unwind unwind;
   const hp_token *token;
   const hp_engine *engine;
@@ -35,7 +35,7 @@ static uint64_t mixed(uint64_t hash) {
   return hash ^ hash >> 29;
 }
 
-static void read_attributes(const hp_engine *engine, const hp_token *t, hp_shadow_tag *tag) {
+static void read_attributes(const hp_engine *engine, const hp_token *t, hp_outline_tag *tag) {
   if (!t->attributes) return;
   const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
   uint64_t sum = 0;
@@ -58,15 +58,15 @@ static void read_attributes(const hp_engine *engine, const hp_token *t, hp_shado
   tag->hash[1] = (uint32_t)(sum >> 32);
 }
 
-static void take_text(hp_shadow *shadow, const hp_token *t) {
+static void take_text(hp_outline *outline, const hp_token *t) {
   bool seen[4] = {false};
-  for (uint32_t i = 0; i < t->length && !(seen[HP_SHADOW_OTHER] && seen[HP_SHADOW_WHITE]); i++) {
-    hp_shadow_text kind = !t->data[i] ? HP_SHADOW_NUL : is_white(t->data[i]) ? HP_SHADOW_WHITE : HP_SHADOW_OTHER;
-    if (i == 0 && t->data[0] == '\n') kind = HP_SHADOW_NEWLINE;
+  for (uint32_t i = 0; i < t->length && !(seen[HP_OUTLINE_OTHER] && seen[HP_OUTLINE_WHITE]); i++) {
+    hp_outline_text kind = !t->data[i] ? HP_OUTLINE_NUL : is_white(t->data[i]) ? HP_OUTLINE_WHITE : HP_OUTLINE_OTHER;
+    if (i == 0 && t->data[0] == '\n') kind = HP_OUTLINE_NEWLINE;
     if (seen[kind]) continue;
     seen[kind] = true;
-    if (kind == HP_SHADOW_NUL) seen[HP_SHADOW_WHITE] = false;
-    if (hp_shadow_text_matters(shadow)) hp_shadow_take_text(shadow, kind);
+    if (kind == HP_OUTLINE_NUL) seen[HP_OUTLINE_WHITE] = false;
+    if (hp_outline_text_matters(outline)) hp_outline_take_text(outline, kind);
   }
 }
 
@@ -74,16 +74,16 @@ static hpar_status take_token_of(void *argument) {
   comparison *c = argument;
   const hp_token *t = c->token;
   switch (t->kind) {
-    case HPAR_TOKEN_TEXT: take_text(&c->shadow, t); break;
+    case HPAR_TOKEN_TEXT: take_text(&c->outline, t); break;
     case HPAR_TOKEN_COMMENT:
-    case HPAR_TOKEN_PROCESSING_INSTRUCTION: hp_shadow_take_comment(&c->shadow); break;
-    case HPAR_TOKEN_DOCTYPE: hp_shadow_take_doctype(&c->shadow, t->doctype, t->flags & HP_TOKEN_FORCE_QUIRKS); break;
-    case HPAR_TOKEN_EOF: hp_shadow_take_end(&c->shadow); break;
+    case HPAR_TOKEN_PROCESSING_INSTRUCTION: hp_outline_take_comment(&c->outline); break;
+    case HPAR_TOKEN_DOCTYPE: hp_outline_take_doctype(&c->outline, t->doctype, t->flags & HP_TOKEN_FORCE_QUIRKS); break;
+    case HPAR_TOKEN_EOF: hp_outline_take_end(&c->outline); break;
     default: {
-      hp_shadow_tag tag = {
+      hp_outline_tag tag = {
           .is_end = t->kind == HPAR_TOKEN_END_TAG, .self_closing = t->flags & HP_TOKEN_SELF_CLOSING, .name = t->name};
       if (!tag.is_end) read_attributes(c->engine, t, &tag);
-      hp_shadow_take_tag(&c->shadow, &tag);
+      hp_outline_take_tag(&c->outline, &tag);
     }
   }
   return HPAR_OK;
@@ -99,7 +99,7 @@ static bool same_stack(const hp_builder *a, const hp_builder *b) {
   return true;
 }
 
-/* Returns the index of the first entry from `i` on that is not removed. The shadow drops removed
+/* Returns the index of the first entry from `i` on that is not removed. The outline drops removed
  * entries earlier than the builder. */
 static uint32_t next_entry(const hp_builder *b, uint32_t i) {
   while (i < b->formatting_count && hp_listed_name_of(b, i) == HP_NO_ATOM) i++;
@@ -113,15 +113,15 @@ static bool same_list(const hp_builder *a, const hp_builder *b) {
   return i == a->formatting_count && j == b->formatting_count;
 }
 
-static bool same_state(const hp_builder *a, const hp_shadow *shadow) {
-  const hp_builder *b = &shadow->builder;
+static bool same_state(const hp_builder *a, const hp_outline *outline) {
+  const hp_builder *b = &outline->builder;
   return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->template_count == b->template_count &&
          a->frameset_ok == b->frameset_ok && a->ignore_lf == b->ignore_lf && !a->head == !b->head &&
-         !a->form == !b->form && a->document->quirks == hp_shadow_quirks(shadow) &&
-         a->tokenizer->content == hp_shadow_content(shadow);
+         !a->form == !b->form && a->document->quirks == hp_outline_quirks(outline) &&
+         a->tokenizer->content == hp_outline_content(outline);
 }
 
-static void note_inserted(void *context, const hp_shadow_insertion *insertion) {
+static void note_inserted(void *context, const hp_outline_insertion *insertion) {
   comparison *c = context;
   if (insertion->is_open) c->open++;
 }
@@ -132,13 +132,13 @@ static void note_popped(void *context, hp_ref node) {
   c->open--;
 }
 
-static hpar_status open_shadow(void *argument) {
+static hpar_status open_outline(void *argument) {
   comparison *c = argument;
-  hp_shadow_events events = {.inserted = note_inserted, .popped = note_popped, .context = c};
+  hp_outline_events events = {.inserted = note_inserted, .popped = note_popped, .context = c};
   c->open = 0;
-  hp_shadow_open(&c->shadow, &events, c->engine->builder.scripting, &c->unwind);
+  hp_outline_open(&c->outline, &events, c->engine->builder.scripting, &c->unwind);
   if (c->fragment) {
-    hp_shadow_begin_fragment(&c->shadow, c->engine->builder.context.name, c->engine->builder.context.ns);
+    hp_outline_begin_fragment(&c->outline, c->engine->builder.context.name, c->engine->builder.context.ns);
     c->open++;
   }
   return HPAR_OK;
@@ -151,7 +151,7 @@ static void before_token(void *context, const hp_engine *engine, const hp_token 
   c->engine = engine;
   c->token = t;
   if (c->differs) return;
-  if (!c->began) CHECK(hp_try(&c->unwind, open_shadow, c) == HPAR_OK);
+  if (!c->began) CHECK(hp_try(&c->unwind, open_outline, c) == HPAR_OK);
   c->began = true;
   CHECK(hp_try(&c->unwind, take_token_of, c) == HPAR_OK);
 }
@@ -160,8 +160,8 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   comparison *c = context;
   c->tokens++;
   if (c->differs) return;
-  const hp_builder *b = &c->shadow.builder;
-  c->differs = !same_state(&engine->builder, &c->shadow) || c->open != b->depth - b->gaps;
+  const hp_builder *b = &c->outline.builder;
+  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->depth - b->gaps;
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
            t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,
@@ -170,7 +170,7 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
 
 static comparison shared;
 
-static void compare_shadow(const char *bytes, size_t length, const char *fragment, bool scripting) {
+static void compare_outline(const char *bytes, size_t length, const char *fragment, bool scripting) {
   hp_request request = {.text = bytes, .length = length, .scripting = scripting};
   hp_observer observer = {&shared, before_token, after_token};
   shared.began = shared.differs = false;
@@ -188,8 +188,8 @@ static bool fixtures(void) {
     if (!CHECK(dat_read(files.paths[i], &file))) continue;
     for (size_t j = 0; j < file.count; j++) {
       const dat_test *test = &file.tests[j];
-      if (test->scripting != DAT_ON) compare_shadow(test->data, test->data_length, test->fragment, false);
-      if (test->scripting != DAT_OFF) compare_shadow(test->data, test->data_length, test->fragment, true);
+      if (test->scripting != DAT_ON) compare_outline(test->data, test->data_length, test->fragment, false);
+      if (test->scripting != DAT_OFF) compare_outline(test->data, test->data_length, test->fragment, true);
     }
     dat_free(&file);
   }
@@ -200,7 +200,7 @@ static bool fixtures(void) {
   for (size_t i = 0; i < files.count; i += step) {
     size_t length;
     char *bytes = shared_read(files.paths[i], &length);
-    if (bytes) compare_shadow(bytes, length, NULL, false);
+    if (bytes) compare_outline(bytes, length, NULL, false);
     free(bytes);
   }
   shared_list_free(&files);
@@ -230,7 +230,7 @@ static void compare_lists(uint64_t seed, unsigned tokens, unsigned names) {
     unsigned name = (unsigned)(state >> 20) % names;
     buffer_format(&text, tags[kind], name); // NOLINT: a format of the table
   }
-  compare_shadow(text.bytes, text.length, NULL, false);
+  compare_outline(text.bytes, text.length, NULL, false);
   buffer_free(&text);
 }
 
@@ -239,19 +239,19 @@ int main(int count, char **arguments) {
     if (!fixtures()) return CHECK_SKIPPED;
   } else {
     for (size_t i = 0; i < document_count; i++)
-      compare_shadow(documents[i].bytes, documents[i].length, documents[i].fragment, documents[i].scripting);
+      compare_outline(documents[i].bytes, documents[i].length, documents[i].fragment, documents[i].scripting);
     uint64_t generated_documents = compare_full() ? 1000000 : 200 * (uint64_t)compare_scale();
     for (uint64_t seed = 0; seed < generated_documents; seed++) {
       generated made = {0};
       generate(seed, &made);
-      compare_shadow(made.text.bytes, made.text.length, made.fragment, made.scripting);
+      compare_outline(made.text.bytes, made.text.length, made.fragment, made.scripting);
       generate_free(&made);
     }
     uint64_t list_documents = compare_full() ? 100000 : 20 * (uint64_t)compare_scale();
     for (uint64_t seed = 0; seed < list_documents; seed++)
       compare_lists(seed, 20 + (unsigned)(seed % 7) * 60, seed % 3 ? 1 + (unsigned)(seed % 40) : 10000);
   }
-  hp_shadow_close(&shared.shadow);
+  hp_outline_close(&shared.outline);
   printf("%llu tokens\n", (unsigned long long)shared.tokens);
   return check_report();
 }

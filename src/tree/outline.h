@@ -1,7 +1,7 @@
-#ifndef HP_TREE_SHADOW_H
-#define HP_TREE_SHADOW_H
+#ifndef HP_TREE_OUTLINE_H
+#define HP_TREE_OUTLINE_H
 
-/* The shadow builder: the tree builder's rules without a tree. It has the stack of open elements,
+/* The outline builder: the tree builder's rules without a tree. It has the stack of open elements,
  * the list of formatting elements, the modes and the pointers. Its memory is proportional to the
  * open elements and the list.
  *
@@ -21,74 +21,74 @@
 #include "tree/builder.h"
 #include "tree/fused_kinds.h"
 
-enum { HP_SHADOW_SLOT = 32 }; /* bytes */
+enum { HP_OUTLINE_SLOT = 32 }; /* bytes */
 
-typedef struct hp_shadow_listed hp_shadow_listed; /* see tree/shadow_list.h */
+typedef struct hp_outline_listed hp_outline_listed; /* see tree/outline_list.h */
 
 /* How an element came into the tree. */
-typedef struct hp_shadow_insertion {
+typedef struct hp_outline_insertion {
   hp_ref node;
   hp_ref parent; /* the document node, or an element. Of template contents: the template */
   hp_ref before; /* the table before which the element was foster parented; 0: none */
   hp_ref origin; /* the element of which it is a clone; 0: none */
   bool from_tag; /* the token is its start tag */
   bool is_open;  /* it was pushed onto the stack; otherwise `node` is valid during the call only */
-} hp_shadow_insertion;
+} hp_outline_insertion;
 
-typedef struct hp_shadow_events {
-  void (*inserted)(void *context, const hp_shadow_insertion *insertion); /* NULL: not requested */
+typedef struct hp_outline_events {
+  void (*inserted)(void *context, const hp_outline_insertion *insertion); /* NULL: not requested */
   void (*popped)(void *context, hp_ref node);
   void (*freed)(void *context, hp_ref node); /* only for nodes with owner values */
   /* the attributes of the current tag reach the open body, or the open html; NULL: not requested */
   void (*merged)(void *context, bool is_body);
   void *context;
-} hp_shadow_events;
+} hp_outline_events;
 
-typedef union hp_shadow_slot {
+typedef union hp_outline_slot {
   hp_node node;
-  char bytes[HP_SHADOW_SLOT];
-} hp_shadow_slot;
+  char bytes[HP_OUTLINE_SLOT];
+} hp_outline_slot;
 
-struct hp_shadow;
-struct hp_shadow_tag;
-struct hp_shadow_fast;
+struct hp_outline;
+struct hp_outline_tag;
+struct hp_outline_fast;
 
 /* Texts of one kind, in any number of pieces. The kinds of a run come in the order of their first
  * characters. A NUL can end the mode, for example "in column group". White space that follows it in
  * the run therefore comes again. */
-typedef enum hp_shadow_text {
-  HP_SHADOW_NEWLINE, /* one, at the beginning of a run */
-  HP_SHADOW_WHITE,
-  HP_SHADOW_NUL,
-  HP_SHADOW_OTHER
-} hp_shadow_text;
+typedef enum hp_outline_text {
+  HP_OUTLINE_NEWLINE, /* one, at the beginning of a run */
+  HP_OUTLINE_WHITE,
+  HP_OUTLINE_NUL,
+  HP_OUTLINE_OTHER
+} hp_outline_text;
 
-typedef struct hp_shadow_run {
+typedef struct hp_outline_run {
   const char *at; /* where the first token begins that is not processed */
   uint64_t tags;
   uint32_t highest; /* index of the highest entry of the stack; 0: nothing was processed */
   hp_atom name;     /* of the start tag at `at`, whose name has `length` bytes; or HP_NO_ATOM */
   uint32_t length;
-} hp_shadow_run;
+} hp_outline_run;
 
-/* The functions that process tokens. Those of a speculative shadow have an outer context. */
-typedef struct hp_shadow_parts {
-  void (*take_tag)(struct hp_shadow *shadow, const struct hp_shadow_tag *tag);
-  void (*take_text)(struct hp_shadow *shadow, hp_shadow_text text);
-  void (*take_doctype)(struct hp_shadow *shadow, const hp_doctype *doctype, bool force_quirks);
-  hp_shadow_run (*run_fast)(struct hp_shadow *shadow, const struct hp_shadow_fast *fast, const char *at,
-                            const char *limit, const char *end);
-  bool (*text_matters)(const struct hp_shadow *shadow);
-  bool (*takes_cdata)(struct hp_shadow *shadow);
-} hp_shadow_parts;
+/* The functions that process tokens. Those of a speculative outline have an outer context. */
+typedef struct hp_outline_parts {
+  void (*take_tag)(struct hp_outline *outline, const struct hp_outline_tag *tag);
+  void (*take_text)(struct hp_outline *outline, hp_outline_text text);
+  void (*take_doctype)(struct hp_outline *outline, const hp_doctype *doctype, bool force_quirks);
+  hp_outline_run (*run_fast)(struct hp_outline *outline, const struct hp_outline_fast *fast, const char *at,
+                             const char *limit, const char *end);
+  bool (*text_matters)(const struct hp_outline *outline);
+  bool (*takes_cdata)(struct hp_outline *outline);
+} hp_outline_parts;
 
-typedef struct hp_shadow {
+typedef struct hp_outline {
   hp_builder builder; /* first */
-  const hp_shadow_parts *parts;
-  hp_shadow_events events;
+  const hp_outline_parts *parts;
+  hp_outline_events events;
   hpar_quirks quirks;
   hp_content content; /* of the text that follows */
-  hp_shadow_slot *slots;
+  hp_outline_slot *slots;
   uint8_t *uses; /* by slot: hp_slot_use */
   uint32_t slot_capacity, use_capacity, slot_count;
   uint32_t free_nodes;         /* a slot index, linked by node.parent; 0: none */
@@ -98,13 +98,13 @@ typedef struct hp_shadow {
   hp_ref plain;                /* the node of all open elements that need none of their own */
   hp_ref block;                /* of the attributes that the rules read of the current tag */
   /* During the event of an insertion, the owner may set this to the node of an open element with
-   * the same `next`, for which hp_shadow_may_share is true. */
+   * the same `next`, for which hp_outline_may_share is true. */
   hp_ref twin;
-  const struct hp_shadow_tag *tag; /* the current tag, while the rules run */
-} hp_shadow;
+  const struct hp_outline_tag *tag; /* the current tag, while the rules run */
+} hp_outline;
 
 /* A tag. The values are those that the rules of the standard read. */
-typedef struct hp_shadow_tag {
+typedef struct hp_outline_tag {
   bool is_end, self_closing;
   bool is_hidden;        /* an input of the type "hidden" */
   bool breaks_out;       /* a font with color, face or size */
@@ -112,49 +112,49 @@ typedef struct hp_shadow_tag {
   bool has_attributes;   /* of a formatting element; `hash` represents them */
   hp_atom name;
   uint32_t hash[4]; /* of the set of attributes */
-} hp_shadow_tag;
+} hp_outline_tag;
 
-/* Prepares the shadow for a document. Keeps the memory of an earlier use. Requires: all fields are
+/* Prepares the outline for a document. Keeps the memory of an earlier use. Requires: all fields are
  * zero before the first use. Unwinds through `unwind`, whose frame the caller has set. */
-void hp_shadow_open(hp_shadow *shadow, const hp_shadow_events *events, bool scripting, hp_unwind *unwind);
+void hp_outline_open(hp_outline *outline, const hp_outline_events *events, bool scripting, hp_unwind *unwind);
 /* Begins a fragment with this context element. */
-void hp_shadow_begin_fragment(hp_shadow *shadow, hp_atom name, uint8_t ns);
-void hp_shadow_close(hp_shadow *shadow);
+void hp_outline_begin_fragment(hp_outline *outline, hp_atom name, uint8_t ns);
+void hp_outline_close(hp_outline *outline);
 
-static inline void hp_shadow_take_tag(hp_shadow *s, const hp_shadow_tag *tag) { s->parts->take_tag(s, tag); }
-static inline void hp_shadow_take_text(hp_shadow *s, hp_shadow_text text) { s->parts->take_text(s, text); }
-static inline void hp_shadow_take_comment(hp_shadow *s) { s->builder.ignore_lf = false; }
-static inline void hp_shadow_take_doctype(hp_shadow *s, const hp_doctype *doctype, bool force_quirks) {
+static inline void hp_outline_take_tag(hp_outline *s, const hp_outline_tag *tag) { s->parts->take_tag(s, tag); }
+static inline void hp_outline_take_text(hp_outline *s, hp_outline_text text) { s->parts->take_text(s, text); }
+static inline void hp_outline_take_comment(hp_outline *s) { s->builder.ignore_lf = false; }
+static inline void hp_outline_take_doctype(hp_outline *s, const hp_doctype *doctype, bool force_quirks) {
   s->parts->take_doctype(s, doctype, force_quirks);
 }
-void hp_shadow_take_end(hp_shadow *shadow);
+void hp_outline_take_end(hp_outline *outline);
 
-/* What hp_shadow_run_fast may process. */
-typedef struct hp_shadow_fast {
+/* What hp_outline_run_fast may process. */
+typedef struct hp_outline_fast {
   const uint8_t *starts; /* by name: hp_fused_kind of the start tag, or OTHER to leave it */
   bool inherits_next;    /* an element has the node `last` of its parent if that has `next` */
-} hp_shadow_fast;
+} hp_outline_fast;
 
 /* Processes text and plain tags in [at, end) without events, up to the first other token, or the
  * first tag that begins at `limit` or later. The tokenizer is in the data state at `at`. */
-static inline hp_shadow_run hp_shadow_run_fast(hp_shadow *s, const hp_shadow_fast *fast, const char *at,
-                                               const char *limit, const char *end) {
+static inline hp_outline_run hp_outline_run_fast(hp_outline *s, const hp_outline_fast *fast, const char *at,
+                                                 const char *limit, const char *end) {
   return s->parts->run_fast(s, fast, at, limit, end);
 }
 
 /* Returns true if text here can change the state. */
-static inline bool hp_shadow_text_matters(const hp_shadow *s) { return s->parts->text_matters(s); }
-static inline hp_content hp_shadow_content(const hp_shadow *shadow) { return shadow->content; }
-static inline hpar_quirks hp_shadow_quirks(const hp_shadow *shadow) { return shadow->quirks; }
+static inline bool hp_outline_text_matters(const hp_outline *s) { return s->parts->text_matters(s); }
+static inline hp_content hp_outline_content(const hp_outline *outline) { return outline->content; }
+static inline hpar_quirks hp_outline_quirks(const hp_outline *outline) { return outline->quirks; }
 /* Returns true if "<![CDATA[" begins a section here. */
-static inline bool hp_shadow_takes_cdata(hp_shadow *s) { return s->parts->takes_cdata(s); }
+static inline bool hp_outline_takes_cdata(hp_outline *s) { return s->parts->takes_cdata(s); }
 
-static inline hp_node *hp_shadow_node(const hp_shadow *shadow, hp_ref node) {
-  return hp_node_at((const char *)shadow->slots, node);
+static inline hp_node *hp_outline_node(const hp_outline *outline, hp_ref node) {
+  return hp_node_at((const char *)outline->slots, node);
 }
 /* Returns true if another element may share the node. */
-bool hp_shadow_may_share(const hp_shadow *shadow, hp_ref node);
+bool hp_outline_may_share(const hp_outline *outline, hp_ref node);
 /* Returns the bytes of heap memory. */
-size_t hp_shadow_memory(const hp_shadow *shadow);
+size_t hp_outline_memory(const hp_outline *outline);
 
 #endif

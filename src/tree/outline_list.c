@@ -1,17 +1,17 @@
-#include "tree/shadow_list_rules.h"
+#include "tree/outline_list_rules.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "tree/gaps.h"
 
-static hp_shadow *shadow_of(hp_builder *b) { return (hp_shadow *)b; }
+static hp_outline *outline_of(hp_builder *b) { return (hp_outline *)b; }
 
 /*** the hash table: linear hashing, whose number of buckets grows by one at a time ***/
 
 enum { ENTRIES_A_BUCKET = 2, MIN_BUCKETS = 8 };
 
-static uint32_t hash_of(const hp_shadow_listed *e) {
+static uint32_t hash_of(const hp_outline_listed *e) {
   return (uint32_t)(hp_hash_mix(e->fingerprint[0] | (uint64_t)e->fingerprint[1] << 32) >> 16);
 }
 
@@ -23,7 +23,7 @@ static uint32_t *bucket_of(hp_builder *b, uint32_t hash) {
 }
 
 static void link_alike(hp_builder *b, uint32_t index) {
-  hp_shadow_listed *entry = &hp_shadow_list(b)[index];
+  hp_outline_listed *entry = &hp_outline_list(b)[index];
   uint32_t *bucket = bucket_of(b, hash_of(entry));
   entry->alike = *bucket;
   *bucket = index + 1;
@@ -31,24 +31,24 @@ static void link_alike(hp_builder *b, uint32_t index) {
 
 /* Returns the link to an entry after the last marker. Such entries are the first of a bucket. */
 static uint32_t *link_to(hp_builder *b, uint32_t index) {
-  hp_shadow_listed *list = hp_shadow_list(b);
+  hp_outline_listed *list = hp_outline_list(b);
   uint32_t *link = bucket_of(b, hash_of(&list[index]));
   while (*link != index + 1) link = &list[*link - 1].alike;
   return link;
 }
 
 static void unlink_alike(hp_builder *b, uint32_t index) {
-  if (b->alike_size) *link_to(b, index) = hp_shadow_list(b)[index].alike;
+  if (b->alike_size) *link_to(b, index) = hp_outline_list(b)[index].alike;
 }
 
 /* Adds a bucket, and moves a part of the entries of another bucket there. Keeps their order. */
 static void add_bucket(hp_builder *b) {
   const uint32_t added = b->alike_size, power = highest_power(added);
   hp_grow_tight(&b->alike, &b->alike_capacity, (size_t)added + 1, b->unwind);
-  hp_shadow_listed *list = hp_shadow_list(b);
+  hp_outline_listed *list = hp_outline_list(b);
   uint32_t next = b->alike[added - power], *tails[2] = {&b->alike[added - power], &b->alike[added]};
   while (next) {
-    hp_shadow_listed *entry = &list[next - 1];
+    hp_outline_listed *entry = &list[next - 1];
     bool moves = (hash_of(entry) & (2 * power - 1)) == added;
     *tails[moves] = next;
     tails[moves] = &entry->alike;
@@ -59,7 +59,7 @@ static void add_bucket(hp_builder *b) {
 }
 
 static void fill_table(hp_builder *b) {
-  const hp_shadow_listed *list = hp_shadow_list(b);
+  const hp_outline_listed *list = hp_outline_list(b);
   uint32_t size = higher(MIN_BUCKETS, b->linked / ENTRIES_A_BUCKET + 1);
   hp_grow_tight(&b->alike, &b->alike_capacity, size, b->unwind);
   memset(b->alike, 0, size * sizeof *b->alike);
@@ -68,11 +68,11 @@ static void fill_table(hp_builder *b) {
     if (!hp_is_marker(&list[i]) && !hp_is_removed(&list[i])) link_alike(b, i);
 }
 
-uint32_t hp_shadow_list_count_equal(hp_builder *b, const hp_shadow_listed *entry, uint32_t *earliest) {
+uint32_t hp_outline_list_count_equal(hp_builder *b, const hp_outline_listed *entry, uint32_t *earliest) {
   uint32_t equal = 0;
-  hp_shadow_list_link(b);
+  hp_outline_list_link(b);
   if (!b->alike_size) fill_table(b);
-  const hp_shadow_listed *list = hp_shadow_list(b);
+  const hp_outline_listed *list = hp_outline_list(b);
   for (uint32_t i = *bucket_of(b, hash_of(entry)); i > b->marker; i = list[i - 1].alike) {
     if (!hp_same_fingerprint(&list[i - 1], entry)) continue;
     if (!equal++ || i - 1 < *earliest) *earliest = i - 1;
@@ -83,16 +83,16 @@ uint32_t hp_shadow_list_count_equal(hp_builder *b, const hp_shadow_listed *entry
 /*** entries ***/
 
 static void note_place(hp_builder *b, uint32_t index) {
-  const hp_shadow_listed *entry = &hp_shadow_list(b)[index];
+  const hp_outline_listed *entry = &hp_outline_list(b)[index];
   if (entry->element & 1) b->stack[entry->element >> 1].listed = index + 1;
 }
 
-static void release_element(hp_builder *b, const hp_shadow_listed *entry) {
-  if (hp_is_closed(entry)) hp_shadow_release(shadow_of(b), entry->element);
+static void release_element(hp_builder *b, const hp_outline_listed *entry) {
+  if (hp_is_closed(entry)) hp_outline_release(outline_of(b), entry->element);
 }
 
 static void link_entry(hp_builder *b, uint32_t index) {
-  hp_shadow_listed *entry = &hp_shadow_list(b)[index];
+  hp_outline_listed *entry = &hp_outline_list(b)[index];
   uint32_t *last = hp_is_marker(entry) ? &b->marker : &b->last_formatting[hp_listed_name(entry)];
   if (b->alike_size && b->alike_size < b->linked / ENTRIES_A_BUCKET) add_bucket(b);
   entry->previous = *last;
@@ -101,34 +101,34 @@ static void link_entry(hp_builder *b, uint32_t index) {
   if (b->alike_size && !hp_is_marker(entry)) link_alike(b, index);
 }
 
-void hp_shadow_list_link_all(hp_builder *b) {
+void hp_outline_list_link_all(hp_builder *b) {
   while (b->linked < b->formatting_count) link_entry(b, b->linked);
 }
 
 /* Makes the list contiguous if at least half of it are removed entries. */
 static void drop_gaps(hp_builder *b) {
   uint32_t gaps = 0;
-  for (uint32_t i = 0; i < b->formatting_count; i++) gaps += hp_is_removed(&hp_shadow_list(b)[i]);
-  if (gaps && gaps >= b->formatting_count - gaps) hp_shadow_list_close_all_gaps(b);
+  for (uint32_t i = 0; i < b->formatting_count; i++) gaps += hp_is_removed(&hp_outline_list(b)[i]);
+  if (gaps && gaps >= b->formatting_count - gaps) hp_outline_list_close_all_gaps(b);
 }
 
-void hp_shadow_list_grow(hp_builder *b) {
+void hp_outline_list_grow(hp_builder *b) {
   drop_gaps(b);
-  hp_grow_tight(&b->shadow_list, &b->formatting_capacity, (size_t)b->formatting_count + 1, b->unwind);
+  hp_grow_tight(&b->outline_list, &b->formatting_capacity, (size_t)b->formatting_count + 1, b->unwind);
 }
 
-void hp_shadow_list_append(hp_builder *b, const hp_shadow_listed *entry) {
-  hp_shadow_list_reserve(b);
-  if (b->formatting_count - b->linked >= HP_MAX_UNLINKED) hp_shadow_list_link_all(b);
-  hp_shadow_list(b)[b->formatting_count++] = *entry;
+void hp_outline_list_append(hp_builder *b, const hp_outline_listed *entry) {
+  hp_outline_list_reserve(b);
+  if (b->formatting_count - b->linked >= HP_MAX_UNLINKED) hp_outline_list_link_all(b);
+  hp_outline_list(b)[b->formatting_count++] = *entry;
   if (!hp_is_marker(entry)) note_place(b, b->formatting_count - 1);
 }
 
-uint32_t hp_shadow_list_previous(const hp_builder *b, uint32_t index) {
-  hp_shadow_listed *list = hp_shadow_list(b), *entry = &list[index];
+uint32_t hp_outline_list_previous(const hp_builder *b, uint32_t index) {
+  hp_outline_listed *list = hp_outline_list(b), *entry = &list[index];
   uint32_t previous = entry->previous;
   while (previous) {
-    const hp_shadow_listed *before = &list[previous - 1];
+    const hp_outline_listed *before = &list[previous - 1];
     if (hp_listed_name(before) != hp_listed_name(entry))
       previous--;
     else if (hp_is_removed(before))
@@ -143,14 +143,14 @@ uint32_t hp_shadow_list_previous(const hp_builder *b, uint32_t index) {
 /* Takes a linked entry out of the links, which is the last of its name or has no later one whose
  * link leads here after the change. */
 static void unlink_entry(hp_builder *b, uint32_t index) {
-  uint32_t *last = &b->last_formatting[hp_listed_name(&hp_shadow_list(b)[index])];
+  uint32_t *last = &b->last_formatting[hp_listed_name(&hp_outline_list(b)[index])];
   unlink_alike(b, index);
-  if (*last == index + 1) *last = hp_shadow_list_previous(b, index);
+  if (*last == index + 1) *last = hp_outline_list_previous(b, index);
 }
 
-void hp_shadow_list_pop(hp_builder *b) {
+void hp_outline_list_pop(hp_builder *b) {
   const uint32_t index = b->formatting_count - 1;
-  hp_shadow_listed *list = hp_shadow_list(b), *entry = &list[index];
+  hp_outline_listed *list = hp_outline_list(b), *entry = &list[index];
   release_element(b, entry);
   if (b->formatting_count > b->linked) {
     b->formatting_count = index;
@@ -165,53 +165,53 @@ void hp_shadow_list_pop(hp_builder *b) {
   b->formatting_count = b->linked = count;
 }
 
-void hp_shadow_list_remove(hp_builder *b, uint32_t index) {
+void hp_outline_list_remove(hp_builder *b, uint32_t index) {
   if (index == b->formatting_count - 1) {
-    hp_shadow_list_pop(b);
+    hp_outline_list_pop(b);
     return;
   }
-  hp_shadow_list_link(b);
-  hp_shadow_listed *entry = &hp_shadow_list(b)[index];
+  hp_outline_list_link(b);
+  hp_outline_listed *entry = &hp_outline_list(b)[index];
   unlink_entry(b, index);
   release_element(b, entry);
   entry->element = HP_LISTED_REMOVED;
 }
 
-void hp_shadow_list_clear(hp_builder *b) {
+void hp_outline_list_clear(hp_builder *b) {
   if (b->linked) memset(b->last_formatting, 0, sizeof b->last_formatting);
   b->formatting_count = b->linked = b->marker = b->alike_size = 0;
 }
 
 /*** elements ***/
 
-void hp_shadow_list_open(hp_builder *b, uint32_t index, uint32_t open) {
-  hp_shadow_listed *entry = &hp_shadow_list(b)[index];
+void hp_outline_list_open(hp_builder *b, uint32_t index, uint32_t open) {
+  hp_outline_listed *entry = &hp_outline_list(b)[index];
   release_element(b, entry);
   entry->element = hp_listed_open(open);
   b->stack[open].listed = index + 1;
 }
 
-void hp_shadow_list_close(hp_builder *b, uint32_t open) {
+void hp_outline_list_close(hp_builder *b, uint32_t open) {
   const uint32_t listed = listed_at(b, open);
   if (!listed) return;
   const hp_ref node = b->stack[open].node;
-  hp_shadow_list(b)[listed - 1].element = node;
-  if (node != shadow_of(b)->plain) hp_shadow_node(shadow_of(b), node)->first++;
+  hp_outline_list(b)[listed - 1].element = node;
+  if (node != outline_of(b)->plain) hp_outline_node(outline_of(b), node)->first++;
 }
 
-void hp_shadow_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
+void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
   const uint32_t listed = b->stack[to].listed;
   if (!listed || listed > b->formatting_count) return;
-  hp_shadow_listed *entry = &hp_shadow_list(b)[listed - 1];
+  hp_outline_listed *entry = &hp_outline_list(b)[listed - 1];
   if (entry->element == hp_listed_open(from)) entry->element = hp_listed_open(to);
 }
 
-bool hp_shadow_lists(const hp_shadow *s, hp_ref node) {
+bool hp_outline_lists(const hp_outline *s, hp_ref node) {
   const hp_builder *b = &s->builder;
   const uint32_t popped = hp_stack_popped(b, node), listed = popped ? b->stack[popped].listed : 0;
-  if (popped) return listed && listed <= b->formatting_count && b->shadow_list[listed - 1].element == node;
+  if (popped) return listed && listed <= b->formatting_count && b->outline_list[listed - 1].element == node;
   for (uint32_t i = b->formatting_count; i > 0; i--)
-    if (b->shadow_list[i - 1].element == node) return true;
+    if (b->outline_list[i - 1].element == node) return true;
   return false;
 }
 
@@ -219,9 +219,9 @@ bool hp_shadow_lists(const hp_shadow *s, hp_ref node) {
 
 /* Moves an entry to the place of a removed one. No entry of its name is between them. */
 static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
-  hp_shadow_listed *list = hp_shadow_list(b);
+  hp_outline_listed *list = hp_outline_list(b);
   uint32_t *last = &b->last_formatting[hp_listed_name(&list[from])];
-  hp_shadow_list_previous(b, from);
+  hp_outline_list_previous(b, from);
   if (b->alike_size) *link_to(b, from) = to + 1;
   list[to] = list[from];
   if (*last == from + 1) *last = to + 1;
@@ -230,11 +230,11 @@ static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
   list[from].previous = to + 1;
 }
 
-void hp_shadow_list_move_after(hp_builder *b, uint32_t index, uint32_t target) {
-  hp_shadow_list_link(b);
-  hp_shadow_listed *list = hp_shadow_list(b);
+void hp_outline_list_move_after(hp_builder *b, uint32_t index, uint32_t target) {
+  hp_outline_list_link(b);
+  hp_outline_listed *list = hp_outline_list(b);
   unlink_entry(b, index);
-  const hp_shadow_listed entry = list[index];
+  const hp_outline_listed entry = list[index];
   list[index].element = HP_LISTED_REMOVED;
   for (uint32_t i = index + 1, to = index; i <= target; i++) {
     if (hp_is_removed(&list[i])) {
@@ -250,9 +250,9 @@ void hp_shadow_list_move_after(hp_builder *b, uint32_t index, uint32_t target) {
   if (b->alike_size) link_alike(b, target);
 }
 
-void hp_shadow_list_close_gaps(hp_builder *b, uint32_t first) {
-  hp_shadow_list_link(b);
-  hp_shadow_listed *list = hp_shadow_list(b);
+void hp_outline_list_close_gaps(hp_builder *b, uint32_t first) {
+  hp_outline_list_link(b);
+  hp_outline_listed *list = hp_outline_list(b);
   uint32_t to = first;
   for (uint32_t i = b->formatting_count; i > first; i--)
     if (!hp_is_removed(&list[i - 1])) unlink_entry(b, i - 1);
@@ -260,34 +260,34 @@ void hp_shadow_list_close_gaps(hp_builder *b, uint32_t first) {
     if (!hp_is_removed(&list[i])) list[to++] = list[i];
   b->formatting_count = to;
   b->linked = first;
-  hp_shadow_list_link_all(b);
+  hp_outline_list_link_all(b);
 }
 
-void hp_shadow_list_close_all_gaps(hp_builder *b) {
-  hp_shadow_listed *list = hp_shadow_list(b);
+void hp_outline_list_close_all_gaps(hp_builder *b) {
+  hp_outline_listed *list = hp_outline_list(b);
   const uint32_t count = b->formatting_count;
-  hp_shadow_list_clear(b);
+  hp_outline_list_clear(b);
   for (uint32_t i = 0; i < count; i++) {
     if (hp_is_removed(&list[i])) continue;
     const uint32_t to = b->formatting_count++;
     list[to] = list[i];
     if (!hp_is_marker(&list[to])) note_place(b, to);
   }
-  hp_shadow_list_link_all(b);
+  hp_outline_list_link_all(b);
 }
 
 /*** lists of any builder ***/
 
 bool hp_has_listed(const hp_builder *b, hp_atom name, bool *marker) {
-  return hp_is_shadow(b) ? find_listed(b, name, marker) : hp_find_listed(b, name, marker);
+  return hp_is_outline(b) ? find_listed(b, name, marker) : hp_find_listed(b, name, marker);
 }
 
 hp_atom hp_listed_name_of(const hp_builder *b, uint32_t i) {
-  if (!hp_is_shadow(b)) {
+  if (!hp_is_outline(b)) {
     const hp_formatting *entry = &b->formatting[i];
     return !entry->node ? UINT32_MAX : entry->node == HP_FORMATTING_GAP ? HP_NO_ATOM : entry->name;
   }
-  const hp_shadow_listed *entry = &hp_shadow_list(b)[i];
+  const hp_outline_listed *entry = &hp_outline_list(b)[i];
   if (hp_is_marker(entry)) return UINT32_MAX;
   return hp_is_removed(entry) ? HP_NO_ATOM : hp_formatting_name(hp_listed_name(entry));
 }

@@ -1,6 +1,6 @@
-/* The shadow builder: the tree builder's rules without a tree. */
+/* The outline builder: the tree builder's rules without a tree. */
 
-#include "tree/shadow.h"
+#include "tree/outline.h"
 
 #include "text/scan/scan.h"
 #include "tree/no_context.h"
@@ -8,17 +8,17 @@
 #include "tree/no_watch.h"
 #include "tree/parts.inc"
 
-#include "tree/shadow_formatting.inc"
+#include "tree/outline_formatting.inc"
 
-#include "tree/shadow_nodes.inc"
+#include "tree/outline_nodes.inc"
 
-#include "tree/shadow_fused.inc"
+#include "tree/outline_fused.inc"
 
-#include "tree/shadow_tokens.inc"
+#include "tree/outline_tokens.inc"
 
-#include "tree/shadow_state.inc"
+#include "tree/outline_state.inc"
 
-void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting, hp_unwind *unwind) {
+void hp_outline_open(hp_outline *s, const hp_outline_events *events, bool scripting, hp_unwind *unwind) {
   hp_builder *b = &s->builder;
   s->parts = &parts;
   s->events = *events;
@@ -30,7 +30,7 @@ void hp_shadow_open(hp_shadow *s, const hp_shadow_events *events, bool scripting
 }
 
 //§ html-fragment-parsing-algorithm
-void hp_shadow_begin_fragment(hp_shadow *s, hp_atom name, uint8_t ns) {
+void hp_outline_begin_fragment(hp_outline *s, hp_atom name, uint8_t ns) {
   hp_builder *b = &s->builder;
   uint16_t tag = ns == HPAR_NAMESPACE_HTML ? hp_html_tag(name) : hp_foreign_tag(ns, name);
   b->context = (hp_open_element){.name = name, .ns = ns, .tag = tag};
@@ -44,27 +44,28 @@ void hp_shadow_begin_fragment(hp_shadow *s, hp_atom name, uint8_t ns) {
   if (ns == HPAR_NAMESPACE_HTML) s->content = hp_content_of(name, b->scripting);
 }
 
-void hp_shadow_close(hp_shadow *s) {
+void hp_outline_close(hp_outline *s) {
   hp_builder_close(&s->builder);
   hp_free(s->slots);
   hp_free(s->uses);
   memset(s, 0, sizeof *s);
 }
 
-void hp_shadow_take_end(hp_shadow *s) {
+void hp_outline_take_end(hp_outline *s) {
   hp_token token = {.kind = HPAR_TOKEN_EOF};
   take_token(&s->builder, &token);
 }
 
-bool hp_shadow_may_share(const hp_shadow *s, hp_ref ref) {
-  const hp_node *node = hp_shadow_node(s, ref);
+bool hp_outline_may_share(const hp_outline *s, hp_ref ref) {
+  const hp_node *node = hp_outline_node(s, ref);
   return !node->previous && !needs_node(node);
 }
 
-size_t hp_shadow_memory(const hp_shadow *s) {
+size_t hp_outline_memory(const hp_outline *s) {
   const hp_builder *b = &s->builder;
   return s->slot_capacity * sizeof *s->slots + s->use_capacity + b->stack_capacity * sizeof *b->stack +
-         (b->last_capacity + b->last_own_capacity) * sizeof *b->last + b->formatting_capacity * sizeof *b->shadow_list +
-         b->higher_capacity * sizeof *b->higher + b->alike_capacity * sizeof *b->alike + b->template_capacity +
-         b->followed_capacity * sizeof *b->followed + b->last_foreign_capacity * sizeof *b->last_foreign;
+         (b->last_capacity + b->last_own_capacity) * sizeof *b->last +
+         b->formatting_capacity * sizeof *b->outline_list + b->higher_capacity * sizeof *b->higher +
+         b->alike_capacity * sizeof *b->alike + b->template_capacity + b->followed_capacity * sizeof *b->followed +
+         b->last_foreign_capacity * sizeof *b->last_foreign;
 }
