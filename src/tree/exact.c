@@ -2,7 +2,6 @@
 
 #include "tree/engine_loop.h"
 #include "tree/no_context.h"
-#include "tree/no_watch.h"
 #include "tree/nodes.h"
 #include "tree/parts.inc"
 
@@ -14,7 +13,6 @@
 #include "tree/selectedcontent.inc"
 
 #include "tree/changes.inc"
-#include "tree/watched.h"
 
 void hp_exact_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
@@ -31,8 +29,7 @@ static inline void build_fast(hp_builder *b, const hp_token *t, uint8_t plain_mo
 HP_LOOP hp_loop_end run_fast(hp_engine *engine, const char *near, bool is_complete) {
   hp_builder *b = &engine->builder;
   hp_tokenizer *t = &engine->tokenizer;
-  bool fuses = !b->is_special && !b->fragment;
-  if (!fuses && !b->takes_slowly && !b->fragment) return hp_exact_run_watched(engine, near, is_complete);
+  bool fuses = !b->takes_slowly && !b->fragment;
   uint8_t plain_mode = fuses ? HP_IN_BODY : HP_INSERTION_MODES;
   hp_token token;
   while (t->at < near) {

@@ -5,7 +5,6 @@
 #include "text/scan/scan.h"
 #include "tree/no_context.h"
 #include "tree/no_nodes.h"
-#include "tree/no_watch.h"
 #include "tree/parts.inc"
 
 #include "tree/outline_formatting.inc"

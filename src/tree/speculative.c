@@ -1,7 +1,6 @@
 /* The speculative builder: an outer context is below its own stack. */
 
 #include "tree/context.h"
-#include "tree/no_watch.h"
 #include "tree/nodes.h"
 #include "tree/parts.inc"
 

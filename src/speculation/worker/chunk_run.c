@@ -8,7 +8,6 @@
 #include "speculation/worker/segment.h"
 #include "tokenizer/content.h"
 #include "tree/query.h"
-#include "tree/watched.h"
 
 #include <string.h>
 
@@ -29,7 +28,6 @@ typedef struct chunk_run {
   /* Set by the strategy; NULL: none. */
   bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
   bool fast_path;     /* most tokens are built in one loop */
-  bool watched_path;  /* the same, and the builder has a watch */
   bool predicts_mode; /* after each deferred token */
   bool may_restart;
   uint32_t checked_segments;    /* hp_log_pays_off has checked these */
@@ -50,8 +48,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .chunk = chunk,
       .hypothesis = hypothesis,
       .stops = strategy->stops,
-      .fast_path = is_plain && !w->engine.builder.is_special,
-      .watched_path = is_plain && w->engine.builder.watch && !w->engine.builder.takes_slowly,
+      .fast_path = is_plain && !w->engine.builder.takes_slowly,
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
@@ -133,14 +130,13 @@ static uint32_t plain_limit(const chunk_run *r) {
 
 /* Builds the next tokens. `*kind` is the kind of a token that the caller has to look at, or
  * HP_TOKEN_NEED_MORE. */
-static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind, bool is_watched) {
+static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
   if (r->at - outer->now.start >= outer->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
   const char *limit = text + plain_limit(r);
-  hp_plain_run plain = is_watched ? hp_speculative_watched_tokens(&w->engine.builder, r->token, limit)
-                                  : hp_speculative_plain_tokens(&w->engine.builder, r->token, limit);
+  hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, limit);
   if (plain.tokens) {
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;
@@ -313,7 +309,7 @@ static void count_token(chunk_run *r) {
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);
     hp_begin_segment(w, r->token->end, outer->base_mode, ns);
     if (r->plan->strategy->one_by_one) outer->confident = 0;
-  } else if (b->depth == 0 && (r->fast_path || r->watched_path)) {
+  } else if (b->depth == 0 && r->fast_path) {
     b->stack[0].kind = (uint8_t)hp_outer_kind(b);
   }
 }
@@ -341,9 +337,7 @@ static progress step(chunk_run *r) {
   int kind;
   hp_plain_end end = HP_PLAIN_LEFT;
   if (r->fast_path)
-    end = build_plain_tokens(r, &kind, false);
-  else if (r->watched_path)
-    end = build_plain_tokens(r, &kind, true);
+    end = build_plain_tokens(r, &kind);
   else
     kind = next_token(w, r->token);
   if (end == HP_PLAIN_OVER) return CONTINUE;
