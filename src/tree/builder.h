@@ -3,10 +3,10 @@
 
 /* The tree builder: the "tree construction" stage of the standard, for documents and fragments.
  *
- * All builders have the same parts (tree/parts.inc). The *exact* builder (exact.c) has all
- * open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of the
- * *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 stands for
- * its current node, and tree/context.h reads the rest. */
+ * All builders are instances of one template (tree/tree_builder.inc). The *exact* builder (exact.c)
+ * has all open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of
+ * the *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 is its
+ * current node, and tree/context.h reads the rest. */
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -333,7 +333,7 @@ typedef enum hp_text_use {
 } hp_text_use;
 hp_text_use hp_exact_use_of_text(const hp_builder *builder);
 
-/* Nodes that scripts make and change (tree/changes.inc). The bytes stay in place. A new node
+/* Nodes that scripts make and change (tree/script_changes.inc). The bytes stay in place. A new node
  * has no parent. */
 hp_ref hp_exact_create_element(hp_builder *builder, hp_atom name, uint8_t ns);
 hp_ref hp_exact_create_data(hp_builder *builder, hpar_node_type kind, const char *data, uint32_t length);

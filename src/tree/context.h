@@ -12,7 +12,7 @@
 
 #include <hpar/inspect.h>
 
-enum { HP_HAS_OUTER = 1 };
+#define HP_HAS_OUTER 1
 
 /* Logs an assumption of hp_outer_assume. */
 void hp_outer_log(hp_builder *builder, hpar_assumption question, hp_atom name);

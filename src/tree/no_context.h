@@ -8,7 +8,7 @@
 
 #include <hpar/inspect.h>
 
-enum { HP_HAS_OUTER = 0 };
+#define HP_HAS_OUTER 0
 
 static inline void hp_outer_assume(hp_builder *b, hpar_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
 static inline void hp_outer_assume_ark(hp_builder *b, hp_atom n, uint32_t ours) { (void)b, (void)n, (void)ours; }

@@ -6,7 +6,7 @@
 
 #include "tree/outline_list_rules.h"
 
-enum { HP_HAS_NODES = 0 };
+#define HP_HAS_NODES 0
 
 /* The outline builder has no document and no tokenizer. */
 static inline hp_ref root_of(const hp_builder *b) { return ((const hp_outline *)b)->root; }

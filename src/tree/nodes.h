@@ -6,7 +6,7 @@
 
 #include "tree/tree_list.h"
 
-enum { HP_HAS_NODES = 1 };
+#define HP_HAS_NODES 1
 
 static inline hp_ref root_of(const hp_builder *b) { return b->document->root; }
 static inline hpar_quirks quirks(const hp_builder *b) { return b->document->quirks; }

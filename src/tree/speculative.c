@@ -1,16 +1,10 @@
-/* The speculative builder: an outer context is below its own stack. */
+/* The speculative instance: it makes a tree, and an outer context is below its own stack. The
+ * workers of a parse use it. */
 
 #include "tree/context.h"
 #include "tree/nodes.h"
-#include "tree/parts.inc"
 
-#include "tree/formatting.inc"
-
-#include "tree/insert.inc"
-
-#include "tree/fused.inc"
-
-#include "tree/plain_run.inc"
+#include "tree/tree_builder.inc"
 
 void hp_speculative_token(hp_builder *b, const hp_token *t) { take_token(b, t); }
 
