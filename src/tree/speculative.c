@@ -12,7 +12,7 @@ hp_plain_run hp_speculative_plain_tokens(hp_builder *b, hp_token *t, const char 
   return run_plain_tokens(b, t, limit);
 }
 
-void hp_speculative_prepare(hp_builder *b, const hp_token *t) { prepare_token(b, t); }
+void hp_speculative_prepare(hp_builder *b, const hp_token *t) { prepare_insertion_of(b, t); }
 
 void hp_speculative_clear_stack(hp_builder *b) { clear_stack(b); }
 
