@@ -102,15 +102,15 @@ static bool same_stack(const hp_builder *a, const hp_builder *b) {
 /* Returns the index of the first entry from `i` on that is not removed. The outline drops removed
  * entries earlier than the builder. */
 static uint32_t next_entry(const hp_builder *b, uint32_t i) {
-  while (i < b->formatting_count && hp_listed_name_of(b, i) == HP_NO_ATOM) i++;
+  while (i < b->formatting.count && hp_listed_name_of(b, i) == HP_NO_ATOM) i++;
   return i;
 }
 
 static bool same_list(const hp_builder *a, const hp_builder *b) {
   uint32_t i = next_entry(a, 0), j = next_entry(b, 0);
-  for (; i < a->formatting_count && j < b->formatting_count; i = next_entry(a, i + 1), j = next_entry(b, j + 1))
+  for (; i < a->formatting.count && j < b->formatting.count; i = next_entry(a, i + 1), j = next_entry(b, j + 1))
     if (hp_listed_name_of(a, i) != hp_listed_name_of(b, j)) return false;
-  return i == a->formatting_count && j == b->formatting_count;
+  return i == a->formatting.count && j == b->formatting.count;
 }
 
 static bool same_state(const hp_builder *a, const hp_outline *outline) {
@@ -165,7 +165,7 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
            t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,
-           (unsigned long long)c->open, b->formatting_count, engine->builder.formatting_count);
+           (unsigned long long)c->open, b->formatting.count, engine->builder.formatting.count);
 }
 
 static comparison shared;

@@ -81,17 +81,18 @@ typedef struct census {
 /* Returns the number of entries after the last marker, at most LAST_LENGTH. */
 static uint32_t count_entries(const hp_builder *b, uint32_t marker) {
   uint32_t entries = 0;
-  for (uint32_t i = b->formatting_count; i > marker && entries < LAST_LENGTH; i--)
-    entries += b->formatting[i - 1].node != HP_FORMATTING_GAP;
+  for (uint32_t i = b->formatting.count; i > marker && entries < LAST_LENGTH; i--)
+    entries += b->formatting.entries[i - 1].node != HP_FORMATTING_GAP;
   return entries;
 }
 
 /* Returns the number of markers up to the last marker, at most LAST_LENGTH. */
 static uint32_t count_markers(const hp_builder *b, uint32_t marker) {
   uint32_t markers = 0;
-  for (; marker > b->linked && markers < LAST_LENGTH; marker--) markers += !b->formatting[marker - 1].node;
-  if (marker > b->marker) marker = b->marker;
-  for (; marker && markers < LAST_LENGTH; marker = b->formatting[marker - 1].previous) markers++;
+  for (; marker > b->formatting.linked && markers < LAST_LENGTH; marker--)
+    markers += !b->formatting.entries[marker - 1].node;
+  if (marker > b->formatting.marker) marker = b->formatting.marker;
+  for (; marker && markers < LAST_LENGTH; marker = b->formatting.entries[marker - 1].previous) markers++;
   return markers;
 }
 
@@ -101,9 +102,9 @@ static void count_list(hp_profile_lists *lists, const hp_builder *b) {
   lists->lists++;
   lists->entries[count_entries(b, marker)]++;
   lists->markers[count_markers(b, marker)]++;
-  if (marker == b->formatting_count) return;
+  if (marker == b->formatting.count) return;
   /* The open entries come first, because each new entry follows a reconstruction. */
-  hp_ref last = b->formatting[b->formatting_count - 1].node;
+  hp_ref last = b->formatting.entries[b->formatting.count - 1].node;
   lists->unclean += !(hp_node_at(b->base, last)->flags & HP_FLAG_OPEN);
 }
 

@@ -9,14 +9,15 @@ enum { MAX_EQUAL = 3 }; /* of Noah's Ark clause */
 /* Returns the number of entries of the name after the last marker, or 3 if there are more. */
 static uint32_t count_named(const hp_builder *b, int index) {
   uint32_t count = 0;
-  for (uint32_t i = b->last_formatting[index]; i > b->marker && count < MAX_EQUAL; i = b->formatting[i - 1].previous)
+  for (uint32_t i = b->formatting.last[index]; i > b->formatting.marker && count < MAX_EQUAL;
+       i = b->formatting.entries[i - 1].previous)
     count++;
   return count;
 }
 
 uint32_t hp_names_beyond_ark(hp_builder *b, const hp_segment *s) {
   uint32_t names = 0;
-  if (!(s->questions >> HPAR_ASSUME_NOAHS_ARK & 1) || !b->formatting_count) return 0;
+  if (!(s->questions >> HPAR_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
   hp_listing_link(b);
   for (int i = 0; i < HP_FORMATTING_NAMES; i++)
     if (s->ark[i] && count_named(b, i) + s->ark[i] > MAX_EQUAL) names |= 1u << i;
@@ -30,8 +31,8 @@ bool hp_can_apply_ark(const hp_segment *s) { return s->ark_known && s->anchor; }
 static uint32_t count_equal(hp_builder *b, const hp_node *element, uint32_t *earliest) {
   enum { MAX_COMPARED = 32 };
   uint32_t equal = 0, compared = 0;
-  for (uint32_t i = b->formatting_count; i > 0 && b->formatting[i - 1].node; i--) {
-    const hp_formatting *entry = &b->formatting[i - 1];
+  for (uint32_t i = b->formatting.count; i > 0 && b->formatting.entries[i - 1].node; i--) {
+    const hp_formatting *entry = &b->formatting.entries[i - 1];
     if (compared++ == MAX_COMPARED) return hp_listing_count_equal(b, element, earliest);
     if (entry->node == HP_FORMATTING_GAP || entry->name != element->name) continue;
     if (!hp_same_attributes(b, entry->attributes, element->attributes)) continue;

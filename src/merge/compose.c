@@ -94,7 +94,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
  * entries of their segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
   if (b->misnested != s->misnested || b->fostered != s->fostered || left->ark_known != s->ark_known) return false;
-  for (int i = 0; s->ark_known && b->formatting_count && i < HP_FORMATTING_NAMES; i++)
+  for (int i = 0; s->ark_known && b->formatting.count && i < HP_FORMATTING_NAMES; i++)
     if (s->ark[i] && listed(b, i)) return false;
   return true;
 }

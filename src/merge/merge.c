@@ -17,7 +17,7 @@ static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->toke
 /* Returns whether the merger is between two tokens of the data state. */
 static bool is_at_boundary(const hp_merger *m) {
   const hp_builder *b = &m->engine->builder;
-  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !b->page_is_used_up;
+  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !b->script.page_is_used_up;
 }
 
 typedef struct target {
@@ -63,7 +63,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
   uint64_t begin = m->record ? hp_now() : 0;
   bool is_finished = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
-  if (m->engine->builder.text_written) m->counters->bytes_lost_to_writes += position(m) - from;
+  if (m->engine->builder.script.text_written) m->counters->bytes_lost_to_writes += position(m) - from;
   if (m->record) hp_record_again(m->record, from, position(m), begin);
   return is_finished;
 }
@@ -71,7 +71,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
 /* Counts a wrong assumption. Returns false. */
 static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
-  m->counters->segments_lost_to_writes += m->engine->builder.text_written;
+  m->counters->segments_lost_to_writes += m->engine->builder.script.text_written;
   m->is_right = false;
   if (m->record) hp_note_wrong_assumption(m, s, assumption);
   if (m->strategy->at_wrong_assumption) m->strategy->at_wrong_assumption(m->engine, chunk, s, assumption, &m->audit);
@@ -219,7 +219,7 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
   return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && !tokenizer->escape &&
-         tokenizer->last_start_tag == s->raw_name && !m->engine->builder.page_is_used_up;
+         tokenizer->last_start_tag == s->raw_name && !m->engine->builder.script.page_is_used_up;
 }
 
 /* Splices a segment in. Calls the strategy before, and confirms the resources of the segment. */

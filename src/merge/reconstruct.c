@@ -109,7 +109,7 @@ static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed
 // scope closes itself.
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (!s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
-  if (b->selectedcontent_seen || b->selection.select) return false;
+  if (b->select.has_selectedcontent || b->select.walk.select) return false;
   if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
   if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_NOBR)) return false;
   if (current(b)->name == HP_TEMPLATE) return false; /* its contents are not its children */
@@ -137,8 +137,8 @@ static hp_ref parent_in_run(const run_walk *w, hp_ref ref) {
 
 /* Returns whether the last entry of the list is closed. */
 static bool is_unclean(const hp_builder *b) {
-  if (!b->formatting_count) return false;
-  const hp_formatting *last = &b->formatting[b->formatting_count - 1];
+  if (!b->formatting.count) return false;
+  const hp_formatting *last = &b->formatting.entries[b->formatting.count - 1];
   return last->node && !(node_at(b, last->node)->flags & HP_FLAG_OPEN);
 }
 

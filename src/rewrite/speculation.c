@@ -220,7 +220,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->depth) return true;
-  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting_count && !b->template_count &&
+  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->template_count &&
               !(r->in_text && r->text_rules);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;

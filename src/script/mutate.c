@@ -33,10 +33,10 @@ static bool is_element(const hp_scripts *s, hp_ref ref) { return ref && at(s, re
 static void note_change(hp_scripts *s) {
   hp_builder *b = &s->engine->builder;
   s->document->version++;
-  b->tree_changed = true;
-  b->selection.select = 0;
-  b->walked = b->looked = 0;
-  b->merging = 0;
+  b->script.tree_changed = true;
+  b->select.walk.select = 0;
+  b->select.steps_since = b->select.walk_steps = 0;
+  b->merged.targets = 0;
 }
 
 /* Returns true if the caller may change the document. */

@@ -125,7 +125,7 @@ static void drain(hp_scripts *s) {
   s->draining = true;
   hp_written_parse(s, 0);
   s->draining = false;
-  s->starved = s->engine->builder.page_is_used_up = s->piece_count > 1;
+  s->starved = s->engine->builder.script.page_is_used_up = s->piece_count > 1;
   if (s->starved) t->end = t->at; /* hp_scripts_resume continues */
 }
 
@@ -143,10 +143,10 @@ static uint64_t hash_state(const hp_engine *engine) {
   hash = mix(hash, (uint64_t)b->frameset_ok << 32 | b->ignore_lf);
   hash = mix(hash, (uint64_t)b->form << 32 | b->head);
   hash = mix(hash, (uint64_t)b->depth << 32 | b->gaps);
-  hash = mix(hash, (uint64_t)b->formatting_count << 32 | b->template_count);
+  hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->template_count);
   for (uint32_t i = 0; i < b->depth && i < MAX_ENTRIES; i++) hash = mix(hash, b->stack[b->depth - i].node);
-  for (uint32_t i = 1; i <= b->formatting_count && i <= MAX_ENTRIES; i++)
-    hash = mix(hash, b->formatting[b->formatting_count - i].node);
+  for (uint32_t i = 1; i <= b->formatting.count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->formatting.entries[b->formatting.count - i].node);
   for (uint32_t i = 1; i <= b->template_count && i <= MAX_ENTRIES; i++)
     hash = mix(hash, b->template_modes[b->template_count - i]);
   return hash;
@@ -167,7 +167,7 @@ static void compare_state(hp_scripts *s) {
   s->has_written = false;
   s->counters.joined += (uint64_t)(t->at - s->at_before);
   if (!s->starved && hash_state(s->engine) == s->state_before) return;
-  s->engine->builder.text_written = true;
+  s->engine->builder.script.text_written = true;
   if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
 }
 
@@ -214,8 +214,8 @@ void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
   hp_written_push(s);
-  engine->builder.script_ended = script_ended;
-  engine->builder.script_context = s;
+  engine->builder.script.ended = script_ended;
+  engine->builder.script.context = s;
   engine->tokenizer.may_defer = false; /* scripts read values before the end of the parse */
 }
 

@@ -3,9 +3,9 @@
 
 /* Scripts during a parse: which scripts run, when they run, and the text that they write.
  *
- * The exact builder calls hp_builder.script_ended after the end tag of a script element. This
- * module then prepares the script, calls the caller's callback, and parses the written text. All
- * of this happens before the builder processes the next token. The state of the engine is then
+ * The exact builder calls the function in hp_script_state after the end tag of a script element.
+ * This module then prepares the script, calls the caller's callback, and parses the written text.
+ * All of this happens before the builder processes the next token. The state of the engine is then
  * that of a parser whose input contains the written text. */
 
 #include "tokenizer/state.h"

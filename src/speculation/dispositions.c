@@ -288,7 +288,7 @@ static uint32_t own_questions(const hp_builder *b) {
 /* Returns the questions whose answers may change after a segment: those about `own` elements, and
  * about elements that a deferred end tag may expose. */
 static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
-  uint32_t questions = own | (b->formatting_count ? CLEAN | ANCHOR : 0);
+  uint32_t questions = own | (b->formatting.count ? CLEAN | ANCHOR : 0);
   if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
   switch (t->name) {
     case HP_TD:
@@ -404,7 +404,7 @@ enum {
 /* Returns whether the list has an own entry although no element is open, because a marker remains.
  */
 static bool is_to_be_reconstructed(const hp_builder *b) {
-  return b->formatting_count && hp_listed_name_of(b, b->formatting_count - 1) != UINT32_MAX;
+  return b->formatting.count && hp_listed_name_of(b, b->formatting.count - 1) != UINT32_MAX;
 }
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {

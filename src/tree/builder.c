@@ -18,29 +18,29 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->last_capacity = kept.last_capacity;
   b->last_own = kept.last_own;
   b->last_own_capacity = kept.last_own_capacity;
-  b->formatting = kept.formatting;
-  b->formatting_capacity = kept.formatting_capacity;
-  b->higher = kept.higher;
-  b->higher_capacity = kept.higher_capacity;
-  b->listed = kept.listed;
-  b->listed_capacity = kept.listed_capacity;
-  b->alike = kept.alike;
-  b->alike_capacity = kept.alike_capacity;
-  b->attribute_places = kept.attribute_places;
-  b->attribute_place_capacity = kept.attribute_place_capacity;
+  b->higher.links = kept.higher.links;
+  b->higher.capacity = kept.higher.capacity;
+  b->formatting.entries = kept.formatting.entries;
+  b->formatting.capacity = kept.formatting.capacity;
+  b->formatting.by_index = kept.formatting.by_index;
+  b->formatting.by_index_capacity = kept.formatting.by_index_capacity;
+  b->formatting.alike = kept.formatting.alike;
+  b->formatting.alike_capacity = kept.formatting.alike_capacity;
+  b->formatting.attribute_places = kept.formatting.attribute_places;
+  b->formatting.attribute_place_capacity = kept.formatting.attribute_place_capacity;
   b->template_modes = kept.template_modes;
   b->template_capacity = kept.template_capacity;
-  b->clones = kept.clones;
-  b->clone_capacity = kept.clone_capacity;
-  b->known_selects = kept.known_selects;
-  b->known_capacity = kept.known_capacity;
-  b->followed = kept.followed;
-  b->followed_capacity = kept.followed_capacity;
-  b->last_foreign = kept.last_foreign;
-  b->last_foreign_capacity = kept.last_foreign_capacity;
-  if (kept.followed_top) memset(b->last_foreign, 0, b->last_foreign_capacity * sizeof *b->last_foreign);
-  b->merged = kept.merged;
-  b->merged_capacity = kept.merged_capacity;
+  b->select.clones = kept.select.clones;
+  b->select.clone_capacity = kept.select.clone_capacity;
+  b->select.known = kept.select.known;
+  b->select.known_capacity = kept.select.known_capacity;
+  b->foreign.links = kept.foreign.links;
+  b->foreign.capacity = kept.foreign.capacity;
+  b->foreign.last = kept.foreign.last;
+  b->foreign.last_capacity = kept.foreign.last_capacity;
+  if (kept.foreign.top) memset(b->foreign.last, 0, b->foreign.last_capacity * sizeof *b->foreign.last);
+  b->merged.marks = kept.merged.marks;
+  b->merged.capacity = kept.merged.capacity;
 
   b->unwind = unwind;
   hp_grow_tight(&b->stack, &b->stack_capacity, room, unwind);
@@ -60,7 +60,7 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
   enum { ROOM = 32 };
   hp_builder_reset(b, ROOM, unwind);
-  hp_grow(&b->formatting, &b->formatting_capacity, HP_MAX_UNLINKED, unwind);
+  hp_grow(&b->formatting.entries, &b->formatting.capacity, HP_MAX_UNLINKED, unwind);
   b->document = document;
   b->base = document->range.base;
   b->nodes = tokenizer->nodes;
@@ -79,17 +79,17 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->stack);
   hp_free(b->last);
   hp_free(b->last_own);
-  hp_free(b->formatting);
-  hp_free(b->higher);
-  hp_free(b->listed);
-  hp_free(b->alike);
-  hp_free(b->attribute_places);
+  hp_free(b->formatting.entries);
+  hp_free(b->higher.links);
+  hp_free(b->formatting.by_index);
+  hp_free(b->formatting.alike);
+  hp_free(b->formatting.attribute_places);
   hp_free(b->template_modes);
-  hp_free(b->clones);
-  hp_free(b->known_selects);
-  hp_free(b->followed);
-  hp_free(b->last_foreign);
-  hp_free(b->merged);
+  hp_free(b->select.clones);
+  hp_free(b->select.known);
+  hp_free(b->foreign.links);
+  hp_free(b->foreign.last);
+  hp_free(b->merged.marks);
 }
 
 const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) {

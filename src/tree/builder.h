@@ -157,6 +157,76 @@ static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
   return name < HP_TESTED_TAGS && watch->names[name];
 }
 
+/* The links of hp_higher, of the stack up to `top`. */
+typedef struct hp_higher_links {
+  hp_higher *links;
+  uint32_t top, capacity;
+} hp_higher_links;
+
+/* The list of active formatting elements. tree/listing.h has its functions, and tree/outline_list.h
+ * has those of an outline. */
+typedef struct hp_active_formatting {
+  union {
+    hp_formatting *entries;
+    struct hp_outline_listed *outline_entries; /* of an outline */
+  };
+  uint32_t count, capacity;
+  uint32_t linked; /* number of entries that have links */
+  uint32_t marker; /* index + 1 of the last linked marker, or 0 */
+  /* By name: index + 1 of the last linked entry, or 0. */
+  uint32_t last[HP_FORMATTING_NAMES];
+  uint32_t *by_index; /* by index in the stack: index of its entry, if the node is the same */
+  uint32_t by_index_capacity;
+  uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
+  uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
+  uint32_t *attribute_places;          /* scratch of a comparison, by atom; else all 0 */
+  uint32_t attribute_place_capacity;
+} hp_active_formatting;
+
+/* The state of tree/rules_select.inc for the selects of a document. Exact builder only, except
+ * `has_selectedcontent`. */
+typedef struct hp_select_walk {
+  bool has_selectedcontent; /* some selectedcontent element exists */
+  hp_selection walk;
+  /* a select whose open descendants differ from the stack, because a clone replaced some */
+  hp_ref stale;
+  hp_clone *clones;
+  uint32_t clone_count, clone_capacity;
+  hp_known_select *known; /* from the bottom of the stack up; some may have left it */
+  uint32_t known_count, known_capacity;
+  uint64_t walk_steps, steps_since; /* of the walk, and since the walk was dropped */
+} hp_select_walk;
+
+/* The links of hp_followed, of the stack up to `top` as it was at the last search. */
+typedef struct hp_foreign_links {
+  hp_followed *links;
+  uint32_t top, capacity;
+  uint32_t *last; /* by atom: the highest index of a foreign element there, 0: none */
+  uint32_t last_capacity;
+} hp_foreign_links;
+
+/* The attributes that html and body have, once a later tag has added to them. Exact builder
+ * only. */
+typedef struct hp_merged_attributes {
+  uint8_t *marks; /* by atom: bit 0, html has this attribute; bit 1, body has it */
+  uint32_t capacity;
+  /* bits of the elements whose attributes are marked; times 4: those whose block has grown */
+  uint8_t targets;
+} hp_merged_attributes;
+
+/* Exact builder only. */
+typedef struct hp_script_state {
+  /* Called after the end tag of a script element, which has left the stack. The function may
+   * process other tokens before it returns. NULL: scripts never run. */
+  void (*ended)(void *context, hp_ref script);
+  void *context;
+  bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
+  bool text_written; /* the text of a script has left another state than the script found */
+  /* The rest of the page that is there belongs to a token that begins in written text. That token
+   * is incomplete, so the tokenizer's end is at its position. */
+  bool page_is_used_up;
+} hp_script_state;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
@@ -174,25 +244,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
   uint32_t *last_own;
   uint32_t last_own_capacity;
-  uint32_t gaps;     /* in the stack */
-  hp_higher *higher; /* of the stack up to higher_top */
-  uint32_t higher_top, higher_capacity;
-  union {
-    hp_formatting *formatting;
-    struct hp_outline_listed *outline_list; /* of an outline builder: see tree/outline_list.h */
-  };
-  uint32_t formatting_count, formatting_capacity;
-  /* The list's links: see tree/listing.h. */
-  uint32_t linked; /* number of entries that have links */
-  uint32_t marker; /* index + 1 of the last linked marker, or 0 */
-  /* By name: index + 1 of the last linked entry, or 0. */
-  uint32_t last_formatting[HP_FORMATTING_NAMES];
-  uint32_t *listed; /* by index in the stack: index of its entry, if the node is the same */
-  uint32_t listed_capacity;
-  uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
-  uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
-  uint32_t *attribute_places;          /* scratch of a comparison, by atom; else all 0 */
-  uint32_t attribute_place_capacity;
+  uint32_t gaps; /* in the stack */
+  hp_higher_links higher;
+  hp_active_formatting formatting;
   uint64_t deadline; /* by hp_now; 0: none */
   uint32_t steps;    /* of loops that check it */
   uint8_t *template_modes;
@@ -207,24 +261,9 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   bool prepared;       /* the merger has run the first half of the next token */
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
-  bool selectedcontent_seen; /* some selectedcontent element exists */
-  hp_selection selection;    /* exact builder only, like `torn` and `clones` */
-  /* a select whose open descendants differ from the stack, because a clone replaced some */
-  hp_ref torn;
-  hp_clone *clones;
-  uint32_t clone_count, clone_capacity;
-  hp_known_select *known_selects; /* from the bottom of the stack up; some may have left it */
-  uint32_t known_count, known_capacity;
-  hp_followed *followed; /* of the stack up to followed_top, as it was at the last search */
-  uint32_t followed_top, followed_capacity;
-  uint32_t *last_foreign; /* by atom: the highest index of a foreign element there, 0: none */
-  uint32_t last_foreign_capacity;
-  uint64_t looked, walked; /* steps: of the walk, and since the walk was dropped */
-  /* by atom, exact builder only: bit 0, html has this attribute; bit 1, body has it */
-  uint8_t *merged;
-  uint32_t merged_capacity;
-  /* bits of the elements whose attributes are marked there; times 4: those whose block has grown */
-  uint8_t merging;
+  hp_select_walk select;
+  hp_foreign_links foreign;
+  hp_merged_attributes merged;
   hp_ref head, form;
   bool fragment;
   hp_open_element context; /* of a fragment parse */
@@ -233,15 +272,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
   /* the text differs in the declared encoding: the parse unwinds and restarts */
   bool restarts;
-  /* Exact builder only. Called after the end tag of a script element, which has left the stack. The
-   * function may process other tokens before it returns. NULL: scripts never run. */
-  void (*script_ended)(void *context, hp_ref script);
-  void *script_context;
-  bool tree_changed; /* a script has changed the tree, so it may contradict the stack */
-  bool text_written; /* the text of a script has left another state than the script found */
-  /* The rest of the page that is there belongs to a token that begins in written text. That token
-   * is incomplete, so the tokenizer's end is at its position. */
-  bool page_is_used_up;
+  hp_script_state script;
   /* Speculative builder only: */
   bool defers_scripts; /* the exact builder runs scripts */
   void *outer;         /* of the owner of the outer context, which implements tree/context.h */

@@ -18,24 +18,24 @@ void hp_stack_pass_gap(hp_builder *b) {
 static void note_higher(hp_builder *b) {
   const hp_open_element *stack = b->stack;
   if (hp_is_outline(b))
-    hp_grow_tight(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
+    hp_grow_tight(&b->higher.links, &b->higher.capacity, (size_t)b->depth + 1, b->unwind);
   else
-    hp_grow(&b->higher, &b->higher_capacity, (size_t)b->depth + 1, b->unwind);
-  hp_higher *links = b->higher;
-  uint32_t top = b->higher_top;
+    hp_grow(&b->higher.links, &b->higher.capacity, (size_t)b->depth + 1, b->unwind);
+  hp_higher *links = b->higher.links;
+  uint32_t top = b->higher.top;
   while (top > b->depth || (top && links[top].node != stack[top].node)) top--;
   while (top < b->depth) {
     const hp_open_element *e = &stack[++top];
     links[top] = (hp_higher){e->node, 0};
     if (e->ns == HPAR_NAMESPACE_HTML) links[e->previous_same].same = top;
   }
-  b->higher_top = top;
+  b->higher.top = top;
 }
 
 /* Returns the index of the next higher element of this name, or 0. */
 static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
   const hp_open_element *stack = b->stack;
-  uint32_t next = b->higher[index].same;
+  uint32_t next = b->higher.links[index].same;
   if (next <= index || next > b->depth || stack[next].ns != HPAR_NAMESPACE_HTML) return 0;
   return stack[next].name == stack[index].name && stack[next].previous_same == index ? next : 0;
 }
@@ -66,12 +66,12 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
       stack[taken.above].previous_same = e->previous_same;
     else
       *hp_last_slot(b, e->name) = e->previous_same;
-    b->higher[e->previous_same].same = taken.above;
+    b->higher.links[e->previous_same].same = taken.above;
     if (e->tag & HP_TAG_FORMATTING) note_taken(b, index);
   }
   *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
   if (b->depth + 1 < b->stack_capacity) stack[b->depth + 1].node = 0; /* see hp_stack_popped */
-  b->higher[index].node = 0;
+  b->higher.links[index].node = 0;
   b->gaps++;
   return taken;
 }
@@ -94,8 +94,8 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
     hp_open_element *e = &stack[index];
     *e = elements[i].element;
     e->previous_same = above ? stack[above].previous_same : *hp_last_slot(b, e->name);
-    b->higher[index] = (hp_higher){e->node, above};
-    b->higher[e->previous_same].same = index;
+    b->higher.links[index] = (hp_higher){e->node, above};
+    b->higher.links[e->previous_same].same = index;
     if (above)
       stack[above].previous_same = index;
     else
@@ -145,9 +145,9 @@ void hp_stack_close_gaps(hp_builder *b) {
   hp_open_element *stack = b->stack;
   uint32_t count = b->depth, to = 0;
   if (!b->gaps) return;
-  for (; b->followed_top; b->followed_top--) {
-    const hp_followed *e = &b->followed[b->followed_top];
-    if (e->foreign) b->last_foreign[e->name] = e->previous_same;
+  for (; b->foreign.top; b->foreign.top--) {
+    const hp_followed *e = &b->foreign.links[b->foreign.top];
+    if (e->foreign) b->foreign.last[e->name] = e->previous_same;
   }
   for (uint32_t i = count; i > 0; i--)
     if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
@@ -167,6 +167,6 @@ void hp_stack_close_gaps(hp_builder *b) {
   }
   b->depth = to;
   b->top = &stack[to];
-  b->gaps = b->higher_top = 0;
+  b->gaps = b->higher.top = 0;
   hp_builder_limit_depth(b, b->max_depth);
 }

@@ -14,12 +14,13 @@ enum { MAX_SEARCHED = 16 };
 static bool same_in_other_order(hp_builder *b, const hp_attributes *l, const hp_attributes *r, uint32_t from) {
   uint32_t largest = 0, count = l->count;
   for (uint32_t i = from; i < count; i++) largest = higher(largest, higher(l->items[i].name, r->items[i].name));
-  uint32_t old = b->attribute_place_capacity;
+  uint32_t old = b->formatting.attribute_place_capacity;
   if (largest >= old) {
-    hp_grow(&b->attribute_places, &b->attribute_place_capacity, (size_t)largest + 1, b->unwind);
-    memset(b->attribute_places + old, 0, (b->attribute_place_capacity - old) * sizeof *b->attribute_places);
+    hp_grow(&b->formatting.attribute_places, &b->formatting.attribute_place_capacity, (size_t)largest + 1, b->unwind);
+    memset(b->formatting.attribute_places + old, 0,
+           (b->formatting.attribute_place_capacity - old) * sizeof *b->formatting.attribute_places);
   }
-  uint32_t *places = b->attribute_places;
+  uint32_t *places = b->formatting.attribute_places;
   bool same = true;
   for (uint32_t i = from; i < count; i++) places[r->items[i].name] = i + 1; // NOLINT: grown above
   for (uint32_t i = from; i < count && same; i++) {
@@ -95,10 +96,12 @@ static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
 
 static bool is_element(const hp_formatting *entry) { return entry->node > HP_FORMATTING_GAP; }
 
-static uint32_t *bucket_of(hp_builder *b, uint32_t hash) { return &b->alike[hash & (b->alike_size - 1)]; }
+static uint32_t *bucket_of(hp_builder *b, uint32_t hash) {
+  return &b->formatting.alike[hash & (b->formatting.alike_size - 1)];
+}
 
 static void link_alike(hp_builder *b, uint32_t index) {
-  hp_formatting *entry = &b->formatting[index];
+  hp_formatting *entry = &b->formatting.entries[index];
   uint32_t *bucket = bucket_of(b, entry->hash);
   entry->alike = *bucket;
   *bucket = index + 1;
@@ -106,24 +109,24 @@ static void link_alike(hp_builder *b, uint32_t index) {
 
 /* Returns the link to an entry after the last marker. Such entries are the first of a bucket. */
 static uint32_t *link_to(hp_builder *b, uint32_t index) {
-  uint32_t *link = bucket_of(b, b->formatting[index].hash);
-  while (*link != index + 1) link = &b->formatting[*link - 1].alike;
+  uint32_t *link = bucket_of(b, b->formatting.entries[index].hash);
+  while (*link != index + 1) link = &b->formatting.entries[*link - 1].alike;
   return link;
 }
 
-static void unlink_alike(hp_builder *b, uint32_t index) { *link_to(b, index) = b->formatting[index].alike; }
+static void unlink_alike(hp_builder *b, uint32_t index) { *link_to(b, index) = b->formatting.entries[index].alike; }
 
 /* Makes a table with at least twice as many buckets as there are entries. */
 static void fill_table(hp_builder *b) {
-  bool hashed = b->alike_size != 0;
-  uint32_t size = hashed ? b->alike_size : 32;
-  while (size <= b->linked) size *= 2;
+  bool hashed = b->formatting.alike_size != 0;
+  uint32_t size = hashed ? b->formatting.alike_size : 32;
+  while (size <= b->formatting.linked) size *= 2;
   size *= 2;
-  hp_grow(&b->alike, &b->alike_capacity, size, b->unwind);
-  memset(b->alike, 0, size * sizeof *b->alike);
-  b->alike_size = size;
-  for (uint32_t i = 0; i < b->linked; i++) {
-    hp_formatting *entry = &b->formatting[i];
+  hp_grow(&b->formatting.alike, &b->formatting.alike_capacity, size, b->unwind);
+  memset(b->formatting.alike, 0, size * sizeof *b->formatting.alike);
+  b->formatting.alike_size = size;
+  for (uint32_t i = 0; i < b->formatting.linked; i++) {
+    hp_formatting *entry = &b->formatting.entries[i];
     if (!is_element(entry)) continue;
     if (!hashed) entry->hash = hash_of(b, entry->name, entry->attributes);
     link_alike(b, i);
@@ -133,10 +136,10 @@ static void fill_table(hp_builder *b) {
 uint32_t hp_listing_count_equal(hp_builder *b, const hp_node *node, uint32_t *earliest) {
   uint32_t equal = 0;
   hp_listing_link(b);
-  if (!b->alike_size) fill_table(b);
+  if (!b->formatting.alike_size) fill_table(b);
   uint32_t hash = hash_of(b, node->name, node->attributes);
-  for (uint32_t i = *bucket_of(b, hash); i > b->marker; i = b->formatting[i - 1].alike) {
-    const hp_formatting *entry = &b->formatting[i - 1];
+  for (uint32_t i = *bucket_of(b, hash); i > b->formatting.marker; i = b->formatting.entries[i - 1].alike) {
+    const hp_formatting *entry = &b->formatting.entries[i - 1];
     if (entry->hash != hash || entry->name != node->name || !hp_same_attributes(b, entry->attributes, node->attributes))
       continue;
     if (!equal++ || i - 1 < *earliest) *earliest = i - 1;
@@ -146,15 +149,15 @@ uint32_t hp_listing_count_equal(hp_builder *b, const hp_node *node, uint32_t *ea
 
 /*** entries ***/
 
-static uint32_t *last_of_name(hp_builder *b, hp_atom name) { return &b->last_formatting[hp_formatting_index(name)]; }
+static uint32_t *last_of_name(hp_builder *b, hp_atom name) { return &b->formatting.last[hp_formatting_index(name)]; }
 
 static void note_place(hp_builder *b, uint32_t index) {
-  uint32_t old = b->listed_capacity, open = b->formatting[index].open;
+  uint32_t old = b->formatting.by_index_capacity, open = b->formatting.entries[index].open;
   if (open >= old) {
-    hp_grow(&b->listed, &b->listed_capacity, (size_t)open + 1, b->unwind);
-    memset(b->listed + old, 0, (b->listed_capacity - old) * sizeof *b->listed);
+    hp_grow(&b->formatting.by_index, &b->formatting.by_index_capacity, (size_t)open + 1, b->unwind);
+    memset(b->formatting.by_index + old, 0, (b->formatting.by_index_capacity - old) * sizeof *b->formatting.by_index);
   }
-  b->listed[open] = index;
+  b->formatting.by_index[open] = index;
 }
 
 static bool is_open(const hp_builder *b, const hp_formatting *entry) {
@@ -162,60 +165,60 @@ static bool is_open(const hp_builder *b, const hp_formatting *entry) {
 }
 
 static void link_entry(hp_builder *b, uint32_t index) {
-  hp_formatting *list = b->formatting, *entry = &list[index];
+  hp_formatting *list = b->formatting.entries, *entry = &list[index];
   if (!entry->node) {
-    entry->previous = b->marker;
-    b->marker = index + 1;
-    b->linked++;
+    entry->previous = b->formatting.marker;
+    b->formatting.marker = index + 1;
+    b->formatting.linked++;
     return;
   }
   if (is_open(b, entry)) note_place(b, index);
-  if (b->alike_size && index >= b->alike_size) fill_table(b);
+  if (b->formatting.alike_size && index >= b->formatting.alike_size) fill_table(b);
   uint32_t *last = last_of_name(b, entry->name);
   entry->previous = *last;
   entry->next = 0;
   if (*last) list[*last - 1].next = index + 1;
   *last = index + 1;
-  b->linked++;
-  if (!b->alike_size) return;
+  b->formatting.linked++;
+  if (!b->formatting.alike_size) return;
   entry->hash = hash_of(b, entry->name, entry->attributes);
   link_alike(b, index);
 }
 
 void hp_listing_link_all(hp_builder *b) {
-  while (b->linked < b->formatting_count) link_entry(b, b->linked);
+  while (b->formatting.linked < b->formatting.count) link_entry(b, b->formatting.linked);
 }
 
 uint32_t hp_listed_at(const hp_builder *b, uint32_t index) {
   const hp_ref node = b->stack[index].node;
-  for (uint32_t i = b->formatting_count; i > b->linked; i--)
-    if (b->formatting[i - 1].node == node) return i;
-  uint32_t at = index < b->listed_capacity ? b->listed[index] : UINT32_MAX;
-  return at < b->formatting_count && b->formatting[at].node == node ? at + 1 : 0;
+  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--)
+    if (b->formatting.entries[i - 1].node == node) return i;
+  uint32_t at = index < b->formatting.by_index_capacity ? b->formatting.by_index[index] : UINT32_MAX;
+  return at < b->formatting.count && b->formatting.entries[at].node == node ? at + 1 : 0;
 }
 
 void hp_listing_append(hp_builder *b, const hp_formatting *entry) {
-  uint32_t index = b->formatting_count;
-  if (index - b->linked >= HP_MAX_UNLINKED) hp_listing_link_all(b);
+  uint32_t index = b->formatting.count;
+  if (index - b->formatting.linked >= HP_MAX_UNLINKED) hp_listing_link_all(b);
   hp_formatting copy = *entry;
-  hp_grow(&b->formatting, &b->formatting_capacity, index + 1, b->unwind);
-  b->formatting[index] = copy;
-  b->formatting_count = index + 1;
+  hp_grow(&b->formatting.entries, &b->formatting.capacity, index + 1, b->unwind);
+  b->formatting.entries[index] = copy;
+  b->formatting.count = index + 1;
 }
 
 /* Removes the last entry, and the removed ones before it. */
 static void trim(hp_builder *b, uint32_t count) {
-  while (count && b->formatting[count - 1].node == HP_FORMATTING_GAP) count--;
-  b->formatting_count = b->linked = count;
+  while (count && b->formatting.entries[count - 1].node == HP_FORMATTING_GAP) count--;
+  b->formatting.count = b->formatting.linked = count;
 }
 
 void hp_listing_unlink_last(hp_builder *b) {
-  uint32_t index = b->formatting_count - 1;
-  const hp_formatting *entry = &b->formatting[index];
+  uint32_t index = b->formatting.count - 1;
+  const hp_formatting *entry = &b->formatting.entries[index];
   if (!entry->node) {
-    b->marker = entry->previous;
+    b->formatting.marker = entry->previous;
   } else {
-    if (b->alike_size) unlink_alike(b, index);
+    if (b->formatting.alike_size) unlink_alike(b, index);
     *last_of_name(b, entry->name) = entry->previous;
   }
   trim(b, index);
@@ -223,21 +226,21 @@ void hp_listing_unlink_last(hp_builder *b) {
 
 /* Returns the index + 1 of the next entry of its name, or 0. */
 static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
-  const hp_formatting *list = b->formatting;
+  const hp_formatting *list = b->formatting.entries;
   uint32_t next = list[index].next;
-  if (!next || next > b->formatting_count) return 0;
+  if (!next || next > b->formatting.count) return 0;
   return list[next - 1].name == list[index].name && list[next - 1].previous == index + 1 ? next : 0;
 }
 
 void hp_listing_remove(hp_builder *b, uint32_t index) {
-  if (index == b->formatting_count - 1) {
+  if (index == b->formatting.count - 1) {
     hp_listing_pop(b);
     return;
   }
   hp_listing_link(b);
-  hp_formatting *list = b->formatting, *entry = &list[index];
+  hp_formatting *list = b->formatting.entries, *entry = &list[index];
   uint32_t next = next_of_name(b, index);
-  if (b->alike_size) unlink_alike(b, index);
+  if (b->formatting.alike_size) unlink_alike(b, index);
   if (next)
     list[next - 1].previous = entry->previous;
   else
@@ -247,21 +250,21 @@ void hp_listing_remove(hp_builder *b, uint32_t index) {
 }
 
 void hp_listing_clear(hp_builder *b) {
-  if (b->linked) memset(b->last_formatting, 0, sizeof b->last_formatting);
-  b->formatting_count = b->linked = b->marker = b->alike_size = 0;
+  if (b->formatting.linked) memset(b->formatting.last, 0, sizeof b->formatting.last);
+  b->formatting.count = b->formatting.linked = b->formatting.marker = b->formatting.alike_size = 0;
 }
 
 void hp_listing_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open) {
-  b->formatting[index].node = node;
-  b->formatting[index].open = open;
-  if (index < b->linked) note_place(b, index);
+  b->formatting.entries[index].node = node;
+  b->formatting.entries[index].open = open;
+  if (index < b->formatting.linked) note_place(b, index);
 }
 
 /* Moves an entry to the place of a removed one. No entry of its name is between them. */
 static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
-  hp_formatting *list = b->formatting;
+  hp_formatting *list = b->formatting.entries;
   uint32_t next = next_of_name(b, from);
-  if (b->alike_size) *link_to(b, from) = to + 1;
+  if (b->formatting.alike_size) *link_to(b, from) = to + 1;
   list[to] = list[from];
   list[to].next = next;
   if (next)
@@ -275,8 +278,8 @@ static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
 
 void hp_listing_move_after(hp_builder *b, uint32_t index, uint32_t target) {
   hp_listing_link(b);
-  hp_formatting *list = b->formatting, entry = list[index];
-  if (b->alike_size) unlink_alike(b, index);
+  hp_formatting *list = b->formatting.entries, entry = list[index];
+  if (b->formatting.alike_size) unlink_alike(b, index);
   *last_of_name(b, entry.name) = entry.previous;
   list[index] = (hp_formatting){.node = HP_FORMATTING_GAP};
   for (uint32_t i = index + 1, to = index; i <= target; i++) {
@@ -288,26 +291,26 @@ void hp_listing_move_after(hp_builder *b, uint32_t index, uint32_t target) {
   if (entry.previous) list[entry.previous - 1].next = target + 1;
   *last_of_name(b, entry.name) = target + 1;
   note_place(b, target);
-  if (b->alike_size) link_alike(b, target);
+  if (b->formatting.alike_size) link_alike(b, target);
 }
 
 void hp_listing_close_gaps(hp_builder *b, uint32_t first) {
-  uint32_t to = first, count = b->formatting_count;
+  uint32_t to = first, count = b->formatting.count;
   hp_listing_link(b);
   for (uint32_t i = first; i < count; i++) {
-    if (!is_element(&b->formatting[i])) continue;
+    if (!is_element(&b->formatting.entries[i])) continue;
     if (i > to) move_entry(b, i, to);
     to++;
   }
-  b->formatting_count = b->linked = to;
+  b->formatting.count = b->formatting.linked = to;
 }
 
 void hp_listing_close_all_gaps(hp_builder *b) {
-  uint32_t first = 0, count = b->formatting_count;
-  while (first < count && b->formatting[first].node != HP_FORMATTING_GAP) first++;
+  uint32_t first = 0, count = b->formatting.count;
+  while (first < count && b->formatting.entries[first].node != HP_FORMATTING_GAP) first++;
   if (first == count) return;
   hp_listing_clear(b);
-  hp_listing_splice(b, b->formatting, count, 0);
+  hp_listing_splice(b, b->formatting.entries, count, 0);
 }
 
 void hp_listing_splice(hp_builder *b, const hp_formatting *entries, uint32_t count, uint32_t depth) {

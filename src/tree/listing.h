@@ -29,24 +29,24 @@ static inline bool hp_begins_list(hpar_namespace ns, hp_atom name) {
 /* Links all entries. */
 void hp_listing_link_all(hp_builder *b);
 static inline void hp_listing_link(hp_builder *b) {
-  if (b->linked < b->formatting_count) hp_listing_link_all(b);
+  if (b->formatting.linked < b->formatting.count) hp_listing_link_all(b);
 }
 
 /* Returns the index + 1 of the last entry of this name after the last marker, or 0. `marker`
  * becomes true if a marker ended the search. */
 static inline uint32_t hp_find_listed(const hp_builder *b, hp_atom name, bool *marker) {
-  const hp_formatting *list = b->formatting;
+  const hp_formatting *list = b->formatting.entries;
   *marker = false;
-  for (uint32_t i = b->formatting_count; i > b->linked; i--) {
+  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--) {
     if (list[i - 1].name == name) return i;
     if (list[i - 1].node) continue;
     *marker = true;
     return 0;
   }
-  if (!b->linked) return 0;
-  uint32_t last = b->last_formatting[hp_formatting_index(name)];
-  if (last > b->marker) return last;
-  *marker = b->marker != 0;
+  if (!b->formatting.linked) return 0;
+  uint32_t last = b->formatting.last[hp_formatting_index(name)];
+  if (last > b->formatting.marker) return last;
+  *marker = b->formatting.marker != 0;
   return 0;
 }
 
@@ -57,9 +57,9 @@ static inline uint32_t hp_last_listed(const hp_builder *b, hp_atom name) {
 
 /* Returns the index + 1 of the last marker, or 0. */
 static inline uint32_t hp_last_marker(const hp_builder *b) {
-  for (uint32_t i = b->formatting_count; i > b->linked; i--)
-    if (!b->formatting[i - 1].node) return i;
-  return b->marker;
+  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--)
+    if (!b->formatting.entries[i - 1].node) return i;
+  return b->formatting.marker;
 }
 
 /* Returns the index + 1 of the entry of the element at `index` of the stack, or 0. */
@@ -72,8 +72,8 @@ void hp_listing_remove(hp_builder *b, uint32_t index);
 /* Removes the last entry, which is linked. */
 void hp_listing_unlink_last(hp_builder *b);
 static inline void hp_listing_pop(hp_builder *b) {
-  if (b->formatting_count > b->linked)
-    b->formatting_count--;
+  if (b->formatting.count > b->formatting.linked)
+    b->formatting.count--;
   else
     hp_listing_unlink_last(b);
 }

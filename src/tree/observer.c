@@ -87,7 +87,7 @@ static void complete_states(survey *s, uint32_t boundary) {
 /* Returns the number of entries of the list and markers. */
 static uint32_t list_length(const hp_builder *b) {
   uint32_t length = 0;
-  for (uint32_t i = 0; i < b->formatting_count; i++) length += b->formatting[i].node != HP_FORMATTING_GAP;
+  for (uint32_t i = 0; i < b->formatting.count; i++) length += b->formatting.entries[i].node != HP_FORMATTING_GAP;
   return length;
 }
 

@@ -18,8 +18,8 @@ static uint32_t hash_of(const hp_outline_listed *e) {
 static uint32_t highest_power(uint32_t count) { return UINT32_C(1) << (31 - __builtin_clz(count)); }
 
 static uint32_t *bucket_of(hp_builder *b, uint32_t hash) {
-  const uint32_t power = highest_power(b->alike_size), index = hash & (2 * power - 1);
-  return &b->alike[index < b->alike_size ? index : index - power];
+  const uint32_t power = highest_power(b->formatting.alike_size), index = hash & (2 * power - 1);
+  return &b->formatting.alike[index < b->formatting.alike_size ? index : index - power];
 }
 
 static void link_alike(hp_builder *b, uint32_t index) {
@@ -38,15 +38,16 @@ static uint32_t *link_to(hp_builder *b, uint32_t index) {
 }
 
 static void unlink_alike(hp_builder *b, uint32_t index) {
-  if (b->alike_size) *link_to(b, index) = hp_outline_list(b)[index].alike;
+  if (b->formatting.alike_size) *link_to(b, index) = hp_outline_list(b)[index].alike;
 }
 
 /* Adds a bucket, and moves a part of the entries of another bucket there. Keeps their order. */
 static void add_bucket(hp_builder *b) {
-  const uint32_t added = b->alike_size, power = highest_power(added);
-  hp_grow_tight(&b->alike, &b->alike_capacity, (size_t)added + 1, b->unwind);
+  const uint32_t added = b->formatting.alike_size, power = highest_power(added);
+  hp_grow_tight(&b->formatting.alike, &b->formatting.alike_capacity, (size_t)added + 1, b->unwind);
   hp_outline_listed *list = hp_outline_list(b);
-  uint32_t next = b->alike[added - power], *tails[2] = {&b->alike[added - power], &b->alike[added]};
+  uint32_t next = b->formatting.alike[added - power],
+           *tails[2] = {&b->formatting.alike[added - power], &b->formatting.alike[added]};
   while (next) {
     hp_outline_listed *entry = &list[next - 1];
     bool moves = (hash_of(entry) & (2 * power - 1)) == added;
@@ -55,25 +56,25 @@ static void add_bucket(hp_builder *b) {
     next = entry->alike;
   }
   *tails[0] = *tails[1] = 0;
-  b->alike_size = added + 1;
+  b->formatting.alike_size = added + 1;
 }
 
 static void fill_table(hp_builder *b) {
   const hp_outline_listed *list = hp_outline_list(b);
-  uint32_t size = higher(MIN_BUCKETS, b->linked / ENTRIES_A_BUCKET + 1);
-  hp_grow_tight(&b->alike, &b->alike_capacity, size, b->unwind);
-  memset(b->alike, 0, size * sizeof *b->alike);
-  b->alike_size = size;
-  for (uint32_t i = 0; i < b->linked; i++)
+  uint32_t size = higher(MIN_BUCKETS, b->formatting.linked / ENTRIES_A_BUCKET + 1);
+  hp_grow_tight(&b->formatting.alike, &b->formatting.alike_capacity, size, b->unwind);
+  memset(b->formatting.alike, 0, size * sizeof *b->formatting.alike);
+  b->formatting.alike_size = size;
+  for (uint32_t i = 0; i < b->formatting.linked; i++)
     if (!hp_is_marker(&list[i]) && !hp_is_removed(&list[i])) link_alike(b, i);
 }
 
 uint32_t hp_outline_list_count_equal(hp_builder *b, const hp_outline_listed *entry, uint32_t *earliest) {
   uint32_t equal = 0;
   hp_outline_list_link(b);
-  if (!b->alike_size) fill_table(b);
+  if (!b->formatting.alike_size) fill_table(b);
   const hp_outline_listed *list = hp_outline_list(b);
-  for (uint32_t i = *bucket_of(b, hash_of(entry)); i > b->marker; i = list[i - 1].alike) {
+  for (uint32_t i = *bucket_of(b, hash_of(entry)); i > b->formatting.marker; i = list[i - 1].alike) {
     if (!hp_same_fingerprint(&list[i - 1], entry)) continue;
     if (!equal++ || i - 1 < *earliest) *earliest = i - 1;
   }
@@ -93,35 +94,35 @@ static void release_element(hp_builder *b, const hp_outline_listed *entry) {
 
 static void link_entry(hp_builder *b, uint32_t index) {
   hp_outline_listed *entry = &hp_outline_list(b)[index];
-  uint32_t *last = hp_is_marker(entry) ? &b->marker : &b->last_formatting[hp_listed_name(entry)];
-  if (b->alike_size && b->alike_size < b->linked / ENTRIES_A_BUCKET) add_bucket(b);
+  uint32_t *last = hp_is_marker(entry) ? &b->formatting.marker : &b->formatting.last[hp_listed_name(entry)];
+  if (b->formatting.alike_size && b->formatting.alike_size < b->formatting.linked / ENTRIES_A_BUCKET) add_bucket(b);
   entry->previous = *last;
   *last = index + 1;
-  b->linked++;
-  if (b->alike_size && !hp_is_marker(entry)) link_alike(b, index);
+  b->formatting.linked++;
+  if (b->formatting.alike_size && !hp_is_marker(entry)) link_alike(b, index);
 }
 
 void hp_outline_list_link_all(hp_builder *b) {
-  while (b->linked < b->formatting_count) link_entry(b, b->linked);
+  while (b->formatting.linked < b->formatting.count) link_entry(b, b->formatting.linked);
 }
 
 /* Makes the list contiguous if at least half of it are removed entries. */
 static void drop_gaps(hp_builder *b) {
   uint32_t gaps = 0;
-  for (uint32_t i = 0; i < b->formatting_count; i++) gaps += hp_is_removed(&hp_outline_list(b)[i]);
-  if (gaps && gaps >= b->formatting_count - gaps) hp_outline_list_close_all_gaps(b);
+  for (uint32_t i = 0; i < b->formatting.count; i++) gaps += hp_is_removed(&hp_outline_list(b)[i]);
+  if (gaps && gaps >= b->formatting.count - gaps) hp_outline_list_close_all_gaps(b);
 }
 
 void hp_outline_list_grow(hp_builder *b) {
   drop_gaps(b);
-  hp_grow_tight(&b->outline_list, &b->formatting_capacity, (size_t)b->formatting_count + 1, b->unwind);
+  hp_grow_tight(&b->formatting.outline_entries, &b->formatting.capacity, (size_t)b->formatting.count + 1, b->unwind);
 }
 
 void hp_outline_list_append(hp_builder *b, const hp_outline_listed *entry) {
   hp_outline_list_reserve(b);
-  if (b->formatting_count - b->linked >= HP_MAX_UNLINKED) hp_outline_list_link_all(b);
-  hp_outline_list(b)[b->formatting_count++] = *entry;
-  if (!hp_is_marker(entry)) note_place(b, b->formatting_count - 1);
+  if (b->formatting.count - b->formatting.linked >= HP_MAX_UNLINKED) hp_outline_list_link_all(b);
+  hp_outline_list(b)[b->formatting.count++] = *entry;
+  if (!hp_is_marker(entry)) note_place(b, b->formatting.count - 1);
 }
 
 uint32_t hp_outline_list_previous(const hp_builder *b, uint32_t index) {
@@ -143,30 +144,30 @@ uint32_t hp_outline_list_previous(const hp_builder *b, uint32_t index) {
 /* Takes a linked entry out of the links, which is the last of its name or has no later one whose
  * link leads here after the change. */
 static void unlink_entry(hp_builder *b, uint32_t index) {
-  uint32_t *last = &b->last_formatting[hp_listed_name(&hp_outline_list(b)[index])];
+  uint32_t *last = &b->formatting.last[hp_listed_name(&hp_outline_list(b)[index])];
   unlink_alike(b, index);
   if (*last == index + 1) *last = hp_outline_list_previous(b, index);
 }
 
 void hp_outline_list_pop(hp_builder *b) {
-  const uint32_t index = b->formatting_count - 1;
+  const uint32_t index = b->formatting.count - 1;
   hp_outline_listed *list = hp_outline_list(b), *entry = &list[index];
   release_element(b, entry);
-  if (b->formatting_count > b->linked) {
-    b->formatting_count = index;
+  if (b->formatting.count > b->formatting.linked) {
+    b->formatting.count = index;
     return;
   }
   if (hp_is_marker(entry))
-    b->marker = entry->previous;
+    b->formatting.marker = entry->previous;
   else
     unlink_entry(b, index);
   uint32_t count = index;
   while (count && hp_is_removed(&list[count - 1])) count--;
-  b->formatting_count = b->linked = count;
+  b->formatting.count = b->formatting.linked = count;
 }
 
 void hp_outline_list_remove(hp_builder *b, uint32_t index) {
-  if (index == b->formatting_count - 1) {
+  if (index == b->formatting.count - 1) {
     hp_outline_list_pop(b);
     return;
   }
@@ -178,8 +179,8 @@ void hp_outline_list_remove(hp_builder *b, uint32_t index) {
 }
 
 void hp_outline_list_clear(hp_builder *b) {
-  if (b->linked) memset(b->last_formatting, 0, sizeof b->last_formatting);
-  b->formatting_count = b->linked = b->marker = b->alike_size = 0;
+  if (b->formatting.linked) memset(b->formatting.last, 0, sizeof b->formatting.last);
+  b->formatting.count = b->formatting.linked = b->formatting.marker = b->formatting.alike_size = 0;
 }
 
 /*** elements ***/
@@ -201,7 +202,7 @@ void hp_outline_list_close(hp_builder *b, uint32_t open) {
 
 void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
   const uint32_t listed = b->stack[to].listed;
-  if (!listed || listed > b->formatting_count) return;
+  if (!listed || listed > b->formatting.count) return;
   hp_outline_listed *entry = &hp_outline_list(b)[listed - 1];
   if (entry->element == hp_listed_open(from)) entry->element = hp_listed_open(to);
 }
@@ -209,9 +210,10 @@ void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
 bool hp_outline_lists(const hp_outline *s, hp_ref node) {
   const hp_builder *b = &s->builder;
   const uint32_t popped = hp_stack_popped(b, node), listed = popped ? b->stack[popped].listed : 0;
-  if (popped) return listed && listed <= b->formatting_count && b->outline_list[listed - 1].element == node;
-  for (uint32_t i = b->formatting_count; i > 0; i--)
-    if (b->outline_list[i - 1].element == node) return true;
+  if (popped)
+    return listed && listed <= b->formatting.count && b->formatting.outline_entries[listed - 1].element == node;
+  for (uint32_t i = b->formatting.count; i > 0; i--)
+    if (b->formatting.outline_entries[i - 1].element == node) return true;
   return false;
 }
 
@@ -220,9 +222,9 @@ bool hp_outline_lists(const hp_outline *s, hp_ref node) {
 /* Moves an entry to the place of a removed one. No entry of its name is between them. */
 static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
   hp_outline_listed *list = hp_outline_list(b);
-  uint32_t *last = &b->last_formatting[hp_listed_name(&list[from])];
+  uint32_t *last = &b->formatting.last[hp_listed_name(&list[from])];
   hp_outline_list_previous(b, from);
-  if (b->alike_size) *link_to(b, from) = to + 1;
+  if (b->formatting.alike_size) *link_to(b, from) = to + 1;
   list[to] = list[from];
   if (*last == from + 1) *last = to + 1;
   note_place(b, to);
@@ -245,31 +247,31 @@ void hp_outline_list_move_after(hp_builder *b, uint32_t index, uint32_t target) 
     to = i;
   }
   list[target] = entry;
-  b->last_formatting[hp_listed_name(&entry)] = target + 1;
+  b->formatting.last[hp_listed_name(&entry)] = target + 1;
   note_place(b, target);
-  if (b->alike_size) link_alike(b, target);
+  if (b->formatting.alike_size) link_alike(b, target);
 }
 
 void hp_outline_list_close_gaps(hp_builder *b, uint32_t first) {
   hp_outline_list_link(b);
   hp_outline_listed *list = hp_outline_list(b);
   uint32_t to = first;
-  for (uint32_t i = b->formatting_count; i > first; i--)
+  for (uint32_t i = b->formatting.count; i > first; i--)
     if (!hp_is_removed(&list[i - 1])) unlink_entry(b, i - 1);
-  for (uint32_t i = first; i < b->formatting_count; i++)
+  for (uint32_t i = first; i < b->formatting.count; i++)
     if (!hp_is_removed(&list[i])) list[to++] = list[i];
-  b->formatting_count = to;
-  b->linked = first;
+  b->formatting.count = to;
+  b->formatting.linked = first;
   hp_outline_list_link_all(b);
 }
 
 void hp_outline_list_close_all_gaps(hp_builder *b) {
   hp_outline_listed *list = hp_outline_list(b);
-  const uint32_t count = b->formatting_count;
+  const uint32_t count = b->formatting.count;
   hp_outline_list_clear(b);
   for (uint32_t i = 0; i < count; i++) {
     if (hp_is_removed(&list[i])) continue;
-    const uint32_t to = b->formatting_count++;
+    const uint32_t to = b->formatting.count++;
     list[to] = list[i];
     if (!hp_is_marker(&list[to])) note_place(b, to);
   }
@@ -284,7 +286,7 @@ bool hp_has_listed(const hp_builder *b, hp_atom name, bool *marker) {
 
 hp_atom hp_listed_name_of(const hp_builder *b, uint32_t i) {
   if (!hp_is_outline(b)) {
-    const hp_formatting *entry = &b->formatting[i];
+    const hp_formatting *entry = &b->formatting.entries[i];
     return !entry->node ? UINT32_MAX : entry->node == HP_FORMATTING_GAP ? HP_NO_ATOM : entry->name;
   }
   const hp_outline_listed *entry = &hp_outline_list(b)[i];

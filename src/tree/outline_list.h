@@ -32,7 +32,7 @@ struct hp_outline_listed {
   uint32_t alike; /* the previous entry in the hash bucket */
 };
 
-static inline hp_outline_listed *hp_outline_list(const hp_builder *b) { return b->outline_list; }
+static inline hp_outline_listed *hp_outline_list(const hp_builder *b) { return b->formatting.outline_entries; }
 static inline uint32_t hp_listed_open(uint32_t index) { return 2 * index + 1; }
 static inline int hp_listed_name(const hp_outline_listed *e) { return (int)(e->fingerprint[0] & HP_LISTED_NAME_BITS); }
 static inline bool hp_is_marker(const hp_outline_listed *e) { return hp_listed_name(e) == HP_LISTED_MARKER; }
@@ -53,12 +53,12 @@ static inline void hp_outline_release(hp_outline *s, hp_ref ref) {
 /* Links all entries. */
 void hp_outline_list_link_all(hp_builder *b);
 static inline void hp_outline_list_link(hp_builder *b) {
-  if (b->linked < b->formatting_count) hp_outline_list_link_all(b);
+  if (b->formatting.linked < b->formatting.count) hp_outline_list_link_all(b);
 }
 void hp_outline_list_grow(hp_builder *b);
 /* Reserves memory for another entry. May move the entries. */
 static inline void hp_outline_list_reserve(hp_builder *b) {
-  if (b->formatting_count == b->formatting_capacity) hp_outline_list_grow(b);
+  if (b->formatting.count == b->formatting.capacity) hp_outline_list_grow(b);
 }
 /* Appends an entry, without its links. */
 void hp_outline_list_append(hp_builder *b, const hp_outline_listed *entry);

@@ -7,7 +7,7 @@
 
 static inline uint32_t listed_at(const hp_builder *b, uint32_t index) {
   const uint32_t listed = b->stack[index].listed;
-  return listed && listed <= b->formatting_count && hp_outline_list(b)[listed - 1].element == hp_listed_open(index)
+  return listed && listed <= b->formatting.count && hp_outline_list(b)[listed - 1].element == hp_listed_open(index)
              ? listed
              : 0;
 }
@@ -17,23 +17,23 @@ static inline uint32_t find_listed(const hp_builder *b, hp_atom name, bool *mark
   const hp_outline_listed *list = hp_outline_list(b);
   const int index = hp_formatting_index(name);
   *marker = false;
-  for (uint32_t i = b->formatting_count; i > b->linked; i--) {
+  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--) {
     if (hp_listed_name(&list[i - 1]) == index) return i;
     if (!hp_is_marker(&list[i - 1])) continue;
     *marker = true;
     return 0;
   }
-  if (!b->linked) return 0;
-  const uint32_t last = b->last_formatting[index];
-  if (last > b->marker) return last;
-  *marker = b->marker != 0;
+  if (!b->formatting.linked) return 0;
+  const uint32_t last = b->formatting.last[index];
+  if (last > b->formatting.marker) return last;
+  *marker = b->formatting.marker != 0;
   return 0;
 }
 
 static inline uint32_t last_marker(const hp_builder *b) {
-  for (uint32_t i = b->formatting_count; i > b->linked; i--)
+  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--)
     if (hp_is_marker(&hp_outline_list(b)[i - 1])) return i;
-  return b->marker;
+  return b->formatting.marker;
 }
 
 static inline void link_list(hp_builder *b) { hp_outline_list_link(b); }
@@ -44,9 +44,9 @@ static inline bool has_listed_name(const hp_builder *b, uint32_t i, hp_atom name
   return hp_listed_name(e) == hp_formatting_index(name) && !hp_is_removed(e);
 }
 static inline bool is_listed_open(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element & 1; }
-static inline bool is_last_clean(const hp_builder *b) { return is_listed_open(b, b->formatting_count - 1); }
+static inline bool is_last_clean(const hp_builder *b) { return is_listed_open(b, b->formatting.count - 1); }
 static inline bool is_last_listed(const hp_builder *b, const hp_open_element *e) {
-  return hp_outline_list(b)[b->formatting_count - 1].element == hp_listed_open((uint32_t)(e - b->stack));
+  return hp_outline_list(b)[b->formatting.count - 1].element == hp_listed_open((uint32_t)(e - b->stack));
 }
 static inline uint32_t listed_index(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element >> 1; }
 static inline uint32_t listed_identity(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element; }
@@ -72,13 +72,13 @@ static inline void note_ended(hp_builder *b, const hp_open_element *e) { (void)b
 /* Append without links. Require: the list has a free place. */
 static inline void append_new(hp_builder *b, hp_open_element *e, hp_atom name, hp_ref attributes) {
   (void)attributes;
-  hp_outline_listed *entry = &hp_outline_list(b)[b->formatting_count++];
+  hp_outline_listed *entry = &hp_outline_list(b)[b->formatting.count++];
   *entry = (hp_outline_listed){.fingerprint = {(uint32_t)hp_formatting_index(name)},
                                .element = hp_listed_open((uint32_t)(e - b->stack))};
-  e->listed = b->formatting_count;
+  e->listed = b->formatting.count;
 }
 static inline void append_marker(hp_builder *b) {
-  hp_outline_list(b)[b->formatting_count++] = (hp_outline_listed){.fingerprint = {HP_LISTED_MARKER}, .element = 1};
+  hp_outline_list(b)[b->formatting.count++] = (hp_outline_listed){.fingerprint = {HP_LISTED_MARKER}, .element = 1};
 }
 
 #endif

@@ -16,28 +16,28 @@ static inline uint32_t last_marker(const hp_builder *b) { return hp_last_marker(
 /* Links all entries. */
 static inline void link_list(hp_builder *b) { hp_listing_link(b); }
 /* Returns the index + 1 of the previous entry of the name, or 0. */
-static inline uint32_t previous_listed(const hp_builder *b, uint32_t i) { return b->formatting[i].previous; }
-static inline bool is_marker(const hp_builder *b, uint32_t i) { return !b->formatting[i].node; }
+static inline uint32_t previous_listed(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].previous; }
+static inline bool is_marker(const hp_builder *b, uint32_t i) { return !b->formatting.entries[i].node; }
 static inline bool has_listed_name(const hp_builder *b, uint32_t i, hp_atom name) {
-  return b->formatting[i].name == name;
+  return b->formatting.entries[i].name == name;
 }
 static inline bool is_listed_open(const hp_builder *b, uint32_t i) {
-  return node_at(b, b->formatting[i].node)->flags & HP_FLAG_OPEN;
+  return node_at(b, b->formatting.entries[i].node)->flags & HP_FLAG_OPEN;
 }
 /* Returns true if the last entry is a marker or open. */
 static inline bool is_last_clean(const hp_builder *b) {
-  const uint32_t last = b->formatting_count - 1;
+  const uint32_t last = b->formatting.count - 1;
   return is_marker(b, last) || is_listed_open(b, last);
 }
 /* Returns true if the last entry stands for this open element. */
 static inline bool is_last_listed(const hp_builder *b, const hp_open_element *e) {
-  return b->formatting[b->formatting_count - 1].node == e->node;
+  return b->formatting.entries[b->formatting.count - 1].node == e->node;
 }
 /* Returns the index of the element in the stack, while it is open. */
-static inline uint32_t listed_index(const hp_builder *b, uint32_t i) { return b->formatting[i].open; }
+static inline uint32_t listed_index(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].open; }
 /* Returns a value that differs for two open elements of one name. */
-static inline uint32_t listed_identity(const hp_builder *b, uint32_t i) { return b->formatting[i].node; }
-static inline hp_ref listed_attributes(const hp_builder *b, uint32_t i) { return b->formatting[i].attributes; }
+static inline uint32_t listed_identity(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].node; }
+static inline hp_ref listed_attributes(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].attributes; }
 static inline void remove_listed(hp_builder *b, uint32_t i) { hp_listing_remove(b, i); }
 static inline void pop_listed(hp_builder *b) { hp_listing_pop(b); }
 static inline void open_listed(hp_builder *b, uint32_t i, hp_ref node, uint32_t open) {
@@ -57,13 +57,13 @@ static inline void note_ended(hp_builder *b, const hp_open_element *e) { note_cl
 
 /* Append without links. Require: the list has a free place. */
 static inline void append_new(hp_builder *b, hp_open_element *e, hp_atom name, hp_ref attributes) {
-  hp_formatting *entry = &b->formatting[b->formatting_count++];
+  hp_formatting *entry = &b->formatting.entries[b->formatting.count++];
   entry->node = e->node;
   entry->name = name;
   entry->attributes = attributes;
   entry->open = (uint32_t)(e - b->stack);
   node_at(b, e->node)->flags = HP_FLAG_OPEN;
 }
-static inline void append_marker(hp_builder *b) { b->formatting[b->formatting_count++] = (hp_formatting){0}; }
+static inline void append_marker(hp_builder *b) { b->formatting.entries[b->formatting.count++] = (hp_formatting){0}; }
 
 #endif

@@ -46,7 +46,7 @@ uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn nam
     const hp_open_element *e = &b->stack[i];
     if (e->node) hash = mixed(hash, tag_hash_atom(e->name, name_of, table) << 2 | e->ns);
   }
-  for (uint32_t i = 0; i < b->formatting_count; i++) {
+  for (uint32_t i = 0; i < b->formatting.count; i++) {
     const hp_atom name = hp_listed_name_of(b, i);
     if (name != HP_NO_ATOM) hash = mixed(hash, name);
   }

@@ -302,7 +302,7 @@ static void count_token(chunk_run *r) {
     return;
   }
   outer->now.tokens++;
-  if (b->depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting_count == 0 &&
+  if (b->depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting.count == 0 &&
       b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
     uint8_t ns = b->stack[0].ns;
     outer->now.end = r->token->end;

@@ -52,7 +52,7 @@ void hp_clear_own_elements(hp_builder *b) {
 /* Returns whether each marker of the list belongs to an open element. */
 static bool has_no_leaked_marker(const hp_builder *b) {
   uint32_t markers = 0;
-  for (uint32_t i = 0; i < b->formatting_count; i++) markers += !b->formatting[i].node;
+  for (uint32_t i = 0; i < b->formatting.count; i++) markers += !b->formatting.entries[i].node;
   for (uint32_t i = 1; markers && i <= b->depth; i++) markers -= hp_begins_list(b->stack[i].ns, b->stack[i].name);
   return !markers;
 }
@@ -72,15 +72,16 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->form = b->form;
   s->nodes = b->node_count;
   s->open_count = b->depth;
-  s->formatting_count = b->formatting_count;
+  s->formatting_count = b->formatting.count;
   s->template_count = b->template_count;
   hp_grow(&log->open, &log->open_capacity, log->open_count + b->depth, unwind);
   if (b->depth) memcpy(log->open + log->open_count, b->stack + 1, b->depth * sizeof *b->stack);
   log->open_count += b->depth;
-  hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting_count, unwind);
-  if (b->formatting_count)
-    memcpy(log->formatting + log->formatting_count, b->formatting, b->formatting_count * sizeof *b->formatting);
-  log->formatting_count += b->formatting_count;
+  hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting.count, unwind);
+  if (b->formatting.count)
+    memcpy(log->formatting + log->formatting_count, b->formatting.entries,
+           b->formatting.count * sizeof *b->formatting.entries);
+  log->formatting_count += b->formatting.count;
   hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, unwind);
   if (b->template_count) memcpy(log->template_modes + log->template_count, b->template_modes, b->template_count);
   log->template_count += b->template_count;
@@ -140,7 +141,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
-  if (w->outer.minimise_log && b->formatting_count && hp_last_listed(b, HP_A)) b->splits_a = true;
+  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_A)) b->splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
