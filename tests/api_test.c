@@ -5,6 +5,7 @@
 #include "support/buffer.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;
@@ -206,6 +207,35 @@ static void limits_by_length(void) {
   CHECK_EQ(parse(&options, &stats), HPAR_OK);
 }
 
+/* The two kinds of statistics agree on what both have, whichever call fills them. */
+static void study_stats(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .max_errors = 5};
+  hpar_study_stats all = {HPAR_STUDY_STATS_INIT}, later = {HPAR_STUDY_STATS_INIT}, fed = {HPAR_STUDY_STATS_INIT};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  CHECK_EQ(hpar_study_parse(parser, &options, page, sizeof page - 1, document, &all), HPAR_OK);
+  CHECK_EQ(hpar_study_stats_of(parser, &later), HPAR_OK);
+  CHECK_EQ(memcmp(&all, &later, sizeof all), 0);
+  CHECK_EQ(parse(&options, &stats), HPAR_OK);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, page, sizeof page - 1), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, &fed), HPAR_OK);
+  CHECK(all.tokens > 2 && all.nodes > 2 && all.ns.total);
+  CHECK_EQ(stats.tokens, all.tokens);
+  CHECK_EQ(stats.nodes, all.nodes);
+  CHECK_EQ(stats.bytes, all.bytes);
+  CHECK_EQ(stats.parse_errors, all.parse_errors);
+  CHECK_STRING(stats.encoding, all.encoding);
+  CHECK_STRING(stats.mode, all.mode);
+  CHECK_EQ(fed.tokens, all.tokens);
+  CHECK_EQ(fed.nodes, all.nodes);
+
+  all.size = 0;
+  CHECK_EQ(hpar_study_stats_of(parser, &all), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_stats_of(NULL, &later), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_parse(parser, NULL, page, sizeof page - 1, document, &all), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_parser_error(parser), "hpar_study_stats.size is 0; accepted") != NULL);
+}
+
 static void versions(void) {
   const char *version = HPAR_VERSION;
   char text[32];
@@ -221,6 +251,7 @@ int main(void) {
   versions();
   wrong_values();
   sizes();
+  study_stats();
   missing_arguments();
   untrusted();
   limits_by_length();

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 
 #include <string.h>
 

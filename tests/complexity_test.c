@@ -10,6 +10,7 @@
 #include "support/growth.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <string.h>
 
 enum { MOST_PARTS = 5 };

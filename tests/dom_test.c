@@ -6,6 +6,7 @@
 #include "support/compare.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;

@@ -13,6 +13,7 @@
 #include "support/slice_check.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 /*** labels ***/
@@ -632,10 +633,10 @@ static void dump(const hpar_document *of, buffer *tree) {
 static void check_parse(const char *bytes, size_t length, const char *hint, const char *encoding, const char *source,
                         const char *contains) {
   buffer tree = {0}, parallel = {0};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = hint, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 1000,
                           .source_offsets = true};
-  if (!CHECK_EQ(hpar_parse(parser, &options, bytes, length, document, &stats), HPAR_OK)) return;
+  if (!CHECK_EQ(hpar_study_parse(parser, &options, bytes, length, document, &stats), HPAR_OK)) return;
   CHECK_STRING(stats.encoding, encoding);
   CHECK_STRING(stats.encoding_source, source);
   dump(document, &tree);
@@ -649,7 +650,7 @@ static void check_parse(const char *bytes, size_t length, const char *hint, cons
       options.experiment.cuts = cut ? &cut : NULL;
       options.experiment.cut_count = cut != 0;
       options.parallel.chunk_size = cut ? 0 : 64;
-      if (!CHECK_EQ(hpar_parse(parser, &options, bytes, length, other, &stats), HPAR_OK)) break;
+      if (!CHECK_EQ(hpar_study_parse(parser, &options, bytes, length, other, &stats), HPAR_OK)) break;
       dump(other, &parallel);
       buffer_add(&parallel, "", 1);
       if (!CHECK(same(&tree, &parallel))) printf("  cut at %" PRIu64 "\n%s---\n%s", cut, tree.bytes, parallel.bytes);
@@ -698,15 +699,15 @@ static void test_parses(void) {
   PARSE("<script><meta charset=gbk></script><meta charset=koi8-r><p>\xE9", NULL, "KOI8-R", "late-meta", "\"И\"");
   PARSE("<meta charset=hz-gb-2312><p>x", NULL, "replacement", "meta", "\"" R "\"");
 
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "latin1", .fragment = "div"};
-  CHECK_EQ(hpar_parse(parser, &options, "<meta charset=gbk>\xE9", 19, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, "<meta charset=gbk>\xE9", 19, document, &stats), HPAR_OK);
   CHECK_STRING(stats.encoding, "windows-1252");
   options.encoding = NULL;
-  CHECK_EQ(hpar_parse(parser, &options, "<meta charset=gbk>\xC4\xE3", 20, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, "<meta charset=gbk>\xC4\xE3", 20, document, &stats), HPAR_OK);
   CHECK_STRING(stats.encoding_source, "fallback");
   options.encoding = "nonsense";
-  CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, &stats), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_parse(parser, &options, "x", 1, document, &stats), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_first_child(document, hpar_document_root(document)), HPAR_NO_NODE);
 }
 
@@ -747,12 +748,12 @@ static void test_memory(void) {
 /* Checks the encoding of one fixture with a parse. The fixtures expect windows-1252 for undeclared
  * input. */
 static void check_fixture(const char *path, unsigned line, const char *data, size_t length, const char *label) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL};
   for (size_t i = 0; i < (hpar_predictor_name(0) ? 2 : 1); i++) {
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[i], .parallel.executor = HPAR_EXECUTOR_INLINE,
                             .parallel.chunk_size = 100};
-    if (!CHECK_EQ(hpar_parse(parser, &options, data, length, document, &stats), HPAR_OK)) return;
+    if (!CHECK_EQ(hpar_study_parse(parser, &options, data, length, document, &stats), HPAR_OK)) return;
     bool undeclared = !strcmp(stats.encoding_source, "valid-utf-8");
     const char *expected = hpar_encoding_name(label);
     if (!CHECK_STRING(undeclared ? "windows-1252" : stats.encoding, expected)) printf("  %s:%u\n", path, line);

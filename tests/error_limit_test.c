@@ -6,6 +6,7 @@
 #include "support/random.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 enum { PIECES = 1200, ALL = 1 << 20 };
@@ -47,15 +48,15 @@ static void list_errors(buffer *to, uint64_t count) {
 
 /* Parses the page in pieces of `step` bytes; 0: as a whole. */
 static void parse(const hpar_options *options, const buffer *page, size_t step, buffer *errors) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   const hpar_status expected = options->limits.nodes ? HPAR_LIMIT_NODES : HPAR_OK;
   if (!step) {
-    CHECK_EQ(hpar_parse(parser, options, page->bytes, page->length, document, &stats), expected);
+    CHECK_EQ(hpar_study_parse(parser, options, page->bytes, page->length, document, &stats), expected);
   } else {
     CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_OK);
     for (size_t from = 0; from < page->length; from += step)
       hpar_parser_feed(parser, page->bytes + from, page->length - from < step ? page->length - from : step);
-    CHECK_EQ(hpar_parser_finish(parser, &stats), expected);
+    CHECK_EQ(hpar_study_finish(parser, &stats), expected);
   }
   list_errors(errors, stats.parse_errors);
 }

@@ -9,6 +9,7 @@
 #include "support/generate.h"
 #include "support/toy.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static buffer page, expected, got;

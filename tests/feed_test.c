@@ -22,6 +22,7 @@
 #include "support/random.h"
 #include "support/shared.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -30,7 +31,7 @@ enum { ERRORS = 1000, SPLITS = 2000, MAX_PIECES = 4096 };
 static hpar_parser *parser, *whole_parser;
 static hpar_document *document;
 static buffer expected, expected_errors, got, got_errors;
-static hpar_stats expected_stats = {HPAR_STATS_INIT}, got_stats = {HPAR_STATS_INIT};
+static hpar_study_stats expected_stats = {HPAR_STUDY_STATS_INIT}, got_stats = {HPAR_STUDY_STATS_INIT};
 static hpar_quirks quirks;
 static unsigned long differences;
 
@@ -53,7 +54,7 @@ static void add_places(buffer *to) {
 }
 
 static bool expect(const hpar_options *options, const char *bytes, size_t length) {
-  hpar_status status = hpar_parse(whole_parser, options, bytes, length, document, &expected_stats);
+  hpar_status status = hpar_study_parse(whole_parser, options, bytes, length, document, &expected_stats);
   if (!CHECK_EQ(status, HPAR_OK)) return false;
   errors_of(whole_parser, &expected_errors);
   quirks = hpar_document_quirks(document);
@@ -84,14 +85,14 @@ static hpar_status feed_pieces(const hpar_options *options, const char *bytes, s
     status = feed_piece(bytes + from, to - from);
     from = to;
   }
-  return status ? status : hpar_parser_finish(parser, &got_stats);
+  return status ? status : hpar_study_finish(parser, &got_stats);
 }
 
 static hpar_status feed_steps(const hpar_options *options, const char *bytes, size_t length, size_t step) {
   hpar_status status = hpar_parser_begin(parser, options, document);
   for (size_t from = 0; !status && from < length; from += step)
     status = feed_piece(bytes + from, length - from < step ? length - from : step);
-  return status ? status : hpar_parser_finish(parser, &got_stats);
+  return status ? status : hpar_study_finish(parser, &got_stats);
 }
 
 static const char *difference(const hpar_options *options, hpar_status status) {
@@ -376,14 +377,14 @@ static void check_text(const char *text) {
 static void misuse(void) {
   static const char tree[] = "| <html>\n|   <head>\n|   <body>\n|     <p>\n|       \"x\"\n";
   hpar_options bad = {HPAR_OPTIONS_INIT, .threads = HPAR_MAX_THREADS + 1};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_begin(NULL, NULL, document), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_begin(parser, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_begin(parser, &bad, document), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(NULL, "x", 1), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_parser_finish(NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_finish(NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_ERROR_ARGUMENT);
   bad = (hpar_options){HPAR_OPTIONS_INIT, .fragment = ""};
   CHECK_EQ(hpar_parser_begin(parser, &bad, document), HPAR_ERROR_ARGUMENT);
@@ -395,16 +396,16 @@ static void misuse(void) {
   CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, NULL, 0), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, NULL, 1), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK);
   check_text("| <html>\n|   <head>\n|   <body>\n");
   CHECK_EQ(stats.bytes, 0);
-  CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_ERROR_ARGUMENT);
 
   CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, "<p>", 3), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, NULL, 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_feed(parser, "x", 1), HPAR_OK);
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
   check_text(tree);
 
   /* The finish call detects cuts past the end. */
@@ -414,7 +415,7 @@ static void misuse(void) {
                         .experiment.cut_count = 2};
     CHECK_EQ(hpar_parser_begin(parser, &cut, document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);
-    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
+    CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
     check_text("");
   }
 
@@ -450,14 +451,14 @@ static void misuse(void) {
       }
       if (way == 0) {
         CHECK_EQ(hpar_parser_feed(other, "<p>x", 4), HPAR_OK);
-        CHECK_EQ(hpar_parser_finish(other, NULL), HPAR_OK);
+        CHECK_EQ(hpar_study_finish(other, NULL), HPAR_OK);
       } else if (way >= 2 && way <= 5) {
         CHECK_EQ(hpar_parser_feed(other, "x", 1), HPAR_ERROR_ARGUMENT);
-        CHECK_EQ(hpar_parser_finish(other, NULL), HPAR_ERROR_ARGUMENT);
+        CHECK_EQ(hpar_study_finish(other, NULL), HPAR_ERROR_ARGUMENT);
       }
       if (way == 4) {
         CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);
-        CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+        CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
       }
       if (way == 0 || way == 3 || way == 4) {
         CHECK(compare_dump(elsewhere, &got));
@@ -500,10 +501,10 @@ static void want_of_memory(void) {
             hpar_parser_feed(short_parser, page.bytes + from, page.length - from < 1000 ? page.length - from : 1000);
       hpar_status fed = status;
       if (short_parser && short_document && status) {
-        hpar_status after = hpar_parser_finish(short_parser, NULL);
+        hpar_status after = hpar_study_finish(short_parser, NULL);
         CHECK(after == HPAR_ERROR_MEMORY || after == HPAR_ERROR_ARGUMENT);
       } else if (!status) {
-        status = hpar_parser_finish(short_parser, NULL);
+        status = hpar_study_finish(short_parser, NULL);
       }
       hp_memory_fail_after(UINT64_MAX);
       done = !status;
@@ -512,7 +513,7 @@ static void want_of_memory(void) {
       if (status && short_parser && short_document) { /* both remain usable */
         CHECK_EQ(hpar_parser_begin(short_parser, &options, short_document), HPAR_OK);
         CHECK_EQ(hpar_parser_feed(short_parser, "<p>x", 4), HPAR_OK);
-        CHECK_EQ(hpar_parser_finish(short_parser, NULL), HPAR_OK);
+        CHECK_EQ(hpar_study_finish(short_parser, NULL), HPAR_OK);
         CHECK(hpar_node_first_child(short_document, hpar_document_root(short_document)) != HPAR_NO_NODE);
       }
       (void)fed;
@@ -541,7 +542,7 @@ static double feed_long_token(void *context, int size) {
   double start = growth_thread_seconds();
   hpar_status status = hpar_parser_begin(parser, &options, document);
   for (size_t at = 0; !status && at < text.length; at++) status = hpar_parser_feed(parser, text.bytes + at, 1);
-  if (!status) status = hpar_parser_finish(parser, NULL);
+  if (!status) status = hpar_study_finish(parser, NULL);
   double seconds = growth_thread_seconds() - start;
   CHECK_EQ(status, HPAR_OK);
   buffer_free(&text);
@@ -584,7 +585,7 @@ static void early_chunks(void) {
     CHECK_EQ(hpar_parser_feed(parser, page.bytes, 600000), HPAR_OK);
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
     CHECK_EQ(hpar_parser_feed(parser, page.bytes + 600000, 400000), HPAR_OK);
-    CHECK_EQ(hpar_parser_finish(parser, &got_stats), HPAR_OK);
+    CHECK_EQ(hpar_study_finish(parser, &got_stats), HPAR_OK);
   }
   CHECK(got_stats.chunks_started_before_end > 0);
   CHECK(got_stats.chunks_started_before_end <= got_stats.chunks);

@@ -2,6 +2,7 @@
  * pools. During a feed the threads of the pool may be at any point when the process forks. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 
 #include "check.h"
 
@@ -28,8 +29,8 @@ static hpar_options parallel_options(void) {
 
 static bool parses(hpar_parser *parser, hpar_document *document) {
   hpar_options options = parallel_options();
-  hpar_stats stats = {HPAR_STATS_INIT};
-  return !hpar_parse(parser, &options, page, PAGE_BYTES, document, &stats) && stats.nodes == page_nodes;
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  return !hpar_study_parse(parser, &options, page, PAGE_BYTES, document, &stats) && stats.nodes == page_nodes;
 }
 
 static bool parses_anew(void) {
@@ -91,13 +92,13 @@ static int go_on(void *context) {
   pair *p = context;
   hpar_status status = hpar_parser_feed(p->parser, page, 1000);
   if (status != HPAR_ERROR_ARGUMENT) return 1;
-  if (hpar_parser_finish(p->parser, NULL) != HPAR_ERROR_ARGUMENT) return 2;
+  if (hpar_study_finish(p->parser, NULL) != HPAR_ERROR_ARGUMENT) return 2;
   return use_and_destroy(p);
 }
 
 static int finish(void *context) {
   pair *p = context;
-  if (hpar_parser_finish(p->parser, NULL) != HPAR_ERROR_ARGUMENT) return 1;
+  if (hpar_study_finish(p->parser, NULL) != HPAR_ERROR_ARGUMENT) return 1;
   return use_and_destroy(p);
 }
 
@@ -126,8 +127,8 @@ static void during_feeds(void) {
       if (!CHECK(!hpar_parser_feed(p.parser, page + i * (PAGE_BYTES / FEEDS), PAGE_BYTES / FEEDS))) return;
       if (i == 3 + round % (FEEDS - 3)) in_child(ways[round % (sizeof ways / sizeof *ways)], &p);
     }
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK(!hpar_parser_finish(p.parser, &stats));
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK(!hpar_study_finish(p.parser, &stats));
     CHECK_EQ(stats.nodes, page_nodes);
     CHECK_EQ(stats.threads, 3);
   }
@@ -180,9 +181,9 @@ int main(void) {
   options.mode = HPAR_MODE_SEQUENTIAL;
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   if (hpar_parser_create(&parser) || hpar_document_create(&document)) return 1;
-  CHECK(!hpar_parse(parser, &options, page, PAGE_BYTES, document, &stats));
+  CHECK(!hpar_study_parse(parser, &options, page, PAGE_BYTES, document, &stats));
   page_nodes = stats.nodes;
   hpar_parser_destroy(parser);
   hpar_document_destroy(document);

@@ -13,6 +13,7 @@
 #include "support/growth.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,17 +194,17 @@ typedef struct measured {
   double cpu[2]; /* CPU seconds of a sequential parse, the minimum of several runs */
   /* one thread, two threads: elapsed seconds of the parse; CPU seconds of the calling thread */
   double wall[2], own[2];
-  hpar_stats sequential, parallel;
+  hpar_study_stats sequential, parallel;
 } measured;
 
-static double best_time(const buffer *page, int times, hpar_stats *stats) {
+static double best_time(const buffer *page, int times, hpar_study_stats *stats) {
   hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.encoding = "utf-8";
   double best = 1e9;
   for (int i = 0; i < times; i++) {
     double begin = growth_thread_seconds();
-    hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, stats);
+    hpar_status status = hpar_study_parse(parser, &options, page->bytes, page->length, document, stats);
     double took = growth_thread_seconds() - begin;
     CHECK_EQ(status, HPAR_OK);
     if (took < best) best = took;
@@ -216,7 +217,7 @@ static void measure(const shape *of, unsigned count, int times, measured *m) {
   for (unsigned i = 0; i < 2; i++) {
     write_shape(of, i ? count : count / 4, &page);
     m->bytes[i] = page.length;
-    m->sequential = (hpar_stats){HPAR_STATS_INIT};
+    m->sequential = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
     m->cpu[i] = best_time(&page, times, &m->sequential);
   }
   m->memory = hpar_document_memory(document);
@@ -294,14 +295,14 @@ static void large_in_parallel(const shape *of) {
   static buffer page;
   write_shape(of, of->count, &page);
   hpar_options options = {HPAR_OPTIONS_INIT};
-  hpar_stats sequential = {HPAR_STATS_INIT}, parallel = {HPAR_STATS_INIT};
+  hpar_study_stats sequential = {HPAR_STUDY_STATS_INIT}, parallel = {HPAR_STUDY_STATS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.encoding = "utf-8";
-  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &sequential), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &sequential), HPAR_OK);
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 2;
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
-  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &parallel), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &parallel), HPAR_OK);
   if (!CHECK(parallel.nodes == sequential.nodes && parallel.tokens == sequential.tokens)) printf("  %s\n", of->name);
   uint64_t nodes;
   const char *wrong = compare_links(document, &nodes);
@@ -324,14 +325,15 @@ static void race(const shape *of, unsigned count, int fewest, double seconds, me
   hpar_options options = {HPAR_OPTIONS_INIT};
   options.encoding = "utf-8";
   options.threads = 2;
-  m->parallel = (hpar_stats){HPAR_STATS_INIT};
+  m->parallel = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
   m->own[0] = m->own[1] = m->wall[0] = m->wall[1] = 1e9;
   double end = seconds_of(CLOCK_MONOTONIC) + seconds;
   for (int i = 0; i < fewest || (!is_fast_enough(m) && seconds_of(CLOCK_MONOTONIC) < end); i++) {
     if (i % BEFORE_A_PAUSE == BEFORE_A_PAUSE - 1) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     options.mode = i & 1 ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
     double own = seconds_of(CLOCK_THREAD_CPUTIME_ID), wall = seconds_of(CLOCK_MONOTONIC);
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, i & 1 ? &m->parallel : NULL), HPAR_OK);
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, i & 1 ? &m->parallel : NULL),
+             HPAR_OK);
     own = seconds_of(CLOCK_THREAD_CPUTIME_ID) - own;
     wall = seconds_of(CLOCK_MONOTONIC) - wall;
     if (own < m->own[i & 1]) m->own[i & 1] = own;

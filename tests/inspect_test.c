@@ -8,6 +8,7 @@
 #include "support/generate.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -172,7 +173,7 @@ static void input_to_come(void) {
     struct timespec moment = {0, 2000000};
     nanosleep(&moment, NULL);
     CHECK_EQ(hpar_parser_feed(parser, text + come, length - come), HPAR_OK);
-    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
     for (size_t c = 1; c < hpar_chunk_count(parser); c++) {
       const hpar_chunk *chunk = hpar_chunk_at(parser, c);
       for (size_t f = 0; f < chunk->failure_count; f++) found |= chunk->failures[f].hazard == HPAR_HAZARD_INPUT_TO_COME;
@@ -265,8 +266,8 @@ static void each_outcome(void) {
     uint64_t cut;
     size_t length = unmarked(outcomes[i].marked, text, &cut);
     hpar_options o = inspecting(&cut, &kinds[0]);
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK_EQ(hpar_parse(parser, &o, text, length, document, &stats), HPAR_OK);
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(hpar_study_parse(parser, &o, text, length, document, &stats), HPAR_OK);
     const hpar_chunk *c = hpar_chunk_at(parser, 1);
     bool fine = CHECK_STRING(hpar_chunk_outcome_name(c->outcome), hpar_chunk_outcome_name(outcomes[i].outcome));
     fine &= CHECK_EQ(c->right_start, outcomes[i].right_start);
@@ -304,8 +305,8 @@ static void the_record_is_whole(void) {
                       .encoding = seed % 4 ? NULL : "windows-1252",
                       .parallel.executor = seed % 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
                       .experiment.inspect = true};
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK_EQ(hpar_parse(parser, &o, d.text.bytes, d.text.length, document, &stats), HPAR_OK);
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(hpar_study_parse(parser, &o, d.text.bytes, d.text.length, document, &stats), HPAR_OK);
     size_t count = hpar_chunk_count(parser);
     uint64_t at = 0, again = 0, wrong = 0, counted = 0, clean = 0;
     CHECK_EQ(count, stats.chunks + 1);
@@ -568,7 +569,7 @@ static void feed_fragment(hpar_mode mode, const char *context, bool inspect, con
     piece = length - at < 7000 ? length - at : 7000;
     CHECK_EQ(hpar_parser_feed(parser, text + at, piece), HPAR_OK);
   }
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
   hpar_string kept = hpar_inspected_text(document);
   if (!CHECK(kept.length == length && !memcmp(kept.bytes, text, length))) printf("  in %s, mode %d\n", context, mode);
   size_t count = hpar_chunk_count(parser);

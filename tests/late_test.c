@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -201,16 +202,16 @@ static outcome expect(const late_case *c) {
   return result;
 }
 
-static hpar_status parse_as(const late_case *c, hpar_parser *parser, hpar_document *document, hpar_stats *stats) {
+static hpar_status parse_as(const late_case *c, hpar_parser *parser, hpar_document *document, hpar_study_stats *stats) {
   hpar_options options = c->options;
   options.mode = c->chooses ? HPAR_MODE_AUTO : HPAR_MODE_PARALLEL;
-  if (!c->feed) return hpar_parse(parser, &options, page.bytes, page.length, document, stats);
+  if (!c->feed) return hpar_study_parse(parser, &options, page.bytes, page.length, document, stats);
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   for (size_t at = 0; at < page.length; at += c->feed) {
     size_t n = page.length - at < c->feed ? page.length - at : c->feed;
     CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, n), HPAR_OK);
   }
-  return hpar_parser_finish(parser, stats);
+  return hpar_study_finish(parser, stats);
 }
 
 static bool is_expected(const hpar_document *document) {
@@ -268,7 +269,7 @@ static void follow(follow_up what, const late_case *c, outcome right, hpar_parse
 /* Parses once with a stop after `calls` calls of the hook. */
 static void parse_with_stop(const late_case *c, long calls, follow_up what, outcome right, hpar_parser **parser,
                             hpar_document **document) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   /* On a busy machine, threads may be late by themselves. A thread of the last parse must not make
    * the chosen call: this parse would wait for it. */
   hpar_document_clear(*document);
@@ -321,7 +322,7 @@ static void every_case(unsigned places, unsigned first, unsigned step) {
 /* The automatic mode uses one thread for 16 parses after a rescue, and then the pool again. */
 static void automatic_mode(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   random_state random = {11};
   hpar_document *document;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
@@ -335,12 +336,12 @@ static void automatic_mode(void) {
     hpar_document_clear(document);
     options.mode = HPAR_MODE_AUTO;
     atomic_store(&calls_before_stop, (long)random_below(&random, 500));
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     if (atomic_exchange(&calls_before_stop, LONG_MIN / 2) < 0) sem_post(&release);
     hpar_document_clear(document);
-    hpar_stats next = {HPAR_STATS_INIT};
+    hpar_study_stats next = {HPAR_STUDY_STATS_INIT};
     for (unsigned i = 0; stats.chunks_rescued && i < 16; i++) {
-      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
+      CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
       CHECK_STRING(next.mode, "sequential");
     }
     /* A thread may have left the document, and not yet the pool. Threads may sleep after 16 parses
@@ -350,7 +351,7 @@ static void automatic_mode(void) {
       options.mode = HPAR_MODE_PARALLEL;
       hpar_parser_prepare(parser, &options);
       options.mode = HPAR_MODE_AUTO;
-      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
+      CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &next), HPAR_OK);
     }
     if (stats.chunks_rescued) CHECK_STRING(next.mode, "parallel");
     hpar_document_clear(document);

@@ -8,6 +8,7 @@
 #include "support/documents.h"
 #include "support/generate.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;
@@ -28,14 +29,14 @@ static void set(hpar_options *options, limit which, uint64_t most) {
   }
 }
 
-static hpar_status feed(const hpar_options *options, const buffer *page, size_t step, hpar_stats *stats) {
+static hpar_status feed(const hpar_options *options, const buffer *page, size_t step, hpar_study_stats *stats) {
   hpar_status status = hpar_parser_begin(parser, options, document), last = HPAR_OK;
   if (status) return status;
   for (size_t at = 0; at < page->length; at += step) {
     last = hpar_parser_feed(parser, page->bytes + at, page->length - at < step ? page->length - at : step);
     if (last && last < HPAR_LIMIT_DEPTH) return last;
   }
-  status = hpar_parser_finish(parser, stats);
+  status = hpar_study_finish(parser, stats);
   if (last) CHECK_EQ(status, last);
   return status;
 }
@@ -56,10 +57,10 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
   buffer text = {(char *)(uintptr_t)page->bytes, page->length, 0};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .scripting = page->scripting,
                           .fragment = page->fragment, .encoding = page->encoding};
-  hpar_stats stats = {HPAR_STATS_INIT}, sequential = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT}, sequential = {HPAR_STUDY_STATS_INIT};
   options.source_offsets = most % 2; /* larger elements: another tree at a limit of memory */
   set(&options, which, most);
-  hpar_status status = hpar_parse(parser, &options, page->bytes, page->length, document, &sequential);
+  hpar_status status = hpar_study_parse(parser, &options, page->bytes, page->length, document, &sequential);
   if (!CHECK(status == HPAR_OK || status == statuses[which])) {
     printf("  limit %d of %llu: %s\n", which, (unsigned long long)most, hpar_status_text(status));
     return false;
@@ -82,7 +83,7 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
       options.mode = HPAR_MODE_SEQUENTIAL;
     }
     options.parallel.executor = way == 0 || way == 4 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
-    hpar_status other = way < 2 ? hpar_parse(parser, &options, page->bytes, page->length, document, &stats)
+    hpar_status other = way < 2 ? hpar_study_parse(parser, &options, page->bytes, page->length, document, &stats)
                                 : feed(&options, &text, way == 2 ? 1 : 7, &stats);
     CHECK_EQ(other, status);
     is_sound(ways[way]);
@@ -164,15 +165,15 @@ static void cuts_beyond_the_limit(void) {
           HPAR_OPTIONS_INIT,        .mode = mode, .parallel.executor = executor, .threads = 2, .experiment.cuts = cuts,
           .experiment.cut_count = 2};
       set(&options, INPUT, 40);
-      hpar_stats stats = {HPAR_STATS_INIT};
-      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_INPUT);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_INPUT);
       CHECK(compare_dump(document, &expected) && expected.length > 40);
       CHECK_EQ(feed(&options, &page, page.length, &stats), HPAR_LIMIT_INPUT);
       CHECK(compare_dump(document, &got) && same(&expected, &got));
       set(&options, INPUT, 0);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_OK);
       options.experiment.cuts = (const uint64_t[]){5, 600};
-      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_ERROR_ARGUMENT);
+      CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_ERROR_ARGUMENT);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_ERROR_ARGUMENT);
     }
   }
@@ -198,7 +199,7 @@ static void encodings_beyond_the_limit(void) {
 }
 
 /* Appends the encoding, the errors and the source offsets of a parse to its tree. */
-static void add_places(buffer *to, const hpar_stats *stats) {
+static void add_places(buffer *to, const hpar_study_stats *stats) {
   buffer_format(to, "%s by %s, %d errors\n", stats->encoding, stats->encoding_source, (int)stats->parse_errors);
   for (size_t i = 0; i < hpar_parse_error_count(parser); i++) {
     hpar_parse_error error = hpar_parse_error_at(parser, i);
@@ -233,9 +234,9 @@ static void bytes_at_the_limit(void) {
       hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = labels[i / 3],
                               .max_errors = 100, .source_offsets = true};
       for (uint64_t most = 1; most < 40; most++) {
-        hpar_stats stats = {HPAR_STATS_INIT};
+        hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
         options.limits = (hpar_limits){.nodes = most < 12 ? most : 0, .input = most < 12 ? 0 : filler + most - 12};
-        hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
+        hpar_status status = hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats);
         if (!CHECK(compare_dump(document, &expected))) continue;
         add_places(&expected, &stats);
         for (size_t step = 1; step < 1200; step = step < 8 ? step + 1 : step * 5) {
@@ -263,8 +264,8 @@ static void time_is_up(void) {
     for (int executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
       options.parallel.executor = (hpar_executor)executor;
       options.threads = 3;
-      hpar_stats stats = {HPAR_STATS_INIT};
-      CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_TIME);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_TIME);
       CHECK(stats.tokens < 1000);
       is_sound("after a deadline");
       CHECK_EQ(feed(&options, &page, 10000, &stats), HPAR_LIMIT_TIME);
@@ -286,12 +287,12 @@ static void amplification(void) {
   for (hpar_mode mode = HPAR_MODE_SEQUENTIAL; mode <= HPAR_MODE_PARALLEL; mode++) {
     if (mode == HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .limits.nodes = 100000};
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_NODES);
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_NODES);
     CHECK(stats.nodes < 110000);
     options.limits.nodes = 0;
     options.limits.memory = 4 << 20;
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_MEMORY);
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_MEMORY);
     CHECK(hpar_document_memory(document) <= 4 << 20);
     is_sound("amplified");
   }
@@ -308,14 +309,14 @@ static void shared_attributes(void) {
   uint64_t reached = 0, fine = 0;
   for (uint64_t most = 200 << 10; most < 6 << 20; most += most / 16 + 8) {
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .limits.memory = most, .max_errors = 1};
-    hpar_stats exact = {HPAR_STATS_INIT}, shared = {HPAR_STATS_INIT};
-    hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &exact);
+    hpar_study_stats exact = {HPAR_STUDY_STATS_INIT}, shared = {HPAR_STUDY_STATS_INIT};
+    hpar_status status = hpar_study_parse(parser, &options, page.bytes, page.length, document, &exact);
     options.max_errors = 0;
     *(status ? &reached : &fine) += 1;
     for (int way = 0; way < 2; way++) {
       hpar_parser *new = NULL;
       CHECK_EQ(hpar_parser_create(&new), HPAR_OK);
-      CHECK_EQ(hpar_parse(way ? parser : new, &options, page.bytes, page.length, document, &shared), status);
+      CHECK_EQ(hpar_study_parse(way ? parser : new, &options, page.bytes, page.length, document, &shared), status);
       CHECK(shared.nodes == exact.nodes && shared.tokens == exact.tokens);
       hpar_attribute a;
       hpar_node root = hpar_document_root(document);

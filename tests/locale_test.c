@@ -6,6 +6,7 @@
 #include "support/buffer.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <strings.h>

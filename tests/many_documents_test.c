@@ -6,6 +6,7 @@
  *   HPAR_TEST_SCALE=P   percent of the documents, below 100 (100) */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 
 #include "base/arena.h"
 

@@ -9,6 +9,7 @@
 #include "support/generate.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "support/tokens.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 enum { PADDED = 160 };

@@ -15,6 +15,7 @@
 #include "tree/outline_list.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 typedef struct comparison {

@@ -7,6 +7,7 @@
 #include "support/compare.h"
 #include "support/shared.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "support/random.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -156,9 +157,9 @@ static void every_executor(void) {
                               .parallel.merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
                               .experiment.pipelined_workers = seed % 7 == 0,
                               .max_errors = ERRORS};
-      hpar_stats stats = {HPAR_STATS_INIT};
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       calls = tasks = 0;
-      bool fine = CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK) &&
+      bool fine = CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK) &&
                   is_expected() && CHECK_EQ(hpar_parse_error_count(parser), expected_errors) &&
                   CHECK_STRING(stats.mode, "parallel") && CHECK_EQ(stats.threads, options.threads) &&
                   CHECK_EQ(calls, stats.chunks > 0);
@@ -246,7 +247,7 @@ static void other_ways(void) {
     CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, n), HPAR_OK);
   }
   CHECK_EQ(calls, 0);
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
   CHECK_EQ(calls, 3);
   is_expected();
   options.mode = HPAR_MODE_PIPELINED;
@@ -328,8 +329,8 @@ static void binding(void) {
   for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[m], .threads = 3, .parallel.chunk_size = 2000,
                             .parallel.affinity = m < 3 ? HPAR_AFFINITY_CORES : HPAR_AFFINITY_NONE};
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     is_expected();
     CHECK_EQ(allowed(), before); /* restored */
     if (m == 3) {
@@ -360,8 +361,8 @@ static unsigned threads_of_fresh_process(hpar_affinity bind, int second) {
     for (int round = 0; round <= second; round++) {
       hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL,
                               .parallel.affinity = round ? HPAR_AFFINITY_NONE : bind};
-      hpar_stats stats = {HPAR_STATS_INIT};
-      if (hpar_parse(parser, &options, page.bytes, page.length, document, &stats)) _exit(0);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      if (hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats)) _exit(0);
       threads = stats.threads;
     }
     _exit((int)threads);
@@ -395,13 +396,13 @@ static void allocators(void) {
   }
   for (unsigned round = 0; round < 40; round++) {
     hpar_document *fresh = round % 4 ? document : NULL;
-    hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     options.allocator = round % 3 ? HPAR_ALLOCATOR_JEMALLOC : HPAR_ALLOCATOR_LIBC;
     options.mode = round % 2 ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
     options.threads = 2;
     options.parallel.chunk_size = 3000;
     if (!fresh) CHECK_EQ(hpar_document_create(&fresh), HPAR_OK);
-    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, fresh, &stats), HPAR_OK);
+    CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, fresh, &stats), HPAR_OK);
     CHECK_STRING(stats.allocator, hpar_allocator_name(options.allocator));
     CHECK(compare_dump(fresh, &got) && got.length == expected.length && !memcmp(got.bytes, expected.bytes, got.length));
     if (fresh != document) hpar_document_destroy(fresh);
@@ -416,8 +417,8 @@ static void allocators(void) {
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page.bytes, page.length), HPAR_OK);
-  hpar_stats stats = {HPAR_STATS_INIT};
-  CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK);
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK);
   CHECK_STRING(stats.allocator, "jemalloc");
   is_expected();
 }

@@ -4,6 +4,8 @@
 
 #include "support/compare_check.h"
 
+#include <hpar/study.h>
+
 enum { MAX_CUTS = 4 };
 #define SILENT(kind) (1u << HPAR_UNDETECTED_##kind)
 
@@ -102,7 +104,7 @@ static void check_case(const struct scheme_case *c) {
                      .max_errors = 100};
   if (!CHECK(compare_expect(&with, &of, 100))) return;
   compare_check(&with, &how);
-  const hpar_stats *stats = &with.got_stats;
+  const hpar_study_stats *stats = &with.got_stats;
   unsigned silent = 0;
   for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++) silent |= (stats->undetected_errors_by_kind[i] ? 1u : 0u) << i;
   CHECK_EQ(stats->respeculations, c->respeculations);

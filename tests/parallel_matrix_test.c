@@ -13,6 +13,7 @@
 #include "support/generate.h"
 #include "support/random.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 

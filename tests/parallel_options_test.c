@@ -7,6 +7,7 @@
 #include "support/random.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 static hpar_parser *parser;
 static hpar_document *document;
 static buffer page, expected, got;
-static hpar_stats expected_stats = {HPAR_STATS_INIT};
+static hpar_study_stats expected_stats = {HPAR_STUDY_STATS_INIT};
 
 static void make_page(void) {
   random_state random = {7};
@@ -35,18 +36,18 @@ static void make_page(void) {
 }
 
 /* A thread that is late in one parse does not take part in the next one. */
-static bool lacks_threads(const hpar_options *options, const hpar_stats *stats) {
+static bool lacks_threads(const hpar_options *options, const hpar_study_stats *stats) {
   return stats && options->mode == HPAR_MODE_PARALLEL && stats->threads < options->threads;
 }
 
 /* Parses with all threads of the options. */
-static hpar_status parse(const hpar_options *options, const char *bytes, size_t length, hpar_stats *stats) {
+static hpar_status parse(const hpar_options *options, const char *bytes, size_t length, hpar_study_stats *stats) {
   enum { MOST_PARSES = 200 };
-  hpar_status status = hpar_parse(parser, options, bytes, length, document, stats);
+  hpar_status status = hpar_study_parse(parser, options, bytes, length, document, stats);
   for (int i = 1; i < MOST_PARSES && !status && lacks_threads(options, stats); i++) {
     hpar_document_clear(document);
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    status = hpar_parse(parser, options, bytes, length, document, stats);
+    status = hpar_study_parse(parser, options, bytes, length, document, stats);
   }
   if (!status && !compare_dump(document, &got)) status = HPAR_ERROR_IO;
   return status;
@@ -62,7 +63,7 @@ static uint64_t sum(const uint64_t *of, size_t count) {
   return total;
 }
 
-static void check_stats(const hpar_stats *stats, const hpar_options *options) {
+static void check_stats(const hpar_study_stats *stats, const hpar_options *options) {
   CHECK_STRING(stats->mode, "parallel");
   CHECK_EQ(stats->bytes, page.length);
   CHECK_EQ(stats->tokens, expected_stats.tokens);
@@ -91,7 +92,7 @@ static void threads_and_chunks(void) {
       options.parallel.chunk_size = sizes[s];
       options.parallel.wait = (hpar_wait_policy)(s % 3);
       options.parallel.executor = (threads + s) % 3 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
-      hpar_stats stats = {HPAR_STATS_INIT};
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       if (!CHECK(equal())) printf("  threads %u, chunk size %zu\n", threads, sizes[s]);
       check_stats(&stats, &options);
@@ -119,7 +120,7 @@ static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size
       options.parallel.chunk_size = 5000;
       memcpy((char *)&options + option, &name, sizeof name);
       options.parallel.executor = executors[k];
-      hpar_stats stats = {HPAR_STATS_INIT};
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       CHECK(equal());
       check_stats(&stats, &options);
@@ -153,7 +154,7 @@ static void merged_as_a_tree(void) {
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (options.parallel.chunk_size = 1000; options.parallel.chunk_size <= nested.length;
        options.parallel.chunk_size = options.parallel.chunk_size * 3 / 2) {
-    hpar_stats chain = {HPAR_STATS_INIT}, tree = {HPAR_STATS_INIT};
+    hpar_study_stats chain = {HPAR_STUDY_STATS_INIT}, tree = {HPAR_STUDY_STATS_INIT};
     hpar_merge_level of_all = {0};
     options.parallel.merge = HPAR_MERGE_CHAIN;
     CHECK_EQ(parse(&options, nested.bytes, nested.length, &chain), HPAR_OK);
@@ -197,7 +198,7 @@ static void exact_cuts(void) {
                               .experiment.predictor = predictors[k % 2],
                               .experiment.mode_predictor = mode_predictors[k / 2 % 2],
                               .parallel.executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
-      hpar_stats stats = {HPAR_STATS_INIT};
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       if (!CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK)) continue;
       CHECK(equal());
       check_stats(&stats, &options);
@@ -210,7 +211,7 @@ static void exact_cuts(void) {
         n = page.length - at < 777 ? page.length - at : 777;
         CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, n), HPAR_OK);
       }
-      if (!CHECK_EQ(hpar_parser_finish(parser, &stats), HPAR_OK)) continue;
+      if (!CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK)) continue;
       CHECK(compare_dump(document, &got) && equal());
       CHECK_EQ(stats.chunks, stats.chunks_right_start);
       CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
@@ -223,7 +224,7 @@ static void exact_cuts(void) {
   uint64_t cut = strlen("<!doctype html><p title='a") + 1;
   hpar_options options = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
                           .experiment.cuts = &cut, .experiment.cut_count = 1,  .experiment.cut_policy = "exact"};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   options.experiment.predictor = "data";
   static const char forced[] = "<!doctype html><p title='a b>c'>d<i>e";
@@ -235,13 +236,13 @@ static void exact_cuts(void) {
 
 static void automatic(void) {
   hpar_options options = {HPAR_OPTIONS_INIT};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   CHECK_EQ(parse(&options, "<p>x", 4, &stats), HPAR_OK);
   CHECK_STRING(stats.mode, "sequential");
   CHECK_EQ(stats.chunks, 0);
   CHECK_EQ(stats.threads, 1);
   CHECK_EQ(stats.tokens, 2);
-  CHECK_EQ(hpar_parse(parser, NULL, "<p>x", 4, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, NULL, "<p>x", 4, document, &stats), HPAR_OK);
   CHECK_STRING(stats.mode, "sequential");
   CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
   CHECK(equal());
@@ -381,7 +382,7 @@ static void errors(void) {
   CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
   CHECK_EQ(hpar_parse_error_count(parser), 0);
   for (size_t most = 1; most <= 100000; most *= 10) {
-    hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     options.max_errors = most;
     CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
     CHECK(equal());
@@ -405,7 +406,7 @@ int main(void) {
   hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK) ||
-      !CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &expected_stats), HPAR_OK) ||
+      !CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &expected_stats), HPAR_OK) ||
       !CHECK(compare_dump(document, &expected)))
     return check_report();
   CHECK_STRING(expected_stats.mode, "sequential");
@@ -417,8 +418,9 @@ int main(void) {
   CHECK_EQ(expected_stats.nodes, nodes);
   CHECK(expected_stats.predictor == NULL);
   threads_and_chunks();
-#define NAMES(what) \
-  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, experiment.what), offsetof(hpar_stats, what))
+#define NAMES(what)                                                                         \
+  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, experiment.what), \
+        offsetof(hpar_study_stats, what))
   NAMES(strategy);
   NAMES(predictor);
   NAMES(mode_predictor);

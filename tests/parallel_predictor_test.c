@@ -13,6 +13,7 @@
 
 #include "speculation/cuts/key.h"
 
+#include <hpar/study.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

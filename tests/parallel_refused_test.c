@@ -5,6 +5,7 @@
 #include "support/compare.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,17 +18,17 @@ static void refuse_options(void) {
   static const char text[] = "<p>one<b>two</b><i>three";
   size_t length = sizeof text - 1;
   hpar_options options = {HPAR_OPTIONS_INIT};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
 
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 2;
   options.experiment.cuts = fine;
   options.experiment.cut_count = 2;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, text, length, document, &stats), HPAR_OK);
   CHECK_EQ(stats.chunks, 2);
   CHECK_EQ(length, 24);
   options.experiment.cuts = at_end;
-  CHECK_EQ(hpar_parse(parser, &options, text, length, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, text, length, document, &stats), HPAR_OK);
   options.experiment.cuts = beyond;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));

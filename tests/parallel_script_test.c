@@ -15,6 +15,7 @@
 #include "support/scripted.h"
 #include "support/toy.h"
 
+#include <hpar/study.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,24 +66,24 @@ typedef struct way {
   size_t piece;
 } way;
 
-static hpar_status feed(const way *how, const hpar_options *options, const buffer *page, hpar_stats *stats) {
+static hpar_status feed(const way *how, const hpar_options *options, const buffer *page, hpar_study_stats *stats) {
   hpar_status status = hpar_parser_begin(parser, options, document);
   for (size_t at = 0, n; at < page->length && status == HPAR_OK; at += n) {
     n = page->length - at < how->piece ? page->length - at : how->piece;
     status = hpar_parser_feed(parser, page->bytes + at, n);
   }
-  hpar_status finished = hpar_parser_finish(parser, stats);
+  hpar_status finished = hpar_study_finish(parser, stats);
   fed++;
   return status == HPAR_OK ? finished : status;
 }
 
 static outcome run(const way *how, const buffer *page) {
   toy of = {.keeps_views = true, .max_scripts = 60};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = how->options;
   options.script = (hpar_script_options){.callback = toy_run, .context = &of, .max_written = 20000};
   hpar_status status = how->piece ? feed(how, &options, page, &stats)
-                                  : hpar_parse(parser, &options, page->bytes, page->length, document, &stats);
+                                  : hpar_study_parse(parser, &options, page->bytes, page->length, document, &stats);
   parses++;
   threaded += options.mode != HPAR_MODE_SEQUENTIAL && options.parallel.executor == HPAR_EXECUTOR_THREADS;
   pipelined += options.mode == HPAR_MODE_PIPELINED;
@@ -280,10 +281,10 @@ static void random_pages(void) {
 
 /* Returns the statistics of a page of many paragraphs. 20 of them have the script. `runs` is the
  * number of scripts that run; 0: any. */
-static hpar_stats count_losses(hpar_mode mode, const char *script, size_t runs) {
+static hpar_study_stats count_losses(hpar_mode mode, const char *script, size_t runs) {
   static buffer page;
   toy of = {.max_scripts = 0};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .parallel.chunk_size = 500};
   make_parallel(&options);
   options.mode = mode;
@@ -295,7 +296,7 @@ static hpar_stats count_losses(hpar_mode mode, const char *script, size_t runs) 
     if (i % 5 == 4) buffer_format(&page, "<script>%s</script>", script);
     buffer_text(&page, "<table><tr><td>x<td>y</table>\n");
   }
-  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+  CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
   if (runs) CHECK_EQ(stats.script.runs, runs);
   return stats;
 }
@@ -310,14 +311,14 @@ static void losses(void) {
   static const char *const unbalanced[] = {"w \\ldiv>", "w \\lspan>", "w \\lsection>\\lp>"};
   uint64_t again = count_losses(HPAR_MODE_PARALLEL, "z", 20).bytes_reparsed;
   for (size_t i = 0; i < sizeof balanced / sizeof *balanced; i++) {
-    hpar_stats stats = count_losses(HPAR_MODE_PARALLEL, balanced[i], 20);
+    hpar_study_stats stats = count_losses(HPAR_MODE_PARALLEL, balanced[i], 20);
     CHECK_EQ(stats.script.state_changes, 0);
     CHECK_EQ(stats.script.segments_lost, 0);
     CHECK_EQ(stats.script.bytes_lost, 0);
     CHECK_EQ(stats.bytes_reparsed, again);
   }
   for (size_t i = 0; i < sizeof unbalanced / sizeof *unbalanced; i++) {
-    hpar_stats stats = count_losses(HPAR_MODE_PARALLEL, unbalanced[i], 20);
+    hpar_study_stats stats = count_losses(HPAR_MODE_PARALLEL, unbalanced[i], 20);
     CHECK_EQ(stats.script.state_changes, 20);
     CHECK(stats.script.bytes_lost < stats.script.bytes_after_change);
   }
@@ -329,13 +330,13 @@ static void rollbacks_by_scripts(void) {
   static const char *const kept[] = {"z", "w x", "w \\li>y", "w \\ldiv>", "w \\ltable>\\ltr>", "w \\lsvg>"};
   static const char *const dropped[] = {"w \\ltextarea>", "w \\l!--", "w \\lp title="};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    hpar_stats stats = count_losses(HPAR_MODE_PIPELINED, kept[i], 20);
+    hpar_study_stats stats = count_losses(HPAR_MODE_PIPELINED, kept[i], 20);
     CHECK(!strcmp(stats.mode, "pipelined"));
     CHECK_EQ(stats.script.rollbacks, 0);
     CHECK_EQ(stats.script.bytes_lost, 0);
   }
   for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
-    hpar_stats stats = count_losses(HPAR_MODE_PIPELINED, dropped[i], 0);
+    hpar_study_stats stats = count_losses(HPAR_MODE_PIPELINED, dropped[i], 0);
     CHECK(stats.script.rollbacks > 0);
     CHECK(stats.script.bytes_lost > 0);
   }

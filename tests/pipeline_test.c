@@ -19,6 +19,7 @@
 #include "support/random.h"
 #include "support/shared.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static void generated_documents(void) {
 
 /*** what is counted ***/
 
-static hpar_stats stats_of(const char *text, const char *predictor, bool scripting) {
+static hpar_study_stats stats_of(const char *text, const char *predictor, bool scripting) {
   compare_case document = {text, strlen(text), NULL, scripting, "utf-8"};
   compare_how how = way(0, HPAR_EXECUTOR_INLINE, ERRORS);
   how.buffer_tokens = 16;
@@ -186,8 +187,8 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
                             .pipeline.predictor = predictor,
                             .scripting = scripting,
                             .experiment.inspect = true};
-    hpar_stats stats = {HPAR_STATS_INIT};
-    CHECK(hpar_parse(with.parser, &options, text, strlen(text), with.document, &stats) == HPAR_OK);
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK(hpar_study_parse(with.parser, &options, text, strlen(text), with.document, &stats) == HPAR_OK);
     CHECK(hpar_hazard_event_count(with.parser) == 1);
     hpar_hazard_event met = hpar_hazard_event_at(with.parser, 0);
     CHECK(met.hazard == hazard);
@@ -202,7 +203,7 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
   }
   CHECK(hpar_hazard_event_at(with.parser, 1).at == 0);
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
-  CHECK(hpar_parse(with.parser, &options, text, strlen(text), with.document, NULL) == HPAR_OK);
+  CHECK(hpar_study_parse(with.parser, &options, text, strlen(text), with.document, NULL) == HPAR_OK);
   CHECK(hpar_hazard_event_count(with.parser) == 0);
 }
 
@@ -231,7 +232,7 @@ static void hazards(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hpar_pipeline_hazard hazard = cases[i].hazard;
     bool nothing_done = hazard == HPAR_PIPELINE_FOREIGN_RAW_TEXT || hazard == HPAR_PIPELINE_IGNORED_TAG;
-    hpar_stats stats = stats_of(cases[i].text, "optimistic", cases[i].scripting);
+    hpar_study_stats stats = stats_of(cases[i].text, "optimistic", cases[i].scripting);
     CHECK(!strcmp(stats.mode, "pipelined"));
     CHECK(stats.pipeline.hazards_by_kind[hazard] == 1);
     CHECK(stats.pipeline.rollbacks_by_kind[hazard] == (nothing_done ? 0 : 1));
@@ -244,7 +245,7 @@ static void hazards(void) {
     recorded(cases[i].text, hazard, cases[i].scripting, "optimistic", !nothing_done);
     recorded(cases[i].text, hazard, cases[i].scripting, "feedback", cases[i].feedback_fails);
   }
-  hpar_stats stats = stats_of("<noscript>a<b></noscript>x", "feedback", false);
+  hpar_study_stats stats = stats_of("<noscript>a<b></noscript>x", "feedback", false);
   CHECK(stats.pipeline.hazards_by_kind[HPAR_PIPELINE_NOSCRIPT] == 0);
   stats = stats_of("<p><![CDATA[a]]>", "feedback", false);
   CHECK(stats.pipeline.hazards_by_kind[HPAR_PIPELINE_CDATA] == 0);
@@ -256,16 +257,16 @@ static void wrong_arguments(void) {
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 65537};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 3,
                            .pipeline.batch_tokens = 50, .threads = 1};
-  CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
+  CHECK(hpar_study_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
   CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch_tokens == 3);
   /* A feed parses only at the end. */
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
   CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
   for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);
-  CHECK(hpar_parser_finish(with.parser, &stats) == HPAR_OK);
+  CHECK(hpar_study_finish(with.parser, &stats) == HPAR_OK);
   CHECK(!strcmp(stats.mode, "pipelined") && stats.tokens == 5);
 }
 

@@ -8,6 +8,7 @@
 #include "support/resource_events.h"
 #include "support/shared.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;

@@ -5,6 +5,8 @@
 #include "rewrite/parallel.h"
 #include "support/buffer.h"
 
+#include <hpar/study.h>
+
 enum { MAX_EVENTS = 4096 };
 
 static hpar_event events[MAX_EVENTS];

@@ -13,6 +13,7 @@
 #include "support/random.h"
 #include "support/shared.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 /* The ways to parse a document. */

@@ -13,6 +13,7 @@
 #include "support/shared.h"
 #include "support/toy.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 static hpar_parser *parser;
@@ -231,7 +232,7 @@ static void check_order(const char *page, bool external, const char *expected, i
   order of = {.answer = HPAR_OK};
   hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = note_script, .context = &of, .external = external}};
   buffer_text(&of.log, "");
-  if (!CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) return;
+  if (!CHECK_EQ(hpar_study_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) return;
   check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
   buffer_free(&of.log);
 }
@@ -298,11 +299,11 @@ static void ignored_writes(void) {
 
 /*** statistics ***/
 
-static hpar_stats count_scripts(const char *page) {
+static hpar_study_stats count_scripts(const char *page) {
   toy of = {.max_scripts = 100};
   hpar_options options = with_toy(&of);
-  hpar_stats stats = {HPAR_STATS_INIT};
-  CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, &stats), HPAR_OK);
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  CHECK_EQ(hpar_study_parse(parser, &options, page, strlen(page), document, &stats), HPAR_OK);
   CHECK_EQ(stats.script.runs, of.scripts);
   return stats;
 }
@@ -318,7 +319,7 @@ static void statistics(void) {
       "<p><script>w \\l\n</script>b",          "<b><p><i><script>w \\l/b>\n</script>b",
       "<p><script>w \\ltextarea>\n</script>b", "<p><script>w \\lpre>\n</script>b"};
   for (size_t i = 0; i < sizeof balanced / sizeof *balanced; i++) {
-    hpar_stats stats = count_scripts(balanced[i]);
+    hpar_study_stats stats = count_scripts(balanced[i]);
     CHECK(!stats.script.state_changes);
     CHECK(!stats.script.bytes_after_change);
   }
@@ -398,7 +399,7 @@ static outcome parse_fed(const hpar_options *options, const toy *of, const buffe
     if (n > page->length - at) n = page->length - at;
     status = hpar_parser_feed(parser, page->bytes + at, n);
   }
-  hpar_status finished = hpar_parser_finish(parser, NULL);
+  hpar_status finished = hpar_study_finish(parser, NULL);
   if (status == HPAR_OK) status = finished;
   return (outcome){status, toy_hash(document), of->views, of->scripts};
 }

@@ -7,6 +7,7 @@
 #include "dom/document.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 
 typedef struct text {

@@ -6,6 +6,7 @@
 #include "support/growth.h"
 #include "support/tokens.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 typedef struct test_case {

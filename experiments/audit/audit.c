@@ -7,6 +7,7 @@
  * Prints one JSON object. Exit status: 0 success, 1 failure, 2 wrong usage. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +36,15 @@ typedef struct example {
 static hpar_parser *parser;
 static hpar_document *document;
 
-static hpar_status parse(hpar_options *options, const char *bytes, size_t length, hpar_stats *stats) {
+static hpar_status parse(hpar_options *options, const char *bytes, size_t length, hpar_study_stats *stats) {
   options->mode = HPAR_MODE_PARALLEL;
   options->threads = 1;
   options->parallel.executor = HPAR_EXECUTOR_INLINE;
   options->experiment.strategy = "hpar2013";
-  return hpar_parse(parser, options, bytes, length, document, stats);
+  return hpar_study_parse(parser, options, bytes, length, document, stats);
 }
 
-static bool audit_example(const example *e, hpar_stats *stats) {
+static bool audit_example(const example *e, hpar_study_stats *stats) {
   uint64_t cut = e->cut;
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
   options.experiment.cuts = &cut;
@@ -76,7 +77,7 @@ static int search(unsigned most) {
     for (uint64_t index = 0; index < all; index++) {
       for (unsigned before = 1; before < count; before++) {
         example e;
-        hpar_stats stats = {HPAR_STATS_INIT};
+        hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
         if (!write_example(&e, index, count, before)) continue;
         if (!audit_example(&e, &stats)) return 1;
         documents++;
@@ -121,13 +122,13 @@ static char *read_file(const char *path, size_t *length) {
 }
 
 static int pages(size_t chunks, char **paths, size_t count) {
-  hpar_stats sum = {HPAR_STATS_INIT};
+  hpar_study_stats sum = {HPAR_STUDY_STATS_INIT};
   size_t pages_wrong = 0;
   for (size_t i = 0; i < count; i++) {
     size_t length = 0;
     char *bytes = read_file(paths[i], &length);
     hpar_options options = {HPAR_OPTIONS_INIT};
-    hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     options.parallel.chunks = chunks;
     bool parsed = bytes && parse(&options, bytes, length, &stats) == HPAR_OK;
     free(bytes);

@@ -12,6 +12,7 @@
  * of documents has its own process, so that the search survives a parse that does not end. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,9 +74,9 @@ static size_t write_document(char *to, const unsigned *parts, unsigned count, un
   return (size_t)(at - to);
 }
 
-static bool parse(const char *text, size_t length, hpar_stats *stats, measured *result, unsigned at) {
+static bool parse(const char *text, size_t length, hpar_study_stats *stats, measured *result, unsigned at) {
   double start = thread_seconds();
-  hpar_status status = hpar_parse(parser, &options, text, length, document, stats);
+  hpar_status status = hpar_study_parse(parser, &options, text, length, document, stats);
   double seconds = thread_seconds() - start;
   if (seconds < result->seconds[at]) result->seconds[at] = seconds;
   if (status == HPAR_LIMIT_TIME) result->limited = true;
@@ -90,7 +91,7 @@ static bool measure(const unsigned *parts, unsigned count, unsigned size, unsign
   result->limited = false;
   for (unsigned i = 0; i < SIZES && done; i++) {
     size_t length = write_document(text, parts, count, i ? size * FACTOR : size);
-    hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     result->seconds[i] = 1e9;
     for (unsigned round = 0; round < rounds && done && !result->limited; round++)
       done = parse(text, length, &stats, result, i);

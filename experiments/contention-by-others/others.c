@@ -9,6 +9,7 @@
 #include "../page.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +36,10 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* Returns the time of one parse in nanoseconds, and 0 after a failure. */
-static unsigned long long parse(int mode, const char *bytes, size_t length, hpar_stats *stats) {
+static unsigned long long parse(int mode, const char *bytes, size_t length, hpar_study_stats *stats) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[mode].mode, .threads = 2};
   unsigned long long begin = now();
-  return hpar_parse(parsers[mode], &options, bytes, length, documents[mode], stats) ? 0 : now() - begin;
+  return hpar_study_parse(parsers[mode], &options, bytes, length, documents[mode], stats) ? 0 : now() - begin;
 }
 
 static int measure(const char *path, const char *bytes, size_t length, size_t runs) {
@@ -50,7 +51,7 @@ static int measure(const char *path, const char *bytes, size_t length, size_t ru
       nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
       done = parse(mode, bytes, length, NULL) != 0;
       for (size_t run = block * BLOCK; done && run < (block + 1) * BLOCK && run < runs; run++) {
-        hpar_stats stats = {HPAR_STATS_INIT};
+        hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
         done = (times[(size_t)mode * runs + run] = parse(mode, bytes, length, &stats)) != 0;
         rescued[mode] += stats.chunks_rescued;
       }

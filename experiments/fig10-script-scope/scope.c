@@ -13,6 +13,7 @@
 
 #include "javascript/javascript.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,7 @@ static hpar_status run_scheme(run *r, page *p) {
   if (!status) status = hpar_parser_begin(p->parser, &options, p->document);
   for (size_t i = 0, at = 0; i < p->bound_count && !status; at = (size_t)p->bounds[i++])
     status = hpar_parser_feed(p->parser, p->bytes + at, (size_t)p->bounds[i] - at);
-  if (!status) status = hpar_parser_finish(p->parser, NULL);
+  if (!status) status = hpar_study_finish(p->parser, NULL);
   hp_javascript_destroy(r->engine);
   for (size_t i = 0; i < p->script_count; i++) r->differs += !r->seen[i];
   return status;
@@ -188,10 +189,10 @@ static hpar_status append(const char *bytes, size_t length, void *to) {
 /* Converts the page to UTF-8, so that its offsets are those of the parser's text. */
 static hpar_status convert(page *p) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   char *bytes = p->bytes;
   size_t length = p->length;
-  hpar_status status = hpar_parse(p->parser, &options, bytes, length, p->document, &stats);
+  hpar_status status = hpar_study_parse(p->parser, &options, bytes, length, p->document, &stats);
   hpar_document_clear(p->document);
   p->bytes = NULL;
   p->length = 0;

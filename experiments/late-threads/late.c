@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -165,11 +166,11 @@ typedef struct sample {
 static bool parse(const page *p, hpar_mode mode, hpar_document *target, sample *taken) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
   options.parallel.merge = state == TREE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   leave_time = 0;
   usage before = read_usage();
   hpar_parser *own = mode == HPAR_MODE_SEQUENTIAL ? sequential_parser : parser;
-  if (hpar_parse(own, &options, p->bytes, p->length, target, &stats)) return false;
+  if (hpar_study_parse(own, &options, p->bytes, p->length, target, &stats)) return false;
   usage after = read_usage();
   *taken = (sample){(long long)(after.elapsed - before.elapsed),
                     (long long)(after.processor - before.processor),

@@ -8,6 +8,7 @@
  * too, every thread takes its part of the chunks. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -140,10 +141,10 @@ static char *read_page(const char *path, size_t *length) {
 }
 
 static hpar_status parse(const char *bytes, size_t length, const hpar_options *options, hpar_parser **parser,
-                         hpar_document **document, hpar_stats *stats) {
+                         hpar_document **document, hpar_study_stats *stats) {
   hpar_status status = hpar_parser_create(parser);
   if (!status) status = hpar_document_create(document);
-  if (!status) status = hpar_parse(*parser, options, bytes, length, *document, stats);
+  if (!status) status = hpar_study_parse(*parser, options, bytes, length, *document, stats);
   return status;
 }
 
@@ -152,7 +153,7 @@ static int measure(const char *path, const hpar_options *options, const char *se
   char *bytes = read_page(path, &length);
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   if (!bytes || parse(bytes, length, options, &parser, &document, &stats)) return 1;
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -1,5 +1,6 @@
 #include "backwards.h"
 
+#include <hpar/study.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>

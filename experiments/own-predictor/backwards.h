@@ -1,7 +1,7 @@
 #ifndef OWN_PREDICTOR_BACKWARDS_H
 #define OWN_PREDICTOR_BACKWARDS_H
 
-#include <hpar/predictor.h>
+#include <hpar/study.h>
 
 /* Settings of the predictor. No call changes them, because calls run at once. */
 typedef struct backwards_settings {

@@ -6,6 +6,7 @@
 #include "backwards.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,8 @@ typedef struct bench {
   text page, expected, got;
 } bench;
 
-static hpar_status parse(bench *b, const hpar_options *options, text *tree, hpar_stats *stats) {
-  hpar_status status = hpar_parse(b->parser, options, b->page.bytes, b->page.length, b->document, stats);
+static hpar_status parse(bench *b, const hpar_options *options, text *tree, hpar_study_stats *stats) {
+  hpar_status status = hpar_study_parse(b->parser, options, b->page.bytes, b->page.length, b->document, stats);
   tree->length = 0;
   return status ? status : hpar_serialize_tree(b->document, hpar_document_root(b->document), add, tree);
 }
@@ -64,7 +65,7 @@ static const hpar_predictor own = {HPAR_PREDICTOR_INIT, .name = "backwards", .pr
                                    .context = &settings};
 
 static int try(bench *b, const char *path, tally *tallies, size_t count) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   hpar_status status = read_file(path, &b->page);
   if (!status) status = parse(b, &options, &b->expected, &stats);

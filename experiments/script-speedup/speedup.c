@@ -12,6 +12,7 @@
  * usage. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +59,13 @@ typedef struct bench {
   hpar_parser *parsers[MODES];
   hpar_document *documents[MODES];
   uint64_t times[MODES][MAX_REPEATS];
-  hpar_stats stats; /* of the fastest run of RUN_PARALLEL */
+  hpar_study_stats stats; /* of the fastest run of RUN_PARALLEL */
 } bench;
 
 static hpar_status parse(bench *b, unsigned mode, uint64_t *ns) {
   bool parallel = mode == OFF_PARALLEL || mode == RUN_PARALLEL;
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   options.threads = parallel ? b->threads : 1;
   options.scripting = true;
   if (mode >= RUN_SEQUENTIAL) {
@@ -73,7 +74,7 @@ static hpar_status parse(bench *b, unsigned mode, uint64_t *ns) {
   }
   b->engine.scripts = 0;
   uint64_t begin = b->engine.begin = now();
-  hpar_status status = hpar_parse(b->parsers[mode], &options, b->bytes, b->length, b->documents[mode], &stats);
+  hpar_status status = hpar_study_parse(b->parsers[mode], &options, b->bytes, b->length, b->documents[mode], &stats);
   *ns = now() - begin;
   if (mode == RUN_PARALLEL && (!b->stats.ns.total || stats.ns.total < b->stats.ns.total)) b->stats = stats;
   return status;

@@ -8,6 +8,7 @@
 #include "virtual.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static bool load(const char *path, page *p) {
 static void print_number(const char *key, uint64_t number) { printf(",\"%s\":%llu", key, (unsigned long long)number); }
 
 /* Parses the page twice. Returns the span of the second parse, or 0 after a failure. */
-static uint64_t measure(const page *p, const hpar_options *options, hpar_stats *stats, uint64_t *work) {
+static uint64_t measure(const page *p, const hpar_options *options, hpar_study_stats *stats, uint64_t *work) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   uint64_t span = 0;
@@ -40,7 +41,7 @@ static uint64_t measure(const page *p, const hpar_options *options, hpar_stats *
   if (!status) status = hpar_document_create(&document);
   for (int run = 0; run < 2 && !status; run++) {
     uint64_t work_before = virtual_work(), before = virtual_now();
-    status = hpar_parse(parser, options, p->bytes, p->length, document, stats);
+    status = hpar_study_parse(parser, options, p->bytes, p->length, document, stats);
     span = virtual_now() - before;
     *work = virtual_work() - work_before;
   }
@@ -51,7 +52,7 @@ static uint64_t measure(const page *p, const hpar_options *options, hpar_stats *
 
 static bool study(const char *path, const page *p, unsigned cores, uint64_t sequential) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = cores};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   uint64_t work = 0, span = measure(p, &options, &stats, &work);
   if (!span) return false;
   printf("{\"file\":\"%s\"", path);
@@ -78,7 +79,7 @@ static bool study(const char *path, const page *p, unsigned cores, uint64_t sequ
 
 static bool study_all(const char *path, const page *p, const char *cores) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   uint64_t work = 0, sequential = measure(p, &options, &stats, &work);
   bool is_done = sequential;
   while (is_done && *cores) {

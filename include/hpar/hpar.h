@@ -1,16 +1,14 @@
 #ifndef HPAR_HPAR_H
 #define HPAR_HPAR_H
 
-/* HPar: a sequential and parallel HTML parser. This header includes all others, one per noun. */
+/* HPar: a sequential and parallel HTML parser. This header includes all others but hpar/study.h. */
 
 #include <hpar/document.h>
 #include <hpar/edit.h>
 #include <hpar/encoding.h>
-#include <hpar/inspect.h>
 #include <hpar/links.h>
 #include <hpar/options.h>
 #include <hpar/parse.h>
-#include <hpar/predictor.h>
 #include <hpar/resources.h>
 #include <hpar/rewriter.h>
 #include <hpar/script.h>
@@ -19,7 +17,6 @@
 #include <hpar/stats.h>
 #include <hpar/status.h>
 #include <hpar/text.h>
-#include <hpar/tokenizer.h>
 #include <hpar/version.h>
 
 #endif

@@ -14,7 +14,6 @@
  * The library takes zero for the fields that an older caller does not have. It returns
  * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */
 
-#include <hpar/predictor.h>
 #include <hpar/resources.h>
 #include <hpar/script.h>
 #include <stdbool.h>
@@ -27,6 +26,9 @@ extern "C" {
 
 /* The longest input in bytes: offsets have 32 bits. */
 #define HPAR_MAX_INPUT UINT64_C(0xfffffff0)
+
+/* The most threads of a parse. */
+#define HPAR_MAX_THREADS 256
 
 typedef enum hpar_mode {
   /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After a parse
@@ -160,8 +162,11 @@ typedef struct hpar_limits {
     512, 1024, 10000, 1, UINT64_C(16) << 20, 64, UINT64_C(10000000000), 0, { 0, 0, 0, 0 } \
   }
 
-/* Options that only a study of speculation needs. What a pointer refers to must stay until the
- * parse ends. */
+struct hpar_predictor;
+struct hpar_frequency_table;
+
+/* Options that only a study of speculation needs: hpar/study.h has their names. What a pointer
+ * refers to must stay until the parse ends. */
 typedef struct hpar_experiment_options {
   const char *strategy;       /* a name of hpar_strategy_name; NULL: the first */
   const char *predictor;      /* a name of hpar_predictor_name; NULL: the strategy's */
@@ -173,12 +178,12 @@ typedef struct hpar_experiment_options {
   size_t cut_count;
   /* the least distance of a worker's checkpoints; 0: the default */
   size_t checkpoint_bytes;
-  const hpar_predictor *custom_predictor; /* replaces `predictor`; NULL: none */
+  const struct hpar_predictor *custom_predictor; /* replaces `predictor`; NULL: none */
   /* of the predictor "frequency"; NULL: the library's own */
-  const hpar_frequency_table *frequencies;
+  const struct hpar_frequency_table *frequencies;
   /* each worker is a tokenizer thread and a builder thread */
   bool pipelined_workers;
-  bool inspect;         /* record chunks and times: see hpar/inspect.h */
+  bool inspect;         /* record chunks and times: see hpar/study.h */
   uint64_t reserved[4]; /* zero */
 } hpar_experiment_options;
 
@@ -215,29 +220,6 @@ typedef struct hpar_options {
  * that a library loaded later does not get. HPAR_ALLOCATOR_JEMALLOC is
  * HPAR_ERROR_UNSUPPORTED without jemalloc, and with one for smaller pages than the system has. */
 HPAR_API const char *hpar_allocator_name(size_t index);
-
-/* The following functions return the names that options accept, and a line on each; NULL past the
- * last. The texts have static storage. A build without the parallel parser has no names. Any number
- * of threads may call these at once. */
-
-/* A strategy brings a predictor of the start state, a predictor of the insertion mode and a cut
- * policy. The options can replace each of them. */
-HPAR_API const char *hpar_strategy_name(size_t index);
-HPAR_API const char *hpar_strategy_summary(size_t index);
-/* A predictor guesses the tokenizer state in which a chunk begins. */
-HPAR_API const char *hpar_predictor_name(size_t index);
-HPAR_API const char *hpar_predictor_summary(size_t index);
-/* A mode predictor guesses the insertion mode in which a chunk begins. */
-HPAR_API const char *hpar_mode_predictor_name(size_t index);
-HPAR_API const char *hpar_mode_predictor_summary(size_t index);
-/* A cut policy moves an even cut. "even" moves it out of a character only. "before-tag" and
- * "after-tag" move it to a tag, and "smart" to one that does not end raw text. "exact" moves it to
- * the next true token in the data state, which costs a sequential parse before (ns.oracle). */
-HPAR_API const char *hpar_cut_policy_name(size_t index);
-HPAR_API const char *hpar_cut_policy_summary(size_t index);
-/* A pipeline predictor guesses how the tree builder changes the tokenizer's state. */
-HPAR_API const char *hpar_pipeline_predictor_name(size_t index);
-HPAR_API const char *hpar_pipeline_predictor_summary(size_t index);
 
 #ifdef __cplusplus
 }

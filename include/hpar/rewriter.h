@@ -83,7 +83,6 @@
  * depend on the division into feeds. Each reading has its own limits. */
 
 #include <hpar/document.h>
-#include <hpar/inspect.h>
 #include <hpar/options.h>
 #include <hpar/select.h>
 #include <hpar/serialize.h>
@@ -334,23 +333,6 @@ HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
 
 /* Frees the rewriter. A stream that has not finished ends without output. NULL is allowed. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
-
-/* Receives an event of several threads that rewrite one feed (hpar_rewrite_options.mode), on the
- * feeding thread. It uses no function of the rewriter. `event` is valid during the call. */
-typedef void (*hpar_rewrite_event_callback)(void *context, const hpar_event *event);
-
-/* Reports the events of each later feed before the feed returns, in the order of their ends on each
- * thread. NULL ends the reports. The kinds have these meanings:
- * - HPAR_EVENT_PARSE: a worker rewrites a chunk.
- * - HPAR_EVENT_EXACT: the feeding thread rewrites a chunk on the true state.
- * - HPAR_EVENT_MERGE: it adopts the results of a worker.
- * - HPAR_EVENT_ROLL_BACK: it rewrites a byte range itself, as part of that.
- * - HPAR_EVENT_WAIT: it waits for a worker.
- * Times are nanoseconds since hpar_rewriter_begin. Chunks are numbered from 0 since the rewriter
- * was created. The feeding thread is thread 0. One thread that rewrites alone has no events. If
- * memory is short, events are lost. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT: `rewriter` is NULL, or
- * a call on it is running. */
-HPAR_API hpar_status hpar_rewriter_trace(hpar_rewriter *rewriter, hpar_rewrite_event_callback callback, void *context);
 
 /* Returns why the last call failed: a sentence, empty after a success. Never NULL. The text is
  * valid until the next call on the rewriter. */

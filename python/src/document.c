@@ -3,6 +3,7 @@
 
 #include "module.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,9 +117,10 @@ bool hp_py_keep_results(hp_py_document *d, const hpar_parser *parser, const hpar
                                .ns_total = s->ns.total,
                                .ns_decode = s->ns.decode};
   if (s->threads > 1) {
-    d->summary.all = malloc(sizeof *s);
+    d->summary.all = malloc(sizeof *d->summary.all);
     if (!d->summary.all) return false;
-    memcpy(d->summary.all, s, sizeof *s);
+    d->summary.all->size = sizeof *d->summary.all;
+    hpar_study_stats_of(parser, d->summary.all);
   }
   size_t count = hpar_parse_error_count(parser);
   if (!count) return true;
@@ -165,8 +167,7 @@ PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     Py_XDECREF((PyObject *)d);
     return NULL;
   }
-  hpar_stats stats;
-  stats.size = sizeof stats;
+  hpar_stats stats = {HPAR_STATS_INIT};
   Py_BEGIN_ALLOW_THREADS;
   d->status = hpar_parse(parser, &options.c, d->bytes, d->length, d->tree, &stats);
   if (!hp_py_keep_results(d, parser, &stats)) d->status = HPAR_ERROR_MEMORY;

@@ -2,6 +2,7 @@
 
 #include "module.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 #include "inspect/profile.h"
@@ -87,6 +88,7 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
   PyObject *result = NULL;
   if (parser) {
     hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats all = {HPAR_STUDY_STATS_INIT};
     hpar_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = hpar_parse(parser, &options.c, d->bytes, d->length, d->tree, &stats);
@@ -94,8 +96,9 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
     if (status || !hp_py_keep_results(d, parser, &stats)) {
       hp_py_raise(state, status ? status : HPAR_ERROR_MEMORY, hpar_parser_error(parser));
     } else {
+      hpar_study_stats_of(parser, &all);
       result = hp_py_stats(d);
-      bool fine = result && hp_py_put_number(result, "ns_prelude", stats.ns.decode + stats.ns.cut) &&
+      bool fine = result && hp_py_put_number(result, "ns_prelude", all.ns.decode + all.ns.cut) &&
                   hp_py_put(result, "chunks", chunk_list(parser)) && hp_py_put(result, "events", event_list(parser));
       if (!fine) Py_CLEAR(result);
     }

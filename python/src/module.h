@@ -20,6 +20,7 @@
 #include <hpar/resources.h>
 #include <hpar/rewriter.h>
 #include <hpar/select.h>
+#include <hpar/study.h>
 #include <hpar/text.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,11 +41,11 @@ typedef struct hp_py_state {
   size_t parser_count;
 } hp_py_state;
 
-/* The statistics of a parse in less space than hpar_stats takes. */
+/* The statistics of a parse in less space than hpar_study_stats takes. */
 typedef struct hp_py_summary {
   const char *mode, *encoding, *encoding_source;
   uint64_t bytes, tokens, nodes, parse_errors, ns_total, ns_decode;
-  hpar_stats *all; /* of a parse with several threads; otherwise NULL */
+  hpar_study_stats *all; /* of a parse with several threads; otherwise NULL */
 } hp_py_summary;
 
 typedef struct hp_py_document {

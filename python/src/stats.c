@@ -2,6 +2,8 @@
 
 #include "module.h"
 
+#include <hpar/study.h>
+
 static bool put_numbers(PyObject *dict, const char *key, const uint64_t *numbers, size_t count) {
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (size_t i = 0; list && i < count; i++) {
@@ -11,7 +13,7 @@ static bool put_numbers(PyObject *dict, const char *key, const uint64_t *numbers
   return hp_py_put(dict, key, list);
 }
 
-static bool put_by_log_kind(PyObject *dict, const hpar_stats *s) {
+static bool put_by_log_kind(PyObject *dict, const hpar_study_stats *s) {
   PyObject *kinds = PyDict_New();
   bool fine = kinds != NULL;
   for (int i = 0; fine && i < HPAR_LOG_KINDS; i++)
@@ -20,7 +22,7 @@ static bool put_by_log_kind(PyObject *dict, const hpar_stats *s) {
   return hp_py_put(dict, "log_entries_by_kind", kinds);
 }
 
-static bool put_by_assumption(PyObject *dict, const hpar_stats *s) {
+static bool put_by_assumption(PyObject *dict, const hpar_study_stats *s) {
   PyObject *kinds = PyDict_New();
   bool fine = kinds != NULL;
   for (int i = 0; fine && i < HPAR_ASSUMPTIONS; i++)
@@ -31,7 +33,7 @@ static bool put_by_assumption(PyObject *dict, const hpar_stats *s) {
 }
 
 /* Adds what only a parse with several threads has. */
-static bool put_parallel(PyObject *d, const hpar_stats *s) {
+static bool put_parallel(PyObject *d, const hpar_study_stats *s) {
   const struct {
     const char *name;
     uint64_t value;

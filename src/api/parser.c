@@ -8,6 +8,7 @@
 #include "session/tokens.h"
 #include "session/whole.h"
 
+#include <hpar/study.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -68,15 +69,29 @@ static hpar_status no_document(hp_call_error *error) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "document is NULL");
 }
 
-static hpar_status check_stats(const hpar_stats *stats, hp_call_error *error) {
-  return stats ? hp_check_size(stats, "hpar_stats", "HPAR_STATS_INIT", error) : HPAR_OK;
+/* Where the statistics of a call go; either may be NULL. */
+typedef struct stats_target {
+  hpar_stats *stats;
+  hpar_study_stats *study;
+} stats_target;
+
+static hpar_status check_stats(stats_target target, hp_call_error *error) {
+  if (target.stats && hp_check_size(target.stats, "hpar_stats", "HPAR_STATS_INIT", error) != HPAR_OK)
+    return HPAR_ERROR_ARGUMENT;
+  return target.study ? hp_check_size(target.study, "hpar_study_stats", "HPAR_STUDY_STATS_INIT", error) : HPAR_OK;
 }
 
-static void write_stats(const hpar_parser *parser, hpar_stats *stats) {
-  if (!stats) return;
-  hpar_stats full = {HPAR_STATS_INIT};
-  hp_fill_stats(&parser->session, &full);
-  hp_write_sized(stats, &full, sizeof full);
+static void write_stats(const hpar_parser *parser, stats_target target) {
+  if (target.stats) {
+    hpar_stats full;
+    hp_fill_stats(&parser->session, &full);
+    hp_write_sized(target.stats, &full, sizeof full);
+  }
+  if (target.study) {
+    hpar_study_stats full;
+    hp_fill_study_stats(&parser->session, &full);
+    hp_write_sized(target.study, &full, sizeof full);
+  }
 }
 
 static hpar_status busy_document(hp_call_error *error) {
@@ -114,16 +129,26 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *options, const
   return status;
 }
 
-hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
-                       hpar_document *document, hpar_stats *stats) {
+static hpar_status parse_call(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                              hpar_document *document, stats_target target) {
   uint64_t begin = hp_now();
   hp_call_error *error = begin_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = check_stats(stats, error);
+  hpar_status status = check_stats(target, error);
   if (status != HPAR_OK) return end_call(parser, status);
   status = parse(parser, options, bytes, length, begin, document);
-  write_stats(parser, stats);
+  write_stats(parser, target);
   return end_call(parser, status);
+}
+
+hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                       hpar_document *document, hpar_stats *stats) {
+  return parse_call(parser, options, bytes, length, document, (stats_target){.stats = stats});
+}
+
+hpar_status hpar_study_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                             hpar_document *document, hpar_study_stats *stats) {
+  return parse_call(parser, options, bytes, length, document, (stats_target){.study = stats});
 }
 
 static hpar_status scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
@@ -187,22 +212,27 @@ hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t leng
   return end_call(parser, feed(parser, bytes, length));
 }
 
-static hpar_status finish(hpar_parser *parser, hpar_stats *stats) {
+static hpar_status finish(hpar_parser *parser, stats_target target) {
   hp_call_error *error = &parser->session.error;
   hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
-  if (check_stats(stats, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
+  if (check_stats(target, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
   if (document && !hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = hp_feed_finish(&parser->feed);
   if (!document) return lost_document(parser);
-  write_stats(parser, stats);
+  write_stats(parser, target);
   hp_document_end_use(document);
   return status;
 }
 
 hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
   if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
-  return end_call(parser, finish(parser, stats));
+  return end_call(parser, finish(parser, (stats_target){.stats = stats}));
+}
+
+hpar_status hpar_study_finish(hpar_parser *parser, hpar_study_stats *stats) {
+  if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
+  return end_call(parser, finish(parser, (stats_target){.study = stats}));
 }
 
 static hpar_status parse_many(const hp_batch_request *given, const hpar_options *options, uint64_t begin,

@@ -12,6 +12,7 @@
 
 #include "bench/suite.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,8 +28,8 @@ static void parse(hp_bench_run *run, const hp_bench *self) {
     chunks = clean = again = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats = {HPAR_STATS_INIT};
-      status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      status = hpar_study_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       chunks += stats.chunks;
       clean += stats.chunks_clean;
@@ -79,11 +80,11 @@ static void merge(hp_bench_run *run, const hp_bench *self) {
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   uint64_t merger = 0, levels = 0, answered = 0, entries = 0, rounds = 0;
   const hp_page *page = hp_subject_page(subject, 0);
   for (; !status && hp_bench_next(run); rounds++) {
-    status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+    status = hpar_study_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
     uint64_t took = stats.ns.merge;
     merger += stats.ns.merge;
     answered = 0;

@@ -10,6 +10,8 @@
 
 #include "bench/suite.h"
 
+#include <hpar/study.h>
+
 static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
 static const hpar_options keeping = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .copy_input = true};
 static const hpar_options at_once = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL,
@@ -61,8 +63,8 @@ static void parse_again(hp_bench_run *run, const hp_subject *subject, const hpar
     memory = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats = {HPAR_STATS_INIT};
-      status = hpar_parse(bed.parser, with, page->bytes, page->length, bed.document, &stats);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      status = hpar_study_parse(bed.parser, with, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       if (reads) read_attributes(bed.document);
       nodes += stats.nodes;

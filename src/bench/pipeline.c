@@ -12,6 +12,7 @@
 #include "bench/suite.h"
 #include "platform/pool.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 
 enum { TOKENIZER, BUILDER };
@@ -33,8 +34,8 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
     rollbacks = waits = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats = {HPAR_STATS_INIT};
-      status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      status = hpar_study_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       rollbacks += stats.pipeline.rollbacks;
       waits += stats.pipeline.builder_waits;
@@ -63,8 +64,8 @@ static void stage(hp_bench_run *run, const hp_bench *self) {
     tokens = 0;
     for (size_t i = 0; i < subject->count && !status; i++) {
       const hp_page *page = hp_subject_page(subject, i);
-      hpar_stats stats = {HPAR_STATS_INIT};
-      status = hpar_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
+      hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+      status = hpar_study_parse(bed.parser, &options, page->bytes, page->length, bed.document, &stats);
       if (status) break;
       uint64_t tokenizing = stats.pipeline.builder_wait_ns;
       took += self->arguments[0] == TOKENIZER ? tokenizing : stats.ns.total - stats.ns.decode - tokenizing;

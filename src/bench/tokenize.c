@@ -10,6 +10,8 @@
 #include "base/names.h"
 #include "bench/suite.h"
 
+#include <hpar/study.h>
+
 typedef struct bench_lane {
   hp_engine engine;
   const hp_request *request;

@@ -8,6 +8,7 @@
 #include "cli/machine.h"
 #include "cli/options.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,7 +62,7 @@ static hpar_status run_side_by_side(const hp_comparison *c, hp_compared_mode *mo
 
 /* Parses the page with a new script engine, so that each parse runs the same scripts. */
 static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, hp_compared_page *page, const char *bytes,
-                            uint64_t *ns, hpar_stats *stats) {
+                            uint64_t *ns, hpar_study_stats *stats) {
   if (mode->copies) return run_side_by_side(c, mode, bytes, page->bytes, ns);
   hpar_options options = c->options;
   options.mode = mode->mode;
@@ -71,7 +72,7 @@ static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, hp_c
     options.source_offsets = !page->scripts.quiet; /* for the lines of errors */
   }
   uint64_t start = now();
-  hpar_status status = hpar_parse(mode->parser, &options, bytes, page->bytes, mode->document, stats);
+  hpar_status status = hpar_study_parse(mode->parser, &options, bytes, page->bytes, mode->document, stats);
   *ns = now() - start - stats->ns.oracle;
   hp_script_run_close(&page->scripts);
   page->scripts.quiet = true; /* later parses have the same errors */
@@ -99,7 +100,7 @@ static size_t repeats_for(const hp_comparison *c, uint64_t ns) {
 
 /* Times the modes from `first` to `end`, exclusive. They take turns, in alternating order. */
 static hpar_status time_modes(hp_comparison *c, hp_compared_page *page, const char *bytes, size_t first, size_t end) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   for (size_t run = 0; run < page->repeats; run++) {
     for (size_t turn = first; turn < end; turn++) {
       hp_compared_mode *mode = &c->modes[run & 1 ? end - 1 - (turn - first) : turn];
@@ -130,7 +131,7 @@ static hpar_status stop_spinning(const hp_comparison *c) {
 
 static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char *bytes) {
   uint64_t ns = 0, sum = 0;
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   for (size_t i = 0; i < c->mode_count; i++) {
     hpar_status status = run_once(c, &c->modes[i], page, bytes, &ns, &stats);
     if (status) return status;

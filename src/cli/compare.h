@@ -9,6 +9,8 @@
 #include "cli/pages.h"
 #include "cli/scripts.h"
 
+#include <hpar/study.h>
+
 enum { HP_COMPARE_SEQUENTIAL, HP_COMPARE_PARALLEL, HP_COMPARE_SIDE_BY_SIDE, HP_COMPARE_MODES };
 
 typedef struct hp_compared_mode {
@@ -16,8 +18,8 @@ typedef struct hp_compared_mode {
   hpar_mode mode;
   hpar_parser *parser;
   hpar_document *document;
-  uint64_t *times;  /* of the current page: `repeats` times, sorted at the end */
-  hpar_stats stats; /* of the fastest run */
+  uint64_t *times;        /* of the current page: `repeats` times, sorted at the end */
+  hpar_study_stats stats; /* of the fastest run */
   /* Side by side: `copies` of the page. A time is that of all copies, divided by their number. */
   unsigned copies;
   hpar_input *inputs;

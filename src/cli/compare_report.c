@@ -2,6 +2,7 @@
 #include "cli/machine.h"
 #include "cli/report.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static uint64_t fastest(const hp_compared_mode *mode) { return mode->times[0] ? mode->times[0] : 1; }
@@ -32,7 +33,7 @@ void hp_comparison_add(hp_comparison *c, const hp_compared_page *page) {
   totals->equal += page->equal;
   totals->bytes += page->bytes;
   if (c->mode_count <= HP_COMPARE_PARALLEL) return;
-  const hpar_stats *stats = &c->modes[HP_COMPARE_PARALLEL].stats;
+  const hpar_study_stats *stats = &c->modes[HP_COMPARE_PARALLEL].stats;
   hp_mean_add(&totals->speedup_min, speedup_min(c, HP_COMPARE_PARALLEL));
   hp_mean_add(&totals->speedup_median, speedup_median(c, HP_COMPARE_PARALLEL, page));
   if (c->mode_count > HP_COMPARE_SIDE_BY_SIDE)
@@ -76,7 +77,7 @@ static void print_row(const hp_comparison *c, const hp_compared_page *page) {
          page->equal ? "yes" : "NO");
   for (size_t i = 0; i < c->mode_count; i++) print_times(&c->modes[i], page);
   if (c->mode_count > HP_COMPARE_PARALLEL) {
-    const hpar_stats *stats = &c->modes[HP_COMPARE_PARALLEL].stats;
+    const hpar_study_stats *stats = &c->modes[HP_COMPARE_PARALLEL].stats;
     printf("  %5.2f %6.2f  %6llu ", speedup_min(c, HP_COMPARE_PARALLEL), speedup_median(c, HP_COMPARE_PARALLEL, page),
            (unsigned long long)stats->chunks);
     if (stats->chunks)

@@ -4,6 +4,7 @@
 #include "cli/machine.h"
 #include "cli/options.h"
 
+#include <hpar/study.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

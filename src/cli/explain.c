@@ -5,6 +5,7 @@
 #include "cli/json.h"
 #include "cli/report.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { JSON = 1, HTML };
@@ -103,7 +104,7 @@ static void print_chunk(const hp_inspection *in, size_t index) {
   print_kinds("silent errors of the scheme:", silent_name, c->undetected_errors_by_kind, HPAR_UNDETECTED_ERRORS);
 }
 
-void hp_describe_scripts(char *text, size_t size, const hpar_stats *s) {
+void hp_describe_scripts(char *text, size_t size, const hpar_study_stats *s) {
   bool pipelined = s->pipeline.predictor && !s->strategy;
   snprintf(text, size,
            "%llu scripts ran in %.3f ms and wrote %llu bytes; %llu left another state: %llu %s and %llu bytes lost, "
@@ -125,7 +126,7 @@ static void print_scripts(const hp_inspection *in) {
 
 static void print_text(const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
-  const hpar_stats *s = &in->stats;
+  const hpar_study_stats *s = &in->stats;
   printf("%s: %zu bytes, %s, ", hp_shown_name(in->path), in->length, s->encoding);
   if (s->strategy)
     printf("strategy %s (predictor %s, mode predictor %s, cut %s)\n", s->strategy, s->predictor, s->mode_predictor,
@@ -252,7 +253,7 @@ static int print_json(const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES];
   hp_outcomes(in->parser, by_outcome);
   hp_json json = {.file = stdout};
-  const hpar_stats *s = &in->stats;
+  const hpar_study_stats *s = &in->stats;
   hp_json_open(&json, '{');
   hp_json_text_member(&json, "file", in->path);
   hp_json_number_member(&json, "bytes", in->length);

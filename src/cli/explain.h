@@ -3,6 +3,8 @@
 
 #include "cli/inspection.h"
 
+#include <hpar/study.h>
+
 /* Writes the page of `hpar explain --html`, which needs no other file, script or network. */
 void hp_explain_html(FILE *file, const hp_inspection *inspection);
 
@@ -12,6 +14,6 @@ void hp_describe_start(char *text, size_t size, const hpar_start_state *start);
 enum { HP_SCRIPTS_TEXT_BYTES = 320 };
 
 /* Describes the scripts that ran, and the speculation that their written text has lost. */
-void hp_describe_scripts(char *text, size_t size, const hpar_stats *stats);
+void hp_describe_scripts(char *text, size_t size, const hpar_study_stats *stats);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/explain.h"
 #include "cli/explain_pipeline.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 #define AGAIN "\xE2\x86\xBB" /* a circular arrow */
@@ -332,7 +333,7 @@ static void write_scripts(FILE *f, const hp_inspection *in) {
 
 void hp_explain_html(FILE *f, const hp_inspection *in) {
   size_t by_outcome[HPAR_CHUNK_OUTCOMES], chunks = hp_outcomes(in->parser, by_outcome);
-  const hpar_stats *s = &in->stats;
+  const hpar_study_stats *s = &in->stats;
   fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
         "<meta name=viewport content=\"width=device-width\">\n<title>",
         f);

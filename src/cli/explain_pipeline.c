@@ -6,6 +6,7 @@
 #include "text/decoded_line.h"
 #include "text/line.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { SHOWN = 60 };
@@ -17,7 +18,7 @@ typedef struct position_finder {
   bool utf8;
 } position_finder;
 
-static hpar_status open_positions(position_finder *p, const hp_inspection *in, const hpar_stats *stats) {
+static hpar_status open_positions(position_finder *p, const hp_inspection *in, const hpar_study_stats *stats) {
   const hp_encoding *encoding = hp_encoding_for_label(stats->encoding, strlen(stats->encoding));
   p->utf8 = encoding->kind == HP_ENCODING_UTF8;
   hp_line_open(&p->finder, in->bytes, in->length);
@@ -81,7 +82,7 @@ static void print_hazard(void *to, const hp_shown_hazard *h) {
 }
 
 int hp_explain_pipeline_text(const hp_inspection *in) {
-  const hpar_stats *s = &in->stats;
+  const hpar_study_stats *s = &in->stats;
   uint64_t hazards = 0;
   for (int i = 0; i < HPAR_PIPELINE_HAZARDS; i++) hazards += s->pipeline.hazards_by_kind[i];
   printf("%s: %zu bytes, %s, pipelined (predictor %s, buffer %u, batch %u)\n", hp_shown_name(in->path), in->length,
@@ -127,7 +128,7 @@ static void hazard_json(void *to, const hp_shown_hazard *h) {
 }
 
 bool hp_explain_pipeline_json(hp_json *json, const hp_inspection *in) {
-  const hpar_stats *s = &in->stats;
+  const hpar_study_stats *s = &in->stats;
   hp_json_key(json, "pipeline");
   hp_json_open(json, '{');
   hp_json_key(json, "predictor");

@@ -7,6 +7,8 @@
 #include "cli/inspection.h"
 #include "cli/json.h"
 
+#include <hpar/study.h>
+
 typedef struct hp_shown_hazard {
   hpar_hazard_event met;
   uint64_t line, column;

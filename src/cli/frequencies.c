@@ -2,6 +2,7 @@
 
 #if HPAR_PARALLEL && HPAR_JSONC
 
+#include <hpar/study.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 #include "cli/inspection.h"
 
 #include <errno.h>
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,18 +32,18 @@ int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id)
 
 /* Parses the page; with scripts in a new engine. */
 static hpar_status parse_again(hp_inspection *in, const hpar_options *o, hpar_parser *parser, hpar_document *document,
-                               hpar_stats *stats) {
+                               hpar_study_stats *stats) {
   hp_script_run run = {.path = in->path, .bytes = in->bytes, .length = in->length, .quiet = in->parses++};
   hpar_options options = *o;
   hpar_status status = in->scripts.run ? hp_script_run_open(&run, &in->scripts, &options) : HPAR_OK;
   if (in->scripts.run) options.source_offsets = true; /* for the lines of errors */
-  if (!status) status = hpar_parse(parser, &options, in->bytes, in->length, document, stats);
+  if (!status) status = hpar_study_parse(parser, &options, in->bytes, in->length, document, stats);
   hp_script_run_close(&run);
   return status;
 }
 
 static hpar_status parse(hp_inspection *in, const hpar_options *o, hpar_parser **parser, hpar_document **document,
-                         hpar_stats *stats) {
+                         hpar_study_stats *stats) {
   hpar_status status = hpar_parser_create(parser);
   if (!status) status = hpar_document_create(document);
   return status ? status : parse_again(in, o, *parser, *document, stats);
@@ -50,7 +51,7 @@ static hpar_status parse(hp_inspection *in, const hpar_options *o, hpar_parser *
 
 /* Leaves the record of the fastest of some parses. */
 static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   hpar_status status = parse(in, o, &in->on_threads, &in->other, &in->stats_on_threads);

@@ -7,6 +7,8 @@
 #include "cli/options.h"
 #include "cli/scripts.h"
 
+#include <hpar/study.h>
+
 typedef struct hp_inspection {
   const hp_command *command;
   /* the mode AUTO stands for the parallel parser, or else the sequential one */
@@ -19,7 +21,7 @@ typedef struct hp_inspection {
   /* records of the explained parse, and of the fastest of ten parses with times, or NULL */
   hpar_parser *parser, *on_threads;
   hpar_document *document, *other;
-  hpar_stats stats, stats_on_threads;
+  hpar_study_stats stats, stats_on_threads;
   hp_script_settings scripts;
   size_t parses;       /* so far; only the first prints the errors of scripts */
   size_t timeline_end; /* the latest end of an event of on_threads, in nanoseconds */
@@ -33,8 +35,8 @@ enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MOD
        "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},           \
       HP_SCRIPT_OPTIONS
 
-#define HP_INSPECTION_INIT                                                                           \
-  .options = {HPAR_OPTIONS_INIT}, .stats = {HPAR_STATS_INIT}, .stats_on_threads = {HPAR_STATS_INIT}, \
+#define HP_INSPECTION_INIT                                                                                       \
+  .options = {HPAR_OPTIONS_INIT}, .stats = {HPAR_STUDY_STATS_INIT}, .stats_on_threads = {HPAR_STUDY_STATS_INIT}, \
   .scripts = {HP_SCRIPT_SETTINGS_INIT}
 
 /* Applies an operand or one of these options. Returns an exit code, or -1 to continue. */

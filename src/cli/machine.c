@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 
 #include <sched.h>
 #include <string.h>
@@ -46,10 +47,10 @@ unsigned hp_default_threads(void) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&document);
-  if (!status) status = hpar_parse(parser, &options, "", 0, document, &stats);
+  if (!status) status = hpar_study_parse(parser, &options, "", 0, document, &stats);
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return status ? 1 : stats.threads;

@@ -3,6 +3,7 @@
 #include "cli/frequencies.h"
 
 #include <errno.h>
+#include <hpar/study.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

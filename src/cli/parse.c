@@ -6,6 +6,7 @@
 #include "text/decoded_line.h"
 #include "text/line.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,7 +202,7 @@ static int list_errors(const hpar_parser *parser, const char *path, const char *
   return -1;
 }
 
-static int print_results(const request *request, const hpar_document *document, const hpar_stats *stats) {
+static int print_results(const request *request, const hpar_document *document, const hpar_study_stats *stats) {
   hpar_node root = hpar_document_root(document);
   hpar_status status = HPAR_OK;
   if (request->format == HP_FORMAT_TREE) status = hpar_serialize_tree(document, root, hp_write_file, stdout);
@@ -250,7 +251,7 @@ static hpar_status take_piece(const char *bytes, size_t n, void *context) {
 
 /* Standard input is parsed as it comes. */
 static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpar_document *document, input *in,
-                                hpar_stats *stats) {
+                                hpar_study_stats *stats) {
   in->parser = parser;
   in->keep_all = request->options.max_errors || request->scripts.run;
   hpar_status status = hpar_parser_begin(parser, &request->options, document);
@@ -258,12 +259,12 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
   if (status && status < HPAR_LIMIT_DEPTH) return status;
   return request->options.experiment.cut_count && request->cuts[request->options.experiment.cut_count - 1] > in->length
              ? HPAR_OK
-             : hpar_parser_finish(parser, stats);
+             : hpar_study_finish(parser, stats);
 }
 
 /* Prints the results of a parse. Returns the exit code. */
 static int print_parse(const request *request, const hpar_parser *parser, const hpar_document *document,
-                       const input *in, const hpar_stats *stats, hpar_status status) {
+                       const input *in, const hpar_study_stats *stats, hpar_status status) {
   const char *name = hp_shown_name(request->path);
   bool limit = status >= HPAR_LIMIT_DEPTH, pieces = !strcmp(request->path, "-");
   int code = -1;
@@ -296,13 +297,13 @@ static int parse_page(void *argument) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
   if (code < 0) {
-    hpar_stats stats = {HPAR_STATS_INIT, .encoding = "utf-8"};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT, .encoding = "utf-8"};
     hpar_status status = hpar_parser_create(&parser);
     if (!status) status = hpar_document_create(&document);
     if (!status && request->scripts.run) status = hp_script_run_open(&in.scripts, &request->scripts, &request->options);
     if (!status)
       status = pieces ? parse_pieces(request, parser, document, &in, &stats)
-                      : hpar_parse(parser, &request->options, in.bytes, in.length, document, &stats);
+                      : hpar_study_parse(parser, &request->options, in.bytes, in.length, document, &stats);
     hp_script_run_close(&in.scripts);
     code = print_parse(request, parser, document, &in, &stats, status);
   }

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/pages.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 

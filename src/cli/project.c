@@ -11,6 +11,7 @@
 #include "cli/pages.h"
 #include "inspect/schedule.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -71,9 +72,9 @@ static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /*** measuring ***/
 
-static hpar_status parse(study *s, const hpar_options *o, uint64_t *best, hpar_stats *stats) {
+static hpar_status parse(study *s, const hpar_options *o, uint64_t *best, hpar_study_stats *stats) {
   uint64_t begin = now();
-  hpar_status status = hpar_parse(s->parser, o, s->bytes, s->length, s->document, stats);
+  hpar_status status = hpar_study_parse(s->parser, o, s->bytes, s->length, s->document, stats);
   *best = lesser(*best, now() - begin);
   return status;
 }
@@ -111,7 +112,7 @@ static hpar_status measure_tasks(study *s, unsigned cores) {
   s->decode = UINT64_MAX;
   for (size_t run = 0; run < s->repeat; run++) {
     uint64_t ignored = UINT64_MAX;
-    hpar_stats stats = {HPAR_STATS_INIT};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     hpar_status status = parse(s, &o, &ignored, &stats);
     if (status) return status;
     if (!keep_tasks(s, run == 0)) return HPAR_ERROR_MEMORY;

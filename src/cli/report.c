@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static void count(FILE *file, const char *name, uint64_t value) {
@@ -31,14 +32,14 @@ static void bound_json(hp_json *json, const char *bind, const uint16_t *processo
 }
 
 /* Levels up to the last that has merged something. */
-static unsigned merge_levels(const hpar_stats *stats) {
+static unsigned merge_levels(const hpar_study_stats *stats) {
   unsigned levels = HPAR_MERGE_LEVELS;
   while (levels && !stats->merge_levels[levels - 1].merges) levels--;
   return levels;
 }
 
 /* The counters of speculation: log entries, wrong assumptions and work that was lost. */
-static void report_speculation(FILE *file, const hpar_stats *stats) {
+static void report_speculation(FILE *file, const hpar_study_stats *stats) {
   uint64_t wrong = 0;
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) wrong += stats->wrong_assumptions_by_kind[i];
   count(file, "wrong assumptions", wrong);
@@ -62,7 +63,7 @@ static void report_speculation(FILE *file, const hpar_stats *stats) {
   }
 }
 
-static void report_parallel(FILE *file, const hpar_stats *stats) {
+static void report_parallel(FILE *file, const hpar_study_stats *stats) {
   count(file, "chunks", stats->chunks);
   count(file, "  exact", stats->chunks_exact);
   count(file, "  right start", stats->chunks_right_start);
@@ -92,7 +93,7 @@ static void report_parallel(FILE *file, const hpar_stats *stats) {
   }
 }
 
-static void report_scripts(FILE *file, const hpar_stats *stats) {
+static void report_scripts(FILE *file, const hpar_study_stats *stats) {
   count(file, "scripts", stats->script.runs);
   milliseconds(file, "  for", stats->ns.scripts);
   count(file, "  bytes written", stats->script.bytes_written);
@@ -103,7 +104,7 @@ static void report_scripts(FILE *file, const hpar_stats *stats) {
   if (stats->pipeline.predictor) count(file, "  rollbacks", stats->script.rollbacks);
 }
 
-static void report_pipeline(FILE *file, const hpar_stats *stats) {
+static void report_pipeline(FILE *file, const hpar_study_stats *stats) {
   text(file, "pipeline predictor", stats->pipeline.predictor);
   count(file, "buffer, tokens", stats->pipeline.buffer_tokens);
   count(file, "batch", stats->pipeline.batch_tokens);
@@ -130,7 +131,7 @@ static void report_pipeline(FILE *file, const hpar_stats *stats) {
   milliseconds(file, "  for", stats->pipeline.builder_wait_ns);
 }
 
-void hp_report_stats(FILE *file, const hpar_stats *stats) {
+void hp_report_stats(FILE *file, const hpar_study_stats *stats) {
   fprintf(file, "%-22s %s\n", "mode", stats->mode);
   count(file, "threads", stats->threads);
   bound(file, stats->affinity, stats->processor_per_worker, stats->threads);
@@ -159,7 +160,7 @@ void hp_report_stats(FILE *file, const hpar_stats *stats) {
     fprintf(file, "%-22s %.1f MB/s\n", "speed", (double)stats->bytes * 1e3 / (double)stats->ns.total);
 }
 
-static void pipeline_json(hp_json *json, const hpar_stats *stats) {
+static void pipeline_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_key(json, "pipeline");
   hp_json_open(json, '{');
   hp_json_key(json, "predictor");
@@ -192,7 +193,7 @@ static void pipeline_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-void hp_report_scripts_json(hp_json *json, const hpar_stats *stats) {
+void hp_report_scripts_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_key(json, "script");
   hp_json_open(json, '{');
   hp_json_number_member(json, "runs", stats->script.runs);
@@ -206,7 +207,7 @@ void hp_report_scripts_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-static void chunks_json(hp_json *json, const hpar_stats *stats) {
+static void chunks_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_number_member(json, "chunks", stats->chunks);
   hp_json_number_member(json, "chunks_exact", stats->chunks_exact);
   hp_json_number_member(json, "chunks_right_start", stats->chunks_right_start);
@@ -246,7 +247,7 @@ static void chunks_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-static void merge_levels_json(hp_json *json, const hpar_stats *stats) {
+static void merge_levels_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_key(json, "merge_levels");
   hp_json_open(json, '[');
   for (unsigned level = 0; level < merge_levels(stats); level++) {
@@ -261,7 +262,7 @@ static void merge_levels_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, ']');
 }
 
-static void times_json(hp_json *json, const hpar_stats *stats) {
+static void times_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_key(json, "ns");
   hp_json_open(json, '{');
   hp_json_number_member(json, "cut", stats->ns.cut);
@@ -284,7 +285,7 @@ static void times_json(hp_json *json, const hpar_stats *stats) {
   hp_json_close(json, '}');
 }
 
-void hp_report_stats_json(hp_json *json, const hpar_stats *stats) {
+void hp_report_stats_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_open(json, '{');
   hp_json_number_member(json, "bytes", stats->bytes);
   hp_json_number_member(json, "tokens", stats->tokens);

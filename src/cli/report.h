@@ -5,13 +5,13 @@
 
 #include "cli/json.h"
 
-#include <hpar/parse.h>
+#include <hpar/study.h>
 
-void hp_report_stats(FILE *file, const hpar_stats *stats);
-void hp_report_stats_json(hp_json *json, const hpar_stats *stats);
+void hp_report_stats(FILE *file, const hpar_study_stats *stats);
+void hp_report_stats_json(hp_json *json, const hpar_study_stats *stats);
 
 /* Writes the member "script": the figures of the scripts that ran. */
-void hp_report_scripts_json(hp_json *json, const hpar_stats *stats);
+void hp_report_scripts_json(hp_json *json, const hpar_study_stats *stats);
 
 /* Writes the statistics of many inputs. */
 void hp_report_many(FILE *file, const hpar_many_stats *stats);

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "url/url.h"
 
+#include <hpar/study.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

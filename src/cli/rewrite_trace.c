@@ -4,6 +4,7 @@
 #include "cli/trace_json.h"
 
 #include <errno.h>
+#include <hpar/study.h>
 #include <string.h>
 
 /* Names the threads up to this one. */

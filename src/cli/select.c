@@ -6,6 +6,7 @@
 #include "cli/pages.h"
 #include "cli/select_stream.h"
 
+#include <hpar/study.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

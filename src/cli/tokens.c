@@ -3,6 +3,7 @@
 #include "text/line.h"
 #include "text/scan/utf8.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

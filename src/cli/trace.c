@@ -6,6 +6,7 @@
 #include "cli/report.h"
 #include "cli/trace_json.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static const hp_option options[] = {

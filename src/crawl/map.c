@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum {
@@ -192,13 +193,13 @@ static bool is_sampled(const hp_map *m, hpar_string url) {
 }
 
 static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
-                         const hp_map_page *page, const hpar_stats *stats);
+                         const hp_map_page *page, const hpar_study_stats *stats);
 
 static const char *quirks_name(hpar_quirks quirks) {
   return quirks == HPAR_QUIRKS ? "quirks" : quirks == HPAR_LIMITED_QUIRKS ? "limited-quirks" : "no-quirks";
 }
 
-static void count_sizes(hp_map *m, const hp_map_page *page, const hpar_stats *stats) {
+static void count_sizes(hp_map *m, const hp_map_page *page, const hpar_study_stats *stats) {
   hp_map_value(m, HP_SIZE_BYTES, page->length);
   hp_map_value(m, HP_SIZE_NODES, stats->nodes);
   hp_map_value(m, HP_SIZE_TOKENS, stats->tokens);
@@ -211,7 +212,7 @@ static void count_sizes(hp_map *m, const hp_map_page *page, const hpar_stats *st
   m->sums[HP_SUM_ATTRIBUTES] += page->attributes;
 }
 
-static bool count_encoding(hp_map *m, const hpar_stats *stats) {
+static bool count_encoding(hp_map *m, const hpar_study_stats *stats) {
   char key[96];
   int length = snprintf(key, sizeof key, "%s by %s", stats->encoding ? stats->encoding : "unknown",
                         stats->encoding_source ? stats->encoding_source : "unknown");
@@ -220,7 +221,7 @@ static bool count_encoding(hp_map *m, const hpar_stats *stats) {
 }
 
 static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message, hp_map_page *page,
-                       const hpar_stats *stats) {
+                       const hpar_study_stats *stats) {
   unsigned profiles = m->options.profiles;
   hpar_string host;
   bool fine = true;
@@ -259,8 +260,8 @@ static hpar_status parse_page(hp_map *m, const hp_warc_record *record, const hp_
     options.mode = HPAR_MODE_PARALLEL;
     options.threads = m->options.threads;
   }
-  hpar_stats stats = {HPAR_STATS_INIT};
-  hpar_status status = hpar_parse(m->parser, &options, page.bytes, page.length, m->document, &stats);
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  hpar_status status = hpar_study_parse(m->parser, &options, page.bytes, page.length, m->document, &stats);
   if (status == HPAR_ERROR_UNSUPPORTED) {
     refuse(m, record, "encoding");
     return count(m, "unsupported_encodings", 1) ? HPAR_OK : HPAR_ERROR_MEMORY;
@@ -347,7 +348,7 @@ static void write_string(FILE *file, hpar_string text) {
 
 /* A byte beyond ASCII in a URL is written as the character with its number. */
 static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
-                         const hp_map_page *page, const hpar_stats *stats) {
+                         const hp_map_page *page, const hpar_study_stats *stats) {
   FILE *file = m->records;
   if (!file) return true;
   fputs("{\"file\":", file);

@@ -11,6 +11,7 @@
 #include "inspect/schedule.h"
 #include "tokenizer/state.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { CUT_DISTANCE = 4096, STUDY_CHUNKS = 16 };

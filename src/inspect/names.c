@@ -1,6 +1,6 @@
 /* The names of hazards, outcomes and events in JSON and in tables. */
 
-#include <hpar/inspect.h>
+#include <hpar/study.h>
 
 static const struct {
   const char *name, *summary;

@@ -5,6 +5,7 @@
 #include "tree/listing.h"
 #include "tree/mode_name.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 const hp_atom hp_profile_table_tags[HP_PROFILE_TABLE_TAGS] = {HP_TABLE, HP_CAPTION, HP_COLGROUP, HP_COL, HP_THEAD,

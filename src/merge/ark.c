@@ -4,6 +4,8 @@
 #include "tree/alike.h"
 #include "tree/listing.h"
 
+#include <hpar/study.h>
+
 enum { MAX_EQUAL = 3 }; /* of Noah's Ark clause */
 
 /* Returns the number of entries of the name after the last marker, or 3 if there are more. */

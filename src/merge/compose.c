@@ -7,6 +7,8 @@
 
 #include "merge/check.inc"
 
+#include <hpar/study.h>
+
 /* Returns the next segment of a log that a composition can use, or NULL. */
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;

@@ -19,7 +19,7 @@
 
 #include "speculation/worker/worker.h"
 
-#include <hpar/stats.h>
+#include <hpar/study.h>
 
 typedef struct hp_composer {
   hp_worker *worker;   /* no other code uses its engine */

@@ -12,6 +12,8 @@
 
 #include "merge/check.inc"
 
+#include <hpar/study.h>
+
 static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
 
 /* Returns whether the merger is between two tokens of the data state. */

@@ -9,9 +9,9 @@
 #include "trace/record.h"
 #include "tree/engine.h"
 
-#include <hpar/stats.h>
+#include <hpar/study.h>
 
-/* What a merger counts. See hpar_stats for each counter. */
+/* What a merger counts. See hpar_study_stats for each counter. */
 typedef struct hp_merge_counters {
   uint64_t chunks_exact, chunks_right_start, chunks_right, chunks_clean;
   uint64_t chunks_in_comment, chunks_in_raw_text, chunks_in_markup;

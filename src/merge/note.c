@@ -3,6 +3,8 @@
 #include "tokenizer/state.h"
 #include "tree/mode_name.h"
 
+#include <hpar/study.h>
+
 static hp_state state_of(const hp_start_state *s) {
   switch (s->inside) {
     case HP_INSIDE_COMMENT: return HP_STATE_COMMENT;

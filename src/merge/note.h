@@ -5,6 +5,8 @@
 
 #include "merge/merge.h"
 
+#include <hpar/study.h>
+
 /* Adds a chunk. The merger is at its first token boundary, or at the end of the input. */
 void hp_note_chunk(hp_merger *merger, const hp_chunk_work *chunk);
 /* Describes the worker's result. `hypothesis` is the start hypothesis that is right, or -1. */

@@ -5,6 +5,8 @@
 #include "tree/alike.h"
 #include "tree/listing.h"
 
+#include <hpar/study.h>
+
 /* A walk over the elements of a run in which a clone may be inserted. */
 typedef struct run_walk {
   hp_builder *b;

@@ -9,6 +9,7 @@
 
 #include "merge/check.inc"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }

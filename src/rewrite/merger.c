@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { MAX_WASTED = 3 };

@@ -6,6 +6,7 @@
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 /*** workers: the scopes of the outer context ***/

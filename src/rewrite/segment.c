@@ -5,6 +5,7 @@
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 /*** the log ***/

@@ -8,6 +8,7 @@
 #include "speculation/start/lookback.h"
 #include "tokenizer/content.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position(&r->scanner, r->scanner.at); }

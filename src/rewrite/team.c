@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "platform/topology.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 /*** memory ***/

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "rewrite/state.h"
 
+#include <hpar/study.h>
+
 hpar_status hpar_rewriter_trace(hpar_rewriter *r, hpar_rewrite_event_callback callback, void *context) {
   if (!r || hp_is_in_use(&r->use)) return HPAR_ERROR_ARGUMENT;
   if (!callback) {

@@ -7,6 +7,7 @@
 #include "trace/record.h"
 
 #include <hpar/rewriter.h>
+#include <hpar/study.h>
 
 typedef struct hp_rewrite_trace {
   hp_record record; /* times are absolute */

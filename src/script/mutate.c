@@ -8,6 +8,7 @@
 #include "text/scan/scan.h"
 #include "tree/query.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 typedef struct change {

@@ -9,6 +9,8 @@
 #include "text/scan/scan.h"
 #include "tree/query.h"
 
+#include <hpar/study.h>
+
 enum { MAX_WRITE_DEPTH = 21 }; /* of browsers */
 
 /* Adds the time of a script that no other script contains. */

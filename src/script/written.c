@@ -8,6 +8,7 @@
 #include "tokenizer/flush.h"
 #include "tokenizer/states.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 /* The tokenizer's input, while it reads another one. */

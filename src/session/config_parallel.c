@@ -8,6 +8,7 @@
 #include "speculation/start/custom.h"
 #include "speculation/strategies/strategies.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 
 /* Explains an unknown name, with the list of the known names. */

@@ -2,6 +2,8 @@
 
 #include "session/config.h"
 
+#include <hpar/study.h>
+
 hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hp_call_error *error) {
   (void)config;
   if (o->mode < HPAR_MODE_PARALLEL && !o->parallel.affinity) return HPAR_OK;

@@ -1,6 +1,6 @@
 /* The names of the counters in messages and in JSON. */
 
-#include <hpar/stats.h>
+#include <hpar/study.h>
 
 const char *hpar_log_kind_name(hpar_log_kind kind) {
   switch (kind) {

@@ -5,6 +5,8 @@
 #include "tree/mode_name.h"
 #include "tree/observer.h"
 
+#include <hpar/study.h>
+
 static hpar_start_state describe_state(const hp_true_state *s, uint64_t chunk_end) {
   return (hpar_start_state){.state = hp_state_name(s->state),
                             .element = s->raw_name < HP_KNOWN_ATOMS ? hp_known_names[s->raw_name].bytes : "",

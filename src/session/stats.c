@@ -4,6 +4,7 @@
 #include "platform/affinity.h"
 #endif
 
+#include <hpar/study.h>
 #include <string.h>
 
 #if HPAR_PARALLEL
@@ -14,7 +15,7 @@ const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads,
   return refused || !found ? "refused" : found->how;
 }
 
-static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
+static void fill_merge(const hp_merge_counters *from, hpar_study_stats *stats) {
   stats->chunks_exact = from->chunks_exact;
   stats->chunks_right_start = from->chunks_right_start;
   stats->chunks_right = from->chunks_right;
@@ -38,7 +39,7 @@ static void fill_merge(const hp_merge_counters *from, hpar_stats *stats) {
   memcpy(stats->merge_levels, from->levels, sizeof stats->merge_levels);
 }
 
-static void fill_pipeline(const hp_pipeline_counters *from, hpar_stats *stats) {
+static void fill_pipeline(const hp_pipeline_counters *from, hpar_study_stats *stats) {
   stats->pipeline.predictor = from->predictor;
   stats->pipeline.buffer_tokens = from->buffer_tokens;
   stats->pipeline.batch_tokens = from->batch_tokens;
@@ -58,7 +59,7 @@ static void fill_pipeline(const hp_pipeline_counters *from, hpar_stats *stats) {
   stats->pipeline.builder_wait_ns = from->builder_wait_ns;
 }
 
-static void fill_parallel(const hp_parallel_counters *from, hpar_stats *stats) {
+static void fill_parallel(const hp_parallel_counters *from, hpar_study_stats *stats) {
   stats->mode = "parallel";
   stats->threads = from->threads;
   stats->strategy = from->strategy;
@@ -80,7 +81,7 @@ static void fill_parallel(const hp_parallel_counters *from, hpar_stats *stats) {
   if (from->pipelined) fill_pipeline(&from->pipeline, stats);
 }
 
-static void fill_driver(const hp_session *session, hpar_stats *stats) {
+static void fill_driver(const hp_session *session, hpar_study_stats *stats) {
   if (session->result.driver == HP_DRIVER_PARALLEL) fill_parallel(&session->parallel_counters, stats);
   if (session->result.driver == HP_DRIVER_PIPELINED) {
     stats->mode = "pipelined";
@@ -96,10 +97,10 @@ const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads,
   return "none";
 }
 
-static void fill_driver(const hp_session *session, hpar_stats *stats) { (void)session, (void)stats; }
+static void fill_driver(const hp_session *session, hpar_study_stats *stats) { (void)session, (void)stats; }
 #endif
 
-static void fill_scripts(const hp_session *session, hpar_stats *stats) {
+static void fill_scripts(const hp_session *session, hpar_study_stats *stats) {
   const hp_script_counters *from = &session->scripts.counters;
   stats->script.runs = from->runs;
   stats->script.bytes_written = from->written;
@@ -109,9 +110,9 @@ static void fill_scripts(const hp_session *session, hpar_stats *stats) {
   stats->ns.scripts = from->callbacks_ns;
 }
 
-void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
+void hp_fill_study_stats(const hp_session *session, hpar_study_stats *stats) {
   const hp_result *result = &session->result;
-  *stats = (hpar_stats){HPAR_STATS_INIT};
+  *stats = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
   stats->mode = "sequential";
   stats->threads = 1;
   stats->affinity = "none";
@@ -131,4 +132,28 @@ void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
   if (stats->threads == 1) stats->ns.parse_per_worker[0] = stats->ns.total;
   if (result->bound)
     stats->affinity = hp_note_processors(stats->processor_per_worker, stats->threads, result->binding_refused);
+}
+
+void hp_fill_stats(const hp_session *session, hpar_stats *stats) {
+  hpar_study_stats all;
+  hp_fill_study_stats(session, &all);
+  *stats = (hpar_stats){HPAR_STATS_INIT};
+  stats->mode = all.mode;
+  stats->bytes = all.bytes;
+  stats->encoding = all.encoding;
+  stats->encoding_source = all.encoding_source;
+  stats->tokens = all.tokens;
+  stats->nodes = all.nodes;
+  stats->parse_errors = all.parse_errors;
+  stats->threads = all.threads;
+  stats->affinity = all.affinity;
+  stats->allocator = all.allocator;
+  stats->chunks = all.chunks;
+  stats->chunks_clean = all.chunks_clean;
+  stats->bytes_reparsed = all.bytes_reparsed;
+  stats->ns.total = all.ns.total;
+  stats->ns.decode = all.ns.decode;
+  stats->ns.input = all.ns.input;
+  stats->script.runs = all.script.runs;
+  stats->script.bytes_written = all.script.bytes_written;
 }

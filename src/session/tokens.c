@@ -5,7 +5,7 @@
 #include "base/vector.h"
 #include "tree/engine_loop.h"
 
-#include <hpar/tokenizer.h>
+#include <hpar/study.h>
 
 static const struct {
   const char *name;

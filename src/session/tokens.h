@@ -5,7 +5,7 @@
 
 #include "session/session.h"
 
-#include <hpar/tokenizer.h>
+#include <hpar/study.h>
 
 /* Tokenizes the bytes from the named state (NULL: data), and calls `callback` for each token. */
 hpar_status hp_tokenize(hp_session *session, const char *state, const char *last_start_tag, size_t max_errors,

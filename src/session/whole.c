@@ -3,6 +3,8 @@
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 
+#include <hpar/study.h>
+
 /* Lets the threads validate the text while they parse, if that is possible. Scripts and predictors
  * of the caller receive only text that is known to be valid. The text of a resource is valid: its
  * thread has validated it. If other text is not, the parse begins again and cancels the resource.

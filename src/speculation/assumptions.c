@@ -4,6 +4,8 @@
 #include "speculation/dispositions.h"
 #include "tree/context.h"
 
+#include <hpar/study.h>
+
 void hp_outer_poison(hp_builder *b) {
   if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HPAR_HAZARD_UNFORESEEN;
   b->plain_limit = NULL;

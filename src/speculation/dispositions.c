@@ -10,6 +10,8 @@
 #include "tree/gaps.h"
 #include "tree/outline_list.h"
 
+#include <hpar/study.h>
+
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }

@@ -13,7 +13,7 @@
 #include "resources/finder.h"
 #include "tree/builder.h"
 
-#include <hpar/inspect.h>
+#include <hpar/study.h>
 
 enum {
   HP_SCOPE_SELECT = 1,

@@ -6,6 +6,8 @@
 
 #include "speculation/log.h"
 
+#include <hpar/study.h>
+
 /* What happens to a token:
  *   LOCAL  The worker builds it.
  *   DEFER  The merger runs it on the true state.

@@ -2,6 +2,8 @@
 
 #include "tree/foreign.h"
 
+#include <hpar/study.h>
+
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_START_TAG:

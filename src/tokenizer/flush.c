@@ -7,6 +7,8 @@
 #include "tokenizer/state.h"
 #include "tokenizer/states.h"
 
+#include <hpar/study.h>
+
 enum { LONGEST_OPENING = 9 }; /* "<![CDATA[" */
 
 /* Returns the last '<' in the last `most` bytes, or NULL. */

@@ -8,6 +8,7 @@
 #include "text/scan/scan.h"
 #include "tokenizer/tokenizer.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum {

@@ -3,6 +3,8 @@
 
 #include "tokenizer/states.h"
 
+#include <hpar/study.h>
+
 static int end_of_input(hp_tokenizer *t, hp_token *token) {
   return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
 }

@@ -5,7 +5,7 @@
 #include "base/atom.h"
 #include "dom/node.h"
 
-#include <hpar/tokenizer.h>
+#include <hpar/study.h>
 
 /* Extends hpar_token_kind: the input ends inside a token, and more may come. */
 enum { HP_TOKEN_NEED_MORE = 100 };

@@ -100,6 +100,8 @@ static int need_more(hp_tokenizer *t) {
 
 #include "tokenizer/attributes.inc"
 
+#include <hpar/study.h>
+
 static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, hp_atom name, hp_ref attributes,
                     const char *start, const char *end) {
   token->name = name;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 /* Returns a new last item of `size` bytes, or NULL if memory is short. */

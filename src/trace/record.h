@@ -10,7 +10,7 @@
  * `lost` is set. Offsets are offsets in the text, and times are those of hp_now. The functions of
  * session/record.h complete the record after the parse. */
 
-#include <hpar/inspect.h>
+#include <hpar/study.h>
 #include <pthread.h>
 
 typedef struct hp_record {

@@ -10,7 +10,7 @@
 
 #include "tree/builder.h"
 
-#include <hpar/inspect.h>
+#include <hpar/study.h>
 
 #define HP_HAS_OUTER 1
 

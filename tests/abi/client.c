@@ -2,6 +2,7 @@
  * headers whose hpar_options has other fields. Its structures end where readable memory ends. */
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

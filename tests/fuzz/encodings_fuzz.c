@@ -3,6 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static hpar_status keep(const char *bytes, size_t length, void *to) {

@@ -3,6 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static void errors_of(const hpar_parser *parser, buffer *to) {
@@ -33,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                           .encoding = flags & 4 ? "utf-8" : NULL,
                           .max_errors = flags & 8 ? FUZZ_ERRORS : 0,
                           .source_offsets = choices[1] & 1};
-  hpar_stats first = {HPAR_STATS_INIT}, second = {HPAR_STATS_INIT};
-  hpar_status status = hpar_parse(whole, &options, page.bytes, page.length, document, &first);
+  hpar_study_stats first = {HPAR_STUDY_STATS_INIT}, second = {HPAR_STUDY_STATS_INIT};
+  hpar_status status = hpar_study_parse(whole, &options, page.bytes, page.length, document, &first);
   if (status) fuzz_wrong(hpar_status_text(status), page.bytes, page.length);
   if (!compare_dump(document, &expected)) abort();
   errors_of(whole, &expected_errors);
@@ -62,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(piece);
     at += n;
   }
-  if (!status) status = hpar_parser_finish(parser, &second);
+  if (!status) status = hpar_study_finish(parser, &second);
   if (status) fuzz_wrong(hpar_status_text(status), page.bytes, page.length);
   if (!compare_dump(document, &got)) abort();
   errors_of(parser, &got_errors);

@@ -3,6 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -6,6 +6,8 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
+
 enum { MAX_CUTS = 64, MAX_CHUNKS = 64 };
 
 static const uint8_t *opinion;

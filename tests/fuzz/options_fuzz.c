@@ -3,6 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static uint64_t number(random_state *random) {
@@ -112,8 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hpar_frequency_table *table = random_chance(&random, 20) ? figures(&random) : NULL;
   options.experiment.frequencies = table;
   if (table) options.experiment.predictor = "frequency";
-  hpar_stats stats = {HPAR_STATS_INIT};
-  hpar_status status = hpar_parse(parser, &options, page.bytes, page.length, document, &stats);
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  hpar_status status = hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats);
   hpar_frequency_table_destroy(table);
   bool limit = status >= HPAR_LIMIT_DEPTH && status <= HPAR_LIMIT_INPUT;
   if (status && status != HPAR_ERROR_ARGUMENT && status != HPAR_ERROR_UNSUPPORTED && !(limit && limited))

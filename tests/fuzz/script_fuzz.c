@@ -8,6 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "support/toy_ways.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { MAX_SCRIPTS = 40, MAX_NODES = 20000, MAX_WRITTEN = 20000 };

@@ -4,6 +4,7 @@
 
 #include "fuzz/fuzz.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 typedef struct seen {

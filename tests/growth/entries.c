@@ -2,6 +2,8 @@
 
 #include "growth/count.h"
 
+#include <hpar/study.h>
+
 #define PARSE(name, variant) \
   { "parse " name, run_parse, variant }
 #define SELECT(variant) \
@@ -90,8 +92,8 @@ void entries_close(void) {
 
 void page_parse(page *of) {
   const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_stats stats = {HPAR_STATS_INIT};
-  hpar_parse(entry_parser, &options, of->text.bytes, of->text.length, of->document, &stats);
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  hpar_study_parse(entry_parser, &options, of->text.bytes, of->text.length, of->document, &stats);
   of->nodes = stats.nodes;
 }
 

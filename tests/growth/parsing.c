@@ -3,6 +3,7 @@
 #include "growth/entries.h"
 #include "support/toy.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 enum { SMALL_CHUNK = 256, PIECE = 61, MANY = 1 << 30 };
@@ -56,33 +57,33 @@ static hpar_options options_of(const page *of, unsigned variant) {
   return options;
 }
 
-static void feed(const page *of, const hpar_options *options, hpar_stats *stats) {
+static void feed(const page *of, const hpar_options *options, hpar_study_stats *stats) {
   hpar_parser_begin(entry_parser, options, entry_document);
   for (size_t at = 0; at < of->text.length; at += PIECE) {
     size_t left = of->text.length - at;
     hpar_parser_feed(entry_parser, of->text.bytes + at, left < PIECE ? left : PIECE);
   }
-  hpar_parser_finish(entry_parser, stats);
+  hpar_study_finish(entry_parser, stats);
 }
 
 uint64_t run_parse(const page *of, unsigned variant) {
   hpar_options options = options_of(of, variant);
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   reported = 0;
   if (variant >= 9 && variant <= 11)
     feed(of, &options, &stats);
   else
-    hpar_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, &stats);
+    hpar_study_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, &stats);
   return stats.nodes;
 }
 
 /* The size of a fragment's result is that of its tree, which may be larger than the page's. */
 uint64_t run_scan(const page *of, unsigned variant) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   if (variant) {
     options.fragment = context_of(of);
-    hpar_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, &stats);
+    hpar_study_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, &stats);
     entry_begin();
   }
   reported = 0;
@@ -124,10 +125,10 @@ uint64_t run_writes(const page *of, unsigned variant) {
   static buffer text;
   toy engine = {0};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   options.script.callback = run_own;
   options.script.context = &engine;
   write_page(of, variant, &text);
-  hpar_parse(entry_parser, &options, text.bytes, text.length, entry_document, &stats);
+  hpar_study_parse(entry_parser, &options, text.bytes, text.length, entry_document, &stats);
   return stats.nodes;
 }

@@ -1,5 +1,6 @@
 #include "support/compare.h"
 
+#include <hpar/study.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,8 +246,8 @@ bool compare_expect(comparer *with, const compare_case *document, size_t max_err
   with->copy = copy;
   with->of = *document;
   with->of.bytes = copy;
-  with->expected_stats = (hpar_stats){HPAR_STATS_INIT};
-  with->got_stats = (hpar_stats){HPAR_STATS_INIT};
+  with->expected_stats = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
+  with->got_stats = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT};
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.scripting = document->scripting;
@@ -257,7 +258,7 @@ bool compare_expect(comparer *with, const compare_case *document, size_t max_err
   current = with;
   watch(true);
   with->status =
-      hpar_parse(with->parser, &options, with->of.bytes, with->of.length, with->document, &with->expected_stats);
+      hpar_study_parse(with->parser, &options, with->of.bytes, with->of.length, with->document, &with->expected_stats);
   watch(false);
   free(last);
   current = NULL;
@@ -329,7 +330,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   current_parallel = true;
   current = with;
   watch(true);
-  with->status = hpar_parse(*parser, &options, with->of.bytes, with->of.length, with->document, &with->got_stats);
+  with->status = hpar_study_parse(*parser, &options, with->of.bytes, with->of.length, with->document, &with->got_stats);
   watch(false);
   current = NULL;
   if (with->status) return COMPARE_FAILED;
@@ -339,7 +340,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   uint64_t nodes;
   with->what = compare_links(with->document, &nodes);
   if (with->what) return COMPARE_LINKS;
-  const hpar_stats *expected = &with->expected_stats, *got = &with->got_stats;
+  const hpar_study_stats *expected = &with->expected_stats, *got = &with->got_stats;
   if (got->tokens != expected->tokens)
     with->what = "tokens";
   else if (got->nodes != expected->nodes)

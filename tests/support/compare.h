@@ -9,6 +9,7 @@
 #include "support/buffer.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +60,7 @@ typedef struct comparer {
   char *copy;
   compare_case of; /* the current document; bytes are the copy */
   buffer expected, got, expected_errors, got_errors;
-  hpar_stats expected_stats, got_stats;
+  hpar_study_stats expected_stats, got_stats;
   hpar_quirks quirks;
   hpar_status status;
   const char *what; /* the problem, after COMPARE_LINKS and COMPARE_STATS */

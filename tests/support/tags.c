@@ -4,6 +4,7 @@
 #include "tree/observer.h"
 #include "tree/outline_list.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

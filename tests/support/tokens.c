@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "platform/address_range.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 
 #include "support/random.h"
 
+#include <hpar/study.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

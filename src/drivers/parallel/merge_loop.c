@@ -4,6 +4,8 @@
 #include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/report.h"
 
+#include <hpar/study.h>
+
 enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
 static uint32_t merger_position(const hp_merger *m) {

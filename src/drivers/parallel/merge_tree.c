@@ -4,6 +4,8 @@
 #include "drivers/parallel/team.h"
 #include "trace/record.h"
 
+#include <hpar/study.h>
+
 typedef struct hp_node_range {
   uint32_t low, middle, high; /* chunks: halves [low, middle) and [middle, high) */
 } hp_node_range;

@@ -3,6 +3,8 @@
 #include "drivers/parallel/team.h"
 #include "speculation/worker/progress.h"
 
+#include <hpar/study.h>
+
 /* On two threads, the merger parses until the last chunk, and compositions gain nothing. */
 enum { MIN_THREADS = 3 };
 /* A composition copies the open elements of the left log. */

@@ -4,6 +4,8 @@
 #include "drivers/parallel/speed.h"
 #include "merge/note.h"
 
+#include <hpar/study.h>
+
 void hp_report_merged_chunk(hp_job *job, const hp_chunk *c, uint64_t begin, bool is_finished) {
   hp_record *record = job->merger.record;
   uint64_t end = hp_now();

@@ -17,6 +17,7 @@
 #include "tree/engine.h"
 
 #include <hpar/parse.h>
+#include <hpar/study.h>
 
 /* One parse. Each group of fields has its own cache lines: a thread that reads a line which another
  * one has changed waits for up to 1,000 cycles. */

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "tokenizer/content.h"
 
+#include <hpar/study.h>
+
 enum { MAX_WINDOW_BYTES = 64 << 10, MIN_WINDOW_BYTES = 256 };
 
 /* Answers the tokenizer at "<![CDATA[" and notes the answer. Returns true if the current node is

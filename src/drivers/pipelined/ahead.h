@@ -7,6 +7,8 @@
 #include "drivers/pipelined/stages.h"
 #include "trace/record.h"
 
+#include <hpar/study.h>
+
 /* The parse errors of a token. They are in the arena, because the token may be dropped. */
 typedef struct hp_found {
   uint32_t count;

@@ -4,6 +4,8 @@
 #include "drivers/pipelined/ahead.h"
 #include "tree/engine_loop.h"
 
+#include <hpar/study.h>
+
 enum { ROLLBACK_COST = 512, ENOUGH_CREDIT = 8 << 10 }; /* bytes of credit */
 enum { CDATA_QUESTIONS = HP_NOTE_CDATA | HP_NOTE_CDATA_PENDING };
 

@@ -5,7 +5,7 @@
 
 #include "drivers/pipelined/predictor.h"
 
-#include <hpar/stats.h>
+#include <hpar/study.h>
 #include <stdbool.h>
 
 typedef struct hp_pipeline_config {

@@ -2,6 +2,8 @@
 
 #include "dom/tag.h"
 
+#include <hpar/study.h>
+
 hpar_pipeline_hazard hp_switch_hazard(const hp_builder *b, hp_atom element, bool switched) {
   if (!switched) {
     uint8_t ns = b->top->ns;

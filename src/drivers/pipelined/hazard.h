@@ -7,7 +7,7 @@
 
 #include "tree/builder.h"
 
-#include <hpar/stats.h>
+#include <hpar/study.h>
 
 enum {
   HP_NOTE_CDATA = 1,         /* at "<![CDATA[": is the adjusted current node foreign? */

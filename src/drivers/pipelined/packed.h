@@ -7,6 +7,8 @@
 
 #include "tokenizer/tokenizer.h"
 
+#include <hpar/study.h>
+
 /* Kinds of slots without a token, in addition to HP_TOKEN_NEED_MORE. */
 enum {
   HP_SLOT_ERRORS = HP_TOKEN_NEED_MORE + 1, /* `where`: parse errors of the next token */

@@ -4,6 +4,7 @@
 #include "dom/tag.h"
 
 #include <hpar/parse.h>
+#include <hpar/study.h>
 #include <string.h>
 
 static const struct {

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "drivers/pipelined/ahead.h"
 
+#include <hpar/study.h>
+
 /* The tokenizer of a worker reads useless tokens after the end of the chunk: its buffer is short.
  */
 enum { DEFAULT_LENGTH = 16384, WORKERS_LENGTH = 256, DEFAULT_BATCH = 256 };

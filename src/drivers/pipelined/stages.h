@@ -30,6 +30,7 @@
 #include "tree/engine.h"
 
 #include <hpar/parse.h>
+#include <hpar/study.h>
 
 enum { HP_PIPELINE_SLACK = 256 << 10 };
 

@@ -4,6 +4,7 @@
 #include "base/vector.h"
 
 #include <hpar/parse.h>
+#include <hpar/study.h>
 #include <string.h>
 
 static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }

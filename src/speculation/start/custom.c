@@ -4,6 +4,7 @@
 #include "speculation/start/markup.h"
 #include "tree/mode_name.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 static uint8_t mode_named(const char *name) {

@@ -5,7 +5,7 @@
 
 #include "speculation/start/predict.h"
 
-#include <hpar/predictor.h>
+#include <hpar/study.h>
 
 /* Returns the predictor that calls `custom`. */
 const hp_predictor *hp_custom_predictor(const hpar_predictor *custom);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "speculation/start/markup.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 #include <string.h>
 

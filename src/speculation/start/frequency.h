@@ -8,7 +8,7 @@
 #include "speculation/start/predict.h"
 #include "tokenizer/state.h"
 
-#include <hpar/predictor.h>
+#include <hpar/study.h>
 
 /* `right` of `cuts` cuts with this key were in `state`. An empty `before` matches any text. */
 typedef struct hp_frequency_row {

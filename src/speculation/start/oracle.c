@@ -6,6 +6,8 @@
 #include "tree/engine_loop.h"
 #include "tree/gaps.h"
 
+#include <hpar/study.h>
+
 typedef struct opening {
   hp_engine *engine;
   const hp_request *request;

@@ -5,6 +5,8 @@
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
 
+#include <hpar/study.h>
+
 hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
   const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
   return raw ? raw->atom : 0;

@@ -7,7 +7,7 @@
 
 #include "tree/engine.h"
 
-#include <hpar/predictor.h>
+#include <hpar/study.h>
 
 /* The markup that a cut lies inside of, when the tokenizer's content is data. */
 typedef enum hp_inside {

@@ -8,6 +8,8 @@
 #include "tree/alike.h"
 #include "tree/foreign.h"
 
+#include <hpar/study.h>
+
 enum { SUFFIX = 4 << 10, TABLE_ENDS = 6 };
 
 typedef enum contradiction {

@@ -48,6 +48,8 @@
 
 #include "speculation/worker/strategy.h"
 
+#include <hpar/study.h>
+
 struct hp_worker;
 struct hp_chunk_work;
 struct hp_segment;

@@ -9,6 +9,8 @@
 #include "tree/foreign.h"
 #include "tree/gaps.h"
 
+#include <hpar/study.h>
+
 static void note_error(hp_audit *j, hpar_undetected_error kind) { j->undetected |= 1u << kind; }
 
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }

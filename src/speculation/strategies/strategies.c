@@ -5,6 +5,8 @@
 #include "speculation/strategies/enumerate.h"
 #include "speculation/strategies/hpar2013.h"
 
+#include <hpar/study.h>
+
 enum { CHECKPOINT_BYTES = 16 << 10 };
 
 static const hp_strategy strategies[] = {

@@ -9,6 +9,7 @@
 #include "tokenizer/content.h"
 #include "tree/query.h"
 
+#include <hpar/study.h>
 #include <string.h>
 
 typedef enum progress {

@@ -4,6 +4,8 @@
 #include "speculation/worker/chunk_start.h"
 #include "speculation/worker/segment.h"
 
+#include <hpar/study.h>
+
 /* Moves the tokenizer to `from`, in the data state. */
 static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t from) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;

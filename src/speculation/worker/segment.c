@@ -6,6 +6,8 @@
 #include "tree/gaps.h"
 #include "tree/listing.h"
 
+#include <hpar/study.h>
+
 static hp_ref new_anchor(hp_builder *b) {
   hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);
   memset(anchor, 0, sizeof *anchor);

@@ -7,6 +7,7 @@
 #include "speculation/start/predict.h"
 
 #include <hpar/parse.h>
+#include <hpar/study.h>
 
 struct hp_worker;
 struct hp_chunk_work;

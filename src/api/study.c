@@ -1,8 +1,10 @@
-/* The record of the last parse: argument checks. */
+/* What a study reads of the last parse: argument checks. */
 
+#include "base/sized.h"
 #include "session/parser.h"
+#include "session/stats.h"
 
-#include <hpar/inspect.h>
+#include <hpar/study.h>
 
 static const hp_record *record_of(const hpar_parser *parser) {
   return parser && parser->session.inspected ? &parser->session.record : NULL;
@@ -38,4 +40,13 @@ hpar_hazard_event hpar_hazard_event_at(const hpar_parser *parser, size_t index) 
 hpar_string hpar_inspected_text(const hpar_document *document) {
   bool empty = !document || !document->input.bytes;
   return (hpar_string){empty ? "" : document->input.bytes, empty ? 0 : document->input.length};
+}
+
+hpar_status hpar_study_stats_of(const hpar_parser *parser, hpar_study_stats *stats) {
+  if (!parser || !stats || hp_check_size(stats, "hpar_study_stats", "HPAR_STUDY_STATS_INIT", NULL) != HPAR_OK)
+    return HPAR_ERROR_ARGUMENT;
+  hpar_study_stats full;
+  hp_fill_study_stats(&parser->session, &full);
+  hp_write_sized(stats, &full, sizeof full);
+  return HPAR_OK;
 }
