@@ -25,16 +25,16 @@ static void decode(hp_tokenizer *t, const char *from, const char *at, const char
   size_t room = (hp_decoded_bound(attribute->length) + HP_DECODING_SLACK + 7) & ~(size_t)7;
   char *to = hp_arena_take(t->bytes, room);
   char *stop = hp_decode_value_text(to, from, first, upto, t->end);
-  hp_rewrite rewrite = {.arena = t->bytes, .from = upto, .start = to, .at = stop, .limit = to + room};
-  attribute->value = hp_rewrite_end_copy(&rewrite, upto, &attribute->length);
+  hp_span_builder span = {.arena = t->bytes, .from = upto, .start = to, .at = stop, .limit = to + room};
+  attribute->value = hp_span_end_copy(&span, upto, &attribute->length);
 }
 
 /* Decodes the reference at `p`. Returns where the input continues. */
-static const char *decode_reference(hp_tokenizer *t, hp_rewrite *rewrite, const char *p) {
+static const char *decode_reference(hp_tokenizer *t, hp_span_builder *span, const char *p) {
   hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors);
   if (reference.length) {
-    hp_rewrite_skip(rewrite, p, reference.end);
-    hp_rewrite_put(rewrite, reference.bytes, reference.length);
+    hp_span_skip(span, p, reference.end);
+    hp_span_put(span, reference.bytes, reference.length);
   }
   return reference.end;
 }
@@ -42,17 +42,17 @@ static const char *decode_reference(hp_tokenizer *t, hp_rewrite *rewrite, const 
 //§ attribute-value-(double-quoted)-state
 //§ attribute-value-(single-quoted)-state
 static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop, char quote, hp_attribute *attribute) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  hp_span_builder span = {.arena = t->bytes, .from = p};
   const char *end = t->end;
   for (p = stop; (p = t->scan->quoted(p, end, quote)) < end && *p != quote;) {
     if (*p == '&')
-      p = decode_reference(t, &rewrite, p);
+      p = decode_reference(t, &span, p);
     else if (*p == '\r')
-      p = hp_rewrite_newline(&rewrite, p, end);
+      p = hp_span_newline(&span, p, end);
     else
-      p = hp_rewrite_nul(&rewrite, t, p);
+      p = hp_span_nul(&span, t, p);
   }
-  attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+  attribute->value = hp_span_end(&span, p, &attribute->length);
   return p;
 }
 
@@ -75,7 +75,7 @@ const char *hp_read_special_value(hp_tokenizer *t, hp_tag_state *tag, const char
 
 //§ attribute-value-(unquoted)-state
 const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, hp_attribute *attribute) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = value};
+  hp_span_builder span = {.arena = t->bytes, .from = value};
   const char *p = value, *end = t->end;
   bool defers = may_defer(t, tag), has_reference = false;
   for (;;) {
@@ -85,13 +85,13 @@ const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const cha
       has_reference = true;
       p++;
     } else if (*p == '&') {
-      p = decode_reference(t, &rewrite, p);
+      p = decode_reference(t, &span, p);
     } else if (!*p && has_reference) {
       defers = has_reference = false;
       p = value;
     } else if (!*p) {
       defers = false; /* the raw span has the NUL */
-      p = hp_rewrite_nul(&rewrite, t, p);
+      p = hp_span_nul(&span, t, p);
     } else {
       hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
     }
@@ -99,6 +99,6 @@ const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const cha
   if (has_reference)
     defer(t, tag, value, p, attribute);
   else
-    attribute->value = hp_rewrite_end(&rewrite, p, &attribute->length);
+    attribute->value = hp_span_end(&span, p, &attribute->length);
   return p;
 }

@@ -93,35 +93,35 @@ static int read_comment(hp_tokenizer *t, hp_token *token, const char *at) {
 /* Reads a quoted identifier that begins at `p`. Returns its end: the quote, '>' or the end of the
  * input. */
 static const char *read_identifier(hp_tokenizer *t, const char *p, char quote, hp_name *identifier) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  hp_span_builder span = {.arena = t->bytes, .from = p};
   while (p < t->end && *p != quote && *p != '>') {
     if (!*p)
-      p = hp_rewrite_nul(&rewrite, t, p);
+      p = hp_span_nul(&span, t, p);
     else if (*p == '\r')
-      p = hp_rewrite_newline(&rewrite, p, t->end);
+      p = hp_span_newline(&span, p, t->end);
     else
       p++;
   }
-  identifier->bytes = hp_rewrite_end(&rewrite, p, &identifier->length);
+  identifier->bytes = hp_span_end(&span, p, &identifier->length);
   return p;
 }
 
 /* Reads a name that begins at `p`. Returns its end. */
 static const char *read_doctype_name(hp_tokenizer *t, const char *p, hp_name *name) {
-  hp_rewrite rewrite = {.arena = t->bytes, .from = p};
+  hp_span_builder span = {.arena = t->bytes, .from = p};
   for (; p < t->end && *p != '>' && !hp_ascii_is_white(*p);) {
     if (!*p) {
-      p = hp_rewrite_nul(&rewrite, t, p);
+      p = hp_span_nul(&span, t, p);
     } else if (*p >= 'A' && *p <= 'Z') {
       char lower = (char)(*p | 0x20);
-      hp_rewrite_skip(&rewrite, p, p + 1);
-      hp_rewrite_put(&rewrite, &lower, 1);
+      hp_span_skip(&span, p, p + 1);
+      hp_span_put(&span, &lower, 1);
       p++;
     } else {
       p++;
     }
   }
-  name->bytes = hp_rewrite_end(&rewrite, p, &name->length);
+  name->bytes = hp_span_end(&span, p, &name->length);
   return p;
 }
 

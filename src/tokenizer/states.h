@@ -35,32 +35,32 @@ static inline void hp_error_at(hp_tokenizer *tokenizer, hp_error_code code, cons
  * replacement that has something before it; until then the string is a span.
  *
  *   string = [start, at) + [from, wherever the reader is) */
-typedef struct hp_rewrite {
+typedef struct hp_span_builder {
   hp_arena *arena;
   const char *from;
   char *start, *at, *limit; /* start NULL: nothing is copied yet */
-} hp_rewrite;
+} hp_span_builder;
 
-void hp_rewrite_put(hp_rewrite *rewrite, const char *bytes, size_t n);
+void hp_span_put(hp_span_builder *span, const char *bytes, size_t n);
 
 /* Appends [from, upto) to the string and leaves out [upto, resume). */
-static inline void hp_rewrite_skip(hp_rewrite *rewrite, const char *upto, const char *resume) {
-  if (upto > rewrite->from) hp_rewrite_put(rewrite, rewrite->from, (size_t)(upto - rewrite->from));
-  rewrite->from = resume;
+static inline void hp_span_skip(hp_span_builder *span, const char *upto, const char *resume) {
+  if (upto > span->from) hp_span_put(span, span->from, (size_t)(upto - span->from));
+  span->from = resume;
 }
 
-static inline bool hp_rewrite_empty(const hp_rewrite *rewrite, const char *upto) {
-  return rewrite->at == rewrite->start && upto == rewrite->from;
+static inline bool hp_span_empty(const hp_span_builder *span, const char *upto) {
+  return span->at == span->start && upto == span->from;
 }
 
 /* Returns a string that was copied, and releases the rest of its memory. */
-const char *hp_rewrite_end_copy(hp_rewrite *rewrite, const char *upto, uint32_t *length);
+const char *hp_span_end_copy(hp_span_builder *span, const char *upto, uint32_t *length);
 
 /* Returns the finished string. */
-static inline const char *hp_rewrite_end(hp_rewrite *rewrite, const char *upto, uint32_t *length) {
-  if (rewrite->start) return hp_rewrite_end_copy(rewrite, upto, length);
-  *length = (uint32_t)(upto - rewrite->from);
-  return rewrite->from;
+static inline const char *hp_span_end(hp_span_builder *span, const char *upto, uint32_t *length) {
+  if (span->start) return hp_span_end_copy(span, upto, length);
+  *length = (uint32_t)(upto - span->from);
+  return span->from;
 }
 
 /* Releases the memory allocated since the arena was equal to `mark`, unless the arena uses another
@@ -71,9 +71,9 @@ void hp_arena_return(hp_arena *arena, const hp_arena *mark);
 const char *hp_plain_data(hp_tokenizer *tokenizer, const char *from, const char *upto, uint32_t *length);
 
 /* Normalises the newline that begins with the CR at `at`. Returns where the input continues. */
-const char *hp_rewrite_newline(hp_rewrite *rewrite, const char *at, const char *end);
+const char *hp_span_newline(hp_span_builder *span, const char *at, const char *end);
 /* Reports an error for the NUL at `at` and appends U+FFFD. Returns where the input continues. */
-const char *hp_rewrite_nul(hp_rewrite *rewrite, hp_tokenizer *tokenizer, const char *at);
+const char *hp_span_nul(hp_span_builder *span, hp_tokenizer *tokenizer, const char *at);
 
 /* Each function reads the token that begins at `at`. Each returns its kind or HP_TOKEN_NEED_MORE,
  * or HPAR_TOKEN_EOF if the end of the input swallows the token. */

@@ -9,10 +9,10 @@ static int end_of_input(hp_tokenizer *t, hp_token *token) {
   return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
 }
 
-static int emit_text(hp_tokenizer *t, hp_token *token, hp_rewrite *rewrite, unsigned flags, const char *start,
+static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, unsigned flags, const char *start,
                      const char *stop) {
   uint32_t length;
-  const char *data = hp_rewrite_end(rewrite, stop, &length);
+  const char *data = hp_span_end(span, stop, &length);
   const char *p = data, *end = data + length;
   while (p < end && p - data < 32 && (hp_class(*p) & HP_BYTE_WHITE)) p++;
   if (p - data == 32) p = t->scan->not_white(p, end);
@@ -20,11 +20,11 @@ static int emit_text(hp_tokenizer *t, hp_token *token, hp_rewrite *rewrite, unsi
   return hp_emit_data(t, token, HPAR_TOKEN_TEXT, flags, data, length, start, stop);
 }
 
-static const char *read_reference(hp_tokenizer *t, hp_rewrite *rewrite, const char *at) {
+static const char *read_reference(hp_tokenizer *t, hp_span_builder *span, const char *at) {
   hp_reference reference = hp_read_reference(at, t->end, false, t->base, t->errors);
   if (reference.length) {
-    hp_rewrite_skip(rewrite, at, reference.end);
-    hp_rewrite_put(rewrite, reference.bytes, reference.length);
+    hp_span_skip(span, at, reference.end);
+    hp_span_put(span, reference.bytes, reference.length);
   }
   return reference.end;
 }
@@ -38,21 +38,21 @@ typedef enum tag_start {
 } tag_start;
 
 /* Reads "<!" at *at. */
-static tag_start read_declaration_open(hp_tokenizer *t, hp_rewrite *rewrite, const char **at) {
+static tag_start read_declaration_open(hp_tokenizer *t, hp_span_builder *span, const char **at) {
   const char *p = *at;
   size_t left = (size_t)(t->end - p), known = left < 9 ? left : 9;
   if (!t->foreign || memcmp(p, "<![CDATA[", known) != 0) return IS_MARKUP;
   if (known < 9) return t->last ? IS_MARKUP : IS_INCOMPLETE;
-  t->pending_text = !hp_rewrite_empty(rewrite, p);
+  t->pending_text = !hp_span_empty(span, p);
   if (!t->foreign(t->context)) return IS_MARKUP;
-  hp_rewrite_skip(rewrite, p, p + 9);
+  hp_span_skip(span, p, p + 9);
   *at = p + 9;
   return IS_SECTION;
 }
 
 /* Reads the '<' at *at. If the text continues after it, moves *at there. */
 //§ tag-open-state
-static inline tag_start read_tag_open(hp_tokenizer *t, hp_rewrite *rewrite, const char **at) {
+static inline tag_start read_tag_open(hp_tokenizer *t, hp_span_builder *span, const char **at) {
   const char *p = *at, *end = t->end;
   //§ end-tag-open-state
   if (p + 1 == end || (p[1] == '/' && p + 2 == end)) {
@@ -62,11 +62,11 @@ static inline tag_start read_tag_open(hp_tokenizer *t, hp_rewrite *rewrite, cons
   if (p[1] == '/') {
     if (p[2] != '>') return IS_MARKUP;
     hp_error_at(t, HP_ERROR_MISSING_END_TAG_NAME, p + 2);
-    hp_rewrite_skip(rewrite, p, p + 3);
+    hp_span_skip(span, p, p + 3);
     *at = p + 3;
     return IS_TEXT;
   }
-  if (p[1] == '!') return read_declaration_open(t, rewrite, at);
+  if (p[1] == '!') return read_declaration_open(t, span, at);
   if (hp_is_alpha(p[1]) || p[1] == '?') return IS_MARKUP;
   hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, p + 1);
   *at = p + 1;
@@ -81,14 +81,14 @@ typedef struct section_end {
 
 /* Reads the content of a CDATA section from `p`. */
 //§ cdata-section-state
-static section_end read_section(hp_tokenizer *t, hp_rewrite *rewrite, const char *p) {
+static section_end read_section(hp_tokenizer *t, hp_span_builder *span, const char *p) {
   const char *end = t->end;
   unsigned flags = 0;
   for (;; p++) {
     const char *bracket = t->scan->byte(p, end, ']');
     while (p < bracket && (p = t->scan->raw(p, bracket)) < bracket) {
       if (*p == '\r') {
-        p = hp_rewrite_newline(rewrite, p, end);
+        p = hp_span_newline(span, p, end);
       } else {
         if (!*p) flags |= HP_TEXT_NUL;
         p++;
@@ -101,18 +101,18 @@ static section_end read_section(hp_tokenizer *t, hp_rewrite *rewrite, const char
     //§ cdata-section-bracket-state
     //§ cdata-section-end-state
     if (end - p >= 3 && p[1] == ']' && p[2] == '>') {
-      hp_rewrite_skip(rewrite, p, p + 3);
+      hp_span_skip(span, p, p + 3);
       return (section_end){p + 3, flags};
     }
   }
 }
 
 /* Releases the memory of an incomplete run. Returns HP_TOKEN_NEED_MORE. */
-static int need_more_data(hp_tokenizer *t, const hp_rewrite *rewrite) {
-  if (rewrite->start) {
+static int need_more_data(hp_tokenizer *t, const hp_span_builder *span) {
+  if (span->start) {
     hp_arena mark = *t->bytes;
-    mark.at = rewrite->start;
-    if (t->bytes->at == rewrite->limit) hp_arena_return(t->bytes, &mark);
+    mark.at = span->start;
+    if (t->bytes->at == span->limit) hp_arena_return(t->bytes, &mark);
   }
   return HP_TOKEN_NEED_MORE;
 }
@@ -120,43 +120,43 @@ static int need_more_data(hp_tokenizer *t, const hp_rewrite *rewrite) {
 //§ data-state
 static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const char *p, bool in_section) {
   const char *start = *at, *end = t->end;
-  hp_rewrite rewrite = {.arena = t->bytes, .from = start};
+  hp_span_builder span = {.arena = t->bytes, .from = start};
   unsigned flags = 0;
   if (in_section) {
-    section_end section = read_section(t, &rewrite, p);
+    section_end section = read_section(t, &span, p);
     p = section.at;
     flags = section.flags;
   }
   for (;;) {
     p = t->scan->text(p, end);
     if (p == end) {
-      if (!t->last) return need_more_data(t, &rewrite);
+      if (!t->last) return need_more_data(t, &span);
       break;
     }
     if (*p == '&') {
-      p = read_reference(t, &rewrite, p);
+      p = read_reference(t, &span, p);
     } else if (*p == '\r') {
-      p = hp_rewrite_newline(&rewrite, p, end);
+      p = hp_span_newline(&span, p, end);
     } else if (!*p) {
       hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p++);
       flags |= HP_TEXT_NUL;
     } else {
-      tag_start found = read_tag_open(t, &rewrite, &p);
+      tag_start found = read_tag_open(t, &span, &p);
       if (found == IS_MARKUP) break;
       if (found == IS_INCOMPLETE) p = end;
       if (found == IS_SECTION) {
-        section_end section = read_section(t, &rewrite, p);
+        section_end section = read_section(t, &span, p);
         p = section.at;
         flags |= section.flags;
       }
     }
   }
-  if (hp_rewrite_empty(&rewrite, p)) {
+  if (hp_span_empty(&span, p)) {
     *at = p;
     return HPAR_TOKEN_EOF;
   }
   t->content = HP_CONTENT_DATA;
-  return emit_text(t, token, &rewrite, flags, start, p);
+  return emit_text(t, token, &span, flags, start, p);
 }
 
 bool hp_is_appropriate_end_tag(const hp_tokenizer *t, const char *at) {
@@ -340,18 +340,18 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
   if (run.stop == end && !t->last) return need_more_raw_text(t, start);
   t->escape = HP_SCRIPT_PLAIN;
   if (run.stop == start) return HPAR_TOKEN_EOF;
-  hp_rewrite rewrite = {.arena = t->bytes, .from = start};
+  hp_span_builder span = {.arena = t->bytes, .from = start};
   for (const char *p = run.clean; p < run.stop;) {
     p = references ? t->scan->text(p, run.stop) : t->scan->raw(p, run.stop);
     if (p == run.stop) break;
     if (*p == '<')
       p++;
     else if (*p == '&')
-      p = read_reference(t, &rewrite, p);
+      p = read_reference(t, &span, p);
     else if (*p == '\r')
-      p = hp_rewrite_newline(&rewrite, p, end);
+      p = hp_span_newline(&span, p, end);
     else
-      p = hp_rewrite_nul(&rewrite, t, p);
+      p = hp_span_nul(&span, t, p);
   }
-  return emit_text(t, token, &rewrite, 0, start, run.stop);
+  return emit_text(t, token, &span, 0, start, run.stop);
 }
