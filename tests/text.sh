@@ -45,7 +45,7 @@ reader, writer = os.pipe()
 os.close(reader)
 sys.exit("BrokenPipe" in subprocess.run([sys.executable, "-B", sys.argv[1], "--help"], stdout=writer, stderr=subprocess.PIPE, text=True).stderr)
 PYTHON
-for program in bench-compare check-layers check-text coverage hpar-experiments report work-span; do
+for program in bench-compare check-layers check-text coverage house hpar-experiments report work-span; do
   env -u PYTHONUNBUFFERED python3 "$dir/closed.py" "$HPAR_SOURCE_DIR/scripts/$program" && continue
   failed=1
   echo "failed: $program --help with a closed pipe"
