@@ -1,4 +1,4 @@
-# Checks the wording rules of Markdown files, public headers and comments with scripts/check-text.
+# Checks the text of Markdown files, public headers and comments with scripts/check-text.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
@@ -11,8 +11,8 @@ trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/scripts" "$dir/docs" "$dir/src" "$dir/empty"
 cp "$HPAR_SOURCE_DIR/scripts/check-text" "$dir/scripts"
 echo 'The worker parses its chunk.' >"$dir/README.md"
-echo 'Nobody knows.' >"$dir/docs/bad.md"
-echo '/* The parser hurries. */' >"$dir/src/bad.c"
+echo 'We know our code.' >"$dir/docs/bad.md"
+echo '/* Our parser hurries. */' >"$dir/src/bad.c"
 
 failed=0
 # expect STATUS FINDINGS PATH...: runs the checker, which prints a line for each finding and their
@@ -22,7 +22,7 @@ expect() {
   shift 2
   (cd "$dir" && python3 -B scripts/check-text "$@") >"$dir/out" 2>"$dir/err"
   status=$?
-  if test $status != "$wanted" || test "$(grep -c ': word ' "$dir/out")" != "$findings"; then
+  if test $status != "$wanted" || test "$(grep -c ': person ' "$dir/out")" != "$findings"; then
     failed=1
     echo "failed: check-text $*: status $status, expected $wanted with $findings findings"
     cat "$dir/out" "$dir/err"
