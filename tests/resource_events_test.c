@@ -1,7 +1,7 @@
 /* Checks the resources that a parse reports: the confirmed ones are the same in each mode, for each
  * cut and each way to feed; a found one is confirmed or cancelled once; a restart cancels all.
  *
- *   HPAR_TEST_SCALE=P   percent of the 60 documents (100) */
+ *   HPAR_TEST_SCALE=P   percent of the 300 documents (100) */
 
 #include "check.h"
 #include "support/random.h"
@@ -217,7 +217,7 @@ static void check_combinations(resource_events *e, const buffer *html, random_st
 
 static void generated(resource_events *e) {
   const char *scale = getenv("HPAR_TEST_SCALE");
-  unsigned count = 60 * (scale ? (unsigned)strtoul(scale, NULL, 10) : 100) / 100 + 1;
+  unsigned count = 300 * (scale ? (unsigned)strtoul(scale, NULL, 10) : 100) / 100 + 1;
   random_state random = {1};
   buffer html = {0};
   for (unsigned i = 0; i < count && !check_failed; i++) {

@@ -105,13 +105,13 @@ typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resou
  * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
  * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
  * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
- * If the calling thread overtakes a worker, FOUND may follow CONFIRMED. If that worker was wrong,
- * CANCELLED follows this FOUND, and the resource stays confirmed. With `in_order`, all events
- * come from the calling thread, and FOUND comes in document order.
+ * FOUND never follows CONFIRMED of the same resource: the calling thread waits until no other
+ * thread reports what it confirms. So a callback for FOUND must not wait for the calling thread.
+ * With `in_order`, all events come from the calling thread, and FOUND comes in document order.
  * If the parse runs scripts (hpar_options.script), the tags that they write have resources, too.
  * The parse cancels what such text makes invalid. Elements that a script makes or changes by other
  * functions have no events.
- * A resource has the same `offset` in all its events. Otherwise, after CONFIRMED, CANCELLED only
+ * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only
  * comes if the parse begins again. Causes are another encoding, a limit, and bytes that a parallel
  * parse has found to be no valid UTF-8. Events may lack if memory runs out and the parse fails.
  *

@@ -202,7 +202,10 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
     counters->rollbacks += !taken && !chunk->outcome.aborted;
   }
   if (m->record) hp_note_start(m, chunk, hypothesis);
-  if (m->finder) hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
+  if (m->finder) {
+    hp_finder_own(m->finder, chunk->limit);
+    hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
+  }
 }
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
@@ -355,6 +358,7 @@ static void cancel_found(hp_merger *m, const hp_chunk_work *chunk) {
 
 bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (!m->is_in_chunk) {
+    if (m->finder) hp_finder_own(m->finder, chunk->cut);
     if (!hp_merger_parse_until(m, chunk->cut)) return false;
     if (m->record) hp_note_chunk(m, chunk);
     if (m->done && !chunk->failed) hp_merger_count_passed(m, 1);

@@ -64,7 +64,12 @@ report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, b
     f->reported++;
     if (!is_exact) note_found(f, added, offset, resource);
     hp_set_origin(resource, element, (hp_resource_origin){offset, f->thread, 0});
-    f->report->callback(f->report->context, resource, is_exact ? HPAR_RESOURCE_CONFIRMED : HPAR_RESOURCE_FOUND);
+    if (is_exact) {
+      hp_pass_tag(f, start);
+      f->report->callback(f->report->context, resource, HPAR_RESOURCE_CONFIRMED);
+    } else if (!hp_report_found(f, start, resource)) {
+      added->found = 0;
+    }
   }
   forget_values(f);
 }
@@ -102,6 +107,7 @@ uint32_t hp_confirm_urls(hp_finder *f, uint32_t from, uint32_t to) {
     own->items[own->count++] = (hp_sighting){.start = found->start, .element = found->element};
     f->reported++;
     f->expected_at++;
+    hp_pass_tag(f, found->start);
     resource->kind = found->kind;
     resource->flags = found->flags;
     resource->element = found->element;

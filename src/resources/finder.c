@@ -45,10 +45,12 @@ static bool has_resource(const resource_list *list, const hpar_resource *resourc
 }
 
 typedef struct event_source {
-  const hp_resource_report *to;
+  const hp_finder *finder;
   hpar_resource_event event;
-  uint32_t skipped, reported;
-  const resource_list *kept; /* these are not reported; NULL: none */
+  uint32_t skipped, most, reported; /* the first ones, which are not reported; the number of all */
+  const resource_list *kept;        /* these are not reported; NULL: none */
+  uint32_t start;                   /* of the tag */
+  bool has_passed;                  /* FOUND: the exact builder has passed the tag meanwhile */
 } event_source;
 
 static bool report_event(void *context, const hpar_resource *resource) {
@@ -57,25 +59,40 @@ static bool report_event(void *context, const hpar_resource *resource) {
     source->skipped--;
     return true;
   }
-  if (source->kept && has_resource(source->kept, resource)) return true;
+  if (source->reported == source->most) return true;
+  if (source->event == HPAR_RESOURCE_FOUND) {
+    source->has_passed = source->has_passed || !hp_report_found(source->finder, source->start, resource);
+    source->reported += !source->has_passed;
+    return true;
+  }
   source->reported++;
-  source->to->callback(source->to->context, resource, source->event);
+  if (!source->kept || !has_resource(source->kept, resource))
+    source->finder->report->callback(source->finder->report->context, resource, source->event);
   return true;
 }
 
-/* Reports the resources of a sighting except the first `skipped`, found by the thread. Returns
- * their number. */
-static uint32_t report_by(hp_finder *f, const hp_sighting *sighting, event_source source, hp_input_cursor *cursor,
-                          unsigned thread) {
+/* Reports the resources of a sighting, found by the thread. */
+static void report_by(hp_finder *f, const hp_sighting *sighting, event_source *source, hp_input_cursor *cursor,
+                      unsigned thread) {
   uint64_t offset = hp_source_offset(f->report->input, cursor, sighting->start);
   hp_tree_view view = hp_finder_view(f);
   hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
-  hp_describe_resources(&view, sighting->element, origin, report_event, &source);
-  return source.reported;
+  source->finder = f;
+  source->start = sighting->start;
+  hp_describe_resources(&view, sighting->element, origin, report_event, source);
 }
 
-static uint32_t report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event, uint32_t skipped) {
-  return report_by(f, sighting, (event_source){f->report, event, skipped, 0, NULL}, &f->cursor, f->thread);
+static void report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event) {
+  event_source source = {.event = event, .most = UINT32_MAX};
+  report_by(f, sighting, &source, &f->cursor, f->thread);
+}
+
+/* Reports the resources of a sighting as FOUND by the thread. */
+static void report_found(hp_finder *f, hp_sighting *sighting, hp_input_cursor *cursor, unsigned thread) {
+  event_source source = {.event = HPAR_RESOURCE_FOUND, .most = UINT32_MAX};
+  report_by(f, sighting, &source, cursor, thread);
+  sighting->found = source.reported;
+  sighting->is_cut = source.has_passed;
 }
 
 static bool count_resource(void *context, const hpar_resource *resource) {
@@ -92,8 +109,11 @@ static void cancel_except(hp_finder *f, const hp_sighting *sighting, const resou
   uint32_t count = 0;
   if (!sighting->found) return;
   hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
-  report_by(f, sighting, (event_source){f->report, HPAR_RESOURCE_CANCELLED, count - sighting->found, 0, kept},
-            &f->cursor, f->thread);
+  event_source source = {.event = HPAR_RESOURCE_CANCELLED,
+                         .skipped = sighting->is_cut ? 0 : count - sighting->found,
+                         .most = sighting->found,
+                         .kept = kept};
+  report_by(f, sighting, &source, &f->cursor, f->thread);
 }
 
 static void cancel(hp_finder *f, const hp_sighting *sighting) { cancel_except(f, sighting, NULL); }
@@ -151,7 +171,8 @@ static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (s->is_inert) return;
   if (f->expected && !s->is_written) match_expected(f, s);
   if (f->report->runs_scripts) s->hash = hash_resources(f, s);
-  report(f, s, HPAR_RESOURCE_CONFIRMED, 0);
+  hp_pass_tag(f, s->start);
+  report(f, s, HPAR_RESOURCE_CONFIRMED);
 }
 
 /* Another start hypothesis may have found the same tag. */
@@ -161,7 +182,7 @@ static void settle_speculatively(hp_finder *f, hp_sighting *s) {
   if (f->report->in_order)
     s->is_held = true;
   else
-    s->found = report(f, s, HPAR_RESOURCE_FOUND, 0);
+    report_found(f, s, &f->cursor, f->thread);
 }
 
 /* Reports a sighting for which all is known. */
@@ -330,6 +351,21 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   f->is_direct = reports_directly(f);
 }
 
+void hp_finder_gate_open(hp_finder_gate *gate) {
+  pthread_mutex_init(&gate->lock, NULL);
+  gate->passed = 0;
+}
+
+void hp_finder_gate_close(hp_finder_gate *gate) { pthread_mutex_destroy(&gate->lock); }
+
+void hp_finder_gate_pass(hp_finder_gate *gate, uint32_t passed) {
+  pthread_mutex_lock(&gate->lock);
+  gate->passed = passed;
+  pthread_mutex_unlock(&gate->lock);
+}
+
+void hp_finder_set_gate(hp_finder *f, hp_finder_gate *gate) { f->gate = f->report->in_order ? NULL : gate; }
+
 void hp_finder_close(hp_finder *f) { hp_sightings_free(&f->own); }
 
 void hp_finder_begin_log(hp_finder *f, hp_sightings *sightings) {
@@ -360,6 +396,12 @@ void hp_finder_end_segment(hp_finder *f) {
 }
 
 /*** the exact builder ***/
+
+void hp_finder_share(hp_finder *f, hp_finder_pass pass, void *context) {
+  pass(context, f->reported ? f->own.items[f->reported - 1].start + 1 : 0);
+  f->pass = f->report->in_order ? NULL : pass;
+  f->pass_context = context;
+}
 
 /* Returns the confirmed sighting of the found tag, or NULL. The finder's own sightings are in
  * ascending order. */
@@ -404,8 +446,7 @@ static void prefetch_sightings(const hp_finder *f) {
   }
 }
 
-/* A token that began in an earlier chunk may end in this one, so the first tags may be confirmed.
- */
+/* The exact builder may have passed the cut and confirmed the first tags. */
 void hp_finder_begin_chunk(hp_finder *f, const hp_sightings *found) {
   uint32_t passed = f->reported ? f->own.items[f->reported - 1].start + 1 : 0;
   f->expected = found;
@@ -434,7 +475,7 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
     hp_sighting *s = &found->items[i];
     if (!s->is_held || s->start < passed) continue;
     s->is_held = false;
-    s->found = report_by(f, s, (event_source){f->report, HPAR_RESOURCE_FOUND, 0, 0, NULL}, &f->found_cursor, thread);
+    report_found(f, s, &f->found_cursor, thread);
   }
 }
 
@@ -474,7 +515,7 @@ void hp_finder_end_chunk(hp_finder *f) {
 
 void hp_finder_restart(hp_finder *f) {
   for (uint32_t i = 0; i < f->reported; i++)
-    if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED, 0);
+    if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED);
   f->own.count = f->reported = 0;
   f->cursor = f->found_cursor = (hp_input_cursor){0, 0, 0, 0};
 }

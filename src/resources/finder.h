@@ -15,6 +15,23 @@
 #include "tree/builder.h"
 
 #include <hpar/resources.h>
+#include <pthread.h>
+
+/* What the exact builder has passed, for one worker. The exact builder may confirm tags of a chunk
+ * whose worker still runs: it parses on past the next cut if the worker before has read a raw text
+ * up to there. The worker reports FOUND under the lock, so that none follows a CONFIRMED. */
+typedef struct hp_finder_gate {
+  pthread_mutex_t lock;
+  uint32_t passed; /* the worker reports no tag that begins before this offset */
+} hp_finder_gate;
+
+void hp_finder_gate_open(hp_finder_gate *gate);
+void hp_finder_gate_close(hp_finder_gate *gate);
+/* Returns when the worker reports none of these tags any more. */
+void hp_finder_gate_pass(hp_finder_gate *gate, uint32_t passed);
+
+/* Passes all gates of the workers. */
+typedef void (*hp_finder_pass)(void *context, uint32_t passed);
 
 typedef struct hp_sighting {
   uint32_t start; /* offset of the tag in the text */
@@ -28,8 +45,10 @@ typedef struct hp_sighting {
   bool is_held : 1;    /* its resources wait for hp_finder_deliver */
   bool is_written : 1; /* a script has written the tag. `start` is the place in the text */
   bool has_type : 1;   /* with `url`: hp_usual_script_type */
+  bool is_cut : 1;     /* the exact builder passed the tag while its resources were reported */
   uint8_t kind, flags; /* with `url`: of its resource */
-  uint32_t found;      /* number of its resources that are reported as FOUND */
+  /* Number of its resources that are reported as FOUND: the last ones, or with is_cut the first. */
+  uint32_t found;
   union {
     uint64_t hash;   /* exact, if the parse runs scripts: of its confirmed resources */
     uint64_t offset; /* worker, if `url` is not NULL: in the caller's bytes */
@@ -75,6 +94,11 @@ typedef struct hp_finder {
    * `expected_at` are confirmed, cancelled, or were not found. */
   const hp_sightings *expected;
   uint32_t expected_at;
+  hp_finder_gate *gate; /* worker: unless it holds what it finds */
+  hp_finder_pass pass;  /* exact: for tags from `own_to` on; NULL: no worker reports tags */
+  void *pass_context;
+  /* exact: no worker that may still run has a chunk that begins before this */
+  uint32_t own_to;
   hp_resource_values values; /* of the current img or script; between them, all strings are none */
 } hp_finder;
 
@@ -84,6 +108,8 @@ void hp_finder_open(hp_finder *finder, const hp_resource_report *report, hp_buil
                     bool is_exact);
 void hp_finder_close(hp_finder *finder);
 
+/* Gives a worker's finder its gate. */
+void hp_finder_set_gate(hp_finder *finder, hp_finder_gate *gate);
 /* Begins a chunk of a worker: sightings go to `sightings`, which is emptied. */
 void hp_finder_begin_log(hp_finder *finder, hp_sightings *sightings);
 /* Removes the sightings of a log from the number `count` on. Cancels the found ones. */
@@ -100,6 +126,11 @@ static inline bool hp_finder_waits(const hp_finder *finder) { return finder->rep
 void hp_finder_finish(hp_finder *finder);
 
 /*** of the exact builder ***/
+
+/* Workers may report tags from now on. Passes their gates up to the last confirmed tag. */
+void hp_finder_share(hp_finder *finder, hp_finder_pass pass, void *context);
+/* No worker that may still run has a chunk that begins before this offset. */
+static inline void hp_finder_own(hp_finder *finder, uint32_t to) { finder->own_to = to; }
 
 /* Reports the last sighting, as hp_finder_flush does. Returns true if no sighting waits: then what
  * the workers have found after the finder's position may be delivered in order. */

@@ -26,6 +26,23 @@ static inline uint64_t hp_source_offset(const hp_input *input, hp_input_cursor *
 
 enum { HP_FIRST_SIGHTINGS = 64 };
 
+/* Keeps workers from reporting the tag, which the exact finder confirms now. */
+static inline void hp_pass_tag(hp_finder *f, uint32_t start) {
+  if (__builtin_expect(start >= f->own_to, 0) && f->pass) f->pass(f->pass_context, start + 1);
+}
+
+/* Calls the callback, unless the exact builder has passed the tag. */
+static inline bool hp_report_found(const hp_finder *f, uint32_t start, const hpar_resource *resource) {
+  bool reports = true;
+  if (f->gate) {
+    pthread_mutex_lock(&f->gate->lock);
+    reports = start >= f->gate->passed;
+  }
+  if (reports) f->report->callback(f->report->context, resource, HPAR_RESOURCE_FOUND);
+  if (f->gate) pthread_mutex_unlock(&f->gate->lock);
+  return reports;
+}
+
 /* Appends a sighting. Its other members are zero. */
 static inline hp_sighting *hp_add_sighting(hp_finder *f, uint32_t start, hp_ref element) {
   hp_sightings *to = f->sightings;

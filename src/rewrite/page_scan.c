@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "resources/describe.h"
+#include "resources/finder.h"
 #include "rewrite/resource_scan.h"
 #include "text/scan/scan.h"
 
@@ -26,6 +27,7 @@ typedef struct scan_thread {
   char prefix[64];
   seen_resources seen;
   bool lacks_memory;
+  hp_finder_gate gate; /* of a scout: the exact scan has passed these resources */
   char padding[HP_CACHE_LINE];
 } scan_thread;
 
@@ -49,10 +51,8 @@ typedef struct page_run {
   const char *error;
   size_t part_size; /* about: part i begins at i * part_size or later */
   char padding_1[HP_CACHE_LINE];
-  /* Only these change while the scouts work. Each scout reads them often. */
+  /* This alone changes while the scouts work. Each scout reads it often. */
   _Atomic bool cancelled;
-  /* Offset + 1 of the last resource in a scout's part that the exact scan reported. */
-  _Atomic uint64_t confirmed_to;
   char padding_2[HP_CACHE_LINE];
 } page_run;
 
@@ -61,6 +61,7 @@ typedef struct page_run {
 static void destroy_thread(scan_thread *thread) {
   if (!thread) return;
   hp_resource_scan_destroy(thread->scan);
+  hp_finder_gate_close(&thread->gate);
   hp_free(thread->seen.items);
   hp_free(thread);
 }
@@ -81,6 +82,7 @@ static hpar_status make_thread(hp_page_scan *scan, unsigned index) {
     hp_free(made);
     return status;
   }
+  hp_finder_gate_open(&made->gate);
   scan->threads[index] = made;
   return HPAR_OK;
 }
@@ -121,11 +123,16 @@ static void send(const page_run *run, const hpar_resource *resource, hpar_resour
   run->config->resources.callback(run->config->resources.context, resource, event);
 }
 
+/* Keeps the scouts from reporting resources before the offset. */
+static void pass_gates(const page_run *run, uint32_t passed) {
+  for (unsigned i = 1; i < run->threads; i++) hp_finder_gate_pass(&run->scan->threads[i]->gate, passed);
+}
+
 static bool take_exact(void *context, const hpar_resource *resource) {
   page_run *run = context;
   scan_thread *thread = run->scan->threads[0];
   if (run->threads > 1 && resource->offset >= run->part_size) {
-    atomic_store_explicit(&run->confirmed_to, resource->offset + 1, memory_order_relaxed);
+    pass_gates(run, (uint32_t)resource->offset + 1);
     if (!add_seen(&thread->seen, resource)) {
       thread->lacks_memory = true;
       return false;
@@ -171,10 +178,14 @@ static void follow_declaration(page_run *run) {
 static bool take_found(void *context, const hpar_resource *resource) {
   page_run *run = context;
   scan_thread *thread = run->scan->threads[resource->thread];
-  if (resource->offset < atomic_load_explicit(&run->confirmed_to, memory_order_relaxed)) return true;
-  if (!add_seen(&thread->seen, resource)) return false;
-  send(run, resource, HPAR_RESOURCE_FOUND);
-  return true;
+  bool has_memory = true;
+  pthread_mutex_lock(&thread->gate.lock);
+  if (resource->offset >= thread->gate.passed) {
+    has_memory = add_seen(&thread->seen, resource);
+    if (has_memory) send(run, resource, HPAR_RESOURCE_FOUND);
+  }
+  pthread_mutex_unlock(&thread->gate.lock);
+  return has_memory;
 }
 
 /* Writes markup after which a scan is in the predicted state. Returns false if no markup of the
@@ -291,6 +302,7 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
 }
 
 static void scan_on_team(hp_session *session, page_run *run) {
+  pass_gates(run, 0);
   hp_team_run(&session->team, &run->config->parallel.executor, run->threads, work, run);
   follow_declaration(run);
   for (unsigned i = 1; run->status == HPAR_OK && i < run->threads; i++) cancel_part(run, i);

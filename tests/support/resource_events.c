@@ -82,7 +82,8 @@ void resource_events_receive(void *context, const hpar_resource *r, hpar_resourc
   if (e->in_order) check_order(e, r, event);
   if (event == HPAR_RESOURCE_FOUND) {
     e->found++;
-    if (find_key(&e->closed, key) == e->closed.count) add_key(&e->open, key);
+    if (find_key(&e->closed, key) < e->closed.count) e->errors++;
+    add_key(&e->open, key);
   } else if (event == HPAR_RESOURCE_CONFIRMED) {
     e->confirmations++;
     e->written += (r->flags & HPAR_RESOURCE_WRITTEN) != 0;

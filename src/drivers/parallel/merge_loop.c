@@ -93,6 +93,7 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   bool is_finished;
   do {
     validate_to(job, c->limit);
+    if (m->finder) hp_finder_own(m->finder, c->limit);
     is_finished = hp_merger_parse_until(m, c->limit);
     look_at_other_thread(job);
   } while (is_finished && !m->done && extend_exact_chunk(job, c));

@@ -199,6 +199,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
     hp_merge_between_feeds(job);
   } else {
     size_t next = hp_cutter_next_cut(job, available);
+    if (m->finder) hp_finder_own(m->finder, next < UINT32_MAX ? (uint32_t)next : UINT32_MAX);
     hp_merger_parse_until(m, next < UINT32_MAX ? (uint32_t)next : UINT32_MAX);
   }
   job->busy_ns += hp_now() - begin;

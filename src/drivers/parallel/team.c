@@ -141,6 +141,7 @@ static hpar_status allocate_workers(hp_team *team, unsigned count) {
   while (team->worker_count < count) {
     hp_worker *worker = hp_allocate_zeroed(sizeof *worker);
     if (!worker) return HPAR_ERROR_MEMORY;
+    hp_finder_gate_open(&worker->gate);
     workers[team->worker_count++] = worker;
   }
   return HPAR_OK;
@@ -181,6 +182,12 @@ static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
   return HPAR_OK;
 }
 
+/* Keeps the workers from reporting tags that the exact builder has passed. */
+static void pass_gates(void *context, uint32_t passed) {
+  hp_team *team = context;
+  for (unsigned i = 0; i < team->worker_count; i++) hp_finder_gate_pass(&team->workers[i]->gate, passed);
+}
+
 void hp_team_prepare(hp_job *job) {
   hp_team *team = job->team;
   job->fragment = job->merger.engine->builder.fragment;
@@ -197,6 +204,7 @@ void hp_team_prepare(hp_job *job) {
   job->memory_parts = is_divided ? parts : 0;
   for (unsigned i = 0; status == HPAR_OK && i < workers; i++) status = prepare_worker(job, team->workers[i]);
   if (status != HPAR_OK) hp_unwind_now(&job->merger.engine->unwind, status);
+  if (job->config.finder) hp_finder_share(job->config.finder, pass_gates, team);
   job->is_open = true;
 }
 

@@ -19,6 +19,7 @@ void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, cons
 
 void hp_worker_find_resources(hp_worker *w, const hp_resource_report *report, unsigned thread) {
   hp_finder_open(&w->finder, report, &w->engine.builder, thread, false);
+  hp_finder_set_gate(&w->finder, &w->gate);
   hp_builder_watch(&w->engine.builder, &w->finder.watch);
 }
 
@@ -29,6 +30,7 @@ void hp_worker_close(hp_worker *w) {
     hp_free(work);
   }
   hp_finder_close(&w->finder);
+  hp_finder_gate_close(&w->gate);
   hp_engine_close(&w->engine);
 }
 

@@ -31,6 +31,7 @@ typedef struct hp_worker {
   struct hp_chunk_work *work;  /* the last of this parse; NULL: none */
   hp_outer_context outer;
   hp_finder finder; /* of the builder, if resources are requested */
+  hp_finder_gate gate;
   uint64_t nanoseconds, predict_nanoseconds;
   void *own;                     /* of the strategy, during a chunk */
   const _Atomic bool *cancelled; /* the driver's: the results are not needed; NULL: never */
