@@ -8,7 +8,7 @@ enum { THREADS = 4, DOCUMENTS = 6 };
 
 typedef struct job {
   pthread_t thread;
-  hpar_task_fn task;
+  hpar_task_callback task;
   void *argument;
   unsigned index;
 } job;
@@ -19,8 +19,8 @@ static void *run_job(void *context) {
   return NULL;
 }
 
-/* The executor: an hpar_run_fn. A program with a thread pool passes the tasks to its pool. */
-static void run_tasks(void *context, unsigned count, hpar_task_fn task, void *argument) {
+/* The executor: an hpar_run_callback. A program with a thread pool passes the tasks to its pool. */
+static void run_tasks(unsigned count, hpar_task_callback task, void *argument, void *context) {
   job jobs[THREADS];
   unsigned started = 0;
   (void)context;
@@ -33,8 +33,8 @@ static void run_tasks(void *context, unsigned count, hpar_task_fn task, void *ar
 }
 
 /* Stores a result. The library calls it on the thread that parsed the input. */
-static void count_paragraphs(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                             const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void count_paragraphs(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                             const hpar_stats *stats, unsigned thread, void *context) {
   unsigned *paragraphs = context;
   (void)parser, (void)stats, (void)thread;
   if (input->status) return;
@@ -55,7 +55,7 @@ int main(void) {
   options.parallel.run = run_tasks;
   hpar_parser *parser = NULL;
   hpar_status status = hpar_parser_create(&parser);
-  if (!status) status = hpar_parse_many(parser, &options, inputs, DOCUMENTS, count_paragraphs, paragraphs, NULL);
+  if (!status) status = hpar_parse_many(parser, &options, inputs, DOCUMENTS, NULL, count_paragraphs, paragraphs);
   if (status) fprintf(stderr, "%s\n", hpar_parser_error(parser));
   for (unsigned i = 0; i < DOCUMENTS && !status; i++)
     printf("document %u: %s, %u paragraphs\n", i, hpar_status_text(inputs[i].status), paragraphs[i]);

@@ -105,7 +105,7 @@ static void sizes(void) {
   CHECK_EQ(wide.more[0] | wide.more[15], 0);
 
   hpar_many_stats many = {0};
-  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, NULL, NULL, &many), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, &many, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser), "HPAR_MANY_STATS_INIT") != NULL);
 
   /* A feed goes on if finish refuses the statistics. */

@@ -31,7 +31,7 @@ static hpar_status drop(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool go_on(void *context, hpar_node element, uint32_t selector) {
+static bool go_on(hpar_node element, uint32_t selector, void *context) {
   (void)context, (void)element, (void)selector;
   return true;
 }
@@ -71,7 +71,7 @@ static void act(stage *s) {
     CHECK_EQ(hpar_rewriter_begin(s->rewriter, s->rules, NULL, drop, NULL), HPAR_ERROR_ARGUMENT);
     CHECK_EQ(hpar_rewriter_feed(s->rewriter, page, LENGTH), HPAR_ERROR_ARGUMENT);
     CHECK_EQ(hpar_rewriter_finish(s->rewriter, &stats), HPAR_ERROR_ARGUMENT);
-    CHECK_EQ(hpar_rewrite(s->rewriter, s->rules, NULL, page, LENGTH, drop, NULL, NULL), HPAR_ERROR_ARGUMENT);
+    CHECK_EQ(hpar_rewrite(s->rewriter, s->rules, NULL, page, LENGTH, NULL, drop, NULL), HPAR_ERROR_ARGUMENT);
     CHECK_EQ(hpar_rewriter_trace(s->rewriter, NULL, NULL), HPAR_ERROR_ARGUMENT);
   }
 }
@@ -94,17 +94,17 @@ static hpar_status act_on_output(const char *bytes, size_t length, void *context
   return drop(bytes, length, context);
 }
 
-static bool act_on_match(void *context, hpar_node element, uint32_t selector) {
+static bool act_on_match(hpar_node element, uint32_t selector, void *context) {
   act(context);
-  return go_on(context, element, selector);
+  return go_on(element, selector, context);
 }
 
-static bool act_on_link(void *context, const hpar_link *link) {
+static bool act_on_link(const hpar_link *link, void *context) {
   act(context);
   return link->url.bytes;
 }
 
-static bool act_on_resource(void *context, const hpar_resource *resource) {
+static bool act_on_resource(const hpar_resource *resource, void *context) {
   act(context);
   return resource;
 }
@@ -161,12 +161,12 @@ static void documents(hpar_parser *other) {
 }
 
 /* The parser is fed for the document that another call reads. The callback ends the feed. */
-static bool end_feed(void *context, hpar_node element, uint32_t selector) {
+static bool end_feed(hpar_node element, uint32_t selector, void *context) {
   stage *s = context;
   if (!s->calls++ && s->deed == DESTROYS) hpar_parser_destroy(s->parser);
   if (s->calls == 1 && s->deed == CALLS) CHECK_EQ(hpar_parser_feed(s->parser, page, LENGTH), HPAR_ERROR_ARGUMENT);
   if (s->calls == 2 && s->deed == CALLS) CHECK_EQ(hpar_parser_prepare(s->parser, NULL), HPAR_OK);
-  return go_on(context, element, selector);
+  return go_on(element, selector, context);
 }
 
 static void fed_documents(void) {
@@ -189,19 +189,19 @@ static void fed_documents(void) {
 
 /*** parses ***/
 
-static void act_on_event(void *context, const hpar_resource *resource, hpar_resource_event event) {
+static void act_on_event(const hpar_resource *resource, hpar_resource_event event, void *context) {
   (void)resource, (void)event;
   act(context);
 }
 
-static hpar_status act_on_script(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status act_on_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
   (void)scripting, (void)script;
   act(context);
   return HPAR_OK;
 }
 
-static void act_in_batch(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                         const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void act_in_batch(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                         const hpar_stats *stats, unsigned thread, void *context) {
   (void)index, (void)input, (void)stats, (void)thread;
   stage *s = context;
   act(s);
@@ -217,7 +217,7 @@ static bool act_on_token(const hpar_token *token, void *context) {
   return true;
 }
 
-static void run_inline(void *context, unsigned count, hpar_task_fn task, void *job) {
+static void run_inline(unsigned count, hpar_task_callback task, void *job, void *context) {
   act(context);
   for (unsigned i = 1; i < count; i++) task(job, i);
 }
@@ -245,7 +245,7 @@ static hpar_status scans(stage *s, const hpar_options *options) {
 
 static hpar_status in_batch(stage *s, const hpar_options *options) {
   hpar_input inputs[] = {{page, LENGTH, s->document, HPAR_OK}, {page, LENGTH, NULL, HPAR_OK}};
-  return hpar_parse_many(s->parser, options, inputs, 2, act_in_batch, s, NULL);
+  return hpar_parse_many(s->parser, options, inputs, 2, NULL, act_in_batch, s);
 }
 
 static hpar_status tokens(stage *s, const hpar_options *options) {
@@ -303,7 +303,7 @@ static hpar_rewrite_result act_at_end(hpar_document_end *end_of_document, void *
   return HPAR_REWRITE_NEXT;
 }
 
-static void act_on_page(void *context, size_t index, hpar_rewrite_page *pages) {
+static void act_on_page(size_t index, hpar_rewrite_page *pages, void *context) {
   (void)index, (void)pages;
   act(context);
 }
@@ -311,11 +311,11 @@ static void act_on_page(void *context, size_t index, hpar_rewrite_page *pages) {
 typedef enum rewrite_way { AT_ONCE, IN_FEEDS, BY_BYTES, AS_PAGES, REWRITE_WAYS } rewrite_way;
 typedef enum place { IN_ELEMENT, IN_TEXT, AT_END, IN_OUTPUT, PLACES } place;
 
-static hpar_status rewrite(stage *s, rewrite_way way, hpar_write_fn write) {
+static hpar_status rewrite(stage *s, rewrite_way way, hpar_write_callback write) {
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   hpar_rewrite_page pages[] = {{.bytes = page, .length = LENGTH, .write = write, .context = s},
                                {.bytes = page, .length = LENGTH, .write = write, .context = s}};
-  if (way == AT_ONCE) return hpar_rewrite(s->rewriter, s->rules, NULL, page, LENGTH, write, s, &stats);
+  if (way == AT_ONCE) return hpar_rewrite(s->rewriter, s->rules, NULL, page, LENGTH, &stats, write, s);
   if (way == AS_PAGES) {
     hpar_rewriter_destroy(s->rewriter);
     s->rewriter = NULL;

@@ -140,7 +140,7 @@ static void run_thread(void *(*function)(void *)) {
   if (CHECK_EQ(pthread_create(&thread, NULL, function, NULL), 0)) pthread_join(thread, NULL);
 }
 
-static hpar_status edit_in_script(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status edit_in_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
   hpar_scripting *other;
   (void)script;
   ++*(unsigned *)context;

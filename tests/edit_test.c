@@ -224,7 +224,7 @@ static size_t count_elements(const hpar_document *d, hpar_node top) {
   return count;
 }
 
-static bool count_match(void *context, hpar_node element, uint32_t selector) {
+static bool count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(size_t *)context;
   return true;

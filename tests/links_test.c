@@ -10,7 +10,7 @@ static hpar_parser *parser;
 static hpar_document *document;
 static buffer out;
 
-static bool collect(void *context, const hpar_link *link) {
+static bool collect(const hpar_link *link, void *context) {
   hpar_string name = hpar_node_name(document, link->element);
   (void)context;
   buffer_format(&out, "%.*s %.*s [%.*s] %.*s\n", (int)name.length, name.bytes, (int)link->attribute.length,
@@ -82,7 +82,7 @@ static void bases(void) {
               "a href [ x\n y\t] http://h/d/x%20y\na href [http://[] \n");
 }
 
-static bool count_down(void *context, const hpar_link *link) {
+static bool count_down(const hpar_link *link, void *context) {
   (void)link;
   return --*(int *)context > 0;
 }
@@ -117,7 +117,7 @@ static void calls(void) {
   CHECK_EQ(hpar_links(document, root, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
 }
 
-static bool add_url(void *context, const hpar_link *link) {
+static bool add_url(const hpar_link *link, void *context) {
   (void)context;
   buffer_format(&out, "%.*s\n", (int)link->url.length, link->url.bytes ? link->url.bytes : "");
   return true;

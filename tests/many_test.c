@@ -56,8 +56,8 @@ typedef struct seen {
   unsigned threads;
 } seen;
 
-static void note(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                 const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void note(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                 const hpar_stats *stats, unsigned thread, void *context) {
   seen *s = context;
   if (thread >= HPAR_MAX_THREADS || atomic_fetch_add(&s->at_once[thread], 1)) atomic_store(&s->wrong, true);
   atomic_fetch_add(&s->calls[index], 1);
@@ -92,12 +92,12 @@ static void check_sums(const hpar_many_stats *stats) {
   CHECK_STRING(stats->affinity, "none");
 }
 
-static void backwards(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+static void backwards(unsigned count, void (*task)(void *job, unsigned index), void *job, void *context) {
   (void)context;
   while (count--) task(job, count);
 }
 
-static void nothing(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+static void nothing(unsigned count, void (*task)(void *job, unsigned index), void *job, void *context) {
   (void)context;
   (void)count;
   (void)task;
@@ -116,7 +116,7 @@ static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor exe
                           .max_errors = ERRORS};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   fill(inputs, documents);
-  CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, note, &s, &stats), HPAR_OK);
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, &stats, note, &s), HPAR_OK);
   CHECK(!atomic_load(&s.wrong));
   check_sums(&stats);
   bool several = hpar_predictor_name(0) && executor != HPAR_EXECUTOR_INLINE;
@@ -153,7 +153,7 @@ static void one_fails(void) {
       {.bytes = "<p>a", .length = 4}, {.bytes = NULL, .length = 9}, {.bytes = "<p><p><p><p><p>", .length = 15}};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 6};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
-  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, &stats), HPAR_OK);
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, &stats, NULL, NULL), HPAR_OK);
   CHECK_EQ(inputs[0].status, HPAR_OK);
   CHECK_EQ(inputs[1].status, HPAR_ERROR_ARGUMENT);
   CHECK_EQ(inputs[2].status, HPAR_LIMIT_NODES);
@@ -177,7 +177,7 @@ static void one_fails(void) {
     CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, NULL, NULL, NULL), HPAR_OK);
     CHECK_EQ(inputs[0].status, HPAR_OK);
   }
-  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, NULL, NULL, &stats), HPAR_OK);
+  CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, &stats, NULL, NULL), HPAR_OK);
   CHECK_EQ(stats.inputs, 0);
   CHECK_EQ(stats.ns.total > 0, true);
 
@@ -212,7 +212,7 @@ static void want_of_memory(void) {
     }
     hp_memory_fail_after(n / 2);
     hpar_status status = hpar_parser_create(&parser);
-    if (!status) status = hpar_parse_many(parser, &options, inputs, INPUTS, NULL, &s, &stats);
+    if (!status) status = hpar_parse_many(parser, &options, inputs, INPUTS, &stats, NULL, &s);
     reached = hp_memory_left() == 0;
     hp_memory_fail_after(UINT64_MAX);
     CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);

@@ -17,7 +17,7 @@ typedef struct expectation {
   hpar_string host; /* of the page */
 } expectation;
 
-static bool expect_link(void *context, const hpar_link *link) {
+static bool expect_link(const hpar_link *link, void *context) {
   expectation *e = context;
   hpar_string element = hpar_node_name(e->document, link->element), host;
   char key[200];

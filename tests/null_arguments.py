@@ -22,7 +22,7 @@ BY_NAME = {
 }
 BY_TYPE = {
     'hpar_node': 'node', 'size_t': '0', 'bool': 'false', 'uint32_t': '0', 'hpar_status': 'HPAR_OK',
-    'hpar_content': 'HPAR_CONTENT_TEXT', 'hpar_write_fn': 'drop', 'hpar_link_callback': 'on_link',
+    'hpar_content': 'HPAR_CONTENT_TEXT', 'hpar_write_callback': 'drop', 'hpar_link_callback': 'on_link',
     'hpar_match_callback': 'on_match', 'hpar_resource_callback': 'on_resource', 'hpar_batch_callback': 'on_input',
     'hpar_page_callback': 'on_page', 'hpar_rewrite_event_callback': 'on_event', 'hpar_token_callback': 'on_token',
     'hpar_element_end_callback': 'on_element_end', 'hpar_parser *': 'parser', 'const hpar_parser *': 'parser',

@@ -43,7 +43,7 @@ static void *run_started(void *context) {
 }
 
 /* Starts a thread for each task, and runs the first task on the calling thread, last of all. */
-static void on_threads(void *context, unsigned count, task *run, void *job) {
+static void on_threads(unsigned count, task *run, void *job, void *context) {
   (void)context;
   started all[MOST * 4];
   CHECK(count <= MOST * 4);
@@ -56,14 +56,14 @@ static void on_threads(void *context, unsigned count, task *run, void *job) {
   for (unsigned i = 0; i < count; i++) pthread_join(all[i].thread, NULL);
 }
 
-static void forwards(void *context, unsigned count, task *run, void *job) {
+static void forwards(unsigned count, task *run, void *job, void *context) {
   (void)context;
   calls++;
   tasks += count;
   for (unsigned i = 0; i < count; i++) run(job, i);
 }
 
-static void backwards(void *context, unsigned count, task *run, void *job) {
+static void backwards(unsigned count, task *run, void *job, void *context) {
   (void)context;
   calls++;
   tasks += count;
@@ -71,7 +71,7 @@ static void backwards(void *context, unsigned count, task *run, void *job) {
 }
 
 /* Runs two workers late, and the others after the merge. */
-static void shuffled(void *context, unsigned count, task *run, void *job) {
+static void shuffled(unsigned count, task *run, void *job, void *context) {
   random_state *random = context;
   unsigned order[MOST * 4];
   calls++;
@@ -85,28 +85,28 @@ static void shuffled(void *context, unsigned count, task *run, void *job) {
   for (unsigned i = 0; i < count; i++) run(job, order[i]);
 }
 
-static void first_only(void *context, unsigned count, task *run, void *job) {
+static void first_only(unsigned count, task *run, void *job, void *context) {
   (void)context;
   (void)count;
   calls++;
   run(job, 0);
 }
 
-static void odd_only(void *context, unsigned count, task *run, void *job) {
+static void odd_only(unsigned count, task *run, void *job, void *context) {
   (void)context;
   calls++;
   for (unsigned i = 1; i < count; i += 2) run(job, i);
 }
 
 /* Runs each task twice. The second call must have no effect. */
-static void twice(void *context, unsigned count, task *run, void *job) {
+static void twice(unsigned count, task *run, void *job, void *context) {
   (void)context;
   calls++;
   tasks += count;
   for (unsigned i = 0; i < 2 * count; i++) run(job, i / 2);
 }
 
-static void nothing(void *context, unsigned count, task *run, void *job) {
+static void nothing(unsigned count, task *run, void *job, void *context) {
   (void)context;
   (void)count;
   (void)run;
@@ -117,7 +117,7 @@ static void nothing(void *context, unsigned count, task *run, void *job) {
 static random_state order = {5};
 static const struct {
   const char *name;
-  hpar_run_fn run;
+  hpar_run_callback run;
 } executors[] = {{"threads", on_threads}, {"forwards", forwards}, {"backwards", backwards}, {"shuffled", shuffled},
                  {"first", first_only},   {"odd", odd_only},      {"twice", twice},         {"nothing", nothing}};
 enum { EXECUTORS = sizeof executors / sizeof *executors };
@@ -175,14 +175,14 @@ static void every_executor(void) {
 /* An executor that checks that it gets at most as many tasks as threads. */
 typedef struct limited {
   unsigned threads, largest;
-  hpar_run_fn run;
+  hpar_run_callback run;
 } limited;
 
-static void run_limited(void *context, unsigned count, task *run, void *job) {
+static void run_limited(unsigned count, task *run, void *job, void *context) {
   limited *l = context;
   if (count > l->largest) l->largest = count;
   CHECK(count > 1 && count <= l->threads);
-  l->run(&order, count, run, job);
+  l->run(count, run, job, &order);
 }
 
 /* Parses the page with executors that run all, some or no tasks, for each number of threads. */
@@ -347,7 +347,7 @@ static void binding(void) {
   for (unsigned i = 0; i < 4; i++) inputs[i] = (hpar_input){.bytes = page.bytes, .length = page.length};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .parallel.affinity = HPAR_AFFINITY_CORES};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
-  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 4, NULL, NULL, &stats), HPAR_OK);
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, 4, &stats, NULL, NULL), HPAR_OK);
   CHECK(strcmp(stats.affinity, "none") != 0);
   CHECK_EQ(allowed(), before);
 }

@@ -289,7 +289,7 @@ typedef struct opinion {
   _Atomic unsigned long calls, wrong;
 } opinion;
 
-static void say(void *context, const hpar_cut *cut, hpar_guess *guess) {
+static void say(const hpar_cut *cut, hpar_guess *guess, void *context) {
   opinion *o = context;
   atomic_fetch_add(&o->calls, 1);
   bool fresh = guess->context == HPAR_CONTEXT_NONE && !guess->element && guess->ns == HPAR_NAMESPACE_HTML &&

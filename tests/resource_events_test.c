@@ -326,7 +326,7 @@ static void foreign_sheets(resource_events *e) {
   buffer_free(&html);
 }
 
-static void receive_line(void *context, const hpar_resource *r, hpar_resource_event event) {
+static void receive_line(const hpar_resource *r, hpar_resource_event event, void *context) {
   static const char *const names[] = {"found", "confirmed", "cancelled"};
   buffer_format(context, "%s %s %.*s at %u\n", names[event], hpar_resource_kind_name(r->kind), (int)r->url.length,
                 r->url.bytes, (unsigned)r->offset);
@@ -422,7 +422,7 @@ static void limits(resource_events *e) {
 }
 
 /* Real pages: threads, and the list of the finished tree. */
-static bool count_resource(void *context, const hpar_resource *r) {
+static bool count_resource(const hpar_resource *r, void *context) {
   (void)r;
   ++*(unsigned *)context;
   return true;

@@ -16,7 +16,7 @@ static void put(const char *name, hpar_string value) {
   if (value.bytes) buffer_format(&out, " %s[%.*s]", name, (int)value.length, value.bytes);
 }
 
-static bool collect(void *context, const hpar_resource *r) {
+static bool collect(const hpar_resource *r, void *context) {
   (void)context;
   buffer_text(&out, hpar_resource_kind_name(r->kind));
   if (r->flags & HPAR_RESOURCE_ASYNC) buffer_text(&out, " async");
@@ -228,7 +228,7 @@ static void templates(void) {
   buffer_free(&html);
 }
 
-static bool count_down(void *context, const hpar_resource *resource) {
+static bool count_down(const hpar_resource *resource, void *context) {
   (void)resource;
   return --*(int *)context > 0;
 }
@@ -264,7 +264,7 @@ static bool contains(hpar_string s, const char *text) {
   return s.length && memmem(s.bytes, s.length, text, strlen(text));
 }
 
-static bool load(void *context, const hpar_resource *r) {
+static bool load(const hpar_resource *r, void *context) {
   loader *l = context;
   if (r->kind == HPAR_RESOURCE_POLICY) l->images_forbidden |= contains(r->content, "img-src 'none'");
   if (!contains(r->url, "URL") && !contains(r->srcset, "URL")) return true;

@@ -105,7 +105,7 @@ static void check_output(const char *label, const char *page, const hpar_action 
   CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
   CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
   CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
-  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, page, strlen(page), collect, &out, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, page, strlen(page), NULL, collect, &out), HPAR_OK);
   if (!CHECK_BYTES(out.bytes, out.length, wanted, strlen(wanted))) printf("  %s\n", label ? label : "no label");
   buffer_free(&out);
   hpar_rules_destroy(rules);

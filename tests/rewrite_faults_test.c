@@ -129,7 +129,7 @@ static void reenter(calls *c) {
   CHECK_EQ(hpar_rewriter_begin(c->rewriter, c->rules, NULL, discard, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_rewriter_feed(c->rewriter, "x", 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_rewriter_finish(c->rewriter, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_rewrite(c->rewriter, c->rules, NULL, "x", 1, discard, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_rewrite(c->rewriter, c->rules, NULL, "x", 1, NULL, discard, NULL), HPAR_ERROR_ARGUMENT);
 }
 
 /* Returns whether it is the turn of the deed. */

@@ -32,14 +32,14 @@ static void note(buffer *to, uint64_t start, uint64_t end) {
 
 static const hpar_document *parsed;
 
-static bool note_selected(void *context, hpar_node element, uint32_t selector) {
+static bool note_selected(hpar_node element, uint32_t selector, void *context) {
   uint64_t start, end;
   (void)selector;
   if (hpar_node_start_tag_range(parsed, element, &start, &end)) note(context, start, end);
   return true;
 }
 
-static void note_found(void *context, uint64_t start, uint64_t end) { note(context, start, end); }
+static void note_found(uint64_t start, uint64_t end, void *context) { note(context, start, end); }
 
 static void select_after_parse(const char *selector) {
   const hpar_options options = {HPAR_OPTIONS_INIT, .source_offsets = true};

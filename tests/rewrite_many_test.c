@@ -55,8 +55,8 @@ static void make_pages(void) {
     if (i == WIDE) buffer_clear(&pages[i]);
     if (i == STOPPED) buffer_text(&pages[i], "</table></template><div><i stop>");
     stats[i] = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT};
-    statuses[i] = hpar_rewrite(rewriter, i == SPECIAL ? special : rules, NULL, pages[i].bytes, pages[i].length, collect,
-                               &expected[i], &stats[i]);
+    statuses[i] = hpar_rewrite(rewriter, i == SPECIAL ? special : rules, NULL, pages[i].bytes, pages[i].length,
+                               &stats[i], collect, &expected[i]);
   }
   hpar_rewriter_destroy(rewriter);
   generate_free(&made);
@@ -68,13 +68,13 @@ typedef struct seen {
   bool wrong;
 } seen;
 
-static void note(void *context, size_t index, hpar_rewrite_page *page) {
+static void note(size_t index, hpar_rewrite_page *page, void *context) {
   seen *s = context;
   s->wrong |= atomic_fetch_add(&s->at_once, 1) != 0 || index != s->next++ || page->context != &got[index];
   atomic_fetch_sub(&s->at_once, 1);
 }
 
-static void run_backwards(void *context, unsigned count, hpar_task_fn task, void *job) {
+static void run_backwards(unsigned count, hpar_task_callback task, void *job, void *context) {
   unsigned *calls = context;
   for (unsigned i = count; i-- > 0;) task(job, i);
   *calls += count;

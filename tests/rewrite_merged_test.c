@@ -77,7 +77,7 @@ static void tables(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hpar_rules *rules = make(cases[i].selector, cases[i].action, NULL);
     buffer out = {0};
-    CHECK_EQ(hpar_rewrite(rewriter, rules, NULL, cases[i].input, strlen(cases[i].input), append, &out, NULL), HPAR_OK);
+    CHECK_EQ(hpar_rewrite(rewriter, rules, NULL, cases[i].input, strlen(cases[i].input), NULL, append, &out), HPAR_OK);
     if (!CHECK_BYTES(out.bytes, out.length, cases[i].output, strlen(cases[i].output)))
       printf("  %s in %s\n", cases[i].selector, cases[i].input);
     hpar_rules_destroy(rules);
@@ -106,7 +106,7 @@ static hpar_rewrite_result see(hpar_element *element, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
-static void see_found(void *context, uint64_t start, uint64_t end) {
+static void see_found(uint64_t start, uint64_t end, void *context) {
   ((sight *)context)->found++;
   CHECK(start < end);
 }
@@ -120,7 +120,7 @@ static void callbacks(void) {
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   buffer out = {0};
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
-  CHECK_EQ(hpar_rewrite(rewriter, rules, NULL, page, sizeof page - 1, append, &out, &stats), HPAR_OK);
+  CHECK_EQ(hpar_rewrite(rewriter, rules, NULL, page, sizeof page - 1, &stats, append, &out), HPAR_OK);
   static const char expected[] = "<body a>x<body b k=\"v\">y<html a k=\"v\"><p a><body a k=\"v\">";
   CHECK_BYTES(out.bytes, out.length, expected, sizeof expected - 1);
   CHECK_EQ(s.calls, 5);
@@ -135,7 +135,7 @@ static void callbacks(void) {
 
 /*** generated pages ***/
 
-static bool count(void *context, hpar_node element, uint32_t selector) {
+static bool count(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(unsigned *)context;
   return true;

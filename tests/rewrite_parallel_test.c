@@ -224,8 +224,8 @@ static void test_failures(void) {
   options.mode = HPAR_MODE_PARALLEL;
   buffer_clear(&division_got.out);
   CHECK_EQ(hp_rewriter_divide(division_parallel, &threads), HPAR_OK);
-  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, large.bytes, large.length, refuse_after, &division_got.out,
-                        NULL),
+  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, large.bytes, large.length, NULL, refuse_after,
+                        &division_got.out),
            HPAR_ERROR_IO);
   hpar_rules_destroy(rules);
 }
@@ -267,11 +267,11 @@ static void test_memory(bool edits_units) {
 static void test_options(void) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
   hpar_rules *rules = division_make_rules(1);
-  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, "", 0, division_collect, &division_got.out, NULL),
+  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, "", 0, NULL, division_collect, &division_got.out),
            HPAR_ERROR_ARGUMENT);
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = HPAR_MAX_THREADS + 1;
-  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, "", 0, division_collect, &division_got.out, NULL),
+  CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, "", 0, NULL, division_collect, &division_got.out),
            HPAR_ERROR_ARGUMENT);
   hpar_rules_destroy(rules);
 }

@@ -21,7 +21,7 @@ static hpar_rewrite_stats rewrite(hpar_rewriter *rewriter, const char *page, buf
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
   buffer_clear(out);
-  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, page, strlen(page), append, out, &stats), HPAR_OK);
+  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, page, strlen(page), &stats, append, out), HPAR_OK);
   return stats;
 }
 

@@ -13,7 +13,7 @@ static hpar_event events[MAX_EVENTS];
 static size_t count;
 static hpar_rewriter *rewriter;
 
-static void take_event(void *context, const hpar_event *event) {
+static void take_event(const hpar_event *event, void *context) {
   CHECK(context == events);
   CHECK_EQ(hpar_rewriter_trace(rewriter, NULL, NULL), HPAR_ERROR_ARGUMENT); /* a call is running */
   if (count < MAX_EVENTS) events[count++] = *event;

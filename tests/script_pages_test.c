@@ -177,7 +177,7 @@ typedef struct late_call {
   unsigned count, refused;
 } late_call;
 
-static hpar_status postpone(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status postpone(hpar_scripting *scripting, const hpar_script *script, void *context) {
   late_call *calls = context;
   const hpar_document *of = hpar_script_document(scripting);
   unsigned elements = 0;

@@ -113,7 +113,7 @@ static void feed(resource_events *e, const hpar_options *options, const buffer *
   CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
-static bool count_resource(void *context, const hpar_resource *r) {
+static bool count_resource(const hpar_resource *r, void *context) {
   (void)r;
   ++*(size_t *)context;
   return true;
@@ -193,7 +193,7 @@ static void generated(resource_events *e) {
 
 /*** sequences of events ***/
 
-static void receive_line(void *context, const hpar_resource *r, hpar_resource_event event) {
+static void receive_line(const hpar_resource *r, hpar_resource_event event, void *context) {
   static const char *const names[] = {"found", "confirmed", "cancelled"};
   buffer_format(context, "%s %s %.*s at %u%s\n", names[event], hpar_resource_kind_name(r->kind), (int)r->url.length,
                 r->url.bytes, (unsigned)r->offset, r->flags & HPAR_RESOURCE_WRITTEN ? ", written" : "");

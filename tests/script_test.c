@@ -218,7 +218,7 @@ typedef struct order {
   hpar_status answer;
 } order;
 
-static hpar_status note_script(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status note_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
   static const char *const times[] = {"now", "blocking", "deferred", "async"};
   order *of = context;
   hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
@@ -259,7 +259,7 @@ static void preparation(void) {
 
 /* A blocking script that another script has written runs when the outer script has ended. Its text
  * precedes the rest of the outer script's text. */
-static hpar_status write_by_id(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status write_by_id(hpar_scripting *scripting, const hpar_script *script, void *context) {
   buffer *log = context;
   hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
   buffer_add(log, id.bytes, id.length);
@@ -331,7 +331,7 @@ static void statistics(void) {
 
 /*** limits and hostile scripts ***/
 
-static hpar_status write_forever(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status write_forever(hpar_scripting *scripting, const hpar_script *script, void *context) {
   const char *text = context;
   (void)script;
   hpar_status status;
@@ -341,14 +341,14 @@ static hpar_status write_forever(void *context, hpar_scripting *scripting, const
   return HPAR_OK;
 }
 
-static hpar_status write_once(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status write_once(hpar_scripting *scripting, const hpar_script *script, void *context) {
   (void)script;
   unsigned *count = context;
   ++*count;
   return hpar_script_write(scripting, "<script>x</script>", 18);
 }
 
-static hpar_status fail(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status fail(hpar_scripting *scripting, const hpar_script *script, void *context) {
   (void)context, (void)scripting, (void)script;
   return HPAR_ERROR_CALLBACK;
 }

@@ -29,7 +29,7 @@ typedef struct found {
   uint32_t hash; /* FNV-1a of the numbers of the elements, 4 bytes each */
 } found;
 
-static bool add(void *context, hpar_node element, uint32_t selector) {
+static bool add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   (void)selector;
   f->count++;

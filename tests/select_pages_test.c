@@ -72,7 +72,7 @@ typedef struct found {
   size_t count;
 } found;
 
-static bool add(void *context, hpar_node element, uint32_t selector) {
+static bool add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   (void)selector;
   if (f->count < MAX_ELEMENTS) f->elements[f->count++] = element;

@@ -46,7 +46,7 @@ typedef struct matches {
   size_t count, capacity, limit; /* limit 0: none */
 } matches;
 
-static bool add_match(void *context, hpar_node element, uint32_t selector) {
+static bool add_match(hpar_node element, uint32_t selector, void *context) {
   matches *m = context;
   if (m->count == m->capacity) {
     m->capacity = 2 * m->capacity + 1024;
@@ -72,7 +72,7 @@ static bool equal(const matches *a, const matches *b) {
 
 /* An executor that starts a thread per task, and executors that leave out tasks. */
 typedef struct task {
-  hpar_task_fn function;
+  hpar_task_callback function;
   void *job;
   unsigned index;
 } task;
@@ -83,7 +83,7 @@ static void *run_task(void *argument) {
   return NULL;
 }
 
-static void run_threads(void *context, unsigned count, hpar_task_fn function, void *job) {
+static void run_threads(unsigned count, hpar_task_callback function, void *job, void *context) {
   pthread_t threads[16];
   task tasks[16];
   CHECK(count <= 16);
@@ -95,12 +95,12 @@ static void run_threads(void *context, unsigned count, hpar_task_fn function, vo
   ++*(unsigned *)context;
 }
 
-static void run_none(void *context, unsigned count, hpar_task_fn function, void *job) {
+static void run_none(unsigned count, hpar_task_callback function, void *job, void *context) {
   (void)count, (void)function, (void)job;
   ++*(unsigned *)context;
 }
 
-static void run_last(void *context, unsigned count, hpar_task_fn function, void *job) {
+static void run_last(unsigned count, hpar_task_callback function, void *job, void *context) {
   function(job, count - 1);
   ++*(unsigned *)context;
 }
@@ -144,7 +144,7 @@ static void write_page(buffer *page, uint64_t number, unsigned elements, unsigne
 static void compare(const hpar_selectors *set, hpar_node top, const char *what) {
   matches expected = {0}, got = {0};
   CHECK_EQ(hpar_select(set, document, top, add_match, &expected), HPAR_OK);
-  static const hpar_run_fn executors[] = {NULL, run_threads, run_none, run_last};
+  static const hpar_run_callback executors[] = {NULL, run_threads, run_none, run_last};
   for (size_t e = 0; e < sizeof executors / sizeof *executors; e++) {
     for (unsigned threads = 0; threads <= 7; threads += threads ? 2 : 1) {
       unsigned runs = 0;

@@ -20,7 +20,7 @@ typedef struct ids {
   size_t length;
 } ids;
 
-static bool add_id(void *context, hpar_node element, uint32_t selector) {
+static bool add_id(hpar_node element, uint32_t selector, void *context) {
   ids *list = context;
   (void)selector;
   hpar_string id = hpar_node_attribute_value(document, element, "id");
@@ -345,7 +345,7 @@ typedef struct results {
   size_t count;
 } results;
 
-static bool add_result(void *context, hpar_node element, uint32_t selector) {
+static bool add_result(hpar_node element, uint32_t selector, void *context) {
   results *r = context;
   if (r->count == 400) return false;
   r->nodes[r->count] = element;
@@ -379,7 +379,7 @@ static void check_generated(uint64_t first, uint64_t count) {
     if (!status) CHECK_EQ(hpar_select(set, document, root, add_result, &got), HPAR_OK);
     for (hpar_node node = root; !status && (node = hpar_node_walk(document, root, node));)
       for (uint32_t i = 0; hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && i < 3; i++)
-        if (plain_matches(selectors[i], node)) add_result(&expected, node, i);
+        if (plain_matches(selectors[i], node)) add_result(node, i, &expected);
     bool same = CHECK_EQ(got.count, expected.count) &&
                 CHECK(!memcmp(got.nodes, expected.nodes, got.count * sizeof *got.nodes)) &&
                 CHECK(!memcmp(got.selectors, expected.selectors, got.count * sizeof *got.selectors));
@@ -428,7 +428,7 @@ static void check_tops(void) {
   }
 }
 
-static bool count_match(void *context, hpar_node element, uint32_t selector) {
+static bool count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
   return true;

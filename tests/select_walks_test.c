@@ -25,7 +25,7 @@ typedef struct found {
 static found elements, alone, together, expected;
 
 /* Keeps the matches of selector 0. */
-static bool add(void *context, hpar_node element, uint32_t selector) {
+static bool add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   if (selector == 0 && f->count < MAX_ELEMENTS) f->elements[f->count++] = element;
   return true;

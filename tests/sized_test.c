@@ -17,13 +17,13 @@ static hpar_status drop(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool count_match(void *context, hpar_node element, uint32_t selector) {
+static bool count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(int *)context;
   return true;
 }
 
-static bool count_link(void *context, const hpar_link *link) {
+static bool count_link(const hpar_link *link, void *context) {
   ++*(int *)context;
   return link;
 }
@@ -62,7 +62,7 @@ static hpar_status use_rule(const void *given) {
 }
 
 static hpar_status use_rewrite(const void *given) {
-  hpar_status status = hpar_rewrite(rewriter, rules, given, page, LENGTH, drop, NULL, NULL);
+  hpar_status status = hpar_rewrite(rewriter, rules, given, page, LENGTH, NULL, drop, NULL);
   if (status) CHECK(strstr(hpar_rewriter_error(rewriter), "hpar_rewrite_options"));
   return status;
 }
@@ -105,10 +105,10 @@ static void check_input(hpar_status (*use)(const void *), size_t full, size_t fi
 static hpar_status fill_parse(void *stats) { return hpar_parse(parser, NULL, page, LENGTH, document, stats); }
 static hpar_status fill_many(void *stats) {
   hpar_input input = {page, LENGTH, NULL, HPAR_OK};
-  return hpar_parse_many(parser, NULL, &input, 1, NULL, NULL, stats);
+  return hpar_parse_many(parser, NULL, &input, 1, stats, NULL, NULL);
 }
 static hpar_status fill_rewrite(void *stats) {
-  return hpar_rewrite(rewriter, rules, NULL, page, LENGTH, drop, NULL, stats);
+  return hpar_rewrite(rewriter, rules, NULL, page, LENGTH, stats, drop, NULL);
 }
 
 static void check_output(hpar_status (*fill)(void *), size_t full) {

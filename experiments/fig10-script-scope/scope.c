@@ -115,7 +115,7 @@ static void restore(hpar_scripting *scripting, const hidden *levels, size_t coun
   }
 }
 
-static hpar_status run_script(void *context, hpar_scripting *scripting, const hpar_script *script_element) {
+static hpar_status run_script(hpar_scripting *scripting, const hpar_script *script_element, void *context) {
   run *r = context;
   hidden levels[MAX_DEPTH];
   const script *s = find(r->page, hpar_script_document(scripting), script_element->node);
@@ -128,10 +128,10 @@ static hpar_status run_script(void *context, hpar_scripting *scripting, const hp
       return HPAR_OK;
     }
   }
-  if (script_element->time != HPAR_SCRIPT_LATE) return hp_javascript_run(r->engine, scripting, script_element);
+  if (script_element->time != HPAR_SCRIPT_LATE) return hp_javascript_run(scripting, script_element, r->engine);
   uint64_t begin = now();
   size_t count = r->anchors ? hide(scripting, script_element->node, levels) : 0;
-  hpar_status status = hp_javascript_run(r->engine, scripting, script_element);
+  hpar_status status = hp_javascript_run(scripting, script_element, r->engine);
   restore(scripting, levels, count);
   r->ns += now() - begin;
   return status;

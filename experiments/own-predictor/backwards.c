@@ -74,7 +74,7 @@ static void look_back(const backwards_settings *settings, const hpar_cut *cut, h
   }
 }
 
-void backwards_predict(void *context, const hpar_cut *cut, hpar_guess *guess) {
+void backwards_predict(const hpar_cut *cut, hpar_guess *guess, void *context) {
   look_back(context, cut, guess);
   if (guess->context == HPAR_CONTEXT_NONE) guess->first = behind_text(cut);
 }

@@ -10,6 +10,6 @@ typedef struct backwards_settings {
 
 /* Searches back from the cut for the end or start of a comment or of raw text, and for the nearest
  * tag, in which it counts the quotes. `context` is a backwards_settings. */
-void backwards_predict(void *context, const hpar_cut *cut, hpar_guess *guess);
+void backwards_predict(const hpar_cut *cut, hpar_guess *guess, void *context);
 
 #endif

@@ -48,7 +48,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static bool count_hpar(void *context, hpar_node element, uint32_t selector) {
+static bool count_hpar(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
   return true;

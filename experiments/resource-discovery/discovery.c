@@ -53,7 +53,7 @@ static uint64_t now(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void note(void *context, const hpar_resource *resource, hpar_resource_event event) {
+static void note(const hpar_resource *resource, hpar_resource_event event, void *context) {
   run *r = context;
   seen_by_thread *to = &r->threads[event == HPAR_RESOURCE_FOUND ? resource->thread % MAX_THREADS : 0];
   seen one = {resource->offset, now() - r->begin, (uint32_t)resource->kind, 0, event};

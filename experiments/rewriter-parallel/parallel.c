@@ -48,7 +48,7 @@ static hpar_rules *make_rules(const char *selector) {
 static void run(way *w, const hpar_rules *rules, const char *bytes, size_t length) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .mode = w->mode, .threads = 2};
   uint64_t workers = hp_rewriter_counters(w->rewriter).worker_ns, begin = hp_now();
-  check(!hpar_rewrite(w->rewriter, rules, &options, bytes, length, add_output, NULL, NULL), "the rewriter failed");
+  check(!hpar_rewrite(w->rewriter, rules, &options, bytes, length, NULL, add_output, NULL), "the rewriter failed");
   uint64_t time = hp_now() - begin;
   if (time >= w->shortest) return;
   w->shortest = time;

@@ -58,7 +58,7 @@ static void run_copy(const page *p) {
 
 static void run_rewriter(const page *p) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
-  check(!hpar_rewrite(rewriter, rules, &options, p->bytes, p->length, add_output, NULL, NULL),
+  check(!hpar_rewrite(rewriter, rules, &options, p->bytes, p->length, NULL, add_output, NULL),
         "a page is not rewritten");
 }
 

@@ -36,7 +36,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static hpar_status burn(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status burn(hpar_scripting *scripting, const hpar_script *script, void *context) {
   engine *e = context;
   uint64_t begin = now(), end = begin + e->burn_ns;
   (void)script;

@@ -20,7 +20,7 @@ HPAR_API const char *hpar_encoding_name(const char *label);
 /* Decodes `length` bytes to UTF-8, and writes the text in pieces. `bytes` may be NULL if `length`
  * is 0. A byte order mark of this encoding is left out. Invalid sequences become U+FFFD.
  * HPAR_ERROR_ARGUMENT: an argument is NULL, or the label names no encoding. */
-HPAR_API hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_fn write,
+HPAR_API hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write,
                                  void *context);
 
 #ifdef __cplusplus

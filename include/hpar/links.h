@@ -39,7 +39,7 @@ typedef struct hpar_link {
 } hpar_link;
 
 /* Receives one link. Returns false to end the walk. It may read the document, but not change it. */
-typedef bool (*hpar_link_callback)(void *context, const hpar_link *link);
+typedef bool (*hpar_link_callback)(const hpar_link *link, void *context);
 
 /* How links are resolved. */
 typedef struct hpar_link_options {

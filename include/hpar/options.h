@@ -89,14 +89,14 @@ typedef enum hpar_wait_policy {
 
 /* A task of the library. `index` is its number. A task returns: it never waits for a task that has
  * not started, and it never unwinds. */
-typedef void (*hpar_task_fn)(void *job, unsigned index);
+typedef void (*hpar_task_callback)(void *job, unsigned index);
 
 /* The caller's executor. It calls task(job, i) once for each i below `count`, on any threads and in
  * any order. It returns when all tasks have returned and their writes are visible. `count` is at
  * most hpar_options.threads. Task 0 merges. The calling thread runs the tasks that the executor
  * leaves out. The library starts no thread with this executor. The executor must not throw an
  * exception and must not longjmp. */
-typedef void (*hpar_run_fn)(void *context, unsigned count, hpar_task_fn task, void *job);
+typedef void (*hpar_run_callback)(unsigned count, hpar_task_callback task, void *job, void *context);
 
 /* Options of the parallel parser and of the threads. */
 typedef struct hpar_parallel_options {
@@ -108,7 +108,7 @@ typedef struct hpar_parallel_options {
   /* ignored by strategies that check each cut in its true state (hpar2013), and if resources
    * are requested */
   hpar_merge_order merge;
-  hpar_run_fn run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
+  hpar_run_callback run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
   void *run_context;
   size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
   /* the number, about; ignored if chunk_size or cuts are given, and for fed input; 0: by

@@ -123,8 +123,8 @@ typedef struct hpar_input {
  * a failure. `parser` has the parse errors and the error text of this input. The callback may read
  * both. It must not throw an exception or longjmp. A parser that it destroys lives until the call
  * returns, and a document until the callback does. */
-typedef void (*hpar_batch_callback)(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                                    const hpar_parser *parser, const hpar_stats *stats, unsigned thread);
+typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_document *document,
+                                    const hpar_parser *parser, const hpar_stats *stats, unsigned thread, void *context);
 
 /* Parses `count` inputs, each with the sequential parser on one of hpar_options.threads threads,
  * the longest first. For many documents this has a higher throughput than to parse each in
@@ -139,7 +139,7 @@ typedef void (*hpar_batch_callback)(void *context, size_t index, hpar_input *inp
  * would refuse the options. HPAR_ERROR_MEMORY: no thread has the memory to start. In these cases
  * nothing is parsed. */
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
-                                     hpar_batch_callback callback, void *context, hpar_many_stats *stats);
+                                     hpar_many_stats *stats, hpar_batch_callback callback, void *context);
 
 /* Returns the number of parse errors that the last parse kept, at most hpar_options.max_errors; 0
  * for NULL. */

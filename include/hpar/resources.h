@@ -98,7 +98,7 @@ typedef struct hpar_resource {
 
 /* Receives one resource, which is valid during the call. Returns false to end the walk. It may
  * read the document, but not change it. */
-typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resource);
+typedef bool (*hpar_resource_callback)(const hpar_resource *resource, void *context);
 
 /* Receives an event of a parse (hpar_options.resources). The resource is valid during the call.
  *
@@ -117,11 +117,11 @@ typedef bool (*hpar_resource_callback)(void *context, const hpar_resource *resou
  *
  * The callback may read the strings only: the document is not complete. It must not call the
  * library with the parser or the document, and must not longjmp. */
-typedef void (*hpar_resource_event_fn)(void *context, const hpar_resource *resource, hpar_resource_event event);
+typedef void (*hpar_resource_event_callback)(const hpar_resource *resource, hpar_resource_event event, void *context);
 
 /* The resources that a parse reports. */
 typedef struct hpar_resource_options {
-  hpar_resource_event_fn callback; /* NULL: the parse reports none, and has no cost for it */
+  hpar_resource_event_callback callback; /* NULL: the parse reports none, and has no cost for it */
   void *context;
   /* FOUND comes in the order of the start tags, from the calling thread, and before the calling
    * thread confirms a later tag. `thread` still names the thread that found the tag. A resource of

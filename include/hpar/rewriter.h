@@ -124,7 +124,7 @@ typedef hpar_rewrite_result (*hpar_comment_callback)(hpar_comment *comment, void
 typedef hpar_rewrite_result (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
 typedef hpar_rewrite_result (*hpar_document_end_callback)(hpar_document_end *end, void *context);
 /* Reports the start tag of an element that matches: its place in the input. */
-typedef void (*hpar_found_callback)(void *context, uint64_t start, uint64_t end);
+typedef void (*hpar_found_callback)(uint64_t start, uint64_t end, void *context);
 
 /* How inserted bytes are written. They are UTF-8; the rewriter encodes them for the page. A
  * character that the page's encoding lacks becomes a numeric character reference. */
@@ -299,7 +299,7 @@ typedef struct hpar_rewrite_options {
   hpar_mode mode;
   /* the caller's executor for hpar_rewrite_many, as in hpar_parallel_options; NULL: the library
    * starts threads and ends them before it returns */
-  hpar_run_fn run;
+  hpar_run_callback run;
   void *run_context;
   uint64_t reserved[1]; /* zero */
 } hpar_rewrite_options;
@@ -349,7 +349,7 @@ HPAR_API const char *hpar_rewriter_error(const hpar_rewriter *rewriter);
  * HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or refused UTF-16.
  * HPAR_ERROR_MEMORY. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
-                                         const hpar_rewrite_options *options, hpar_write_fn write, void *context);
+                                         const hpar_rewrite_options *options, hpar_write_callback write, void *context);
 
 /* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
  * same output. After a failure feed returns its status and ignores the bytes, unless the rest is
@@ -363,8 +363,8 @@ HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_
 
 /* Rewrites a whole input: begin, feed, finish. */
 HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
-                                  const char *bytes, size_t length, hpar_write_fn write, void *context,
-                                  hpar_rewrite_stats *stats);
+                                  const char *bytes, size_t length, hpar_rewrite_stats *stats,
+                                  hpar_write_callback write, void *context);
 
 /* A page of hpar_rewrite_many. */
 typedef struct hpar_rewrite_page {
@@ -372,7 +372,7 @@ typedef struct hpar_rewrite_page {
   size_t length;
   const hpar_rules *rules; /* of this page; NULL: those of the call */
   /* receives the output of this page in order, on the thread that rewrites it; NULL: none */
-  hpar_write_fn write;
+  hpar_write_callback write;
   void *context;
   hpar_status status;       /* the library sets it, and `stats` */
   hpar_rewrite_stats stats; /* no field must be set */
@@ -381,7 +381,7 @@ typedef struct hpar_rewrite_page {
 /* Reports a page whose output is complete or has failed. The calls come in the order of the pages,
  * one at a time, on any thread of the call, while other threads rewrite later pages. The callback
  * must not throw an exception or longjmp. */
-typedef void (*hpar_page_callback)(void *context, size_t index, hpar_rewrite_page *page);
+typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *context);
 
 /* Rewrites `count` pages, each by one rewriter on one of hpar_rewrite_options.threads threads. Each
  * page has the output and the statistics of hpar_rewrite, and its own limits.

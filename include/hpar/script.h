@@ -78,7 +78,7 @@ typedef struct hpar_scripting hpar_scripting;
 
 /* Runs a script. HPAR_OK continues the parse, even if the script has failed. Any other status ends
  * the parse with this status. */
-typedef hpar_status (*hpar_script_callback)(void *context, hpar_scripting *scripting, const hpar_script *script);
+typedef hpar_status (*hpar_script_callback)(hpar_scripting *scripting, const hpar_script *script, void *context);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
  * script. In the parallel parser, other threads parse the rest of the page while a script runs. In

@@ -70,7 +70,7 @@ HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
 /* Receives one match. Returns false to end the selection. It may read the document and may not
  * change it. */
-typedef bool (*hpar_match_callback)(void *context, hpar_node element, uint32_t selector);
+typedef bool (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
 
 /* Reports the elements below `top` that match, in document order, and for each element its
  * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
@@ -88,7 +88,7 @@ typedef struct hpar_select_options {
   unsigned threads;
   /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
    * them before it returns */
-  hpar_run_fn run;
+  hpar_run_callback run;
   void *run_context;
   uint64_t reserved[4]; /* zero */
 } hpar_select_options;

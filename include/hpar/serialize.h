@@ -14,23 +14,23 @@ extern "C" {
 
 /* Receives a piece of output. The bytes are valid during the call only. A result other than HPAR_OK
  * ends the caller's call, which returns it. The function must not throw an exception or longjmp. */
-typedef hpar_status (*hpar_write_fn)(const char *bytes, size_t length, void *context);
+typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
 
 /* Serialises the children of `node` as HTML, by the standard's fragment serialisation algorithm.
  * For a template these are the children of its contents. With the scripting flag the text of
  * `noscript` is written raw. HPAR_ERROR_ARGUMENT: the document or `write` is NULL. HPAR_NO_NODE has
  * no children. */
 HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
-                                         hpar_write_fn write, void *context);
+                                         hpar_write_callback write, void *context);
 
 /* Serialises the node itself and its children as HTML. Otherwise as hpar_serialize_html. */
 HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
-                                               hpar_write_fn write, void *context);
+                                               hpar_write_callback write, void *context);
 
 /* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
  * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit
  * order. Fails as hpar_serialize_html does. */
-HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_fn write,
+HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
                                          void *context);
 
 #ifdef __cplusplus

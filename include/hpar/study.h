@@ -408,7 +408,7 @@ HPAR_API hpar_string hpar_inspected_text(const hpar_document *document);
 
 /* Receives an event of several threads that rewrite one feed (hpar_rewrite_options.mode), on the
  * feeding thread. It uses no function of the rewriter. `event` is valid during the call. */
-typedef void (*hpar_rewrite_event_callback)(void *context, const hpar_event *event);
+typedef void (*hpar_rewrite_event_callback)(const hpar_event *event, void *context);
 
 /* Reports the events of each later feed before the feed returns, in the order of their ends on each
  * thread. NULL ends the reports. The kinds have these meanings:
@@ -479,7 +479,7 @@ typedef struct hpar_guess {
  * return, must not use the parser or the document, and must not throw an exception or longjmp. Its
  * time is part of hpar_study_stats.ns.predict. The strategy "hpar2013" uses the namespace and the
  * mode of a guess only. The strategy "enumerate" does not call it. */
-typedef void (*hpar_predict_fn)(void *context, const hpar_cut *cut, hpar_guess *guess);
+typedef void (*hpar_predict_fn)(const hpar_cut *cut, hpar_guess *guess, void *context);
 
 typedef struct hpar_predictor {
   size_t size; /* HPAR_PREDICTOR_INIT sets it */

@@ -52,7 +52,7 @@ typedef struct hpar_text_options {
  * or `write` is NULL, or if `options->size` is 0. The same holds if `options` has a field that this
  * library lacks. */
 HPAR_API hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
-                               hpar_write_fn write, void *context);
+                               hpar_write_callback write, void *context);
 
 /* Copies the text of `node` to `buffer` and returns its length in bytes.
  *

@@ -41,7 +41,7 @@ typedef struct links {
 } links;
 
 /* Runs without the interpreter's lock. */
-static bool keep_link(void *context, const hpar_link *link) {
+static bool keep_link(const hpar_link *link, void *context) {
   links *l = context;
   const hpar_string strings[] = {link->attribute, link->value, link->url};
   link_record record = {.element = link->element, .host_not_converted = link->host_not_converted};
@@ -113,7 +113,7 @@ typedef struct resource_record {
 } resource_record;
 
 /* Runs without the interpreter's lock. */
-static bool keep_resource(void *context, const hpar_resource *r) {
+static bool keep_resource(const hpar_resource *r, void *context) {
   links *l = context;
   const hpar_string strings[RESOURCE_STRINGS] = {
       r->url,       r->srcset,         r->sizes,         r->media,   r->type,  r->as,     r->crossorigin,

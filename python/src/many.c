@@ -28,8 +28,8 @@ typedef struct batch {
 
 /*** the parsing threads ***/
 
-static void keep_document(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                          const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void keep_document(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                          const hpar_stats *stats, unsigned thread, void *context) {
   batch *b = context;
   (void)document;
   (void)thread;
@@ -45,7 +45,7 @@ static void keep_document(void *context, size_t index, hpar_input *input, const 
 
 static void *run(void *context) {
   batch *b = context;
-  hpar_status status = hpar_parse_many(b->parser, &b->options.c, b->inputs, b->count, keep_document, b, NULL);
+  hpar_status status = hpar_parse_many(b->parser, &b->options.c, b->inputs, b->count, NULL, keep_document, b);
   pthread_mutex_lock(&b->lock);
   b->status = status;
   b->ended = true;

@@ -263,8 +263,8 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
   running = &here;
   hpar_status status = hpar_rewriter_create(&rewriter);
   if (!status)
-    status = hpar_rewrite(rewriter, ((rules *)values[1])->set, &options, view.buf, (size_t)view.len, hp_py_write,
-                          &output, &stats);
+    status = hpar_rewrite(rewriter, ((rules *)values[1])->set, &options, view.buf, (size_t)view.len, &stats,
+                          hp_py_write, &output);
   running = here.outer;
   PyEval_RestoreThread(here.saved);
   PyBuffer_Release(&view);

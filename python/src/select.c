@@ -93,7 +93,7 @@ typedef struct matches {
   bool failed;
 } matches;
 
-static bool keep_match(void *context, hpar_node element, uint32_t number) {
+static bool keep_match(hpar_node element, uint32_t number, void *context) {
   matches *m = context;
   (void)number;
   if (m->count == m->capacity) {

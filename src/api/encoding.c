@@ -8,7 +8,7 @@ const char *hpar_encoding_name(const char *label) {
   return encoding ? encoding->name : NULL;
 }
 
-hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_fn write, void *context) {
+hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write, void *context) {
   const hp_encoding *encoding = label ? hp_encoding_for_label(label, strlen(label)) : NULL;
   if (!encoding || !write || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
   hp_decoder *decoder;

@@ -259,7 +259,7 @@ static hpar_status parse_many(const hp_batch_request *given, const hpar_options 
 }
 
 hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
-                            hpar_batch_callback callback, void *context, hpar_many_stats *stats) {
+                            hpar_many_stats *stats, hpar_batch_callback callback, void *context) {
   uint64_t begin = hp_now();
   if (!begin_call(parser)) return HPAR_ERROR_ARGUMENT;
   const hp_batch_request request = {parser, NULL, inputs, count, callback, context};

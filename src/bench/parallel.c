@@ -59,7 +59,7 @@ static void many(hp_bench_run *run, const hp_bench *self) {
   }
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   while (!status && hp_bench_next(run)) {
-    status = hpar_parse_many(bed.parser, &options, inputs, subject->count, NULL, NULL, &stats);
+    status = hpar_parse_many(bed.parser, &options, inputs, subject->count, &stats, NULL, NULL);
     if (!status && stats.failed) status = HPAR_ERROR_MEMORY;
   }
   if (status) {

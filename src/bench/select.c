@@ -15,7 +15,7 @@ static const char *const selectors[] = {"a",     ".nav",          "#content",   
 static const char *const labels[] = {"type", "class", "id", "attribute", "descendant", "prefix", "last-child", "has"};
 enum { SELECTORS = sizeof selectors / sizeof *selectors };
 
-static bool count(void *context, hpar_node element, uint32_t selector) {
+static bool count(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
   return true;

@@ -37,7 +37,7 @@ void hp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hp_show_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hp_clear_progress(void);
 
-/* An hpar_write_fn to a FILE, its context. */
+/* An hpar_write_callback to a FILE, its context. */
 hpar_status hp_write_file(const char *bytes, size_t length, void *file);
 
 /* Bytes in memory. Zero is the empty text; the owner frees `bytes` with free. */

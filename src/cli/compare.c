@@ -54,7 +54,7 @@ static hpar_status run_side_by_side(const hp_comparison *c, hp_compared_mode *mo
   }
   mode->many = (hpar_many_stats){HPAR_MANY_STATS_INIT};
   uint64_t start = now();
-  hpar_status status = hpar_parse_many(mode->parser, &c->options, mode->inputs, mode->copies, NULL, NULL, &mode->many);
+  hpar_status status = hpar_parse_many(mode->parser, &c->options, mode->inputs, mode->copies, &mode->many, NULL, NULL);
   *ns = (now() - start) / mode->copies;
   for (unsigned i = 0; i < mode->copies && !status; i++) status = mode->inputs[i].status;
   return status;

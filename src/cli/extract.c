@@ -113,7 +113,7 @@ static int print_text(request *r, const char *path, const hpar_document *documen
   return status && status != HPAR_ERROR_IO ? hp_complain_status(path, status) : -1;
 }
 
-static bool put_link(void *context, const hpar_link *link) {
+static bool put_link(const hpar_link *link, void *context) {
   request *r = context;
   sink *out = &r->out;
   if (!r->json) {

@@ -17,8 +17,8 @@ typedef struct many {
 } many;
 
 /* On the thread that has parsed it: serialising is done side by side, too. */
-static void serialize(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                      const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void serialize(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                      const hpar_stats *stats, unsigned thread, void *context) {
   many *m = context;
   (void)parser;
   (void)stats;
@@ -98,7 +98,7 @@ int hp_parse_many_files(char **operands, size_t count, const hpar_options *optio
   hpar_parser *parser = NULL;
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   hpar_status status = memory && load(&m, &code) ? hpar_parser_create(&parser) : HPAR_ERROR_MEMORY;
-  if (!status) status = hpar_parse_many(parser, options, m.inputs, m.count, serialize, &m, &stats);
+  if (!status) status = hpar_parse_many(parser, options, m.inputs, m.count, &stats, serialize, &m);
   if (status)
     code = hp_complain_call(NULL, parser, status);
   else

@@ -122,7 +122,7 @@ static void remove_row(request *r, const hpar_resource *resource) {
   }
 }
 
-static void note_event(void *context, const hpar_resource *resource, hpar_resource_event event) {
+static void note_event(const hpar_resource *resource, hpar_resource_event event, void *context) {
   request *r = context;
   row one = {.time = hp_now(), .event = event};
   pthread_mutex_lock(&r->lock);
@@ -143,7 +143,7 @@ static void set_base(request *r, const char *value, size_t length) {
   if (!fine || refused) base->length = 0;
 }
 
-static bool find_base(void *context, const hpar_resource *resource) {
+static bool find_base(const hpar_resource *resource, void *context) {
   if (resource->kind != HPAR_RESOURCE_BASE) return true;
   set_base(context, resource->url.bytes, resource->url.length);
   return false;
@@ -159,7 +159,7 @@ static void find_scanned_base(request *r) {
   }
 }
 
-static bool note_resource(void *context, const hpar_resource *resource) {
+static bool note_resource(const hpar_resource *resource, void *context) {
   request *r = context;
   add_row(r, resource, (row){.event = HPAR_RESOURCE_CONFIRMED});
   return !r->failed;

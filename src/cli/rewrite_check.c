@@ -79,7 +79,7 @@ static hpar_status decode(const hpar_rewrite_options *options, const hp_text *in
   if (!status) status = hpar_rules_compile(rules);
   if (!status) status = hpar_rewriter_create(&rewriter);
   if (!status)
-    status = hpar_rewrite(rewriter, rules, options, input->bytes, input->length, hp_append_text, decoded, NULL);
+    status = hpar_rewrite(rewriter, rules, options, input->bytes, input->length, NULL, hp_append_text, decoded);
   hpar_rewriter_destroy(rewriter);
   hpar_rules_destroy(rules);
   return status;

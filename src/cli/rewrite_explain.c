@@ -255,7 +255,7 @@ static bool is_same_name(const hp_subject *a, const hp_subject *b) {
   return a->length == b->length && !strncasecmp(a->name, b->name, a->length);
 }
 
-static void count_tag(void *context, uint64_t start, uint64_t end) {
+static void count_tag(uint64_t start, uint64_t end, void *context) {
   const tag_counter *c = context;
   hp_explanation *x = c->explanation;
   (void)start, (void)end;

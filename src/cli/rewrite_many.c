@@ -38,7 +38,7 @@ static void add_page(batch *b, const char *path) {
 }
 
 /* Replaces the file of a page with edits. Frees the memory of the page. */
-static void finish_page(void *context, size_t index, hpar_rewrite_page *page) {
+static void finish_page(size_t index, hpar_rewrite_page *page, void *context) {
   batch *b = context;
   hp_text *output = &b->outputs[index];
   hp_replacement replacement;

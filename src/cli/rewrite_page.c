@@ -27,7 +27,7 @@ typedef struct page {
   hp_trace_file trace;
 } page;
 
-static void count_match(void *context, uint64_t start, uint64_t end) {
+static void count_match(uint64_t start, uint64_t end, void *context) {
   (void)start, (void)end;
   hp_edit_rule *rule = context;
   rule->matches++;

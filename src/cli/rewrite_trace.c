@@ -16,7 +16,7 @@ static void name_threads(hp_trace_file *t, unsigned thread) {
   }
 }
 
-static void write_event(void *context, const hpar_event *e) {
+static void write_event(const hpar_event *e, void *context) {
   hp_trace_file *t = context;
   hp_json *json = &t->json;
   name_threads(t, e->thread);

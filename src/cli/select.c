@@ -247,7 +247,7 @@ static hpar_status print_match(const page *p, hpar_node element, uint32_t select
   return HPAR_OK;
 }
 
-static bool report(void *context, hpar_node element, uint32_t selector) {
+static bool report(hpar_node element, uint32_t selector, void *context) {
   page *p = context;
   const request *r = p->request;
   atomic_fetch_add_explicit(&r->matches[selector], 1, memory_order_relaxed);
@@ -314,8 +314,8 @@ typedef struct batch {
 } batch;
 
 /* Selects on the thread that has parsed the page. */
-static void select_in_parsed(void *context, size_t index, hpar_input *input, const hpar_document *document,
-                             const hpar_parser *parser, const hpar_stats *stats, unsigned thread) {
+static void select_in_parsed(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                             const hpar_stats *stats, unsigned thread, void *context) {
   batch *b = context;
   (void)parser, (void)stats, (void)thread;
   if (input->status) return;
@@ -331,7 +331,7 @@ static void select_in_parsed(void *context, size_t index, hpar_input *input, con
 /* Prints and frees the outputs. Returns an exit code. */
 static int finish_batch(batch *b, hpar_parser *parser) {
   int code = HP_EXIT_FINE;
-  hpar_status status = hpar_parse_many(parser, &b->request->options, b->inputs, b->count, select_in_parsed, b, NULL);
+  hpar_status status = hpar_parse_many(parser, &b->request->options, b->inputs, b->count, NULL, select_in_parsed, b);
   if (status) code = hp_complain_call(NULL, parser, status);
   for (size_t i = 0; i < b->count; i++) {
     if (!status && b->inputs[i].status) {

@@ -21,7 +21,7 @@ typedef struct observer {
   uint32_t selector;
 } observer;
 
-static void report(void *context, uint64_t start, uint64_t end) {
+static void report(uint64_t start, uint64_t end, void *context) {
   const observer *o = context;
   stream *s = o->stream;
   atomic_fetch_add_explicit(&s->query->matches[o->selector], 1, memory_order_relaxed);

@@ -156,8 +156,8 @@ static void write_children(hp_out *out, const hpar_document *document, hpar_node
   hp_tour_close(&tour);
 }
 
-hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting, hpar_write_fn write,
-                                void *context) {
+hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
+                                hpar_write_callback write, void *context) {
   hp_out out;
   if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   write_children(&out, document, node, scripting);
@@ -165,7 +165,7 @@ hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, b
 }
 
 hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
-                                      hpar_write_fn write, void *context) {
+                                      hpar_write_callback write, void *context) {
   hp_out out;
   if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   write_node(&out, document, node, scripting);

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_fn write, void *context) {
+bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_callback write, void *context) {
   if (!document || !write) return false;
   hp_begin_use(&document->use);
   *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, document, write, context, HPAR_OK};

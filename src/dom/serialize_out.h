@@ -16,13 +16,13 @@ typedef struct hp_out {
   char *buffer; /* HP_OUT_BYTES */
   size_t used;
   const hpar_document *document;
-  hpar_write_fn write;
+  hpar_write_callback write;
   void *context;
   hpar_status status;
 } hp_out;
 
 /* Returns false if the document or `write` is missing. May set `status`. */
-bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_fn write, void *context);
+bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_callback write, void *context);
 /* Writes the rest of the buffer and frees it. Returns the status. */
 hpar_status hp_out_close(hp_out *out);
 

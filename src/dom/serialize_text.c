@@ -64,7 +64,7 @@ enum { BUFFER = 8192, PIECE = 1024, MOST_CLOSED = 64 };
 typedef struct writer {
   char buffer[BUFFER];
   size_t used;
-  hpar_write_fn write;
+  hpar_write_callback write;
   void *context;
   hpar_status status;
   const char *low, *high; /* a block at `low` to `high` lies in the document's input */
@@ -338,7 +338,7 @@ static void write_below(writer *w, const char *base, hp_ref top) {
 }
 
 hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
-                      hpar_write_fn write, void *context) {
+                      hpar_write_callback write, void *context) {
   hpar_text_options wanted = {HPAR_TEXT_OPTIONS_INIT};
   if (!document || !write) return HPAR_ERROR_ARGUMENT;
   if (options && hp_read_sized(&wanted, sizeof wanted, options, "hpar_text_options", "HPAR_TEXT_OPTIONS_INIT", NULL))

@@ -154,7 +154,8 @@ static void write_node(hp_out *out, const hpar_document *document, hpar_node nod
   }
 }
 
-hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_fn write, void *context) {
+hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
+                                void *context) {
   hp_out out;
   if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   hp_tour tour;

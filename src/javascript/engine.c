@@ -235,7 +235,7 @@ void hp_javascript_compile_ahead(hp_javascript *engine, const char *bytes, size_
   engine->ahead = hp_javascript_ahead_open(bytes, length, engine->options.memory / 4);
 }
 
-hpar_status hp_javascript_run(void *context, hpar_scripting *scripting, const hpar_script *script) {
+hpar_status hp_javascript_run(hpar_scripting *scripting, const hpar_script *script, void *context) {
   hp_javascript *engine = context;
   if (script->type != HPAR_SCRIPT_CLASSIC || script->external) return HPAR_OK;
   hpar_node outer = engine->script;

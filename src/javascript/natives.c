@@ -279,7 +279,7 @@ typedef struct matches {
   bool no_memory;
 } matches;
 
-static bool take_match(void *context, hpar_node element, uint32_t selector) {
+static bool take_match(hpar_node element, uint32_t selector, void *context) {
   matches *m = context;
   (void)selector;
   if (m->count == m->capacity) {

@@ -104,7 +104,7 @@ static hpar_string next_word(hpar_string *list) {
 
 /* Reports the resource unless it is NULL. */
 static bool report(const hp_described *d, const hpar_resource *resource) {
-  return !resource || d->callback(d->context, resource);
+  return !resource || d->callback(resource, d->context);
 }
 
 static bool report_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {

@@ -66,7 +66,7 @@ report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, b
     hp_set_origin(resource, element, (hp_resource_origin){offset, f->thread, 0});
     if (is_exact) {
       hp_pass_tag(f, start);
-      f->report->callback(f->report->context, resource, HPAR_RESOURCE_CONFIRMED);
+      f->report->callback(resource, HPAR_RESOURCE_CONFIRMED, f->report->context);
     } else if (!hp_report_found(f, start, resource)) {
       added->found = 0;
     }
@@ -114,7 +114,7 @@ uint32_t hp_confirm_urls(hp_finder *f, uint32_t from, uint32_t to) {
     resource->offset = found->offset;
     hp_put_string(&resource->url, found->url, found->url_length);
     if (found->has_type) hp_put_string(&resource->type, HP_USUAL_SCRIPT_TYPE, strlen(HP_USUAL_SCRIPT_TYPE));
-    f->report->callback(f->report->context, resource, HPAR_RESOURCE_CONFIRMED);
+    f->report->callback(resource, HPAR_RESOURCE_CONFIRMED, f->report->context);
     if (found->has_type) hp_put_string(&resource->type, NULL, 0);
   }
   hp_put_string(&resource->url, NULL, 0);

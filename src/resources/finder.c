@@ -24,7 +24,7 @@ typedef struct resource_list {
   size_t count;
 } resource_list;
 
-static bool list_resource(void *context, const hpar_resource *resource) {
+static bool list_resource(const hpar_resource *resource, void *context) {
   resource_list *list = context;
   list->items[list->count++ % COMPARED_RESOURCES] = *resource;
   return true;
@@ -53,7 +53,7 @@ typedef struct event_source {
   bool has_passed;                  /* FOUND: the exact builder has passed the tag meanwhile */
 } event_source;
 
-static bool report_event(void *context, const hpar_resource *resource) {
+static bool report_event(const hpar_resource *resource, void *context) {
   event_source *source = context;
   if (source->skipped) {
     source->skipped--;
@@ -67,7 +67,7 @@ static bool report_event(void *context, const hpar_resource *resource) {
   }
   source->reported++;
   if (!source->kept || !has_resource(source->kept, resource))
-    source->finder->report->callback(source->finder->report->context, resource, source->event);
+    source->finder->report->callback(resource, source->event, source->finder->report->context);
   return true;
 }
 
@@ -95,7 +95,7 @@ static void report_found(hp_finder *f, hp_sighting *sighting, hp_input_cursor *c
   sighting->is_cut = source.has_passed;
 }
 
-static bool count_resource(void *context, const hpar_resource *resource) {
+static bool count_resource(const hpar_resource *resource, void *context) {
   (void)resource;
   ++*(uint32_t *)context;
   return true;
@@ -153,7 +153,7 @@ static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
     cancel_expected(f, at + 1);
 }
 
-static bool hash_resource(void *context, const hpar_resource *resource) {
+static bool hash_resource(const hpar_resource *resource, void *context) {
   uint64_t *hash = context;
   *hash = hp_hash_resource(*hash, resource);
   return true;

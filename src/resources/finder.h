@@ -67,7 +67,7 @@ void hp_sightings_free(hp_sightings *sightings);
 
 /* Receives the resources of one parse. */
 typedef struct hp_resource_report {
-  hpar_resource_event_fn callback; /* NULL: nothing is reported */
+  hpar_resource_event_callback callback; /* NULL: nothing is reported */
   void *context;
   const hpar_document *document;
   const hp_input *input; /* NULL: offsets stay those of the text */

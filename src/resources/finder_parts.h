@@ -38,7 +38,7 @@ static inline bool hp_report_found(const hp_finder *f, uint32_t start, const hpa
     pthread_mutex_lock(&f->gate->lock);
     reports = start >= f->gate->passed;
   }
-  if (reports) f->report->callback(f->report->context, resource, HPAR_RESOURCE_FOUND);
+  if (reports) f->report->callback(resource, HPAR_RESOURCE_FOUND, f->report->context);
   if (f->gate) pthread_mutex_unlock(&f->gate->lock);
   return reports;
 }

@@ -196,7 +196,7 @@ static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t fro
 static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
     const hpar_rule *rule = &r->rules->rules[log->found[i].rule].given;
-    rule->found(rule->context, log->found[i].start, log->found[i].end);
+    rule->found(log->found[i].start, log->found[i].end, rule->context);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "rewrite/state.h"
 
-hpar_status hp_confirm_open(hpar_rewriter *r, hpar_write_fn write, void *context) {
+hpar_status hp_confirm_open(hpar_rewriter *r, hpar_write_callback write, void *context) {
   hpar_status status = r->confirmer ? HPAR_OK : hpar_rewriter_create(&r->confirmer);
   if (status != HPAR_OK) return status;
   r->confirmer->confirms = true;

@@ -7,7 +7,7 @@
 
 /*** the sink ***/
 
-void hp_sink_open(hp_sink *s, hpar_write_fn write, void *context) {
+void hp_sink_open(hp_sink *s, hpar_write_callback write, void *context) {
   s->write = write;
   s->context = context;
   s->written = 0;

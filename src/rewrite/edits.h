@@ -19,7 +19,7 @@ enum { HP_SINK_BYTES = 256 };
 
 /* Output, in pieces of HP_SINK_BYTES or more. */
 typedef struct hp_sink {
-  hpar_write_fn write; /* NULL: none */
+  hpar_write_callback write; /* NULL: none */
   void *context;
   uint64_t written;
   hpar_status status; /* of the first write that failed */
@@ -41,7 +41,7 @@ typedef struct hp_edits {
 } hp_edits;
 
 /* Keeps the buffer of an earlier use. Requires: all fields are zero before the first use. */
-void hp_sink_open(hp_sink *sink, hpar_write_fn write, void *context);
+void hp_sink_open(hp_sink *sink, hpar_write_callback write, void *context);
 void hp_sink_close(hp_sink *sink);
 /* Without memory for the buffer, pieces are shorter. */
 void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);

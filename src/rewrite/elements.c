@@ -191,7 +191,7 @@ static void count_match(hpar_rewriter *r, const hpar_element *e, uint32_t index)
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
   else
-    given->found(given->context, e->start, e->end);
+    given->found(e->start, e->end, given->context);
 }
 
 static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {

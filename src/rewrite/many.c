@@ -34,7 +34,7 @@ static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrit
   options.mode = HPAR_MODE_SEQUENTIAL;
   page->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
   page->status =
-      hpar_rewrite(rewriter, rules, &options, page->bytes, page->length, page->write, page->context, &page->stats);
+      hpar_rewrite(rewriter, rules, &options, page->bytes, page->length, &page->stats, page->write, page->context);
 }
 
 /* Reports the finished pages whose predecessors are reported. A thread that finds another one here
@@ -43,7 +43,7 @@ static void report_pages(many_job *j) {
   for (;;) {
     if (atomic_exchange(&j->reports, 1)) return;
     size_t i = j->reported;
-    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(j->context, i, &j->pages[i]);
+    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(i, &j->pages[i], j->context);
     j->reported = i;
     atomic_store(&j->reports, 0);
     if (i == j->count || !atomic_load(&j->is_done[i])) return;
@@ -62,7 +62,7 @@ static void rewrite_pages(void *context, unsigned thread) {
 
 static void run(many_job *j, unsigned threads) {
   if (threads > 1 && j->options.run) {
-    j->options.run(j->options.run_context, threads, rewrite_pages, j);
+    j->options.run(threads, rewrite_pages, j, j->options.run_context);
     rewrite_pages(j, 0);
     return;
   }

@@ -120,7 +120,7 @@ static bool add_seen(seen_resources *to, const hpar_resource *resource) {
 /*** the exact scan ***/
 
 static void send(const page_run *run, const hpar_resource *resource, hpar_resource_event event) {
-  run->config->resources.callback(run->config->resources.context, resource, event);
+  run->config->resources.callback(resource, event, run->config->resources.context);
 }
 
 /* Keeps the scouts from reporting resources before the offset. */
@@ -128,7 +128,7 @@ static void pass_gates(const page_run *run, uint32_t passed) {
   for (unsigned i = 1; i < run->threads; i++) hp_finder_gate_pass(&run->scan->threads[i]->gate, passed);
 }
 
-static bool take_exact(void *context, const hpar_resource *resource) {
+static bool take_exact(const hpar_resource *resource, void *context) {
   page_run *run = context;
   scan_thread *thread = run->scan->threads[0];
   if (run->threads > 1 && resource->offset >= run->part_size) {
@@ -175,7 +175,7 @@ static void follow_declaration(page_run *run) {
 /*** scouts ***/
 
 #if HPAR_PARALLEL
-static bool take_found(void *context, const hpar_resource *resource) {
+static bool take_found(const hpar_resource *resource, void *context) {
   page_run *run = context;
   scan_thread *thread = run->scan->threads[resource->thread];
   bool has_memory = true;
@@ -262,7 +262,7 @@ typedef struct cancelling {
 
 /* The scan of a part repeats its resources. Some of them may have been confirmed before the scout
  * could report them. */
-static bool cancel_wrong(void *context, const hpar_resource *resource) {
+static bool cancel_wrong(const hpar_resource *resource, void *context) {
   cancelling *c = context;
   const seen_resource *next = &c->seen->items[c->at];
   if (resource->offset != next->offset || hp_hash_resource(0, resource) != next->hash) return true;

@@ -90,9 +90,9 @@ static void release_values(hp_resource_scan *s) {
 
 /*** elements ***/
 
-static bool report(void *context, const hpar_resource *resource) {
+static bool report(const hpar_resource *resource, void *context) {
   hp_resource_scan *s = context;
-  if (!s->callback(s->context, resource)) s->has_stopped = true;
+  if (!s->callback(resource, s->context)) s->has_stopped = true;
   return !s->has_stopped;
 }
 

@@ -228,7 +228,7 @@ static hpar_status open_stream(void *argument) {
   return HPAR_OK;
 }
 
-static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write, void *context) {
+static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback write, void *context) {
   r->rules = rules;
   r->status = HPAR_OK;
   hp_scanner_open(&r->scanner);
@@ -260,7 +260,8 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_fn write
   r->deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
 }
 
-hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_fn write, void *context) {
+hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_callback write,
+                                    void *context) {
   r->options = merger->options;
   r->unwind.separates = true;
   reset(r, merger->rules, write, context);
@@ -270,7 +271,7 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merge
 }
 
 static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                         hpar_write_fn write, void *context) {
+                         hpar_write_callback write, void *context) {
   r->error = "";
   r->phase = HP_PHASE_NONE;
   release_rules(r);
@@ -305,7 +306,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
 }
 
 hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                                hpar_write_fn write, void *context) {
+                                hpar_write_callback write, void *context) {
   if (!enter(r)) return HPAR_ERROR_ARGUMENT;
   return leave(r, begin(r, rules, options, write, context));
 }
@@ -499,7 +500,7 @@ hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
 }
 
 static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                           const char *bytes, size_t length, hpar_write_fn write, void *context,
+                           const char *bytes, size_t length, hpar_write_callback write, void *context,
                            hpar_rewrite_stats *stats) {
   hpar_status status = check_stats(r, stats);
   if (status == HPAR_OK && !bytes && length) status = refuse(r, HPAR_ERROR_ARGUMENT, "bytes is NULL");
@@ -510,8 +511,8 @@ static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar
 }
 
 hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                         const char *bytes, size_t length, hpar_write_fn write, void *context,
-                         hpar_rewrite_stats *stats) {
+                         const char *bytes, size_t length, hpar_rewrite_stats *stats, hpar_write_callback write,
+                         void *context) {
   if (!enter(r)) return HPAR_ERROR_ARGUMENT;
   return leave(r, rewrite(r, rules, options, bytes, length, write, context, stats));
 }

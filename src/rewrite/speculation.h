@@ -228,7 +228,7 @@ void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t
 /* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
  * unless it is unusable or empty. */
 void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
-/* An hpar_write_fn that takes the output of a segment. */
+/* An hpar_write_callback that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
 
 /* Moves the edits before `position` to the log. */

@@ -272,7 +272,7 @@ struct hpar_rewriter {
 /*** rewriter.c ***/
 
 /* Opens a rewriter for a worker: it has the rules and the options of `merger`. */
-hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *merger, hpar_write_fn write,
+hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *merger, hpar_write_callback write,
                                     void *context);
 
 /*** window.c ***/
@@ -399,7 +399,7 @@ uint32_t hp_rewriter_new_record(hpar_rewriter *rewriter);
 /*** confirm.c ***/
 
 /* The output goes through the confirmer to `write`. */
-hpar_status hp_confirm_open(hpar_rewriter *rewriter, hpar_write_fn write, void *context);
+hpar_status hp_confirm_open(hpar_rewriter *rewriter, hpar_write_callback write, void *context);
 /* Takes output of the rewriter `context`. */
 hpar_status hp_confirm_take(const char *bytes, size_t length, void *context);
 /* The output is complete. Returns the status of the confirmer. */

@@ -33,7 +33,7 @@ void hp_rewrite_trace_report(hp_rewrite_trace *t) {
     hpar_event event = t->record.events[i];
     event.begin_ns -= t->begin;
     event.end_ns -= t->begin;
-    t->callback(t->context, &event);
+    t->callback(&event, t->context);
   }
   t->record.event_count = 0;
 }

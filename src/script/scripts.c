@@ -30,7 +30,7 @@ void hp_script_call(hp_scripts *s, const hpar_script *script) {
   s->running++;
   uint64_t begin = hp_now();
   const char *from = s->engine->tokenizer.at;
-  hpar_status status = s->config.callback(s->config.context, s, script);
+  hpar_status status = s->config.callback(s, script, s->config.context);
   if (s->running == 1) note_time(s, begin, from);
   s->counters.runs++;
   s->running--;

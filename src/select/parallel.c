@@ -83,7 +83,7 @@ static void take_samples(job *j) {
   }
 }
 
-static bool keep_match(void *context, hpar_node element, uint32_t selector) {
+static bool keep_match(hpar_node element, uint32_t selector, void *context) {
   range *r = context;
   if (!hp_select_grow(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
     r->status = HPAR_ERROR_MEMORY;
@@ -143,7 +143,7 @@ static bool make_ranges(job *j, unsigned threads) {
 
 static void run(job *j, unsigned threads, const hpar_select_options *options) {
   if (options->run) {
-    options->run(options->run_context, threads, match_ranges, j);
+    options->run(threads, match_ranges, j, options->run_context);
     match_ranges(j, 0);
     return;
   }
@@ -165,7 +165,7 @@ static hpar_status report(const job *j, hpar_match_callback callback, void *cont
     if (j->ranges[i].status) return j->ranges[i].status;
   for (uint32_t i = 0; i < j->range_count; i++)
     for (uint32_t k = 0; k < j->ranges[i].count; k++)
-      if (!callback(context, j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector)) return HPAR_OK;
+      if (!callback(j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector, context)) return HPAR_OK;
   return HPAR_OK;
 }
 

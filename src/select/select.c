@@ -139,7 +139,7 @@ bool hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_callback 
       uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
       if (selector == last) continue;
       last = selector;
-      if (!callback(context, element, selector)) return false;
+      if (!callback(element, selector, context)) return false;
     }
   }
   return true;
@@ -198,7 +198,7 @@ typedef struct matching {
   bool matches;
 } matching;
 
-static bool note_match(void *context, hpar_node element, uint32_t selector) {
+static bool note_match(hpar_node element, uint32_t selector, void *context) {
   matching *m = context;
   m->matches |= element == m->element && (m->selector == HPAR_ANY_SELECTOR || selector == m->selector);
   return !m->matches;

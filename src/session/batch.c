@@ -79,7 +79,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   if (job->request->callback) {
     hpar_stats stats = {HPAR_STATS_INIT};
     hp_fill_stats(session, &stats);
-    job->request->callback(job->request->context, index, input, document, parser, &stats, number);
+    job->request->callback(index, input, document, parser, &stats, number, job->request->context);
   }
   if (document) hp_document_end_use(document);
 }

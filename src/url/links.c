@@ -29,7 +29,7 @@ static void report(walk *w, hpar_link *link) {
     for (size_t i = 0; fine && i < w->url.length; i++)
       link->host_not_converted |= (unsigned char)w->url.bytes[i] >= 0x80;
   }
-  w->ended = w->url.failed || !w->callback(w->context, link);
+  w->ended = w->url.failed || !w->callback(link, w->context);
 }
 
 static void report_attribute(walk *w, hp_ref element, const hp_attributes *block, const hp_attribute *attribute,

@@ -52,7 +52,7 @@ int main(void) {
   check(!hpar_parser_feed(parser, "<p>x", 4), "feed", hpar_parser_error(parser));
   check(!hpar_parser_finish(parser, stats), "finish", hpar_parser_error(parser));
   hpar_input input = {.bytes = "<p>x", .length = 4};
-  check(!hpar_parse_many(parser, options, &input, 1, NULL, NULL, many), "many", hpar_parser_error(parser));
+  check(!hpar_parse_many(parser, options, &input, 1, many, NULL, NULL), "many", hpar_parser_error(parser));
   check(many->inputs == 1 && many->failed == 0 && many->ns.total > 0, "statistics of many", "counters differ");
 #ifdef ADDED
   options->added = 1;

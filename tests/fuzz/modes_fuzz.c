@@ -12,7 +12,7 @@ enum { MAX_CUTS = 64, MAX_CHUNKS = 64 };
 
 static const uint8_t *opinion;
 
-static void say_anything(void *context, const hpar_cut *cut, hpar_guess *guess) {
+static void say_anything(const hpar_cut *cut, hpar_guess *guess, void *context) {
   static const char *const elements[] = {"script", "style", "textarea", "title", "noscript", "plaintext", "p", NULL};
   static const char *const modes[] = {"in row",     "in table",    "in table body", "in head",
                                       "after body", "in frameset", "in cell",       NULL};

@@ -20,13 +20,13 @@ static const char *name(random_state *random, const char *(*name_at)(size_t)) {
 }
 
 /* An executor of the caller that runs the tasks forwards or backwards. */
-static void one_by_one(void *context, unsigned count, void (*task)(void *job, unsigned index), void *job) {
+static void one_by_one(unsigned count, void (*task)(void *job, unsigned index), void *job, void *context) {
   bool backwards = random_chance(context, 50);
   for (unsigned i = 0; i < count; i++) task(job, backwards ? count - 1 - i : i);
 }
 
 /* A predictor that returns any answer; `context` is a guess. */
-static void answer(void *context, const hpar_cut *cut, hpar_guess *guess) {
+static void answer(const hpar_cut *cut, hpar_guess *guess, void *context) {
   (void)cut;
   *guess = *(const hpar_guess *)context;
 }

@@ -28,7 +28,7 @@ static void add_resource(buffer *to, const hpar_resource *r) {
 }
 
 /* A parse that begins again cancels all that it has confirmed. */
-static void receive(void *context, const hpar_resource *r, hpar_resource_event event) {
+static void receive(const hpar_resource *r, hpar_resource_event event, void *context) {
   events *e = context;
   if (event == HPAR_RESOURCE_FOUND) return;
   if (event == HPAR_RESOURCE_CONFIRMED) {

@@ -15,7 +15,7 @@ static const char *context_of(const page *of) {
   return contexts[of->text.length % (sizeof contexts / sizeof *contexts)];
 }
 
-static void ignore_resource(void *context, const hpar_resource *resource, hpar_resource_event event) {
+static void ignore_resource(const hpar_resource *resource, hpar_resource_event event, void *context) {
   (void)resource, (void)event;
   ++*(uint64_t *)context;
 }
@@ -114,11 +114,11 @@ static void write_page(const page *of, unsigned variant, buffer *to) {
 }
 
 /* Runs the scripts that add_script has made. Others may be commands of the toy engine by chance. */
-static hpar_status run_own(void *context, hpar_scripting *scripting, const hpar_script *script) {
+static hpar_status run_own(hpar_scripting *scripting, const hpar_script *script, void *context) {
   const hpar_document *document = hpar_script_document(scripting);
   hpar_string program = hpar_node_data(document, hpar_node_first_child(document, script->node));
   bool is_own = program.length > 1 && program.bytes[1] == ' ' && (*program.bytes == 'w' || *program.bytes == 'c');
-  return is_own ? toy_run(context, scripting, script) : HPAR_OK;
+  return is_own ? toy_run(scripting, script, context) : HPAR_OK;
 }
 
 uint64_t run_writes(const page *of, unsigned variant) {

@@ -35,7 +35,7 @@ void close_selectors(void) {
   for (unsigned set = 0; set < SELECT_VARIANTS; set++) hpar_selectors_destroy(selectors[set]);
 }
 
-static bool count_match(void *context, hpar_node element, uint32_t selector) {
+static bool count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
   return true;
@@ -70,7 +70,7 @@ uint64_t run_serialize(const page *of, unsigned variant) {
   return bytes;
 }
 
-static bool count_link(void *context, const hpar_link *link) {
+static bool count_link(const hpar_link *link, void *context) {
   *(uint64_t *)context += 1 + link->url.length;
   return true;
 }
@@ -83,7 +83,7 @@ uint64_t run_links(const page *of, unsigned variant) {
   return size;
 }
 
-static bool count_resource(void *context, const hpar_resource *resource) {
+static bool count_resource(const hpar_resource *resource, void *context) {
   (void)resource;
   ++*(uint64_t *)context;
   return true;

@@ -36,7 +36,7 @@ void division_clear(division_result *to) {
 void division_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
                       const char *text, size_t length, division_result *to) {
   division_clear(to);
-  to->status = hpar_rewrite(rewriter, rules, options, text, length, division_collect, &to->out, &to->stats);
+  to->status = hpar_rewrite(rewriter, rules, options, text, length, &to->stats, division_collect, &to->out);
 }
 
 static bool equals(const buffer *a, const buffer *b) {
@@ -221,7 +221,7 @@ static hpar_rewrite_result note_end(hpar_element_end *end, void *context) {
   return HPAR_REWRITE_NEXT;
 }
 
-static void note_found(void *context, uint64_t start, uint64_t end) {
+static void note_found(uint64_t start, uint64_t end, void *context) {
   buffer_format(calls, "%s found %llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)end);
 }

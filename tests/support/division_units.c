@@ -120,7 +120,7 @@ static hpar_rewrite_result note_end(hpar_element_end *end, void *context) {
   return start % 13 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
 }
 
-static void note_found(void *context, uint64_t start, uint64_t end) {
+static void note_found(uint64_t start, uint64_t end, void *context) {
   buffer_format(division_calls(), "%s found %llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)end);
 }

@@ -75,7 +75,7 @@ void resource_events_reset(resource_events *e) {
   e->caller = pthread_self();
 }
 
-void resource_events_receive(void *context, const hpar_resource *r, hpar_resource_event event) {
+void resource_events_receive(const hpar_resource *r, hpar_resource_event event, void *context) {
   resource_events *e = context;
   pthread_mutex_lock(&e->lock);
   uint64_t key = key_of(r);

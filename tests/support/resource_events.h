@@ -39,7 +39,7 @@ void resource_events_free(resource_events *events);
 void resource_events_reset(resource_events *events);
 
 /* Is a callback for resources. The context is a resource_events. */
-void resource_events_receive(void *context, const hpar_resource *resource, hpar_resource_event event);
+void resource_events_receive(const hpar_resource *resource, hpar_resource_event event, void *context);
 
 /* Resets the events and feeds the parser random pieces of up to `most` bytes. Returns the status of
  * the parse. */

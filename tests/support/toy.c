@@ -245,7 +245,7 @@ static void note_view(run *r) {
   if (r->of->keeps_views) r->of->views = mix(r->of->views, toy_hash(r->document));
 }
 
-hpar_status toy_run(void *context, hpar_scripting *scripting, const hpar_script *script) {
+hpar_status toy_run(hpar_scripting *scripting, const hpar_script *script, void *context) {
   toy *of = context;
   run r = {.of = of, .scripting = scripting, .document = hpar_script_document(scripting)};
   of->views = mix(of->views, script->time * 16 + script->type);

@@ -14,7 +14,7 @@
 /* Where the tasks of a parse run. */
 typedef struct hp_executor {
   hpar_executor kind;
-  hpar_run_fn run; /* of HPAR_EXECUTOR_CALLER */
+  hpar_run_callback run; /* of HPAR_EXECUTOR_CALLER */
   void *context;
   unsigned threads; /* with the calling thread; at least 1 */
   hp_pool_wait wait;

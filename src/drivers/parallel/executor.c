@@ -28,6 +28,6 @@ static void run_task(void *context, unsigned index) {
 
 void hp_run_on_caller(const hp_executor *executor, unsigned count, hp_work work, void *context) {
   task_set tasks = {.work = work, .context = context, .count = count};
-  executor->run(executor->context, count, run_task, &tasks);
+  executor->run(count, run_task, &tasks, executor->context);
   for (unsigned i = 0; i < count; i++) run_task(&tasks, i);
 }

@@ -36,7 +36,7 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
   const hp_request *request = input->request;
   const hpar_cut cut = {request->text, request->length, input->cut, input->limit, request->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
-  input->custom->predict(input->custom->context, &cut, &guess);
+  input->custom->predict(&cut, &guess, input->custom->context);
   switch (guess.context) {
     case HPAR_CONTEXT_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
     case HPAR_CONTEXT_TAG: state->inside = HP_INSIDE_TAG; break;
