@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that debian/libhpar1.symbols has the functions of the shared library. The argument is the program.
+# Checks that debian/libhpar0.3.symbols has the functions of the shared library. The argument is the program.
 set -eu
 
 library=$HPAR_BUILD_DIR/libhpar.so
@@ -10,9 +10,9 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nm -D --defined-only "$library" | awk '$3 ~ /^hpar_/ {print $3}' | sort >"$work/library"
-sed -n 's/^ \(hpar_[a-z0-9_]*\)@Base .*/\1/p' "$HPAR_SOURCE_DIR/debian/libhpar1.symbols" | sort >"$work/package"
+sed -n 's/^ \(hpar_[a-z0-9_]*\)@Base .*/\1/p' "$HPAR_SOURCE_DIR/debian/libhpar0.3.symbols" | sort >"$work/package"
 if ! diff -u "$work/package" "$work/library"; then
-  echo 'failed: add new functions to debian/libhpar1.symbols, with the version that adds them'
+  echo 'failed: add new functions to debian/libhpar0.3.symbols, with the version that adds them'
   exit 1
 fi
 echo "$(wc -l <"$work/library") functions"
