@@ -2,7 +2,7 @@
 
 Every fenced C block must compile against include/: with an #include it is a whole file, otherwise it is the body of a
 function. python/tests/test_docs.py runs the Python blocks. Every relative link must lead to a file. README.md has at
-most 150 lines, and its picture is the one that scripts/readme-picture draws (with matplotlib, which the analyses
+most 150 lines, its example is examples/page.c, and its picture is the one that scripts/readme-picture draws (with matplotlib, which the analyses
 import)."""
 import glob
 import os
@@ -61,6 +61,8 @@ def main():
                 examples += 1
                 compile_block(name, line, code, folder)
             if name == "README.md":
+                with open(os.path.join(ROOT, "examples", "page.c"), encoding="utf-8") as file:
+                    check(next(blocks(text))[1] in file.read(), "README.md: its example is not that of examples/page.c")
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
     check(examples > 5, f"only {examples} examples were found")
     if subprocess.run([sys.executable, "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False).returncode == 0:

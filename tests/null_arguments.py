@@ -27,7 +27,7 @@ BY_TYPE = {
     'hpar_page_callback': 'on_page', 'hpar_rewrite_event_callback': 'on_event', 'hpar_token_callback': 'on_token',
     'hpar_element_end_callback': 'on_element_end', 'hpar_parser *': 'parser', 'const hpar_parser *': 'parser',
     'hpar_document *': 'document', 'const hpar_document *': 'document', 'const hpar_options *': '&options',
-    'hpar_stats *': '&stats', 'hpar_study_stats *': '&study_stats', 'hpar_many_stats *': '&many_stats', 'hpar_input *': '&input',
+    'hpar_stats *': '&stats', 'hpar_study_stats *': '&study_stats', 'hpar_error *': '&failure', 'hpar_node_list *': 'NULL', 'hpar_many_stats *': '&many_stats', 'hpar_input *': '&input',
     'hpar_selectors *': 'selectors', 'const hpar_selectors *': 'selectors', 'hpar_selector_error *': '&selector_error',
     'const hpar_select_options *': '&select_options', 'const hpar_text_options *': '&text_options',
     'const hpar_link_options *': '&link_options', 'hpar_rules *': 'rules', 'const hpar_rules *': 'compiled',
@@ -65,6 +65,8 @@ def prototypes(folder):
 
 def value_of(function, kind, name):
     value = BY_NAME.get(name) if not kind.startswith(('hpar_', 'const hpar_')) or name in ('parent', 'before', 'where', 'ns') else None
+    if name == 'selector' and '*' in kind:  # the text, not the number of one in a set
+        value = None
     value = value or BY_TYPE.get(kind)
     if value is None:
         if kind.startswith('hpar_') and '*' not in kind:

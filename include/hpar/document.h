@@ -99,6 +99,19 @@ HPAR_API void hpar_document_clear(hpar_document *document);
  * nodes. The result is HPAR_NO_NODE only if `document` is NULL. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);
 
+/* Returns the element html. It is missing only after a fragment parse, a limit or an edit. */
+HPAR_API hpar_node hpar_document_html(const hpar_document *document);
+
+/* Returns the element head: the first one among the children of html. */
+HPAR_API hpar_node hpar_document_head(const hpar_document *document);
+
+/* Returns the element body or frameset: the first one among the children of html. */
+HPAR_API hpar_node hpar_document_body(const hpar_document *document);
+
+/* Returns the title element, which is the first one of HTML in tree order. Its text by
+ * hpar_text_copy is `document.title` of the DOM. The time is linear in the nodes before it. */
+HPAR_API hpar_node hpar_document_title(const hpar_document *document);
+
 /* Returns the document's quirks mode. */
 HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
 

@@ -81,6 +81,24 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
 HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                 hpar_document *document, hpar_stats *stats);
 
+/* Parses `length` bytes into a document of its own, which the caller destroys:
+ *
+ *   hpar_document *document = hpar_parse_bytes(page, length, NULL, NULL);
+ *
+ * It makes a parser for this one call; a program that parses many pages keeps one, and calls
+ * hpar_parse. `options` NULL: the defaults. `bytes` may be NULL if `length` is 0. The bytes must
+ * outlive the document, unless hpar_options.copy_input is set. No thread uses them after the call.
+ *
+ * Returns NULL after a failure. After a limit, the document has the tree so far, and
+ * `error->status` is the limit's. Fails as hpar_parse does. `error` may be NULL. */
+HPAR_API hpar_document *hpar_parse_bytes(const char *bytes, size_t length, const hpar_options *options,
+                                         hpar_error *error);
+
+/* Does the same with the bytes of the file or pipe `path`. The document owns a copy of them.
+ * HPAR_ERROR_IO: the file cannot be read, and `error->text` has its name and the reason.
+ * HPAR_ERROR_ARGUMENT, also: `path` is NULL. */
+HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hpar_error *error);
+
 /* Incremental input: begin, any number of feeds, finish. The tree, the parse errors and the
  * counters of tokens and nodes are those of hpar_parse for any division of the input.
  *

@@ -80,6 +80,34 @@ typedef bool (*hpar_match_callback)(hpar_node element, uint32_t selector, void *
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  hpar_match_callback callback, void *context);
 
+/* Returns the first element below `top` that the selector matches, in document order; HPAR_NO_NODE
+ * without a match and after a failure. `selector` is NUL-terminated and may be a list. The call
+ * compiles it: a program that uses a selector often keeps a set. `error` may be NULL, and names the
+ * place and the reason if the selector is refused. HPAR_ERROR_ARGUMENT: `document` or `selector` is
+ * NULL, or the selector is not supported. HPAR_ERROR_MEMORY. */
+HPAR_API hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const char *selector,
+                                     hpar_error *error);
+
+/* Elements in document order, each once. */
+typedef struct hpar_node_list {
+  size_t count;
+  const hpar_node *nodes;
+} hpar_node_list;
+
+/* Returns all elements below `top` that the selector matches, for a loop without a callback:
+ *
+ *   hpar_node_list *links = hpar_select_all(document, top, "a[href]", NULL);
+ *   for (size_t i = 0; links && i < links->count; i++) use(links->nodes[i]);
+ *   hpar_node_list_destroy(links);
+ *
+ * The caller destroys the list, which may outlive the document. NULL after a failure, as in
+ * hpar_select_first; without a match the list is empty. */
+HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector,
+                                         hpar_error *error);
+
+/* Frees the list. NULL is allowed. */
+HPAR_API void hpar_node_list_destroy(hpar_node_list *list);
+
 /* The threads of hpar_select_parallel. HPAR_SELECT_OPTIONS_INIT initialises it, as with
  * hpar_options. */
 typedef struct hpar_select_options {

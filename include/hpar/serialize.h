@@ -7,6 +7,7 @@
 #include <hpar/document.h>
 #include <hpar/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,13 @@ HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_nod
 /* Serialises the node itself and its children as HTML. Otherwise as hpar_serialize_html. */
 HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
                                                hpar_write_callback write, void *context);
+
+/* Copies the HTML of the node itself, as hpar_serialize_html_outer writes it, to `buffer`, and
+ * returns its length in bytes. It writes at most `capacity` bytes and no terminating NUL. If the
+ * result is above `capacity`, the HTML is cut off there. `buffer` may be NULL if `capacity` is 0.
+ * Returns 0 for a NULL document. */
+HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, bool scripting, char *buffer,
+                                         size_t capacity);
 
 /* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
  * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit

@@ -4,6 +4,7 @@
 /* The results of calls. Malformed HTML is never an error: every byte sequence has a tree. */
 
 #include <hpar/version.h>
+#include <stdint.h>
 
 #if defined(HPAR_STATIC) || !defined(__GNUC__)
 #define HPAR_API
@@ -53,6 +54,14 @@ typedef enum hpar_status {
   HPAR_LIMIT_TIME,
   HPAR_LIMIT_INPUT
 } hpar_status;
+
+/* Why a call failed, for the functions that take one. Each of them accepts NULL, and sets all
+ * fields otherwise, after a success too: `status` is HPAR_OK then, and `text` is empty. */
+typedef struct hpar_error {
+  hpar_status status;
+  uint64_t offset; /* of the problem in a text that the caller gave, a selector say; otherwise 0 */
+  char text[256];  /* a sentence without a full stop: the argument, its value, what is accepted */
+} hpar_error;
 
 /* Returns a short English sentence without a full stop for any value. The text is never NULL and
  * has static storage. Any number of threads may call this at once. */

@@ -40,6 +40,37 @@ static const hp_attributes *attributes_of(const hpar_document *document, hpar_no
 
 hpar_node hpar_document_root(const hpar_document *document) { return document ? document->root : HPAR_NO_NODE; }
 
+/* Returns the first child of HTML that has one of these names. */
+static hpar_node child_named(const hpar_document *document, hpar_node parent, hp_atom name, hp_atom other) {
+  hpar_node child = hpar_node_first_child(document, parent);
+  for (; child; child = hpar_node_next(document, child)) {
+    const hp_node *n = at(document, child);
+    if (n->kind == HPAR_NODE_ELEMENT && n->ns == HPAR_NAMESPACE_HTML && (n->name == name || n->name == other)) break;
+  }
+  return child;
+}
+
+hpar_node hpar_document_html(const hpar_document *document) {
+  return child_named(document, hpar_document_root(document), HP_HTML, HP_HTML);
+}
+
+hpar_node hpar_document_head(const hpar_document *document) {
+  return child_named(document, hpar_document_html(document), HP_HEAD, HP_HEAD);
+}
+
+hpar_node hpar_document_body(const hpar_document *document) {
+  return child_named(document, hpar_document_html(document), HP_BODY, HP_FRAMESET);
+}
+
+hpar_node hpar_document_title(const hpar_document *document) {
+  hpar_node root = hpar_document_root(document), node = root;
+  for (; node; node = hpar_node_walk(document, root, node)) {
+    const hp_node *n = at(document, node);
+    if (n->kind == HPAR_NODE_ELEMENT && n->ns == HPAR_NAMESPACE_HTML && n->name == HP_TITLE) break;
+  }
+  return node;
+}
+
 hpar_quirks hpar_document_quirks(const hpar_document *document) { return document ? document->quirks : HPAR_NO_QUIRKS; }
 
 size_t hpar_document_memory(const hpar_document *document) { return document ? hp_range_used(&document->range) : 0; }

@@ -174,3 +174,10 @@ hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node n
     write_end_tag(&out, document, node);
   return hp_out_close(&out);
 }
+
+size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, bool scripting, char *buffer,
+                                size_t capacity) {
+  hp_copy c = {buffer, 0, buffer ? capacity : 0};
+  hpar_serialize_html_outer(document, node, scripting, hp_copy_piece, &c);
+  return c.length;
+}

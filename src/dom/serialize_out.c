@@ -107,3 +107,11 @@ bool hp_tour_step(hp_tour *tour, hpar_status *status) {
   hpar_node next = hpar_node_next(document, tour->node);
   return next ? enter(tour, next) : leave(tour, hpar_node_parent(document, tour->node));
 }
+
+hpar_status hp_copy_piece(const char *bytes, size_t length, void *copy) {
+  hp_copy *c = copy;
+  size_t room = c->capacity > c->length ? c->capacity - c->length : 0, n = length < room ? length : room;
+  if (n) memcpy(c->to + c->length, bytes, n);
+  c->length += length;
+  return HPAR_OK;
+}

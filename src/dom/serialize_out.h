@@ -63,4 +63,13 @@ void hp_tour_close(hp_tour *tour);
 /* Moves to the next node. Returns false at the end, and if out of memory; then *status is set. */
 bool hp_tour_step(hp_tour *tour, hpar_status *status);
 
+/* A buffer of the caller that receives as much as fits. `length` counts all. */
+typedef struct hp_copy {
+  char *to;
+  size_t length, capacity;
+} hp_copy;
+
+/* An hpar_write_callback for an hp_copy. */
+hpar_status hp_copy_piece(const char *bytes, size_t length, void *copy);
+
 #endif

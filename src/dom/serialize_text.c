@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/sized.h"
 #include "dom/document.h"
+#include "dom/serialize_out.h"
 #include "dom/serialize_text_class.h"
 
 #include <string.h>
@@ -382,22 +383,9 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   return w.status;
 }
 
-typedef struct copy {
-  char *to;
-  size_t length, capacity;
-} copy;
-
-static hpar_status copy_piece(const char *bytes, size_t length, void *context) {
-  copy *c = context;
-  size_t room = c->capacity > c->length ? c->capacity - c->length : 0, n = length < room ? length : room;
-  if (n) memcpy(c->to + c->length, bytes, n);
-  c->length += length;
-  return HPAR_OK;
-}
-
 size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options, char *buffer,
                       size_t capacity) {
-  copy c = {buffer, 0, buffer ? capacity : 0};
-  hpar_text(document, node, options, copy_piece, &c);
+  hp_copy c = {buffer, 0, buffer ? capacity : 0};
+  hpar_text(document, node, options, hp_copy_piece, &c);
   return c.length;
 }

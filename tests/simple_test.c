@@ -1,0 +1,153 @@
+/* The calls for the simple case: they agree with longer ways, and explain their failures. */
+
+#include "check.h"
+
+#include <hpar/hpar.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char page[] =
+    "<!doctype html><html lang=en><title> My \n page </title><body class=b>"
+    "<svg><title>drawing</title></svg><main><a href=1>one</a><a name=x>x</a><a href=2>two</a></main>";
+enum { LENGTH = sizeof page - 1 };
+
+static void check_text(const hpar_document *document, hpar_node node, const char *expected) {
+  char text[64];
+  size_t length = hpar_text_copy(document, node, NULL, text, sizeof text - 1);
+  text[length < sizeof text - 1 ? length : sizeof text - 1] = 0;
+  const char *found = text;
+  CHECK_STRING(found, expected);
+}
+
+static void parts(void) {
+  hpar_error error = {.status = HPAR_ERROR_IO, .text = "old"};
+  hpar_document *document = hpar_parse_bytes(page, LENGTH, NULL, &error);
+  if (!CHECK(document)) return;
+  CHECK_EQ(error.status, HPAR_OK);
+  CHECK_EQ(error.text[0], 0);
+  hpar_node html = hpar_document_html(document), body = hpar_document_body(document);
+  CHECK_EQ(hpar_node_parent(document, html), hpar_document_root(document));
+  CHECK_EQ(hpar_node_attribute_value(document, html, "lang").length, 2);
+  CHECK_EQ(hpar_node_parent(document, hpar_document_head(document)), html);
+  CHECK_EQ(hpar_node_attribute_value(document, body, "class").length, 1);
+  check_text(document, hpar_document_title(document), "My page");
+  hpar_document_destroy(document);
+
+  /* frameset counts as body; the title of a drawing is none; a fragment has no such parts. */
+  document = hpar_parse_bytes("<frameset rows=1>", 17, NULL, NULL);
+  CHECK_EQ(hpar_node_attribute_value(document, hpar_document_body(document), "rows").length, 1);
+  CHECK_EQ(hpar_document_title(document), HPAR_NO_NODE);
+  hpar_document_destroy(document);
+  document = hpar_parse_bytes("<svg><title>x</title></svg><title>y</title>", 43, NULL, NULL);
+  check_text(document, hpar_document_title(document), "y");
+  hpar_document_destroy(document);
+  hpar_options options = {HPAR_OPTIONS_INIT, .fragment = "div"};
+  document = hpar_parse_bytes("<p>x", 4, &options, NULL);
+  CHECK_EQ(hpar_document_html(document), HPAR_NO_NODE);
+  CHECK_EQ(hpar_document_head(document) | hpar_document_body(document), HPAR_NO_NODE);
+  hpar_document_destroy(document);
+  CHECK_EQ(hpar_document_html(NULL) | hpar_document_title(NULL), HPAR_NO_NODE);
+}
+
+static void failures(void) {
+  hpar_error error;
+  CHECK(!hpar_parse_bytes(NULL, 3, NULL, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(error.text, "bytes is NULL and length is 3"));
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "klingon"};
+  CHECK(!hpar_parse_bytes(page, LENGTH, &options, &error));
+  CHECK(strstr(error.text, "encoding is \"klingon\""));
+  CHECK(!hpar_parse_bytes(page, LENGTH, &options, NULL));
+
+  /* A limit leaves the tree so far. */
+  hpar_options limited = {HPAR_OPTIONS_INIT, .limits.nodes = 6};
+  hpar_document *document = hpar_parse_bytes(page, LENGTH, &limited, &error);
+  CHECK(document && hpar_document_html(document));
+  CHECK_EQ(error.status, HPAR_LIMIT_NODES);
+  hpar_document_destroy(document);
+}
+
+static void files(void) {
+  char path[] = "/tmp/hpar-simple-XXXXXX";
+  int file = mkstemp(path);
+  if (!CHECK(file >= 0)) return;
+  /* Longer than the first buffer, so that reading grows it. */
+  size_t length = 300000;
+  char *bytes = malloc(length);
+  memset(bytes, 'x', length);
+  memcpy(bytes, page, LENGTH);
+  CHECK_EQ(write(file, bytes, length), (ssize_t)length);
+  close(file);
+  hpar_error error;
+  hpar_document *document = hpar_parse_file(path, NULL, &error), *same = hpar_parse_bytes(bytes, length, NULL, NULL);
+  if (CHECK(document && same)) {
+    size_t size = hpar_serialize_html_copy(same, hpar_document_html(same), false, NULL, 0);
+    char *a = malloc(size), *b = malloc(size);
+    CHECK_EQ(hpar_serialize_html_copy(document, hpar_document_html(document), false, a, size), size);
+    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), false, b, size), size);
+    CHECK(size > length - 100 && !memcmp(a, b, size));
+    b[10] = '#';
+    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), false, b, 10), size);
+    CHECK(!memcmp(a, b, 10) && b[10] == '#');
+    free(a);
+    free(b);
+  }
+  hpar_document_destroy(document);
+  hpar_document_destroy(same);
+  hpar_options wrong = {.size = 3};
+  CHECK(!hpar_parse_file(path, &wrong, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  unlink(path);
+  CHECK(!hpar_parse_file(path, NULL, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_IO);
+  CHECK(strstr(error.text, path) && strstr(error.text, "No such file"));
+  CHECK(!hpar_parse_file("/tmp", NULL, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_IO);
+  CHECK(!hpar_parse_file(NULL, NULL, &error));
+  free(bytes);
+}
+
+static void selections(void) {
+  hpar_document *document = hpar_parse_bytes(page, LENGTH, NULL, NULL);
+  hpar_node root = hpar_document_root(document);
+  hpar_error error;
+  hpar_node_list *links = hpar_select_all(document, root, "a[href]", &error);
+  if (CHECK(links)) {
+    CHECK_EQ(links->count, 2);
+    CHECK_EQ(links->nodes[0], hpar_select_first(document, root, "a[href], a", NULL));
+    check_text(document, links->nodes[1], "two");
+  }
+  hpar_node_list_destroy(links);
+  char many[40 * 8 + 1] = "";
+  for (int k = 0; k < 40; k++) strcat(many, "<i></i>\n"); /* more than the first room */
+  hpar_document *italics = hpar_parse_bytes(many, strlen(many), NULL, NULL);
+  links = hpar_select_all(italics, hpar_document_root(italics), "i", NULL);
+  CHECK(links && links->count == 40 && links->nodes[39] != links->nodes[38]);
+  hpar_node_list_destroy(links);
+  hpar_document_destroy(italics);
+  links = hpar_select_all(document, root, "table", NULL);
+  CHECK(links && !links->count);
+  hpar_node_list_destroy(links);
+  CHECK_EQ(hpar_select_first(document, root, "table", &error), HPAR_NO_NODE);
+  CHECK_EQ(error.status, HPAR_OK);
+  CHECK_EQ(hpar_select_first(document, root, "a:nope", &error), HPAR_NO_NODE);
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  CHECK(error.offset == 1 || error.offset == 2);
+  CHECK(strstr(error.text, "a:nope") != NULL);
+  CHECK(!hpar_select_all(document, root, NULL, &error));
+  CHECK(!hpar_select_all(NULL, root, "a", &error));
+  CHECK(strstr(error.text, "document is NULL") != NULL);
+  hpar_node_list_destroy(NULL);
+  hpar_document_destroy(document);
+}
+
+int main(void) {
+  parts();
+  failures();
+  files();
+  selections();
+  return check_report();
+}
