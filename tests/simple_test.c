@@ -70,6 +70,42 @@ static void failures(void) {
   hpar_document_destroy(document);
 }
 
+/* Parses with options of a program that is older or newer than the library. */
+static void sizes(const char *path, size_t length) {
+  hpar_error error;
+  /* An older program lacks copy_input. The document keeps the bytes nevertheless. */
+  hpar_options older = {.size = sizeof older.size};
+  hpar_document *document = hpar_parse_file(path, &older, &error);
+  if (CHECK(document)) {
+    char *text = malloc(length);
+    size_t size = hpar_text_copy(document, hpar_document_root(document), NULL, text, length);
+    if (CHECK(size > length - 1000 && size <= length)) {
+      size_t i = 1000;
+      while (i < size && text[i] == 'x') i++;
+      CHECK_EQ(i, size);
+    }
+    free(text);
+  }
+  hpar_document_destroy(document);
+
+  /* A newer program has more fields: zero is accepted, and another value is named. */
+  struct {
+    hpar_options options;
+    uint64_t later[512];
+  } newer = {.options = {HPAR_OPTIONS_INIT}};
+  newer.options.size = sizeof newer;
+  document = hpar_parse_file(path, &newer.options, &error);
+  CHECK(document);
+  CHECK_EQ(error.status, HPAR_OK);
+  hpar_document_destroy(document);
+  newer.later[511] = 1;
+  CHECK(!hpar_parse_file(path, &newer.options, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  char place[40];
+  snprintf(place, sizeof place, "value at byte %zu,", sizeof newer - sizeof *newer.later);
+  CHECK(strstr(error.text, place));
+}
+
 static void files(void) {
   char path[] = "/tmp/hpar-simple-XXXXXX";
   int file = mkstemp(path);
@@ -100,6 +136,7 @@ static void files(void) {
   hpar_options wrong = {.size = 3};
   CHECK(!hpar_parse_file(path, &wrong, &error));
   CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  sizes(path, length);
   unlink(path);
   CHECK(!hpar_parse_file(path, NULL, &error));
   CHECK_EQ(error.status, HPAR_ERROR_IO);

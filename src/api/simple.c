@@ -1,6 +1,8 @@
 /* The calls for the simple case: one page, one selector, no callback. */
 
+#include "base/call_error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <hpar/hpar.h>
 
@@ -68,13 +70,20 @@ static hpar_status read_file(FILE *file, char **bytes, size_t *length) {
   }
 }
 
-/* The options with a copy of the input, for bytes that do not stay. A wrong `size` is left for
- * hpar_parse to refuse. */
-static hpar_options owning(const hpar_options *options) {
+/* Parses bytes that do not stay: the document copies them. The options get the library's own size,
+ * because an older program's size leaves copy_input out, and a newer one's reaches beyond `own`. */
+static hpar_document *parse_copy(const char *bytes, size_t length, const hpar_options *options, hpar_error *error) {
   hpar_options own = {HPAR_OPTIONS_INIT};
-  if (options) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
+  hp_call_error reason;
+  hpar_status status = HPAR_OK;
+  if (options) status = hp_read_sized(&own, sizeof own, options, "hpar_options", "HPAR_OPTIONS_INIT", &reason);
+  if (status) {
+    explain(error, status, 0, "%s", reason.bytes);
+    return NULL;
+  }
+  own.size = sizeof own;
   own.copy_input = true;
-  return own;
+  return hpar_parse_bytes(bytes, length, &own, error);
 }
 
 hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hpar_error *error) {
@@ -90,8 +99,7 @@ hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hp
   if (file) fclose(file);
   hpar_document *document = NULL;
   if (status == HPAR_OK) {
-    hpar_options own = owning(options);
-    document = hpar_parse_bytes(bytes, length, &own, error);
+    document = parse_copy(bytes, length, options, error);
   } else {
     explain(error, status, 0, "%.150s: %.90s", path,
             status == HPAR_ERROR_IO ? strerror(reason) : hpar_status_text(status));
