@@ -119,6 +119,23 @@ static void embedded(void) {
   check_resources("<object data=a type=x/y><embed src=b type=z/w></object><embed><object src=c></object>",
                   "object url[a] type[x/y]\nobject url[b] type[z/w]\n");
   check_resources("<p><embed src=a><embed src=b><img src=c><embed>d", "object url[a]\nobject url[b]\nimage url[c]\n");
+  check_resources("<video poster=a><source src=b type=video/mp4><source src=c><track src=d></video>",
+                  "poster url[a]\nmedia source picture url[b] type[video/mp4]\nmedia source picture url[c]\n"
+                  "track url[d]\n");
+  check_resources("<audio crossorigin=USE-credentials><source src=a media='not all'><source src=b media=print>"
+                  "<source srcset=c><source src><source src=d type=text/plain><source src=e type='Audio/x;y'></audio>",
+                  "media source picture url[b] media[print] crossorigin[use-credentials]\n"
+                  "media source picture url[e] type[Audio/x;y] crossorigin[use-credentials]\n");
+  check_resources("<video src><source src=a></video><source src=b><audio><p><source src=c></p></audio>", "");
+  check_resources("<audio crossorigin=x><source src=a><video><source src=b><audio src=c><source src=d></audio>"
+                  "<source src=e></video><source src=f></audio>",
+                  "media source picture url[a] crossorigin[]\nmedia source picture url[b]\nmedia url[c]\n"
+                  "media source picture url[e]\nmedia source picture url[f] crossorigin[]\n");
+  check_resources("<audio><table><source src=a><tr><td><source src=b></table><source src=c>",
+                  "media source picture url[a]\nmedia source picture url[c]\n");
+  check_resources("<picture><source src=a><video><source src=b srcset=c><img src=d></video><source srcset=e><img>",
+                  "media source picture url[b]\nimage url[d]\nimage source picture srcset[e]\n");
+  check_resources("<template><video><source src=a></video></template>", "");
   check_resources("<video poster=a src=b crossorigin><source src=c><track src=d></video><audio src=e></audio>",
                   "poster url[a] crossorigin[]\nmedia url[b] crossorigin[]\ntrack url[d]\nmedia url[e]\n");
   check_resources("<svg><audio src=a /><embed src=b></svg>", "object url[b]\n");

@@ -12,14 +12,16 @@
  * - img with `src` or `srcset`, and the source elements before it in a picture.
  * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
  * - iframe with `src` and without `srcdoc`, and frame, embed, audio, video and track with `src`.
+ * - source with `src` in an audio or video element without `src`. A type that is not one of audio,
+ *   video or application is left out.
  * - object with `data`. It is also reported where a browser needs it no more, as fallback.
  * - style: each @import before the first other rule.
  * - base with `href`. The first one sets the base URL.
  * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
  *
- * The source elements of audio and video are left out, and so are `use` and filter images of SVG,
- * `background` attributes, and documents in `srcdoc`. What a script or an import map names is left
- * out, too, and what a style sheet names after its imports.
+ * Left out are `use` and filter images of SVG, `background` attributes, and documents in `srcdoc`.
+ * What a script or an import map names is left out, too, and so is what a style sheet names after
+ * its imports.
  *
  * The contents of template elements have no resources, except those of a declarative shadow root.
  * A resource whose `media` is "not all" is left out. All strings are values as they are in the
@@ -53,7 +55,7 @@ typedef enum hpar_resource_kind {
   HPAR_RESOURCE_VIEWPORT, /* in `content` */
   HPAR_RESOURCE_FRAME,    /* the document of an iframe or a frame */
   HPAR_RESOURCE_OBJECT,   /* of an object or embed element */
-  HPAR_RESOURCE_MEDIA,    /* of an audio or video element */
+  HPAR_RESOURCE_MEDIA,    /* of an audio or video element, or of a source element in one */
   HPAR_RESOURCE_TRACK,
   HPAR_RESOURCE_PREFETCH,
   HPAR_RESOURCE_REFRESH, /* the page that replaces this one. `content` is the whole value */
@@ -65,7 +67,7 @@ enum {
   HPAR_RESOURCE_ASYNC = 1,  /* script: it has the attribute `async` */
   HPAR_RESOURCE_DEFER = 2,  /* script: it has the attribute `defer` */
   HPAR_RESOURCE_LAZY = 4,   /* image, iframe: browsers load it when it comes near the screen */
-  HPAR_RESOURCE_SOURCE = 8, /* image: from a source element of `picture` */
+  HPAR_RESOURCE_SOURCE = 8, /* image, media: from a source element of `picture` */
   /* Of an event: a script has written the start tag. The offset is the end of the script's tag */
   HPAR_RESOURCE_WRITTEN = 16,
   HPAR_RESOURCE_ALTERNATE = 32 /* style: an alternate style sheet, which users may choose */
@@ -84,7 +86,9 @@ typedef struct hpar_resource {
   hpar_resource_kind kind;
   unsigned flags;
   hpar_node element;
-  hpar_node picture; /* image: the picture element around it. Its images are alternatives */
+  /* image: the picture element around it. Media of a source element: the audio or video element.
+   * The resources with the same one are alternatives */
+  hpar_node picture;
   hpar_string url;
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
@@ -140,7 +144,7 @@ HPAR_API const char *hpar_resource_kind_name(size_t kind);
  *
  * Declarative shadow roots nest up to 16 deep; deeper ones have no resources. Returns HPAR_OK also
  * after the callback has ended the walk. Returns HPAR_ERROR_ARGUMENT if `document` or `callback`
- * is NULL. */
+ * is NULL, and HPAR_ERROR_MEMORY if memory for open audio and video elements is short. */
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 

@@ -29,7 +29,10 @@ enum {
   HP_FLAG_STARTED = 16,         /* script: already started */
   HP_FLAG_IN_RANGE = 32,        /* text: its bytes are in the document's range */
   HP_FLAG_BUFFER = 64,          /* text: the bytes are a buffer, and its capacity precedes them */
-  HP_FLAG_CREATED = 128         /* element: made by a script */
+  HP_FLAG_CREATED = 128,        /* element: made by a script */
+  /* audio, video: bits of hp_media_of, from the finder of resources. In formatting elements they
+   * have another meaning */
+  HP_FLAG_MEDIA_SHIFT = 8
 };
 
 /* dom/value.h reads the value. Code that runs before the end of the parse reads `value` and

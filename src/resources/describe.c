@@ -233,6 +233,39 @@ bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
   return report(d, resource);
 }
 
+/* Returns true if the element is audio or video. */
+static bool is_media(uint8_t ns, hp_atom name) {
+  return ns == HPAR_NAMESPACE_HTML && (name == HP_AUDIO || name == HP_VIDEO);
+}
+
+//§ concept-media-load-algorithm
+unsigned hp_media_of(const hp_resource_values *media) {
+  if (hp_has_value(media, HP_RESOURCE_SRC)) return 0;
+  if (!hp_has_value(media, HP_RESOURCE_CROSSORIGIN)) return HP_MEDIA_HAS_SOURCES;
+  return hp_is_word(hp_resource_value(media, HP_RESOURCE_CROSSORIGIN), "use-credentials")
+             ? HP_MEDIA_HAS_SOURCES | HP_MEDIA_CORS | HP_MEDIA_CREDENTIALS
+             : HP_MEDIA_HAS_SOURCES | HP_MEDIA_CORS;
+}
+
+static hpar_string media_crossorigin(unsigned media) {
+  static const char credentials[] = "use-credentials";
+  if (!(media & HP_MEDIA_CORS)) return (hpar_string){NULL, 0};
+  return media & HP_MEDIA_CREDENTIALS ? (hpar_string){credentials, sizeof credentials - 1} : (hpar_string){"", 0};
+}
+
+bool hp_describe_media_source(const hp_described *d, unsigned media) {
+  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC), type = essence(hp_described_value(d, HP_RESOURCE_TYPE));
+  if (!(media & HP_MEDIA_HAS_SOURCES) || !url.length || matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA)))
+    return true;
+  if (type.length && !begins_with(type, "audio/") && !begins_with(type, "video/") && !begins_with(type, "application/"))
+    return true;
+  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_MEDIA, url);
+  resource->flags |= HPAR_RESOURCE_SOURCE;
+  resource->picture = d->picture;
+  resource->crossorigin = media_crossorigin(media);
+  return report(d, resource);
+}
+
 static bool describe_style(const hp_described *d) {
   hpar_string type = hp_described_value(d, HP_RESOURCE_TYPE);
   if (!d->sheet.length || (type.length && !hp_is_word(type, "text/css")) ||
@@ -387,10 +420,35 @@ static bool describe_sources(const hp_tree_view *view, const hp_described *img) 
   return true;
 }
 
+hp_ref hp_media_around(const hp_tree_view *view, hp_ref node) {
+  hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, node));
+  if (!parent || node_of(view, parent)->kind != HPAR_NODE_ELEMENT) return 0;
+  return is_media(node_of(view, parent)->ns, node_of(view, parent)->name) ? parent : 0;
+}
+
+bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
+                           hp_resource_origin origin, hpar_resource_callback callback, void *context) {
+  hp_resource_values values;
+  if (!(bits & HP_MEDIA_HAS_SOURCES)) return true;
+  hp_read_resource_values(view, source, &values);
+  hp_described d = {.origin = origin,
+                    .element = source,
+                    .picture = media,
+                    .values = &values,
+                    .callback = callback,
+                    .context = context};
+  return hp_describe_media_source(&d, bits);
+}
+
 bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
                            hpar_resource_callback callback, void *context) {
   const hp_node *node = node_of(view, element);
   hp_resource_values values;
+  if (node->name == HP_SOURCE) {
+    hp_ref media = node->ns == HPAR_NAMESPACE_HTML ? hp_media_around(view, element) : 0;
+    unsigned bits = media ? node_of(view, media)->flags >> HP_FLAG_MEDIA_SHIFT & HP_MEDIA_BITS : 0;
+    return hp_describe_source_in(view, element, media, bits, origin, callback, context);
+  }
   hp_read_resource_values(view, element, &values);
   hp_described d = {.origin = origin, .element = element, .values = &values, .callback = callback, .context = context};
   if (node->name == HP_IMG && node->ns == HPAR_NAMESPACE_HTML) {

@@ -24,7 +24,8 @@ static inline bool hp_may_have_resources(hp_atom name) {
     case HP_OBJECT:
     case HP_EMBED:
     case HP_AUDIO:
-    case HP_TRACK: return true;
+    case HP_TRACK:
+    case HP_SOURCE: return true;
     default: return false;
   }
 }
@@ -43,7 +44,7 @@ typedef struct hp_resource_origin {
 typedef struct hp_described {
   hp_resource_origin origin;
   hp_ref element;
-  hp_ref picture;             /* of img and source: the picture around it; 0: none */
+  hp_ref picture;             /* of img and source: the picture or media around it; 0: none */
   hp_resource_values *values; /* the description changes its `resource` */
   hpar_string sheet;          /* of style: its text */
   hpar_resource_callback callback;
@@ -56,8 +57,21 @@ bool hp_describe(const hp_described *element, uint8_t ns, hp_atom name);
 /* Reports the images of a source element before the img element with these values. */
 bool hp_describe_source(const hp_described *source, const hp_resource_values *img);
 
+/* What the source elements in an audio or video element need to know of it. */
+enum { HP_MEDIA_HAS_SOURCES = 1, HP_MEDIA_CORS = 2, HP_MEDIA_CREDENTIALS = 4, HP_MEDIA_BITS = 7 };
+unsigned hp_media_of(const hp_resource_values *media);
+/* Reports the resource of a source element in a media element with these bits. */
+bool hp_describe_media_source(const hp_described *source, unsigned media);
+
+/* Returns the audio or video element around the node; 0: its parent is none. */
+hp_ref hp_media_around(const hp_tree_view *view, hp_ref node);
+/* Reports the resource of a source element of a tree in a media element with these bits. */
+bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
+                           hp_resource_origin origin, hpar_resource_callback callback, void *context);
+
 /* Reports the resources of an element of a tree, the images of a picture before the one of its img.
  * The text of a style element must be complete. Ignores template elements around the element.
+ * A source element of audio and video needs the flags that a finder gives them.
  * Returns false if the callback has returned false. */
 bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
                            hpar_resource_callback callback, void *context);

@@ -223,8 +223,8 @@ bool hp_finder_is_inert(const hp_finder *f) {
 /* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
  * own tests it. */
 static const hp_atom required_attributes[HP_TESTED_TAGS] = {
-    [HP_INPUT] = HP_TYPE,  [HP_BASE] = HP_HREF, [HP_IFRAME] = HP_SRC, [HP_FRAME] = HP_SRC,
-    [HP_OBJECT] = HP_DATA, [HP_EMBED] = HP_SRC, [HP_AUDIO] = HP_SRC,  [HP_TRACK] = HP_SRC,
+    [HP_INPUT] = HP_TYPE, [HP_BASE] = HP_HREF, [HP_IFRAME] = HP_SRC, [HP_FRAME] = HP_SRC,  [HP_OBJECT] = HP_DATA,
+    [HP_EMBED] = HP_SRC,  [HP_AUDIO] = HP_SRC, [HP_TRACK] = HP_SRC,  [HP_SOURCE] = HP_SRC,
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
@@ -274,8 +274,19 @@ void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   settle(f, &f->sightings->items[f->reported++]);
 }
 
+/* Notes what the source elements in the media element need to know of it. They would take quadratic
+ * time to search many attributes. */
+static void note_media(const hp_finder *f, const hp_node *node) {
+  hp_tree_view view = hp_finder_view(f);
+  hp_resource_values values;
+  hp_ref media = hp_ref_of(f->builder->base, node);
+  hp_read_resource_values(&view, media, &values);
+  hp_node_at(f->builder->base, media)->flags |= (uint16_t)(hp_media_of(&values) << HP_FLAG_MEDIA_SHIFT);
+}
+
 /* Sees a tag that is no script in HTML. */
 static __attribute__((noinline)) void see_other(hp_finder *f, const hp_node *node, uint32_t start) {
+  if ((node->name == HP_VIDEO || node->name == HP_AUDIO) && node->ns == HPAR_NAMESPACE_HTML) note_media(f, node);
   if (may_have_resources(f->builder->base, node)) hp_see_resources(f, node, start);
 }
 
@@ -321,9 +332,9 @@ static void before_script(hp_tag_watch *watch) {
 }
 
 static const uint8_t watched_names[HP_TESTED_TAGS] = {
-    [HP_SCRIPT] = 1, [HP_LINK] = 1,   [HP_IMG] = 1,   [HP_IMAGE] = 1, [HP_INPUT] = 1,
-    [HP_VIDEO] = 1,  [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1,
-    [HP_FRAME] = 1,  [HP_OBJECT] = 1, [HP_EMBED] = 1, [HP_AUDIO] = 1, [HP_TRACK] = 1,
+    [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,   [HP_IMAGE] = 1,  [HP_INPUT] = 1, [HP_VIDEO] = 1,
+    [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1, [HP_FRAME] = 1, [HP_OBJECT] = 1,
+    [HP_EMBED] = 1,  [HP_AUDIO] = 1, [HP_TRACK] = 1, [HP_SOURCE] = 1,
 };
 
 /* Returns true if the finder compares no sighting with another one, and holds none. */

@@ -59,7 +59,7 @@ static inline hp_sighting *hp_add_sighting(hp_finder *f, uint32_t start, hp_ref 
 /* Returns true if the resources of the element may depend on what follows its start tag, or on the
  * parent that the merger gives it. */
 static inline bool hp_is_incomplete(const char *base, const hp_node *node) {
-  if (node->name != HP_IMG) return node->name == HP_STYLE;
+  if (node->name != HP_IMG) return node->name == HP_STYLE || (node->name == HP_SOURCE && !node->parent);
   if (!node->parent) return true;
   const hp_node *parent = hp_node_at(base, node->parent);
   return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_PICTURE;

@@ -2,7 +2,15 @@
 
 #include "resources/describe.h"
 
+#include "base/memory.h"
+
 #include <string.h>
+
+/* An audio or video element that the walk has passed. */
+typedef struct passed_media {
+  hp_ref element;
+  unsigned bits; /* hp_media_of */
+} passed_media;
 
 typedef struct walk {
   hp_tree_view view;
@@ -11,6 +19,11 @@ typedef struct walk {
   /* The subtrees that the walk is in. Those above [0] are contents of templates. */
   hp_ref tops[HP_MAX_SHADOW_DEPTH + 1], templates[HP_MAX_SHADOW_DEPTH + 1];
   unsigned depth;
+  /* Among them are the media elements around the current node, from the outside to the inside. Each
+   * is read once, so that many source elements in one with many attributes take linear time. */
+  passed_media *media;
+  size_t media_count, media_capacity;
+  hpar_status status;
 } walk;
 
 /* Returns the node after `node`. Returns from the contents of a template to its next sibling. */
@@ -34,6 +47,48 @@ static hp_ref enter_shadow_root(walk *w, hp_ref template) {
   return first;
 }
 
+static unsigned read_media(const walk *w, hp_ref media) {
+  hp_resource_values values;
+  hp_read_resource_values(&w->view, media, &values);
+  return hp_media_of(&values);
+}
+
+/* Returns false if memory is short. */
+static bool pass_media(walk *w, hp_ref media) {
+  if (w->media_count == w->media_capacity) {
+    size_t capacity = w->media_capacity ? 2 * w->media_capacity : 16;
+    passed_media *items = hp_reallocate(w->media, capacity * sizeof *items);
+    if (!items) {
+      w->status = HPAR_ERROR_MEMORY;
+      return false;
+    }
+    w->media = items;
+    w->media_capacity = capacity;
+  }
+  w->media[w->media_count++] = (passed_media){media, read_media(w, media)};
+  return true;
+}
+
+/* Reports the resource of a source element in a media element. The elements that the walk has
+ * passed after its parent are not around it. */
+static bool report_source(walk *w, hp_ref source) {
+  hp_ref media = hp_media_around(&w->view, source);
+  if (!media) return true;
+  while (w->media_count && w->media[w->media_count - 1].element != media) w->media_count--;
+  unsigned bits = w->media_count ? w->media[w->media_count - 1].bits : read_media(w, media);
+  return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, w->callback, w->context);
+}
+
+/* Reports the resources of an element. Returns false if the walk ends. */
+static bool visit_element(walk *w, hp_ref element, const hp_node *node) {
+  if (!hp_may_have_resources(node->name)) return true;
+  if (node->ns == HPAR_NAMESPACE_HTML) {
+    if (node->name == HP_SOURCE) return report_source(w, element);
+    if ((node->name == HP_AUDIO || node->name == HP_VIDEO) && node->first && !pass_media(w, element)) return false;
+  }
+  return hp_describe_resources(&w->view, element, (hp_resource_origin){0, 0, 0}, w->callback, w->context);
+}
+
 hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                            void *context) {
   if (!document || !callback) return HPAR_ERROR_ARGUMENT;
@@ -45,14 +100,14 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
     if (node->kind == HPAR_NODE_ELEMENT) {
       if (node->flags & HP_FLAG_TEMPLATE)
         inside = enter_shadow_root(&w, at);
-      else if (hp_may_have_resources(node->name) &&
-               !hp_describe_resources(&w.view, at, (hp_resource_origin){0, 0, 0}, callback, context))
+      else if (!visit_element(&w, at, node))
         break;
     }
     at = inside ? inside : next_node(&w, at);
   }
   hp_document_end_use(document);
-  return HPAR_OK;
+  hp_free(w.media);
+  return w.status;
 }
 
 const char *hpar_resource_kind_name(size_t kind) {

@@ -8,10 +8,12 @@
 
 #include <string.h>
 
-/* An open picture. The resources of its source elements wait for its next img. */
+/* An open picture or media element. The resources of a picture's source elements wait for its next
+ * img. */
 typedef struct open_picture {
   hp_ref node;
   uint32_t number;
+  unsigned media;   /* hp_media_of */
   uint32_t sources; /* its source elements have this index or a higher one */
 } open_picture;
 
@@ -101,11 +103,12 @@ static hp_described described(hp_resource_scan *s, hp_resource_values *values, u
       .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report, .context = s};
 }
 
-/* Returns the open picture that is this node, or NULL. The innermost picture is almost always the
- * one: elements end from the inside, and only a table puts an img into an outer one. */
+/* Returns the open picture or media element that is this node, or NULL. The innermost one is almost
+ * always the one: elements end from the inside, and only a table puts an img into an outer one. */
 static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
   const hp_node *n = hp_outline_node(&s->rewriter->outline, node);
-  if (n->name != HP_PICTURE || n->ns != HPAR_NAMESPACE_HTML) return NULL;
+  if (n->name != HP_PICTURE && n->name != HP_AUDIO && n->name != HP_VIDEO) return NULL;
+  if (n->ns != HPAR_NAMESPACE_HTML) return NULL;
   for (uint32_t i = s->picture_count; i-- > 0;)
     if (s->pictures[i].node == node) return &s->pictures[i];
   return NULL;
@@ -147,14 +150,21 @@ static void add_end(hp_resource_scan *s, hpar_element *e, hpar_element_end_callb
   if (status != HPAR_OK) hp_rewriter_fail(s->rewriter, status, NULL);
 }
 
-static void begin_picture(hp_resource_scan *s, hpar_element *e) {
+static void begin_picture(hp_resource_scan *s, hpar_element *e, unsigned media) {
   hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
-  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number, s->source_count};
+  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number, media, s->source_count};
   add_end(s, e, end_picture);
 }
 
-static void add_source(hp_resource_scan *s, hp_ref parent, const hp_resource_values *values) {
-  if (!find_picture(s, parent)) return;
+static void add_source(hp_resource_scan *s, const hpar_element *e, hp_ref parent, hp_resource_values *values) {
+  const open_picture *picture = find_picture(s, parent);
+  if (!picture) return;
+  if (hp_outline_node(&s->rewriter->outline, parent)->name != HP_PICTURE) {
+    hp_described source = described(s, values, e->start);
+    source.picture = picture->number;
+    hp_describe_media_source(&source, picture->media);
+    return;
+  }
   hp_grow(&s->sources, &s->source_capacity, s->source_count + 1, &s->rewriter->unwind);
   waiting_source *source = &s->sources[s->source_count];
   source->picture = parent;
@@ -311,13 +321,14 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   else if (s->inert_from)
     return HPAR_REWRITE_NEXT;
   else if (html && name == HP_PICTURE)
-    begin_picture(s, e);
+    begin_picture(s, e, 0);
   else if (html && name == HP_SOURCE)
-    add_source(s, parent, &values);
+    add_source(s, e, parent, &values);
   else if (name == HP_STYLE)
     begin_style(s, e, ns, &values);
   else
     describe_element(s, e, &values);
+  if (html && (name == HP_AUDIO || name == HP_VIDEO)) begin_picture(s, e, hp_media_of(&values));
   return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
 }
 
