@@ -4,7 +4,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-with open(os.path.join(ROOT, "include", "hpar", "version.h"), encoding="utf-8") as header:
+with open(os.path.join(ROOT, "include", "hpar", "node.h"), encoding="utf-8") as header:
     release = version = re.search(r'#define HPAR_VERSION "(.*)"', header.read())[1]
 project = "HPar"
 author = "HPar contributors"

@@ -41,7 +41,7 @@ SCALAR = re.compile(r"/(tree/\w+|resources/describe|tokenizer/tokenizer)\.c$")
 
 
 def read_version():
-    with open(os.path.join(ROOT, "include", "hpar", "version.h"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "include", "hpar", "node.h"), encoding="utf-8") as file:
         return re.search(r'#define HPAR_VERSION "(.*)"', file.read())[1]
 
 

@@ -194,8 +194,8 @@ static void act_on_event(const hpar_resource *resource, hpar_resource_event even
   act(context);
 }
 
-static hpar_status act_on_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
-  (void)scripting, (void)script;
+static hpar_status act_on_script(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)editor, (void)script;
   act(context);
   return HPAR_OK;
 }

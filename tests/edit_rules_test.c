@@ -20,7 +20,7 @@ static const char page[] = "<!doctype html><p id=one class='a&amp;b'>text<b>bold
 
 static hpar_parser *parser;
 static hpar_document *document;
-static hpar_scripting *edit;
+static hpar_editor *edit;
 static buffer out;
 
 static hpar_status collect(const char *bytes, size_t length, void *context) {
@@ -58,32 +58,53 @@ static void check_html(const hpar_document *of, const char *expected, int line) 
 static void changes(void) {
   open_page();
   hpar_node body = find("body", 0), first = find("p", 0), second = find("p", 1), bold = find("b", 0), made, copy;
-  CHECK(hpar_script_document(edit) == document);
+  CHECK(hpar_editor_document(edit) == document);
   uint64_t version = hpar_document_version(document);
-  CHECK_EQ(hpar_script_remove(edit, bold), HPAR_OK);
+  CHECK_EQ(hpar_node_remove(edit, bold), HPAR_OK);
   CHECK(hpar_document_version(document) != version);
   HTML("<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\">text</p><!--c--><p id=\"two\">more</p>"
        "</body></html>");
   CHECK_EQ(hpar_node_parent(document, bold), HPAR_NO_NODE);
   CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, bold)), HPAR_NODE_TEXT);
-  CHECK_EQ(hpar_script_insert(edit, body, second, first), HPAR_OK);
-  CHECK_EQ(hpar_script_insert(edit, second, bold, HPAR_NO_NODE), HPAR_OK);
-  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("title"), TEXT("\"<&")), HPAR_OK);
-  CHECK_EQ(hpar_script_remove_attribute(edit, first, TEXT("id")), HPAR_OK);
-  CHECK_EQ(hpar_script_create_text(edit, TEXT("<new>"), &made), HPAR_OK);
-  CHECK_EQ(hpar_script_insert(edit, first, made, HPAR_NO_NODE), HPAR_OK);
-  CHECK_EQ(hpar_script_clone(edit, bold, true, &copy), HPAR_OK);
-  CHECK_EQ(hpar_script_set_data(edit, hpar_node_first_child(document, bold), TEXT("x")), HPAR_OK);
-  CHECK_EQ(hpar_script_insert(edit, body, copy, HPAR_NO_NODE), HPAR_OK);
+  CHECK_EQ(hpar_node_insert_before(edit, body, second, first), HPAR_OK);
+  CHECK_EQ(hpar_node_append(edit, second, bold), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("title"), TEXT("\"<&")), HPAR_OK);
+  CHECK_EQ(hpar_node_remove_attribute(edit, first, TEXT("id")), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("<new>"), &made), HPAR_OK);
+  CHECK_EQ(hpar_node_append(edit, first, made), HPAR_OK);
+  CHECK_EQ(hpar_node_clone(edit, bold, true, &copy), HPAR_OK);
+  CHECK_EQ(hpar_node_set_text(edit, hpar_node_first_child(document, bold), TEXT("x")), HPAR_OK);
+  CHECK_EQ(hpar_node_append(edit, body, copy), HPAR_OK);
   HTML("<!DOCTYPE html><html><head></head><body><p id=\"two\">more<b>x</b></p>"
        "<p class=\"a&amp;b\" title=\"&quot;&lt;&amp;\">text&lt;new&gt;</p><!--c--><b>bold</b></body></html>");
-  CHECK_EQ(hpar_script_set_inner_html(edit, body, TEXT("<p>1<p>2<script>w x</script>")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_inner_html(edit, body, TEXT("<p>1<p>2<script>w x</script>")), HPAR_OK);
   HTML("<!DOCTYPE html><html><head></head><body><p>1</p><p>2<script>w x</script></p></body></html>");
   CHECK_EQ(hpar_node_parent(document, first), HPAR_NO_NODE);
   hpar_document_finish_edit(document);
   HTML("<!DOCTYPE html><html><head></head><body><p>1</p><p>2<script>w x</script></p></body></html>");
   hpar_string value = hpar_node_attribute_value(document, first, "title");
   check_bytes_at(value.bytes, value.length, TEXT("\"<&"), "the value of a removed element", __FILE__, __LINE__);
+}
+
+/* hpar_node_set_text is `textContent` of the DOM. */
+static void texts(void) {
+  open_page();
+  hpar_node body = find("body", 0), bold = find("b", 0);
+  CHECK_EQ(hpar_node_set_text(edit, find("p", 0), TEXT("<&")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_text(edit, find("p", 1), TEXT("")), HPAR_OK);
+  HTML("<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\">&lt;&amp;</p><!--c-->"
+       "<p id=\"two\"></p></body></html>");
+  CHECK_EQ(hpar_node_parent(document, bold), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, bold)), HPAR_NODE_TEXT);
+  CHECK_EQ(hpar_node_set_inner_html(edit, body, TEXT("<template>a<b>c</b></template>")), HPAR_OK);
+  hpar_node contents = hpar_node_template_contents(document, hpar_node_first_child(document, body));
+  CHECK_EQ(hpar_node_set_text(edit, contents, TEXT("t")), HPAR_OK);
+  HTML("<!DOCTYPE html><html><head></head><body><template>t</template></body></html>");
+  CHECK_EQ(hpar_node_set_text(edit, body, TEXT("\xff")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_set_text(edit, hpar_document_root(document), TEXT("t")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_set_text(edit, hpar_node_first_child(document, hpar_document_root(document)), TEXT("t")),
+           HPAR_ERROR_ARGUMENT);
+  HTML("<!DOCTYPE html><html><head></head><body><template>t</template></body></html>");
 }
 
 static void refusals(void) {
@@ -95,42 +116,42 @@ static void refusals(void) {
   CHECK_EQ(hpar_document_edit(document, &wrong, &edit), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_write(edit, TEXT("x")), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_postpone(edit), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_insert(edit, first, body, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_create_text(edit, TEXT("\xff"), &made), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "", 0, &made), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_insert(NULL, first, made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_append(edit, first, body), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("\xff"), &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "", 0, &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_insert_before(NULL, first, made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(made, 1);
   /* text is allowed at the top of a fragment only */
-  CHECK_EQ(hpar_script_create_text(edit, TEXT("t"), &made), HPAR_OK);
-  CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("t"), &made), HPAR_OK);
+  CHECK_EQ(hpar_node_append(edit, hpar_document_root(document), made), HPAR_ERROR_ARGUMENT);
   hpar_options fragment = {HPAR_OPTIONS_INIT, .fragment = "td"};
   open_page_with(&fragment, "a<b>c");
-  CHECK_EQ(hpar_script_create_text(edit, TEXT("t"), &made), HPAR_OK);
-  CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, find("b", 0)), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("t"), &made), HPAR_OK);
+  CHECK_EQ(hpar_node_insert_before(edit, hpar_document_root(document), made, find("b", 0)), HPAR_OK);
   HTML("at<b>c</b>");
 }
 
 /*** owners, and parses in progress ***/
 
 static void *change_elsewhere(void *context) {
-  hpar_scripting *other;
+  hpar_editor *other;
   hpar_node made;
   CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_remove(edit, find("p", 0)), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_insert(edit, find("body", 0), find("b", 0), HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_create_text(edit, TEXT("x"), &made), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_clone(edit, find("b", 0), true, &made), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_set_attribute(edit, find("p", 0), TEXT("a"), TEXT("b")), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_remove_attribute(edit, find("p", 0), TEXT("id")), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_set_data(edit, hpar_node_first_child(document, find("b", 0)), TEXT("x")), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_script_set_inner_html(edit, find("p", 0), TEXT("x")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_remove(edit, find("p", 0)), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_insert_before(edit, find("body", 0), find("b", 0), HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("x"), &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_clone(edit, find("b", 0), true, &made), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_set_attribute(edit, find("p", 0), TEXT("a"), TEXT("b")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_remove_attribute(edit, find("p", 0), TEXT("id")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_set_text(edit, hpar_node_first_child(document, find("b", 0)), TEXT("x")), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_set_inner_html(edit, find("p", 0), TEXT("x")), HPAR_ERROR_ARGUMENT);
   return context;
 }
 
 static void *edit_after(void *context) {
-  hpar_scripting *other;
+  hpar_editor *other;
   CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_OK);
-  CHECK_EQ(hpar_script_set_attribute(other, find("p", 0), TEXT("a"), TEXT("b")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(other, find("p", 0), TEXT("a"), TEXT("b")), HPAR_OK);
   hpar_document_finish_edit(document);
   return context;
 }
@@ -140,11 +161,11 @@ static void run_thread(void *(*function)(void *)) {
   if (CHECK_EQ(pthread_create(&thread, NULL, function, NULL), 0)) pthread_join(thread, NULL);
 }
 
-static hpar_status edit_in_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
-  hpar_scripting *other;
+static hpar_status edit_in_script(hpar_editor *editor, const hpar_script *script, void *context) {
+  hpar_editor *other;
   (void)script;
   ++*(unsigned *)context;
-  CHECK_EQ(hpar_document_edit(hpar_script_document(scripting), NULL, &other), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(hpar_editor_document(editor), NULL, &other), HPAR_ERROR_ARGUMENT);
   return HPAR_OK;
 }
 
@@ -173,7 +194,7 @@ static void owners(void) {
   CHECK_EQ(hpar_parse(parser, &options, TEXT("<script>x</script><p>y"), document, NULL), HPAR_OK);
   CHECK_EQ(runs, 1);
   CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_remove(edit, find("script", 0)), HPAR_OK);
+  CHECK_EQ(hpar_node_remove(edit, find("script", 0)), HPAR_OK);
   HTML("<html><head></head><body><p>y</p></body></html>");
   /* a failed parse leaves a document that can change */
   options = (hpar_options){HPAR_OPTIONS_INIT, .fragment = "a>"};
@@ -190,25 +211,25 @@ static void positions(void) {
   hpar_node p = find("p", 0), i = find("i", 0), copy, made;
   uint64_t start, end;
   hpar_attribute_range ranges[3];
-  CHECK_EQ(hpar_script_set_attribute(edit, p, TEXT("c"), TEXT("3")), HPAR_OK);
-  CHECK_EQ(hpar_script_set_attribute(edit, p, TEXT("b"), TEXT("long value")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, p, TEXT("c"), TEXT("3")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, p, TEXT("b"), TEXT("long value")), HPAR_OK);
   CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 2);
   CHECK_EQ(ranges[1].value_start, 10);
   CHECK_EQ(ranges[1].value_end, 11);
-  CHECK_EQ(hpar_script_remove_attribute(edit, p, TEXT("a")), HPAR_OK);
+  CHECK_EQ(hpar_node_remove_attribute(edit, p, TEXT("a")), HPAR_OK);
   CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 1);
   CHECK_EQ(ranges[0].name_start, 7);
-  CHECK_EQ(hpar_script_insert(edit, p, i, HPAR_NO_NODE), HPAR_OK);
+  CHECK_EQ(hpar_node_append(edit, p, i), HPAR_OK);
   CHECK(hpar_node_start_tag_range(document, i, &start, &end));
   CHECK_EQ(start, 18);
   CHECK(hpar_node_end_tag_range(document, i, &start, &end));
   CHECK_EQ(end, 26);
-  CHECK_EQ(hpar_script_clone(edit, p, true, &copy), HPAR_OK);
+  CHECK_EQ(hpar_node_clone(edit, p, true, &copy), HPAR_OK);
   CHECK(!hpar_node_start_tag_range(document, copy, &start, &end));
   CHECK_EQ(hpar_node_attribute_ranges(document, copy, 0, 3, ranges), 0);
-  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("u"), &made), HPAR_OK);
+  CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("u"), &made), HPAR_OK);
   CHECK(!hpar_node_start_tag_range(document, made, &start, &end));
-  CHECK_EQ(hpar_script_set_inner_html(edit, i, TEXT("<s>z</s>")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_inner_html(edit, i, TEXT("<s>z</s>")), HPAR_OK);
   CHECK(!hpar_node_start_tag_range(document, find("s", 0), &start, &end));
   CHECK(!hpar_node_end_tag_range(document, find("s", 0), &start, &end));
 }
@@ -222,36 +243,36 @@ static void limits(void) {
   hpar_node first = find("p", 0), made;
   hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
   CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_create_text(edit, long_text, sizeof long_text, &made), HPAR_LIMIT_MEMORY);
-  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_MEMORY);
+  CHECK_EQ(hpar_node_create_text(edit, long_text, sizeof long_text, &made), HPAR_LIMIT_MEMORY);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_MEMORY);
   CHECK(hpar_document_memory(document) <= options.limits.memory);
   unsigned texts = 0;
   hpar_status status;
-  while ((status = hpar_script_create_text(edit, long_text, 1000, &made)) == HPAR_OK) texts++;
+  while ((status = hpar_node_create_text(edit, long_text, 1000, &made)) == HPAR_OK) texts++;
   CHECK_EQ(status, HPAR_LIMIT_MEMORY);
   CHECK(texts > 100 && texts < 200);
   CHECK(hpar_document_memory(document) <= options.limits.memory);
-  CHECK_EQ(hpar_script_remove(edit, find("b", 0)), HPAR_OK);
+  CHECK_EQ(hpar_node_remove(edit, find("b", 0)), HPAR_OK);
   CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
 
   open_page();
   first = find("p", 0);
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits = {.depth = 4, .attributes = 3, .nodes = 10}};
   CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_set_inner_html(edit, first, TEXT("<i><i><i><i><i>")), HPAR_LIMIT_DEPTH);
-  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("a"), TEXT("1")), HPAR_OK);
-  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("b"), TEXT("1")), HPAR_LIMIT_ATTRIBUTES);
-  CHECK_EQ(hpar_script_set_attribute(edit, first, TEXT("a"), TEXT("2")), HPAR_OK);
-  CHECK_EQ(hpar_script_set_inner_html(edit, first, TEXT("<i a b c d>")), HPAR_LIMIT_ATTRIBUTES);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, TEXT("<i><i><i><i><i>")), HPAR_LIMIT_DEPTH);
+  CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("a"), TEXT("1")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("b"), TEXT("1")), HPAR_LIMIT_ATTRIBUTES);
+  CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("a"), TEXT("2")), HPAR_OK);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, TEXT("<i a b c d>")), HPAR_LIMIT_ATTRIBUTES);
   HTML("<!DOCTYPE html><html><head></head><body><p id=\"one\" class=\"a&amp;b\" a=\"2\">text<b>bold</b></p><!--c-->"
        "<p id=\"two\">more</p></body></html>");
-  for (unsigned i = 0; (status = hpar_script_clone(edit, first, true, &made)) == HPAR_OK && i < 10; i++) {
+  for (unsigned i = 0; (status = hpar_node_clone(edit, first, true, &made)) == HPAR_OK && i < 10; i++) {
   }
   CHECK_EQ(status, HPAR_LIMIT_NODES);
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits.time_ns = 1};
   CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);
   CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, first)), HPAR_NODE_TEXT);
 }
 
@@ -263,7 +284,7 @@ static void growth(void) {
   enum { DOCUMENTS = 20, TEXTS = 300, BYTES = 30000 };
   static char text[BYTES];
   hpar_document *all[DOCUMENTS];
-  hpar_scripting *edits[DOCUMENTS];
+  hpar_editor *edits[DOCUMENTS];
   hpar_node bodies[DOCUMENTS], made;
   hpar_string values[DOCUMENTS];
   hpar_document *kept = document;
@@ -279,8 +300,8 @@ static void growth(void) {
     for (unsigned i = 0; i < DOCUMENTS; i += i % 3 + 1) {
       if (k == TEXTS / 2 && i % 2) hpar_document_finish_edit(all[i]);
       CHECK_EQ(hpar_document_edit(all[i], NULL, &edits[i]), HPAR_OK);
-      CHECK_EQ(hpar_script_create_text(edits[i], text, k % 5 ? 30 : sizeof text, &made), HPAR_OK);
-      CHECK_EQ(hpar_script_insert(edits[i], bodies[i], made, hpar_node_first_child(all[i], bodies[i])), HPAR_OK);
+      CHECK_EQ(hpar_node_create_text(edits[i], text, k % 5 ? 30 : sizeof text, &made), HPAR_OK);
+      CHECK_EQ(hpar_node_insert_before(edits[i], bodies[i], made, hpar_node_first_child(all[i], bodies[i])), HPAR_OK);
     }
   for (unsigned i = 0; i < DOCUMENTS; i++) {
     size_t count = 0, bytes = 0;
@@ -303,18 +324,18 @@ static void lives(void) {
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   for (unsigned round = 0; round < 3; round++) {
     CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
-    CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-own"), &made), HPAR_OK);
-    CHECK_EQ(hpar_script_insert(edit, hpar_document_root(document), made, HPAR_NO_NODE), HPAR_OK);
-    CHECK_EQ(hpar_script_set_inner_html(edit, made, TEXT("<i x-y=z>1</i>")), HPAR_OK);
+    CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-own"), &made), HPAR_OK);
+    CHECK_EQ(hpar_node_append(edit, hpar_document_root(document), made), HPAR_OK);
+    CHECK_EQ(hpar_node_set_inner_html(edit, made, TEXT("<i x-y=z>1</i>")), HPAR_OK);
     HTML("<x-own><i x-y=\"z\">1</i></x-own>");
     if (round) hpar_document_finish_edit(document);
     hpar_document_clear(document);
     HTML("");
     if (round < 2) continue;
     open_page();
-    CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
+    CHECK_EQ(hpar_node_clone(edit, find("body", 0), true, &made), HPAR_OK);
     open_page();
-    CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
+    CHECK_EQ(hpar_node_clone(edit, find("body", 0), true, &made), HPAR_OK);
   }
   hpar_document_destroy(document);
   document = kept;
@@ -325,12 +346,13 @@ static void lives(void) {
 static hpar_status change_all(void) {
   hpar_node made, body = find("body", 0);
   hpar_status status = hpar_document_edit(document, NULL, &edit);
-  if (!status) status = hpar_script_set_inner_html(edit, find("p", 0), TEXT("<x-1 y-1=z><template>q</template>"));
-  if (!status) status = hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-2"), &made);
-  if (!status) status = hpar_script_set_attribute(edit, made, TEXT("y-2"), TEXT("v"));
-  if (!status) status = hpar_script_insert(edit, body, made, HPAR_NO_NODE);
-  if (!status) status = hpar_script_clone(edit, body, true, &made);
-  if (!status) status = hpar_script_insert(edit, find("x-2", 0), made, HPAR_NO_NODE);
+  if (!status) status = hpar_node_set_inner_html(edit, find("p", 0), TEXT("<x-1 y-1=z><template>q</template>"));
+  if (!status) status = hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-2"), &made);
+  if (!status) status = hpar_node_set_attribute(edit, made, TEXT("y-2"), TEXT("v"));
+  if (!status) status = hpar_node_append(edit, body, made);
+  if (!status) status = hpar_node_clone(edit, body, true, &made);
+  if (!status) status = hpar_node_append(edit, find("x-2", 0), made);
+  if (!status) status = hpar_node_set_text(edit, find("x-2", 0), TEXT("new"));
   return status;
 }
 
@@ -369,8 +391,8 @@ static void many(void) {
     document = all[i];
     fine = fine && CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
     fine = fine && CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
-    fine = fine && CHECK_EQ(hpar_script_clone(edit, find("body", 0), true, &made), HPAR_OK);
-    fine = fine && CHECK_EQ(hpar_script_insert(edit, find("body", 0), made, HPAR_NO_NODE), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_node_clone(edit, find("body", 0), true, &made), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_node_append(edit, find("body", 0), made), HPAR_OK);
     if (i % 2) hpar_document_finish_edit(document);
   }
   for (size_t i = 0; i < count; i++) {
@@ -386,6 +408,7 @@ int main(void) {
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   changes();
+  texts();
   refusals();
   owners();
   positions();

@@ -91,7 +91,7 @@ static const char *const markup[] = {"<b>x</b>y",
 /* A document, its model and the handle of its changes. */
 typedef struct pair {
   hpar_document *document;
-  hpar_scripting *edit;
+  hpar_editor *edit;
   model plain;
   random_state random;
   hpar_document *fragment; /* for inner HTML */
@@ -113,18 +113,18 @@ static bool make_node(pair *of) {
     case 0: {
       const char *name = RANDOM_OF(&of->random, names);
       hpar_namespace ns = random_chance(&of->random, 80) ? HPAR_NAMESPACE_HTML : HPAR_NAMESPACE_SVG;
-      if (!CHECK_EQ(hpar_script_create_element(of->edit, ns, name, strlen(name), &made), HPAR_OK)) return false;
+      if (!CHECK_EQ(hpar_node_create_element(of->edit, ns, name, strlen(name), &made), HPAR_OK)) return false;
       size_t node = model_add(&of->plain, of->document, made);
       const model_node *n = &of->plain.nodes[node];
       return CHECK(n->name.length == strlen(name) && n->ns == ns && !n->child_count && !n->attribute_count) &&
              CHECK_EQ(n->contents != 0, ns == HPAR_NAMESPACE_HTML && !strcmp(name, "template"));
     }
     case 1:
-      if (!CHECK_EQ(hpar_script_create_text(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
+      if (!CHECK_EQ(hpar_node_create_text(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
       model_add_node(&of->plain, made, HPAR_NODE_TEXT, text);
       return true;
     default:
-      if (!CHECK_EQ(hpar_script_create_comment(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
+      if (!CHECK_EQ(hpar_node_create_comment(of->edit, text, strlen(text), &made), HPAR_OK)) return false;
       model_add_node(&of->plain, made, HPAR_NODE_COMMENT, text);
       return true;
   }
@@ -137,7 +137,7 @@ static bool insert_node(pair *of) {
     before = p->children[random_below(&of->random, p->child_count)];
   else if (random_chance(&of->random, 10))
     before = any_node(of);
-  hpar_status status = hpar_script_insert(of->edit, handle(of, parent), handle(of, node), handle(of, before));
+  hpar_status status = hpar_node_insert_before(of->edit, handle(of, parent), handle(of, node), handle(of, before));
   bool fits = model_insert(&of->plain, parent, node, before);
   return CHECK_EQ(status, fits ? HPAR_OK : HPAR_ERROR_ARGUMENT);
 }
@@ -148,7 +148,7 @@ static bool copy_node(pair *of) {
   bool deep = random_chance(&of->random, 70), may = kind != HPAR_NODE_DOCUMENT && kind != HPAR_NODE_FRAGMENT;
   hpar_node copy;
   if (of->plain.count > 3000) return true;
-  hpar_status status = hpar_script_clone(of->edit, handle(of, node), deep, &copy);
+  hpar_status status = hpar_node_clone(of->edit, handle(of, node), deep, &copy);
   if (!CHECK_EQ(status, may ? HPAR_OK : HPAR_ERROR_ARGUMENT) || !may) return !may;
   const char *problem;
   model_add_clone(&of->plain, of->document, copy, node, deep, &problem);
@@ -161,10 +161,10 @@ static bool change_attribute(pair *of) {
   const char *key = RANDOM_OF(&of->random, keys), *value = RANDOM_OF(&of->random, texts);
   hpar_status expected = for_elements(of, node), status;
   if (random_chance(&of->random, 60)) {
-    status = hpar_script_set_attribute(of->edit, handle(of, node), key, strlen(key), value, strlen(value));
+    status = hpar_node_set_attribute(of->edit, handle(of, node), key, strlen(key), value, strlen(value));
     if (expected == HPAR_OK) model_set_attribute(&of->plain, node, key, value);
   } else {
-    status = hpar_script_remove_attribute(of->edit, handle(of, node), key, strlen(key));
+    status = hpar_node_remove_attribute(of->edit, handle(of, node), key, strlen(key));
     if (expected == HPAR_OK) model_remove_attribute(&of->plain, node, key);
   }
   return CHECK_EQ(status, expected);
@@ -175,9 +175,15 @@ static bool change_data(pair *of) {
   const char *data = RANDOM_OF(&of->random, texts);
   hpar_node_type kind = of->plain.nodes[node].kind;
   bool may = kind == HPAR_NODE_TEXT || kind == HPAR_NODE_COMMENT || kind == HPAR_NODE_PROCESSING_INSTRUCTION;
-  hpar_status status = hpar_script_set_data(of->edit, handle(of, node), data, strlen(data));
+  hpar_status status = hpar_node_set_text(of->edit, handle(of, node), data, strlen(data));
   if (may) model_set_data(&of->plain, node, data);
-  return CHECK_EQ(status, may ? HPAR_OK : HPAR_ERROR_ARGUMENT);
+  bool has_children = kind == HPAR_NODE_ELEMENT || kind == HPAR_NODE_FRAGMENT;
+  if (has_children) {
+    while (of->plain.nodes[node].child_count) model_remove(&of->plain, of->plain.nodes[node].children[0]);
+    hpar_node text = hpar_node_first_child(of->document, handle(of, node));
+    if (text) model_insert(&of->plain, node, model_add_node(&of->plain, text, HPAR_NODE_TEXT, data), 0);
+  }
+  return CHECK_EQ(status, may || has_children ? HPAR_OK : HPAR_ERROR_ARGUMENT);
 }
 
 static bool change_content(pair *of) {
@@ -193,7 +199,7 @@ static bool change_content(pair *of) {
   if (expected == HPAR_OK &&
       hpar_parse(of->parser, &options, html, strlen(html), of->fragment, NULL) == HPAR_ERROR_ARGUMENT)
     return true; /* the option does not accept the name */
-  hpar_status status = hpar_script_set_inner_html(of->edit, handle(of, node), html, strlen(html));
+  hpar_status status = hpar_node_set_inner_html(of->edit, handle(of, node), html, strlen(html));
   if (expected == HPAR_OK) model_set_children(&of->plain, node, of->fragment, of->document);
   return CHECK_EQ(status, expected);
 }
@@ -208,7 +214,7 @@ static bool change_once(pair *of) {
   if (choice < 90) return change_content(of);
   size_t node = any_node(of);
   model_remove(&of->plain, node);
-  return CHECK_EQ(hpar_script_remove(of->edit, handle(of, node)), HPAR_OK);
+  return CHECK_EQ(hpar_node_remove(of->edit, handle(of, node)), HPAR_OK);
 }
 
 static bool is_equal(pair *of) {
@@ -327,17 +333,17 @@ static void names_of_the_dom(void) {
               {"<", 1, false, true},
               {"-", 1, false, true}};
   hpar_document *document;
-  hpar_scripting *edit;
+  hpar_editor *edit;
   hpar_node made, element;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
   CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
-  CHECK_EQ(hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &element), HPAR_OK);
+  CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &element), HPAR_OK);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *name = rows[i].name;
-    hpar_status status = hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, name, rows[i].length, &made);
+    hpar_status status = hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, name, rows[i].length, &made);
     if (!CHECK_EQ(status, rows[i].of_element ? HPAR_OK : HPAR_ERROR_ARGUMENT)) printf("  element %s\n", name);
-    status = hpar_script_set_attribute(edit, element, name, rows[i].length, "v", 1);
+    status = hpar_node_set_attribute(edit, element, name, rows[i].length, "v", 1);
     if (!CHECK_EQ(status, rows[i].of_attribute ? HPAR_OK : HPAR_ERROR_ARGUMENT)) printf("  attribute %s\n", name);
   }
   hpar_document_destroy(document);
@@ -347,7 +353,7 @@ static void names_of_the_dom(void) {
 
 typedef struct trip {
   hpar_document *document, *again;
-  hpar_scripting *edit;
+  hpar_editor *edit;
   random_state random;
   buffer html, tree, other;
 } trip;
@@ -356,7 +362,7 @@ static bool is_text(const hpar_document *d, hpar_node node) {
   return node && hpar_node_kind(d, node) == HPAR_NODE_TEXT;
 }
 
-/* The elements to which hpar/edit.h lets a program add others. */
+/* The elements to which hpar/node.h lets a program add others. */
 static bool takes_children(const hpar_document *d, hpar_node node, bool *is_span) {
   if (hpar_node_kind(d, node) != HPAR_NODE_ELEMENT || hpar_node_namespace(d, node) != HPAR_NAMESPACE_HTML) return false;
   hpar_string name = hpar_node_name(d, node);
@@ -391,27 +397,25 @@ static void change_and_keep_html(trip *t) {
   switch (random_below(&t->random, 5)) {
     case 0: {
       const char *tag = is_span || random_chance(&t->random, 50) ? "span" : "div";
-      CHECK_EQ(hpar_script_create_element(t->edit, HPAR_NAMESPACE_HTML, tag, strlen(tag), &made), HPAR_OK);
+      CHECK_EQ(hpar_node_create_element(t->edit, HPAR_NAMESPACE_HTML, tag, strlen(tag), &made), HPAR_OK);
       break;
     }
     case 1:
       if (is_text(t->document, previous) || is_text(t->document, before)) return;
-      CHECK_EQ(hpar_script_create_text(t->edit, text, strlen(text), &made), HPAR_OK);
+      CHECK_EQ(hpar_node_create_text(t->edit, text, strlen(text), &made), HPAR_OK);
       break;
     case 2:
       text = RANDOM_OF(&t->random, comments);
-      CHECK_EQ(hpar_script_create_comment(t->edit, text, strlen(text), &made), HPAR_OK);
+      CHECK_EQ(hpar_node_create_comment(t->edit, text, strlen(text), &made), HPAR_OK);
       break;
-    case 3:
-      CHECK_EQ(hpar_script_set_attribute(t->edit, parent, name, strlen(name), text, strlen(text)), HPAR_OK);
-      return;
+    case 3: CHECK_EQ(hpar_node_set_attribute(t->edit, parent, name, strlen(name), text, strlen(text)), HPAR_OK); return;
     default:
       if (!before || (is_text(t->document, previous) && is_text(t->document, hpar_node_next(t->document, before))))
         return;
-      CHECK_EQ(hpar_script_remove(t->edit, before), HPAR_OK);
+      CHECK_EQ(hpar_node_remove(t->edit, before), HPAR_OK);
       return;
   }
-  CHECK_EQ(hpar_script_insert(t->edit, parent, made, before), HPAR_OK);
+  CHECK_EQ(hpar_node_insert_before(t->edit, parent, made, before), HPAR_OK);
 }
 
 /* Returns true if the HTML of the document is parsed to the same tree. */

@@ -177,9 +177,9 @@ typedef struct late_call {
   unsigned count, refused;
 } late_call;
 
-static hpar_status postpone(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status postpone(hpar_editor *editor, const hpar_script *script, void *context) {
   late_call *calls = context;
-  const hpar_document *of = hpar_script_document(scripting);
+  const hpar_document *of = hpar_editor_document(editor);
   unsigned elements = 0;
   hpar_node root = hpar_document_root(of);
   for (hpar_node node = root; node; node = hpar_node_walk(of, root, node))
@@ -189,10 +189,10 @@ static hpar_status postpone(hpar_scripting *scripting, const hpar_script *script
     calls->times[calls->count++] = script->time;
   }
   bool now = script->time == HPAR_SCRIPT_NOW;
-  hpar_status status = hpar_script_postpone(scripting);
+  hpar_status status = hpar_script_postpone(editor);
   calls->refused += status == HPAR_ERROR_ARGUMENT;
   if (now) return status;
-  return hpar_script_write(scripting, "<i>", 3); /* without an effect */
+  return hpar_script_write(editor, "<i>", 3); /* without an effect */
 }
 
 /* A postponed script sees the content of its feed, and of the whole page otherwise. */

@@ -218,13 +218,13 @@ typedef struct order {
   hpar_status answer;
 } order;
 
-static hpar_status note_script(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status note_script(hpar_editor *editor, const hpar_script *script, void *context) {
   static const char *const times[] = {"now", "blocking", "deferred", "async"};
   order *of = context;
-  hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
+  hpar_string id = hpar_node_attribute_value(hpar_editor_document(editor), script->node, "id");
   buffer_format(&of->log, "%.*s:%s%s ", (int)id.length, id.bytes ? id.bytes : "", times[script->time],
                 script->external ? "+" : "");
-  if (of->write) of->answer = hpar_script_write(scripting, of->write, strlen(of->write));
+  if (of->write) of->answer = hpar_script_write(editor, of->write, strlen(of->write));
   return HPAR_OK;
 }
 
@@ -259,18 +259,18 @@ static void preparation(void) {
 
 /* A blocking script that another script has written runs when the outer script has ended. Its text
  * precedes the rest of the outer script's text. */
-static hpar_status write_by_id(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status write_by_id(hpar_editor *editor, const hpar_script *script, void *context) {
   buffer *log = context;
-  hpar_string id = hpar_node_attribute_value(hpar_script_document(scripting), script->node, "id");
+  hpar_string id = hpar_node_attribute_value(hpar_editor_document(editor), script->node, "id");
   buffer_add(log, id.bytes, id.length);
   if (id.bytes[0] == 'a') {
     static const char text[] = "<script id=b src=s></script>2";
-    CHECK_EQ(hpar_script_write(scripting, text, sizeof text - 1), HPAR_OK);
+    CHECK_EQ(hpar_script_write(editor, text, sizeof text - 1), HPAR_OK);
     buffer_text(log, "(");
-    CHECK_EQ(hpar_script_write(scripting, "3", 1), HPAR_OK);
+    CHECK_EQ(hpar_script_write(editor, "3", 1), HPAR_OK);
     buffer_text(log, ")");
   } else {
-    CHECK_EQ(hpar_script_write(scripting, "1", 1), HPAR_OK);
+    CHECK_EQ(hpar_script_write(editor, "1", 1), HPAR_OK);
   }
   return HPAR_OK;
 }
@@ -331,25 +331,25 @@ static void statistics(void) {
 
 /*** limits and hostile scripts ***/
 
-static hpar_status write_forever(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status write_forever(hpar_editor *editor, const hpar_script *script, void *context) {
   const char *text = context;
   (void)script;
   hpar_status status;
-  do status = hpar_script_write(scripting, text, strlen(text));
+  do status = hpar_script_write(editor, text, strlen(text));
   while (status == HPAR_OK);
-  CHECK_EQ(hpar_script_write(scripting, "x", 1), status);
+  CHECK_EQ(hpar_script_write(editor, "x", 1), status);
   return HPAR_OK;
 }
 
-static hpar_status write_once(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status write_once(hpar_editor *editor, const hpar_script *script, void *context) {
   (void)script;
   unsigned *count = context;
   ++*count;
-  return hpar_script_write(scripting, "<script>x</script>", 18);
+  return hpar_script_write(editor, "<script>x</script>", 18);
 }
 
-static hpar_status fail(hpar_scripting *scripting, const hpar_script *script, void *context) {
-  (void)context, (void)scripting, (void)script;
+static hpar_status fail(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)context, (void)editor, (void)script;
   return HPAR_ERROR_CALLBACK;
 }
 

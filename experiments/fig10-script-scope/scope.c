@@ -91,48 +91,48 @@ typedef struct hidden {
   hpar_node parent, holder;
 } hidden;
 
-static size_t hide(hpar_scripting *scripting, hpar_node node, hidden *levels) {
-  const hpar_document *document = hpar_script_document(scripting);
+static size_t hide(hpar_editor *editor, hpar_node node, hidden *levels) {
+  const hpar_document *document = hpar_editor_document(editor);
   size_t count = 0;
   for (hpar_node parent; (parent = hpar_node_parent(document, node)) && count < MAX_DEPTH; node = parent) {
     hpar_node box, next;
     if (!hpar_node_next(document, node)) continue;
-    if (hpar_script_create_element(scripting, HPAR_NAMESPACE_HTML, "template", 8, &box)) break;
+    if (hpar_node_create_element(editor, HPAR_NAMESPACE_HTML, "template", 8, &box)) break;
     levels[count] = (hidden){parent, hpar_node_template_contents(document, box)};
     while ((next = hpar_node_next(document, node)))
-      if (hpar_script_insert(scripting, levels[count].holder, next, HPAR_NO_NODE)) break;
+      if (hpar_node_append(editor, levels[count].holder, next)) break;
     count++;
   }
   return count;
 }
 
-static void restore(hpar_scripting *scripting, const hidden *levels, size_t count) {
-  const hpar_document *document = hpar_script_document(scripting);
+static void restore(hpar_editor *editor, const hidden *levels, size_t count) {
+  const hpar_document *document = hpar_editor_document(editor);
   for (size_t i = 0; i < count; i++) {
     hpar_node first;
     while ((first = hpar_node_first_child(document, levels[i].holder)))
-      if (hpar_script_insert(scripting, levels[i].parent, first, HPAR_NO_NODE)) break;
+      if (hpar_node_append(editor, levels[i].parent, first)) break;
   }
 }
 
-static hpar_status run_script(hpar_scripting *scripting, const hpar_script *script_element, void *context) {
+static hpar_status run_script(hpar_editor *editor, const hpar_script *script_element, void *context) {
   run *r = context;
   hidden levels[MAX_DEPTH];
-  const script *s = find(r->page, hpar_script_document(scripting), script_element->node);
+  const script *s = find(r->page, hpar_editor_document(editor), script_element->node);
   if (!r->exact && script_element->time == HPAR_SCRIPT_NOW && s && (r->page->late || s->broken)) {
     bool again = r->anchors && s->writes;
     r->again += again;
-    if (!again && hpar_script_postpone(scripting) == HPAR_OK) {
+    if (!again && hpar_script_postpone(editor) == HPAR_OK) {
       r->postponed++;
       r->waited[s - r->page->scripts] = true;
       return HPAR_OK;
     }
   }
-  if (script_element->time != HPAR_SCRIPT_LATE) return hp_javascript_run(scripting, script_element, r->engine);
+  if (script_element->time != HPAR_SCRIPT_LATE) return hp_javascript_run(editor, script_element, r->engine);
   uint64_t begin = now();
-  size_t count = r->anchors ? hide(scripting, script_element->node, levels) : 0;
-  hpar_status status = hp_javascript_run(scripting, script_element, r->engine);
-  restore(scripting, levels, count);
+  size_t count = r->anchors ? hide(editor, script_element->node, levels) : 0;
+  hpar_status status = hp_javascript_run(editor, script_element, r->engine);
+  restore(editor, levels, count);
   r->ns += now() - begin;
   return status;
 }

@@ -36,7 +36,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static hpar_status burn(hpar_scripting *scripting, const hpar_script *script, void *context) {
+static hpar_status burn(hpar_editor *editor, const hpar_script *script, void *context) {
   engine *e = context;
   uint64_t begin = now(), end = begin + e->burn_ns;
   (void)script;
@@ -46,7 +46,7 @@ static hpar_status burn(hpar_scripting *scripting, const hpar_script *script, vo
     if (index < MAX_SCRIPTS && (!*shortest || reached < *shortest)) *shortest = reached;
     return HPAR_OK;
   }
-  hpar_status status = *e->writes ? hpar_script_write(scripting, e->writes, strlen(e->writes)) : HPAR_OK;
+  hpar_status status = *e->writes ? hpar_script_write(editor, e->writes, strlen(e->writes)) : HPAR_OK;
   while (now() < end) continue;
   return status;
 }

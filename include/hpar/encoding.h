@@ -5,8 +5,7 @@
  * white space. See parse.h for how a parse finds its encoding. Any number of threads may call these
  * functions at once. */
 
-#include <hpar/serialize.h>
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stddef.h>
 
 #ifdef __cplusplus

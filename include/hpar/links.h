@@ -22,8 +22,7 @@
  * - Queries in ISO-2022-JP are encoded in UTF-8.
  * - A host name has at most 4096 bytes. */
 
-#include <hpar/document.h>
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 #ifdef __cplusplus
 extern "C" {

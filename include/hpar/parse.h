@@ -12,10 +12,9 @@
  * Limits bound the tree and the time: see hpar_limits. SECURITY.md lists the functions that take
  * more than linear time. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <hpar/options.h>
 #include <hpar/stats.h>
-#include <hpar/status.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -29,8 +29,7 @@
  * URLs, chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
  * `base` element against the URL of the document if they load it before they parse that element. */
 
-#include <hpar/document.h>
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -82,11 +82,9 @@
  * only. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted. The statistics of a page that fails
  * depend on the division into feeds. Each reading has its own limits. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <hpar/options.h>
 #include <hpar/select.h>
-#include <hpar/serialize.h>
-#include <hpar/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -10,31 +10,26 @@
  *
  *   hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = run, .context = engine}};
  *
- * These rules hold for the callback and for every function below:
+ * These rules hold for the callback, for the functions below, and for those of hpar/node.h that
+ * change the document:
  * - The parser calls the callback on the thread that builds the tree. In hpar_parse and in
  *   hpar_parser_feed, that is the calling thread; with HPAR_EXECUTOR_CALLER, that of task 0. In
  *   hpar_parse_many, it is any thread, and several threads may run callbacks of different documents
  *   at once.
- * - `scripting` is valid until the callback returns. The functions may be called only in a
- *   callback, with its `scripting`.
- * - All functions of hpar/document.h, hpar/serialize.h and hpar/select.h may read the document
- *   during the callback. Strings that they return stay valid until the document changes.
- * - A handle stays valid until the next parse into the document, even if a script removes the node.
+ * - `editor` is valid until the callback returns, and only the callback may use it.
+ * - hpar/node.h and hpar/select.h may read the document during the callback. Strings that they
+ *   return stay valid until the document changes.
  * - A function that returns a limit or HPAR_ERROR_MEMORY ends the parse with this status as soon as
  *   the callback returns. Later calls return the same status without an effect.
  * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
  * - The callback must not throw an exception or longjmp past the library's frames. It may destroy
  *   the parser and the document: see hpar_document_destroy.
- * - Strings are valid UTF-8. Invalid UTF-8 is HPAR_ERROR_ARGUMENT.
- *
- * hpar/edit.h has the rules for changes after a parse.
  *
  * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
  * script twice. Fed input without a declared encoding is parsed in finish, because its last byte
  * may decide its encoding. */
 
-#include <hpar/document.h>
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,12 +68,9 @@ typedef struct hpar_script {
   uint64_t reserved[4];
 } hpar_script;
 
-/* The state of one call. */
-typedef struct hpar_scripting hpar_scripting;
-
 /* Runs a script. HPAR_OK continues the parse, even if the script has failed. Any other status ends
  * the parse with this status. */
-typedef hpar_status (*hpar_script_callback)(hpar_scripting *scripting, const hpar_script *script, void *context);
+typedef hpar_status (*hpar_script_callback)(hpar_editor *editor, const hpar_script *script, void *context);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
  * script. In the parallel parser, other threads parse the rest of the page while a script runs. In
@@ -95,9 +87,6 @@ typedef struct hpar_script_options {
   uint64_t reserved[4]; /* zero */
 } hpar_script_options;
 
-/* Returns the document that the parse fills; NULL for NULL. */
-HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
-
 /* Writes text into the parser, before the next byte of the page: `document.write`.
  *
  * The parser processes the text before the function returns, up to an unfinished token. Later
@@ -105,7 +94,7 @@ HPAR_API hpar_document *hpar_script_document(const hpar_scripting *scripting);
  * returns. If a script with `src` then blocks the parser, the rest waits until the outer script
  * has ended. HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a
  * new document). */
-HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *bytes, size_t length);
+HPAR_API hpar_status hpar_script_write(hpar_editor *editor, const char *bytes, size_t length);
 
 /* Postpones the script of this call. The parser calls the callback for it again, with
  * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse and parallel
@@ -113,67 +102,7 @@ HPAR_API hpar_status hpar_script_write(hpar_scripting *scripting, const char *by
  * it. Experiments use this function: parsers that run scripts after a merge have the same effect.
  * HPAR_ERROR_ARGUMENT: the time of this call is not HPAR_SCRIPT_NOW, or written text contains the
  * script. */
-HPAR_API hpar_status hpar_script_postpone(hpar_scripting *scripting);
-
-/*** changes of the document ***/
-
-/* Returns a number that is different after each change of the document: by a script, and by an edit
- * (hpar/edit.h). */
-HPAR_API uint64_t hpar_document_version(const hpar_document *document);
-
-/* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
- * element is in lower case. A template element has contents.
- *
- * HPAR_ERROR_ARGUMENT, also: the DOM Standard does not accept the name. It accepts a letter that
- * anything except white space, NUL, `/` and `>` follows. It also accepts `:`, `_` or a character
- * beyond ASCII that only these, letters, digits, `-` and `.` follow. */
-HPAR_API hpar_status hpar_script_create_element(hpar_scripting *scripting, hpar_namespace ns, const char *name,
-                                                size_t length, hpar_node *node);
-
-/* Creates a text without a parent. */
-HPAR_API hpar_status hpar_script_create_text(hpar_scripting *scripting, const char *data, size_t length,
-                                             hpar_node *node);
-
-/* Creates a comment without a parent. */
-HPAR_API hpar_status hpar_script_create_comment(hpar_scripting *scripting, const char *data, size_t length,
-                                                hpar_node *node);
-
-/* Copies a node, with its descendants and template contents if `deep` is true, and without a
- * parent. A document node cannot be copied. */
-HPAR_API hpar_status hpar_script_clone(hpar_scripting *scripting, hpar_node node, bool deep, hpar_node *copy);
-
-/* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.
- * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
- * A script element that hpar_script_create_element has made runs now, before the function returns.
- * If `node` has descendants, the time grows with the depth of `parent`.
- *
- * HPAR_ERROR_ARGUMENT: the standard forbids the insertion ("HierarchyRequestError",
- * "NotFoundError"). For example, `node` contains `parent`. */
-HPAR_API hpar_status hpar_script_insert(hpar_scripting *scripting, hpar_node parent, hpar_node node, hpar_node before);
-
-/* Removes a node from its parent. A node without a parent stays as it is. The parser still inserts
- * content into an element that is open. */
-HPAR_API hpar_status hpar_script_remove(hpar_scripting *scripting, hpar_node node);
-
-/* Sets an attribute without a namespace. The name is used as it is.
- *
- * HPAR_ERROR_ARGUMENT, also: the name is empty, or has white space, NUL, `/`, `>`, or `=` after its
- * first character. */
-HPAR_API hpar_status hpar_script_set_attribute(hpar_scripting *scripting, hpar_node element, const char *name,
-                                               size_t name_length, const char *value, size_t length);
-
-/* Removes the attribute with this local name and without a namespace, if the element has it. */
-HPAR_API hpar_status hpar_script_remove_attribute(hpar_scripting *scripting, hpar_node element, const char *name,
-                                                  size_t name_length);
-
-/* Replaces the data of a text, a comment or a processing instruction. */
-HPAR_API hpar_status hpar_script_set_data(hpar_scripting *scripting, hpar_node node, const char *data, size_t length);
-
-/* Replaces the children of an element, or the contents of a template, by the nodes of a fragment
- * parse. Scripts in the text never run. The time grows with the depth of the element, because the
- * form around it owns the text's controls. */
-HPAR_API hpar_status hpar_script_set_inner_html(hpar_scripting *scripting, hpar_node element, const char *bytes,
-                                                size_t length);
+HPAR_API hpar_status hpar_script_postpone(hpar_editor *editor);
 
 #ifdef __cplusplus
 }

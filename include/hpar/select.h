@@ -34,9 +34,8 @@
  *
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <hpar/options.h>
-#include <hpar/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

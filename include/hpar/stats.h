@@ -11,8 +11,8 @@
  * have to zero. It never changes `size`. Texts have static storage. hpar/study.h has
  * all counters of speculation. */
 
+#include <hpar/node.h>
 #include <hpar/options.h>
-#include <hpar/status.h>
 #include <stddef.h>
 #include <stdint.h>
 

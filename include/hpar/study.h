@@ -13,10 +13,9 @@
  * The interface follows the research. Its structures may change with each version of the library,
  * while those of the other headers keep their layout within a version. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <hpar/parse.h>
 #include <hpar/rewriter.h>
-#include <hpar/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

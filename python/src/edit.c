@@ -35,7 +35,7 @@ bool hp_py_make_editable(hp_py_document *d, const hpar_limits *limits) {
 }
 
 /* Returns the handle for changes by this thread, or NULL with an exception. */
-static hpar_scripting *begin(hp_py_document *d) {
+static hpar_editor *begin(hp_py_document *d) {
   if (!d->editable) {
     PyErr_SetString(PyExc_TypeError, "the document never changes: parse with editable=True, or call edit()");
     return NULL;
@@ -80,7 +80,7 @@ static bool read_text(PyObject *value, hpar_string *text) {
 
 /*** nodes ***/
 
-static hpar_status import_attributes(hpar_scripting *edit, hpar_node to, const hpar_document *from, hpar_node node) {
+static hpar_status import_attributes(hpar_editor *edit, hpar_node to, const hpar_document *from, hpar_node node) {
   hpar_attribute a;
   hpar_status status = HPAR_OK;
   for (size_t i = 0; !status && hpar_node_attribute_at(from, node, i, &a); i++) {
@@ -90,21 +90,21 @@ static hpar_status import_attributes(hpar_scripting *edit, hpar_node to, const h
       if (!status) status = hp_py_write(":", 1, &name);
     }
     if (!status) status = hp_py_write(a.local_name.bytes, a.local_name.length, &name);
-    if (!status) status = hpar_script_set_attribute(edit, to, name.bytes, name.length, a.value.bytes, a.value.length);
+    if (!status) status = hpar_node_set_attribute(edit, to, name.bytes, name.length, a.value.bytes, a.value.length);
     free(name.bytes);
   }
   return status;
 }
 
 /* Makes one node like that of another document, without children. */
-static hpar_status import_one(hpar_scripting *edit, const hpar_document *from, hpar_node node, hpar_node *made) {
+static hpar_status import_one(hpar_editor *edit, const hpar_document *from, hpar_node node, hpar_node *made) {
   hpar_string data = hpar_node_data(from, node), name = hpar_node_name(from, node);
   switch (hpar_node_kind(from, node)) {
-    case HPAR_NODE_TEXT: return hpar_script_create_text(edit, data.bytes, data.length, made);
-    case HPAR_NODE_COMMENT: return hpar_script_create_comment(edit, data.bytes, data.length, made);
+    case HPAR_NODE_TEXT: return hpar_node_create_text(edit, data.bytes, data.length, made);
+    case HPAR_NODE_COMMENT: return hpar_node_create_comment(edit, data.bytes, data.length, made);
     case HPAR_NODE_ELEMENT: {
       hpar_namespace ns = hpar_node_namespace(from, node);
-      hpar_status status = hpar_script_create_element(edit, ns, name.bytes, name.length, made);
+      hpar_status status = hpar_node_create_element(edit, ns, name.bytes, name.length, made);
       return status ? status : import_attributes(edit, *made, from, node);
     }
     default: return HPAR_ERROR_ARGUMENT;
@@ -112,15 +112,15 @@ static hpar_status import_one(hpar_scripting *edit, const hpar_document *from, h
 }
 
 /* Copies the subtree `top` of another document, with the contents of its templates. */
-static hpar_status import_tree(hpar_scripting *edit, const hpar_document *from, hpar_node top, hpar_node *made) {
-  const hpar_document *to = hpar_script_document(edit);
+static hpar_status import_tree(hpar_editor *edit, const hpar_document *from, hpar_node top, hpar_node *made) {
+  const hpar_document *to = hpar_editor_document(edit);
   hpar_status status = import_one(edit, from, top, made);
   hpar_node source = top, target = *made;
   while (!status) {
     hpar_node child = hpar_node_first_child(from, source), copy, contents = hpar_node_template_contents(from, source);
     for (hpar_node c = hpar_node_first_child(from, contents); c && !status; c = hpar_node_next(from, c)) {
       status = import_tree(edit, from, c, &copy);
-      if (!status) status = hpar_script_insert(edit, hpar_node_template_contents(to, target), copy, HPAR_NO_NODE);
+      if (!status) status = hpar_node_insert_before(edit, hpar_node_template_contents(to, target), copy, HPAR_NO_NODE);
     }
     if (!child) {
       while (source != top && !hpar_node_next(from, source)) {
@@ -132,7 +132,7 @@ static hpar_status import_tree(hpar_scripting *edit, const hpar_document *from, 
       target = hpar_node_parent(to, target);
     }
     if (!status) status = import_one(edit, from, child, &copy);
-    if (!status) status = hpar_script_insert(edit, target, copy, HPAR_NO_NODE);
+    if (!status) status = hpar_node_insert_before(edit, target, copy, HPAR_NO_NODE);
     source = child;
     target = copy;
   }
@@ -141,7 +141,7 @@ static hpar_status import_tree(hpar_scripting *edit, const hpar_document *from, 
 
 /* Returns the node to insert for a str, bytes or Node, or 0 with an exception. A node of this
  * document without a parent is the node itself; any other node is copied. */
-static hpar_node node_for(hp_py_document *d, hpar_scripting *edit, PyObject *value) {
+static hpar_node node_for(hp_py_document *d, hpar_editor *edit, PyObject *value) {
   hpar_node made = HPAR_NO_NODE;
   hpar_string text;
   if (Py_IS_TYPE(value, d->state->node)) {
@@ -149,26 +149,26 @@ static hpar_node node_for(hp_py_document *d, hpar_scripting *edit, PyObject *val
     if (n->document != d) {
       check(d, import_tree(edit, n->document->tree, n->handle, &made));
     } else if (hpar_node_parent(d->tree, n->handle) || hpar_node_kind(d->tree, n->handle) == HPAR_NODE_DOCUMENT) {
-      check(d, hpar_script_clone(edit, n->handle, true, &made));
+      check(d, hpar_node_clone(edit, n->handle, true, &made));
     } else {
       made = n->handle;
     }
   } else if (read_text(value, &text)) {
-    check(d, hpar_script_create_text(edit, text.bytes, text.length, &made));
+    check(d, hpar_node_create_text(edit, text.bytes, text.length, &made));
   }
   return PyErr_Occurred() ? HPAR_NO_NODE : made;
 }
 
 /* Inserts the value into `parent` before `before`. */
 static bool insert(hp_py_document *d, hpar_node parent, PyObject *value, hpar_node before) {
-  hpar_scripting *edit = begin(d);
+  hpar_editor *edit = begin(d);
   if (!edit) return false;
   if (!parent) {
     PyErr_SetString(PyExc_ValueError, "the node has no parent");
     return false;
   }
   hpar_node made = node_for(d, edit, value);
-  return made && check(d, hpar_script_insert(edit, parent, made, before));
+  return made && check(d, hpar_node_insert_before(edit, parent, made, before));
 }
 
 PyObject *hp_py_insert_before(PyObject *self, PyObject *value) {
@@ -188,24 +188,24 @@ PyObject *hp_py_insert_child(PyObject *self, PyObject *value) {
 }
 
 static bool remove_node(const hp_py_node *n) {
-  hpar_scripting *edit = begin(n->document);
-  return edit && check(n->document, hpar_script_remove(edit, n->handle));
+  hpar_editor *edit = begin(n->document);
+  return edit && check(n->document, hpar_node_remove(edit, n->handle));
 }
 
 PyObject *hp_py_replace_with(PyObject *self, PyObject *value) {
   const hp_py_node *n = (hp_py_node *)self;
   hp_py_document *d = n->document;
   const hpar_node parent = hpar_node_parent(d->tree, n->handle), next = hpar_node_next(d->tree, n->handle);
-  hpar_scripting *edit = begin(d);
+  hpar_editor *edit = begin(d);
   if (!edit) return NULL;
   if (!parent) {
     PyErr_SetString(PyExc_ValueError, "the node has no parent");
     return NULL;
   }
   hpar_node made = node_for(d, edit, value);
-  if (!made || !check(d, hpar_script_remove(edit, n->handle))) return NULL;
-  hpar_status status = hpar_script_insert(edit, parent, made, next);
-  if (status) hpar_script_insert(edit, parent, n->handle, next); /* needs no memory */
+  if (!made || !check(d, hpar_node_remove(edit, n->handle))) return NULL;
+  hpar_status status = hpar_node_insert_before(edit, parent, made, next);
+  if (status) hpar_node_insert_before(edit, parent, n->handle, next); /* needs no memory */
   return none_if(check(d, status));
 }
 
@@ -225,12 +225,12 @@ PyObject *hp_py_unwrap(PyObject *self, PyObject *const *arguments, Py_ssize_t co
   PyObject *value;
   if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
   int delete_empty = value ? PyObject_IsTrue(value) : 0;
-  hpar_scripting *edit = delete_empty < 0 ? NULL : begin(d);
+  hpar_editor *edit = delete_empty < 0 ? NULL : begin(d);
   if (!edit) return NULL;
   hpar_node child, parent = hpar_node_parent(d->tree, n->handle);
   if (!parent || (!hpar_node_first_child(d->tree, n->handle) && !delete_empty)) return Py_NewRef(Py_None);
   while ((child = hpar_node_first_child(d->tree, n->handle)))
-    if (!check(d, hpar_script_insert(edit, parent, child, n->handle))) return NULL;
+    if (!check(d, hpar_node_insert_before(edit, parent, child, n->handle))) return NULL;
   return none_if(remove_node(n));
 }
 
@@ -242,8 +242,8 @@ PyObject *hp_py_clone(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
   hpar_node copy;
   if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
   int deep = value ? PyObject_IsTrue(value) : 1;
-  hpar_scripting *edit = deep < 0 ? NULL : begin(n->document);
-  if (!edit || !check(n->document, hpar_script_clone(edit, n->handle, deep, &copy))) return NULL;
+  hpar_editor *edit = deep < 0 ? NULL : begin(n->document);
+  if (!edit || !check(n->document, hpar_node_clone(edit, n->handle, deep, &copy))) return NULL;
   return hp_py_new_node(n->document, copy);
 }
 
@@ -259,27 +259,27 @@ int hp_py_set_data(PyObject *self, PyObject *value, void *closure) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_string text;
   (void)closure;
-  hpar_scripting *edit = begin(n->document);
+  hpar_editor *edit = begin(n->document);
   if (!edit || !read_new_value(value, &text)) return -1;
-  return check(n->document, hpar_script_set_data(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
+  return check(n->document, hpar_node_set_text(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
 }
 
 int hp_py_set_inner_html(PyObject *self, PyObject *value, void *closure) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_string text;
   (void)closure;
-  hpar_scripting *edit = begin(n->document);
+  hpar_editor *edit = begin(n->document);
   if (!edit || !read_new_value(value, &text)) return -1;
-  return check(n->document, hpar_script_set_inner_html(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
+  return check(n->document, hpar_node_set_inner_html(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
 }
 
 int hp_py_change_attribute(hp_py_document *d, hpar_node element, PyObject *name, PyObject *value) {
   hpar_string key, text = {"", 0};
-  hpar_scripting *edit = begin(d);
+  hpar_editor *edit = begin(d);
   if (!edit || !read_text(name, &key)) return -1;
   if (value && value != Py_None && !read_text(value, &text)) return -1;
-  hpar_status status = value ? hpar_script_set_attribute(edit, element, key.bytes, key.length, text.bytes, text.length)
-                             : hpar_script_remove_attribute(edit, element, key.bytes, key.length);
+  hpar_status status = value ? hpar_node_set_attribute(edit, element, key.bytes, key.length, text.bytes, text.length)
+                             : hpar_node_remove_attribute(edit, element, key.bytes, key.length);
   if (status == HPAR_ERROR_ARGUMENT) {
     PyErr_Format(PyExc_ValueError, "%R is not the name of an attribute", name);
     return -1;
@@ -332,9 +332,9 @@ PyObject *hp_py_create_tag(PyObject *self, PyObject *const *arguments, Py_ssize_
     PyErr_SetString(PyExc_ValueError, "namespace must be 'html', 'svg' or 'mathml'");
     return NULL;
   }
-  hpar_scripting *edit = begin(d);
+  hpar_editor *edit = begin(d);
   if (!edit || !read_text(values[0], &name)) return NULL;
-  hpar_status status = hpar_script_create_element(edit, values_of[space], name.bytes, name.length, &made);
+  hpar_status status = hpar_node_create_element(edit, values_of[space], name.bytes, name.length, &made);
   if (status == HPAR_ERROR_ARGUMENT)
     return PyErr_Format(PyExc_ValueError, "%R is not the name of an element", values[0]);
   return check(d, status) ? hp_py_new_node(d, made) : NULL;
@@ -344,10 +344,10 @@ static PyObject *create_data(PyObject *self, PyObject *value, bool comment) {
   hp_py_document *d = (hp_py_document *)self;
   hpar_string data;
   hpar_node made;
-  hpar_scripting *edit = begin(d);
+  hpar_editor *edit = begin(d);
   if (!edit || !read_text(value, &data)) return NULL;
-  hpar_status status = comment ? hpar_script_create_comment(edit, data.bytes, data.length, &made)
-                               : hpar_script_create_text(edit, data.bytes, data.length, &made);
+  hpar_status status = comment ? hpar_node_create_comment(edit, data.bytes, data.length, &made)
+                               : hpar_node_create_text(edit, data.bytes, data.length, &made);
   return check(d, status) ? hp_py_new_node(d, made) : NULL;
 }
 

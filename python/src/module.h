@@ -14,14 +14,13 @@
 #include <Python.h>
 #include <structmember.h>
 
-#include <hpar/edit.h>
 #include <hpar/hpar.h>
 #include <hpar/links.h>
+#include <hpar/node.h>
 #include <hpar/resources.h>
 #include <hpar/rewriter.h>
 #include <hpar/select.h>
 #include <hpar/study.h>
-#include <hpar/text.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,7 +61,7 @@ typedef struct hp_py_document {
   bool scripting, positions, tracked;
   bool editable;             /* calls that read it keep the interpreter's lock */
   unsigned readers;          /* threads that read it without the lock */
-  hpar_scripting *edit;      /* NULL: no change yet */
+  hpar_editor *edit;         /* NULL: no change yet */
   unsigned long edit_thread; /* that `edit` is for */
   hpar_limits *edit_limits;  /* NULL: none */
   PyObject *weak_references;

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "session/config.h"
 
-#include <hpar/edit.h>
+#include <hpar/parse.h>
 
 /* Keeps the reason for hpar_document_error. Without memory the status alone remains. */
 static hpar_status refuse(hpar_document *document, hpar_status status, const char *reason) {
@@ -14,11 +14,11 @@ static hpar_status refuse(hpar_document *document, hpar_status status, const cha
   return status;
 }
 
-hpar_status hpar_document_edit(hpar_document *document, const hpar_options *options, hpar_scripting **edit) {
+hpar_status hpar_document_edit(hpar_document *document, const hpar_options *options, hpar_editor **editor) {
   if (!document) return HPAR_ERROR_ARGUMENT;
   hp_free(document->edit_error);
   document->edit_error = NULL;
-  if (!edit) return refuse(document, HPAR_ERROR_ARGUMENT, "edit is NULL");
+  if (!editor) return refuse(document, HPAR_ERROR_ARGUMENT, "editor is NULL");
   hp_call_error error = {.bytes[0] = 0};
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, &error);
@@ -27,7 +27,7 @@ hpar_status hpar_document_edit(hpar_document *document, const hpar_options *opti
   const hp_edit_config own = {.scripting = config.scripting,
                               .limits = hp_config_limits(&config, length, hp_now()),
                               .memory_limit = hp_config_memory_limit(&config, length)};
-  status = hp_edit_begin(document, &own, edit);
+  status = hp_edit_begin(document, &own, editor);
   if (status == HPAR_ERROR_ARGUMENT)
     return refuse(document, status, "another thread edits the document, or a parse fills it");
   return status == HPAR_OK ? status : refuse(document, status, hpar_status_text(status));

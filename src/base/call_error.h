@@ -3,7 +3,7 @@
 
 /* The reason for a failed call, which hpar_parser_error returns. Empty after a success. */
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 typedef struct hp_call_error {
   char bytes[512];

@@ -1,4 +1,4 @@
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 const char *hpar_status_text(hpar_status status) {
   switch (status) {

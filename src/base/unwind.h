@@ -8,7 +8,7 @@
 
 #include "base/target.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 
 /* The status of work that another thread has cancelled. No public function returns it. */

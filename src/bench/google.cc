@@ -6,7 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cstdio>
-#include <hpar/version.h>
+#include <hpar/node.h>
 #include <string>
 #include <unistd.h>
 #include <vector>

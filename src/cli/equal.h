@@ -6,7 +6,7 @@
  * stricter than that of two dumps. It takes linear time, whereas a dump of a deep tree takes
  * quadratic time. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
 

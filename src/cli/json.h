@@ -4,7 +4,7 @@
 /* Writes JSON as a stream, with commas where needed. hp_json_break starts a new line. The caller
  * writes the key of a member before its value. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 /* Reads files into memory. The program does not map files, because a mapped file can shrink
  * during a parse. */
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -14,7 +14,7 @@
  * A histogram has the buckets 0 to 15, and 16 buckets for each power of two from 16 on. It also
  * keeps the greatest value. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

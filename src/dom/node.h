@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/atom.h"
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 

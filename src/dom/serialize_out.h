@@ -7,7 +7,7 @@
 
 #include "dom/document.h"
 
-#include <hpar/serialize.h>
+#include <hpar/node.h>
 #include <string.h>
 
 enum { HP_OUT_BYTES = 64 * 1024 };

@@ -1,6 +1,6 @@
 /* The text of a subtree. One walk without a stack writes through a small buffer. */
 
-#include <hpar/text.h>
+#include <hpar/node.h>
 
 #include "base/ascii.h"
 #include "base/load.h"

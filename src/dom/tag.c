@@ -1,6 +1,6 @@
 #include "dom/tag.h"
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 
 enum {
   S = HP_TAG_SPECIAL | HP_TAG_LI_BARRIER,

@@ -3,7 +3,7 @@
 
 /* Finds the positions of attributes in the source of a start tag. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 
 /* A position in a start tag, and the attribute before it. */
 typedef struct hp_tag_scan {

@@ -235,7 +235,7 @@ void hp_javascript_compile_ahead(hp_javascript *engine, const char *bytes, size_
   engine->ahead = hp_javascript_ahead_open(bytes, length, engine->options.memory / 4);
 }
 
-hpar_status hp_javascript_run(hpar_scripting *scripting, const hpar_script *script, void *context) {
+hpar_status hp_javascript_run(hpar_editor *editor, const hpar_script *script, void *context) {
   hp_javascript *engine = context;
   if (script->type != HPAR_SCRIPT_CLASSIC || script->external) return HPAR_OK;
   hpar_node outer = engine->script;
@@ -243,8 +243,8 @@ hpar_status hp_javascript_run(hpar_scripting *scripting, const hpar_script *scri
   char outer_surrogate[sizeof engine->surrogate];
   memcpy(outer_surrogate, engine->surrogate, sizeof outer_surrogate);
   *engine->surrogate = 0;
-  engine->scripting = scripting;
-  engine->document = hpar_script_document(scripting);
+  engine->editor = editor;
+  engine->document = hpar_editor_document(editor);
   engine->script = script->node;
   engine->effect = (hp_javascript_effect){.node = script->node};
   if (!duk_check_stack(engine->heap, 8)) return HPAR_ERROR_MEMORY;
@@ -253,7 +253,7 @@ hpar_status hp_javascript_run(hpar_scripting *scripting, const hpar_script *scri
   engine->counters.run++;
   evaluate(engine, run_script, engine);
   /* the other half never came */
-  if (*engine->surrogate) hpar_script_write(scripting, "\xEF\xBF\xBD", 3);
+  if (*engine->surrogate) hpar_script_write(editor, "\xEF\xBF\xBD", 3);
   memcpy(engine->surrogate, outer_surrogate, sizeof outer_surrogate);
   if (engine->options.note) engine->options.note(engine->options.context, engine->document, &engine->effect);
   engine->script = outer;

@@ -12,7 +12,7 @@ struct hp_javascript {
   duk_context *heap;
   hp_javascript_options options;
   size_t used; /* bytes of the heap */
-  hpar_scripting *scripting;
+  hpar_editor *editor;
   hpar_document *document;
   hpar_node script; /* the innermost running script */
   hp_javascript_effect effect;

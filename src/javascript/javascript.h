@@ -60,7 +60,7 @@ void hp_javascript_destroy(hp_javascript *engine);
 void hp_javascript_compile_ahead(hp_javascript *engine, const char *bytes, size_t length);
 
 /* An hpar_script_callback. Its context is the engine. */
-hpar_status hp_javascript_run(hpar_scripting *scripting, const hpar_script *script, void *engine);
+hpar_status hp_javascript_run(hpar_editor *editor, const hpar_script *script, void *engine);
 
 /* Evaluates a program before the parse, such as a test harness. Returns false if it fails. */
 bool hp_javascript_evaluate(hp_javascript *engine, const char *program);

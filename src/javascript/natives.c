@@ -84,7 +84,7 @@ static duk_ret_t set_data(duk_context *heap) {
   hp_javascript *engine = engine_of(heap);
   hp_javascript_note_node(engine, "data", node_at(heap, 0));
   hp_javascript_note_text(engine, data);
-  check(heap, hpar_script_set_data(engine->scripting, node_at(heap, 0), data.bytes, data.length));
+  check(heap, hpar_node_set_text(engine->editor, node_at(heap, 0), data.bytes, data.length));
   return 0;
 }
 
@@ -107,8 +107,8 @@ static duk_ret_t set_attribute(duk_context *heap) {
   hp_javascript_note_text(engine, value);
   bool refused = name.length && *name.bytes == '='; /* a tag may have such an attribute */
   hpar_status status = refused ? HPAR_ERROR_ARGUMENT
-                               : hpar_script_set_attribute(engine->scripting, node_at(heap, 0), name.bytes, name.length,
-                                                           value.bytes, value.length);
+                               : hpar_node_set_attribute(engine->editor, node_at(heap, 0), name.bytes, name.length,
+                                                         value.bytes, value.length);
   check_as(heap, status, "InvalidCharacterError");
   return 0;
 }
@@ -118,15 +118,15 @@ static duk_ret_t remove_attribute(duk_context *heap) {
   hp_javascript *engine = engine_of(heap);
   hp_javascript_note_node(engine, "no attribute", node_at(heap, 0));
   hp_javascript_note_text(engine, name);
-  check(heap, hpar_script_remove_attribute(engine->scripting, node_at(heap, 0), name.bytes, name.length));
+  check(heap, hpar_node_remove_attribute(engine->editor, node_at(heap, 0), name.bytes, name.length));
   return 0;
 }
 
 static duk_ret_t create_element(duk_context *heap) {
   hp_javascript_text name = hp_javascript_utf8_at(heap, 0);
   hpar_node node = HPAR_NO_NODE;
-  hpar_scripting *scripting = engine_of(heap)->scripting;
-  check_as(heap, hpar_script_create_element(scripting, HPAR_NAMESPACE_HTML, name.bytes, name.length, &node),
+  hpar_editor *editor = engine_of(heap)->editor;
+  check_as(heap, hpar_node_create_element(editor, HPAR_NAMESPACE_HTML, name.bytes, name.length, &node),
            "InvalidCharacterError");
   return push_node(heap, node);
 }
@@ -134,20 +134,20 @@ static duk_ret_t create_element(duk_context *heap) {
 static duk_ret_t create_text(duk_context *heap) {
   hp_javascript_text data = hp_javascript_utf8_at(heap, 0);
   hpar_node node = HPAR_NO_NODE;
-  check(heap, hpar_script_create_text(engine_of(heap)->scripting, data.bytes, data.length, &node));
+  check(heap, hpar_node_create_text(engine_of(heap)->editor, data.bytes, data.length, &node));
   return push_node(heap, node);
 }
 
 static duk_ret_t create_comment(duk_context *heap) {
   hp_javascript_text data = hp_javascript_utf8_at(heap, 0);
   hpar_node node = HPAR_NO_NODE;
-  check(heap, hpar_script_create_comment(engine_of(heap)->scripting, data.bytes, data.length, &node));
+  check(heap, hpar_node_create_comment(engine_of(heap)->editor, data.bytes, data.length, &node));
   return push_node(heap, node);
 }
 
 static duk_ret_t clone(duk_context *heap) {
   hpar_node copy = HPAR_NO_NODE;
-  check(heap, hpar_script_clone(engine_of(heap)->scripting, node_at(heap, 0), duk_get_boolean(heap, 1), &copy));
+  check(heap, hpar_node_clone(engine_of(heap)->editor, node_at(heap, 0), duk_get_boolean(heap, 1), &copy));
   return push_node(heap, copy);
 }
 
@@ -155,7 +155,7 @@ static duk_ret_t insert(duk_context *heap) {
   hp_javascript *engine = engine_of(heap);
   hpar_node node = node_at(heap, 1);
   hp_javascript_note_node(engine, "move", node);
-  hpar_status status = hpar_script_insert(engine->scripting, node_at(heap, 0), node, node_at(heap, 2));
+  hpar_status status = hpar_node_insert_before(engine->editor, node_at(heap, 0), node, node_at(heap, 2));
   hp_javascript_note_node(engine, "to", node);
   check(heap, status);
   return 0;
@@ -164,7 +164,7 @@ static duk_ret_t insert(duk_context *heap) {
 static duk_ret_t remove_node(duk_context *heap) {
   hp_javascript *engine = engine_of(heap);
   hp_javascript_note_node(engine, "remove", node_at(heap, 0));
-  check(heap, hpar_script_remove(engine->scripting, node_at(heap, 0)));
+  check(heap, hpar_node_remove(engine->editor, node_at(heap, 0)));
   return 0;
 }
 
@@ -173,7 +173,7 @@ static duk_ret_t set_html(duk_context *heap) {
   hp_javascript *engine = engine_of(heap);
   hp_javascript_note_node(engine, "html", node_at(heap, 0));
   hp_javascript_note_text(engine, html);
-  check(heap, hpar_script_set_inner_html(engine->scripting, node_at(heap, 0), html.bytes, html.length));
+  check(heap, hpar_node_set_inner_html(engine->editor, node_at(heap, 0), html.bytes, html.length));
   return 0;
 }
 
@@ -390,7 +390,7 @@ static duk_ret_t write_text(duk_context *heap) {
   hp_javascript_text written = hp_javascript_utf8_at(heap, 0);
   engine->effect.writes = true;
   hp_javascript_note_text(engine, written);
-  check(heap, hpar_script_write(engine->scripting, written.bytes, written.length));
+  check(heap, hpar_script_write(engine->editor, written.bytes, written.length));
   return 0;
 }
 

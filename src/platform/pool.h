@@ -15,7 +15,7 @@
  * In a forked child the threads are lost: hp_pool_is_lost returns true, and only hp_pool_end,
  * hp_pool_join and hp_pool_destroy may be called. */
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 /* The @import rules of a style sheet, which come before all rules but @charset and @layer
  * statements: https://drafts.csswg.org/css-cascade/#at-import. */
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 
 /* The bytes of a URL with escapes; a longer one keeps them. `\0` becomes three bytes. */
 enum { HP_CSS_MAX_ESCAPED = 4096, HP_CSS_TEXT = HP_CSS_MAX_ESCAPED / 2 * 3 };

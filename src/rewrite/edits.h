@@ -6,7 +6,7 @@
 
 #include "rewrite/scratch.h"
 
-#include <hpar/serialize.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 
 typedef struct hp_edit {

@@ -3,16 +3,16 @@
 #include "base/memory.h"
 #include "platform/address_range.h"
 
-bool hp_edit_is_allowed(const hp_editor *editor) { return pthread_equal(editor->owner, pthread_self()); }
+bool hp_edit_is_allowed(const hp_edit_engine *editor) { return pthread_equal(editor->owner, pthread_self()); }
 
-static void limit_memory(hp_editor *e) {
+static void limit_memory(hp_edit_engine *e) {
   hp_range *range = &e->scripts.document->range;
   uint64_t limit = e->config.memory_limit;
   range->limit = limit && limit < range->size ? (size_t)limit : range->size;
 }
 
 static hpar_status open_engine(void *argument) {
-  hp_editor *e = argument;
+  hp_edit_engine *e = argument;
   const hpar_document *document = e->scripts.document;
   const hp_request request = {.document = e->scripts.document,
                               .text = document->input.bytes,
@@ -24,7 +24,7 @@ static hpar_status open_engine(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hp_edit_prepare(hp_editor *e) {
+hpar_status hp_edit_prepare(hp_edit_engine *e) {
   if (e->is_open) return HPAR_OK;
   uint64_t nodes = e->engine.builder.node_count;
   hpar_status status = hp_try(&e->engine.unwind, open_engine, e);
@@ -34,14 +34,14 @@ hpar_status hp_edit_prepare(hp_editor *e) {
 }
 
 /* Gives the rests of the slabs back. */
-static void close_arenas(hp_editor *e) {
+static void close_arenas(hp_edit_engine *e) {
   if (!e->is_open) return;
   hp_arena_close(&e->engine.nodes);
   hp_arena_close(&e->engine.bytes);
   e->is_open = false;
 }
 
-bool hp_edit_grow(hp_editor *e) {
+bool hp_edit_grow(hp_edit_engine *e) {
   hpar_document *document = e->scripts.document;
   hp_range *range = &document->range;
   uint64_t limit = e->config.memory_limit;
@@ -56,7 +56,7 @@ bool hp_edit_grow(hp_editor *e) {
 }
 
 static void close_editor(void *editor) {
-  hp_editor *e = editor;
+  hp_edit_engine *e = editor;
   hpar_document *document = e->scripts.document;
   close_arenas(e);
   hp_scripts_close(&e->scripts);
@@ -69,7 +69,7 @@ static void close_editor(void *editor) {
 }
 
 hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts) {
-  hp_editor *e = document->editor;
+  hp_edit_engine *e = document->editor;
   if (e && !hp_edit_is_allowed(e)) return HPAR_ERROR_ARGUMENT;
   if (!e) {
     hpar_status status = hp_document_settle(document);

@@ -14,13 +14,13 @@ typedef struct hp_edit_config {
   uint64_t memory_limit; /* 0: none */
 } hp_edit_config;
 
-typedef struct hp_editor {
+typedef struct hp_edit_engine {
   hp_scripts scripts;
   hp_engine engine;
   hp_edit_config config;
   bool is_open;    /* the engine is ready */
   pthread_t owner; /* the only thread that may change the document */
-} hp_editor;
+} hp_edit_engine;
 
 /* Sets `*scripts` to the handle of the document's editor. Makes one if there is none. Returns
  * HPAR_ERROR_ARGUMENT if a parse fills the document, or another thread owns it. */
@@ -30,12 +30,12 @@ hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config,
 void hp_edit_end(hpar_document *document);
 
 /* Returns true if the calling thread may change the document. */
-bool hp_edit_is_allowed(const hp_editor *editor);
+bool hp_edit_is_allowed(const hp_edit_engine *editor);
 
 /* Prepares the engine for a change. */
-hpar_status hp_edit_prepare(hp_editor *editor);
+hpar_status hp_edit_prepare(hp_edit_engine *editor);
 
 /* Enlarges the document if it was full. Returns true if the change may succeed now. */
-bool hp_edit_grow(hp_editor *editor);
+bool hp_edit_grow(hp_edit_engine *editor);
 
 #endif

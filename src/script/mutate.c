@@ -30,6 +30,12 @@ static hp_node *at(const hp_scripts *s, hp_ref ref) { return hp_node_at(s->docum
 
 static bool is_element(const hp_scripts *s, hp_ref ref) { return ref && at(s, ref)->kind == HPAR_NODE_ELEMENT; }
 
+/* Returns true for a node that has data. */
+static bool is_data(const hp_scripts *s, hp_ref ref) {
+  uint8_t kind = at(s, ref)->kind;
+  return kind == HPAR_NODE_TEXT || kind == HPAR_NODE_COMMENT || kind == HPAR_NODE_PROCESSING_INSTRUCTION;
+}
+
 /* Drops what the builder remembers about the tree. */
 static void note_change(hp_scripts *s) {
   hp_builder *b = &s->engine->builder;
@@ -88,8 +94,8 @@ static hpar_status create_element(void *argument) {
   return check_limits(s);
 }
 
-hpar_status hpar_script_create_element(hpar_scripting *s, hpar_namespace ns, const char *name, size_t length,
-                                       hpar_node *node) {
+hpar_status hpar_node_create_element(hpar_editor *s, hpar_namespace ns, const char *name, size_t length,
+                                     hpar_node *node) {
   if (!may_change(s) || !node || !is_valid(name, length) || !hp_is_element_name(name, length))
     return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
@@ -106,13 +112,13 @@ static hpar_status create_data(void *argument) {
   return check_limits(s);
 }
 
-hpar_status hpar_script_create_text(hpar_scripting *s, const char *data, size_t length, hpar_node *node) {
+hpar_status hpar_node_create_text(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
   if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .deep = true, .result = node};
   return apply(&c, create_data);
 }
 
-hpar_status hpar_script_create_comment(hpar_scripting *s, const char *data, size_t length, hpar_node *node) {
+hpar_status hpar_node_create_comment(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
   if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .result = node};
   return apply(&c, create_data);
@@ -124,7 +130,7 @@ static hpar_status clone_node(void *argument) {
   return check_limits(c->scripts);
 }
 
-hpar_status hpar_script_clone(hpar_scripting *s, hpar_node node, bool deep, hpar_node *copy) {
+hpar_status hpar_node_clone(hpar_editor *s, hpar_node node, bool deep, hpar_node *copy) {
   if (!may_change(s) || !node || !copy || at(s, node)->kind == HPAR_NODE_DOCUMENT) return HPAR_ERROR_ARGUMENT;
   if (at(s, node)->kind == HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = node, .deep = deep, .result = copy};
@@ -220,7 +226,7 @@ static hpar_status insert(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hpar_script_insert(hpar_scripting *s, hpar_node parent, hpar_node node, hpar_node before) {
+hpar_status hpar_node_insert_before(hpar_editor *s, hpar_node parent, hpar_node node, hpar_node before) {
   if (!may_change(s) || !parent || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   if (!may_insert(s, parent, node, before)) return HPAR_ERROR_ARGUMENT;
@@ -228,7 +234,11 @@ hpar_status hpar_script_insert(hpar_scripting *s, hpar_node parent, hpar_node no
   return apply(&c, insert);
 }
 
-hpar_status hpar_script_remove(hpar_scripting *s, hpar_node node) {
+hpar_status hpar_node_append(hpar_editor *s, hpar_node parent, hpar_node node) {
+  return hpar_node_insert_before(s, parent, node, HPAR_NO_NODE);
+}
+
+hpar_status hpar_node_remove(hpar_editor *s, hpar_node node) {
   if (!may_change(s) || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   hp_remove(s->document->range.base, node);
@@ -281,8 +291,8 @@ static hpar_status set_attribute(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hpar_script_set_attribute(hpar_scripting *s, hpar_node element, const char *name, size_t name_length,
-                                      const char *value, size_t length) {
+hpar_status hpar_node_set_attribute(hpar_editor *s, hpar_node element, const char *name, size_t name_length,
+                                    const char *value, size_t length) {
   if (!may_change(s) || !is_element(s, element) || !is_valid(name, name_length) ||
       !hp_is_attribute_name(name, name_length) || !is_valid(value, length))
     return HPAR_ERROR_ARGUMENT;
@@ -305,28 +315,35 @@ static hpar_status remove_attribute(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hpar_script_remove_attribute(hpar_scripting *s, hpar_node element, const char *name, size_t name_length) {
+hpar_status hpar_node_remove_attribute(hpar_editor *s, hpar_node element, const char *name, size_t name_length) {
   if (!may_change(s) || !is_element(s, element) || !name_length || !is_valid(name, name_length))
     return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = element, .name = name, .name_length = name_length};
   return apply(&c, remove_attribute);
 }
 
-static hpar_status set_data(void *argument) {
+static hpar_status set_text(void *argument) {
   const change *c = argument;
   hp_scripts *s = c->scripts;
+  char *base = s->document->range.base;
   const char *data = copy_bytes(s, c->bytes, c->length);
-  hp_exact_set_data(&s->engine->builder, c->node, data, (uint32_t)c->length);
-  return HPAR_OK;
+  if (is_data(s, c->node)) {
+    hp_exact_set_data(&s->engine->builder, c->node, data, (uint32_t)c->length);
+    return HPAR_OK;
+  }
+  hp_ref text = 0;
+  if (c->length) text = hp_exact_create_data(&s->engine->builder, HPAR_NODE_TEXT, data, (uint32_t)c->length);
+  check_limits(s);
+  while (at(s, c->node)->first) hp_remove(base, at(s, c->node)->first);
+  change insertion = {.scripts = s, .parent = c->node, .node = text};
+  return text ? insert(&insertion) : HPAR_OK;
 }
 
-hpar_status hpar_script_set_data(hpar_scripting *s, hpar_node node, const char *data, size_t length) {
-  if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
-  uint8_t kind = at(s, node)->kind;
-  if (kind != HPAR_NODE_TEXT && kind != HPAR_NODE_COMMENT && kind != HPAR_NODE_PROCESSING_INSTRUCTION)
-    return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .node = node, .bytes = data, .length = length};
-  return apply(&c, set_data);
+hpar_status hpar_node_set_text(hpar_editor *s, hpar_node node, const char *text, size_t length) {
+  if (!may_change(s) || !node || !is_valid(text, length)) return HPAR_ERROR_ARGUMENT;
+  if (!is_data(s, node) && !is_element(s, node) && at(s, node)->kind != HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
+  change c = {.scripts = s, .node = node, .bytes = text, .length = length};
+  return apply(&c, set_text);
 }
 
 /*** inner HTML ***/
@@ -392,7 +409,7 @@ static hpar_status set_inner_html(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hpar_script_set_inner_html(hpar_scripting *s, hpar_node element, const char *bytes, size_t length) {
+hpar_status hpar_node_set_inner_html(hpar_editor *s, hpar_node element, const char *bytes, size_t length) {
   if (!may_change(s) || !is_element(s, element) || !is_valid(bytes, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = element, .bytes = bytes, .length = length};
   hp_ref root = s->document->root;

@@ -101,7 +101,7 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   s->late[s->late_count++] = script->node;
 }
 
-hpar_status hpar_script_postpone(hpar_scripting *s) {
+hpar_status hpar_script_postpone(hpar_editor *s) {
   if (!s || !s->running || !s->may_postpone) return HPAR_ERROR_ARGUMENT;
   s->postpones = true;
   return HPAR_OK;
@@ -244,7 +244,7 @@ void hp_scripts_finish(hp_scripts *s) {
   }
 }
 
-hpar_document *hpar_script_document(const hpar_scripting *s) { return s ? s->document : NULL; }
+hpar_document *hpar_editor_document(const hpar_editor *s) { return s ? s->document : NULL; }
 
 uint64_t hpar_document_version(const hpar_document *document) { return document ? document->version : 0; }
 
@@ -280,7 +280,7 @@ static bool enters_write(hp_scripts *s) {
   return !s->too_deep;
 }
 
-hpar_status hpar_script_write(hpar_scripting *s, const char *bytes, size_t length) {
+hpar_status hpar_script_write(hpar_editor *s, const char *bytes, size_t length) {
   if (!s || !s->running || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   const char *end = bytes + length;

@@ -37,11 +37,11 @@ typedef struct hp_script_counters {
   uint64_t joined;       /* bytes of the page in tokens that begin in written text */
 } hp_script_counters;
 
-struct hp_editor;
+struct hp_edit_engine;
 
 /* The state of the scripts of one parse, or of the changes after a parse. */
-typedef struct hpar_scripting {
-  struct hp_editor *editor; /* of changes after a parse; NULL: the scripts of a parse */
+typedef struct hpar_editor {
+  struct hp_edit_engine *editor; /* of changes after a parse; NULL: the scripts of a parse */
   hp_script_config config;
   hp_engine *engine;
   hpar_document *document;

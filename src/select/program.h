@@ -17,8 +17,8 @@
 
 #include "base/in_use.h"
 
+#include <hpar/node.h>
 #include <hpar/select.h>
-#include <hpar/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

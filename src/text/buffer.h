@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stddef.h>
 
 typedef struct hp_buffer {

@@ -6,7 +6,7 @@
 #include "text/buffer.h"
 #include "text/encoding/sniff.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

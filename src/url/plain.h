@@ -5,7 +5,7 @@
 
 #include "url/url.h"
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 
 /* The parts of a base URL that the short ways copy. */
 typedef struct hp_plain_base {

@@ -1,7 +1,7 @@
 #ifndef HP_WARC_FIELDS_H
 #define HP_WARC_FIELDS_H
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

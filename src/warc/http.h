@@ -6,8 +6,7 @@
 
 #include "warc/octets.h"
 
-#include <hpar/document.h>
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 typedef enum hp_http_problem {
   HP_HTTP_FINE = 0,

@@ -8,7 +8,7 @@
  * After a damaged member the unpacker searches the next member with contents that begin with
  * "WARC/". */
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

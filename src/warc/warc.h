@@ -12,7 +12,7 @@
 
 #include "warc/unpack.h"
 
-#include <hpar/document.h>
+#include <hpar/node.h>
 
 typedef enum hp_warc_problem {
   HP_WARC_FINE = 0,

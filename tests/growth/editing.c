@@ -2,7 +2,7 @@
 
 #include "growth/entries.h"
 
-#include <hpar/edit.h>
+#include <hpar/node.h>
 #include <stdlib.h>
 
 static hpar_node *nodes;
@@ -30,41 +30,41 @@ static void list_nodes(void) {
 
 static bool is_element(hpar_node node) { return hpar_node_kind(entry_document, node) == HPAR_NODE_ELEMENT; }
 
-static void clone_all(hpar_scripting *edit, hpar_node into) {
+static void clone_all(hpar_editor *edit, hpar_node into) {
   hpar_node copy;
   for (size_t i = 0; i < node_count; i++)
-    if (hpar_script_clone(edit, nodes[i], false, &copy) == HPAR_OK)
-      hpar_script_insert(edit, into, copy, hpar_node_first_child(entry_document, into));
-  hpar_script_clone(edit, nodes[0], true, &copy);
+    if (hpar_node_clone(edit, nodes[i], false, &copy) == HPAR_OK)
+      hpar_node_insert_before(edit, into, copy, hpar_node_first_child(entry_document, into));
+  hpar_node_clone(edit, nodes[0], true, &copy);
 }
 
-static void set_attributes(hpar_scripting *edit, hpar_node node) {
-  hpar_script_set_attribute(edit, node, "k", 1, "v", 1);
-  hpar_script_set_attribute(edit, node, "new", 3, "v", 1);
-  hpar_script_remove_attribute(edit, node, "k", 1);
+static void set_attributes(hpar_editor *edit, hpar_node node) {
+  hpar_node_set_attribute(edit, node, "k", 1, "v", 1);
+  hpar_node_set_attribute(edit, node, "new", 3, "v", 1);
+  hpar_node_remove_attribute(edit, node, "k", 1);
 }
 
-static void insert_children(hpar_scripting *edit, hpar_node node) {
+static void insert_children(hpar_editor *edit, hpar_node node) {
   hpar_node made;
-  if (hpar_script_create_text(edit, "x", 1, &made) == HPAR_OK)
-    hpar_script_insert(edit, node, made, hpar_node_first_child(entry_document, node));
-  if (hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "y", 1, &made) == HPAR_OK)
-    hpar_script_insert(edit, node, made, HPAR_NO_NODE);
+  if (hpar_node_create_text(edit, "x", 1, &made) == HPAR_OK)
+    hpar_node_insert_before(edit, node, made, hpar_node_first_child(entry_document, node));
+  if (hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "y", 1, &made) == HPAR_OK)
+    hpar_node_insert_before(edit, node, made, HPAR_NO_NODE);
 }
 
-static void edit_all(hpar_scripting *edit, hpar_node into, unsigned variant) {
+static void edit_all(hpar_editor *edit, hpar_node into, unsigned variant) {
   for (size_t i = 0; i < node_count; i++) {
     hpar_node node = nodes[i];
     switch (variant) {
-      case 0: hpar_script_remove(edit, node); break;
-      case 1: hpar_script_remove(edit, nodes[node_count - 1 - i]); break;
-      case 2: hpar_script_insert(edit, into, nodes[node_count - 1 - i], HPAR_NO_NODE); break;
+      case 0: hpar_node_remove(edit, node); break;
+      case 1: hpar_node_remove(edit, nodes[node_count - 1 - i]); break;
+      case 2: hpar_node_insert_before(edit, into, nodes[node_count - 1 - i], HPAR_NO_NODE); break;
       case 3: set_attributes(edit, node); break;
       case 4: insert_children(edit, node); break;
-      case 6: hpar_script_set_data(edit, node, "new", 3); break;
+      case 6: hpar_node_set_text(edit, node, "new", 3); break;
       case 7:
         if (is_element(node) && !hpar_node_first_child(entry_document, node))
-          hpar_script_set_inner_html(edit, node, "<b>x</b>", 8);
+          hpar_node_set_inner_html(edit, node, "<b>x</b>", 8);
         break;
       default: break;
     }
@@ -73,18 +73,18 @@ static void edit_all(hpar_scripting *edit, hpar_node into, unsigned variant) {
 
 uint64_t run_edit(const page *of, unsigned variant) {
   const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
-  hpar_scripting *edit;
+  hpar_editor *edit;
   hpar_node into;
   hpar_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, NULL);
   list_nodes();
   if (hpar_document_edit(entry_document, NULL, &edit) != HPAR_OK) return 0;
-  hpar_script_create_element(edit, HPAR_NAMESPACE_HTML, "div", 3, &into);
+  hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "div", 3, &into);
   entry_begin();
   if (variant == 5)
     clone_all(edit, into);
   else
     edit_all(edit, into, variant);
   hpar_document_finish_edit(entry_document);
-  /* The form that inner HTML belongs to is an ancestor: hpar_script_set_inner_html documents it. */
+  /* The form that inner HTML belongs to is an ancestor: hpar_node_set_inner_html documents it. */
   return node_count + (variant == 7 ? leaf_depths : 0);
 }

@@ -114,8 +114,8 @@ static void write_page(const page *of, unsigned variant, buffer *to) {
 }
 
 /* Runs the scripts that add_script has made. Others may be commands of the toy engine by chance. */
-static hpar_status run_own(hpar_scripting *scripting, const hpar_script *script, void *context) {
-  const hpar_document *document = hpar_script_document(scripting);
+static hpar_status run_own(hpar_editor *scripting, const hpar_script *script, void *context) {
+  const hpar_document *document = hpar_editor_document(scripting);
   hpar_string program = hpar_node_data(document, hpar_node_first_child(document, script->node));
   bool is_own = program.length > 1 && program.bytes[1] == ' ' && (*program.bytes == 'w' || *program.bytes == 'c');
   return is_own ? toy_run(scripting, script, context) : HPAR_OK;

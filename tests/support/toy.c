@@ -84,7 +84,7 @@ uint64_t toy_hash(const hpar_document *document) { return hash_below(document, h
 
 typedef struct run {
   toy *of;
-  hpar_scripting *scripting;
+  hpar_editor *editor;
   const hpar_document *document;
   const char *at, *end; /* the rest of the command */
   buffer text;
@@ -127,7 +127,7 @@ static hpar_string rest(run *r) {
 
 static hpar_status write_text(run *r, const char *bytes, size_t length) {
   if (r->of->log && r->of->depth == 1) buffer_add(r->of->log, bytes, length);
-  return hpar_script_write(r->scripting, bytes, length);
+  return hpar_script_write(r->editor, bytes, length);
 }
 
 static hpar_status write_characters(run *r) {
@@ -157,22 +157,22 @@ static hpar_status write_view(run *r) {
 static hpar_status insert_element(run *r) {
   hpar_node parent = element(r), made;
   hpar_string name = word(r);
-  hpar_status status = hpar_script_create_element(r->scripting, HPAR_NAMESPACE_HTML, name.bytes, name.length, &made);
-  return status == HPAR_OK ? hpar_script_insert(r->scripting, parent, made, HPAR_NO_NODE) : status;
+  hpar_status status = hpar_node_create_element(r->editor, HPAR_NAMESPACE_HTML, name.bytes, name.length, &made);
+  return status == HPAR_OK ? hpar_node_append(r->editor, parent, made) : status;
 }
 
 static hpar_status insert_text(run *r, hpar_node parent) {
   hpar_node made;
   hpar_string text = rest(r);
-  hpar_status status = hpar_script_create_text(r->scripting, text.bytes, text.length, &made);
-  return status == HPAR_OK ? hpar_script_insert(r->scripting, parent, made, HPAR_NO_NODE) : status;
+  hpar_status status = hpar_node_create_text(r->editor, text.bytes, text.length, &made);
+  return status == HPAR_OK ? hpar_node_append(r->editor, parent, made) : status;
 }
 
 static hpar_status insert_script(run *r) {
   hpar_node parent = element(r), made;
-  hpar_status status = hpar_script_create_element(r->scripting, HPAR_NAMESPACE_HTML, "script", 6, &made);
+  hpar_status status = hpar_node_create_element(r->editor, HPAR_NAMESPACE_HTML, "script", 6, &made);
   if (status == HPAR_OK) status = insert_text(r, made);
-  return status == HPAR_OK ? hpar_script_insert(r->scripting, parent, made, HPAR_NO_NODE) : status;
+  return status == HPAR_OK ? hpar_node_append(r->editor, parent, made) : status;
 }
 
 static hpar_status insert_copy(run *r) {
@@ -181,21 +181,21 @@ static hpar_status insert_copy(run *r) {
   unsigned nodes = 0;
   for (hpar_node node = from; node; node = hpar_node_walk(r->document, from, node))
     if (++nodes > 100) return HPAR_OK;
-  hpar_status status = hpar_script_clone(r->scripting, from, true, &copy);
-  return status == HPAR_OK ? hpar_script_insert(r->scripting, into, copy, HPAR_NO_NODE) : status;
+  hpar_status status = hpar_node_clone(r->editor, from, true, &copy);
+  return status == HPAR_OK ? hpar_node_append(r->editor, into, copy) : status;
 }
 
 static hpar_status set_data(run *r) {
   hpar_node node = hpar_node_first_child(r->document, element(r));
   while (node && hpar_node_kind(r->document, node) != HPAR_NODE_TEXT) node = hpar_node_next(r->document, node);
   hpar_string text = rest(r);
-  return hpar_script_set_data(r->scripting, node, text.bytes, text.length);
+  return hpar_node_set_text(r->editor, node, text.bytes, text.length);
 }
 
 static hpar_status set_attribute(run *r) {
   hpar_node node = element(r);
   hpar_string name = word(r), value = word(r);
-  return hpar_script_set_attribute(r->scripting, node, name.bytes, name.length, value.bytes, value.length);
+  return hpar_node_set_attribute(r->editor, node, name.bytes, name.length, value.bytes, value.length);
 }
 
 static hpar_status execute(run *r) {
@@ -206,12 +206,12 @@ static hpar_status execute(run *r) {
     case 'w': string = rest(r); return write_text(r, string.bytes, string.length);
     case 'c': return write_characters(r);
     case 's': return write_view(r);
-    case 'r': return hpar_script_remove(r->scripting, element(r));
-    case 'm': node = element(r); return hpar_script_insert(r->scripting, element(r), node, HPAR_NO_NODE);
+    case 'r': return hpar_node_remove(r->editor, element(r));
+    case 'm': node = element(r); return hpar_node_insert_before(r->editor, element(r), node, HPAR_NO_NODE);
     case 'b': {
       node = element(r);
       hpar_node before = element(r);
-      return hpar_script_insert(r->scripting, hpar_node_parent(r->document, before), node, before);
+      return hpar_node_insert_before(r->editor, hpar_node_parent(r->document, before), node, before);
     }
     case 'n': return insert_element(r);
     case 't': node = element(r); return insert_text(r, node);
@@ -220,11 +220,11 @@ static hpar_status execute(run *r) {
     case 'u':
       node = element(r);
       string = word(r);
-      return hpar_script_remove_attribute(r->scripting, node, string.bytes, string.length);
+      return hpar_node_remove_attribute(r->editor, node, string.bytes, string.length);
     case 'h':
       node = element(r);
       string = rest(r);
-      return hpar_script_set_inner_html(r->scripting, node, string.bytes, string.length);
+      return hpar_node_set_inner_html(r->editor, node, string.bytes, string.length);
     case 'k': return insert_copy(r);
     case 'p': return insert_script(r);
     case 'x': return HPAR_ERROR_CALLBACK;
@@ -245,9 +245,9 @@ static void note_view(run *r) {
   if (r->of->keeps_views) r->of->views = mix(r->of->views, toy_hash(r->document));
 }
 
-hpar_status toy_run(hpar_scripting *scripting, const hpar_script *script, void *context) {
+hpar_status toy_run(hpar_editor *editor, const hpar_script *script, void *context) {
   toy *of = context;
-  run r = {.of = of, .scripting = scripting, .document = hpar_script_document(scripting)};
+  run r = {.of = of, .editor = editor, .document = hpar_editor_document(editor)};
   of->views = mix(of->views, script->time * 16 + script->type);
   note_view(&r);
   if (++of->scripts > 1 && of->only_first) return HPAR_OK;

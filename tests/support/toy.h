@@ -38,7 +38,7 @@ typedef struct toy {
 } toy;
 
 /* An hpar_script_callback. Its context is a toy. */
-hpar_status toy_run(hpar_scripting *scripting, const hpar_script *script, void *context);
+hpar_status toy_run(hpar_editor *editor, const hpar_script *script, void *context);
 
 /* Appends text so that toy_run reads it back, and so that it ends neither a script nor a command:
  * "\l" is '<', "\n" is LF, "\r" is CR, "\0" is NUL, "\b" is '\'. */

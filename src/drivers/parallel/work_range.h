@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include "text/encoding/encoding.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 
 typedef struct hp_decoder hp_decoder;
 

@@ -6,7 +6,7 @@
 
 #include "text/encoding/encoding.h"
 
-#include <hpar/status.h>
+#include <hpar/node.h>
 #include <stddef.h>
 
 /* One character in UTF-8, in the first bytes; all bytes are zero for none. Only Big5 has four

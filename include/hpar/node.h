@@ -1,0 +1,516 @@
+#ifndef HPAR_NODE_H
+#define HPAR_NODE_H
+
+/* Documents and their nodes: reading, text and HTML of a subtree, and changes.
+ *
+ *   hpar_node item = hpar_node_first_child(document, list);
+ *   while (item) {
+ *     hpar_text(document, item, NULL, print, stdout);
+ *     item = hpar_node_next(document, item);
+ *   }
+ *
+ * A document owns its nodes. A node is a 32-bit handle, which is valid for its document until the
+ * next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) means "no
+ * node".
+ *
+ * These rules hold for every function below, unless the function's comment gives another rule:
+ * - For HPAR_NO_NODE, for a node of another kind, and if a pointer is NULL, a function returns 0,
+ *   HPAR_NO_NODE, false or an empty string. The pointer of an empty string is not NULL.
+ * - The behaviour is undefined for a handle of another document, and for a handle that a later
+ *   parse has invalidated. No function detects such a handle.
+ * - Strings are UTF-8 without a terminating NUL. They point into the input or the document. Neither
+ *   the input nor the document may change or end while the caller uses them. The caller never frees
+ *   them.
+ * - Any number of threads may read the same document at once. A parse into a document, an edit, and
+ *   its destruction, exclude every other call with that document. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of these headers. hpar_version returns that of the library. */
+#define HPAR_VERSION_MAJOR 0
+#define HPAR_VERSION_MINOR 3
+#define HPAR_VERSION_PATCH 0
+#define HPAR_VERSION "0.3.0"
+
+/* MAJOR * 10000 + MINOR * 100 + PATCH, for comparisons in #if. */
+#define HPAR_VERSION_NUMBER (HPAR_VERSION_MAJOR * 10000 + HPAR_VERSION_MINOR * 100 + HPAR_VERSION_PATCH)
+
+#if defined(HPAR_STATIC) || !defined(__GNUC__)
+#define HPAR_API
+#else
+#define HPAR_API __attribute__((visibility("default")))
+#endif
+
+/* What the macros HPAR_..._INIT stand for. All fields but `size` are zero, which is their default:
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT};
+ *
+ * In C, fields may follow by their names, as in {HPAR_OPTIONS_INIT, .threads = 4}. In C++, assign
+ * them after the initialisation. C++11 to C++17 have no such names, and C++20 compilers warn of
+ * each field that is not named. */
+#if defined __cplusplus && __cplusplus >= 201103L
+extern "C++" {
+template <class type> inline type hpar_sized() {
+  type made = type();
+  made.size = sizeof(type);
+  return made;
+}
+}
+#define HPAR_SIZED(type) hpar_sized<type>()
+#else
+#define HPAR_SIZED(type) .size = sizeof(type)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. Any number of threads may
+ * call this at once. */
+HPAR_API const char *hpar_version(void);
+
+/*** results of calls ***/
+
+/* Malformed HTML is never an error: every byte sequence has a tree. */
+typedef enum hpar_status {
+  HPAR_OK = 0,
+  HPAR_ERROR_MEMORY,      /* the library cannot allocate memory or reserve address space */
+  HPAR_ERROR_ARGUMENT,    /* an option or argument is outside its documented range */
+  HPAR_ERROR_IO,          /* a file cannot be read or written; errno has the reason */
+  HPAR_ERROR_TOO_LARGE,   /* the input is longer than HPAR_MAX_INPUT bytes */
+  HPAR_ERROR_UNSUPPORTED, /* this build or this system lacks the requested part */
+  HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
+
+  /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
+   * the parsed part. */
+  HPAR_LIMIT_DEPTH = 16,
+  HPAR_LIMIT_NODES,
+  HPAR_LIMIT_MEMORY,
+  HPAR_LIMIT_ATTRIBUTES,
+  HPAR_LIMIT_TIME,
+  HPAR_LIMIT_INPUT
+} hpar_status;
+
+/* Why a call failed, for the functions that take one. Each of them accepts NULL, and sets all
+ * fields otherwise, after a success too: `status` is HPAR_OK then, and `text` is empty. */
+typedef struct hpar_error {
+  hpar_status status;
+  uint64_t offset; /* of the problem in a text that the caller gave, a selector say; otherwise 0 */
+  char text[256];  /* a sentence without a full stop: the argument, its value, what is accepted */
+} hpar_error;
+
+/* Returns a short English sentence without a full stop for any value. The text is never NULL and
+ * has static storage. Any number of threads may call this at once. */
+HPAR_API const char *hpar_status_text(hpar_status status);
+
+/*** documents ***/
+
+/* A parsed document. */
+typedef struct hpar_document hpar_document;
+
+/* A handle of a node in a document: see above. */
+typedef uint32_t hpar_node;
+#define HPAR_NO_NODE 0u
+
+/* UTF-8 bytes without a terminating NUL. */
+typedef struct hpar_string {
+  const char *bytes;
+  size_t length;
+} hpar_string;
+
+/* The type of a node. */
+typedef enum hpar_node_type {
+  HPAR_NODE_NONE = 0,
+  HPAR_NODE_DOCUMENT,
+  HPAR_NODE_FRAGMENT, /* the contents of a template element */
+  HPAR_NODE_DOCTYPE,
+  HPAR_NODE_ELEMENT,
+  HPAR_NODE_TEXT,
+  HPAR_NODE_COMMENT,
+  HPAR_NODE_PROCESSING_INSTRUCTION
+} hpar_node_type;
+
+/* The namespace of an element or of an attribute. */
+typedef enum hpar_namespace {
+  HPAR_NAMESPACE_NONE = 0,
+  HPAR_NAMESPACE_HTML,
+  HPAR_NAMESPACE_SVG,
+  HPAR_NAMESPACE_MATHML,
+  HPAR_NAMESPACE_XLINK,
+  HPAR_NAMESPACE_XML,
+  HPAR_NAMESPACE_XMLNS
+} hpar_namespace;
+
+/* The quirks mode of a document, by its doctype. */
+typedef enum hpar_quirks { HPAR_NO_QUIRKS = 0, HPAR_LIMITED_QUIRKS, HPAR_QUIRKS } hpar_quirks;
+
+/* An attribute of an element. `prefix` is "xlink", "xml", "xmlns" or empty. */
+typedef struct hpar_attribute {
+  hpar_namespace ns;
+  hpar_string prefix, local_name, value;
+} hpar_attribute;
+
+/* Creates an empty document in `*document`. It has a document node without children.
+ *
+ * Any number of parses may fill the document, one after the other. It keeps its memory from one
+ * parse to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
+ * unused part back when it ends. The number of live documents therefore depends on their trees
+ * only. The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY and
+ * leaves `*document` unchanged if no memory is available; HPAR_ERROR_ARGUMENT for NULL. */
+HPAR_API hpar_status hpar_document_create(hpar_document **document);
+
+/* Frees the document and all its nodes. The time does not depend on the number of nodes.
+ * NULL is allowed. If a parser is being fed for this document, its input is dropped.
+ *
+ * A callback may destroy what the running call uses: documents, parsers, selectors, rules and
+ * rewriters. The object is then freed when the last call that uses it returns. A call that would
+ * change such an object, for example parse into the document, returns HPAR_ERROR_ARGUMENT. */
+HPAR_API void hpar_document_destroy(hpar_document *document);
+
+/* Drops the tree. The document is as hpar_document_create makes it, but keeps memory for the next
+ * parse. Waits for late threads of its last parse (see hpar_parse), so that the caller may free the
+ * bytes of the input. If a parser is being fed for this document, its input is dropped. Does
+ * nothing for NULL, and in a callback of a call that uses the document. */
+HPAR_API void hpar_document_clear(hpar_document *document);
+
+/* Returns the document node. In a document from a fragment parse its children are the fragment's
+ * nodes. The result is HPAR_NO_NODE only if `document` is NULL. */
+HPAR_API hpar_node hpar_document_root(const hpar_document *document);
+
+/* Returns the element html. It is missing only after a fragment parse, a limit or an edit. */
+HPAR_API hpar_node hpar_document_html(const hpar_document *document);
+
+/* Returns the element head: the first one among the children of html. */
+HPAR_API hpar_node hpar_document_head(const hpar_document *document);
+
+/* Returns the element body or frameset: the first one among the children of html. */
+HPAR_API hpar_node hpar_document_body(const hpar_document *document);
+
+/* Returns the title element, which is the first one of HTML in tree order. Its text by
+ * hpar_text_copy is `document.title` of the DOM. The time is linear in the nodes before it. */
+HPAR_API hpar_node hpar_document_title(const hpar_document *document);
+
+/* Returns the document's quirks mode. */
+HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
+
+/* Returns the size of the tree in bytes of memory, without the input.
+ *
+ * The first access to an attribute value with character references decodes the value, and adds its
+ * bytes to the size. The parse has reserved these bytes, so the access never fails. */
+HPAR_API size_t hpar_document_memory(const hpar_document *document);
+
+/* Returns the type of a node, and HPAR_NODE_NONE for HPAR_NO_NODE. */
+HPAR_API hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node);
+
+/* Returns the namespace of an element, and HPAR_NAMESPACE_NONE for other nodes. */
+HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node);
+
+/* Returns an element's local name, a doctype's name, or a processing instruction's target. */
+HPAR_API hpar_string hpar_node_name(const hpar_document *document, hpar_node node);
+
+/* Returns the data of a text, a comment or a processing instruction. */
+HPAR_API hpar_string hpar_node_data(const hpar_document *document, hpar_node node);
+
+/* Returns the public identifier of a doctype. A missing identifier is empty. */
+HPAR_API hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node);
+
+/* Returns the system identifier of a doctype. A missing identifier is empty. */
+HPAR_API hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node);
+
+/* Returns the parent, and HPAR_NO_NODE for the document node and for the contents of a template. */
+HPAR_API hpar_node hpar_node_parent(const hpar_document *document, hpar_node node);
+
+/* Returns the first child, and HPAR_NO_NODE for a node without children. */
+HPAR_API hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node);
+
+/* Returns the last child, and HPAR_NO_NODE for a node without children. */
+HPAR_API hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node);
+
+/* Returns the next sibling, and HPAR_NO_NODE for the last one. */
+HPAR_API hpar_node hpar_node_next(const hpar_document *document, hpar_node node);
+
+/* Returns the previous sibling, and HPAR_NO_NODE for the first one. */
+HPAR_API hpar_node hpar_node_previous(const hpar_document *document, hpar_node node);
+
+/* Returns the fragment with the contents of an HTML template element. The fragment's parent is
+ * HPAR_NO_NODE. */
+HPAR_API hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node);
+
+/* Returns the node after `node` in tree order within the subtree of `top`, and HPAR_NO_NODE after
+ * the last. Requires: `node` is `top` or below `top`. The walk does not enter template contents.
+ * It takes constant amortised time and no stack. */
+HPAR_API hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node);
+
+/* Returns the number of an element's attributes. */
+HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element);
+
+/* Sets `*attribute` to the attribute at `index`, in source order. Returns false and leaves
+ * `*attribute` unchanged if `index` is not below hpar_node_attribute_count. */
+HPAR_API bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index,
+                                     hpar_attribute *attribute);
+
+/* Returns the value of the element's attribute with this local name and without a namespace.
+ *
+ * `name` ends with a NUL and is in lower case for HTML elements. If the element has no such
+ * attribute, or `name` is NULL, the result's `bytes` is NULL. An empty value has a `bytes` that is
+ * not NULL. */
+HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name);
+
+/* Sets `*start` to the offset of an element's start tag in the input, and `*end` to the offset
+ * after that tag.
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
+ * unchanged if it was not set, and for elements without a start tag of their own. Such elements are
+ * implied elements, and clones of formatting elements and of options. */
+HPAR_API bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start,
+                                        uint64_t *end);
+
+/* Sets `*start` to the offset of the end tag that closed an element, and `*end` to the offset after
+ * that tag.
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
+ * unchanged if it was not set, and for elements that closed without an end tag of their own. Their
+ * end is implied, misnested, or the end of the input. The end tag of a heading may have the name of
+ * another heading level. If content follows an end tag of body or html, a later such end tag
+ * replaces it. */
+HPAR_API bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end);
+
+/* The position of an attribute in the input, as offsets in bytes. Each end is the offset after the
+ * last byte. The value is without its quotes. An attribute without an equals sign has both offsets
+ * of the value at `name_end`. */
+typedef struct hpar_attribute_range {
+  uint64_t name_start, name_end, value_start, value_end;
+} hpar_attribute_range;
+
+/* Sets `ranges[0]`, `ranges[1]` and so on to the positions of up to `count` attributes, from the
+ * attribute at index `first` (see hpar_node_attribute_at).
+ *
+ * Requires: hpar_options.source_offsets was set for the parse. Returns the number of positions set.
+ * It is 0 without the option, and for elements without a start tag of their own. It is less than
+ * `count` if the start tag has fewer attributes. A second html or body tag may add attributes to
+ * the element. These come last and have no position. The time is linear in the length of the start
+ * tag. */
+HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
+                                           hpar_attribute_range *ranges);
+
+/*** HTML and text of a subtree ***/
+
+/* These functions walk without recursion, and take no memory in proportion to the tree. Any number
+ * of threads may call them for one document at once. */
+
+/* Receives a piece of output. The bytes are valid during the call only. A result other than HPAR_OK
+ * ends the caller's call, which returns it. The function must not throw an exception or longjmp. */
+typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
+
+/* Serialises the children of `node` as HTML, by the standard's fragment serialisation algorithm.
+ * For a template these are the children of its contents. With the scripting flag the text of
+ * `noscript` is written raw. HPAR_ERROR_ARGUMENT: the document or `write` is NULL. HPAR_NO_NODE has
+ * no children. */
+HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
+                                         hpar_write_callback write, void *context);
+
+/* Serialises the node itself and its children as HTML. Otherwise as hpar_serialize_html. */
+HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
+                                               hpar_write_callback write, void *context);
+
+/* Copies the HTML of the node itself, as hpar_serialize_html_outer writes it, to `buffer`, and
+ * returns its length in bytes. It writes at most `capacity` bytes and no terminating NUL. If the
+ * result is above `capacity`, the HTML is cut off there. `buffer` may be NULL if `capacity` is 0.
+ * Returns 0 for a NULL document. */
+HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, bool scripting, char *buffer,
+                                         size_t capacity);
+
+/* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
+ * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit
+ * order. Fails as hpar_serialize_html does. */
+HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
+                                         void *context);
+
+/* The text of a subtree, as a reader of the page sees it.
+ *
+ * Elements that browsers do not render are left out. They are these elements:
+ * - area, base, basefont, datalist, head, iframe, link, meta, noembed, noframes, noscript
+ * - param, rp, script, style, template, title
+ * - `script` and `style` of SVG
+ * - the contents of audio, canvas, meter, progress and video, which browsers replace
+ * - elements with the attribute `hidden`, elements with `popover`, and `dialog` without `open`; an
+ *   open `dialog` may have `popover`
+ * - of `details` without `open`: all but its first summary, up to 64 such elements in each other
+ *
+ * The contents of template elements and the values of attributes are never part of the text. CSS is
+ * not applied.
+ *
+ * White space is collapsed: each run of tab, LF, FF, CR and space becomes one space, and no line
+ * begins or ends with a space. The text of pre, listing, plaintext, textarea and xmp keeps it.
+ *
+ * Lines are broken at block elements: a line ends where such an element begins or ends. `br` ends a
+ * line, too, and two `br` in a row leave an empty line. A tab separates the cells of a table row
+ * that have text. The text neither begins nor ends with a line break, except by `br` and by text
+ * that keeps its white space. Zero in every field after `size` gives this text. */
+typedef struct hpar_text_options {
+  size_t size;           /* HPAR_TEXT_OPTIONS_INIT sets it */
+  bool all_elements;     /* leave out no element */
+  bool keep_white_space; /* do not collapse white space */
+  bool no_breaks;        /* break no lines and insert no tabs; `br` is ignored */
+} hpar_text_options;
+
+#define HPAR_TEXT_OPTIONS_INIT HPAR_SIZED(hpar_text_options)
+
+/* Writes the text of `node` and its descendants in pieces.
+ *
+ * `options` NULL means the defaults. `node` itself is never left out, hidden or closed. A comment,
+ * a doctype and HPAR_NO_NODE have no text. With all three options set, the result is the
+ * `textContent` of the DOM.
+ *
+ * Returns HPAR_OK, or the first other status of `write`. Returns HPAR_ERROR_ARGUMENT if `document`
+ * or `write` is NULL, or if `options->size` is 0. The same holds if `options` has a field that this
+ * library lacks. */
+HPAR_API hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
+                               hpar_write_callback write, void *context);
+
+/* Copies the text of `node` to `buffer` and returns its length in bytes.
+ *
+ * The function writes at most `capacity` bytes and no terminating NUL. If the result is above
+ * `capacity`, the text is cut off there. `buffer` may be NULL if `capacity` is 0. Returns 0 for the
+ * arguments that hpar_text refuses. */
+HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options,
+                               char *buffer, size_t capacity);
+
+/*** changes ***/
+
+/* The right to change a document, which one thread has at a time. hpar_document_edit gives it after
+ * a parse:
+ *
+ *   hpar_editor *editor;
+ *   if (hpar_document_edit(document, NULL, &editor) == HPAR_OK) {
+ *     hpar_node_remove(editor, node);
+ *     hpar_document_finish_edit(document);
+ *   }
+ *
+ * The callback of hpar/script.h gets one, too, which is valid until the callback returns.
+ *
+ * These rules hold for every function that takes an editor:
+ * - HPAR_ERROR_ARGUMENT: a pointer is NULL, the calling thread does not own the document, a string
+ *   is not valid UTF-8, or a node is of the wrong kind. Nothing has changed then.
+ * - A removed node stays readable until the next parse into the document, its clearing or its
+ *   destruction. The handles of all nodes stay valid as long.
+ * - Nodes that a change has made have no positions in the input. Other nodes keep theirs. An
+ *   attribute that a change has added has no position. A changed value keeps that of the old one.
+ * - Strings that functions of this header return stay valid until the document changes.
+ *
+ * After a parse, these rules hold as well:
+ * - No script runs. hpar_script_write and hpar_script_postpone return HPAR_ERROR_ARGUMENT.
+ * - A call that fails leaves the tree as it is, and later calls may succeed.
+ * - The document node of a fragment parse may have any children except doctypes.
+ * - The first change that needs memory reserves 1 MB of address space, or three times the tree's
+ *   size. If the addresses after the tree are not free, the document copies the tree once and keeps
+ *   both copies.
+ * - Documents that no thread edits cost the same as without these functions.
+ *
+ * The HTML of an edited tree may be that of another tree. For example, `-->` ends a comment,
+ * `</script` ends a script, and a block ends the `p` around it. If the HTML of a tree is parsed to
+ * this tree, and it has no `selectedcontent`, it still is after these changes:
+ * - an attribute of `body`, `div` or `span` with a new name in lower case, or with a new value
+ *   without NUL and CR
+ * - a new `span` or `div` in `body` or `div`, and a new `span` in `span`
+ * - a text without NUL and CR in one of these, if no other text is next to it
+ * - a comment in one of these. Its data has no NUL, CR, `-->` or `--!>`. It begins with neither `>`
+ *   nor `->`, and does not end with `<!-`
+ * - the removal of any of these, if it leaves no two texts next to each other */
+typedef struct hpar_editor hpar_editor;
+
+struct hpar_options;
+
+/* Begins changes of the document by the calling thread, and sets `*editor`. Waits for late threads
+ * of the last parse (see hpar_parse).
+ *
+ * `options` may be NULL. The function reads the scripting flag of inner HTML, and the limits. Those
+ * of `depth` and `attributes` are as in a parse. `memory` counts the whole document, `nodes` counts
+ * those that the edit makes, and `time_ns` begins with the call. A change that would exceed a limit
+ * returns it. If the calling thread owns the document already, the function returns the same editor
+ * with the new options.
+ *
+ * The editor is valid until hpar_document_finish_edit, the next parse into the document, its
+ * clearing or its destruction.
+ *
+ * HPAR_ERROR_ARGUMENT: `document` or `editor` is NULL, an option is wrong, another thread owns the
+ * document, or a parse fills it. hpar_document_error then has the reason. */
+HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
+                                        hpar_editor **editor);
+
+/* Returns why the last hpar_document_edit failed: the field, its value and the accepted values. The
+ * text is empty after a success, and valid until the next call for the document. */
+HPAR_API const char *hpar_document_error(const hpar_document *document);
+
+/* Ends the changes, and gives unused address space back. Any number of threads may then read the
+ * document, and another thread may edit it. Does nothing without an edit, or for NULL.
+ * A thread other than the owner may call this if the owner makes no call with the document. */
+HPAR_API void hpar_document_finish_edit(hpar_document *document);
+
+/* Returns a number that is different after each change of the document. */
+HPAR_API uint64_t hpar_document_version(const hpar_document *document);
+
+/* Returns the document of the editor; NULL for NULL. */
+HPAR_API hpar_document *hpar_editor_document(const hpar_editor *editor);
+
+/* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
+ * element is in lower case. A template element has contents.
+ *
+ * HPAR_ERROR_ARGUMENT, also: the DOM Standard does not accept the name. It accepts a letter that
+ * anything except white space, NUL, `/` and `>` follows. It also accepts `:`, `_` or a character
+ * beyond ASCII that only these, letters, digits, `-` and `.` follow. */
+HPAR_API hpar_status hpar_node_create_element(hpar_editor *editor, hpar_namespace ns, const char *name, size_t length,
+                                              hpar_node *node);
+
+/* Creates a text without a parent. */
+HPAR_API hpar_status hpar_node_create_text(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
+
+/* Creates a comment without a parent. */
+HPAR_API hpar_status hpar_node_create_comment(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
+
+/* Copies a node, with its descendants and template contents if `deep` is true, and without a
+ * parent. A document node cannot be copied. */
+HPAR_API hpar_status hpar_node_clone(hpar_editor *editor, hpar_node node, bool deep, hpar_node *copy);
+
+/* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.
+ * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
+ * During a parse, a script element that hpar_node_create_element has made runs now, before the
+ * function returns. If `node` has descendants, the time grows with the depth of `parent`.
+ *
+ * HPAR_ERROR_ARGUMENT, also: the standard forbids the insertion ("HierarchyRequestError",
+ * "NotFoundError"). For example, `node` contains `parent`. */
+HPAR_API hpar_status hpar_node_insert_before(hpar_editor *editor, hpar_node parent, hpar_node node, hpar_node before);
+
+/* Inserts `node` after the last child of `parent`, as hpar_node_insert_before does. */
+HPAR_API hpar_status hpar_node_append(hpar_editor *editor, hpar_node parent, hpar_node node);
+
+/* Removes a node from its parent. A node without a parent stays as it is. During a parse, the
+ * parser still inserts content into an element that is open. */
+HPAR_API hpar_status hpar_node_remove(hpar_editor *editor, hpar_node node);
+
+/* Sets an attribute without a namespace. The name is used as it is.
+ *
+ * HPAR_ERROR_ARGUMENT, also: the name is empty, or has white space, NUL, `/`, `>`, or `=` after its
+ * first character. */
+HPAR_API hpar_status hpar_node_set_attribute(hpar_editor *editor, hpar_node element, const char *name,
+                                             size_t name_length, const char *value, size_t length);
+
+/* Removes the attribute with this local name and without a namespace, if the element has it. */
+HPAR_API hpar_status hpar_node_remove_attribute(hpar_editor *editor, hpar_node element, const char *name,
+                                                size_t name_length);
+
+/* Sets `textContent` of the DOM: the data of a text, comment or processing instruction. One text
+ * replaces the children of an element or a fragment, or none if `length` is 0. */
+HPAR_API hpar_status hpar_node_set_text(hpar_editor *editor, hpar_node node, const char *text, size_t length);
+
+/* Replaces the children of an element, or the contents of a template, by the nodes of a fragment
+ * parse. Scripts in the text never run. The time grows with the depth of the element, because the
+ * form around it owns the text's controls. */
+HPAR_API hpar_status hpar_node_set_inner_html(hpar_editor *editor, hpar_node element, const char *bytes, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
