@@ -359,7 +359,8 @@ static unsigned threads_of_fresh_process(hpar_affinity bind, int second) {
   if (!child) {
     unsigned threads = 0;
     for (int round = 0; round <= second; round++) {
-      hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL,
+      /* A thread that is late in a slice of decoding leaves the parse to one thread. */
+      hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = "utf-8",
                               .parallel.affinity = round ? HPAR_AFFINITY_NONE : bind};
       hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       if (hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats)) _exit(0);
