@@ -10,6 +10,6 @@ int main(void) {
     hpar_string url = hpar_node_attribute_value(page, found->nodes[i], "href");
     printf("%s %.*s\n", text, (int)url.length, url.bytes);
   }
-  hpar_node_list_destroy(found);
+  hpar_list_destroy(found);
   hpar_document_destroy(page);
 }

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/short_name.h"
 #include "check.h"
+#include "support/recorded_tags.h"
 #include "support/tokens.h"
 
 #include <hpar/hpar.h>
@@ -234,6 +235,41 @@ static void test_long_names(void) {
   hpar_parser_destroy(parser);
 }
 
+/* The public numbers of tags are those that scripts/generate-names has recorded. */
+static void test_tags(void) {
+  static const struct {
+    hpar_tag recorded, tag;
+    const char *name;
+  } rows[] = {
+#define X(number, tag, name) {(hpar_tag)(number), HPAR_TAG_##tag, name},
+      RECORDED_TAGS(X)
+#undef X
+  };
+  enum { ROWS = sizeof rows / sizeof *rows };
+  hpar_document *document = hpar_parse_bytes("<svg><title></title><rect></rect></svg>x", 40, NULL, NULL);
+  hpar_editor *editor;
+  hpar_node made;
+  if (!CHECK(document) || !CHECK(!hpar_document_edit(document, NULL, &editor))) return;
+  for (size_t i = 0; i < ROWS; i++) {
+    CHECK_EQ(rows[i].tag, rows[i].recorded);
+    CHECK_EQ(hpar_node_create_element(editor, HPAR_NAMESPACE_HTML, rows[i].name, strlen(rows[i].name), &made), HPAR_OK);
+    CHECK_EQ(hpar_node_tag(document, made), rows[i].tag);
+  }
+  CHECK_EQ(rows[ROWS - 1].tag + 1, HPAR_TAGS); /* a new tag is recorded */
+  static const char *const others[] = {"x-div", "foreignobject", "viewBox", "href", "diV"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    CHECK_EQ(hpar_node_create_element(editor, HPAR_NAMESPACE_HTML, others[i], strlen(others[i]), &made), HPAR_OK);
+    CHECK_EQ(hpar_node_tag(document, made), HPAR_TAG_UNKNOWN);
+  }
+  hpar_node root = hpar_document_root(document), svg = hpar_select_first(document, root, "svg", NULL);
+  CHECK_EQ(hpar_node_tag(document, svg), HPAR_TAG_SVG);
+  CHECK_EQ(hpar_node_tag(document, hpar_node_first_child(document, svg)), HPAR_TAG_TITLE);
+  CHECK_EQ(hpar_node_tag(document, hpar_node_last_child(document, svg)), HPAR_TAG_UNKNOWN);
+  CHECK_EQ(hpar_node_tag(document, hpar_node_next(document, svg)), HPAR_TAG_NONE);
+  CHECK_EQ(hpar_node_tag(document, root), HPAR_TAG_NONE);
+  hpar_document_destroy(document);
+}
+
 int main(int count, char **arguments) {
   tokens tokens;
   tokens_open(&tokens);
@@ -246,6 +282,7 @@ int main(int count, char **arguments) {
   test_current_names(&tokens);
   test_similar_names(&tokens);
   test_long_names();
+  test_tags();
   test_key(arguments[0]);
   tokens_close(&tokens);
   return check_report();

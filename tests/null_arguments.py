@@ -27,7 +27,7 @@ BY_TYPE = {
     'hpar_page_callback': 'on_page', 'hpar_rewrite_event_callback': 'on_event', 'hpar_token_callback': 'on_token',
     'hpar_element_end_callback': 'on_element_end', 'hpar_parser *': 'parser', 'const hpar_parser *': 'parser',
     'hpar_document *': 'document', 'const hpar_document *': 'document', 'const hpar_options *': '&options', 'const struct hpar_options *': '&options',
-    'hpar_stats *': '&stats', 'hpar_study_stats *': '&study_stats', 'hpar_error *': '&failure', 'hpar_node_list *': 'NULL', 'hpar_many_stats *': '&many_stats', 'hpar_input *': '&input',
+    'hpar_stats *': '&stats', 'hpar_study_stats *': '&study_stats', 'hpar_error *': '&failure', 'const uint64_t *': '&offset', 'hpar_position *': '&position', 'hpar_node_list *': 'NULL', 'hpar_many_stats *': '&many_stats', 'hpar_input *': '&input',
     'hpar_selectors *': 'selectors', 'const hpar_selectors *': 'selectors', 'hpar_selector_error *': '&selector_error',
     'const hpar_select_options *': '&select_options', 'const hpar_text_options *': '&text_options',
     'const hpar_link_options *': '&link_options', 'hpar_rules *': 'rules', 'const hpar_rules *': 'compiled',

@@ -157,17 +157,17 @@ static void selections(void) {
     CHECK_EQ(links->nodes[0], hpar_select_first(document, root, "a[href], a", NULL));
     check_text(document, links->nodes[1], "two");
   }
-  hpar_node_list_destroy(links);
+  hpar_list_destroy(links);
   char many[40 * 8 + 1] = "";
   for (int k = 0; k < 40; k++) strcat(many, "<i></i>\n"); /* more than the first room */
   hpar_document *italics = hpar_parse_bytes(many, strlen(many), NULL, NULL);
   links = hpar_select_all(italics, hpar_document_root(italics), "i", NULL);
   CHECK(links && links->count == 40 && links->nodes[39] != links->nodes[38]);
-  hpar_node_list_destroy(links);
+  hpar_list_destroy(links);
   hpar_document_destroy(italics);
   links = hpar_select_all(document, root, "table", NULL);
   CHECK(links && !links->count);
-  hpar_node_list_destroy(links);
+  hpar_list_destroy(links);
   CHECK_EQ(hpar_select_first(document, root, "table", &error), HPAR_NO_NODE);
   CHECK_EQ(error.status, HPAR_OK);
   CHECK_EQ(hpar_select_first(document, root, "a:nope", &error), HPAR_NO_NODE);
@@ -177,7 +177,97 @@ static void selections(void) {
   CHECK(!hpar_select_all(document, root, NULL, &error));
   CHECK(!hpar_select_all(NULL, root, "a", &error));
   CHECK(strstr(error.text, "document is NULL") != NULL);
-  hpar_node_list_destroy(NULL);
+  hpar_list_destroy(NULL);
+  hpar_document_destroy(document);
+}
+
+static void check_position(hpar_position position, uint64_t line, uint64_t column) {
+  CHECK_EQ(position.line, line);
+  CHECK_EQ(position.column, column);
+}
+
+static void places(void) {
+  static const char bytes[] = "\xef\xbb\xbf"
+                              "ab\r\nc\xc3\xa9"
+                              "d\re\n\nf";
+  static const uint64_t offsets[] = {0, 3, 6, 7, 10, 12, 13, 14, 99, 10};
+  hpar_position at[10];
+  hpar_positions(bytes, sizeof bytes - 1, offsets, 10, at);
+  check_position(at[0], 1, 1); /* the byte order mark */
+  check_position(at[1], 1, 4);
+  check_position(at[2], 1, 7); /* LF of CR LF */
+  check_position(at[3], 2, 1);
+  check_position(at[4], 2, 4); /* after two bytes of one character */
+  check_position(at[5], 3, 1);
+  check_position(at[6], 3, 2);
+  check_position(at[7], 4, 1);
+  check_position(at[8], 5, 2); /* the end */
+  check_position(at[9], 2, 4); /* back */
+  hpar_positions(NULL, 0, offsets, 1, at);
+  check_position(at[0], 1, 1);
+  hpar_positions(NULL, 5, offsets, 1, NULL);
+}
+
+/* Compares a list with the calls of a callback. */
+typedef struct reported {
+  const hpar_link_list *links;
+  const hpar_resource_list *resources;
+  size_t count;
+} reported;
+
+static bool same(hpar_string a, hpar_string b) {
+  return a.length == b.length && !a.bytes == !b.bytes && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+static bool check_link(const hpar_link *link, void *context) {
+  reported *r = context;
+  if (!CHECK(r->count < r->links->count)) return false;
+  const hpar_link *listed = &r->links->links[r->count++];
+  CHECK(same(listed->url, link->url) && same(listed->value, link->value) && same(listed->attribute, link->attribute));
+  return CHECK_EQ(listed->element, link->element);
+}
+
+static bool check_resource(const hpar_resource *resource, void *context) {
+  reported *r = context;
+  if (!CHECK(r->count < r->resources->count)) return false;
+  const hpar_resource *listed = &r->resources->resources[r->count++];
+  CHECK(same(listed->url, resource->url) && same(listed->content, resource->content));
+  CHECK_EQ(listed->kind, resource->kind);
+  return CHECK_EQ(listed->element, resource->element);
+}
+
+static void links_and_resources(void) {
+  static const char linked[] =
+      "<base href=http://a/b/><style>@import \"\\61.css\" print; @import 'c.css';</style><a href=x>1</a>"
+      "<a href='http://['>2</a><img src=y srcset='z 2x, http://q/'><script src=s></script><a href=''>3</a>";
+  hpar_document *document = hpar_parse_bytes(linked, sizeof linked - 1, NULL, NULL);
+  hpar_node root = hpar_document_root(document);
+  hpar_error error;
+  reported r = {.links = hpar_links_all(document, root, NULL, &error)};
+  CHECK_EQ(error.status, HPAR_OK);
+  if (CHECK(r.links)) {
+    CHECK_EQ(hpar_links(document, root, NULL, check_link, &r), HPAR_OK);
+    CHECK_EQ(r.count, r.links->count);
+    CHECK(r.count >= 7);
+    hpar_list_destroy((void *)(uintptr_t)r.links);
+  }
+  r = (reported){.resources = hpar_resources_all(document, root, &error)};
+  if (CHECK(r.resources)) {
+    CHECK_EQ(hpar_resources(document, root, check_resource, &r), HPAR_OK);
+    CHECK_EQ(r.count, r.resources->count);
+    CHECK(r.count >= 5);
+    CHECK(same(r.resources->resources[1].url, (hpar_string){"a.css", 5}));
+    hpar_list_destroy((void *)(uintptr_t)r.resources);
+  }
+  hpar_link_list *none = hpar_links_all(document, HPAR_NO_NODE, NULL, NULL);
+  CHECK(none && !none->count);
+  hpar_list_destroy(none);
+  hpar_link_options wrong = {HPAR_LINK_OPTIONS_INIT, .document_url = "x"};
+  CHECK(!hpar_links_all(document, root, &wrong, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(error.text, "document_url") != NULL);
+  CHECK(!hpar_links_all(NULL, root, NULL, &error) && strstr(error.text, "document is NULL"));
+  CHECK(!hpar_resources_all(NULL, root, &error) && strstr(error.text, "document is NULL"));
   hpar_document_destroy(document);
 }
 
@@ -186,5 +276,7 @@ int main(void) {
   failures();
   files();
   selections();
+  places();
+  links_and_resources();
   return check_report();
 }

@@ -64,6 +64,23 @@ typedef struct hpar_link_options {
 HPAR_API hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                 hpar_link_callback callback, void *context);
 
+/* The links of a subtree in the order of hpar_links. */
+typedef struct hpar_link_list {
+  size_t count;
+  const hpar_link *links;
+} hpar_link_list;
+
+/* Returns the links that hpar_links reports, for a loop without a callback:
+ *
+ *   hpar_link_list *found = hpar_links_all(document, top, NULL, NULL);
+ *   for (size_t i = 0; found && i < found->count; i++) use(found->links[i].url);
+ *   hpar_list_destroy(found);
+ *
+ * The list owns the strings `url`. The others are valid as those of the document are. Returns NULL
+ * after a failure of hpar_links; `error` may be NULL. */
+HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
+                                        hpar_error *error);
+
 #ifdef __cplusplus
 }
 #endif

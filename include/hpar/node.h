@@ -11,7 +11,8 @@
  *
  * A document owns its nodes. A node is a 32-bit handle, which is valid for its document until the
  * next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) means "no
- * node".
+ * node". A program keeps data of its own for nodes in a hash table by handle: a handle never
+ * changes, but handles are not consecutive.
  *
  * These rules hold for every function below, unless the function's comment gives another rule:
  * - For HPAR_NO_NODE, for a node of another kind, and if a pointer is NULL, a function returns 0,
@@ -24,6 +25,7 @@
  * - Any number of threads may read the same document at once. A parse into a document, an edit, and
  *   its destruction, exclude every other call with that document. */
 
+#include <hpar/tags.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -210,6 +212,12 @@ HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_
 /* Returns an element's local name, a doctype's name, or a processing instruction's target. */
 HPAR_API hpar_string hpar_node_name(const hpar_document *document, hpar_node node);
 
+/* Returns the number of an element's local name, for a switch: HPAR_TAG_DIV and so on. It does not
+ * depend on the namespace, so that `a`, `script`, `style` and `title` of SVG have the numbers of
+ * HTML. hpar_node_namespace tells them apart. HPAR_TAG_UNKNOWN: an element with a name that
+ * hpar/tags.h lacks, as most of SVG and MathML. HPAR_TAG_NONE: no element. */
+HPAR_API hpar_tag hpar_node_tag(const hpar_document *document, hpar_node node);
+
 /* Returns the data of a text, a comment or a processing instruction. */
 HPAR_API hpar_string hpar_node_data(const hpar_document *document, hpar_node node);
 
@@ -294,6 +302,23 @@ typedef struct hpar_attribute_range {
  * tag. */
 HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
                                            hpar_attribute_range *ranges);
+
+/* A place in the input. Both numbers start at 1. LF, CR, and CR LF each end a line, and are part of
+ * it. The column counts bytes, a byte order mark included. */
+typedef struct hpar_position {
+  uint64_t line, column;
+} hpar_position;
+
+/* Sets `positions[i]` to the place of the byte at `offsets[i]`, or of the end for larger offsets.
+ * `bytes` are the input, in any encoding but UTF-16, whose line ends are not found. The time is
+ * linear in the input and in `count` if the offsets ascend; each offset below the one before
+ * starts again at the beginning. Does nothing if a pointer is NULL; `bytes` may be NULL if `length`
+ * is 0. */
+HPAR_API void hpar_positions(const char *bytes, size_t length, const uint64_t *offsets, size_t count,
+                             hpar_position *positions);
+
+/* Frees a list that a function of the library has returned, as hpar_select_all. NULL is allowed. */
+HPAR_API void hpar_list_destroy(void *list);
 
 /*** HTML and text of a subtree ***/
 

@@ -9,7 +9,7 @@
  *
  *   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL};
  *
- * In C++, write the macro alone between the braces: see hpar/status.h. Zero in any other field is
+ * In C++, write the macro alone between the braces: see hpar/node.h. Zero in any other field is
  * its default. `size` lets a program and a library of different versions work together.
  * The library takes zero for the fields that an older caller does not have. It returns
  * HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library does not have. */

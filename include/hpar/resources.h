@@ -147,6 +147,17 @@ HPAR_API const char *hpar_resource_kind_name(size_t kind);
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 
+/* The resources of a subtree in the order of hpar_resources. */
+typedef struct hpar_resource_list {
+  size_t count;
+  const hpar_resource *resources;
+} hpar_resource_list;
+
+/* Returns the resources that hpar_resources reports, for a loop without a callback. The list owns
+ * the strings `url` of @import; the others are valid as those of the document are.
+ * hpar_list_destroy frees the list. Returns NULL after a failure; `error` may be NULL. */
+HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -97,15 +97,12 @@ typedef struct hpar_node_list {
  *
  *   hpar_node_list *links = hpar_select_all(document, top, "a[href]", NULL);
  *   for (size_t i = 0; links && i < links->count; i++) use(links->nodes[i]);
- *   hpar_node_list_destroy(links);
+ *   hpar_list_destroy(links);
  *
- * The caller destroys the list, which may outlive the document. NULL after a failure, as in
+ * hpar_list_destroy frees the list, which may outlive the document. NULL after a failure, as in
  * hpar_select_first; without a match the list is empty. */
 HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector,
                                          hpar_error *error);
-
-/* Frees the list. NULL is allowed. */
-HPAR_API void hpar_node_list_destroy(hpar_node_list *list);
 
 /* The threads of hpar_select_parallel. HPAR_SELECT_OPTIONS_INIT initialises it, as with
  * hpar_options. */

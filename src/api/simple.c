@@ -3,6 +3,7 @@
 #include "base/call_error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "text/line.h"
 
 #include <hpar/hpar.h>
 
@@ -108,33 +109,106 @@ hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hp
   return document;
 }
 
-/*** selecting ***/
+/*** places ***/
 
-/* What a walk over the matches collects. */
+void hpar_positions(const char *bytes, size_t length, const uint64_t *offsets, size_t count, hpar_position *positions) {
+  if ((!bytes && length) || !offsets || !positions) return;
+  hp_line_finder finder;
+  hp_line_open(&finder, bytes, length);
+  for (size_t i = 0; i < count; i++) {
+    hp_position position = hp_line_of_byte(&finder, offsets[i]);
+    positions[i] = (hpar_position){position.line, position.column};
+  }
+}
+
+/*** lists ***/
+
+/* The first part of the block of a list. The items follow, then bytes of strings. */
+typedef struct list {
+  size_t count;
+  const void *items;
+} list;
+
+/* The lists of the headers have this layout, and hpar_list_destroy frees any of them. */
+_Static_assert(sizeof(hpar_node_list) == sizeof(list), "a list is a number and an address");
+_Static_assert(sizeof(hpar_link_list) == sizeof(list), "a list is a number and an address");
+_Static_assert(sizeof(hpar_resource_list) == sizeof(list), "a list is a number and an address");
+
+typedef struct growing {
+  char *bytes;
+  size_t length, capacity;
+} growing;
+
+/* A list that a walk fills. */
 typedef struct collection {
-  hpar_node *nodes;
-  size_t count, capacity, most;
+  growing items, text;
+  size_t count;
   hpar_status status;
 } collection;
 
-static bool collect(hpar_node element, uint32_t selector, void *context) {
-  collection *c = context;
-  (void)selector;
-  if (c->count == c->capacity) {
-    size_t capacity = c->capacity ? 2 * c->capacity : c->most < 16 ? c->most : 16;
-    hpar_node *more = hp_reallocate(c->nodes, capacity * sizeof *more);
-    if (!more) c->status = HPAR_ERROR_MEMORY;
+static bool append(growing *to, const void *bytes, size_t length) {
+  if (to->capacity - to->length < length) {
+    size_t capacity = 2 * to->capacity + length + 256;
+    char *more = hp_reallocate(to->bytes, capacity);
     if (!more) return false;
-    c->nodes = more;
-    c->capacity = capacity;
+    to->bytes = more;
+    to->capacity = capacity;
   }
-  c->nodes[c->count++] = element;
-  return c->count < c->most;
+  if (length) memcpy(to->bytes + to->length, bytes, length);
+  to->length += length;
+  return true;
 }
 
-/* Selects with a set of its own. The caller frees c->nodes. */
-static hpar_status select_into(collection *c, const hpar_document *document, hpar_node top, const char *selector,
-                               hpar_error *error) {
+/* Returns false and notes the status if memory is short. */
+static bool collect(collection *c, const void *item, size_t size, hpar_string text) {
+  static const list empty = {0, NULL};
+  if ((c->count || append(&c->items, &empty, sizeof empty)) && append(&c->items, item, size) &&
+      append(&c->text, text.bytes, text.length)) {
+    c->count++;
+    return true;
+  }
+  c->status = HPAR_ERROR_MEMORY;
+  return false;
+}
+
+/* Makes one block of items and text, and sets `*text` to the text in it. After a failure, or
+ * without memory, frees everything and returns NULL. */
+static void *finish(collection *c, hpar_status status, char **text, hpar_error *error) {
+  static const list empty = {0, NULL};
+  if (status == HPAR_OK) status = c->status;
+  if (status == HPAR_OK && !c->count && !append(&c->items, &empty, sizeof empty)) status = HPAR_ERROR_MEMORY;
+  size_t length = c->items.length + c->text.length;
+  list *block = status == HPAR_OK ? hp_reallocate(c->items.bytes, length) : NULL;
+  if (block) {
+    *text = (char *)block + c->items.length;
+    if (c->text.length) memcpy(*text, c->text.bytes, c->text.length);
+    *block = (list){c->count, block + 1};
+  } else {
+    explain_status(error, status == HPAR_OK ? HPAR_ERROR_MEMORY : status);
+    hp_free(c->items.bytes);
+  }
+  hp_free(c->text.bytes);
+  return block;
+}
+
+void hpar_list_destroy(void *of) { hp_free(of); }
+
+/*** selecting ***/
+
+static bool collect_node(hpar_node element, uint32_t selector, void *context) {
+  (void)selector;
+  return collect(context, &element, sizeof element, (hpar_string){NULL, 0});
+}
+
+static bool note_first(hpar_node element, uint32_t selector, void *context) {
+  (void)selector;
+  *(hpar_node *)context = element;
+  return false;
+}
+
+/* Selects with a set of its own. */
+static hpar_status select_with(hpar_match_callback callback, void *context, const hpar_document *document,
+                               hpar_node top, const char *selector, hpar_error *error) {
   if (!document || !selector)
     return explain(error, HPAR_ERROR_ARGUMENT, 0, "%s is NULL", document ? "selector" : "document");
   hpar_selectors *set = NULL;
@@ -145,8 +219,7 @@ static hpar_status select_into(collection *c, const hpar_document *document, hpa
   if (status == HPAR_ERROR_ARGUMENT) {
     explain(error, status, wrong.offset, "selector \"%.100s\": %s", selector, wrong.reason);
   } else {
-    if (status == HPAR_OK) status = hpar_select(set, document, top, collect, c);
-    if (status == HPAR_OK) status = c->status;
+    if (status == HPAR_OK) status = hpar_select(set, document, top, callback, context);
     explain_status(error, status);
   }
   hpar_selectors_destroy(set);
@@ -154,27 +227,62 @@ static hpar_status select_into(collection *c, const hpar_document *document, hpa
 }
 
 hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const char *selector, hpar_error *error) {
-  collection c = {.most = 1};
-  hpar_status status = select_into(&c, document, top, selector, error);
-  hpar_node first = status == HPAR_OK && c.count ? c.nodes[0] : HPAR_NO_NODE;
-  hp_free(c.nodes);
+  hpar_node first = HPAR_NO_NODE;
+  select_with(note_first, &first, document, top, selector, error);
   return first;
 }
 
 hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector, hpar_error *error) {
-  collection c = {.most = SIZE_MAX};
-  hpar_status status = select_into(&c, document, top, selector, error);
-  hpar_node_list *list = status == HPAR_OK ? hp_allocate(sizeof *list) : NULL;
-  if (list) {
-    *list = (hpar_node_list){c.count, c.nodes};
-    return list;
-  }
-  if (status == HPAR_OK) explain_status(error, HPAR_ERROR_MEMORY);
-  hp_free(c.nodes);
-  return NULL;
+  collection c = {.status = HPAR_OK};
+  char *text;
+  hpar_status status = select_with(collect_node, &c, document, top, selector, error);
+  hpar_error *later = status == HPAR_OK ? error : NULL; /* select_with has explained its failure */
+  return finish(&c, status, &text, later);
 }
 
-void hpar_node_list_destroy(hpar_node_list *list) {
-  if (list) hp_free((void *)(uintptr_t)list->nodes);
-  hp_free(list);
+/*** links and resources ***/
+
+static bool collect_link(const hpar_link *link, void *context) {
+  return collect(context, link, sizeof *link, link->url);
+}
+
+hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
+                               hpar_error *error) {
+  collection c = {.status = HPAR_OK};
+  char *text;
+  hpar_status status = hpar_links(document, top, options, collect_link, &c);
+  explain_status(error, status);
+  list *made = finish(&c, status, &text, error);
+  if (status == HPAR_ERROR_ARGUMENT)
+    explain(error, status, 0, "%s",
+            document ? "an option is not accepted: document_url must be absolute, query_encoding a label"
+                     : "document is NULL");
+  hpar_link *links = made ? (hpar_link *)(made + 1) : NULL;
+  for (size_t i = 0; made && i < made->count; i++) {
+    if (links[i].url.bytes) links[i].url.bytes = text;
+    text += links[i].url.length;
+  }
+  return (hpar_link_list *)made;
+}
+
+/* Only the URL of an @import is not a string of the document. */
+static bool collect_resource(const hpar_resource *resource, void *context) {
+  hpar_string none = {NULL, 0};
+  return collect(context, resource, sizeof *resource, resource->kind == HPAR_RESOURCE_IMPORT ? resource->url : none);
+}
+
+hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error) {
+  collection c = {.status = HPAR_OK};
+  char *text;
+  hpar_status status = hpar_resources(document, top, collect_resource, &c);
+  explain_status(error, status);
+  list *made = finish(&c, status, &text, error);
+  if (!document) explain(error, status, 0, "document is NULL");
+  hpar_resource *resources = made ? (hpar_resource *)(made + 1) : NULL;
+  for (size_t i = 0; made && i < made->count; i++) {
+    if (resources[i].kind != HPAR_RESOURCE_IMPORT) continue;
+    resources[i].url.bytes = text;
+    text += resources[i].url.length;
+  }
+  return (hpar_resource_list *)made;
 }

@@ -83,6 +83,13 @@ hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node
   return is_element(document, node) ? (hpar_namespace)at(document, node)->ns : HPAR_NAMESPACE_NONE;
 }
 
+hpar_tag hpar_node_tag(const hpar_document *document, hpar_node node) {
+  if (!is_element(document, node)) return HPAR_TAG_NONE;
+  hp_atom name = at(document, node)->name;
+  if (name >= HP_TESTED_TAGS || name == HP_FOREIGNOBJECT) return HPAR_TAG_UNKNOWN;
+  return (hpar_tag)(name + 1);
+}
+
 hpar_string hpar_node_name(const hpar_document *document, hpar_node node) {
   if (!is_node(document, node)) return empty;
   const hp_node *n = at(document, node);

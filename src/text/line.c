@@ -20,7 +20,8 @@ static const char *next_line(const hp_line_finder *finder) {
   return finder->cr + 1 < finder->end && finder->cr[1] == '\n' ? finder->cr + 2 : finder->cr + 1;
 }
 
-hp_position hp_line_at(hp_line_finder *finder, uint64_t offset) {
+/* Goes on to the line of the offset. Returns the byte there. */
+static const char *find_line(hp_line_finder *finder, uint64_t offset) {
   size_t length = (size_t)(finder->end - finder->bytes);
   if (offset > length) offset = length;
   const char *target = finder->bytes + offset;
@@ -31,6 +32,11 @@ hp_position hp_line_at(hp_line_finder *finder, uint64_t offset) {
     if (finder->lf < next) finder->lf = hp_scan()->byte(next, finder->end, '\n');
     if (finder->cr < next) finder->cr = hp_scan()->byte(next, finder->end, '\r');
   }
+  return target;
+}
+
+hp_position hp_line_at(hp_line_finder *finder, uint64_t offset) {
+  const char *target = find_line(finder, offset);
   while (finder->at < target) {
     int bytes = hp_utf8_sequence(finder->at, finder->end);
     if (bytes < 0) bytes = -bytes;
@@ -39,4 +45,10 @@ hp_position hp_line_at(hp_line_finder *finder, uint64_t offset) {
     finder->position.column++;
   }
   return finder->position;
+}
+
+hp_position hp_line_of_byte(hp_line_finder *finder, uint64_t offset) {
+  const char *target = find_line(finder, offset);
+  const char *line = finder->position.line == 1 ? finder->bytes : finder->at;
+  return (hp_position){finder->position.line, (uint64_t)(target - line) + 1};
 }

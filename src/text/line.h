@@ -27,4 +27,8 @@ void hp_line_open(hp_line_finder *finder, const char *bytes, size_t length);
  * for larger offsets. For an offset below that of the last call it starts at the beginning. */
 hp_position hp_line_at(hp_line_finder *finder, uint64_t offset);
 
+/* Returns the same with a column that counts bytes, a BOM included. Requires: all calls with this
+ * finder are of this function. */
+hp_position hp_line_of_byte(hp_line_finder *finder, uint64_t offset);
+
 #endif
