@@ -92,8 +92,8 @@ typedef struct hpar_resource {
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
   hpar_string content; /* of meta; import: the layer, supports() and media after the URL */
-  /* Of an event: the start tag in the input, and the thread that found it. Otherwise 0. In a fed
-   * parse, the offset is that in the UTF-8 text, where invalid bytes are U+FFFD. */
+  /* Of an event: the start tag in the bytes of the input, and the thread that found it. Otherwise
+   * 0 */
   uint64_t offset;
   unsigned thread;
   uint64_t reserved[8]; /* zero */

@@ -11,6 +11,32 @@ enum { COMPARED_RESOURCES = 8 };
 
 static const hp_resource_origin no_origin = {0, 0, 0};
 
+/*** the input of a fed parse ***/
+
+void hp_published_input_open(hp_published_input *p) {
+  pthread_mutex_init(&p->lock, NULL);
+  p->copy = (hp_input_copy){0};
+}
+
+void hp_published_input_close(hp_published_input *p) { pthread_mutex_destroy(&p->lock); }
+
+void hp_publish_input(hp_published_input *p, const hp_input *input) {
+  pthread_mutex_lock(&p->lock);
+  p->copy.input = *input;
+  if (input->part_count) p->copy.part = *input->checkpoints;
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Lets the worker convert the offsets of all text that it has. */
+static void copy_published(hp_finder *f) {
+  hp_published_input *from = f->report->published;
+  pthread_mutex_lock(&from->lock);
+  f->input = from->copy;
+  pthread_mutex_unlock(&from->lock);
+  f->input.input.checkpoints = &f->input.part;
+  f->own_report.input = &f->input.input;
+}
+
 void hp_sightings_free(hp_sightings *sightings) {
   hp_free(sightings->items);
   *sightings = (hp_sightings){0};
@@ -383,6 +409,7 @@ void hp_finder_begin_log(hp_finder *f, hp_sightings *sightings) {
   sightings->count = 0;
   f->sightings = sightings;
   f->reported = f->found_to = 0;
+  if (f->report->published) copy_published(f);
 }
 
 void hp_finder_cut_log(hp_finder *f, uint32_t count) {

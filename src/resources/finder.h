@@ -65,14 +65,34 @@ typedef struct hp_sightings {
 
 void hp_sightings_free(hp_sightings *sightings);
 
+/* An input that owns nothing. It can convert offsets while the original one grows: what the two
+ * share does not change. */
+typedef struct hp_input_copy {
+  hp_input input;
+  hp_checkpoints part; /* all its checkpoints, in an encoding other than UTF-8 */
+} hp_input_copy;
+
+/* The input of a fed parse for its workers. The calling thread publishes the input before it hands
+ * them more text. */
+typedef struct hp_published_input {
+  pthread_mutex_t lock;
+  hp_input_copy copy;
+} hp_published_input;
+
+void hp_published_input_open(hp_published_input *published);
+void hp_published_input_close(hp_published_input *published);
+/* Requires: a stream that is shared makes the input (hp_stream.is_shared). */
+void hp_publish_input(hp_published_input *published, const hp_input *input);
+
 /* Receives the resources of one parse. */
 typedef struct hp_resource_report {
   hpar_resource_event_callback callback; /* NULL: nothing is reported */
   void *context;
   const hpar_document *document;
-  const hp_input *input; /* NULL: offsets stay those of the text */
-  bool in_order;         /* the exact finder delivers what the workers find */
-  bool runs_scripts;     /* a script may change an element after its resources are confirmed */
+  const hp_input *input;         /* only the calling thread reads it while it grows */
+  hp_published_input *published; /* for the workers; NULL: the input does not grow */
+  bool in_order;                 /* the exact finder delivers what the workers find */
+  bool runs_scripts;             /* a script may change elements whose resources are confirmed */
 } hp_resource_report;
 
 typedef struct hp_finder {
@@ -83,6 +103,7 @@ typedef struct hp_finder {
   hp_input_cursor cursor;       /* at the last offset that was converted */
   hp_input_cursor found_cursor; /* exact: the same, of hp_finder_deliver */
   unsigned thread;
+  hp_input_copy input; /* worker: of the published input, if it grows */
   bool is_exact;
   bool is_direct;          /* a complete element is reported at once, and without a comparison */
   hp_sightings *sightings; /* worker: of the chunk's log; exact: `own` */

@@ -19,7 +19,6 @@ static inline bool hp_keeps_offsets(const hp_input *input) { return !input->sour
 
 /* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
 static inline uint64_t hp_source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
-  if (!input) return offset;
   if (hp_keeps_offsets(input)) return offset + input->bom;
   return input->repair_count ? hp_input_offset_from(input, cursor, offset) : hp_decoded_offset(input, cursor, offset);
 }

@@ -5,8 +5,10 @@
 
 enum { MIN_TIMED_BYTES = 64 }; /* shorter feeds are not timed */
 
+/* Requires: no thread works for the feed. */
 static void release_document(hp_feed *feed) {
   if (feed->document) feed->document->abandon = NULL;
+  if (feed->document && feed->config.resources.callback) hp_published_input_close(&feed->published);
   feed->document = NULL;
   hp_stream_close(&feed->stream);
 }
@@ -78,13 +80,18 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
                                .decodes_values = config->decodes_values,
                                .max_errors = config->max_errors,
                                .limits = hp_config_limits(config, 0, feed->begin)};
-  if (config->resources.callback) hp_session_find_resources(session, &feed->config, NULL, &feed->request);
+  bool reports = config->resources.callback;
+  if (reports) {
+    hp_published_input_open(&feed->published);
+    hp_session_find_resources(session, &feed->config, &feed->published, &feed->request);
+  }
   hp_session_run_scripts(session, &feed->config, &feed->request);
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
-  bool offsets = config->source_offsets || config->max_errors || config->cut_count || config->inspect;
+  bool offsets = reports || config->source_offsets || config->max_errors || config->cut_count || config->inspect;
   if (status == HPAR_OK)
     status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
                             !config->fragment, offsets);
+  feed->stream.is_shared = reports;
   feed->request.text = document->text.base;
   if (status != HPAR_OK) return fail(feed, status);
   hold_document(feed);
@@ -110,6 +117,7 @@ static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
                       &session->parallel_counters);
   }
   if (feed->way != HP_FEED_PARALLEL) return false;
+  if (feed->config.resources.callback) hp_publish_input(&feed->published, &feed->document->input);
   if (last)
     hp_parallel_finish(&session->team, available);
   else
@@ -283,7 +291,7 @@ static hpar_status finish(hp_feed *feed) {
   hpar_status status = feed->limit ? feed->limit : check_cuts(feed, stream->total);
   if (feed->ended) {
     status = look_past_limit(feed, NULL, 0, true);
-    hpar_status mapped = hp_stream_map(stream);
+    hpar_status mapped = hp_stream_end_map(stream);
     if (mapped != HPAR_OK) status = mapped;
   } else if (status == HPAR_OK || status == HPAR_LIMIT_INPUT) {
     status = go_on(feed, NULL, 0, true);
@@ -329,6 +337,8 @@ hpar_status hp_feed_finish(hp_feed *feed) {
   result->binding_refused = hp_session_refused_binding(session);
 #endif
   status = hp_close_record(session, &feed->config, document, status);
+  /* Nothing converts offsets any more, so that the document need not keep the bytes. */
+  if (!feed->config.source_offsets) document->input.source = NULL;
   hp_document_trim(document);
   return status;
 }

@@ -30,6 +30,7 @@ typedef struct hp_feed {
   bool agreed;        /* a meta element declared UTF-8, which the feed had assumed */
   hp_request request; /* without a length */
   hp_stream stream;
+  hp_published_input published; /* with a callback for resources */
   uint64_t begin, decode_ns;
 } hp_feed;
 

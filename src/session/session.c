@@ -186,10 +186,16 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
 }
 #endif
 
-void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request) {
+void hp_session_find_resources(hp_session *session, hp_config *config, hp_published_input *published,
+                               hp_request *request) {
   const hpar_resource_options *options = &config->resources;
-  session->resources = (hp_resource_report){
-      options->callback, options->context, request->document, input, options->in_order, hp_config_runs_scripts(config)};
+  session->resources = (hp_resource_report){.callback = options->callback,
+                                            .context = options->context,
+                                            .document = request->document,
+                                            .input = &request->document->input,
+                                            .published = published,
+                                            .in_order = options->in_order,
+                                            .runs_scripts = hp_config_runs_scripts(config)};
   hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
   request->watch = &session->finder.watch;
 #if HPAR_PARALLEL

@@ -93,10 +93,11 @@ bool hp_is_limit(hpar_status status);
  * `estimates`, the bytes of the tree may depend on caches. */
 void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates);
 
-/* Prepares the report of resources. `input` converts offsets; NULL: they stay those of the text.
- * Sets the request's watch and the driver's finder, which are NULL without this call. Requires: the
- * configuration has a callback for resources. */
-void hp_session_find_resources(hp_session *session, hp_config *config, const hp_input *input, hp_request *request);
+/* Prepares the report of resources. `published`: of a fed parse, or NULL. Sets the request's watch
+ * and the driver's finder, which are NULL without this call. Requires: the configuration has a
+ * callback for resources. */
+void hp_session_find_resources(hp_session *session, hp_config *config, hp_published_input *published,
+                               hp_request *request);
 
 /* Prepares the request and the drivers for scripts, if the configuration requests it. */
 void hp_session_run_scripts(hp_session *session, hp_config *config, hp_request *request);

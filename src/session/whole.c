@@ -177,7 +177,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
   hpar_status status;
   /* A second round follows a meta element beyond the prescan that declares another encoding, and a
    * text that is not valid. */
-  if (config->resources.callback) hp_session_find_resources(session, config, &document->input, &request);
+  if (config->resources.callback) hp_session_find_resources(session, config, NULL, &request);
   hp_session_run_scripts(session, config, &request);
 #if HPAR_PARALLEL
   choose_validation(session, config, &sniffed, &request.limits);

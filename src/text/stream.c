@@ -4,6 +4,7 @@
 #include "text/stream.h"
 
 #include "base/memory.h"
+#include "text/decode_slice.h"
 #include "text/scan/scan.h"
 #include "text/scan/utf8.h"
 
@@ -30,14 +31,25 @@ static bool begins_sequence(const char *at, size_t n) {
   return n < length && hp_utf8_sequence(at, at + n) == -(int)n;
 }
 
+/* Returns the array with memory for `bytes`, of which `used` are kept; NULL if memory is short. */
+static void *grow(hp_stream *s, void *array, size_t used, size_t bytes) {
+  if (!s->is_shared || !array) return hp_reallocate(array, bytes);
+  void *grown = hp_allocate(bytes);
+  if (!grown) return NULL;
+  s->former[s->former_count++] = array;
+  return memcpy(grown, array, used);
+}
+
+static size_t next_capacity(const hp_stream *s) { return s->capacity ? s->capacity * 2 : 64; }
+
 static hpar_status put_repair(hp_stream *s, size_t offset, uint64_t source) {
   hp_input *input = s->input;
-  if (input->repair_count == s->repair_capacity) {
-    size_t capacity = s->repair_capacity ? s->repair_capacity * 2 : 64;
-    hp_repair *grown = hp_reallocate(input->repairs, capacity * sizeof *grown);
+  if (input->repair_count == s->capacity) {
+    size_t capacity = next_capacity(s), used = input->repair_count * sizeof *input->repairs;
+    hp_repair *grown = grow(s, input->repairs, used, capacity * sizeof *grown);
     if (!grown) return HPAR_ERROR_MEMORY;
     input->repairs = grown;
-    s->repair_capacity = capacity;
+    s->capacity = capacity;
   }
   input->repairs[input->repair_count++] = (hp_repair){(uint32_t)offset, (uint32_t)source};
   s->repaired = offset;
@@ -162,11 +174,72 @@ static hpar_status add_utf8(hp_stream *s, const char *at, const char *end, bool 
   }
 }
 
+/* Notes that the sequence at `taken` begins where the text ends. */
+static hpar_status put_checkpoint(hp_stream *s) {
+  hp_input *input = s->input;
+  hp_checkpoints *part = input->checkpoints;
+  size_t count = part ? part->count : 0;
+  if (count == s->capacity) {
+    size_t capacity = next_capacity(s), used = sizeof *part + count * sizeof(hp_checkpoint);
+    part = grow(s, part, used, sizeof *part + capacity * sizeof(hp_checkpoint));
+    if (!part) return HPAR_ERROR_MEMORY;
+    *part = (hp_checkpoints){0, (uint32_t)count, (hp_checkpoint *)(part + 1)};
+    input->checkpoints = part;
+    input->part_count = 1;
+    s->capacity = capacity;
+  }
+  part->at[part->count++] = (hp_checkpoint){(uint32_t)s->text->length, (uint32_t)s->taken, s->decoder->state};
+  return HPAR_OK;
+}
+
+/* Returns the end of the source that may follow before the next checkpoint. 0: one is due. */
+static uint64_t stretch_end(const hp_stream *s) {
+  const hp_checkpoints *part = s->input->checkpoints;
+  if (!part || !part->count) return 0;
+  uint64_t end = part->at[part->count - 1].source + (uint64_t)HP_CHECKPOINT_BYTES;
+  return end - s->taken > HP_DECODER_WAITING ? end : 0;
+}
+
+static void pass_bom(hp_stream *s) {
+  const char *bom;
+  size_t length = hp_encoding_bom(s->sniffed.encoding, &bom);
+  if (!length || s->source->length < length || memcmp(s->source->base, bom, length) != 0) return;
+  s->input->bom = (uint32_t)length;
+  s->taken = length;
+}
+
+/* Decodes the bytes of `source` that are not decoded, with checkpoints. An incomplete sequence
+ * stays there. */
+static hpar_status add_mapped(hp_stream *s, bool last) {
+  hp_decoder *d = s->decoder;
+  hp_input *input = s->input;
+  const unsigned char *source = (const unsigned char *)s->source->base;
+  hpar_status status = HPAR_OK;
+  input->source = s->source->base;
+  input->source_length = s->source->length;
+  if (!s->taken) pass_bom(s);
+  /* With `last` also without bytes: ISO-2022-JP may have half a character in its state. */
+  for (bool ends = s->taken == input->source_length && !last; !ends && status == HPAR_OK;) {
+    uint64_t stop = stretch_end(s);
+    if (!stop) {
+      status = put_checkpoint(s);
+      continue;
+    }
+    ends = stop >= input->source_length;
+    if (ends) stop = input->source_length;
+    char *out = d->out;
+    const unsigned char *at = d->decode(d, source + s->taken, source + stop, last && ends, &out);
+    status = put(s, d->out, (size_t)(out - d->out));
+    s->taken = (uint64_t)(at - source);
+  }
+  return status;
+}
+
 static hpar_status add_decoded(const char *text, size_t length, void *stream) { return put(stream, text, length); }
 
 static hpar_status add(hp_stream *s, const char *bytes, size_t n, bool last) {
-  if (s->decoder) return hp_decoder_run(s->decoder, bytes, n, last, add_decoded, s);
-  return add_utf8(s, bytes, bytes + n, last);
+  if (!s->decoder) return add_utf8(s, bytes, bytes + n, last);
+  return s->offsets ? add_mapped(s, last) : hp_decoder_run(s->decoder, bytes, n, last, add_decoded, s);
 }
 
 /* Returns true if the bytes may be needed again and are not the text. */
@@ -186,18 +259,16 @@ static hpar_status begin(hp_stream *s, bool last) {
   return status;
 }
 
-/* Decoding once more finds where each part of the text comes from. */
-hpar_status hp_stream_map(hp_stream *s) {
+/* Returns true if the source is the text. */
+static bool is_ascii(const hp_stream *s) {
+  const char *source = s->source->base, *end = source + s->source->length;
+  return s->text->length == s->source->length && hp_encoding_keeps_ascii(s->sniffed.encoding) &&
+         hp_skip_ascii(source, end) == end;
+}
+
+hpar_status hp_stream_end_map(hp_stream *s) {
   if (s->run_count) return end_run(s);
-  if (!s->decoder || !s->offsets) return HPAR_OK;
-  hp_input found;
-  hpar_status status = hp_input_decode(&found, s->source->base, s->source->length, s->sniffed.encoding);
-  if (status != HPAR_OK) return status;
-  hp_free(found.owned);
-  found.owned = NULL;
-  found.bytes = s->text->base;
-  found.length = s->text->length;
-  *s->input = found;
+  if (s->decoder && s->offsets && is_ascii(s)) s->input->source = NULL;
   return HPAR_OK;
 }
 
@@ -214,6 +285,7 @@ hpar_status hp_stream_open(hp_stream *s, hp_input *input, hp_buffer *text, hp_bu
 void hp_stream_close(hp_stream *s) {
   hp_decoder_destroy(s->decoder);
   s->decoder = NULL;
+  while (s->former_count) hp_free(s->former[--s->former_count]);
 }
 
 hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) {
@@ -231,7 +303,7 @@ hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) 
   }
   s->input->length = s->text->length;
   if (s->needs_fallback) return HPAR_OK;
-  return status == HPAR_OK && last ? hp_stream_map(s) : status;
+  return status == HPAR_OK && last ? hp_stream_end_map(s) : status;
 }
 
 hpar_status hp_stream_recall(hp_stream *s) {
@@ -250,12 +322,13 @@ hpar_status hp_stream_again(hp_stream *s, hp_sniffed sniffed, bool last) {
                     .text = s->text,
                     .source = s->source,
                     .offsets = s->offsets,
+                    .is_shared = s->is_shared,
                     .sniffed = sniffed,
                     .total = s->total};
   *s = made;
   hpar_status status = begin(s, last);
   s->input->length = s->text->length;
-  return status == HPAR_OK && last ? hp_stream_map(s) : status;
+  return status == HPAR_OK && last ? hp_stream_end_map(s) : status;
 }
 
 bool hp_stream_check(hp_stream *s, const char *bytes, size_t n, bool last) {
@@ -286,6 +359,6 @@ void hp_stream_keep_encoding(hp_stream *s) {
 }
 
 size_t hp_stream_mapped(const hp_stream *s) {
-  if (s->decoder) return 0;
+  if (s->decoder) return s->offsets ? s->text->length : 0;
   return s->run_count ? s->run_offset : s->text->length;
 }

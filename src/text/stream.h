@@ -12,14 +12,19 @@
 
 #include <stdbool.h>
 
+enum { HP_FORMER_ARRAYS = 32 }; /* each is twice as large as the one before */
+
 typedef struct hp_stream {
   hp_input *input; /* bytes, length, bom and repairs are kept up to date */
   hp_buffer *text;
   hp_buffer *source; /* all bytes so far with `keep`, and before `begun` */
   const hp_encoding *hint;
   bool prescan;
-  bool offsets; /* hp_input_offset is needed */
-  bool begun;   /* `sniffed` is set; its encoding NULL: UTF-8 so far */
+  bool offsets; /* hp_input_offset is needed, also before the end */
+  /* Other threads convert offsets by copies of `input`, so that its repairs and checkpoints stay
+   * where they are until the stream is closed. The caller sets it before the first bytes. */
+  bool is_shared;
+  bool begun; /* `sniffed` is set; its encoding NULL: UTF-8 so far */
   bool keep;
   bool replaced; /* there is some U+FFFD for invalid UTF-8 */
   /* The bytes are not UTF-8, and nothing determines another encoding. */
@@ -28,7 +33,7 @@ typedef struct hp_stream {
   hp_decoder *decoder; /* NULL: UTF-8 */
   uint64_t total;      /* bytes so far */
 
-  uint64_t taken; /* of UTF-8: bytes that have become text, or the BOM */
+  uint64_t taken; /* of UTF-8, and with `offsets`: bytes that have become text, or the BOM */
   char held[4];   /* the beginning of a sequence that has not come as a whole */
   unsigned held_count;
   /* U+FFFD alike at the end of the text, of which there may be more: their repairs are not
@@ -36,8 +41,10 @@ typedef struct hp_stream {
   size_t run_offset, run_count;
   uint64_t run_source;
   int run_bytes;
-  size_t repaired; /* offset in the text of the last repair */
-  size_t repair_capacity;
+  size_t repaired;                /* offset in the text of the last repair */
+  size_t capacity;                /* of the repairs, or of the checkpoints: there are never both */
+  void *former[HP_FORMER_ARRAYS]; /* smaller arrays than the current one */
+  unsigned former_count;
 } hp_stream;
 
 /* `input` and `text` are empty. HPAR_ERROR_MEMORY. */
@@ -59,7 +66,7 @@ hpar_status hp_stream_again(hp_stream *stream, hp_sniffed sniffed, bool last);
  * above. Requires: the text is UTF-8 without a U+FFFD for invalid bytes. */
 bool hp_stream_check(hp_stream *stream, const char *bytes, size_t n, bool last);
 /* Completes the offsets if no call had `last`. HPAR_ERROR_MEMORY. */
-hpar_status hp_stream_map(hp_stream *stream);
+hpar_status hp_stream_end_map(hp_stream *stream);
 
 /* Makes the current encoding final. */
 void hp_stream_keep_encoding(hp_stream *stream);
