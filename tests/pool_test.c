@@ -2,6 +2,7 @@
  * caller ends a batch, only the threads that arrived in time work on it, and none of them after the
  * end. Both hold for every wait policy. */
 
+#include "platform/affinity.h"
 #include "platform/pool.h"
 #include "platform/topology.h"
 
@@ -117,6 +118,32 @@ static void avoids_caller(hp_pool_wait wait) {
   hp_pool_destroy(pool);
 }
 
+static void note_allowed(void *context, unsigned thread) {
+  cpu_set_t set;
+  _Atomic int *counts = context;
+  atomic_store(&counts[thread], sched_getaffinity(0, sizeof set, &set) ? -1 : CPU_COUNT(&set));
+}
+
+/* Checks that the threads of a pool do not inherit the binding of their creator. There are more
+ * threads than processors, so that the pool does not narrow their affinity. */
+static void inherits_no_binding(void) {
+  enum { MOST = 65 };
+  _Atomic int counts[MOST];
+  cpu_set_t allowed;
+  hp_saved_affinity saved;
+  hp_pool *pool = NULL;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) >= MOST) return;
+  unsigned threads = (unsigned)CPU_COUNT(&allowed) + 1;
+  if (!CHECK(hp_save_affinity(&saved)) || !CHECK_EQ(hp_pool_create(&pool, threads), HPAR_OK)) return;
+  CHECK(hp_restore_affinity(&saved));
+  threads = hp_pool_threads(pool);
+  hp_pool_start(pool, threads, note_allowed, counts);
+  note_allowed(counts, 0);
+  hp_pool_join(pool);
+  for (unsigned i = 0; i < threads; i++) CHECK_EQ(atomic_load(&counts[i]), CPU_COUNT(&allowed));
+  hp_pool_destroy(pool);
+}
+
 enum { SIGNALS = 65 };
 
 typedef struct masks {
@@ -217,6 +244,7 @@ static void long_waits(void) {
 }
 
 int main(void) {
+  inherits_no_binding();
   static const hp_pool_wait ways[] = {HP_POOL_ADAPTIVE, HP_POOL_SPIN, HP_POOL_SLEEP};
   for (unsigned threads = 1; threads <= THREADS; threads++) {
     hp_pool *pool = NULL;

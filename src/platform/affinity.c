@@ -172,11 +172,24 @@ bool hp_bind_thread(bool bind, unsigned number) {
   return true;
 }
 
+static _Thread_local const hp_saved_affinity *outer; /* of the calling thread; NULL: not bound */
+
 bool hp_save_affinity(hp_saved_affinity *saved) {
   saved->changed = hp_allowed_processors() && !sched_getaffinity(0, sizeof saved->mask, &saved->mask) && bind_to(0);
+  saved->is_outer = saved->changed && !outer;
+  if (saved->is_outer) outer = saved;
   return saved->changed;
 }
 
-void hp_restore_affinity(const hp_saved_affinity *saved) {
-  if (saved->changed) sched_setaffinity(0, sizeof saved->mask, &saved->mask);
+bool hp_restore_affinity(const hp_saved_affinity *saved) {
+  if (saved->is_outer) outer = NULL;
+  return !saved->changed || !sched_setaffinity(0, sizeof saved->mask, &saved->mask);
+}
+
+bool hp_caller_is_bound(void) { return outer; }
+
+bool hp_unbound_affinity(cpu_set_t *mask) {
+  if (!outer) return !sched_getaffinity(0, sizeof *mask, mask);
+  *mask = outer->mask;
+  return true;
 }

@@ -40,12 +40,19 @@ bool hp_thread_is_bound(void);
 /* The affinity of a thread of the host program. */
 typedef struct hp_saved_affinity {
   cpu_set_t mask;
-  bool changed; /* the thread is bound to the first processor */
+  bool changed;  /* the thread is bound to the first processor */
+  bool is_outer; /* no other call has bound the thread */
 } hp_saved_affinity;
 /* Saves the affinity of the calling thread and binds the thread to the first processor. Returns
  * false if the system refuses. */
 bool hp_save_affinity(hp_saved_affinity *saved);
-/* Restores the affinity if hp_save_affinity changed it. */
-void hp_restore_affinity(const hp_saved_affinity *saved);
+/* Restores the affinity if hp_save_affinity changed it. Returns false if the system refuses. */
+bool hp_restore_affinity(const hp_saved_affinity *saved);
+
+/* Sets `*mask` to the affinity of the calling thread, as it is without hp_save_affinity. A thread
+ * that it creates would inherit the binding. Returns false if the system does not report it. */
+bool hp_unbound_affinity(cpu_set_t *mask);
+/* Returns whether hp_save_affinity has bound the calling thread. */
+bool hp_caller_is_bound(void);
 
 #endif

@@ -250,18 +250,18 @@ static bool create_on(worker *next, const cpu_set_t *cpus, bool *narrowed) {
 #endif
 }
 
-/* Creates the thread on another CPU than the caller's, if there is one. */
+/* Creates the thread on another CPU than the caller's, if there is one. The thread does not inherit
+ * a binding of the caller, which ends before the thread does. */
 static bool create_thread(worker *next, bool avoids_caller) {
   int here = avoids_caller ? sched_getcpu() : -1;
-  cpu_set_t others;
-  CPU_ZERO(&others);
-  if (here >= 0 && here < CPU_SETSIZE && !sched_getaffinity(0, sizeof others, &others))
-    CPU_CLR((unsigned)here, &others);
-  if (!CPU_COUNT(&others)) return create(next, NULL);
-  bool narrowed = false;
-  if (!create_on(next, &others, &narrowed)) return false;
-  if (narrowed) {
-    next->narrowed = others;
+  bool avoids = here >= 0 && here < CPU_SETSIZE, narrowed = false;
+  cpu_set_t cpus;
+  if ((!avoids && !hp_caller_is_bound()) || !hp_unbound_affinity(&cpus)) return create(next, NULL);
+  if (avoids) CPU_CLR((unsigned)here, &cpus);
+  if (!CPU_COUNT(&cpus)) return create(next, NULL);
+  if (!create_on(next, &cpus, &narrowed)) return false;
+  if (narrowed && avoids) {
+    next->narrowed = cpus;
     next->avoided = here;
   }
   return true;
@@ -303,7 +303,8 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
   if (!pool) return HPAR_ERROR_MEMORY;
   memset(pool, 0, sizeof *pool);
   pool->threads = 1;
-  pool->processors = hp_allowed_processor_count();
+  cpu_set_t allowed;
+  pool->processors = hp_unbound_affinity(&allowed) ? (unsigned)CPU_COUNT(&allowed) : 1;
   pool->generation = hp_fork_generation();
   hp_pool_grow(pool, threads);
   *out = pool;

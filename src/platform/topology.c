@@ -4,7 +4,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-unsigned hp_allowed_processor_count(void) {
+/* Returns the number of processors that the calling thread may use, at least 1. */
+static unsigned allowed_processors(void) {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
 }
@@ -50,7 +51,7 @@ static unsigned count_by_hwloc(void) { return 0; }
 static unsigned cores;
 
 static void count_cores(void) {
-  unsigned processors = hp_allowed_processor_count(), found = count_by_hwloc();
+  unsigned processors = allowed_processors(), found = count_by_hwloc();
   cores = found && found < processors ? found : processors;
   if (!cores) cores = 1;
 }

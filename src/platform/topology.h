@@ -1,7 +1,7 @@
 #ifndef HP_PLATFORM_TOPOLOGY_H
 #define HP_PLATFORM_TOPOLOGY_H
 
-/* The processors and cores that this process may use. */
+/* The cores that this process may use. */
 
 #include <stdbool.h>
 
@@ -13,8 +13,6 @@
 bool hp_topology_load(hwloc_topology_t *topology);
 #endif
 
-/* Returns the number of processors that the calling thread may use, at least 1. */
-unsigned hp_allowed_processor_count(void);
 /* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
  * library is built with it. */
 unsigned hp_usable_cores(void);

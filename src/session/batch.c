@@ -149,7 +149,7 @@ static void run(batch_job *job, unsigned threads) {
   hp_saved_affinity saved = {.changed = false};
   if (job->bound && !hp_save_affinity(&saved)) atomic_store(&job->not_bound, true);
   hp_team_run(&job->request->parser->session.team, &job->config.parallel.executor, threads, parse_inputs, job);
-  hp_restore_affinity(&saved);
+  if (!hp_restore_affinity(&saved)) atomic_store(&job->not_bound, true);
 #else
   (void)threads;
   parse_inputs(job, 0);

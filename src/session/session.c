@@ -91,6 +91,7 @@ static size_t break_even(const hp_config *config, size_t equal) {
 }
 
 bool hp_session_refused_binding(const hp_session *session) {
+  if (session->result.driver == HP_DRIVER_PIPELINED) return session->pipeline_counters.not_bound;
   return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.not_bound);
 }
 #endif

@@ -124,8 +124,7 @@ hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_
 hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
 
 #if HPAR_PARALLEL
-/* Returns true if the system refused to bind a pool thread in the parallel parse that ended last.
- */
+/* Returns true if the system refused to bind a pool thread in the parse that ended last. */
 bool hp_session_refused_binding(const hp_session *session);
 #endif
 

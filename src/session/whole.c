@@ -237,7 +237,7 @@ static hpar_status parse_in_place(hp_session *session, hp_config *config, const 
     hp_saved_affinity saved;
     bool refused = !hp_save_affinity(&saved);
     hpar_status status = hp_parse_whole(session, config, bytes, length, begin, document);
-    hp_restore_affinity(&saved);
+    if (!hp_restore_affinity(&saved)) refused = true;
     session->result.bound = true;
     session->result.binding_refused = refused || hp_session_refused_binding(session);
     return status;

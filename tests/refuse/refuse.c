@@ -11,7 +11,12 @@
  * `name` refuses each call, `name:N` only the N-th call (from 1), `name:N+` the N-th call and
  * all later ones. The library counts and refuses only calls from the program's code, except for
  * policy, where it handles all calls. At the end of the process it writes a line `name called
- * refused` for each service to the file HPAR_REFUSE_LOG. */
+ * refused` for each service to the file HPAR_REFUSE_LOG.
+ *
+ * HPAR_PROCESSORS=N simulates the processors 0 to N-1 for all calls that set or report the
+ * affinity of the calling thread. With N:CALL:LEFT, only the first LEFT of them remain from the
+ * program's CALL-th sched_setaffinity on, as if the others were taken away. The last line of the
+ * file is then `main P 0`, where P is the number of the main thread's processors. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,6 +69,58 @@ static bool refuses(int kind, const void *caller) {
 }
 #define REFUSES(kind) refuses(kind, __builtin_return_address(0))
 
+/*** simulated processors ***/
+
+static unsigned long simulated, vanish_at, remaining; /* HPAR_PROCESSORS; 0: none */
+static atomic_bool vanished;
+static _Thread_local cpu_set_t own; /* the affinity of the thread, if it has set one */
+static _Thread_local int has_own;
+static cpu_set_t *main_own;
+static int *main_has_own;
+
+static void simulate(void) {
+  const char *setting = getenv("HPAR_PROCESSORS");
+  if (!setting || sscanf(setting, "%lu:%lu:%lu", &simulated, &vanish_at, &remaining) < 1) return;
+  main_own = &own;
+  main_has_own = &has_own;
+}
+
+static unsigned long processors_now(void) { return atomic_load(&vanished) ? remaining : simulated; }
+
+/* Writes those of the processors that exist. Returns their number. */
+static int existing(const cpu_set_t *from, cpu_set_t *to) {
+  CPU_ZERO(to);
+  for (unsigned long i = 0; i < processors_now(); i++)
+    if (!from || CPU_ISSET(i, from)) CPU_SET(i, to);
+  return CPU_COUNT(to);
+}
+
+static int set_simulated(size_t size, const cpu_set_t *set) {
+  cpu_set_t given, now;
+  CPU_ZERO(&given);
+  memcpy(&given, set, size < sizeof given ? size : sizeof given);
+  if (vanish_at && atomic_load(&kinds[AFFINITY].called) >= vanish_at) atomic_store(&vanished, true);
+  if (!existing(&given, &now)) {
+    errno = EINVAL;
+    return -1;
+  }
+  own = now;
+  has_own = 1;
+  return 0;
+}
+
+static int get_simulated(size_t size, cpu_set_t *set) {
+  cpu_set_t now;
+  if (size * 8 < simulated) {
+    errno = EINVAL;
+    return -1;
+  }
+  existing(has_own ? &own : NULL, &now);
+  memset(set, 0, size);
+  memcpy(set, &now, size < sizeof now ? size : sizeof now);
+  return 0;
+}
+
 /* The first object is the program. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
@@ -91,6 +148,7 @@ __attribute__((constructor)) static void start(void) {
     }
     setting = *next ? next + 1 : next;
   }
+  simulate();
   atomic_store(&ready, true);
 }
 
@@ -100,6 +158,10 @@ __attribute__((destructor)) static void stop(void) {
   if (!file) return;
   for (int kind = 0; kind < KINDS; kind++)
     fprintf(file, "%s %lu %lu\n", names[kind], atomic_load(&kinds[kind].called), atomic_load(&kinds[kind].refused));
+  if (main_own) {
+    cpu_set_t now;
+    fprintf(file, "main %d 0\n", existing(*main_has_own ? main_own : NULL, &now));
+  }
   fclose(file);
 }
 
@@ -154,13 +216,13 @@ long syscall(long number, ...) {
 }
 
 int sched_setaffinity(pid_t process, size_t size, const cpu_set_t *set) {
-  if (!REFUSES(AFFINITY)) return NEXT(sched_setaffinity)(process, size, set);
+  if (!REFUSES(AFFINITY)) return simulated ? set_simulated(size, set) : NEXT(sched_setaffinity)(process, size, set);
   errno = EPERM;
   return -1;
 }
 
 int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
-  if (!REFUSES(PROCESSORS)) return NEXT(sched_getaffinity)(process, size, set);
+  if (!REFUSES(PROCESSORS)) return simulated ? get_simulated(size, set) : NEXT(sched_getaffinity)(process, size, set);
   errno = EPERM;
   return -1;
 }

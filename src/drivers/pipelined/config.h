@@ -16,6 +16,7 @@ typedef struct hp_pipeline_config {
 
 typedef struct hp_pipeline_counters {
   unsigned threads; /* 1: both stages ran on the calling thread */
+  bool not_bound;   /* the system has refused to bind the tokenizer's thread */
   const char *predictor;
   unsigned buffer_tokens, batch_tokens;
   uint64_t hazards_by_kind[HPAR_PIPELINE_HAZARDS], rollbacks_by_kind[HPAR_PIPELINE_HAZARDS];

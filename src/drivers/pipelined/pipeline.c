@@ -6,7 +6,7 @@
 
 static void serve(void *context, unsigned thread) {
   hp_stages *s = context;
-  hp_bind_thread(s->bind, thread);
+  if (!hp_bind_thread(s->bind, thread)) atomic_store(&s->not_bound, true);
   hp_stages_serve(s);
 }
 
@@ -20,6 +20,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
       threads && request->length <= HP_MAX_APART && hp_range_divide(&request->document->range, 1, request->length);
   hp_stages_open(s, engine, request, config, !threads, 0, divided);
   s->bind = config->bind;
+  atomic_store(&s->not_bound, false);
   s->has_events = request->record;
   /* Scripts read names beside the tokenizer. */
   request->document->atoms.shared = threads && request->runs_scripts;
@@ -31,6 +32,7 @@ void hp_parse_pipelined(hp_stages *s, hp_pool *pool, hp_engine *engine, const hp
   hp_pipeline_abandon(s, pool);
   request->document->atoms.shared = false;
   hp_stages_count(s, counters);
+  counters->not_bound = atomic_load(&s->not_bound);
 }
 
 void hp_pipeline_abandon(hp_stages *s, hp_pool *pool) {

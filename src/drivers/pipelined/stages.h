@@ -51,6 +51,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   const hp_request *parse_request;
   hp_pipeline_predictor predictor;
   hpar_affinity bind;
+  _Atomic bool not_bound; /* the system has refused to bind the tokenizer's thread */
   /* The request's record collects events: the tokenizer is thread 1, the tree builder thread 0. */
   bool has_events;
   bool taking_turns; /* no second thread: the tokenizer runs when the buffer is empty */
