@@ -187,6 +187,13 @@ static void images(void) {
                   "image url[a] type[IMAGE]\nposter url[d]\nmedia url[e]\n");
   check_resources("<svg><image href=a /><image xlink:href=b></image><image src=c /></svg>",
                   "image url[a]\nimage url[b]\n");
+  check_resources("<svg><use href='a#b'/><use xlink:href=c /><use href=d xlink:href=e></use><use href='#f'/><use href/>"
+                  "<use href='#g' xlink:href=h /><use xlink:href='&#35;i'/><use href='&amp;j'/><use href=' #k'/></svg>",
+                  "image url[a#b]\nimage url[c]\nimage url[d]\nimage url[&j]\nimage url[ #k]\n");
+  check_resources("<svg><filter><feImage href=a /><FEIMAGE xlink:href=b></feImage><feImage href='#c'/></filter></svg>",
+                  "image url[a]\nimage url[b]\n");
+  check_resources("<use href=a></use><feimage href=b></feimage><math><use href=c /></math>", "");
+  check_resources("<svg><desc><use href=a></use><svg><use href=b /></desc></svg>", "image url[b]\n");
 }
 
 static void styles(void) {

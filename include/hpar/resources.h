@@ -11,6 +11,8 @@
  *   `title`, and a link whose `type` is not one that its use can have.
  * - img with `src` or `srcset`, and the source elements before it in a picture.
  * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
+ * - use and feImage in SVG with such a reference, as an image. References that begin with "#" are
+ *   left out. Browsers load no other reference to the document itself, either.
  * - iframe with `src` and without `srcdoc`, and frame, embed, audio, video and track with `src`.
  * - source with `src` in an audio or video element without `src`. A type that is not one of audio,
  *   video or application is left out.
@@ -19,7 +21,7 @@
  * - base with `href`. The first one sets the base URL.
  * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
  *
- * Left out are `use` and filter images of SVG, `background` attributes, and documents in `srcdoc`.
+ * Left out are `background` attributes and documents in `srcdoc`.
  * What a script or an import map names is left out, too, and so is what a style sheet names after
  * its imports.
  *

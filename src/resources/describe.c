@@ -357,8 +357,16 @@ static bool describe_video(const hp_described *d) {
          report_url(d, HPAR_RESOURCE_MEDIA, media);
 }
 
+/* Reports the URL of a use or feImage element, which loads nothing if it is in the document. */
+static bool report_reference(const hp_described *d) {
+  hpar_string url = svg_href(d);
+  return (url.length && *url.bytes == '#') || report_url(d, HPAR_RESOURCE_IMAGE, url);
+}
+
 static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
+    case HP_USE:
+    case HP_FEIMAGE_MIXED: return report_reference(d);
     case HP_SCRIPT: return report(d, hp_script_of(d, svg_href(d)));
     case HP_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
     case HP_STYLE: return describe_style(d);

@@ -25,7 +25,9 @@ static inline bool hp_may_have_resources(hp_atom name) {
     case HP_EMBED:
     case HP_AUDIO:
     case HP_TRACK:
-    case HP_SOURCE: return true;
+    case HP_SOURCE:
+    case HP_USE:
+    case HP_FEIMAGE_MIXED: return true;
     default: return false;
   }
 }

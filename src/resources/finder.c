@@ -248,9 +248,9 @@ bool hp_finder_is_inert(const hp_finder *f) {
 
 /* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
  * own tests it. */
-static const hp_atom required_attributes[HP_TESTED_TAGS] = {
+static const hp_atom required_attributes[HP_KNOWN_ATOMS] = {
     [HP_INPUT] = HP_TYPE, [HP_BASE] = HP_HREF, [HP_IFRAME] = HP_SRC, [HP_FRAME] = HP_SRC,  [HP_OBJECT] = HP_DATA,
-    [HP_EMBED] = HP_SRC,  [HP_AUDIO] = HP_SRC, [HP_TRACK] = HP_SRC,  [HP_SOURCE] = HP_SRC,
+    [HP_EMBED] = HP_SRC,  [HP_AUDIO] = HP_SRC, [HP_TRACK] = HP_SRC,  [HP_SOURCE] = HP_SRC, [HP_USE] = HP_HREF,
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
@@ -277,11 +277,22 @@ static bool may_be_watched_meta(const hp_attributes *block) {
   return false;
 }
 
+/* Returns false for most use elements: they refer to elements of the document. */
+static bool may_be_watched_use(const hp_attributes *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *item = &block->items[i];
+    if (item->name != HP_HREF && item->name != HP_ADJUSTED_XLINK_HREF) continue;
+    if (hp_is_deferred(block, i) || (item->length && *item->value != '#')) return true;
+  }
+  return false;
+}
+
 /* Returns false for most elements without resources, after a quick look. */
 static inline bool may_have_resources(const char *base, const hp_node *node) {
   if (!node->attributes) return node->name == HP_STYLE;
-  if (node->name == HP_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
   const hp_attributes *block = hp_at(base, node->attributes);
+  if (node->name == HP_USE && node->ns == HPAR_NAMESPACE_SVG) return may_be_watched_use(block);
+  if (node->name == HP_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
   if (node->name == HP_META) return may_be_watched_meta(block);
   if (node->name == HP_LINK) return hp_may_be_watched_link(block);
   hp_atom required = required_attributes[node->name];
@@ -357,10 +368,10 @@ static void before_script(hp_tag_watch *watch) {
   cancel_expected(f, at);
 }
 
-static const uint8_t watched_names[HP_TESTED_TAGS] = {
+static const uint8_t watched_names[HP_KNOWN_ATOMS] = {
     [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,   [HP_IMAGE] = 1,  [HP_INPUT] = 1, [HP_VIDEO] = 1,
     [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1, [HP_FRAME] = 1, [HP_OBJECT] = 1,
-    [HP_EMBED] = 1,  [HP_AUDIO] = 1, [HP_TRACK] = 1, [HP_SOURCE] = 1,
+    [HP_EMBED] = 1,  [HP_AUDIO] = 1, [HP_TRACK] = 1, [HP_SOURCE] = 1, [HP_USE] = 1,   [HP_FEIMAGE_MIXED] = 1,
 };
 
 /* Returns true if the finder compares no sighting with another one, and holds none. */

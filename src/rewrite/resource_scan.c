@@ -336,7 +336,7 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
 
 hpar_status hp_resource_rules(hpar_rules **rules) {
   static const char others[] = "script, link, img, image, input, video, base, meta, source, picture, template, "
-                               "iframe, frame, object, embed, audio, track";
+                               "iframe, frame, object, embed, audio, track, use, feImage";
   const hpar_rule elements = {HPAR_RULE_INIT, .selector = others, .element = take_element};
   const hpar_rule style = {HPAR_RULE_INIT, .selector = "style", .element = take_element, .text = take_sheet};
   hpar_status status = hpar_rules_create(rules);

@@ -145,7 +145,7 @@ typedef struct hp_tag_watch {
   /* Sees an img that the fused loop has built. It has a parent. */
   void (*see_image)(struct hp_tag_watch *watch, hp_ref image, uint32_t start);
   void (*before_script)(struct hp_tag_watch *watch); /* a script may change the tree now */
-  /* by atom below HP_TESTED_TAGS: 1 if the watch sees the tag */
+  /* by atom with a fixed meaning: 1 if the watch sees elements of the name */
   const uint8_t *names;
   bool text_is_written; /* by a script; the token begins in this text */
   /* The img or embed that the fused loop has built and not shown yet; 0: none. */
@@ -154,7 +154,7 @@ typedef struct hp_tag_watch {
 } hp_tag_watch;
 
 static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
-  return name < HP_TESTED_TAGS && watch->names[name];
+  return name < HP_KNOWN_ATOMS && watch->names[name];
 }
 
 /* The links of hp_higher, of the stack up to `top`. */
