@@ -104,6 +104,16 @@ static const char *const pieces[] = {"<img src=%u>",
                                      "<use xlink:href='#%u'/>",
                                      "<feImage xlink:href='&#3%u;'/>",
                                      "<desc>",
+                                     "<body background=%u>",
+                                     "<body id=%u>",
+                                     "<table background=%u>",
+                                     "<tbody background=%u>",
+                                     "<tr background=%u>",
+                                     "<tr class=x>",
+                                     "<td background=%u>",
+                                     "<td class=x>",
+                                     "<th id=x background='&lt;%u'>",
+                                     "</tr>",
                                      "<track src=%u>",
                                      "<frameset><frame src=%u>",
                                      "<link rel='alternate stylesheet prefetch' title=x href=%u>",
@@ -146,6 +156,21 @@ static void check_scans(resource_events *e, const hpar_options *given, const buf
   }
 }
 
+static bool count_resource(const hpar_resource *r, void *context) {
+  (void)r;
+  ++*(unsigned *)context;
+  return true;
+}
+
+/* The finished tree has the confirmed resources, unless a frameset has removed the body, or the
+ * template of a shadow root has got another parent. */
+static void check_walk(const resource_events *e, const buffer *html) {
+  unsigned walked = 0;
+  if (html->length && (strstr(html->bytes, "<frameset") || strstr(html->bytes, "shadowrootmode"))) return;
+  CHECK_EQ(hpar_resources(document, hpar_document_root(document), count_resource, &walked), HPAR_OK);
+  if (!CHECK_EQ(walked, e->confirmations - e->cancelled)) printf("  %.*s\n", (int)html->length, html->bytes);
+}
+
 static void check_page(resource_events *e, const buffer *html, random_state *random) {
   static const size_t sizes[] = {1, 7, 100};
   buffer expected = {0};
@@ -153,6 +178,7 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   parse(e, &options, html);
   buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
   CHECK_EQ(e->found + e->cancelled, 0);
+  check_walk(e, html);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     feed(e, &options, html, sizes[i], random);
     resource_events_check(e, &expected, html, "fed", sizes[i]);
@@ -428,12 +454,6 @@ static void limits(resource_events *e) {
 }
 
 /* Real pages: threads, and the list of the finished tree. */
-static bool count_resource(const hpar_resource *r, void *context) {
-  (void)r;
-  ++*(unsigned *)context;
-  return true;
-}
-
 static int pages(resource_events *e) {
   char directory[4096];
   shared_list list;

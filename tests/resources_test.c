@@ -196,6 +196,21 @@ static void images(void) {
   check_resources("<svg><desc><use href=a></use><svg><use href=b /></desc></svg>", "image url[b]\n");
 }
 
+static void backgrounds(void) {
+  check_resources("<body background=a><table background=b><thead background=c><tr background=d><th background=e>x"
+                  "<tbody background=f><tr><td background=g>x<td background='h&amp;'>x<tfoot background=i></table>",
+                  "image url[a]\nimage url[b]\nimage url[c]\nimage url[d]\nimage url[e]\nimage url[f]\nimage url[g]\n"
+                  "image url[h&]\nimage url[i]\n");
+  check_resources("<table><caption background=a><col background=b><tr><td background><td bgcolor=c>x</table>"
+                  "<p background=d><td background=e><div background=f><svg background=g><td background=h /></svg>",
+                  "");
+  check_resources("<p><body id=x><body id=y background=a><body background=b>", "image url[a]\n");
+  check_resources("<body background=''><body background=a>", "");
+  check_resources("<html background=a><body><html background=b>", "");
+  check_resources("<template><table background=a><body background=b></template><template><td background=c></template>",
+                  "");
+}
+
 static void styles(void) {
   check_resources("<style>@import 'a'; @import\"b\" print;@import url(c);@import url( \"d\" ) layer(x) screen ; p{}"
                   "@import 'e'</style>",
@@ -330,6 +345,7 @@ int main(int count, char **arguments) {
     embedded();
     refreshes();
     images();
+    backgrounds();
     styles();
     metas();
     templates();

@@ -13,6 +13,8 @@
  * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
  * - use and feImage in SVG with such a reference, as an image. References that begin with "#" are
  *   left out. Browsers load no other reference to the document itself, either.
+ * - body, table, thead, tbody, tfoot, tr, td and th with `background`, as an image. A later body
+ *   tag may give the attribute to a body that has none.
  * - iframe with `src` and without `srcdoc`, and frame, embed, audio, video and track with `src`.
  * - source with `src` in an audio or video element without `src`. A type that is not one of audio,
  *   video or application is left out.
@@ -21,9 +23,8 @@
  * - base with `href`. The first one sets the base URL.
  * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
  *
- * Left out are `background` attributes and documents in `srcdoc`.
- * What a script or an import map names is left out, too, and so is what a style sheet names after
- * its imports.
+ * Documents in `srcdoc` are left out. So is what a script or an import map names, and what a style
+ * sheet names after its imports.
  *
  * The contents of template elements have no resources, except those of a declarative shadow root.
  * A resource whose `media` is "not all" is left out. All strings are values as they are in the

@@ -325,9 +325,9 @@ int hp_run_resources(int count, char **items) {
       "resources", "FILE|-...",
       "Prints the resources of each FILE, or of standard input for -: scripts, styles and their imports,\n"
       "images, posters, media, tracks, frames, objects, refreshes, icons, manifests, preloads and\n"
-      "prefetches, and base, policies and viewport. Left out are background attributes, what scripts\n"
-      "and import maps name, and URLs in CSS except of imports. URLs are resolved against the page's base\n"
-      "element and --base.",
+      "prefetches, and base, policies and viewport. Left out are what scripts and import maps\n"
+      "name, and URLs in CSS except of imports. URLs are resolved against the page's base element and\n"
+      "--base.",
       options};
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
   request r = {.command = &command, .options = {HPAR_OPTIONS_INIT}, .lock = PTHREAD_MUTEX_INITIALIZER};

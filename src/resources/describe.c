@@ -394,7 +394,9 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
     case HP_STYLE: return describe_style(d);
     case HP_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
     case HP_META: return describe_meta(d);
-    default: return true;
+    default:
+      return !hp_may_have_background(name) ||
+             report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_BACKGROUND));
   }
 }
 

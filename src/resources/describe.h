@@ -7,7 +7,22 @@
 
 #include <hpar/resources.h>
 
-/* Returns true if HTML or SVG elements of this name may have resources. */
+/* Returns true if HTML elements of this name may have a background attribute. */
+static inline bool hp_may_have_background(hp_atom name) {
+  switch (name) {
+    case HP_BODY:
+    case HP_TABLE:
+    case HP_THEAD:
+    case HP_TBODY:
+    case HP_TFOOT:
+    case HP_TR:
+    case HP_TD:
+    case HP_TH: return true;
+    default: return false;
+  }
+}
+
+/* Returns true if HTML or SVG elements of this name may have resources other than a background. */
 static inline bool hp_may_have_resources(hp_atom name) {
   switch (name) {
     case HP_SCRIPT:

@@ -249,8 +249,11 @@ bool hp_finder_is_inert(const hp_finder *f) {
 /* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
  * own tests it. */
 static const hp_atom required_attributes[HP_KNOWN_ATOMS] = {
-    [HP_INPUT] = HP_TYPE, [HP_BASE] = HP_HREF, [HP_IFRAME] = HP_SRC, [HP_FRAME] = HP_SRC,  [HP_OBJECT] = HP_DATA,
-    [HP_EMBED] = HP_SRC,  [HP_AUDIO] = HP_SRC, [HP_TRACK] = HP_SRC,  [HP_SOURCE] = HP_SRC, [HP_USE] = HP_HREF,
+    [HP_INPUT] = HP_TYPE,       [HP_BASE] = HP_HREF,        [HP_IFRAME] = HP_SRC,       [HP_FRAME] = HP_SRC,
+    [HP_OBJECT] = HP_DATA,      [HP_EMBED] = HP_SRC,        [HP_AUDIO] = HP_SRC,        [HP_TRACK] = HP_SRC,
+    [HP_SOURCE] = HP_SRC,       [HP_USE] = HP_HREF,         [HP_BODY] = HP_BACKGROUND,  [HP_TABLE] = HP_BACKGROUND,
+    [HP_THEAD] = HP_BACKGROUND, [HP_TBODY] = HP_BACKGROUND, [HP_TFOOT] = HP_BACKGROUND, [HP_TR] = HP_BACKGROUND,
+    [HP_TD] = HP_BACKGROUND,    [HP_TH] = HP_BACKGROUND,
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
@@ -372,6 +375,8 @@ static const uint8_t watched_names[HP_KNOWN_ATOMS] = {
     [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,   [HP_IMAGE] = 1,  [HP_INPUT] = 1, [HP_VIDEO] = 1,
     [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1, [HP_FRAME] = 1, [HP_OBJECT] = 1,
     [HP_EMBED] = 1,  [HP_AUDIO] = 1, [HP_TRACK] = 1, [HP_SOURCE] = 1, [HP_USE] = 1,   [HP_FEIMAGE_MIXED] = 1,
+    [HP_BODY] = 1,   [HP_TABLE] = 1, [HP_THEAD] = 1, [HP_TBODY] = 1,  [HP_TFOOT] = 1, [HP_TR] = 1,
+    [HP_TD] = 1,     [HP_TH] = 1,
 };
 
 /* Returns true if the finder compares no sighting with another one, and holds none. */

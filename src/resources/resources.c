@@ -79,9 +79,19 @@ static bool report_source(walk *w, hp_ref source) {
   return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, w->callback, w->context);
 }
 
+/* Returns true if an element of the tree has the attribute. Pages have many cells. */
+static bool has_background(const walk *w, const hp_node *node) {
+  if (!node->attributes) return false;
+  const hp_attributes *block = hp_at(w->view.document->range.base, node->attributes);
+  for (uint32_t i = 0; i < block->count; i++)
+    if (block->items[i].name == HP_BACKGROUND) return true;
+  return false;
+}
+
 /* Reports the resources of an element. Returns false if the walk ends. */
 static bool visit_element(walk *w, hp_ref element, const hp_node *node) {
-  if (!hp_may_have_resources(node->name)) return true;
+  if (!hp_may_have_resources(node->name) && (!hp_may_have_background(node->name) || !has_background(w, node)))
+    return true;
   if (node->ns == HPAR_NAMESPACE_HTML) {
     if (node->name == HP_SOURCE) return report_source(w, element);
     if ((node->name == HP_AUDIO || node->name == HP_VIDEO) && node->first && !pass_media(w, element)) return false;

@@ -31,6 +31,7 @@ struct hp_resource_scan {
   bool has_stopped;
   uint64_t shift; /* from a position in the rewriter's input to one in the text; it may wrap */
 
+  bool has_background; /* a tag has given the body this attribute */
   uint32_t templates;  /* open ones */
   uint32_t inert_from; /* the first of them that is no shadow root, counted from 1; 0: none */
   open_picture *pictures;
@@ -297,6 +298,16 @@ static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_v
   hp_describe(&d, ns, name);
 }
 
+/* Takes a tag that gives attributes to the body. The first background counts. */
+static void take_body(hp_resource_scan *s, const hpar_element *e) {
+  hp_resource_values values;
+  read_values(s->rewriter, HPAR_NAMESPACE_HTML, &values);
+  if (s->has_background || !hp_has_value(&values, HP_RESOURCE_BACKGROUND)) return;
+  hp_described d = described(s, &values, e->start);
+  s->has_background = true;
+  hp_describe(&d, HPAR_NAMESPACE_HTML, HP_BODY);
+}
+
 static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   hpar_rewriter *r = e->rewriter;
   hp_resource_scan *s = r->owner;
@@ -309,6 +320,10 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
   bool html = ns == HPAR_NAMESPACE_HTML;
+  if (e->merges_into || (html && name == HP_BODY)) {
+    take_body(s, e);
+    return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  }
   if (name == HP_META && hp_resource_scan_declared(s)) {
     s->has_stopped = true;
     return HPAR_REWRITE_STOP;
@@ -336,7 +351,9 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
 
 hpar_status hp_resource_rules(hpar_rules **rules) {
   static const char others[] = "script, link, img, image, input, video, base, meta, source, picture, template, "
-                               "iframe, frame, object, embed, audio, track, use, feImage";
+                               "iframe, frame, object, embed, audio, track, use, feImage, body[background], "
+                               "table[background], thead[background], tbody[background], tfoot[background], "
+                               "tr[background], td[background], th[background]";
   const hpar_rule elements = {HPAR_RULE_INIT, .selector = others, .element = take_element};
   const hpar_rule style = {HPAR_RULE_INIT, .selector = "style", .element = take_element, .text = take_sheet};
   hpar_status status = hpar_rules_create(rules);
@@ -396,7 +413,7 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
   s->part = part;
   s->callback = callback;
   s->context = context;
-  s->has_stopped = s->in_style = false;
+  s->has_stopped = s->in_style = s->has_background = false;
   s->templates = s->inert_from = 0;
   s->picture_count = s->picture_number = s->source_count = 0;
   hp_scratch_clear(&s->kept);

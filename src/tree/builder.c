@@ -70,6 +70,7 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
 
 void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
   b->watch = watch;
+  b->rows_to = watch ? (const char *)UINTPTR_MAX : NULL; // NOLINT: no text ends there
   b->inserts_slowly = b->source_offsets || watch;
   b->takes_slowly = b->errors || b->source_offsets;
   b->is_special = b->takes_slowly || watch;

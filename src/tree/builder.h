@@ -258,7 +258,10 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   bool inserts_slowly; /* for source offsets or `watch` */
   bool is_special;     /* for errors, source offsets or `watch` */
   hp_tag_watch *watch; /* NULL: none */
-  bool prepared;       /* the merger has run the first half of the next token */
+  /* NULL, or with a watch after all text. The fused loop compares the end of a tag of a row or cell
+   * with it. With a watch, it then looks for a background. Otherwise that costs no instruction. */
+  const char *rows_to;
+  bool prepared; /* the merger has run the first half of the next token */
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
   hp_select_walk select;
