@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "support/buffer.h"
+#include "support/mode.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -31,43 +32,48 @@ static void refused_at(const hpar_options *options, const char *field, const cha
 
 #define REFUSED(field, accepted, ...) \
   refused_at(&(hpar_options){HPAR_OPTIONS_INIT, __VA_ARGS__}, field, accepted, __LINE__)
+#define REFUSED_BY_STUDY(text, accepted, ...) \
+  REFUSED(text, accepted, .study = &(hpar_study){HPAR_STUDY_INIT, __VA_ARGS__})
+#define REFUSED_STUDY(field, accepted, ...) REFUSED_BY_STUDY("hpar_study." field, accepted, __VA_ARGS__)
 
 static void wrong_values(void) {
   const uint64_t falling[] = {5, 3}, beyond[] = {3, 5000};
-  REFUSED("mode is 9", "HPAR_MODE_PIPELINED", .mode = (hpar_mode)9);
+  REFUSED("mode is 9", "HPAR_MODE_PARALLEL", .mode = (hpar_mode)9);
   REFUSED("threads is 257", "0 to 256", .threads = 257);
   REFUSED("allocator is 3", "HPAR_ALLOCATOR_LIBC", .allocator = (hpar_allocator)3);
   REFUSED("encoding is \"klingon\"", "Encoding Standard", .encoding = "klingon");
   REFUSED("fragment is \"svg \"", "\"svg path\"", .fragment = "svg ");
   REFUSED("parallel.executor is 3", "HPAR_EXECUTOR_CALLER", .parallel.executor = (hpar_executor)3);
-  REFUSED("parallel.merge is 2", "HPAR_MERGE_TREE", .parallel.merge = (hpar_merge_order)2);
+  REFUSED_STUDY("merge is 2", "HPAR_MERGE_TREE", .merge = (hpar_merge_order)2);
   REFUSED("parallel.affinity is 2", "HPAR_AFFINITY_CORES", .parallel.affinity = (hpar_affinity)2);
   REFUSED("parallel.wait is 3", "HPAR_WAIT_SLEEP", .parallel.wait = (hpar_wait_policy)3);
   REFUSED("parallel.run is NULL", "function", .parallel.executor = HPAR_EXECUTOR_CALLER);
-  REFUSED("experiment.cuts[1] is 3 after 5", "ascending", .experiment = {.cuts = falling, .cut_count = 2});
-  REFUSED("experiment.cuts is NULL", "array", .experiment.cut_count = 2);
+  REFUSED_STUDY("cuts[1] is 3 after 5", "ascending", .cuts = falling, .cut_count = 2);
+  REFUSED_STUDY("cuts is NULL", "array", .cut_count = 2);
   REFUSED("value_decoding is 2", "HPAR_VALUES_AT_ONCE", .value_decoding = (hpar_value_decoding)2);
   REFUSED("reserved_half", "zero", .reserved_half = 1);
   REFUSED("reserved[1]", "zero", .reserved = {0, 1});
   REFUSED("limits.reserved[0]", "zero", .limits.reserved = {1});
   REFUSED("parallel.reserved[3]", "zero", .parallel.reserved = {0, 0, 0, 1});
-  REFUSED("pipeline.reserved[0]", "zero", .pipeline.reserved = {1});
-  REFUSED("experiment.reserved[2]", "zero", .experiment.reserved = {0, 0, 1});
+  REFUSED_STUDY("pipeline.reserved[0]", "zero", .pipeline.reserved = {1});
+  REFUSED_STUDY("reserved[2]", "zero", .reserved = {0, 0, 1});
+  REFUSED("hpar_options.study has no", "HPAR_STUDY_INIT", .study = &(hpar_study){.strategy = "exact"});
   REFUSED("script.reserved[3]", "zero", .script.reserved = {0, 0, 0, 1});
-  hpar_options options = {HPAR_OPTIONS_INIT, .experiment = {.cuts = beyond, .cut_count = 2}};
+  const hpar_study study = {HPAR_STUDY_INIT, .cuts = beyond, .cut_count = 2};
+  hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK_EQ(parse(&options, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "experiment.cuts[1] is 5000; accepted: offsets up to 27") != NULL);
+  CHECK(strstr(hpar_parser_error(parser), "hpar_study.cuts[1] is 5000; accepted: offsets up to 27") != NULL);
   if (!hpar_strategy_name(0)) return;
-  REFUSED("pipeline.predictor is \"x\"", "feedback", .pipeline.predictor = "x");
-  REFUSED("pipeline.buffer_tokens is 65537", "65536", .pipeline.buffer_tokens = 65537);
-  REFUSED("pipeline.batch_tokens is 65537", "65536", .pipeline.batch_tokens = 65537);
-  REFUSED("experiment.strategy is \"x\"", "hpar2013", .experiment.strategy = "x");
-  REFUSED("experiment.predictor is \"x\"", "lookback", .experiment.predictor = "x");
-  REFUSED("experiment.mode_predictor is \"x\"", "replay", .experiment.mode_predictor = "x");
-  REFUSED("experiment.cut_policy is \"x\"", "smart", .experiment.cut_policy = "x");
+  REFUSED_STUDY("pipeline.predictor is \"x\"", "feedback", .pipeline.predictor = "x");
+  REFUSED_STUDY("pipeline.buffer_tokens is 65537", "65536", .pipeline.buffer_tokens = 65537);
+  REFUSED_STUDY("pipeline.batch_tokens is 65537", "65536", .pipeline.batch_tokens = 65537);
+  REFUSED_STUDY("strategy is \"x\"", "hpar2013", .strategy = "x");
+  REFUSED_STUDY("predictor is \"x\"", "lookback", .predictor = "x");
+  REFUSED_STUDY("mode_predictor is \"x\"", "replay", .mode_predictor = "x");
+  REFUSED_STUDY("cut_policy is \"x\"", "smart", .cut_policy = "x");
   const hpar_predictor unsized = {0}, empty = {HPAR_PREDICTOR_INIT};
-  REFUSED("hpar_predictor.size is 0", "HPAR_PREDICTOR_INIT", .experiment.custom_predictor = &unsized);
-  REFUSED("custom_predictor->predict is NULL", "function", .experiment.custom_predictor = &empty);
+  REFUSED_BY_STUDY("hpar_predictor.size is 0", "HPAR_PREDICTOR_INIT", .custom_predictor = &unsized);
+  REFUSED_STUDY("custom_predictor->predict is NULL", "function", .custom_predictor = &empty);
 }
 
 /* An older caller has fewer fields, and a newer one more. */
@@ -153,8 +159,10 @@ static void missing_arguments(void) {
   hpar_parser_destroy(other);
 }
 
-static hpar_status parse_untrusted(const buffer *text, hpar_mode mode, bool fed, hpar_stats *stats) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .limits = HPAR_LIMITS_UNTRUSTED};
+static hpar_status parse_untrusted(const buffer *text, int mode, bool fed, hpar_stats *stats) {
+  hpar_study study = {HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .limits = HPAR_LIMITS_UNTRUSTED};
+  mode_choose(&options, &study, mode);
   if (!fed) return hpar_parse(parser, &options, text->bytes, text->length, document, stats);
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   size_t half = text->length / 2;
@@ -182,7 +190,7 @@ static void untrusted(void) {
     for (int k = 0; k < cases[i].count; k++)
       strchr(cases[i].piece, '%') ? buffer_format(&text, cases[i].piece, k) : buffer_text(&text, cases[i].piece);
     buffer_text(&text, cases[i].after);
-    for (hpar_mode mode = HPAR_MODE_AUTO; mode <= HPAR_MODE_PIPELINED; mode++) {
+    for (int mode = HPAR_MODE_AUTO; mode <= MODE_PIPELINED; mode++) {
       if (mode >= HPAR_MODE_PARALLEL && !hpar_strategy_name(0)) break;
       hpar_stats whole = {HPAR_STATS_INIT}, fed = {HPAR_STATS_INIT};
       if (!CHECK_EQ(parse_untrusted(&text, mode, false, &whole), cases[i].status)) printf("  case %zu\n", i);

@@ -9,6 +9,7 @@
 #include "dom/value.h"
 
 #include <hpar/hpar.h>
+#include <hpar/study.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,18 +26,19 @@ typedef enum way { SEQUENTIAL, PARALLEL, TREE, PIPELINED, FED, FED_PARALLEL, COP
 static hpar_value_decoding decoding;
 
 static hpar_status parse(way way, const char *fragment, const char *html, size_t length, hpar_document *into) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .value_decoding = decoding};
+  hpar_study study = {HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .value_decoding = decoding, .study = &study};
   options.fragment = fragment;
   options.mode = HPAR_MODE_SEQUENTIAL;
 #if HPAR_PARALLEL
   if (way == PARALLEL || way == TREE || way == FED_PARALLEL || way == INSPECTED) options.mode = HPAR_MODE_PARALLEL;
-  if (way == PIPELINED) options.mode = HPAR_MODE_PIPELINED;
+  if (way == PIPELINED) study.pipelined = true;
   options.threads = 2;
   options.parallel.chunk_size = 256;
 #endif
-  if (way == TREE) options.parallel.merge = HPAR_MERGE_TREE;
+  if (way == TREE) study.merge = HPAR_MERGE_TREE;
   if (way == COPIED) options.copy_input = true;
-  if (way == INSPECTED) options.experiment.inspect = true;
+  if (way == INSPECTED) study.inspect = true;
   if (way != FED && way != FED_PARALLEL) {
     if (way != COPIED) return hpar_parse(parser, &options, html, length, into, NULL);
     char *copy = malloc(length + 1);

@@ -44,7 +44,7 @@ def run(*command):
         sys.exit("failed: " + shlex.join(command))
 
 
-older = variant("older", r"  hpar_experiment_options experiment;\n", "")
+older = variant("older", r"  hpar_resource_options resources;[^\n]*\n", "")
 newer = variant("newer", r"\} hpar_options;", "  uint64_t added;\n} hpar_options;")
 
 # The newer library: session and api with the newer header, and the rest as it is.

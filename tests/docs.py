@@ -14,7 +14,7 @@ import tempfile
 ROOT = os.environ.get("HPAR_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", os.path.join(ROOT, "include")]
-BODY = "#include <hpar/hpar.h>\n#include <stdio.h>\n#include <string.h>\nvoid example(void);\nvoid example(void) {\n%s\n}\n"
+BODY = "#include <hpar/hpar.h>\n#include <hpar/study.h>\n#include <stdio.h>\n#include <string.h>\nvoid example(void);\nvoid example(void) {\n%s\n}\n"
 
 passed, failed = 0, 0
 

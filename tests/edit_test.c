@@ -26,17 +26,20 @@ static bool is_possible(way which) {
   return true;
 }
 
+static hpar_study study; /* of the options below */
+
 static hpar_options options_of(way which) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .mode = HPAR_MODE_SEQUENTIAL};
+  study = (hpar_study){HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .mode = HPAR_MODE_SEQUENTIAL, .study = &study};
   switch (which) {
     case PARALLEL:
     case TREE_MERGE:
       options.mode = HPAR_MODE_PARALLEL;
       options.threads = 3;
       options.parallel.chunks = 9;
-      options.parallel.merge = which == TREE_MERGE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+      study.merge = which == TREE_MERGE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
       break;
-    case PIPELINED: options.mode = HPAR_MODE_PIPELINED; break;
+    case PIPELINED: study.pipelined = true; break;
     case UTF_16: options.encoding = "utf-16le"; break;
     case POSITIONS: options.source_offsets = true; break;
     case JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;

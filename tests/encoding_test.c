@@ -634,8 +634,9 @@ static void check_parse(const char *bytes, size_t length, const char *hint, cons
                         const char *contains) {
   buffer tree = {0}, parallel = {0};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
-  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = hint, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 1000,
-                          .source_offsets = true};
+  hpar_study study = {HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT,  .encoding = hint,       .mode = HPAR_MODE_SEQUENTIAL,
+                          .max_errors = 1000, .source_offsets = true, .study = &study};
   if (!CHECK_EQ(hpar_study_parse(parser, &options, bytes, length, document, &stats), HPAR_OK)) return;
   CHECK_STRING(stats.encoding, encoding);
   CHECK_STRING(stats.encoding_source, source);
@@ -647,8 +648,8 @@ static void check_parse(const char *bytes, size_t length, const char *hint, cons
     options.mode = HPAR_MODE_PARALLEL;
     options.parallel.executor = HPAR_EXECUTOR_INLINE;
     for (uint64_t cut = 0; cut <= length; cut += length > 500 ? 7 : 1) {
-      options.experiment.cuts = cut ? &cut : NULL;
-      options.experiment.cut_count = cut != 0;
+      study.cuts = cut ? &cut : NULL;
+      study.cut_count = cut != 0;
       options.parallel.chunk_size = cut ? 0 : 64;
       if (!CHECK_EQ(hpar_study_parse(parser, &options, bytes, length, other, &stats), HPAR_OK)) break;
       dump(other, &parallel);

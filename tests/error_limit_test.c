@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "support/buffer.h"
+#include "support/mode.h"
 #include "support/random.h"
 
 #include <hpar/hpar.h>
@@ -73,24 +74,25 @@ static bool begins(const buffer *part, const buffer *all, size_t most) {
 static void check_page(uint64_t seed, uint64_t nodes) {
   static const size_t most[] = {1, 7, 500, 3000, ALL};
   static const struct {
-    hpar_mode mode;
+    int mode;
     size_t step;
     unsigned threads;
   } ways[] = {
       {HPAR_MODE_SEQUENTIAL, 0, 1}, {HPAR_MODE_SEQUENTIAL, 1, 1},  {HPAR_MODE_SEQUENTIAL, 997, 1},
-      {HPAR_MODE_PARALLEL, 0, 3},   {HPAR_MODE_PARALLEL, 4000, 2}, {HPAR_MODE_PIPELINED, 0, 2},
-      {HPAR_MODE_PIPELINED, 0, 1},
+      {HPAR_MODE_PARALLEL, 0, 3},   {HPAR_MODE_PARALLEL, 4000, 2}, {MODE_PIPELINED, 0, 2},
+      {MODE_PIPELINED, 0, 1},
   };
   buffer page = {0}, all = {0}, some = {0};
   append_page(&page, seed);
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ALL, .encoding = "utf-8"};
+  hpar_study study = {HPAR_STUDY_INIT};
   options.limits.nodes = nodes;
   parse(&options, &page, 0, &all);
   CHECK(hpar_parse_error_count(parser) > 100);
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
     if (ways[w].mode != HPAR_MODE_SEQUENTIAL && !hpar_predictor_name(0)) continue;
     for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
-      options.mode = ways[w].mode;
+      mode_choose(&options, &study, ways[w].mode);
       options.threads = ways[w].threads;
       options.parallel.chunk_size = 700;
       options.max_errors = most[m];

@@ -44,24 +44,28 @@ static bool possible(way which) {
   return sequential(which) || hpar_predictor_name(0);
 }
 
+static hpar_study study; /* of the options below */
+
 static hpar_options options_of(way which) {
+  study = (hpar_study){HPAR_STUDY_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 50};
   if (which == KEPT) options.copy_input = options.source_offsets = true;
   if (sequential(which)) return options;
   options.mode = HPAR_MODE_PARALLEL;
+  options.study = &study;
   options.threads = which == INLINE ? 1 : 3;
   options.parallel.executor =
       which == INLINE || which == PIPELINED_ALONE ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
   options.parallel.chunk_size = 300;
-  options.experiment.checkpoint_bytes = 1;
+  study.checkpoint_bytes = 1;
   switch (which) {
-    case INSPECTED: options.experiment.inspect = true; break;
-    case TREE: options.parallel.merge = HPAR_MERGE_TREE; break;
-    case EXACT: options.experiment.cut_policy = "exact"; break;
-    case HPAR2013: options.experiment.strategy = "hpar2013"; break;
-    case STAGES: options.experiment.pipelined_workers = true; break;
+    case INSPECTED: study.inspect = true; break;
+    case TREE: study.merge = HPAR_MERGE_TREE; break;
+    case EXACT: study.cut_policy = "exact"; break;
+    case HPAR2013: study.strategy = "hpar2013"; break;
+    case STAGES: study.pipelined_workers = true; break;
     case PIPELINED:
-    case PIPELINED_ALONE: options.mode = HPAR_MODE_PIPELINED; break;
+    case PIPELINED_ALONE: study.pipelined = true; break;
     case FROM_JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;
     default: break;
   }

@@ -142,13 +142,17 @@ static void one_splits(const hpar_options *options, const char *bytes, size_t le
     verdict(options, feed_pieces(options, bytes, length, &at, 1), bytes, length, origin, "split at", at);
 }
 
+static hpar_study study; /* of the options that parallel_options returns */
+
 static hpar_options parallel_options(const hpar_options *options) {
   hpar_options parallel = *options;
+  study = (hpar_study){HPAR_STUDY_INIT};
+  parallel.study = &study;
   if (!hpar_predictor_name(0)) return parallel;
   parallel.mode = HPAR_MODE_PARALLEL;
   parallel.threads = 2;
   parallel.parallel.chunk_size = 10;
-  parallel.experiment.checkpoint_bytes = 1;
+  study.checkpoint_bytes = 1;
   return parallel;
 }
 
@@ -163,9 +167,9 @@ static void every_split(hpar_options options, const char *bytes, size_t length, 
   if (thorough) one_splits(&parallel, bytes, length, origin);
   single_bytes(&parallel, bytes, length, origin);
   verdict(&parallel, feed_steps(&parallel, bytes, length, 7), bytes, length, origin, "steps of", 7);
-  parallel.parallel.merge = HPAR_MERGE_TREE;
+  study.merge = HPAR_MERGE_TREE;
   verdict(&parallel, feed_steps(&parallel, bytes, length, 8), bytes, length, origin, "merged as a tree, steps of", 8);
-  parallel.parallel.merge = HPAR_MERGE_CHAIN;
+  study.merge = HPAR_MERGE_CHAIN;
   parallel.parallel.executor = HPAR_EXECUTOR_INLINE;
   single_bytes(&parallel, bytes, length, origin);
 }
@@ -299,8 +303,8 @@ static void invalid_utf8(void) {
     hpar_options cut = parallel_options(&options);
     for (uint64_t at = 0; at <= length; at++) {
       uint64_t cuts[] = {at, at + 5};
-      cut.experiment.cuts = cuts;
-      cut.experiment.cut_count = at + 5 <= length ? 2 : 1;
+      study.cuts = cuts;
+      study.cut_count = at + 5 <= length ? 2 : 1;
       single_bytes(&cut, texts[i], length, origin);
     }
   }
@@ -411,8 +415,8 @@ static void misuse(void) {
   /* The finish call detects cuts past the end. */
   if (hpar_predictor_name(0)) {
     uint64_t cuts[] = {1, 100};
-    hpar_options cut = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .experiment.cuts = cuts,
-                        .experiment.cut_count = 2};
+    const hpar_study cutting = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = 2};
+    hpar_options cut = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .study = &cutting};
     CHECK_EQ(hpar_parser_begin(parser, &cut, document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);
     CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_ERROR_ARGUMENT);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "support/generate.h"
+#include "support/mode.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -49,17 +50,15 @@ static const kind_case kinds[] = {
     HAZARD(UNENDED_TEXT, "x|<xmp>"),
 };
 
+static hpar_study study; /* of the options that `inspecting` returns */
+
 static hpar_options inspecting(uint64_t *cut, const kind_case *k) {
   /* The predictor "prescan" makes the tested assumption the only wrong one. */
-  return (hpar_options){HPAR_OPTIONS_INIT,
-                        .mode = HPAR_MODE_PARALLEL,
-                        .threads = 1,
-                        .parallel.executor = HPAR_EXECUTOR_INLINE,
-                        .experiment.cuts = cut,
-                        .experiment.cut_count = 1,
-                        .experiment.inspect = true,
-                        .experiment.predictor = "prescan",
-                        .experiment.mode_predictor = k->mode_predictor};
+  study = (hpar_study){HPAR_STUDY_INIT,        .cuts = cut,
+                       .cut_count = 1,         .inspect = true,
+                       .predictor = "prescan", .mode_predictor = k->mode_predictor};
+  return (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 1,
+                        .parallel.executor = HPAR_EXECUTOR_INLINE, .study = &study};
 }
 
 /* Removes the bar from the document and returns its offset. */
@@ -166,8 +165,8 @@ static void input_to_come(void) {
   bool found = false;
   /* The threads decide whether a worker starts before the rest arrives. */
   for (int i = 0; i < 200 && !found; i++) {
-    hpar_options o = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
-                      .experiment.cuts = cuts, .experiment.cut_count = 2,  .experiment.inspect = true};
+    const hpar_study recorded = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = 2, .inspect = true};
+    hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .study = &recorded};
     CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(parser, text, come), HPAR_OK);
     struct timespec moment = {0, 2000000};
@@ -283,7 +282,7 @@ static void passed_over(void) {
   static const char text[] = "<p>x<script>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</script><p>y";
   uint64_t cuts[] = {20, 30};
   hpar_options o = inspecting(cuts, &kinds[0]);
-  o.experiment.cut_count = 2;
+  study.cut_count = 2;
   CHECK_EQ(hpar_parse(parser, &o, text, sizeof text - 1, document, NULL), HPAR_OK);
   CHECK_EQ(hpar_chunk_at(parser, 1)->outcome, HPAR_CHUNK_PASSED);
   CHECK(hpar_chunk_at(parser, 1)->actual.first == UINT64_MAX);
@@ -296,6 +295,7 @@ static void the_record_is_whole(void) {
   generated d = {.text = {0}};
   for (uint64_t seed = 1; seed <= 300; seed++) {
     generate(seed, &d);
+    const hpar_study recorded = {HPAR_STUDY_INIT, .inspect = true};
     hpar_options o = {HPAR_OPTIONS_INIT,
                       .mode = HPAR_MODE_PARALLEL,
                       .threads = 1 + (unsigned)(seed % 3),
@@ -304,7 +304,7 @@ static void the_record_is_whole(void) {
                       .scripting = d.scripting,
                       .encoding = seed % 4 ? NULL : "windows-1252",
                       .parallel.executor = seed % 2 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS,
-                      .experiment.inspect = true};
+                      .study = &recorded};
     hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     CHECK_EQ(hpar_study_parse(parser, &o, d.text.bytes, d.text.length, document, &stats), HPAR_OK);
     size_t count = hpar_chunk_count(parser);
@@ -358,11 +358,12 @@ static void the_record_is_whole(void) {
  * concern only the fourteen formatting elements. Only replayed tokens change the mode of the outer
  * context: the content of an integration point could leave a head, but no prediction is foreign in
  * a head. */
-static void expect_no_poison(hpar_options *o, const char *text, size_t length) {
+static void expect_no_poison(hpar_options *o, hpar_study *choices, const char *text, size_t length) {
   o->mode = HPAR_MODE_PARALLEL;
   o->threads = 1;
   o->parallel.executor = HPAR_EXECUTOR_INLINE;
-  o->experiment.inspect = true;
+  choices->inspect = true;
+  o->study = choices;
   CHECK_EQ(hpar_parse(parser, o, text, length, document, NULL), HPAR_OK);
   for (size_t i = 1; i < hpar_chunk_count(parser); i++) {
     const hpar_chunk *c = hpar_chunk_at(parser, i);
@@ -393,10 +394,10 @@ static void nothing_is_unforeseen(void) {
   for (uint64_t seed = 1; seed <= scaled(3000); seed++) {
     generate(seed, &d);
     hpar_options o = {HPAR_OPTIONS_INIT, .parallel.chunk_size = d.text.length / (2 + seed % 7) + 1,
-                      .fragment = d.fragment, .scripting = d.scripting,
-                      .experiment.strategy = hpar_strategy_name(seed % strategies)};
-    if (seed % 4 == 0) o.experiment.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
-    expect_no_poison(&o, d.text.bytes, d.text.length);
+                      .fragment = d.fragment, .scripting = d.scripting};
+    hpar_study choices = {HPAR_STUDY_INIT, .strategy = hpar_strategy_name(seed % strategies)};
+    if (seed % 4 == 0) choices.mode_predictor = hpar_mode_predictor_name(seed / 4 % mode_predictors);
+    expect_no_poison(&o, &choices, d.text.bytes, d.text.length);
   }
   generate_free(&d);
 }
@@ -503,19 +504,20 @@ static void nothing_is_unforeseen_in_short(void) {
     uint64_t cut = length;
     for (size_t n = 1 + draw(&random, 5); n; n--)
       length += (size_t)sprintf(text + length, "%s", tags[draw(&random, sizeof tags / sizeof *tags)]);
-    hpar_options o = {HPAR_OPTIONS_INIT, .experiment.cuts = &cut, .experiment.cut_count = 1,
-                      .scripting = draw(&random, 2), .experiment.checkpoint_bytes = draw(&random, 2)};
-    o.experiment.strategy = draw(&random, 2) ? "oracle" : hpar_strategy_name(draw(&random, strategies));
-    if (draw(&random, 3) == 0) o.experiment.mode_predictor = hpar_mode_predictor_name(draw(&random, mode_predictors));
-    expect_no_poison(&o, text, length);
+    hpar_options o = {HPAR_OPTIONS_INIT, .scripting = draw(&random, 2)};
+    hpar_study choices = {HPAR_STUDY_INIT, .cuts = &cut, .cut_count = 1, .checkpoint_bytes = draw(&random, 2)};
+    choices.strategy = draw(&random, 2) ? "oracle" : hpar_strategy_name(draw(&random, strategies));
+    if (draw(&random, 3) == 0) choices.mode_predictor = hpar_mode_predictor_name(draw(&random, mode_predictors));
+    expect_no_poison(&o, &choices, text, length);
   }
 }
 
 static void nothing_unless_asked(void) {
   static const char text[] = "<p>a<p>b";
-  CHECK_EQ(hpar_parse(parser, &(hpar_options){HPAR_OPTIONS_INIT, .experiment.inspect = true}, text, sizeof text - 1,
-                      document, NULL),
-           HPAR_OK);
+  const hpar_study recorded = {HPAR_STUDY_INIT, .inspect = true};
+  CHECK_EQ(
+      hpar_parse(parser, &(hpar_options){HPAR_OPTIONS_INIT, .study = &recorded}, text, sizeof text - 1, document, NULL),
+      HPAR_OK);
   CHECK_EQ(hpar_chunk_count(parser), 1);
   CHECK_EQ(hpar_chunk_at(parser, 0)->outcome, HPAR_CHUNK_EXACT);
   CHECK_EQ(hpar_event_count(parser), 2);
@@ -562,8 +564,10 @@ static void names(void) {
 
 /* Parses a fragment that is fed in pieces, in one mode. The document keeps the text, and the
  * record covers the input. */
-static void feed_fragment(hpar_mode mode, const char *context, bool inspect, const char *text, size_t length) {
-  hpar_options o = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .fragment = context, .experiment.inspect = inspect};
+static void feed_fragment(int mode, const char *context, bool inspect, const char *text, size_t length) {
+  hpar_study choices = {HPAR_STUDY_INIT, .inspect = inspect};
+  hpar_options o = {HPAR_OPTIONS_INIT, .threads = 2, .fragment = context};
+  mode_choose(&o, &choices, mode);
   CHECK_EQ(hpar_parser_begin(parser, &o, document), HPAR_OK);
   for (size_t at = 0, piece; at < length; at += piece) {
     piece = length - at < 7000 ? length - at : 7000;
@@ -579,7 +583,7 @@ static void feed_fragment(hpar_mode mode, const char *context, bool inspect, con
 
 static void fed_fragments(void) {
   static const char *const contexts[] = {"div", "td", "template", "svg path", "title"};
-  static const hpar_mode modes[] = {HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  static const int modes[] = {HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, MODE_PIPELINED};
   enum { LENGTH = 30000 };
   char *text = malloc(LENGTH);
   for (size_t i = 0; i < LENGTH; i++) text[i] = "<b>text</b> and <i>more</i>"[i % 27];

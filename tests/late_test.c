@@ -81,6 +81,10 @@ typedef struct late_case {
   bool ends_as_text; /* the second half of the page is one text */
 } late_case;
 
+static const hpar_study hpar2013 = {HPAR_STUDY_INIT, .strategy = "hpar2013"};
+static const hpar_study inspected = {HPAR_STUDY_INIT, .inspect = true};
+static const hpar_study merged_as_tree = {HPAR_STUDY_INIT, .merge = HPAR_MERGE_TREE};
+
 static const late_case cases[] = {
     {"joined chunks", {HPAR_OPTIONS_INIT, .threads = 2}, .leaves = true},
     {"three threads", {HPAR_OPTIONS_INIT, .threads = 3}, .leaves = true},
@@ -103,24 +107,23 @@ static const late_case cases[] = {
     {"automatic", {HPAR_OPTIONS_INIT, .threads = 2}, .chooses = true},
     {"automatic, windows-1252", {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "windows-1252"}, .chooses = true},
     {"automatic, no encoding", {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS}, .chooses = true},
-    {"hpar2013", {HPAR_OPTIONS_INIT, .threads = 2, .experiment.strategy = "hpar2013"}, .feed = 0},
+    {"hpar2013", {HPAR_OPTIONS_INIT, .threads = 2, .study = &hpar2013}, .feed = 0},
     {"a limit that no token reaches", {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 1000000}, .feed = 0},
     {"a limit of nodes", {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 3000}, .waits = true},
     {"a limit of memory", {HPAR_OPTIONS_INIT, .threads = 2, .limits.memory = 200000}, .waits = true},
     {"a limit of input", {HPAR_OPTIONS_INIT, .threads = 2, .limits.input = 150000}, .feed = 0},
-    {"inspected", {HPAR_OPTIONS_INIT, .threads = 3, .experiment.inspect = true}, .waits = true},
+    {"inspected", {HPAR_OPTIONS_INIT, .threads = 3, .study = &inspected}, .waits = true},
     {"merged as a tree",
-     {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 4 << 10, .parallel.merge = HPAR_MERGE_TREE},
+     {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 4 << 10, .study = &merged_as_tree},
      .feed = 0},
     {"few chunks merged as a tree",
-     {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .parallel.merge = HPAR_MERGE_TREE},
+     {HPAR_OPTIONS_INIT, .threads = 2, .max_errors = ERRORS, .study = &merged_as_tree},
      .leaves = true},
     {"windows-1252 merged as a tree",
-     {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "windows-1252", .parallel.merge = HPAR_MERGE_TREE},
+     {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "windows-1252", .study = &merged_as_tree},
      .leaves = true},
     {"fed and merged as a tree",
-     {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 3, .parallel.chunk_size = 8 << 10,
-      .parallel.merge = HPAR_MERGE_TREE},
+     {HPAR_OPTIONS_INIT, .encoding = "utf-8", .threads = 3, .parallel.chunk_size = 8 << 10, .study = &merged_as_tree},
      .feed = 40000},
     {"everything",
      {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 4 << 10, .max_errors = ERRORS, .source_offsets = true,

@@ -7,6 +7,7 @@
 #include "support/corpus.h"
 #include "support/documents.h"
 #include "support/generate.h"
+#include "support/mode.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>
@@ -72,12 +73,13 @@ static bool try(const compare_case *page, limit which, uint64_t most) {
   if (which == INPUT) CHECK_EQ(status == HPAR_OK, page->length <= most);
   if (which == NODES) CHECK_EQ(status == HPAR_OK, sequential.nodes + (page->fragment != NULL) <= most);
   for (int way = 0; way < 5; way++) {
+    static const hpar_study densely_checked = {HPAR_STUDY_INIT, .checkpoint_bytes = 1};
     static const char *const ways[] = {"inline", "threads", "fed bytes", "fed in parallel", "fed inline"};
     if (way != 2) {
       if (!hpar_predictor_name(0)) continue;
       options.mode = HPAR_MODE_PARALLEL;
       options.parallel.chunk_size = 10;
-      options.experiment.checkpoint_bytes = 1;
+      options.study = &densely_checked;
       options.threads = 2;
     } else {
       options.mode = HPAR_MODE_SEQUENTIAL;
@@ -158,12 +160,12 @@ static void cuts_beyond_the_limit(void) {
   static const uint64_t cuts[] = {5, 60};
   buffer page = {0};
   while (page.length < 80) buffer_text(&page, "<p>x<b>y</b></p>");
-  for (hpar_mode mode = HPAR_MODE_AUTO; mode <= HPAR_MODE_PIPELINED; mode++) {
+  for (int mode = HPAR_MODE_AUTO; mode <= MODE_PIPELINED; mode++) {
     if (mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) break;
     for (hpar_executor executor = HPAR_EXECUTOR_THREADS; executor <= HPAR_EXECUTOR_INLINE; executor++) {
-      hpar_options options = {
-          HPAR_OPTIONS_INIT,        .mode = mode, .parallel.executor = executor, .threads = 2, .experiment.cuts = cuts,
-          .experiment.cut_count = 2};
+      hpar_study study = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = 2};
+      hpar_options options = {HPAR_OPTIONS_INIT, .parallel.executor = executor, .threads = 2};
+      mode_choose(&options, &study, mode);
       set(&options, INPUT, 40);
       hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_LIMIT_INPUT);
@@ -172,7 +174,7 @@ static void cuts_beyond_the_limit(void) {
       CHECK(compare_dump(document, &got) && same(&expected, &got));
       set(&options, INPUT, 0);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_OK);
-      options.experiment.cuts = (const uint64_t[]){5, 600};
+      study.cuts = (const uint64_t[]){5, 600};
       CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_ERROR_ARGUMENT);
       CHECK_EQ(feed(&options, &page, 50, &stats), HPAR_ERROR_ARGUMENT);
     }

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "support/buffer.h"
+#include "support/mode.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -47,10 +48,11 @@ static bool count_token(const hpar_token *token, void *context) {
 
 /* Appends the quirks mode and the tree of `text` in each mode. */
 static void add_trees(const char *text, buffer *to) {
-  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  static const int modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, MODE_PIPELINED};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     hpar_options options = {HPAR_OPTIONS_INIT};
-    options.mode = modes[i];
+    hpar_study study = {HPAR_STUDY_INIT};
+    mode_choose(&options, &study, modes[i]);
     options.parallel.executor = HPAR_EXECUTOR_INLINE;
     options.parallel.chunk_size = 24;
     hpar_status status = hpar_parse(parser, &options, text, strlen(text), document, NULL);

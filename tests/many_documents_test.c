@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "support/compare.h"
+#include "support/mode.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -41,7 +42,8 @@ static hpar_status parse(hpar_parser *parser, unsigned number, unsigned way, hpa
   hpar_options options = {HPAR_OPTIONS_INIT};
   /* no strategy: the build has no parallel parser */
   bool pipelined = way == AT_FINISH && hpar_strategy_name(0);
-  options.mode = pipelined ? HPAR_MODE_PIPELINED : HPAR_MODE_SEQUENTIAL;
+  hpar_study study = {HPAR_STUDY_INIT};
+  mode_choose(&options, &study, pipelined ? MODE_PIPELINED : HPAR_MODE_SEQUENTIAL);
   options.parallel.executor = way == AT_FINISH ? HPAR_EXECUTOR_INLINE : options.parallel.executor;
   options.encoding = way == DECODED || way == FED_DECODED ? "windows-1252" : "utf-8";
   make_page(number);

@@ -109,11 +109,11 @@ static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor exe
   seen s = {.threads = threads};
   /* The call ignores the options for one parallel document. */
   const uint64_t cuts[] = {0};
+  const hpar_study study = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = 1};
   hpar_options options = {HPAR_OPTIONS_INIT,         .mode = threads % 2 ? HPAR_MODE_AUTO : HPAR_MODE_SEQUENTIAL,
                           .threads = threads,        .parallel.executor = executor,
                           .parallel.run = backwards, .parallel.chunk_size = 10,
-                          .experiment.cuts = cuts,   .experiment.cut_count = 1,
-                          .max_errors = ERRORS};
+                          .study = &study,           .max_errors = ERRORS};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   fill(inputs, documents);
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, &stats, note, &s), HPAR_OK);

@@ -37,6 +37,7 @@ BY_TYPE = {
     'hpar_document **': '&made_document', 'hpar_parser **': '&made_parser', 'hpar_selectors **': '&made_selectors',
     'hpar_rules **': '&made_rules', 'hpar_rewriter **': '&made_rewriter', 'hpar_editor **': '&made_edit',
     'hpar_frequency_table **': '&made_table', 'hpar_frequency_table *': 'table', 'const hpar_frequency *': '&row',
+    'hpar_study_target *': 'NULL',
     'const char *': '"p"', 'char *': 'buffer', 'bool *': '&flag', 'size_t *': '&number', 'hpar_node *': '&made_node',
     'uint64_t *': '&offset', 'hpar_attribute *': '&attribute', 'hpar_attribute_range *': '&range',
     'hpar_string *': '&string', 'void *': 'NULL',

@@ -7,6 +7,7 @@
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/generate.h"
+#include "support/mode.h"
 #include "support/random.h"
 
 #include <hpar/hpar.h>
@@ -147,6 +148,8 @@ static void every_executor(void) {
     expect(page.bytes, page.length);
     for (unsigned e = 0; e < EXECUTORS; e++) {
       if (seed % 8 && executors[e].run == on_threads) continue; /* starting threads is slow */
+      const hpar_study study = {HPAR_STUDY_INIT, .merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
+                                .pipelined_workers = seed % 7 == 0};
       hpar_options options = {HPAR_OPTIONS_INIT,
                               .mode = HPAR_MODE_PARALLEL,
                               .threads = 2 + (unsigned)(seed % 5),
@@ -154,8 +157,7 @@ static void every_executor(void) {
                               .parallel.executor = HPAR_EXECUTOR_CALLER,
                               .parallel.run = executors[e].run,
                               .parallel.run_context = &order,
-                              .parallel.merge = seed % 3 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE,
-                              .experiment.pipelined_workers = seed % 7 == 0,
+                              .study = &study,
                               .max_errors = ERRORS};
       hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       calls = tasks = 0;
@@ -250,13 +252,13 @@ static void other_ways(void) {
   CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
   CHECK_EQ(calls, 3);
   is_expected();
-  options.mode = HPAR_MODE_PIPELINED;
+  options.study = &(hpar_study){HPAR_STUDY_INIT, .pipelined = true};
   calls = 0;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   CHECK_EQ(calls, 0);
   is_expected();
 
-  options.mode = HPAR_MODE_PARALLEL;
+  options.study = NULL;
   options.parallel.run = NULL;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.parallel.run = nothing;
@@ -286,11 +288,12 @@ static void want_of_memory(void) {
   expect(page.bytes, page.length);
   for (bool reached = true; reached && n < 4000; n++) {
     hpar_parser *own = NULL;
+    const hpar_study study = {HPAR_STUDY_INIT, .checkpoint_bytes = 1};
     hpar_options options = {HPAR_OPTIONS_INIT,
                             .mode = HPAR_MODE_PARALLEL,
                             .threads = 3,
                             .parallel.chunk_size = 300,
-                            .experiment.checkpoint_bytes = 1,
+                            .study = &study,
                             .parallel.executor = HPAR_EXECUTOR_CALLER,
                             .parallel.run = n % 2 ? shuffled : on_threads,
                             .parallel.run_context = &order};
@@ -325,11 +328,13 @@ static void binding(void) {
   buffer_clear(&page);
   for (unsigned i = 0; i < 4000; i++) buffer_format(&page, "<p>line %u\n", i);
   expect(page.bytes, page.length);
-  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED, HPAR_MODE_PARALLEL};
+  static const int modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, MODE_PIPELINED, HPAR_MODE_PARALLEL};
   for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
-    hpar_options options = {HPAR_OPTIONS_INIT, .mode = modes[m], .threads = 3, .parallel.chunk_size = 2000,
+    hpar_options options = {HPAR_OPTIONS_INIT, .threads = 3, .parallel.chunk_size = 2000,
                             .parallel.affinity = m < 3 ? HPAR_AFFINITY_CORES : HPAR_AFFINITY_NONE};
+    hpar_study study = {HPAR_STUDY_INIT};
     hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    mode_choose(&options, &study, modes[m]);
     CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     is_expected();
     CHECK_EQ(allowed(), before); /* restored */

@@ -70,7 +70,8 @@ static void check_stats(const hpar_study_stats *stats, const hpar_options *optio
   CHECK_EQ(stats->nodes, expected_stats.nodes);
   CHECK_EQ(stats->parse_errors, 0);
   CHECK(stats->predictor != NULL);
-  if (options->experiment.predictor && stats->predictor) CHECK_STRING(stats->predictor, options->experiment.predictor);
+  const char *predictor = options->study ? options->study->predictor : NULL;
+  if (predictor && stats->predictor) CHECK_STRING(stats->predictor, predictor);
   if (options->threads) CHECK_EQ(stats->threads, options->threads);
   CHECK(stats->chunks_right_start <= stats->chunks);
   CHECK(stats->chunks_clean <= stats->chunks);
@@ -115,11 +116,12 @@ static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size
     CHECK(summary_at(i) != NULL);
     for (size_t k = 0; k < i; k++) CHECK(strcmp(name, name_at(k)) != 0);
     for (size_t k = 0; k < 2; k++) {
-      hpar_options options = {HPAR_OPTIONS_INIT};
+      hpar_study study = {HPAR_STUDY_INIT};
+      hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
       options.mode = HPAR_MODE_PARALLEL;
       options.threads = 3;
       options.parallel.chunk_size = 5000;
-      memcpy((char *)&options + option, &name, sizeof name);
+      memcpy((char *)&study + option, &name, sizeof name);
       options.parallel.executor = executors[k];
       hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
@@ -148,7 +150,8 @@ static void merged_as_a_tree(void) {
   for (unsigned i = DEPTH; i-- > 0;)
     buffer_format(&nested, "<p>text %u <b>bold</b> <i>italic</i></%s>\n", i, i % 3 ? "div" : "section");
   buffer reference = {0};
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 100};
+  hpar_study study = {HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 100, .study = &study};
   CHECK_EQ(parse(&options, nested.bytes, nested.length, NULL), HPAR_OK);
   CHECK(compare_dump(document, &reference));
   options.mode = HPAR_MODE_PARALLEL;
@@ -157,12 +160,12 @@ static void merged_as_a_tree(void) {
        options.parallel.chunk_size = options.parallel.chunk_size * 3 / 2) {
     hpar_study_stats chain = {HPAR_STUDY_STATS_INIT}, tree = {HPAR_STUDY_STATS_INIT};
     hpar_merge_level of_all = {0};
-    options.parallel.merge = HPAR_MERGE_CHAIN;
+    study.merge = HPAR_MERGE_CHAIN;
     CHECK_EQ(parse(&options, nested.bytes, nested.length, &chain), HPAR_OK);
     CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
     CHECK_STRING(chain.merge, "chain");
     CHECK_EQ(chain.merge_levels[1].merges, 0);
-    options.parallel.merge = HPAR_MERGE_TREE;
+    study.merge = HPAR_MERGE_TREE;
     CHECK_EQ(parse(&options, nested.bytes, nested.length, &tree), HPAR_OK);
     CHECK_BYTES(got.bytes, got.length, reference.bytes, reference.length);
     CHECK_STRING(tree.merge, "tree");
@@ -191,14 +194,12 @@ static void exact_cuts(void) {
   static const char *const predictors[] = {"data", "oracle"}, *const mode_predictors[] = {"replay", "oracle"};
   for (size_t i = 0; i < 3; i++)
     for (size_t k = 0; k < 8; k++) {
-      hpar_options options = {HPAR_OPTIONS_INIT,
-                              .mode = HPAR_MODE_PARALLEL,
-                              .threads = 2,
-                              .parallel.chunk_size = sizes[i],
-                              .experiment.cut_policy = "exact",
-                              .experiment.predictor = predictors[k % 2],
-                              .experiment.mode_predictor = mode_predictors[k / 2 % 2],
-                              .parallel.executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
+      hpar_study study = {HPAR_STUDY_INIT, .cut_policy = "exact", .predictor = predictors[k % 2],
+                          .mode_predictor = mode_predictors[k / 2 % 2]};
+      hpar_options options = {
+          HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL,
+          .threads = 2,      .parallel.chunk_size = sizes[i],
+          .study = &study,   .parallel.executor = k / 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE};
       hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
       if (!CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK)) continue;
       CHECK(equal());
@@ -216,18 +217,17 @@ static void exact_cuts(void) {
       CHECK(compare_dump(document, &got) && equal());
       CHECK_EQ(stats.chunks, stats.chunks_right_start);
       CHECK(stats.chunks >= page.length / sizes[i] * 4 / 5);
-      options.experiment.cut_policy = "even";
-      options.experiment.predictor = "data";
+      study.cut_policy = "even";
+      study.predictor = "data";
       options.parallel.executor = HPAR_EXECUTOR_INLINE;
       CHECK_EQ(parse(&options, page.bytes, page.length, &stats), HPAR_OK);
       CHECK(stats.chunks_right_start < stats.chunks / 2);
     }
   uint64_t cut = strlen("<!doctype html><p title='a") + 1;
-  hpar_options options = {HPAR_OPTIONS_INIT,       .mode = HPAR_MODE_PARALLEL, .threads = 2,
-                          .experiment.cuts = &cut, .experiment.cut_count = 1,  .experiment.cut_policy = "exact"};
+  const hpar_study study = {HPAR_STUDY_INIT, .cuts = &cut, .cut_count = 1, .cut_policy = "exact", .predictor = "data"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .study = &study};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
-  options.experiment.predictor = "data";
   static const char forced[] = "<!doctype html><p title='a b>c'>d<i>e";
   CHECK_EQ(parse(&options, forced, sizeof forced - 1, &stats), HPAR_OK);
   CHECK_STRING(stats.cut_policy, "forced");
@@ -420,9 +420,8 @@ int main(void) {
   CHECK_EQ(expected_stats.nodes, nodes);
   CHECK(expected_stats.predictor == NULL);
   threads_and_chunks();
-#define NAMES(what)                                                                         \
-  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_options, experiment.what), \
-        offsetof(hpar_study_stats, what))
+#define NAMES(what) \
+  names(hpar_##what##_name, hpar_##what##_summary, offsetof(hpar_study, what), offsetof(hpar_study_stats, what))
   NAMES(strategy);
   NAMES(predictor);
   NAMES(mode_predictor);

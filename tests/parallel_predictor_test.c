@@ -387,7 +387,8 @@ static void partial_context(void) {
     CHECK_EQ(with.got_stats.respeculations, k);
     CHECK_STRING(with.got_stats.predictor, "custom");
   }
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .experiment.custom_predictor = &own};
+  const hpar_study study = {HPAR_STUDY_INIT, .custom_predictor = &own};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .study = &study};
   own.predict = NULL;
   CHECK_EQ(hpar_parse(with.parser, &options, page, strlen(page), with.document, NULL), HPAR_ERROR_ARGUMENT);
 }

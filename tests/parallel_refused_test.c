@@ -17,39 +17,39 @@ static void refuse_options(void) {
   static const uint64_t unsorted[] = {40, 20}, beyond[] = {10, 1000}, fine[] = {3, 10}, at_end[] = {3, 24};
   static const char text[] = "<p>one<b>two</b><i>three";
   size_t length = sizeof text - 1;
-  hpar_options options = {HPAR_OPTIONS_INIT};
+  hpar_study study = {HPAR_STUDY_INIT};
+  hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
 
   options.mode = HPAR_MODE_PARALLEL;
   options.threads = 2;
-  options.experiment.cuts = fine;
-  options.experiment.cut_count = 2;
+  study.cuts = fine;
+  study.cut_count = 2;
   CHECK_EQ(hpar_study_parse(parser, &options, text, length, document, &stats), HPAR_OK);
   CHECK_EQ(stats.chunks, 2);
   CHECK_EQ(length, 24);
-  options.experiment.cuts = at_end;
+  study.cuts = at_end;
   CHECK_EQ(hpar_study_parse(parser, &options, text, length, document, &stats), HPAR_OK);
-  options.experiment.cuts = beyond;
+  study.cuts = beyond;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
-  options.experiment.cuts = unsorted;
+  study.cuts = unsorted;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.experiment.cuts = NULL;
-  options.experiment.cut_count = 0;
+  study.cuts = NULL;
+  study.cut_count = 0;
 
-  options.experiment.predictor = "tea leaves";
+  study.predictor = "tea leaves";
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  const char **names[] = {&options.experiment.strategy, &options.experiment.mode_predictor,
-                          &options.experiment.cut_policy, &options.experiment.predictor};
+  const char **names[] = {&study.strategy, &study.mode_predictor, &study.cut_policy, &study.predictor};
   for (size_t i = 0; i < 4; i++) {
-    options.experiment.predictor = NULL;
+    study.predictor = NULL;
     *names[i] = "tea leaves";
     CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
     *names[i] = NULL;
   }
-  options.experiment.predictor = "";
+  study.predictor = "";
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.experiment.predictor = NULL;
+  study.predictor = NULL;
 
   options.threads = HPAR_MAX_THREADS + 1;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
@@ -61,9 +61,9 @@ static void refuse_options(void) {
   options.parallel.executor = (hpar_executor)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.parallel.executor = HPAR_EXECUTOR_THREADS;
-  options.parallel.merge = (hpar_merge_order)77;
+  study.merge = (hpar_merge_order)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
-  options.parallel.merge = HPAR_MERGE_CHAIN;
+  study.merge = HPAR_MERGE_CHAIN;
   options.parallel.wait = (hpar_wait_policy)77;
   CHECK_EQ(hpar_parse(parser, &options, text, length, document, NULL), HPAR_ERROR_ARGUMENT);
   options.parallel.wait = HPAR_WAIT_ADAPTIVE;

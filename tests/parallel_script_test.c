@@ -12,6 +12,7 @@
 #include "check.h"
 #include "support/buffer.h"
 #include "support/compare.h"
+#include "support/mode.h"
 #include "support/scripted.h"
 #include "support/toy.h"
 
@@ -63,6 +64,7 @@ static uint64_t hash_errors(void) {
 /* A way to parse: options, and the size of the pieces; 0: the page is not fed. */
 typedef struct way {
   hpar_options options;
+  hpar_study study; /* of `options` while they are in use */
   size_t piece;
 } way;
 
@@ -81,19 +83,19 @@ static outcome run(const way *how, const buffer *page) {
   toy of = {.keeps_views = true, .max_scripts = 60};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = how->options;
+  options.study = &how->study;
   options.script = (hpar_script_options){.callback = toy_run, .context = &of, .max_written = 20000};
   hpar_status status = how->piece ? feed(how, &options, page, &stats)
                                   : hpar_study_parse(parser, &options, page->bytes, page->length, document, &stats);
   parses++;
   threaded += options.mode != HPAR_MODE_SEQUENTIAL && options.parallel.executor == HPAR_EXECUTOR_THREADS;
-  pipelined += options.mode == HPAR_MODE_PIPELINED;
-  trees += options.parallel.merge == HPAR_MERGE_TREE;
+  pipelined += how->study.pipelined;
+  trees += how->study.merge == HPAR_MERGE_TREE;
   rollbacks += stats.pipeline.rollbacks;
   chunks += stats.chunks;
   segments += stats.merge_levels[0].segments;
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) rejected += stats.wrong_assumptions_by_kind[i];
-  if (stats.chunks && options.experiment.inspect && status == HPAR_OK)
-    CHECK_EQ(hpar_chunk_count(parser), stats.chunks + 1);
+  if (stats.chunks && how->study.inspect && status == HPAR_OK) CHECK_EQ(hpar_chunk_count(parser), stats.chunks + 1);
   outcome got = {.status = status, .tree = toy_hash(document), .views = of.views, .scripts = of.scripts};
   if (status != HPAR_OK) return got;
   got.errors = hash_errors();
@@ -111,14 +113,14 @@ static bool is_same(const outcome *a, const outcome *b, const way *how) {
 
 static bool compare(const outcome *got, const outcome *expected, const way *how, uint64_t seed, const buffer *page) {
   const hpar_options *options = &how->options;
+  const hpar_study *study = &how->study;
   if (CHECK(is_same(got, expected, how))) return true;
   printf("seed %" PRIu64 ", mode %d, executor %d, pieces of %zu, buffer %u, strategy %s, predictor %s, checkpoint %zu, "
          "merge %d, chunk size %zu, cuts",
-         seed, options->mode, options->parallel.executor, how->piece, options->pipeline.buffer_tokens,
-         options->experiment.strategy ? options->experiment.strategy : "default",
-         options->experiment.predictor ? options->experiment.predictor : "default",
-         options->experiment.checkpoint_bytes, options->parallel.merge, options->parallel.chunk_size);
-  for (size_t i = 0; i < options->experiment.cut_count; i++) printf(" %" PRIu64, options->experiment.cuts[i]);
+         seed, options->mode, options->parallel.executor, how->piece, study->pipeline.buffer_tokens,
+         study->strategy ? study->strategy : "default", study->predictor ? study->predictor : "default",
+         study->checkpoint_bytes, study->merge, options->parallel.chunk_size);
+  for (size_t i = 0; i < study->cut_count; i++) printf(" %" PRIu64, study->cuts[i]);
   printf("\nstatus %d and %d, scripts %zu and %zu, trees %d, views %d, errors %d, written %d, changes %d\n%.*s\n",
          got->status, expected->status, got->scripts, expected->scripts, got->tree == expected->tree,
          got->views == expected->views, got->errors == expected->errors, got->written == expected->written,
@@ -151,37 +153,39 @@ static void make_parallel(hpar_options *options) {
 }
 
 /* Sets options of the pipelined parser. */
-static void choose_pipeline(random_state *from, hpar_options *options) {
+static void choose_pipeline(random_state *from, hpar_options *options, hpar_study *study) {
   static const unsigned lengths[] = {2, 8, 64, 0};
-  options->mode = HPAR_MODE_PIPELINED;
+  options->mode = HPAR_MODE_PARALLEL;
+  study->pipelined = true;
   options->parallel.executor = random_chance(from, 8) ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
-  options->pipeline.buffer_tokens = RANDOM_OF(from, lengths);
-  options->pipeline.batch_tokens = options->pipeline.buffer_tokens / 2;
-  options->pipeline.predictor = name_of(from, hpar_pipeline_predictor_name);
-  options->experiment.inspect = random_chance(from, 10);
+  study->pipeline.buffer_tokens = RANDOM_OF(from, lengths);
+  study->pipeline.batch_tokens = study->pipeline.buffer_tokens / 2;
+  study->pipeline.predictor = name_of(from, hpar_pipeline_predictor_name);
+  study->inspect = random_chance(from, 10);
 }
 
 /* Sets options of the parallel or the pipelined parser. */
 static void choose_way(random_state *from, way *how, const buffer *page, uint64_t *cuts) {
   static const size_t checkpoints[] = {1, 64, 0};
   hpar_options *options = &how->options;
+  hpar_study *study = &how->study;
   if (random_chance(from, 25)) {
-    choose_pipeline(from, options);
+    choose_pipeline(from, options, study);
     return;
   }
   make_parallel(options);
-  options->experiment.checkpoint_bytes = RANDOM_OF(from, checkpoints);
-  if (random_chance(from, 30)) options->parallel.merge = HPAR_MERGE_TREE;
-  if (random_chance(from, 20)) options->experiment.strategy = name_of(from, hpar_strategy_name);
-  if (random_chance(from, 20)) options->experiment.predictor = name_of(from, hpar_predictor_name);
-  if (random_chance(from, 20)) options->experiment.mode_predictor = name_of(from, hpar_mode_predictor_name);
-  options->experiment.inspect = random_chance(from, 10);
+  study->checkpoint_bytes = RANDOM_OF(from, checkpoints);
+  if (random_chance(from, 30)) study->merge = HPAR_MERGE_TREE;
+  if (random_chance(from, 20)) study->strategy = name_of(from, hpar_strategy_name);
+  if (random_chance(from, 20)) study->predictor = name_of(from, hpar_predictor_name);
+  if (random_chance(from, 20)) study->mode_predictor = name_of(from, hpar_mode_predictor_name);
+  study->inspect = random_chance(from, 10);
   if (random_chance(from, 12)) {
     options->parallel.executor = HPAR_EXECUTOR_THREADS;
     options->threads = 2 + (unsigned)random_below(from, 2);
     if (random_chance(from, 50)) how->piece = 1 + random_below(from, 2 * page->length);
   }
-  options->experiment.pipelined_workers = random_chance(from, 10);
+  study->pipelined_workers = random_chance(from, 10);
   if (random_chance(from, 30)) {
     options->parallel.chunk_size = 1 + random_below(from, 80);
     return;
@@ -192,19 +196,19 @@ static void choose_way(random_state *from, way *how, const buffer *page, uint64_
     if (at >= page->length) break;
     cuts[count++] = at;
   }
-  options->experiment.cuts = count ? cuts : NULL;
-  options->experiment.cut_count = count;
+  study->cuts = count ? cuts : NULL;
+  study->cut_count = count;
 }
 
 /* Cuts the page at each byte. */
 static bool cut_everywhere(const hpar_options *options, const outcome *expected, uint64_t seed, const buffer *page) {
   bool fine = true;
-  way how = {.options = *options};
+  way how = {.options = *options, .study = {HPAR_STUDY_INIT}};
   make_parallel(&how.options);
   for (uint64_t cut = 1; cut < page->length && fine; cut++) {
-    how.options.experiment.cuts = &cut;
-    how.options.experiment.cut_count = 1;
-    how.options.parallel.merge = cut % 4 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
+    how.study.cuts = &cut;
+    how.study.cut_count = 1;
+    how.study.merge = cut % 4 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
     outcome got = run(&how, page);
     fine = compare(&got, expected, &how, seed, page);
   }
@@ -218,7 +222,7 @@ static bool check_page(uint64_t seed) {
   random_state from = {seed};
   hpar_document_clear(document); /* waits for a late thread, which may still read the last page */
   scripted_page(&from, &page, RANDOM_OF(&from, kinds));
-  const way alone = {.options = common(&from)};
+  const way alone = {.options = common(&from), .study = {HPAR_STUDY_INIT}};
   outcome expected = run(&alone, &page);
   bool fine = true;
   for (int i = 0; i < WAYS_A_PAGE && fine; i++) {
@@ -252,7 +256,7 @@ static void short_pages(void) {
     random_state from = {seed};
     hpar_document_clear(document); /* waits for a late thread, which may still read the last page */
     scripted_page(&from, &page, SCRIPTED_SHORT);
-    const way alone = {.options = common(&from)};
+    const way alone = {.options = common(&from), .study = {HPAR_STUDY_INIT}};
     outcome expected = run(&alone, &page);
     way how = alone;
     choose_way(&from, &how, &page, cuts);
@@ -281,13 +285,14 @@ static void random_pages(void) {
 
 /* Returns the statistics of a page of many paragraphs. 20 of them have the script. `runs` is the
  * number of scripts that run; 0: any. */
-static hpar_study_stats count_losses(hpar_mode mode, const char *script, size_t runs) {
+static hpar_study_stats count_losses(int mode, const char *script, size_t runs) {
   static buffer page;
   toy of = {.max_scripts = 0};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .parallel.chunk_size = 500};
+  hpar_study study = {HPAR_STUDY_INIT};
   make_parallel(&options);
-  options.mode = mode;
+  mode_choose(&options, &study, mode);
   options.script = (hpar_script_options){.callback = toy_run, .context = &of};
   buffer_clear(&page);
   buffer_text(&page, "<!DOCTYPE html><title>t</title><body><div>");
@@ -330,13 +335,13 @@ static void rollbacks_by_scripts(void) {
   static const char *const kept[] = {"z", "w x", "w \\li>y", "w \\ldiv>", "w \\ltable>\\ltr>", "w \\lsvg>"};
   static const char *const dropped[] = {"w \\ltextarea>", "w \\l!--", "w \\lp title="};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    hpar_study_stats stats = count_losses(HPAR_MODE_PIPELINED, kept[i], 20);
+    hpar_study_stats stats = count_losses(MODE_PIPELINED, kept[i], 20);
     CHECK(!strcmp(stats.mode, "pipelined"));
     CHECK_EQ(stats.script.rollbacks, 0);
     CHECK_EQ(stats.script.bytes_lost, 0);
   }
   for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
-    hpar_study_stats stats = count_losses(HPAR_MODE_PIPELINED, dropped[i], 0);
+    hpar_study_stats stats = count_losses(MODE_PIPELINED, dropped[i], 0);
     CHECK(stats.script.rollbacks > 0);
     CHECK(stats.script.bytes_lost > 0);
   }

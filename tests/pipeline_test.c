@@ -180,13 +180,9 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
       "<title",    "<noframes",  "<style",    "<script", "<xmp",      "<iframe", "<noembed",
       "<noscript", "<plaintext", "<textarea", "<br/>",   "<![CDATA[", "<style",  "<title"};
   for (int i = 0; i < 2; i++) {
-    hpar_options options = {HPAR_OPTIONS_INIT,
-                            .mode = HPAR_MODE_PIPELINED,
-                            .parallel.executor = i ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
-                            .threads = 2,
-                            .pipeline.predictor = predictor,
-                            .scripting = scripting,
-                            .experiment.inspect = true};
+    const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .inspect = true, .pipeline.predictor = predictor};
+    hpar_options options = {HPAR_OPTIONS_INIT, .parallel.executor = i ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
+                            .threads = 2, .scripting = scripting, .study = &study};
     hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     CHECK(hpar_study_parse(with.parser, &options, text, strlen(text), with.document, &stats) == HPAR_OK);
     CHECK(hpar_hazard_event_count(with.parser) == 1);
@@ -202,7 +198,8 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
     CHECK(tokenized == (i && stats.threads == 2));
   }
   CHECK(hpar_hazard_event_at(with.parser, 1).at == 0);
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
+  const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true};
+  hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK(hpar_study_parse(with.parser, &options, text, strlen(text), with.document, NULL) == HPAR_OK);
   CHECK(hpar_hazard_event_count(with.parser) == 0);
 }
@@ -253,17 +250,19 @@ static void hazards(void) {
 
 static void wrong_arguments(void) {
   static const char text[] = "<title>x</title><p>y";
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.predictor = "none such"};
+  hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .pipeline.predictor = "none such"};
+  hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
-  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 65537};
+  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = 65537};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
-  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED, .pipeline.buffer_tokens = 3,
-                           .pipeline.batch_tokens = 50, .threads = 1};
+  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline = {.buffer_tokens = 3, .batch_tokens = 50}};
+  options.threads = 1;
   CHECK(hpar_study_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
   CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch_tokens == 3);
   /* A feed parses only at the end. */
-  options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
+  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true};
+  options.threads = 0;
   CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
   for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);
   CHECK(hpar_study_finish(with.parser, &stats) == HPAR_OK);

@@ -4,6 +4,7 @@
  *   HPAR_TEST_SCALE=P   percent of the 300 documents (100) */
 
 #include "check.h"
+#include "support/mode.h"
 #include "support/random.h"
 #include "support/resource_events.h"
 #include "support/shared.h"
@@ -15,9 +16,14 @@ static hpar_parser *parser;
 static hpar_document *document;
 static const char *encoding; /* of the pages */
 
-static hpar_options options_of(resource_events *e, hpar_mode mode) {
-  return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode, .threads = 3, .encoding = encoding,
-                        .resources = {.callback = resource_events_receive, .context = e, .in_order = e->in_order}};
+static hpar_study study; /* of the options below */
+
+static hpar_options options_of(resource_events *e, int mode) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 3, .encoding = encoding,
+                          .resources = {.callback = resource_events_receive, .context = e, .in_order = e->in_order}};
+  study = (hpar_study){HPAR_STUDY_INIT};
+  mode_choose(&options, &study, mode);
+  return options;
 }
 
 static void parse(resource_events *e, const hpar_options *options, const buffer *html) {
@@ -140,8 +146,7 @@ static void generate_page(random_state *random, buffer *html) {
 /* Scans have the list of the sequential parse, too. */
 static void check_scans(resource_events *e, const hpar_options *given, const buffer *expected, const buffer *html) {
   hpar_options options = *given;
-  options.experiment.cuts = NULL;
-  options.experiment.cut_count = 0;
+  options.study = NULL;
   options.resources.in_order = e->in_order = false;
   for (unsigned threads = 1; threads <= 4; threads++) {
     options.threads = threads;
@@ -188,17 +193,17 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   resource_events_check(e, &expected, html, "with source offsets", 0);
   check_scans(e, &options, &expected, html);
 #if HPAR_PARALLEL
-  options = options_of(e, HPAR_MODE_PIPELINED);
+  options = options_of(e, MODE_PIPELINED);
   parse(e, &options, html);
   resource_events_check(e, &expected, html, "pipelined", 0);
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (uint64_t cut = 1; cut < html->length; cut++) {
     uint64_t cuts[] = {cut, cut + 1 + random_below(random, 40)};
-    options.experiment.cuts = cuts;
-    options.experiment.cut_count = cut % 4 > 1 && cuts[1] < html->length ? 2 : 1;
-    options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
-    options.parallel.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
+    study.cuts = cuts;
+    study.cut_count = cut % 4 > 1 && cuts[1] < html->length ? 2 : 1;
+    study.checkpoint_bytes = cut % 3 ? 0 : 1;
+    study.merge = cut % 5 ? HPAR_MERGE_CHAIN : HPAR_MERGE_TREE;
     options.resources.in_order = e->in_order = cut % 2;
     parse(e, &options, html);
     resource_events_check(e, &expected, html, "inline", cut);
@@ -208,11 +213,11 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.chunk_size = 40;
   for (size_t i = 0; hpar_strategy_name(i); i++) {
-    options.experiment.strategy = hpar_strategy_name(i);
+    study.strategy = hpar_strategy_name(i);
     parse(e, &options, html);
-    resource_events_check(e, &expected, html, options.experiment.strategy, 0);
+    resource_events_check(e, &expected, html, study.strategy, 0);
   }
-  options.experiment.strategy = NULL;
+  study.strategy = NULL;
   feed(e, &options, html, 50, random);
   resource_events_check(e, &expected, html, "fed in parallel", 0);
   e->in_order = false;
@@ -222,7 +227,7 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
 
 /* Resources together with other options: each mode has the list of the sequential parse. */
 static void check_combinations(resource_events *e, const buffer *html, random_state *random) {
-  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  static const int modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, MODE_PIPELINED};
   static const char *const fragments[] = {NULL, "div", "template", "svg path", "table"};
   hpar_options with = options_of(e, HPAR_MODE_SEQUENTIAL);
   with.fragment = RANDOM_OF(random, fragments);
@@ -232,10 +237,10 @@ static void check_combinations(resource_events *e, const buffer *html, random_st
   with.source_offsets = random_chance(random, 30);
   with.max_errors = random_chance(random, 30) ? 100 : 0;
   with.value_decoding = random_chance(random, 30) ? HPAR_VALUES_AT_ONCE : HPAR_VALUES_ON_ACCESS;
-  with.experiment.inspect = random_chance(random, 30);
+  study.inspect = random_chance(random, 30);
   buffer expected = {0};
   for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
-    with.mode = modes[i];
+    mode_choose(&with, &study, modes[i]);
     with.resources.in_order = e->in_order = random_chance(random, 50);
     with.parallel.chunk_size = 1 + random_below(random, 200);
     parse(e, &with, html);
@@ -279,11 +284,11 @@ static void passed_image(resource_events *e) {
   e->in_order = true;
   options = options_of(e, HPAR_MODE_PARALLEL);
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
-  options.experiment.checkpoint_bytes = 1;
+  study.checkpoint_bytes = 1;
   for (uint64_t cuts[] = {39, 0}; cuts[0] < 60; cuts[0]++) {
     for (cuts[1] = cuts[0] + 1; cuts[1] < html.length; cuts[1]++) {
-      options.experiment.cuts = cuts;
-      options.experiment.cut_count = 2;
+      study.cuts = cuts;
+      study.cut_count = 2;
       parse(e, &options, &html);
       resource_events_check(e, &expected, &html, "two cuts", cuts[0]);
     }
@@ -394,16 +399,18 @@ static void sequences(void) {
   buffer_free(&expected);
 #if HPAR_PARALLEL
   uint64_t cut = 18;
+  study = (hpar_study){HPAR_STUDY_INIT};
+  options.study = &study;
   options.mode = HPAR_MODE_PARALLEL;
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
-  options.experiment.cuts = &cut;
-  options.experiment.cut_count = 1;
+  study.cuts = &cut;
+  study.cut_count = 1;
   check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
               "found image 2 at 21\nfound image 3 at 36\nconfirmed image 1 at 3\nconfirmed image 2 at 21\n"
               "confirmed image 3 at 36\n");
   static const uint64_t cuts[] = {18, 36};
-  options.experiment.cuts = cuts;
-  options.experiment.cut_count = 2;
+  study.cuts = cuts;
+  study.cut_count = 2;
   check_lines(&options, "<p><img src=1></p><p><img src=2></p><img src=3>",
               "found image 3 at 36\nfound image 2 at 21\nconfirmed image 1 at 3\nconfirmed image 2 at 21\n"
               "confirmed image 3 at 36\n");
@@ -412,8 +419,8 @@ static void sequences(void) {
               "confirmed image 1 at 3\nfound image 2 at 21\nfound image 3 at 36\nconfirmed image 2 at 21\n"
               "confirmed image 3 at 36\n");
   options.resources.in_order = false;
-  options.experiment.cuts = &cut;
-  options.experiment.cut_count = 1;
+  study.cuts = &cut;
+  study.cut_count = 1;
   check_lines(&options, "<template>xxxxx<p><img src=1></p><img src=3>",
               "found image 1 at 18\nfound image 3 at 33\ncancelled image 1 at 18\ncancelled image 3 at 33\n");
 #endif
@@ -438,7 +445,7 @@ static void refusals(void) {
 static void limits(resource_events *e) {
   buffer html = {0};
   for (int i = 0; i < 3000; i++) buffer_format(&html, "<p><img src=%d>text</p>", i);
-  static const hpar_mode modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED};
+  static const int modes[] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, MODE_PIPELINED};
   buffer expected = {0};
   for (size_t i = 0; i < (HPAR_PARALLEL ? 3 : 1); i++) {
     hpar_options options = options_of(e, modes[i]);

@@ -265,7 +265,7 @@ static void test_memory(bool edits_units) {
 }
 
 static void test_options(void) {
-  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .mode = (hpar_mode)(HPAR_MODE_PARALLEL + 1)};
   hpar_rules *rules = division_make_rules(1);
   CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, "", 0, NULL, division_collect, &division_got.out),
            HPAR_ERROR_ARGUMENT);

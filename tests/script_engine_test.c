@@ -10,6 +10,7 @@
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/dat.h"
+#include "support/mode.h"
 #include "support/random.h"
 #include "support/shared.h"
 
@@ -42,18 +43,18 @@ static hpar_status feed(const hpar_options *options, const char *data, size_t le
 
 /* Parses in one of the ways; WAYS: as the options select. */
 static hpar_status parse(unsigned way, const hpar_options *given, const char *data, size_t length) {
-  static const hpar_mode modes[WHOLE_MODES] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PARALLEL,
-                                               HPAR_MODE_PIPELINED};
+  static const int modes[WHOLE_MODES] = {HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PARALLEL, MODE_PIPELINED};
   hpar_options options = *given;
   options.encoding = "utf-8";
   if (way == WAYS) return hpar_parse(parser, &options, data, length, document, NULL);
   if (way >= WHOLE_MODES) return feed(&options, data, length, feed_sizes[way - WHOLE_MODES]);
-  options.mode = modes[way];
+  hpar_study study = {HPAR_STUDY_INIT};
+  mode_choose(&options, &study, modes[way]);
   options.threads = 2;
   if (way == 1) options.parallel.executor = HPAR_EXECUTOR_INLINE;
   if (modes[way] == HPAR_MODE_PARALLEL) options.parallel.chunk_size = 16;
 #if !HPAR_PARALLEL
-  options.mode = HPAR_MODE_SEQUENTIAL;
+  mode_choose(&options, &study, HPAR_MODE_SEQUENTIAL);
 #endif
   return hpar_parse(parser, &options, data, length, document, NULL);
 }
@@ -159,14 +160,14 @@ static bool check_cuts(const pair *p, const buffer *expected, bool full) {
     for (unsigned way = 1; way < 4 && !skipped; way++) {
       bool threads = way == 2 && (full || random_chance(&random, 10));
       if (way == 2 && !threads) continue;
+      const hpar_study study = {HPAR_STUDY_INIT, .merge = way == 3 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN, .cuts = &cut,
+                                .cut_count = 1};
       hpar_options options = {HPAR_OPTIONS_INIT,
                               .mode = HPAR_MODE_PARALLEL,
                               .threads = 2,
                               .encoding = "utf-8",
                               .parallel.executor = threads ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
-                              .parallel.merge = way == 3 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN};
-      options.experiment.cuts = &cut;
-      options.experiment.cut_count = 1;
+                              .study = &study};
       char what[40];
       snprintf(what, sizeof what, "cut %u in way %u", (unsigned)cut, way);
       hpar_status status = run_with(WAYS, &options, p->data.bytes, p->data.length, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "support/compare.h"
+#include "support/mode.h"
 #include "support/random.h"
 #include "support/resource_events.h"
 #include "support/toy.h"
@@ -93,14 +94,16 @@ static void generate_page(random_state *random, buffer *html, bool only_writes) 
 
 /*** parses ***/
 
-static hpar_options options_of(resource_events *e, toy *of, hpar_mode mode) {
+static hpar_study study; /* of the options below */
+
+static hpar_options options_of(resource_events *e, toy *of, int mode) {
   *of = (toy){.max_scripts = 60};
-  return (hpar_options){HPAR_OPTIONS_INIT,
-                        .mode = mode,
-                        .threads = 3,
-                        .encoding = "utf-8",
-                        .script = {.callback = toy_run, .context = of, .max_written = 20000},
-                        .resources = {.callback = resource_events_receive, .context = e}};
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 3, .encoding = "utf-8",
+                          .script = {.callback = toy_run, .context = of, .max_written = 20000},
+                          .resources = {.callback = resource_events_receive, .context = e}};
+  study = (hpar_study){HPAR_STUDY_INIT};
+  mode_choose(&options, &study, mode);
+  return options;
 }
 
 static void parse(resource_events *e, const hpar_options *options, const buffer *html) {
@@ -142,9 +145,9 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   for (uint64_t cut = 1 + random_below(random, 9); cut < html->length; cut += 9) {
     options = options_of(e, &of, HPAR_MODE_PARALLEL);
     options.parallel.executor = HPAR_EXECUTOR_INLINE;
-    options.experiment.cuts = &cut;
-    options.experiment.cut_count = 1;
-    options.experiment.checkpoint_bytes = cut % 3 ? 0 : 1;
+    study.cuts = &cut;
+    study.cut_count = 1;
+    study.checkpoint_bytes = cut % 3 ? 0 : 1;
     options.resources.in_order = cut % 2;
     parse(e, &options, html);
     resource_events_check(e, &expected, html, "inline", cut);
@@ -153,12 +156,12 @@ static void check_page(resource_events *e, const buffer *html, random_state *ran
   }
   static const size_t fed[] = {50, 50, 1000, 1};
   for (int i = 0; i < 4; i++) {
-    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
+    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : MODE_PIPELINED);
     options.parallel.chunk_size = 1 + random_below(random, 100);
     options.resources.in_order = i == 1;
     parse(e, &options, html);
     resource_events_check(e, &expected, html, "threads", options.parallel.chunk_size);
-    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : HPAR_MODE_PIPELINED);
+    options = options_of(e, &of, i ? HPAR_MODE_PARALLEL : MODE_PIPELINED);
     options.parallel.chunk_size = 40;
     options.resources.in_order = i > 1;
     feed(e, &options, html, fed[i], random);
@@ -208,8 +211,8 @@ static void check_lines(const char *html, uint64_t cut, const char *expected) {
                           .parallel.executor = HPAR_EXECUTOR_INLINE,
                           .script = {.callback = toy_run, .context = &of},
                           .resources = {.callback = receive_line, .context = &lines}};
-  options.experiment.cuts = cut ? &cut : NULL;
-  options.experiment.cut_count = cut != 0;
+  const hpar_study cutting = {HPAR_STUDY_INIT, .cuts = cut ? &cut : NULL, .cut_count = cut != 0};
+  options.study = &cutting;
   CHECK_EQ(hpar_parse(parser, &options, html, strlen(html), document, NULL), HPAR_OK);
   CHECK_BYTES(lines.bytes, lines.length, expected, strlen(expected));
   buffer_free(&lines);

@@ -409,7 +409,9 @@ enum { SEQUENTIAL, LIMITED, INLINE, INLINE_TREE, THREADS, PIPELINED, BYTES, PIEC
 
 static outcome parse_page(unsigned way, const buffer *page, random_state *from) {
   toy of = {.keeps_views = true, .max_scripts = 60};
+  hpar_study study = {HPAR_STUDY_INIT};
   hpar_options options = with_toy(&of);
+  options.study = &study;
   options.limits.nodes = 20000;
   options.script.max_written = 20000;
   switch (way) {
@@ -424,11 +426,11 @@ static outcome parse_page(unsigned way, const buffer *page, random_state *from) 
       options.threads = 2;
       options.parallel.chunk_size = 1 + random_below(from, 60);
       if (way != THREADS) options.parallel.executor = HPAR_EXECUTOR_INLINE;
-      if (way == INLINE_TREE) options.parallel.merge = HPAR_MERGE_TREE;
+      if (way == INLINE_TREE) study.merge = HPAR_MERGE_TREE;
       break;
     case PIPELINED:
       options.limits.nodes = 0;
-      options.mode = HPAR_MODE_PIPELINED;
+      study.pipelined = true;
       break;
 #endif
     case BYTES: return parse_fed(&options, &of, page, NULL);

@@ -159,8 +159,7 @@ static bool parse_places(const hpar_options *options, const char *bytes, size_t 
 static void check_mode(const hpar_options *options, const char *bytes, size_t length, bool fed, const char *what) {
   if (!parse_places(options, bytes, length, fed, &got)) return;
   if (!CHECK_BYTES(got.bytes, got.length, expected.bytes, expected.length))
-    printf("  %s, cut %d, input: %.*s\n", what, options->experiment.cuts ? (int)options->experiment.cuts[0] : -1,
-           (int)length, bytes);
+    printf("  %s, cut %d, input: %.*s\n", what, options->study ? (int)options->study->cuts[0] : -1, (int)length, bytes);
 }
 
 /* Parses the text in all modes, with `cut_count` random cuts. `most_nodes` is a limit of nodes, or
@@ -174,28 +173,31 @@ static void check_modes(const char *bytes, size_t length, const char *fragment, 
   options.limits.nodes = most_nodes;
   if (!CHECK(parse_places(&options, bytes, length, false, &expected))) return;
   check_mode(&options, bytes, length, true, "fed");
+  hpar_study study = {HPAR_STUDY_INIT};
   hpar_options parallel = options;
   parallel.mode = HPAR_MODE_PARALLEL;
+  parallel.study = &study;
   for (size_t i = 0; i < cut_count && length > 1; i++) {
     uint64_t cuts[3] = {1 + random_below(random, length - 1)};
-    parallel.experiment.cuts = cuts;
-    parallel.experiment.checkpoint_bytes = i % 2; /* 1: as many segments as possible */
-    parallel.experiment.cut_count = 1;
+    study.cuts = cuts;
+    study.checkpoint_bytes = i % 2; /* 1: as many segments as possible */
+    study.cut_count = 1;
     check_mode(&parallel, bytes, length, false, "parallel");
     cuts[1] = cuts[0] + 1 + random_below(random, length - cuts[0]);
     cuts[2] = cuts[1] + 1;
-    parallel.experiment.cut_count = cuts[2] < length ? 3 : cuts[1] < length ? 2 : 1;
+    study.cut_count = cuts[2] < length ? 3 : cuts[1] < length ? 2 : 1;
     check_mode(&parallel, bytes, length, false, "parallel, more chunks");
-    parallel.parallel.merge = HPAR_MERGE_TREE;
+    study.merge = HPAR_MERGE_TREE;
     check_mode(&parallel, bytes, length, false, "merged as a tree");
-    parallel.parallel.merge = HPAR_MERGE_CHAIN;
+    study.merge = HPAR_MERGE_CHAIN;
   }
   hpar_options pipelined = options;
-  pipelined.mode = HPAR_MODE_PIPELINED;
-  pipelined.pipeline.buffer_tokens = 4;
+  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = 4};
+  pipelined.study = &study;
   check_mode(&pipelined, bytes, length, false, "pipelined");
   pipelined.mode = HPAR_MODE_PARALLEL;
-  pipelined.experiment.pipelined_workers = true;
+  study.pipelined = false;
+  study.pipelined_workers = true;
   pipelined.parallel.chunk_size = 16;
   check_mode(&pipelined, bytes, length, false, "pipelined workers");
 }

@@ -36,20 +36,20 @@ typedef struct example {
 static hpar_parser *parser;
 static hpar_document *document;
 
-static hpar_status parse(hpar_options *options, const char *bytes, size_t length, hpar_study_stats *stats) {
+static hpar_status parse(hpar_options *options, const hpar_study *study, const char *bytes, size_t length,
+                         hpar_study_stats *stats) {
   options->mode = HPAR_MODE_PARALLEL;
   options->threads = 1;
   options->parallel.executor = HPAR_EXECUTOR_INLINE;
-  options->experiment.strategy = "hpar2013";
+  options->study = study;
   return hpar_study_parse(parser, options, bytes, length, document, stats);
 }
 
 static bool audit_example(const example *e, hpar_study_stats *stats) {
   uint64_t cut = e->cut;
+  const hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013", .cuts = &cut, .cut_count = 1};
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
-  options.experiment.cuts = &cut;
-  options.experiment.cut_count = 1;
-  return parse(&options, e->text, e->length, stats) == HPAR_OK;
+  return parse(&options, &study, e->text, e->length, stats) == HPAR_OK;
 }
 
 /* Writes the text of document `index` of those with `count` fragments. The cut comes after the
@@ -127,10 +127,11 @@ static int pages(size_t chunks, char **paths, size_t count) {
   for (size_t i = 0; i < count; i++) {
     size_t length = 0;
     char *bytes = read_file(paths[i], &length);
+    const hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013"};
     hpar_options options = {HPAR_OPTIONS_INIT};
     hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
     options.parallel.chunks = chunks;
-    bool parsed = bytes && parse(&options, bytes, length, &stats) == HPAR_OK;
+    bool parsed = bytes && parse(&options, &study, bytes, length, &stats) == HPAR_OK;
     free(bytes);
     if (!parsed) return 1;
     sum.chunks += stats.chunks;

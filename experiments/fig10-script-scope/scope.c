@@ -203,12 +203,10 @@ static hpar_status convert(page *p) {
 
 /* Sets the boundaries that the scheme chooses, and the scripts that they divide. */
 static hpar_status cut(page *p, size_t chunks, const char *policy) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = "utf-8"};
+  const hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013", .cut_policy = policy, .inspect = true};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = "utf-8", .study = &study};
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   options.parallel.chunk_size = (p->length + chunks - 1) / chunks;
-  options.experiment.strategy = "hpar2013";
-  options.experiment.cut_policy = policy;
-  options.experiment.inspect = true;
   hpar_status status = hpar_parse(p->parser, &options, p->bytes, p->length, p->document, NULL);
   p->bound_count = hpar_chunk_count(p->parser);
   p->bounds = calloc(p->bound_count + 1, sizeof *p->bounds);

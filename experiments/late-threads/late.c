@@ -164,8 +164,9 @@ typedef struct sample {
 } sample;
 
 static bool parse(const page *p, hpar_mode mode, hpar_document *target, sample *taken) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
-  options.parallel.merge = state == TREE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+  const hpar_study study = {HPAR_STUDY_INIT, .merge = state == TREE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN,
+                          .study = &study};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   leave_time = 0;
   usage before = read_usage();

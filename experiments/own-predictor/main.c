@@ -66,18 +66,19 @@ static const hpar_predictor own = {HPAR_PREDICTOR_INIT, .name = "backwards", .pr
 
 static int try(bench *b, const char *path, tally *tallies, size_t count) {
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  hpar_study study = {HPAR_STUDY_INIT, .cut_policy = "even"};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   hpar_status status = read_file(path, &b->page);
   if (!status) status = parse(b, &options, &b->expected, &stats);
   options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = THREADS,
-                           .parallel.chunk_size = CHUNK_SIZE, .experiment.cut_policy = "even"};
+                           .parallel.chunk_size = CHUNK_SIZE, .study = &study};
   /* A worker parses each chunk, so that the count is the same every time. */
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   for (size_t i = 0; !status && i < 2 * count; i++) {
     tally *t = &tallies[i % count];
     if (i == count) options.parallel.executor = HPAR_EXECUTOR_THREADS;
-    options.experiment.custom_predictor = t->name == own.name ? &own : NULL;
-    options.experiment.predictor = t->name == own.name ? NULL : t->name;
+    study.custom_predictor = t->name == own.name ? &own : NULL;
+    study.predictor = t->name == own.name ? NULL : t->name;
     status = parse(b, &options, &b->got, &stats);
     if (status) break;
     if (b->got.length != b->expected.length || memcmp(b->got.bytes, b->expected.bytes, b->got.length)) {

@@ -38,10 +38,7 @@ typedef enum hpar_mode {
   HPAR_MODE_SEQUENTIAL, /* one thread */
   /* Speculative workers and a merger, for any size of input. Waits for a late thread of the
    * parser's last parse. Sequential if a thread is late while it decodes or validates the input. */
-  HPAR_MODE_PARALLEL,
-  /* a tokenizer thread ahead of the tree builder; sequential with any limit except that of
-   * input */
-  HPAR_MODE_PIPELINED
+  HPAR_MODE_PARALLEL
 } hpar_mode;
 
 /* The threads that run the tasks of a parse. */
@@ -74,12 +71,6 @@ typedef enum hpar_allocator {
   HPAR_ALLOCATOR_JEMALLOC
 } hpar_allocator;
 
-/* The order in which the merger takes the workers' logs. */
-typedef enum hpar_merge_order {
-  HPAR_MERGE_CHAIN = 0, /* from left to right, each as soon as it is complete */
-  HPAR_MERGE_TREE       /* all threads compose neighbouring logs pairwise first */
-} hpar_merge_order;
-
 /* The way in which pool threads wait for the next parse. */
 typedef enum hpar_wait_policy {
   HPAR_WAIT_ADAPTIVE = 0, /* they spin while parses follow each other, at most 2 ms, then sleep */
@@ -105,25 +96,13 @@ typedef struct hpar_parallel_options {
   /* the calling thread is bound during hpar_parse and hpar_parse_many only; the caller's
    * executor is not affected */
   hpar_affinity affinity;
-  /* ignored by strategies that check each cut in its true state (hpar2013), and if resources
-   * are requested */
-  hpar_merge_order merge;
   hpar_run_callback run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
   void *run_context;
   size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
-  /* the number, about; ignored if chunk_size or cuts are given, and for fed input; 0: by
-   * chunk_size */
+  /* the number, about; ignored if chunk_size is given, and for fed input; 0: by chunk_size */
   size_t chunks;
   uint64_t reserved[4]; /* zero */
 } hpar_parallel_options;
-
-/* Options of the pipelined parser. */
-typedef struct hpar_pipeline_options {
-  const char *predictor;  /* a name of hpar_pipeline_predictor_name; NULL: the default */
-  unsigned buffer_tokens; /* tokens that the tokenizer may be ahead, up to 65536; 0: the default */
-  unsigned batch_tokens;  /* tokens that it hands over at once, up to 65536; 0: the default */
-  uint64_t reserved[4];   /* zero */
-} hpar_pipeline_options;
 
 /* Limits of a parse; 0: none. The parse ends at the first limit that it reaches. The document keeps
  * the tree so far, and the call returns HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES and so on. The parser
@@ -162,30 +141,7 @@ typedef struct hpar_limits {
     512, 1024, 10000, 1, UINT64_C(16) << 20, 64, UINT64_C(10000000000), 0, { 0, 0, 0, 0 } \
   }
 
-struct hpar_predictor;
-struct hpar_frequency_table;
-
-/* Options that only a study of speculation needs: hpar/study.h has their names. What a pointer
- * refers to must stay until the parse ends. */
-typedef struct hpar_experiment_options {
-  const char *strategy;       /* a name of hpar_strategy_name; NULL: the first */
-  const char *predictor;      /* a name of hpar_predictor_name; NULL: the strategy's */
-  const char *mode_predictor; /* a name of hpar_mode_predictor_name; NULL: the strategy's */
-  /* a name of hpar_cut_policy_name; NULL: the strategy's; ignored with `cuts` */
-  const char *cut_policy;
-  /* forced cuts: ascending byte offsets in the input; NULL: by cut_policy */
-  const uint64_t *cuts;
-  size_t cut_count;
-  /* the least distance of a worker's checkpoints; 0: the default */
-  size_t checkpoint_bytes;
-  const struct hpar_predictor *custom_predictor; /* replaces `predictor`; NULL: none */
-  /* of the predictor "frequency"; NULL: the library's own */
-  const struct hpar_frequency_table *frequencies;
-  /* each worker is a tokenizer thread and a builder thread */
-  bool pipelined_workers;
-  bool inspect;         /* record chunks and times: see hpar/study.h */
-  uint64_t reserved[4]; /* zero */
-} hpar_experiment_options;
+struct hpar_study;
 
 typedef struct hpar_options {
   size_t size; /* HPAR_OPTIONS_INIT sets it */
@@ -203,11 +159,11 @@ typedef struct hpar_options {
   bool source_offsets;      /* keep the source positions of tags and attributes */
   hpar_value_decoding value_decoding;
   uint32_t reserved_half; /* zero */
-  uint64_t reserved[3];   /* zero */
+  /* the choices of a study of speculation, which hpar/study.h declares; NULL: the library's own */
+  const struct hpar_study *study;
+  uint64_t reserved[2]; /* zero */
   hpar_limits limits;
   hpar_parallel_options parallel;
-  hpar_pipeline_options pipeline;
-  hpar_experiment_options experiment;
   hpar_script_options script;
   hpar_resource_options resources; /* not with hpar_parse_many */
 } hpar_options;

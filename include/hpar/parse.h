@@ -176,7 +176,7 @@ HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t 
  * before the scan begins again in an encoding that a meta element declares.
  *
  * The scan uses these options: resources, mode, threads, encoding, fragment, scripting,
- * parallel.executor, parallel.wait, limits.input and experiment.predictor. With
+ * parallel.executor, parallel.wait, limits.input, and the predictor of a study. With
  * resources.in_order, only the calling thread scans. It runs no scripts.
  *
  * HPAR_ERROR_ARGUMENT: the parser or the callback is NULL, `bytes` is NULL though `length` is not

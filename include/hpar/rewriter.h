@@ -287,7 +287,6 @@ typedef struct hpar_rewrite_options {
    * - HPAR_MODE_PARALLEL: several threads rewrite each feed of at least 64 KB.
    * - HPAR_MODE_AUTO: the same for feeds of at least 256 KB, if `threads` is above 1.
    * - HPAR_MODE_SEQUENTIAL: one thread. hpar_rewrite_many ignores the mode and takes this one.
-   * - HPAR_MODE_PIPELINED is not accepted.
    * One thread always rewrites in these cases:
    * - A rule has `implied`.
    * - A rule with `text_pieces` edits texts. Another rule edits whole texts, and has callbacks for

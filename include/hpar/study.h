@@ -1,12 +1,13 @@
 #ifndef HPAR_STUDY_H
 #define HPAR_STUDY_H
 
-/* What a study of speculation plugs in and reads out. It has the names of strategies, predictors
- * and cut policies, custom predictors, all counters of a parse and the record of its chunks. It
- * also has the tokenizer alone. hpar/hpar.h does not include it, because parsing, selecting and
- * rewriting need none of this. hpar_options.experiment and hpar_options.pipeline make the choices:
+/* What a study of speculation plugs in and reads out. It has the choices of a study, custom
+ * predictors, all counters of a parse and the record of its chunks. It also has the tokenizer
+ * alone. hpar/hpar.h does not include it, because parsing, selecting and rewriting need none of
+ * this. A parse takes the choices from hpar_options.study:
  *
- *   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 4, .experiment.strategy = "hpar2013"};
+ *   hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013"};
+ *   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 4, .study = &study};
  *   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
  *   hpar_study_parse(parser, &options, bytes, length, document, &stats);
  *
@@ -26,12 +27,12 @@ extern "C" {
 
 /*** names ***/
 
-/* The following functions return the names that options accept, and a line on each; NULL past the
- * last. The texts have static storage. A build without the parallel parser has no names. Any number
- * of threads may call these at once. */
+/* The following functions return the names that hpar_study accepts, and a line on each; NULL past
+ * the last. The texts have static storage. A build without the parallel parser has no names. Any
+ * number of threads may call these at once. */
 
 /* A strategy brings a predictor of the start state, a predictor of the insertion mode and a cut
- * policy. The options can replace each of them. */
+ * policy. The other fields of hpar_study can replace each of them. */
 HPAR_API const char *hpar_strategy_name(size_t index);
 HPAR_API const char *hpar_strategy_summary(size_t index);
 /* A predictor guesses the tokenizer state in which a chunk begins. */
@@ -48,6 +49,77 @@ HPAR_API const char *hpar_cut_policy_summary(size_t index);
 /* A pipeline predictor guesses how the tree builder changes the tokenizer's state. */
 HPAR_API const char *hpar_pipeline_predictor_name(size_t index);
 HPAR_API const char *hpar_pipeline_predictor_summary(size_t index);
+
+/*** choices ***/
+
+/* The order in which the merger takes the workers' logs. */
+typedef enum hpar_merge_order {
+  HPAR_MERGE_CHAIN = 0, /* from left to right, each as soon as it is complete */
+  HPAR_MERGE_TREE       /* all threads compose neighbouring logs pairwise first */
+} hpar_merge_order;
+
+/* The pipelined parser: a tokenizer thread ahead of the tree builder. */
+typedef struct hpar_pipeline_options {
+  const char *predictor;  /* a name of hpar_pipeline_predictor_name; NULL: the default */
+  unsigned buffer_tokens; /* tokens that the tokenizer may be ahead, up to 65536; 0: the default */
+  unsigned batch_tokens;  /* tokens that it hands over at once, up to 65536; 0: the default */
+  uint64_t reserved[4];   /* zero */
+} hpar_pipeline_options;
+
+struct hpar_predictor;
+struct hpar_frequency_table;
+
+/* Applies options->study to a parse, for which `target` stands. Only the library calls it, through
+ * hpar_study.apply. HPAR_ERROR_ARGUMENT: a pointer is NULL, or a choice is not accepted.
+ * HPAR_ERROR_UNSUPPORTED: this build lacks the requested part. */
+typedef struct hpar_study_target hpar_study_target;
+typedef hpar_status (*hpar_study_callback)(hpar_study_target *target, const hpar_options *options);
+HPAR_API hpar_status hpar_study_apply(hpar_study_target *target, const hpar_options *options);
+
+/* The choices of a study, for hpar_options.study. A call that takes the options reads it at once,
+ * and hpar_parser_begin copies it. What its pointers refer to must stay until the parse ends. Zero
+ * in any field but the first two is its default. */
+typedef struct hpar_study {
+  size_t size; /* HPAR_STUDY_INIT sets these two */
+  hpar_study_callback apply;
+  const char *strategy;       /* a name of hpar_strategy_name; NULL: the first */
+  const char *predictor;      /* a name of hpar_predictor_name; NULL: the strategy's */
+  const char *mode_predictor; /* a name of hpar_mode_predictor_name; NULL: the strategy's */
+  /* a name of hpar_cut_policy_name; NULL: the strategy's; ignored with `cuts` */
+  const char *cut_policy;
+  /* forced cuts: ascending byte offsets in the input; NULL: by cut_policy. The options chunk_size
+   * and chunks are ignored with them */
+  const uint64_t *cuts;
+  size_t cut_count;
+  /* the least distance of a worker's checkpoints; 0: the default */
+  size_t checkpoint_bytes;
+  const struct hpar_predictor *custom_predictor; /* replaces `predictor`; NULL: none */
+  /* of the predictor "frequency"; NULL: the library's own */
+  const struct hpar_frequency_table *frequencies;
+  /* ignored by strategies that check each cut in its true state (hpar2013), and if resources
+   * are requested */
+  hpar_merge_order merge;
+  /* The pipelined parser parses, whatever hpar_options.mode is: a tokenizer thread ahead of the
+   * tree builder. With any limit except that of input, it is the sequential parser. */
+  bool pipelined;
+  bool pipelined_workers; /* each worker is a tokenizer thread and a builder thread */
+  bool inspect;           /* record chunks and times: see hpar_chunk_at */
+  hpar_pipeline_options pipeline;
+  uint64_t reserved[4]; /* zero */
+} hpar_study;
+
+/* Initialises `size` and `apply`. */
+#ifdef __cplusplus
+#define HPAR_STUDY_INIT hpar_study_defaults()
+static inline hpar_study hpar_study_defaults() {
+  hpar_study study = hpar_study();
+  study.size = sizeof(hpar_study);
+  study.apply = hpar_study_apply;
+  return study;
+}
+#else
+#define HPAR_STUDY_INIT HPAR_SIZED(hpar_study), .apply = hpar_study_apply
+#endif
 
 /*** statistics ***/
 
@@ -257,7 +329,7 @@ HPAR_API hpar_status hpar_study_finish(hpar_parser *parser, hpar_study_stats *st
 /*** inspection ***/
 
 /* The record of a parser's last parse: the result of each chunk, and the times of each thread's
- * work. hpar_options.experiment.inspect requests it. Without that, after a limit and before the
+ * work. hpar_study.inspect requests it. Without that, after a limit and before the
  * first parse, there is no record. A sequential parse is one exact chunk. The record's true states
  * come from a second, sequential parse after the measured time.
  *
@@ -478,13 +550,13 @@ typedef struct hpar_guess {
  * return, must not use the parser or the document, and must not throw an exception or longjmp. Its
  * time is part of hpar_study_stats.ns.predict. The strategy "hpar2013" uses the namespace and the
  * mode of a guess only. The strategy "enumerate" does not call it. */
-typedef void (*hpar_predict_fn)(const hpar_cut *cut, hpar_guess *guess, void *context);
+typedef void (*hpar_predict_callback)(const hpar_cut *cut, hpar_guess *guess, void *context);
 
 typedef struct hpar_predictor {
   size_t size; /* HPAR_PREDICTOR_INIT sets it */
   /* for hpar_study_stats.predictor; must stay as long as the caller reads that. NULL: "custom" */
   const char *name;
-  hpar_predict_fn predict;
+  hpar_predict_callback predict;
   void *context;
   bool partial_context; /* an end tag without a start tag in the chunk corrects the guess */
 } hpar_predictor;

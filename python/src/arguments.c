@@ -94,13 +94,15 @@ PyObject *hp_py_check_encoding(PyObject *module, PyObject *label) {
   return NULL;
 }
 
-static bool read_mode(PyObject *value, hpar_mode *mode) {
+static bool read_mode(PyObject *value, hpar_options *options) {
+  static const hpar_study pipelined = {HPAR_STUDY_INIT, .pipelined = true};
   static const char *const names[] = {"auto", "sequential", "parallel", "pipelined"};
   if (!value || value == Py_None) return true;
   if (PyUnicode_Check(value))
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
       if (!PyUnicode_CompareWithASCIIString(value, names[i])) {
-        *mode = (hpar_mode)i;
+        options->mode = i <= HPAR_MODE_PARALLEL ? (hpar_mode)i : HPAR_MODE_PARALLEL;
+        options->study = i > HPAR_MODE_PARALLEL ? &pipelined : NULL;
         return true;
       }
   PyErr_SetString(PyExc_ValueError, "mode must be 'auto', 'sequential', 'parallel' or 'pipelined'");
@@ -155,7 +157,7 @@ bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
   o->c.max_errors = (size_t)errors;
   return hp_py_read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&
          hp_py_read_text(values[HP_PY_FRAGMENT], "fragment", &o->c.fragment) &&
-         hp_py_read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c.mode) &&
+         hp_py_read_limits(values[HP_PY_LIMITS], &o->c.limits) && read_mode(values[HP_PY_MODE], &o->c) &&
          hp_py_read_flag(values[HP_PY_SCRIPTING], &o->c.scripting) &&
          hp_py_read_flag(values[HP_PY_POSITIONS], &o->c.source_offsets) &&
          hp_py_read_flag(values[HP_PY_EDITABLE], &o->editable);

@@ -78,9 +78,9 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
   unsigned threads;
   uint64_t chunks;
   if (!hp_py_read_threads(values[1], &threads) || !hp_py_read_number(values[2], &chunks)) return NULL;
+  const hpar_study study = {HPAR_STUDY_INIT, .inspect = true};
   hp_py_options options = {.c = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
-                                 .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks},
-                                 .experiment.inspect = true},
+                                 .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks}, .study = &study},
                            .copy = -1};
   if (PyUnicode_Check(values[0])) options.c.encoding = "utf-8";
   hp_py_document *d = hp_py_new_document(state, values[0], &options);

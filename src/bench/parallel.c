@@ -74,9 +74,9 @@ static void many(hp_bench_run *run, const hp_bench *self) {
 static void merge(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
   size_t bytes = hp_subject_bytes(subject);
+  const hpar_study study = {HPAR_STUDY_INIT, .merge = (hpar_merge_order)self->arguments[1]};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
-                          .parallel.merge = (hpar_merge_order)self->arguments[1],
-                          .parallel.chunk_size = bytes / (size_t)self->arguments[0] + 1};
+                          .parallel.chunk_size = bytes / (size_t)self->arguments[0] + 1, .study = &study};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;

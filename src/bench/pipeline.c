@@ -20,12 +20,11 @@ enum { HANDED_OVER = 1 << 20 };
 
 static void whole(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  hpar_options options = {HPAR_OPTIONS_INIT,
-                          .mode = HPAR_MODE_PIPELINED,
-                          .threads = 2,
-                          .pipeline.buffer_tokens = (unsigned)self->arguments[0],
-                          .pipeline.batch_tokens = (unsigned)self->arguments[1],
-                          .pipeline.predictor = hpar_pipeline_predictor_name((size_t)self->arguments[2])};
+  const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true,
+                            .pipeline = {.buffer_tokens = (unsigned)self->arguments[0],
+                                         .batch_tokens = (unsigned)self->arguments[1],
+                                         .predictor = hpar_pipeline_predictor_name((size_t)self->arguments[2])}};
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .study = &study};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;
@@ -52,9 +51,8 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
 
 static void stage(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PIPELINED,
-                                       .parallel.executor = HPAR_EXECUTOR_INLINE,
-                                       .pipeline.buffer_tokens = HP_MAX_BUFFER_TOKENS};
+  static const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = HP_MAX_BUFFER_TOKENS};
+  static const hpar_options options = {HPAR_OPTIONS_INIT, .parallel.executor = HPAR_EXECUTOR_INLINE, .study = &study};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;
   hpar_status status = HPAR_OK;

@@ -65,7 +65,10 @@ static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, hp_c
                             uint64_t *ns, hpar_study_stats *stats) {
   if (mode->copies) return run_side_by_side(c, mode, bytes, page->bytes, ns);
   hpar_options options = c->options;
+  hpar_study study = c->study;
+  study.pipelined = mode->pipelined;
   options.mode = mode->mode;
+  options.study = &study;
   if (c->scripts.run) {
     hpar_status status = hp_script_run_open(&page->scripts, &c->scripts, &options);
     if (status) return status;
@@ -117,10 +120,9 @@ static hpar_status time_modes(hp_comparison *c, hp_compared_page *page, const ch
 static hpar_status stop_spinning(const hp_comparison *c) {
   static const char bytes[] = "<p>a<p>b<p>c<p>d";
   static const uint64_t cuts[] = {4, 8, 12};
+  const hpar_study study = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = sizeof cuts / sizeof *cuts};
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = c->options.threads,
-                          .parallel.wait = HPAR_WAIT_SLEEP};
-  options.experiment.cuts = cuts;
-  options.experiment.cut_count = sizeof cuts / sizeof *cuts;
+                          .parallel.wait = HPAR_WAIT_SLEEP, .study = &study};
   hpar_document *document = NULL;
   hpar_status status = hpar_document_create(&document);
   if (!status)
@@ -198,8 +200,9 @@ static hpar_status open_copies(hp_comparison *c) {
 
 static void choose_modes(hp_comparison *c) {
   c->modes[HP_COMPARE_SEQUENTIAL] = (hp_compared_mode){.name = "sequential", .mode = HPAR_MODE_SEQUENTIAL};
-  const char *name = c->other == HPAR_MODE_PIPELINED ? "pipelined" : "parallel";
-  c->modes[HP_COMPARE_PARALLEL] = (hp_compared_mode){.name = name, .mode = c->other};
+  bool pipelined = c->study.pipelined;
+  c->modes[HP_COMPARE_PARALLEL] = (hp_compared_mode){
+      .name = pipelined ? "pipelined" : "parallel", .mode = HPAR_MODE_PARALLEL, .pipelined = pipelined};
   c->modes[HP_COMPARE_SIDE_BY_SIDE] = (hp_compared_mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
   unsigned threads = c->options.threads ? c->options.threads : 1;
   c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
@@ -311,19 +314,19 @@ static int take(const hp_arguments *arguments, int id, hp_comparison *c) {
     case MANY: c->many = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      c->other = index ? HPAR_MODE_PIPELINED : HPAR_MODE_PARALLEL;
+      c->study.pipelined = index == 1;
       return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
     default:
       return id >= HP_OPTION_SCRIPTS ? hp_take_scripts(arguments, id, &c->scripts)
-                                     : hp_take_common(arguments, id, &c->options);
+                                     : hp_take_common(arguments, id, &c->options, &c->study);
   }
 }
 
 int hp_run_compare(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  hp_comparison c = {.options = {HPAR_OPTIONS_INIT}, .other = HPAR_MODE_PARALLEL, .scripts = {HP_SCRIPT_SETTINGS_INIT}};
+  hp_comparison c = {.options = {HPAR_OPTIONS_INIT}, .study = {HPAR_STUDY_INIT}, .scripts = {HP_SCRIPT_SETTINGS_INIT}};
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &c);
   if (code < 0 && !c.pages.count && !c.pages.failures) code = hp_bad_usage(&command, "name a FILE or a folder");

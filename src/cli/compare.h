@@ -16,6 +16,7 @@ enum { HP_COMPARE_SEQUENTIAL, HP_COMPARE_PARALLEL, HP_COMPARE_SIDE_BY_SIDE, HP_C
 typedef struct hp_compared_mode {
   const char *name;
   hpar_mode mode;
+  bool pipelined;
   hpar_parser *parser;
   hpar_document *document;
   uint64_t *times;        /* of the current page: `repeats` times, sorted at the end */
@@ -34,11 +35,11 @@ typedef struct hp_compare_totals {
 
 typedef struct hp_comparison {
   hpar_options options;
-  size_t repeat; /* 0: chosen by the page's time */
+  hpar_study study; /* of `options` */
+  size_t repeat;    /* 0: chosen by the page's time */
   bool as_json, many;
   bool apart; /* the sequential runs come before the others, instead of in turn with them */
   size_t mode_count;
-  hpar_mode other; /* the mode at HP_COMPARE_PARALLEL */
   hp_compared_mode modes[HP_COMPARE_MODES];
   hp_script_settings scripts;
   hp_pages pages;

@@ -134,24 +134,24 @@ static void open_json(hp_comparison *c) {
   hp_json_key(json, "executor");
   hp_json_text(json, c->options.parallel.executor == HPAR_EXECUTOR_INLINE ? "inline" : "threads");
   hp_json_key(json, "strategy");
-  hp_json_text(json, c->options.experiment.strategy ? c->options.experiment.strategy : hpar_strategy_name(0));
+  hp_json_text(json, c->study.strategy ? c->study.strategy : hpar_strategy_name(0));
   hp_json_key(json, "predictor");
-  hp_json_text(json, c->options.experiment.predictor);
+  hp_json_text(json, c->study.predictor);
   hp_json_key(json, "mode_predictor");
-  hp_json_text(json, c->options.experiment.mode_predictor);
+  hp_json_text(json, c->study.mode_predictor);
   hp_json_key(json, "cut");
-  hp_json_text(json, c->options.experiment.cut_policy);
+  hp_json_text(json, c->study.cut_policy);
   hp_json_key(json, "pool");
   hp_json_text(json, c->options.parallel.wait == HPAR_WAIT_SPIN    ? "spin"
                      : c->options.parallel.wait == HPAR_WAIT_SLEEP ? "sleep"
                                                                    : "adaptive");
   hp_json_key(json, "merge");
-  hp_json_text(json, c->options.parallel.merge == HPAR_MERGE_TREE ? "tree" : "chain");
-  if (c->other == HPAR_MODE_PIPELINED) {
-    hp_json_number_member(json, "buffer_tokens", c->options.pipeline.buffer_tokens);
-    hp_json_number_member(json, "batch", c->options.pipeline.batch_tokens);
+  hp_json_text(json, c->study.merge == HPAR_MERGE_TREE ? "tree" : "chain");
+  if (c->study.pipelined) {
+    hp_json_number_member(json, "buffer_tokens", c->study.pipeline.buffer_tokens);
+    hp_json_number_member(json, "batch", c->study.pipeline.batch_tokens);
     hp_json_key(json, "pipeline_predictor");
-    hp_json_text(json, c->options.pipeline.predictor);
+    hp_json_text(json, c->study.pipeline.predictor);
   }
   hp_json_key(json, "scripting");
   hp_json_bool(json, c->options.scripting);

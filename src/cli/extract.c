@@ -155,7 +155,7 @@ static int take(const hp_arguments *arguments, int id, request *r) {
     case BASE: r->link.document_url = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
-    default: return hp_take_common(arguments, id, &r->options);
+    default: return hp_take_common(arguments, id, &r->options, NULL);
   }
 }
 

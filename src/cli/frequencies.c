@@ -113,21 +113,21 @@ static int parse(const char *path, const char *bytes, size_t length) {
   return code;
 }
 
-int hp_take_profile(const hp_arguments *arguments, hpar_options *options) {
+int hp_take_profile(const hp_arguments *arguments, hpar_study *study) {
   size_t length = 0;
   char *bytes = hp_load(arguments->value, 0, &length);
   if (!bytes) return HP_EXIT_FAILED;
   int code = parse(arguments->value, bytes, length);
   free(bytes);
   if (code >= 0) return code;
-  options->experiment.frequencies = table;
-  if (!options->experiment.predictor) options->experiment.predictor = "frequency";
+  study->frequencies = table;
+  if (!study->predictor) study->predictor = "frequency";
   return -1;
 }
 
 #else
 
-int hp_take_profile(const hp_arguments *arguments, hpar_options *options) {
+int hp_take_profile(const hp_arguments *arguments, hpar_study *study) {
   (void)options;
   hp_complain("--%s: this build %s", arguments->option->name,
               HPAR_PARALLEL ? "cannot read profiles; build it with json-c (Debian: libjson-c-dev)"

@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 
-/* Reads the profile that the current option names into `options`. The profile stays valid until the
+/* Reads the profile that the current option names into `study`. The profile stays valid until the
  * process ends, or until the next call. Returns -1, or an exit code after a message. */
-int hp_take_profile(const hp_arguments *arguments, hpar_options *options);
+int hp_take_profile(const hp_arguments *arguments, hpar_study *study);
 
 #endif

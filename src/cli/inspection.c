@@ -17,16 +17,16 @@ int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id)
       return -1;
     case HP_OPTION_MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      in->options.mode = index ? HPAR_MODE_PIPELINED : HPAR_MODE_PARALLEL;
+      in->study.pipelined = index == 1;
       return -1;
-    case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->options);
+    case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->study);
     case HP_OPTION_FRAGMENT: in->options.fragment = arguments->value; return -1;
     case HP_OPTION_OUTPUT: in->output = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
     default:
       return id >= HP_OPTION_SCRIPTS ? hp_take_scripts(arguments, id, &in->scripts)
-                                     : hp_take_common(arguments, id, &in->options);
+                                     : hp_take_common(arguments, id, &in->options, &in->study);
   }
 }
 
@@ -78,9 +78,9 @@ static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
 static int parse_page(hp_inspection *in, bool timeline) {
   in->bytes = hp_load(in->path, 0, &in->length);
   if (!in->bytes) return HP_EXIT_FAILED;
-  int code = hp_check_cuts_fit(in->command, &in->options, in->path, in->length);
+  int code = hp_check_cuts_fit(in->command, &in->study, in->path, in->length);
   if (code >= 0) return code;
-  bool parallel = hpar_strategy_name(0) != NULL, pipelined = in->options.mode == HPAR_MODE_PIPELINED;
+  bool parallel = hpar_strategy_name(0) != NULL, pipelined = in->study.pipelined;
   if (!parallel && in->cuts) {
     hp_complain("--cuts: this build has no parallel parser");
     return HP_EXIT_USAGE;
@@ -91,8 +91,9 @@ static int parse_page(hp_inspection *in, bool timeline) {
   }
   if (pipelined && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode pipelined");
   hpar_options o = in->options;
-  o.experiment.inspect = true;
-  o.mode = pipelined ? HPAR_MODE_PIPELINED : parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+  in->study.inspect = true;
+  o.study = &in->study;
+  o.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
   hpar_status status = HPAR_OK;
   if (timeline) status = parse_on_threads(in, &o);
   o.parallel.executor = HPAR_EXECUTOR_INLINE;

@@ -13,6 +13,7 @@ typedef struct hp_inspection {
   const hp_command *command;
   /* the mode AUTO stands for the parallel parser, or else the sequential one */
   hpar_options options;
+  hpar_study study; /* of `options` */
   uint64_t *cuts;
   const char *path, *output;
   bool prints_json;
@@ -35,9 +36,9 @@ enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MOD
        "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},           \
       HP_SCRIPT_OPTIONS
 
-#define HP_INSPECTION_INIT                                                                                       \
-  .options = {HPAR_OPTIONS_INIT}, .stats = {HPAR_STUDY_STATS_INIT}, .stats_on_threads = {HPAR_STUDY_STATS_INIT}, \
-  .scripts = {HP_SCRIPT_SETTINGS_INIT}
+#define HP_INSPECTION_INIT                                                                      \
+  .options = {HPAR_OPTIONS_INIT}, .study = {HPAR_STUDY_INIT}, .stats = {HPAR_STUDY_STATS_INIT}, \
+  .stats_on_threads = {HPAR_STUDY_STATS_INIT}, .scripts = {HP_SCRIPT_SETTINGS_INIT}
 
 /* Applies an operand or one of these options. Returns an exit code, or -1 to continue. */
 int hp_inspection_take(hp_inspection *inspection, const hp_arguments *arguments, int id);

@@ -146,7 +146,7 @@ const char *hp_value_encoding(const hp_arguments *arguments) {
   return NULL;
 }
 
-int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *options) {
+int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_study *study) {
   const char *at = arguments->value;
   size_t capacity = 1;
   for (const char *comma = at; (comma = strchr(comma, ',')); comma++) capacity++;
@@ -163,21 +163,53 @@ int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *o
     (*cuts)[i] = cut;
     at = end + 1;
   }
-  options->experiment.cuts = *cuts;
-  options->experiment.cut_count = capacity;
+  study->cuts = *cuts;
+  study->cut_count = capacity;
   return -1;
 }
 
-int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, const char *path, size_t length) {
-  if (!options->experiment.cut_count) return -1;
-  uint64_t last = options->experiment.cuts[options->experiment.cut_count - 1];
+int hp_check_cuts_fit(const hp_command *command, const hpar_study *study, const char *path, size_t length) {
+  if (!study->cut_count) return -1;
+  uint64_t last = study->cuts[study->cut_count - 1];
   if (last <= length) return -1;
   return hp_bad_usage(command, "--cuts: %llu lies past the end of %s, which has %zu bytes", (unsigned long long)last,
                       hp_shown_name(path), length);
 }
 
-int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options) {
-  static const char *const switches[] = {"off", "on", NULL}, *const merges[] = {"chain", "tree", NULL};
+/* Applies an option of a study. Returns an exit code, or -1 to continue. */
+static int take_study(const hp_arguments *arguments, int id, hpar_study *study) {
+  static const char *const merges[] = {"chain", "tree", NULL};
+  uint64_t number = 0;
+  size_t index = 0;
+  switch (id) {
+    case HP_OPTION_STRATEGY:
+      return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &study->strategy);
+    case HP_OPTION_PREDICTOR:
+      return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &study->predictor);
+    case HP_OPTION_PROFILE: return hp_take_profile(arguments, study);
+    case HP_OPTION_MODE_PREDICTOR:
+      return take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false, &study->mode_predictor);
+    case HP_OPTION_CUT:
+      return take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &study->cut_policy);
+    case HP_OPTION_MERGE:
+      if (!hp_value_word(arguments, merges, &index)) return HP_EXIT_USAGE;
+      study->merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+      return -1;
+    case HP_OPTION_BUFFER_TOKENS:
+    case HP_OPTION_BATCH:
+      if (!hp_value_number(arguments, 0, 65536, &number)) return HP_EXIT_USAGE;
+      *(id == HP_OPTION_BATCH ? &study->pipeline.batch_tokens : &study->pipeline.buffer_tokens) = (unsigned)number;
+      return -1;
+    case HP_OPTION_PIPELINE_PREDICTOR:
+      return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
+                       &study->pipeline.predictor);
+    case HP_OPTION_PIPELINE_STAGES: study->pipelined_workers = true; return -1;
+    default: return HP_EXIT_USAGE;
+  }
+}
+
+int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options, hpar_study *study) {
+  static const char *const switches[] = {"off", "on", NULL};
   static const char *const executors[] = {"threads", "inline", NULL}, *const pools[] = {"adaptive", "spin", "sleep",
                                                                                         NULL};
   static const char *const binds[] = {"none", "cores", NULL}, *const allocators[] = {"libc", "jemalloc", NULL};
@@ -200,33 +232,10 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
       if (!hp_value_word(arguments, executors, &index)) return HP_EXIT_USAGE;
       options->parallel.executor = (hpar_executor)index;
       return -1;
-    case HP_OPTION_STRATEGY:
-      return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &options->experiment.strategy);
-    case HP_OPTION_PREDICTOR:
-      return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &options->experiment.predictor);
-    case HP_OPTION_PROFILE: return hp_take_profile(arguments, options);
-    case HP_OPTION_MODE_PREDICTOR:
-      return take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false,
-                       &options->experiment.mode_predictor);
-    case HP_OPTION_CUT:
-      return take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false,
-                       &options->experiment.cut_policy);
-    case HP_OPTION_MERGE:
-      if (!hp_value_word(arguments, merges, &index)) return HP_EXIT_USAGE;
-      options->parallel.merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
-      return -1;
     case HP_OPTION_POOL:
       if (!hp_value_word(arguments, pools, &index)) return HP_EXIT_USAGE;
       options->parallel.wait = (hpar_wait_policy)index;
       return -1;
-    case HP_OPTION_BUFFER_TOKENS:
-    case HP_OPTION_BATCH:
-      if (!hp_value_number(arguments, 0, 65536, &number)) return HP_EXIT_USAGE;
-      *(id == HP_OPTION_BATCH ? &options->pipeline.batch_tokens : &options->pipeline.buffer_tokens) = (unsigned)number;
-      return -1;
-    case HP_OPTION_PIPELINE_PREDICTOR:
-      return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
-                       &options->pipeline.predictor);
     case HP_OPTION_BIND:
       if (!hp_value_word(arguments, binds, &index)) return HP_EXIT_USAGE;
       if (index && !hpar_predictor_name(0)) {
@@ -243,7 +252,6 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
       }
       options->allocator = (hpar_allocator)index;
       return -1;
-    case HP_OPTION_PIPELINE_STAGES: options->experiment.pipelined_workers = true; return -1;
     case HP_OPTION_SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
       options->scripting = index == 1;
@@ -251,6 +259,6 @@ int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options)
     case HP_OPTION_ENCODING:
       options->encoding = hp_value_encoding(arguments);
       return options->encoding ? -1 : HP_EXIT_USAGE;
-    default: return HP_EXIT_USAGE;
+    default: return study ? take_study(arguments, id, study) : HP_EXIT_USAGE;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 
+#include <hpar/study.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,12 +111,13 @@ const char *hp_value_encoding(const hp_arguments *arguments);
 
 /* Reads the current option's value as ascending offsets, which the caller frees with free even
  * after a failure. Returns an exit code after a message, or -1. */
-int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_options *options);
+int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_study *study);
 /* Checks that the cuts lie within the `length` bytes of the file. Returns an exit code after a
  * message, or -1. */
-int hp_check_cuts_fit(const hp_command *command, const hpar_options *options, const char *path, size_t length);
+int hp_check_cuts_fit(const hp_command *command, const hpar_study *study, const char *path, size_t length);
 
-/* Applies one of these options. Returns an exit code, or -1 to continue. */
-int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options);
+/* Applies one of these options. `study` is NULL for a command that has none of a study's options.
+ * Returns an exit code, or -1 to continue. */
+int hp_take_common(const hp_arguments *arguments, int id, hpar_options *options, hpar_study *study);
 
 #endif

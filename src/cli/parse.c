@@ -60,6 +60,7 @@ static const hp_command command = {
 
 typedef struct request {
   hpar_options options;
+  hpar_study study; /* of `options` */
   uint64_t *cuts;
   const char *path;
   bool many;
@@ -125,7 +126,8 @@ static int take(const hp_arguments *arguments, int id, request *request) {
     case MANY: request->many = true; return -1;
     case MODE:
       if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      request->options.mode = (hpar_mode)index;
+      request->study.pipelined = index > HPAR_MODE_PARALLEL;
+      request->options.mode = request->study.pipelined ? HPAR_MODE_PARALLEL : (hpar_mode)index;
       return -1;
     case FORMAT:
       if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
@@ -136,18 +138,18 @@ static int take(const hp_arguments *arguments, int id, request *request) {
       request->options.fragment = arguments->value;
       return -1;
     case ERRORS: request->options.max_errors = UINT32_MAX; return -1;
-    case CUTS: return hp_take_cuts(arguments, &request->cuts, &request->options);
+    case CUTS: return hp_take_cuts(arguments, &request->cuts, &request->study);
     case STATS: return take_report(arguments, request);
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
-    default: return hp_take_common(arguments, id, &request->options);
+    default: return hp_take_common(arguments, id, &request->options, &request->study);
   }
 }
 
 static int check_many(const request *request) {
   const hpar_options *o = &request->options;
   const char *other = o->max_errors                    ? "errors"
-                      : o->experiment.cut_count        ? "cuts"
+                      : request->study.cut_count       ? "cuts"
                       : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
                       : request->scripts.run           ? "scripts run"
                                                        : NULL;
@@ -162,15 +164,14 @@ static int check(request *request) {
   if (request->operand_count > 1) {
     return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second; --many takes more", request->operands[1]);
   }
-  if (request->options.experiment.cut_count && request->options.mode != HPAR_MODE_AUTO &&
-      request->options.mode != HPAR_MODE_PARALLEL) {
-    bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
+  bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
+  if (request->study.cut_count && (sequential || request->study.pipelined)) {
     return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : "pipelined");
   }
-  if (request->options.experiment.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
+  if (request->study.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
   if (request->options.mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) {
     hp_complain("--mode %s: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out",
-                request->options.mode == HPAR_MODE_PARALLEL ? "parallel" : "pipelined");
+                request->study.pipelined ? "pipelined" : "parallel");
     return HP_EXIT_USAGE;
   }
   return -1;
@@ -257,9 +258,8 @@ static hpar_status parse_pieces(const request *request, hpar_parser *parser, hpa
   hpar_status status = hpar_parser_begin(parser, &request->options, document);
   if (!status) status = hp_read_pieces("-", take_piece, in);
   if (status && status < HPAR_LIMIT_DEPTH) return status;
-  return request->options.experiment.cut_count && request->cuts[request->options.experiment.cut_count - 1] > in->length
-             ? HPAR_OK
-             : hpar_study_finish(parser, stats);
+  bool cuts_fit = !request->study.cut_count || request->cuts[request->study.cut_count - 1] <= in->length;
+  return cuts_fit ? hpar_study_finish(parser, stats) : HPAR_OK;
 }
 
 /* Prints the results of a parse. Returns the exit code. */
@@ -269,7 +269,7 @@ static int print_parse(const request *request, const hpar_parser *parser, const 
   bool limit = status >= HPAR_LIMIT_DEPTH, pieces = !strcmp(request->path, "-");
   int code = -1;
   if (limit) hp_complain("%s: %s; the tree ends there", name, hpar_status_text(status));
-  if (!status && pieces) code = hp_check_cuts_fit(&command, &request->options, request->path, in->length);
+  if (!status && pieces) code = hp_check_cuts_fit(&command, &request->study, request->path, in->length);
   if (status && !limit) return hp_complain_call(request->path, parser, status);
   if (code >= 0) return code;
   warn_unless_html(request, in->bytes, in->kept, stats->encoding);
@@ -290,7 +290,7 @@ static int parse_page(void *argument) {
     in.bytes = hp_load(request->path, request->options.limits.input, &in.length);
     in.kept = in.length;
     if (!in.bytes) return HP_EXIT_FAILED;
-    code = hp_check_cuts_fit(&command, &request->options, request->path, in.length);
+    code = hp_check_cuts_fit(&command, &request->study, request->path, in.length);
     in.scripts.bytes = in.bytes;
     in.scripts.length = in.length;
   }
@@ -327,9 +327,11 @@ static int run(request *request) {
 int hp_run_parse(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
   request request = {.options = {HPAR_OPTIONS_INIT},
+                     .study = {HPAR_STUDY_INIT},
                      .format = HP_FORMAT_TREE,
                      .operands = calloc((size_t)count + 1, sizeof(char *)),
                      .scripts = {HP_SCRIPT_SETTINGS_INIT}};
+  request.options.study = &request.study;
   int code = request.operands ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) {
     code = take(&arguments, id, &request);

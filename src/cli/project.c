@@ -106,8 +106,9 @@ static bool keep_tasks(study *s, bool first) {
 /* The tasks of a parse with so many threads. What the merger would need for a chunk by itself is
  * the worker's time less what speculation adds, which the sequential time tells. */
 static hpar_status measure_tasks(study *s, unsigned cores) {
+  const hpar_study inspected = {HPAR_STUDY_INIT, .inspect = true};
   hpar_options o = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .parallel.executor = HPAR_EXECUTOR_INLINE,
-                    .threads = cores, .experiment.inspect = true};
+                    .threads = cores, .study = &inspected};
   uint64_t cut = UINT64_MAX;
   s->decode = UINT64_MAX;
   for (size_t run = 0; run < s->repeat; run++) {

@@ -55,7 +55,7 @@ static int write_trace(const hp_inspection *in) {
   FILE *file = hp_open_output(in->output);
   if (!file) return HP_EXIT_FAILED;
   const hpar_parser *parser = in->on_threads;
-  bool pipelined = in->options.mode == HPAR_MODE_PIPELINED;
+  bool pipelined = in->study.pipelined;
   hp_json json = {.file = file};
   hp_json_open(&json, '{');
   hp_json_text_member(&json, "displayTimeUnit", "ns");

@@ -96,10 +96,13 @@ bool hp_map_states(hp_map *m, const hp_map_page *page) {
 
 /* Parses the page in chunks, all on this thread, with a record of each chunk. */
 static bool inspect(hp_map *m, const hp_map_page *page, const char *predictor, size_t chunks, unsigned threads) {
-  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = page->encoding, .threads = threads,
-                          .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks}};
-  options.experiment.predictor = predictor;
-  options.experiment.inspect = true;
+  const hpar_study study = {HPAR_STUDY_INIT, .predictor = predictor, .inspect = true};
+  hpar_options options = {HPAR_OPTIONS_INIT,
+                          .mode = HPAR_MODE_PARALLEL,
+                          .encoding = page->encoding,
+                          .threads = threads,
+                          .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks},
+                          .study = &study};
   return !hpar_parse(m->parser, &options, page->bytes, page->length, m->document, NULL);
 }
 

@@ -17,14 +17,11 @@ static hpar_status no_constant(hp_call_error *error, const char *field, unsigned
 }
 
 static hpar_status check_enumerations(const hpar_options *o, hp_call_error *error) {
-  if (o->mode > HPAR_MODE_PIPELINED)
-    return no_constant(error, "mode", o->mode,
-                       "HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL, HPAR_MODE_PIPELINED");
+  if (o->mode > HPAR_MODE_PARALLEL)
+    return no_constant(error, "mode", o->mode, "HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL");
   if (o->parallel.executor > HPAR_EXECUTOR_CALLER)
     return no_constant(error, "parallel.executor", o->parallel.executor,
                        "HPAR_EXECUTOR_THREADS, HPAR_EXECUTOR_INLINE, HPAR_EXECUTOR_CALLER");
-  if (o->parallel.merge > HPAR_MERGE_TREE)
-    return no_constant(error, "parallel.merge", o->parallel.merge, "HPAR_MERGE_CHAIN, HPAR_MERGE_TREE");
   if (o->parallel.affinity > HPAR_AFFINITY_CORES)
     return no_constant(error, "parallel.affinity", o->parallel.affinity, "HPAR_AFFINITY_NONE, HPAR_AFFINITY_CORES");
   if (o->allocator > HPAR_ALLOCATOR_JEMALLOC)
@@ -33,20 +30,6 @@ static hpar_status check_enumerations(const hpar_options *o, hp_call_error *erro
     return no_constant(error, "value_decoding", o->value_decoding, "HPAR_VALUES_ON_ACCESS, HPAR_VALUES_AT_ONCE");
   if (o->parallel.wait > HPAR_WAIT_SLEEP)
     return no_constant(error, "parallel.wait", o->parallel.wait, "HPAR_WAIT_ADAPTIVE, HPAR_WAIT_SPIN, HPAR_WAIT_SLEEP");
-  return HPAR_OK;
-}
-
-static hpar_status check_cuts(const hpar_options *o, hp_call_error *error) {
-  if (o->experiment.cut_count && !o->experiment.cuts)
-    return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                      "hpar_options.experiment.cuts is NULL and cut_count is %zu; accepted: an array",
-                      o->experiment.cut_count);
-  for (size_t i = 1; i < o->experiment.cut_count; i++)
-    if (o->experiment.cuts[i] <= o->experiment.cuts[i - 1])
-      return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                        "hpar_options.experiment.cuts[%zu] is %" PRIu64 " after %" PRIu64
-                        "; accepted: ascending offsets",
-                        i, o->experiment.cuts[i], o->experiment.cuts[i - 1]);
   return HPAR_OK;
 }
 
@@ -63,7 +46,7 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
   const char *problem = o->allocator == HPAR_ALLOCATOR_JEMALLOC ? hp_jemalloc_problem() : NULL;
   if (problem)
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED, "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; %s", problem);
-  return check_cuts(o, error);
+  return HPAR_OK;
 }
 
 /* Returns HPAR_ERROR_ARGUMENT if a reserved word is set: a newer library may have a field there. */
@@ -88,12 +71,26 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_c
     status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.reserved_half is not zero; accepted: zero");
   CHECK_RESERVED("limits.", o->limits.reserved);
   CHECK_RESERVED("parallel.", o->parallel.reserved);
-  CHECK_RESERVED("pipeline.", o->pipeline.reserved);
-  CHECK_RESERVED("experiment.", o->experiment.reserved);
   CHECK_RESERVED("script.", o->script.reserved);
   CHECK_RESERVED("resources.", o->resources.reserved);
 #undef CHECK_RESERVED
   return status;
+}
+
+/* The first fields of every version of hpar_study. */
+typedef struct study_head {
+  size_t size;
+  hpar_status (*apply)(struct hpar_study_target *target, const hpar_options *options);
+} study_head;
+
+static hpar_status resolve_study(hp_config *config, const hpar_options *o, hp_call_error *error) {
+  const study_head *head = (const study_head *)o->study;
+  if (head->size < sizeof *head || !head->apply)
+    return hp_explain(error, HPAR_ERROR_ARGUMENT,
+                      "hpar_options.study has no size or no apply; accepted: a structure "
+                      "that HPAR_STUDY_INIT has initialised");
+  struct hpar_study_target target = {config, error};
+  return head->apply(&target, o);
 }
 
 hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error) {
@@ -108,7 +105,6 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
                         .copy_input = o->copy_input,
                         .source_offsets = o->source_offsets,
                         .decodes_values = o->value_decoding == HPAR_VALUES_AT_ONCE,
-                        .inspect = o->experiment.inspect,
                         .by_jemalloc = o->allocator == HPAR_ALLOCATOR_JEMALLOC,
                         .max_errors = o->max_errors,
                         .script = {.callback = o->script.callback,
@@ -117,23 +113,21 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
                                    .max_write_depth = o->script.max_write_depth,
                                    .max_written = o->script.max_written},
                         .limits = o->limits,
-                        .resources = o->resources,
-                        .cuts = o->experiment.cut_count ? o->experiment.cuts : NULL,
-                        .cut_count = o->experiment.cut_count};
+                        .resources = o->resources};
   if (o->encoding) {
     config->encoding = hp_encoding_for_label(o->encoding, strlen(o->encoding));
     if (!config->encoding)
       return hp_explain(error, HPAR_ERROR_ARGUMENT,
                         "hpar_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard", o->encoding);
   }
-  return hp_config_resolve_parallel(config, o, error);
+  status = hp_config_resolve_parallel(config, o, error);
+  return status == HPAR_OK && o->study ? resolve_study(config, o, error) : status;
 }
 
 hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_call_error *error) {
   if (!config->cut_count || config->cuts[config->cut_count - 1] <= length) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                    "hpar_options.experiment.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64
-                    ", the input's length",
+                    "hpar_study.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64 ", the input's length",
                     config->cut_count - 1, config->cuts[config->cut_count - 1], length);
 }
 
@@ -171,6 +165,7 @@ bool hp_config_needs_length(const hp_config *config) {
 void hp_config_make_sequential(hp_config *config) {
   config->mode = HPAR_MODE_SEQUENTIAL;
   config->bind = false;
+  config->pipelined = false;
   config->cuts = NULL;
   config->cut_count = 0;
 }

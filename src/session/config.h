@@ -22,6 +22,7 @@ typedef struct hp_config {
   bool scripting, copy_input, source_offsets, decodes_values, inspect, by_jemalloc;
   bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
+  bool pipelined;     /* a study requests the pipelined parser, whatever `mode` is */
   size_t max_errors;
   hp_script_config script;
   hpar_limits limits;
@@ -70,8 +71,14 @@ bool hp_config_needs_length(const hp_config *config);
 /* Returns the limit of the tree's memory for an input of `length` bytes; 0: none. */
 uint64_t hp_config_memory_limit(const hp_config *config, uint64_t length);
 
-/* Resolves the options of the parallel and the pipelined parser. Returns HPAR_ERROR_UNSUPPORTED for
- * such an option in a build without them. */
+/* What hpar_study.apply changes: the configuration, which has all other options. */
+struct hpar_study_target {
+  hp_config *config;
+  hp_call_error *error;
+};
+
+/* Resolves the options of the parallel parser. Returns HPAR_ERROR_UNSUPPORTED for such an option in
+ * a build without it. */
 hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *options, hp_call_error *error);
 
 #endif

@@ -106,6 +106,7 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
   if (config->limits.depth || config->limits.attributes) return false;
   if (hp_config_runs_scripts(config) && may_repeat(&config->limits)) return false;
 #if HPAR_PARALLEL
+  if (config->pipelined) return false;
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
   if (session->patience.skipped || hp_team_is_late(&session->team)) return false;
@@ -120,9 +121,9 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
 hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   const hp_executor *executor = &config->parallel.executor;
-  unsigned threads = config->mode == HPAR_MODE_SEQUENTIAL  ? 1
-                     : config->mode == HPAR_MODE_PIPELINED ? config->pipeline_threads
-                                                           : hp_config_threads(config);
+  unsigned threads = config->pipelined                      ? config->pipeline_threads
+                     : config->mode == HPAR_MODE_SEQUENTIAL ? 1
+                                                            : hp_config_threads(config);
   if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
   if (!hp_team_threads(&session->team, executor->wait, threads)) return HPAR_ERROR_MEMORY;
   if (!session->team.job.is_alone) hp_pool_wake(session->team.pool, threads);

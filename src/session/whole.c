@@ -144,7 +144,7 @@ static bool may_exceed(const hpar_document *document, uint64_t memory_limit, siz
 
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
-  return config->mode == HPAR_MODE_PIPELINED ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
+  return config->pipelined ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
 }
 
 /* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */

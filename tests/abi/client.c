@@ -2,7 +2,6 @@
  * headers whose hpar_options has other fields. Its structures end where readable memory ends. */
 
 #include <hpar/hpar.h>
-#include <hpar/study.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,10 +43,10 @@ int main(void) {
   options->limits.nodes = 3;
   check(parse(parser, options, document, stats) == HPAR_LIMIT_NODES, "limits", hpar_parser_error(parser));
   options->limits.nodes = 0;
-  options->pipeline.batch_tokens = 1000000;
+  options->parallel.wait = (hpar_wait_policy)9;
   hpar_status status = parse(parser, options, document, stats);
-  check(!hpar_strategy_name(0) || status == HPAR_ERROR_ARGUMENT, "pipeline options", hpar_status_text(status));
-  options->pipeline.batch_tokens = 0;
+  check(status == HPAR_ERROR_ARGUMENT, "parallel options", hpar_status_text(status));
+  options->parallel.wait = HPAR_WAIT_ADAPTIVE;
   check(!hpar_parser_begin(parser, options, document), "begin", hpar_parser_error(parser));
   check(!hpar_parser_feed(parser, "<p>x", 4), "feed", hpar_parser_error(parser));
   check(!hpar_parser_finish(parser, stats), "finish", hpar_parser_error(parser));

@@ -41,13 +41,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   errors_of(whole, &expected_errors);
   hpar_quirks quirks = hpar_document_quirks(document);
 
+  hpar_study study = {HPAR_STUDY_INIT};
+  options.study = &study;
   if ((flags & 16) && hpar_predictor_name(0)) {
     options.mode = HPAR_MODE_PARALLEL;
     options.threads = 2;
     options.parallel.chunk_size = 5 + choices[3] % 64;
-    options.experiment.checkpoint_bytes = 1;
+    study.checkpoint_bytes = 1;
     options.parallel.executor = flags & 32 ? HPAR_EXECUTOR_INLINE : HPAR_EXECUTOR_THREADS;
-    options.experiment.strategy = fuzz_name(hpar_strategy_name, choices[4]);
+    study.strategy = fuzz_name(hpar_strategy_name, choices[4]);
   }
   random_state random = {(uint64_t)choices[5] << 8 | choices[6]};
   size_t most = 1 + choices[2] % 80;

@@ -66,24 +66,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   page.scripting = random_chance(&random, 50);
   page.fragment = random_chance(&random, 20) ? fuzz_context(random_below(&random, 64)) : NULL;
   page.encoding = random_chance(&random, 80) ? "utf-8" : random_chance(&random, 50) ? NULL : "no label";
+  hpar_study study = {HPAR_STUDY_INIT,
+                      .cuts = random_chance(&random, 95) && count ? cuts : NULL,
+                      .cut_count = count,
+                      .predictor = name(&random, hpar_predictor_name),
+                      .checkpoint_bytes = (size_t)number(&random),
+                      .strategy = name(&random, hpar_strategy_name),
+                      .mode_predictor = name(&random, hpar_mode_predictor_name),
+                      .cut_policy = name(&random, hpar_cut_policy_name),
+                      .pipelined = random_chance(&random, 20)};
   hpar_options options = {HPAR_OPTIONS_INIT,
-                          .mode = (hpar_mode)random_below(&random, 5),
+                          .mode = (hpar_mode)random_below(&random, 4),
                           .threads = random_chance(&random, 95) ? (unsigned)random_below(&random, 4) : 100000,
                           .parallel.chunk_size = (size_t)number(&random),
-                          .experiment.cuts = random_chance(&random, 95) && count ? cuts : NULL,
-                          .experiment.cut_count = count,
-                          .experiment.predictor = name(&random, hpar_predictor_name),
                           .parallel.executor = (hpar_executor)random_below(&random, 4),
-                          .experiment.checkpoint_bytes = (size_t)number(&random),
                           .scripting = page.scripting,
                           .fragment = page.fragment,
                           .copy_input = random_chance(&random, 50),
                           .source_offsets = random_chance(&random, 50),
                           .max_errors = (size_t)number(&random),
                           .encoding = page.encoding,
-                          .experiment.strategy = name(&random, hpar_strategy_name),
-                          .experiment.mode_predictor = name(&random, hpar_mode_predictor_name),
-                          .experiment.cut_policy = name(&random, hpar_cut_policy_name)};
+                          .study = &study};
   bool limited = random_chance(&random, 40);
   if (limited) {
     options.limits.depth = (size_t)number(&random);
@@ -101,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.parallel.run = random_chance(&random, 95) ? one_by_one : NULL;
     options.parallel.run_context = &random;
   }
-  options.parallel.merge = (hpar_merge_order)random_below(&random, random_chance(&random, 95) ? 2 : 3);
+  study.merge = (hpar_merge_order)random_below(&random, random_chance(&random, 95) ? 2 : 3);
   options.parallel.chunks = (size_t)number(&random);
   hpar_guess guess = {.context = (hpar_start_context)number(&random),
                       .element = random_chance(&random, 50) ? "script" : name(&random, hpar_mode_predictor_name),
@@ -109,10 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                       .mode = random_chance(&random, 50) ? "in row" : NULL,
                       .first = (size_t)number(&random)};
   hpar_predictor own = {HPAR_PREDICTOR_INIT, .predict = random_chance(&random, 95) ? answer : NULL, .context = &guess};
-  if (random_chance(&random, 20)) options.experiment.custom_predictor = &own;
+  if (random_chance(&random, 20)) study.custom_predictor = &own;
   hpar_frequency_table *table = random_chance(&random, 20) ? figures(&random) : NULL;
-  options.experiment.frequencies = table;
-  if (table) options.experiment.predictor = "frequency";
+  study.frequencies = table;
+  if (table) study.predictor = "frequency";
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
   hpar_status status = hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats);
   hpar_frequency_table_destroy(table);

@@ -76,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   run(parser, document, options, true, &page, &got);
   check(&expected, &got, "a scan", &page);
 #if HPAR_PARALLEL
+  hpar_study study = {HPAR_STUDY_INIT};
   options.mode = HPAR_MODE_PARALLEL;
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
   options.threads = 2 + choices[2] % 7;
@@ -83,13 +84,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check(&expected, &got, "a scan with scouts", &page);
   uint64_t cuts[MAX_CUTS];
   random_state random = {(uint64_t)choices[3] << 8 | choices[4]};
-  for (uint64_t at = 0; options.experiment.cut_count < 1u + choices[5] % MAX_CUTS;) {
+  for (uint64_t at = 0; study.cut_count < 1u + choices[5] % MAX_CUTS;) {
     at += 1 + random_below(&random, page.length / 3 + 2);
     if (at >= page.length) break;
-    cuts[options.experiment.cut_count++] = at;
+    cuts[study.cut_count++] = at;
   }
-  if (!options.experiment.cut_count) return 0;
-  options.experiment.cuts = cuts;
+  if (!study.cut_count) return 0;
+  study.cuts = cuts;
+  options.study = &study;
   options.resources.in_order = flags & 4;
   run(parser, document, options, false, &page, &got);
   check(&expected, &got, "a parallel parse", &page);

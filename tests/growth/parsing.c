@@ -22,6 +22,8 @@ static void ignore_resource(const hpar_resource *resource, hpar_resource_event e
 
 static uint64_t reported;
 
+static const hpar_study merged_as_tree = {HPAR_STUDY_INIT, .merge = HPAR_MERGE_TREE};
+
 static hpar_options options_of(const page *of, unsigned variant) {
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   options.parallel.executor = HPAR_EXECUTOR_INLINE;
@@ -32,7 +34,7 @@ static hpar_options options_of(const page *of, unsigned variant) {
     case 2: options.source_offsets = true; break;
     case 3: options.scripting = true; break;
     case 4: options.limits = (hpar_limits)HPAR_LIMITS_UNTRUSTED; break;
-    case 7: options.parallel.merge = HPAR_MERGE_TREE; break;
+    case 7: options.study = &merged_as_tree; break;
     case 8:
       options.max_errors = MANY;
       options.source_offsets = true;

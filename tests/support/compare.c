@@ -1,4 +1,5 @@
 #include "support/compare.h"
+#include "support/mode.h"
 
 #include <hpar/study.h>
 #include <signal.h>
@@ -303,25 +304,26 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   hpar_parser **parser = how->executor == HPAR_EXECUTOR_THREADS ? &with->with_threads[how->threads] : &with->parser;
   if (!*parser && (with->status = hpar_parser_create(parser))) return COMPARE_FAILED;
   hpar_options options = {HPAR_OPTIONS_INIT};
-  options.mode = how->pipelined ? HPAR_MODE_PIPELINED : HPAR_MODE_PARALLEL;
-  options.pipeline.buffer_tokens = how->buffer_tokens;
-  options.pipeline.batch_tokens = how->batch;
-  options.pipeline.predictor = how->pipeline_predictor;
-  options.experiment.pipelined_workers = how->pipeline_stages;
+  hpar_study study = {HPAR_STUDY_INIT};
+  mode_choose(&options, &study, how->pipelined ? MODE_PIPELINED : HPAR_MODE_PARALLEL);
+  study.pipeline.buffer_tokens = how->buffer_tokens;
+  study.pipeline.batch_tokens = how->batch;
+  study.pipeline.predictor = how->pipeline_predictor;
+  study.pipelined_workers = how->pipeline_stages;
   options.threads = how->threads;
-  options.experiment.cuts = how->cuts;
-  options.experiment.cut_count = how->cut_count;
-  options.experiment.predictor = how->predictor;
-  options.experiment.strategy = how->strategy;
-  options.experiment.mode_predictor = how->mode_predictor;
-  options.experiment.cut_policy = how->cut;
-  options.experiment.frequencies = how->frequencies;
-  options.experiment.custom_predictor = how->own_predictor;
+  study.cuts = how->cuts;
+  study.cut_count = how->cut_count;
+  study.predictor = how->predictor;
+  study.strategy = how->strategy;
+  study.mode_predictor = how->mode_predictor;
+  study.cut_policy = how->cut;
+  study.frequencies = how->frequencies;
+  study.custom_predictor = how->own_predictor;
   options.parallel.chunk_size = how->chunk_size;
   options.parallel.chunks = how->chunks;
-  options.parallel.merge = how->merge;
+  study.merge = how->merge;
   options.parallel.executor = how->executor;
-  options.experiment.checkpoint_bytes = how->checkpoint_bytes;
+  study.checkpoint_bytes = how->checkpoint_bytes;
   options.scripting = with->of.scripting;
   options.fragment = with->of.fragment;
   options.encoding = with->of.encoding;

@@ -36,7 +36,9 @@ static hpar_status feed(hpar_parser *parser, hpar_document *document, const hpar
 toy_outcome toy_parse(hpar_parser *parser, hpar_document *document, const toy_way *way, size_t max_scripts,
                       const char *bytes, size_t length) {
   toy of = {.keeps_views = true, .max_scripts = max_scripts};
+  hpar_study study = {HPAR_STUDY_INIT};
   hpar_options options = way->options;
+  options.study = &study;
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.script.callback = toy_run;
   options.script.context = &of;
@@ -45,12 +47,12 @@ toy_outcome toy_parse(hpar_parser *parser, hpar_document *document, const toy_wa
     options.mode = HPAR_MODE_PARALLEL;
     options.threads = 2;
     options.parallel.chunk_size = way->chunk_size;
-    options.experiment.checkpoint_bytes = way->checkpoints;
-    options.experiment.strategy = way->strategy;
+    study.checkpoint_bytes = way->checkpoints;
+    study.strategy = way->strategy;
     options.parallel.executor = way->way == TOY_THREADS ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
-    if (way->way == TOY_INLINE_TREE) options.parallel.merge = HPAR_MERGE_TREE;
+    if (way->way == TOY_INLINE_TREE) study.merge = HPAR_MERGE_TREE;
   }
-  if (way->way == TOY_PIPELINED) options.mode = HPAR_MODE_PIPELINED;
+  if (way->way == TOY_PIPELINED) study.pipelined = true;
   hpar_status status = way->way >= TOY_BYTES ? feed(parser, document, &options, way, bytes, length)
                                              : hpar_parse(parser, &options, bytes, length, document, NULL);
   return (toy_outcome){status, toy_hash(document), of.views, of.scripts};

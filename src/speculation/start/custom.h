@@ -1,7 +1,7 @@
 #ifndef HP_SPECULATION_START_CUSTOM_H
 #define HP_SPECULATION_START_CUSTOM_H
 
-/* The predictor of hpar_options.experiment.custom_predictor. */
+/* The predictor of hpar_study.custom_predictor. */
 
 #include "speculation/start/predict.h"
 
