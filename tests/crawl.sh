@@ -89,6 +89,19 @@ check "units by number" 'test $status = 0 && test ! -e plan/two'
 crawl reduce plan
 equal plan
 
+# A damaged plan: a unit or an option that is left out would give another summary.
+for expression in '/^unit/{x;s/^/x/;/^x$/{x;d};x}' 's/^option\tdepth\t0/option\tdepth\t9/' 's/^unit\t/unit /' '$d' '1d'; do
+  cp -r plan damaged
+  sed "$expression" plan/plan.tsv >damaged/plan.tsv
+  usage "plan.tsv: is damaged" 1 reduce damaged
+  usage "plan.tsv: is damaged" 1 run damaged 0
+  rm -r damaged
+done
+cp -r plan damaged
+sed '1d' plan/plan.tsv >damaged/plan.tsv
+crawl data "$@" --out damaged --resume
+equal damaged
+
 # Processes that are killed.
 crawl data "$@" --out killed --threads 2 &
 driver=$!

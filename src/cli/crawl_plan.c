@@ -1,6 +1,7 @@
 /* The plan of a crawl: its units and options, in DIR/plan.tsv. */
 
 #include "cli/crawl.h"
+#include "crawl/sha256.h"
 #include "warc/search.h"
 
 #include <dirent.h>
@@ -279,6 +280,34 @@ static void remove_temporary(const char *folder, const char *name) {
   if (directory) closedir(directory);
 }
 
+/* Writes the plan. The last line is a hash of all lines before it. */
+static bool write_lines(FILE *to, const hp_crawl *c) {
+  char *text = NULL, digits[65];
+  size_t length = 0;
+  FILE *file = open_memstream(&text, &length);
+  if (!file) return false;
+  fprintf(file, "hpar-crawl-plan-2\t%s\n", hpar_version());
+  write_options(file, c);
+  for (size_t i = 0; i < c->unit_count; i++) {
+    const hp_unit *u = &c->units[i];
+    fprintf(file, "unit\t%s\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\t%d\t", u->id, u->first, u->last, (int)u->format,
+            u->size, u->is_stream);
+    hp_write_escaped(file, u->path, strlen(u->path));
+    fputc('\n', file);
+  }
+  bool fine = !ferror(file);
+  if (fclose(file)) fine = false;
+  if (fine) {
+    hp_sha256 sha;
+    hp_sha256_open(&sha);
+    hp_sha256_add(&sha, text, length);
+    hp_sha256_finish(&sha, digits);
+    fine = fwrite(text, 1, length, to) == length && fprintf(to, "end\t%s\n", digits) > 0;
+  }
+  free(text);
+  return fine;
+}
+
 int hp_crawl_write_plan(hp_crawl *c) {
   char path[4096];
   snprintf(path, sizeof path, "%s/plan.tsv", c->folder);
@@ -299,16 +328,9 @@ int hp_crawl_write_plan(hp_crawl *c) {
   }
   remove_temporary(c->folder, "units");
   remove_temporary(c->folder, "records");
-  fprintf(out.file, "hpar-crawl-plan-1\t%s\n", hpar_version());
-  write_options(out.file, c);
-  for (size_t i = 0; i < c->unit_count; i++) {
-    const hp_unit *u = &c->units[i];
-    fprintf(out.file, "unit\t%s\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\t%d\t", u->id, u->first, u->last,
-            (int)u->format, u->size, u->is_stream);
-    hp_write_escaped(out.file, u->path, strlen(u->path));
-    fputc('\n', out.file);
-  }
-  if (hp_new_file_finish(&out)) return -1;
+  bool fine = write_lines(out.file, c);
+  if (fine && hp_new_file_finish(&out)) return -1;
+  hp_new_file_drop(&out);
   hp_complain("%s: cannot be written: %s", path, strerror(errno));
   return HP_EXIT_FAILED;
 }
@@ -335,30 +357,46 @@ static bool read_line(hp_crawl *c, char *line) {
   return add_unit(c, &unit);
 }
 
+/* Reads the first line. Returns the version of hpar that wrote the plan, or NULL. */
+static const char *read_version(const char *line) {
+  static const char begin[] = "hpar-crawl-plan-2\t";
+  return !strncmp(line, begin, strlen(begin)) ? line + strlen(begin) : NULL;
+}
+
+static int read_lines(hp_crawl *c, const char *path, char *text, size_t length) {
+  const char *version = NULL;
+  for (char *line = text, *end; line < text + length && (end = memchr(line, '\n', (size_t)(text + length - line)));
+       line = end + 1) {
+    *end = 0;
+    if (line != text) {
+      if (!read_line(c, line)) return no_memory();
+      continue;
+    }
+    version = read_version(line);
+    if (!version || strcmp(version, hpar_version())) break;
+  }
+  if (version && !strcmp(version, hpar_version())) return -1;
+  hp_complain("%s: is the plan of version %s; use that version of hpar", path, version ? version : "(unknown)");
+  return HP_EXIT_FAILED;
+}
+
 int hp_crawl_read_plan(hp_crawl *c, const char *folder) {
-  char path[4096], *line = NULL;
-  size_t capacity = 0;
+  char path[4096], *text = NULL;
+  size_t length = 0;
   snprintf(path, sizeof path, "%s/plan.tsv", folder);
-  FILE *file = fopen(path, "re");
-  if (!file) {
+  hpar_status status = hp_load_complete(path, &text, &length);
+  if (status == HPAR_ERROR_MEMORY) return no_memory();
+  if (status && errno) {
     hp_complain("%s: is not the folder of a crawl: %s; name the folder of --out", folder, strerror(errno));
     return HP_EXIT_FAILED;
   }
+  if (status) {
+    hp_complain("%s: is damaged; run hpar crawl with its inputs and options and --resume", path);
+    return HP_EXIT_FAILED;
+  }
   c->folder = folder;
-  int code = -1;
-  ssize_t length = getline(&line, &capacity, file);
-  if (length > 0) line[length - 1] = 0;
-  const char *version = length > 0 && !strncmp(line, "hpar-crawl-plan-1\t", 18) ? line + 18 : NULL;
-  if (!version || strcmp(version, hpar_version())) {
-    hp_complain("%s: is the plan of version %s; use that version of hpar", path, version ? version : "(unknown)");
-    code = HP_EXIT_FAILED;
-  }
-  while (code < 0 && (length = getline(&line, &capacity, file)) > 0) {
-    if (line[length - 1] == '\n') line[length - 1] = 0;
-    if (!read_line(c, line)) code = no_memory();
-  }
-  free(line);
-  fclose(file);
+  int code = read_lines(c, path, text, length);
+  free(text);
   return code;
 }
 

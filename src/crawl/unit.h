@@ -62,6 +62,10 @@ typedef struct hp_unit_results {
   size_t refusal_count, refusal_capacity;
 } hp_unit_results;
 
+/* Reads a text whose last line is "end" and the hash of all lines before it, and leaves this line
+ * out. The caller frees the text. Returns HPAR_ERROR_IO with errno 0 if the hash is another one. */
+hpar_status hp_load_complete(const char *path, char **text, size_t *length);
+
 /* Adds the results of a unit. Returns HPAR_ERROR_IO if there is no complete file, with errno, or
  * errno 0 if its contents are not valid. */
 hpar_status hp_unit_read(const hp_unit *unit, const char *folder, hp_unit_results *results);

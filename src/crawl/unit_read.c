@@ -108,16 +108,24 @@ static hpar_status add_line(hp_tally *tally, hp_unit_results *results, const hp_
   return strcmp(fields[0], "unit") && strcmp(fields[0], "hpar-crawl-unit-2") ? HPAR_ERROR_IO : HPAR_OK;
 }
 
+hpar_status hp_load_complete(const char *path, char **text, size_t *length) {
+  hpar_status status = load(path, text, length);
+  if (status) return status;
+  errno = 0;
+  if (is_complete(*text, length)) return HPAR_OK;
+  free(*text);
+  *text = NULL;
+  return HPAR_ERROR_IO;
+}
+
 hpar_status hp_unit_read(const hp_unit *unit, const char *folder, hp_unit_results *results) {
   char path[4096], *text = NULL;
   size_t length = 0;
   errno = ENAMETOOLONG;
   if (!unit_path(unit, folder, path, sizeof path)) return HPAR_ERROR_IO;
-  hpar_status status = load(path, &text, &length);
+  hpar_status status = hp_load_complete(path, &text, &length);
   if (status) return status;
-  errno = 0;
   hp_tally tally = {0};
-  if (!is_complete(text, &length)) status = HPAR_ERROR_IO;
   for (char *line = text; !status && line < text + length;) {
     char *end = memchr(line, '\n', (size_t)(text + length - line));
     if (!end) status = HPAR_ERROR_IO;
@@ -133,10 +141,9 @@ hpar_status hp_unit_read(const hp_unit *unit, const char *folder, hp_unit_result
 bool hp_unit_is_done(const hp_unit *unit, const char *folder) {
   char path[4096], *text = NULL;
   size_t length = 0;
-  if (!unit_path(unit, folder, path, sizeof path) || load(path, &text, &length)) return false;
-  bool done = is_complete(text, &length);
+  if (!unit_path(unit, folder, path, sizeof path) || hp_load_complete(path, &text, &length)) return false;
   free(text);
-  return done;
+  return true;
 }
 
 void hp_unit_results_free(hp_unit_results *results) {
