@@ -183,7 +183,7 @@ int main(void) {
   buffer_text(&page, "<template><td>x</template><svg><a xlink:href=x><![CDATA[y]]></svg><script><!--</script>");
   for (int i = 0; i < 40; i++) buffer_format(&page, "<p y%d=1 z=&lt;>%d<i></p><html h%d>", i, i, i);
   buffer_text(&page, "<p ");
-  for (int i = 0; i < 3000; i++) buffer_format(&page, "a%d ", i);
+  for (int i = 0; i < 1200; i++) buffer_format(&page, "a%d ", i);
   buffer_text(&page, "><textarea>\n&notit;</textarea>");
   every_allocation("long", WAYS);
 

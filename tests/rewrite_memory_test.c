@@ -125,7 +125,7 @@ static void add_element(buffer *text, const char *each, unsigned number) {
 
 static void check_open_elements(void) {
   buffer text = {0};
-  unsigned most = compare_scale() < 10 ? 1000 : 20000;
+  unsigned most = compare_scale() < 10 ? 1000 : compare_scale() < 100 ? 4000 : 20000;
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     /* The arrays grow by half, so that few counts are just after a growth. */
     for (unsigned count = 16; count < most; count = count * 9 / 7 + 1) {
