@@ -86,6 +86,14 @@ check 'found resources come in order' "sed 1d out | awk '\$2 == \"found\" {print
 sed 1d out | grep '^ *[0-9.]*  confirmed  ' | sed 's/^ *[0-9.]*  confirmed  *[0-9]*  *[0-9]*  //' >confirmed
 check 'confirmed resources in order' 'cmp -s tree confirmed'
 
+printf '%s' '<base href=/d/><script type=module>import "./a.js"; import "b"; import "http://i/c"; export * from "../d"</script>' \
+  '<script type=importmap>{"imports": {"b": "./b.js"}}</script>' >modules
+printf '%-13s  %s\n' kind url base http://h/d/ >expected
+for url in http://h/d/a.js b http://i/c http://h/d; do printf 'module-import  %s type="module"\n' $url >>expected; done
+printf 'importmap      - type="importmap" content="{\\"imports\\": {\\"b\\": \\"./b.js\\"}}"\n' >>expected
+"$hpar" resources --base http://h/p modules >out
+check 'imports of modules' 'cmp -s out expected'
+
 printf '<img src=x>' >page2
 run 0 resources page2 page
 check 'names of several files' 'grep -qx page out && grep -qx page2 out'

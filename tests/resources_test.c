@@ -211,6 +211,32 @@ static void backgrounds(void) {
                   "");
 }
 
+static void modules(void) {
+  check_resources(
+      "<script type=module>import x from './a.js';import \"./b.js\";export * from './c.js'\n"
+      "import{y}from\"d\";export{z as 'from'} from './e.js'; import f, * as g from './f.js' with {type:'json'};"
+      "import h,{i as j,'k' as l}from'./h.js';export * as m from './m.js';import from, {n} from './n.js'</script>",
+      "module-import url[./a.js] type[module]\nmodule-import url[./b.js] type[module]\n"
+      "module-import url[./c.js] type[module]\nmodule-import url[d] type[module]\n"
+      "module-import url[./e.js] type[module]\nmodule-import url[./f.js] type[module]\n"
+      "module-import url[./h.js] type[module]\nmodule-import url[./m.js] type[module]\n"
+      "module-import url[./n.js] type[module]\n");
+  check_resources(
+      "<script type=Module nonce=n>// import 'a'\n/* import 'b' */let s=\"import 'c'\",t=`import 'd'${`}import "
+      "'e'`+{import:1}}import 'f'`,r=/[/]import 'g'/.x/2/import.meta/1;import('h');a.import 'i';{import 'j'}"
+      "x=1/2;import 'k';export{l};export const from='m';export default /'/;import /**/ '\\x61\\u0062\\u{63}"
+      "\\ud83d\\ude00\\\n\\n\\q';import '';import</script>",
+      "module-import url[k] type[Module] nonce[n]\n"
+      "module-import url[abc\xF0\x9F\x98\x80\nq] type[Module] nonce[n]\n");
+  check_resources("<script>import 'a'</script><script type=module src>import 'b'</script><script type=module></script>"
+                  "<template><script type=module>import 'c'</script></template>"
+                  "<svg><script type=module>import 'd'</script></svg><script type=module src=e>import 'f'</script>",
+                  "module url[e] type[module]\n");
+  check_resources(
+      "<script type=' importmap '>{\"imports\":{\"a\":\"./b\"}}</script><script type=importmap src=c>{}</script>",
+      "importmap type[ importmap ] content[{\"imports\":{\"a\":\"./b\"}}]\n");
+}
+
 static void styles(void) {
   check_resources("<style>@import 'a'; @import\"b\" print;@import url(c);@import url( \"d\" ) layer(x) screen ; p{}"
                   "@import 'e'</style>",
@@ -346,6 +372,7 @@ int main(int count, char **arguments) {
     refreshes();
     images();
     backgrounds();
+    modules();
     styles();
     metas();
     templates();

@@ -6,6 +6,10 @@
  * These elements have resources. The standard is https://html.spec.whatwg.org/.
  * - script with `src` and a type that browsers run, unless it has `nomodule`. In SVG, script with
  *   `href` or `xlink:href`.
+ * - script of type module without attribute `src`, in HTML: each static import and re-export. They
+ *   are found by their tokens, also in a module with an error. A specifier that begins with none of
+ *   "/", "./" and "../" is an absolute URL, or a name for the import map.
+ * - script of type importmap.
  * - link with `href` and one of the types stylesheet, preload, modulepreload, prefetch, preconnect,
  *   dns-prefetch, icon and manifest. A disabled style sheet is left out, an alternate one without
  *   `title`, and a link whose `type` is not one that its use can have.
@@ -23,12 +27,12 @@
  * - base with `href`. The first one sets the base URL.
  * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
  *
- * Documents in `srcdoc` are left out. So is what a script or an import map names, and what a style
- * sheet names after its imports.
+ * Documents in `srcdoc` are left out. So is what other scripts name, and what a style sheet names
+ * after its imports.
  *
  * The contents of template elements have no resources, except those of a declarative shadow root.
  * A resource whose `media` is "not all" is left out. All strings are values as they are in the
- * document, except that URLs of @import up to 4096 bytes have no CSS escapes. The caller resolves
+ * document, except that URLs of imports up to 4096 bytes have no escapes. The caller resolves
  * URLs, chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
  * `base` element against the URL of the document if they load it before they parse that element. */
 
@@ -60,7 +64,9 @@ typedef enum hpar_resource_kind {
   HPAR_RESOURCE_MEDIA,    /* of an audio or video element, or of a source element in one */
   HPAR_RESOURCE_TRACK,
   HPAR_RESOURCE_PREFETCH,
-  HPAR_RESOURCE_REFRESH, /* the page that replaces this one. `content` is the whole value */
+  HPAR_RESOURCE_REFRESH,       /* the page that replaces this one. `content` is the whole value */
+  HPAR_RESOURCE_MODULE_IMPORT, /* what an inline module imports: `url` is the specifier */
+  HPAR_RESOURCE_IMPORT_MAP,    /* its text is in `content`. Browsers load what modules name by it */
   HPAR_RESOURCE_KINDS
 } hpar_resource_kind;
 

@@ -173,6 +173,12 @@ class LinksAndResources(unittest.TestCase):
         self.assertTrue(resources[0]["async"])
         self.assertEqual(resources[1]["media"], "print")
         self.assertEqual(document.head.resources(), resources[:2])
+        document = hpar.parse("<script type=module>import './a.js'</script><video><source src=b></video><td background=c>"
+                              "<table background=d></table><svg><use href=e /></svg>")
+        resources = document.resources()
+        self.assertEqual([(r["kind"], r["url"]) for r in resources],
+                         [("module-import", "./a.js"), ("media", "b"), ("image", "d"), ("image", "e")])
+        self.assertEqual(resources[1]["picture"], document.css_first("video"))
 
 
 if __name__ == "__main__":

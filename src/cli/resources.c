@@ -174,9 +174,16 @@ static const char *event_name(hpar_resource_event event) {
 
 static double milliseconds(const request *r, const row *one) { return (double)(one->time - r->begin) / 1e6; }
 
+/* Returns true if the specifier of an import is not a relative URL. */
+static bool is_bare(const row *one) {
+  if (one->kind != HPAR_RESOURCE_MODULE_IMPORT || !one->url) return false;
+  return *one->url != '/' && strncmp(one->url, "./", 2) != 0 && strncmp(one->url, "../", 3) != 0;
+}
+
 /* Resolves the URL of a row. Returns NULL if it has no valid URL. */
 static const hp_url *resolve(const request *r, const row *one, hp_url *url) {
   const hp_url *base = r->base_url.length ? &r->base_url : r->document_url.length ? &r->document_url : NULL;
+  if (is_bare(one)) base = NULL;
   return one->url && hp_url_parse(url, one->url, strlen(one->url), base) ? url : NULL;
 }
 
@@ -325,7 +332,8 @@ int hp_run_resources(int count, char **items) {
       "resources", "FILE|-...",
       "Prints the resources of each FILE, or of standard input for -: scripts, styles and their imports,\n"
       "images, posters, media, tracks, frames, objects, refreshes, icons, manifests, preloads and\n"
-      "prefetches, and base, policies and viewport. Left out are what scripts and import maps\n"
+      "prefetches, and base, policies and viewport. Of inline modules, the static imports are\n"
+      "printed. A specifier that needs an import map is printed as it is. Left out are what other scripts\n"
       "name, and URLs in CSS except of imports. URLs are resolved against the page's base element and\n"
       "--base.",
       options};

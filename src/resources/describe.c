@@ -3,6 +3,7 @@
 #include "dom/value.h"
 #include "resources/css_imports.h"
 #include "resources/describe_parts.h"
+#include "resources/js_imports.h"
 
 #include <string.h>
 
@@ -133,6 +134,41 @@ hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values) {
   if (!has_type && language.length && !is_script_language(language)) return HPAR_RESOURCE_KINDS;
   if (hp_has_value(values, HP_RESOURCE_NOMODULE) || !runs_at_load(values)) return HPAR_RESOURCE_KINDS;
   return HPAR_RESOURCE_SCRIPT;
+}
+
+static bool is_inline_type(hpar_string type) { return hp_is_word(type, "module") || hp_is_word(type, "importmap"); }
+
+bool hp_may_be_inline_script(const hp_attributes *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const hp_attribute *item = &block->items[i];
+    if (item->name == HP_TYPE)
+      return hp_is_deferred(block, i) || is_inline_type(trim((hpar_string){item->value, item->length}));
+  }
+  return false;
+}
+
+bool hp_is_inline_script(const hp_resource_values *values) {
+  return !hp_has_value(values, HP_RESOURCE_SRC) && is_inline_type(trim(hp_resource_value(values, HP_RESOURCE_TYPE)));
+}
+
+/* Reports the imports of a module, or an import map. */
+static bool describe_inline_script(const hp_described *d) {
+  const hpar_string none = {NULL, 0};
+  if (!d->sheet.length) return true;
+  if (!hp_is_word(trim(hp_described_value(d, HP_RESOURCE_TYPE)), "module")) {
+    hpar_resource *map = hp_begin_url(d, HPAR_RESOURCE_IMPORT_MAP, none);
+    map->content = d->sheet;
+    return report(d, map);
+  }
+  hp_js_import import;
+  for (hp_js_place place = {0}; hp_next_js_import(d->sheet, &place, &import);)
+    if (!report_url(d, HPAR_RESOURCE_MODULE_IMPORT, import.specifier)) return false;
+  return true;
+}
+
+static bool describe_script(const hp_described *d) {
+  if (hp_is_inline_script(d->values)) return describe_inline_script(d);
+  return report(d, hp_script_of(d, hp_described_value(d, HP_RESOURCE_SRC)));
 }
 
 /* The link types of a link element, as bits. */
@@ -378,7 +414,7 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
   if (ns == HPAR_NAMESPACE_SVG) return describe_svg(d, name);
   if (ns != HPAR_NAMESPACE_HTML) return true;
   switch (name) {
-    case HP_SCRIPT: return report(d, hp_script_of(d, hp_described_value(d, HP_RESOURCE_SRC)));
+    case HP_SCRIPT: return describe_script(d);
     case HP_LINK: return describe_link(d);
     case HP_IMG: return report(d, hp_image_of(d));
     case HP_INPUT:
@@ -469,7 +505,8 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
     }
     return report(&d, hp_image_of(&d));
   }
-  if (node->name == HP_STYLE && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
+  bool has_text = node->name == HP_STYLE || (node->name == HP_SCRIPT && node->ns == HPAR_NAMESPACE_HTML);
+  if (has_text && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
     d.sheet = hp_text_of(view->document->range.base, view->text, node_of(view, node->first));
   return hp_describe(&d, node->ns, node->name);
 }

@@ -50,6 +50,12 @@ static inline bool hp_may_have_resources(hp_atom name) {
 /* Returns false if a link element with these attributes has no resources by its link types. */
 bool hp_may_be_watched_link(const hp_attributes *block);
 
+/* Returns false if an HTML script element with these attributes is no module and no import map. */
+bool hp_may_be_inline_script(const hp_attributes *block);
+/* Returns true if an HTML script element is a module without `src`, or an import map. Its text has
+ * resources then. */
+bool hp_is_inline_script(const hp_resource_values *values);
+
 /* The start tag of an element, the thread that found it, and flags of its resources. All are 0
  * outside of a parse. */
 typedef struct hp_resource_origin {
@@ -63,7 +69,7 @@ typedef struct hp_described {
   hp_ref element;
   hp_ref picture;             /* of img and source: the picture or media around it; 0: none */
   hp_resource_values *values; /* the description changes its `resource` */
-  hpar_string sheet;          /* of style: its text */
+  hpar_string sheet;          /* of style and script: its text */
   hpar_resource_callback callback;
   void *context;
 } hp_described;
@@ -87,7 +93,7 @@ bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media
                            hp_resource_origin origin, hpar_resource_callback callback, void *context);
 
 /* Reports the resources of an element of a tree, the images of a picture before the one of its img.
- * The text of a style element must be complete. Ignores template elements around the element.
+ * The text of a style or script element must be complete. Ignores templates around the element.
  * A source element of audio and video needs the flags that a finder gives them.
  * Returns false if the callback has returned false. */
 bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,

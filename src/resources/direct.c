@@ -127,7 +127,7 @@ bool hp_confirm_directly(hp_finder *f, const hp_sighting *found) {
   const hp_sightings *to = f->sightings;
   if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
   if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
-  if (node->name != HP_IMG ? node->name != HP_SCRIPT : hp_is_incomplete(base, node)) return false;
+  if ((node->name != HP_IMG && node->name != HP_SCRIPT) || hp_is_incomplete(base, node)) return false;
   f->expected_at++;
   read_values(f, hp_at(base, node->attributes), node->name == HP_IMG);
   report_directly(f, found->element, found->start, hp_source_offset(f->report->input, &f->cursor, found->start), true,

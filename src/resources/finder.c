@@ -341,7 +341,10 @@ static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
   const hp_attribute *at = block->items, *end = at + block->count;
   while (at < end && at->name != HP_SRC) at++;
-  if (at < end) hp_see_script(f, node, start);
+  if (at < end)
+    hp_see_script(f, node, start);
+  else if (hp_may_be_inline_script(block))
+    hp_see_resources(f, node, start);
 }
 
 static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_node *node, uint32_t start) {

@@ -144,6 +144,8 @@ const char *hpar_resource_kind_name(size_t kind) {
       [HPAR_RESOURCE_TRACK] = "track",
       [HPAR_RESOURCE_PREFETCH] = "prefetch",
       [HPAR_RESOURCE_REFRESH] = "refresh",
+      [HPAR_RESOURCE_MODULE_IMPORT] = "module-import",
+      [HPAR_RESOURCE_IMPORT_MAP] = "importmap",
   };
   return kind < HPAR_RESOURCE_KINDS ? names[kind] : NULL;
 }

@@ -39,8 +39,9 @@ struct hp_resource_scan {
   waiting_source *sources;
   uint32_t source_count, source_capacity;
 
-  bool in_style; /* the sheet of a style element is not complete */
+  bool in_style; /* the text of a style element, a module or an import map is not complete */
   uint8_t style_ns;
+  hp_atom style_name;
   uint64_t style_start, style_text; /* its start tag; the end of that tag */
   hp_resource_values style;
   hp_bytes sheet;  /* of a style element in SVG: its text so far */
@@ -204,7 +205,7 @@ static void report_sheet(hp_resource_scan *s, hpar_string sheet) {
   hp_described d = described(s, &s->style, s->style_start);
   d.sheet = sheet;
   s->in_style = false;
-  if (!s->has_stopped) hp_describe(&d, s->style_ns, HP_STYLE);
+  if (!s->has_stopped) hp_describe(&d, s->style_ns, s->style_name);
   release_values(s);
 }
 
@@ -222,8 +223,10 @@ static hpar_rewrite_result end_style(hpar_element_end *end, void *context) {
 }
 
 /* Requires: the sheet of an earlier style element has been reported. */
-static void begin_style(hp_resource_scan *s, hpar_element *e, uint8_t ns, const hp_resource_values *values) {
+static void begin_style(hp_resource_scan *s, hpar_element *e, uint8_t ns, hp_atom name,
+                        const hp_resource_values *values) {
   if (!e->is_open) return;
+  s->style_name = name;
   s->in_style = true;
   s->style_ns = ns;
   s->style_start = e->start;
@@ -269,13 +272,21 @@ static void add_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
 static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
-  if (!s->in_style) return HPAR_REWRITE_NEXT;
+  if (!s->in_style || s->style_name != HP_STYLE) return HPAR_REWRITE_NEXT;
   if (text->rewriter->inserted_to != s->style_text)
     end_sheet(s);
   else if (s->style_ns == HPAR_NAMESPACE_HTML)
     report_sheet(s, hpar_text_piece_decoded(text));
   else
     add_foreign_sheet(s, text->raw);
+  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+}
+
+/* Receives each text in modules and import maps. In HTML, a script element has no other child. */
+static hpar_rewrite_result take_module(hpar_text_piece *text, void *context) {
+  hp_resource_scan *s = text->rewriter->owner;
+  (void)context;
+  if (s->in_style && s->style_name == HP_SCRIPT) report_sheet(s, hpar_text_piece_decoded(text));
   return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
 }
 
@@ -339,8 +350,8 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
     begin_picture(s, e, 0);
   else if (html && name == HP_SOURCE)
     add_source(s, e, parent, &values);
-  else if (name == HP_STYLE)
-    begin_style(s, e, ns, &values);
+  else if (name == HP_STYLE || (html && name == HP_SCRIPT && hp_is_inline_script(&values)))
+    begin_style(s, e, ns, name, &values);
   else
     describe_element(s, e, &values);
   if (html && (name == HP_AUDIO || name == HP_VIDEO)) begin_picture(s, e, hp_media_of(&values));
@@ -356,10 +367,14 @@ hpar_status hp_resource_rules(hpar_rules **rules) {
                                "tr[background], td[background], th[background]";
   const hpar_rule elements = {HPAR_RULE_INIT, .selector = others, .element = take_element};
   const hpar_rule style = {HPAR_RULE_INIT, .selector = "style", .element = take_element, .text = take_sheet};
+  const hpar_rule inside = {HPAR_RULE_INIT,
+                            .selector = "script[type*=module i]:not([src]), script[type*=importmap i]:not([src])",
+                            .text = take_module};
   hpar_status status = hpar_rules_create(rules);
   if (status != HPAR_OK) return status;
   status = hpar_rules_add(*rules, &elements, NULL);
   if (status == HPAR_OK) status = hpar_rules_add(*rules, &style, NULL);
+  if (status == HPAR_OK) status = hpar_rules_add(*rules, &inside, NULL);
   if (status == HPAR_OK) status = hpar_rules_compile(*rules);
   if (status != HPAR_OK) hpar_rules_destroy(*rules);
   return status;
