@@ -3,6 +3,7 @@
  * for their harness, and hostile scripts.
  *
  *   HPAR_TEST_FULL=1      flat pages: every cut in every way
+ *   HPAR_TEST_SCALE=P     below 100: one of 100 cuts of flat pages instead of three
  *   HPAR_TEST_ERRORS=1    prints the uncaught errors of scripts */
 
 #include "check.h"
