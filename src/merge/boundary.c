@@ -1,6 +1,6 @@
 #include "merge/boundary.h"
 
-#include "speculation/start/predict.h"
+#include "speculation/start/markup.h"
 
 #include <string.h>
 

@@ -214,8 +214,7 @@ static bool begin_part(const page_run *run, scan_thread *thread) {
                                     .cut = (uint32_t)thread->part.from,
                                     .limit = (uint32_t)thread->part.to,
                                     .reach = (uint32_t)thread->part.to,
-                                    .frequencies = plan->frequencies,
-                                    .custom = &plan->custom};
+                                    .data = plan->predictor_data};
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (plan->predictor->predict && !plan->predictor->oracle) plan->predictor->predict(&input, &state);

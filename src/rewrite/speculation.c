@@ -251,7 +251,7 @@ static const char *find_start(const hp_speculation_input *input, const hp_rewrit
                                     .limit = (uint32_t)(chunk->limit - from),
                                     .reach = (uint32_t)(chunk->limit - from),
                                     .prescan = reads_all ? input->prescan : NULL};
-  hp_predict_by_lookback(&given, state);
+  hp_lookback_predictor.predict(&given, state);
   if (state->inside == HP_INSIDE_COMMENT) {
     const char *close = memmem(cut, (size_t)(end - cut), "-->", 3);
     return close ? close + 3 : NULL;

@@ -2,7 +2,6 @@
 
 #include "platform/topology.h"
 #include "session/config.h"
-#include "speculation/strategies/strategies.h"
 
 static hp_pool_wait wait_of(hpar_wait_policy policy) {
   switch (policy) {
@@ -24,7 +23,7 @@ hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o,
                               .threads = o->threads,
                               .wait = wait_of(o->parallel.wait),
                               .bind = config->bind};
-  p->plan = hp_strategy_plan(hp_strategy_named(NULL));
+  p->plan = hp_strategy_plan(&hp_exact_strategy);
   p->fragment = o->fragment;
   p->fits_threads_to_input = o->mode == HPAR_MODE_AUTO;
   p->chunk_size = o->parallel.chunk_size;

@@ -5,8 +5,9 @@
 #if HPAR_PARALLEL
 #include "drivers/pipelined/stages.h"
 #include "speculation/cuts/cut.h"
-#include "speculation/start/custom.h"
-#include "speculation/strategies/strategies.h"
+#include "study/custom.h"
+#include "study/predictors.h"
+#include "study/strategies.h"
 #endif
 
 #include <hpar/study.h>
@@ -23,11 +24,17 @@ static hpar_status no_name(hp_call_error *error, const char *field, const char *
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.%s is \"%.60s\"; accepted: %s", field, given, names);
 }
 
-static hpar_status read_custom_predictor(hpar_predictor *custom, const hpar_predictor *given, hp_call_error *error) {
-  hpar_status status = hp_read_sized(custom, sizeof *custom, given, "hpar_predictor", "HPAR_PREDICTOR_INIT", error);
-  if (status == HPAR_OK && !custom->predict)
+/* Sets the caller's predictor. The workers read it where it is. */
+static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *given, hp_call_error *error) {
+  hpar_predictor custom;
+  hpar_status status = hp_read_sized(&custom, sizeof custom, given, "hpar_predictor", "HPAR_PREDICTOR_INIT", error);
+  if (status != HPAR_OK) return status;
+  if (!custom.predict)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.custom_predictor->predict is NULL; accepted: a function");
-  return status;
+  plan->predictor = hp_custom_predictor(custom.partial_context);
+  plan->predictor_name = custom.name ? custom.name : plan->predictor->name;
+  plan->predictor_data = given;
+  return HPAR_OK;
 }
 
 static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hp_call_error *error) {
@@ -38,15 +45,15 @@ static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hp_call_
     return no_name(error, "predictor", study->predictor, hpar_predictor_name);
   if (study->mode_predictor && !(plan->mode_predictor = hp_mode_predictor_named(study->mode_predictor)))
     return no_name(error, "mode_predictor", study->mode_predictor, hpar_mode_predictor_name);
+  plan->predictor_name = plan->predictor->name;
+  plan->predictor_data = study->frequencies;
   if (study->custom_predictor) {
-    hpar_status status = read_custom_predictor(&plan->custom, study->custom_predictor, error);
+    hpar_status status = use_custom_predictor(plan, study->custom_predictor, error);
     if (status != HPAR_OK) return status;
-    plan->predictor = hp_custom_predictor(&plan->custom);
   }
   int cut = study->cut_policy ? hp_cut_policy_named(study->cut_policy) : plan->cut;
   if (cut < 0) return no_name(error, "cut_policy", study->cut_policy, hpar_cut_policy_name);
   plan->cut = (uint8_t)cut;
-  if (study->frequencies) plan->frequencies = study->frequencies;
   if (study->checkpoint_bytes) plan->checkpoint_bytes = study->checkpoint_bytes;
   return HPAR_OK;
 }

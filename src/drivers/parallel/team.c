@@ -8,7 +8,6 @@
 #include "drivers/parallel/speed.h"
 #include "platform/address_range.h"
 #include "platform/affinity.h"
-#include "speculation/start/frequency.h"
 #include "speculation/worker/progress.h"
 #include "text/scan/scan.h"
 
@@ -389,7 +388,7 @@ void hp_team_join_pool(hp_job *job) {
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
   return job->team->late && !job->pipelined && !job->cutter.oracle && !job->merger.record && !job->config.finder &&
-         !plan->custom.predict && (!plan->frequencies || plan->frequencies == &hp_default_frequencies);
+         !plan->predictor_data;
 }
 
 /* Waits for up to LEAVE_SPIN_NS until no thread of the pool is in the closed batch. Does not wait

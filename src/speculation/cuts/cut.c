@@ -72,9 +72,9 @@ int hp_cut_policy_named(const char *name) {
   return -1;
 }
 
-const char *hpar_cut_policy_name(size_t index) { return index < HP_CUT_POLICIES ? policies[index].name : NULL; }
+const char *hp_cut_policy_name(size_t policy) { return policy < HP_CUT_POLICIES ? policies[policy].name : NULL; }
 
-const char *hpar_cut_policy_summary(size_t index) { return index < HP_CUT_POLICIES ? policies[index].summary : NULL; }
+const char *hp_cut_policy_summary(size_t policy) { return policy < HP_CUT_POLICIES ? policies[policy].summary : NULL; }
 
 void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
                    hp_unwind *unwind) {

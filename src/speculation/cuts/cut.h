@@ -23,6 +23,10 @@ typedef enum hp_cut_policy {
   HP_CUT_POLICIES
 } hp_cut_policy;
 
+/* Return the name of a policy, and a line on it; NULL past the last. The texts have static
+ * storage. */
+const char *hp_cut_policy_name(size_t policy);
+const char *hp_cut_policy_summary(size_t policy);
 /* Returns the policy of this name, or -1. */
 int hp_cut_policy_named(const char *name);
 

@@ -458,7 +458,7 @@ static bool follows_content(const view *v, const char *at) {
   return false;
 }
 
-void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *state) {
+static void predict(const hp_predictor_input *input, hp_start_state *state) {
   const hp_request *request = input->request;
   view v = {.request = request,
             .text = request->text,
@@ -480,3 +480,9 @@ void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *sta
   if (follows_content(&v, data ? v.cut : begin)) return;
   if (hp_prescan_is_in_head(input->prescan, request, input->cut)) state->mode = HP_IN_HEAD;
 }
+
+const hp_predictor hp_lookback_predictor = {
+    .name = "lookback",
+    .summary = "the nearest decisive text before the cut, the tag names after it, and the extent of the head",
+    .predict = predict,
+    .context = true};

@@ -6,6 +6,6 @@
 /* The predictor "lookback". It uses the nearest place before the cut that determines the state, the
  * names of the tags after the cut, some of which occur in foreign content only, and the end of the
  * head. */
-void hp_predict_by_lookback(const hp_predictor_input *input, hp_start_state *state);
+extern const hp_predictor hp_lookback_predictor;
 
 #endif

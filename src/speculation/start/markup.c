@@ -32,6 +32,11 @@ const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scriptin
   return NULL;
 }
 
+hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
+  const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
+  return raw ? raw->atom : 0;
+}
+
 const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
   for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
     if (hp_ascii_equal_strings(name, raw_texts[i].name))

@@ -7,8 +7,6 @@
 
 #include "tree/engine.h"
 
-#include <hpar/study.h>
-
 /* The markup that a cut lies inside of, when the tokenizer's content is data. */
 typedef enum hp_inside {
   HP_INSIDE_NOTHING,
@@ -40,8 +38,7 @@ typedef struct hp_predictor_input {
   uint32_t reach;              /* end of the text that the worker may read for the chunk */
   const hp_start_state *truth; /* the state at the cut, for an oracle; NULL: unknown */
   struct hp_prescan *prescan;  /* shared by all workers; NULL: none */
-  const hpar_frequency_table *frequencies;
-  const hpar_predictor *custom; /* the caller's, for the predictor that calls it */
+  const void *data;            /* hp_plan.predictor_data */
 } hp_predictor_input;
 
 /* Predicts `state`, which is initially the data state in HTML. */
@@ -67,12 +64,5 @@ typedef struct hp_mode_predictor {
   bool after_replay;
   bool oracle;
 } hp_mode_predictor;
-
-/* Returns the name of the raw-text element whose name is at `at`, or 0. */
-hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting);
-
-/* Return the predictor of this name, or NULL. */
-const hp_predictor *hp_predictor_named(const char *name);
-const hp_mode_predictor *hp_mode_predictor_named(const char *name);
 
 #endif

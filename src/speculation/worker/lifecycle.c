@@ -71,8 +71,7 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const 
                                     .reach = chunk->reach,
                                     .truth = chunk->truth_known ? &chunk->truth : NULL,
                                     .prescan = plan->prescan,
-                                    .frequencies = plan->frequencies,
-                                    .custom = &plan->custom};
+                                    .data = plan->predictor_data};
   if (plan->predictor->predict) plan->predictor->predict(&input, &state);
   if (plan->mode_predictor->predict) plan->mode_predictor->predict(&input, &state);
   w->predict_nanoseconds += hp_now() - begin;

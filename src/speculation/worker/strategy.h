@@ -2,7 +2,7 @@
 #define HP_SPECULATION_WORKER_STRATEGY_H
 
 /* The interface of a strategy of speculation, and the plan of a parse. A worker and the merger call
- * the hooks of the strategy. The folder `strategies` has all strategies. */
+ * the hooks of the strategy. The library has one strategy, and a study has others. */
 
 #include "speculation/start/predict.h"
 
@@ -38,8 +38,10 @@ typedef struct hp_audit {
 
 typedef struct hp_strategy {
   const char *name, *summary;
-  /* Used if the options name none. */
-  const char *predictor, *mode_predictor, *cut;
+  /* The strategy's own choices, which a study can replace. */
+  const hp_predictor *predictor;
+  const hp_mode_predictor *mode_predictor;
+  uint8_t cut; /* hp_cut_policy */
   /* Each sibling at the outer level is a segment with its own assumptions. */
   bool one_by_one;
 
@@ -84,9 +86,17 @@ typedef struct hp_plan {
   const hp_mode_predictor *mode_predictor;
   uint8_t cut;                /* hp_cut_policy */
   struct hp_prescan *prescan; /* shared by all workers; NULL: none */
-  const hpar_frequency_table *frequencies;
-  hpar_predictor custom; /* the caller's, with `predict` NULL for none; `predictor` calls it */
+  /* What `predictor` reads besides: the caller's, which stays until the parse ends. NULL: none */
+  const void *predictor_data;
+  const char *predictor_name; /* for statistics */
   size_t checkpoint_bytes;
 } hp_plan;
+
+/* The library's strategy and its mode predictor. */
+extern const hp_strategy hp_exact_strategy;
+extern const hp_mode_predictor hp_replay_predictor;
+
+/* Returns the strategy's own plan: its predictors, its cut policy and the defaults of the rest. */
+hp_plan hp_strategy_plan(const hp_strategy *strategy);
 
 #endif

@@ -1,7 +1,7 @@
 /* scripts/generate-frequencies writes this file from `hpar profile --json --cut-distance 512`
  * of 160 pages with 46681518 bytes. It has the keys of at least 100 cuts that change a guess. */
 
-#include "speculation/start/frequency.h"
+#include "study/frequency.h"
 
 static const hp_frequency_row rows[] = {
     {{"", "<"}, HP_STATE_SCRIPT_DATA, 325, 286},

@@ -1,5 +1,5 @@
-#ifndef HP_SPECULATION_STRATEGIES_HPAR2013_H
-#define HP_SPECULATION_STRATEGIES_HPAR2013_H
+#ifndef HP_STUDY_HPAR2013_H
+#define HP_STUDY_HPAR2013_H
 
 /* The speculation of HPar (Zhao et al., ACM TACO 10(4), 2013), section 4.2, as a strategy of this
  * builder.

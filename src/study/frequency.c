@@ -1,4 +1,4 @@
-#include "speculation/start/frequency.h"
+#include "study/frequency.h"
 
 #include "base/memory.h"
 #include "speculation/start/markup.h"
@@ -45,7 +45,7 @@ static void inside_raw_text(const hp_request *request, uint32_t cut, hp_content 
 void hp_predict_by_frequency(const hp_predictor_input *input, hp_start_state *state) {
   const hp_request *request = input->request;
   hp_cut_key key = hp_cut_key_at(request->text, request->length, input->cut);
-  switch (hp_most_frequent(input->frequencies, &key)) {
+  switch (hp_most_frequent(input->data ? input->data : &hp_default_frequencies, &key)) {
     case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_CONTENT_RCDATA, HP_TEXTAREA, state); return;
     case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_CONTENT_RAWTEXT, HP_STYLE, state); return;
     case HP_STATE_SCRIPT_DATA:

@@ -3,7 +3,7 @@
  * earlier ones were right. A rejected segment counts by its first wrong assumption. */
 
 #include "base/ascii.h"
-#include "speculation/strategies/hpar2013.h"
+#include "study/hpar2013.h"
 
 #include "speculation/worker/worker.h"
 #include "tree/foreign.h"

@@ -1,4 +1,4 @@
-#include "speculation/strategies/enumerate.h"
+#include "study/enumerate.h"
 
 #include "base/clock.h"
 #include "speculation/start/markup.h"

@@ -1,6 +1,6 @@
 /* The decisions of the scheme, on the worker's thread. */
 
-#include "speculation/strategies/hpar2013.h"
+#include "study/hpar2013.h"
 
 #include "base/ascii.h"
 #include "speculation/outer_prediction.h"

@@ -1,5 +1,5 @@
-#ifndef HP_SPECULATION_STRATEGIES_ENUMERATE_H
-#define HP_SPECULATION_STRATEGIES_ENUMERATE_H
+#ifndef HP_STUDY_ENUMERATE_H
+#define HP_STUDY_ENUMERATE_H
 
 /* The strategy "enumerate": it predicts no start state. It follows all states from the cut until
  * they agree, as data-parallel finite-state machines do.

@@ -1,4 +1,4 @@
-#include "speculation/start/custom.h"
+#include "study/custom.h"
 
 #include "base/ascii.h"
 #include "speculation/start/markup.h"
@@ -36,7 +36,8 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
   const hp_request *request = input->request;
   const hpar_cut cut = {request->text, request->length, input->cut, input->limit, request->scripting};
   hpar_guess guess = {.ns = HPAR_NAMESPACE_HTML};
-  input->custom->predict(&cut, &guess, input->custom->context);
+  const hpar_predictor *custom = input->data;
+  custom->predict(&cut, &guess, custom->context);
   switch (guess.context) {
     case HPAR_CONTEXT_COMMENT: state->inside = HP_INSIDE_COMMENT; break;
     case HPAR_CONTEXT_TAG: state->inside = HP_INSIDE_TAG; break;
@@ -54,8 +55,8 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
     state->first = (uint32_t)guess.first;
 }
 
-const hp_predictor *hp_custom_predictor(const hpar_predictor *custom) {
+const hp_predictor *hp_custom_predictor(bool partial_context) {
   static const hp_predictor predictors[] = {{"custom", "the caller's", predict, false, false},
                                             {"custom", "the caller's, with partial context", predict, true, false}};
-  return &predictors[custom->partial_context];
+  return &predictors[partial_context];
 }

@@ -1,5 +1,5 @@
-#ifndef HP_SPECULATION_START_FREQUENCY_H
-#define HP_SPECULATION_START_FREQUENCY_H
+#ifndef HP_STUDY_FREQUENCY_H
+#define HP_STUDY_FREQUENCY_H
 
 /* The predictor "frequency", HPar 4.2.1(b): the most frequent state, in a profile, at cuts with the
  * same key. */

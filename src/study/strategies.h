@@ -1,0 +1,14 @@
+#ifndef HP_STUDY_STRATEGIES_H
+#define HP_STUDY_STRATEGIES_H
+
+/* The strategies of speculation. All strategies use the same builder and the same merger. The
+ * merger checks every segment, so the tree is the sequential one for every strategy. A strategy is
+ * a structure in strategies.c, and its own code is in a file of this folder. */
+
+#include "speculation/worker/strategy.h"
+
+/* Returns the strategy of that name; NULL: there is none. The first strategy is the library's own,
+ * for a NULL name. */
+const hp_strategy *hp_strategy_named(const char *name);
+
+#endif
