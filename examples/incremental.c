@@ -16,7 +16,7 @@ int main(void) {
   for (size_t n; !status && (n = fread(piece, 1, sizeof piece, stdin));) status = hpar_parser_feed(parser, piece, n);
   if (!status) status = hpar_parser_finish(parser, &stats);
   if (status)
-    fprintf(stderr, "%s\n", hpar_parser_error(parser));
+    fprintf(stderr, "%s\n", hpar_parser_error(parser)->text);
   else
     printf("%" PRIu64 " bytes of %s, %" PRIu64 " tokens, %" PRIu64 " nodes\n", stats.bytes, stats.encoding,
            stats.tokens, stats.nodes);

@@ -56,7 +56,7 @@ int main(void) {
   hpar_parser *parser = NULL;
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_parse_many(parser, &options, inputs, DOCUMENTS, NULL, count_paragraphs, paragraphs);
-  if (status) fprintf(stderr, "%s\n", hpar_parser_error(parser));
+  if (status) fprintf(stderr, "%s\n", hpar_parser_error(parser)->text);
   for (unsigned i = 0; i < DOCUMENTS && !status; i++)
     printf("document %u: %s, %u paragraphs\n", i, hpar_status_text(inputs[i].status), paragraphs[i]);
   hpar_parser_destroy(parser);

@@ -20,14 +20,14 @@ static hpar_status parse(const hpar_options *options, hpar_stats *stats) {
 /* Checks that the options are refused, with a text that has both words. */
 static void refused_at(const hpar_options *options, const char *field, const char *accepted, int line) {
   hpar_status status = parse(options, NULL);
-  const char *text = hpar_parser_error(parser);
+  const char *text = hpar_parser_error(parser)->text;
   bool is_fine = status == HPAR_ERROR_ARGUMENT && strstr(text, field) && strstr(text, accepted);
   if (!CHECK(is_fine)) printf("  line %d: %s: \"%s\"\n", line, field, text);
   CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_ERROR_ARGUMENT);
-  CHECK_STRING(hpar_parser_error(parser), text);
+  CHECK_STRING(hpar_parser_error(parser)->text, text);
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(parse(NULL, NULL), HPAR_OK);
-  CHECK_STRING(hpar_parser_error(parser), "");
+  CHECK_STRING(hpar_parser_error(parser)->text, "");
 }
 
 #define REFUSED(field, accepted, ...) \
@@ -62,7 +62,7 @@ static void wrong_values(void) {
   const hpar_study study = {HPAR_STUDY_INIT, .cuts = beyond, .cut_count = 2};
   hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK_EQ(parse(&options, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_study.cuts[1] is 5000; accepted: offsets up to 27") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_study.cuts[1] is 5000; accepted: offsets up to 27") != NULL);
   if (!hpar_strategy_name(0)) return;
   REFUSED_STUDY("pipeline.predictor is \"x\"", "feedback", .pipeline.predictor = "x");
   REFUSED_STUDY("pipeline.buffer_tokens is 65537", "65536", .pipeline.buffer_tokens = 65537);
@@ -94,7 +94,8 @@ static void sizes(void) {
 
   hpar_stats stats = {0};
   CHECK_EQ(parse(NULL, &stats), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_stats.size is 0; accepted: sizeof(hpar_stats), as HPAR_STATS_INIT"));
+  CHECK(strstr(hpar_parser_error(parser)->text,
+               "hpar_stats.size is 0; accepted: sizeof(hpar_stats), as HPAR_STATS_INIT"));
   memset(&stats, 0x55, sizeof stats);
   stats.size = offsetof(hpar_stats, encoding);
   CHECK_EQ(parse(NULL, &stats), HPAR_OK);
@@ -112,7 +113,7 @@ static void sizes(void) {
 
   hpar_many_stats many = {0};
   CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 0, &many, NULL, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "HPAR_MANY_STATS_INIT") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "HPAR_MANY_STATS_INIT") != NULL);
 
   /* A feed goes on if finish refuses the statistics. */
   CHECK_EQ(hpar_parser_begin(parser, NULL, document), HPAR_OK);
@@ -126,23 +127,23 @@ static void sizes(void) {
 
 static void missing_arguments(void) {
   hpar_stats stats = {HPAR_STATS_INIT};
-  CHECK(*hpar_parser_error(NULL) != 0);
+  CHECK(*hpar_parser_error(NULL)->text != 0);
   CHECK_EQ(hpar_parser_create(NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse(NULL, NULL, page, 3, document, &stats), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse(parser, NULL, page, 3, NULL, &stats), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "document is NULL") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "document is NULL") != NULL);
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 3, document, &stats), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "bytes is NULL and length is 3") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "bytes is NULL and length is 3") != NULL);
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, &stats), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page, 3), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_parser_begin") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_parser_begin") != NULL);
   CHECK_EQ(hpar_parser_feed(NULL, page, 3), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_finish(NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse_many(NULL, NULL, NULL, 0, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse_many(parser, NULL, NULL, 2, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "inputs is NULL and count is 2") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "inputs is NULL and count is 2") != NULL);
   CHECK_EQ(hpar_tokenize(parser, "Tag state", NULL, 0, page, 3, NULL, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "callback is NULL") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "callback is NULL") != NULL);
   CHECK_EQ(hpar_parse_error_count(NULL), 0);
   CHECK_STRING(hpar_parse_error_at(NULL, 0).code, "");
   CHECK_EQ(hpar_chunk_count(NULL) + hpar_event_count(NULL) + hpar_hazard_event_count(NULL), 0);
@@ -154,7 +155,7 @@ static void missing_arguments(void) {
   CHECK_EQ(hpar_parser_create(&other), HPAR_OK);
   CHECK_EQ(hpar_parse(other, NULL, page, 3, document, NULL), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page, 3), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "during the feed") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "during the feed") != NULL);
   CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_ERROR_ARGUMENT);
   hpar_parser_destroy(other);
 }
@@ -241,7 +242,7 @@ static void study_stats(void) {
   CHECK_EQ(hpar_study_stats_of(parser, &all), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_study_stats_of(NULL, &later), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_study_parse(parser, NULL, page, sizeof page - 1, document, &all), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_study_stats.size is 0; accepted") != NULL);
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_study_stats.size is 0; accepted") != NULL);
 }
 
 static void versions(void) {

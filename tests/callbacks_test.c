@@ -60,7 +60,7 @@ static void act(stage *s) {
   if (s->document) {
     hpar_document_clear(s->document);
     CHECK_EQ(hpar_parse(s->other, NULL, page, LENGTH, s->document, NULL), HPAR_ERROR_ARGUMENT);
-    CHECK(strstr(hpar_parser_error(s->other), "in use"));
+    CHECK(strstr(hpar_parser_error(s->other)->text, "in use"));
     CHECK_EQ(hpar_parser_begin(s->other, NULL, s->document), HPAR_ERROR_ARGUMENT);
     hpar_input input = {page, LENGTH, s->document, HPAR_OK};
     CHECK_EQ(hpar_parse_many(s->other, NULL, &input, 1, NULL, NULL, NULL), HPAR_OK);

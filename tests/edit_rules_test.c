@@ -30,7 +30,7 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
 
 static void open_page_with(const hpar_options *options, const char *text) {
   CHECK_EQ(hpar_parse(parser, options, text, strlen(text), document, NULL), HPAR_OK);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
 }
 static void open_page(void) { open_page_with(NULL, page); }
 
@@ -110,10 +110,10 @@ static void texts(void) {
 static void refusals(void) {
   open_page();
   hpar_node body = find("body", 0), first = find("p", 0), made = 1;
-  CHECK_EQ(hpar_document_edit(NULL, NULL, &edit), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_document_edit(document, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(NULL, NULL, &edit, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   hpar_options wrong = {HPAR_OPTIONS_INIT, .encoding = "no-such"};
-  CHECK_EQ(hpar_document_edit(document, &wrong, &edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, &wrong, &edit, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_write(edit, TEXT("x")), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_postpone(edit), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_append(edit, first, body), HPAR_ERROR_ARGUMENT);
@@ -136,7 +136,7 @@ static void refusals(void) {
 static void *change_elsewhere(void *context) {
   hpar_editor *other;
   hpar_node made;
-  CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, NULL, &other, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_remove(edit, find("p", 0)), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_insert_before(edit, find("body", 0), find("b", 0), HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_create_text(edit, TEXT("x"), &made), HPAR_ERROR_ARGUMENT);
@@ -150,7 +150,7 @@ static void *change_elsewhere(void *context) {
 
 static void *edit_after(void *context) {
   hpar_editor *other;
-  CHECK_EQ(hpar_document_edit(document, NULL, &other), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &other, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_attribute(other, find("p", 0), TEXT("a"), TEXT("b")), HPAR_OK);
   hpar_document_finish_edit(document);
   return context;
@@ -165,7 +165,7 @@ static hpar_status edit_in_script(hpar_editor *editor, const hpar_script *script
   hpar_editor *other;
   (void)script;
   ++*(unsigned *)context;
-  CHECK_EQ(hpar_document_edit(hpar_editor_document(editor), NULL, &other), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(hpar_editor_document(editor), NULL, &other, NULL), HPAR_ERROR_ARGUMENT);
   return HPAR_OK;
 }
 
@@ -186,20 +186,20 @@ static void owners(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, rest, sizeof rest - 1), HPAR_OK);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   unsigned runs = 0;
   options.script = (hpar_script_options){.callback = edit_in_script, .context = &runs};
   CHECK_EQ(hpar_parse(parser, &options, TEXT("<script>x</script><p>y"), document, NULL), HPAR_OK);
   CHECK_EQ(runs, 1);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_remove(edit, find("script", 0)), HPAR_OK);
   HTML("<html><head></head><body><p>y</p></body></html>");
   /* a failed parse leaves a document that can change */
   options = (hpar_options){HPAR_OPTIONS_INIT, .fragment = "a>"};
   CHECK_EQ(hpar_parse(parser, &options, TEXT("x"), document, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   buffer_free(&expected);
 }
 
@@ -242,7 +242,7 @@ static void limits(void) {
   open_page();
   hpar_node first = find("p", 0), made;
   hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
-  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_create_text(edit, long_text, sizeof long_text, &made), HPAR_LIMIT_MEMORY);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_MEMORY);
   CHECK(hpar_document_memory(document) <= options.limits.memory);
@@ -253,13 +253,13 @@ static void limits(void) {
   CHECK(texts > 100 && texts < 200);
   CHECK(hpar_document_memory(document) <= options.limits.memory);
   CHECK_EQ(hpar_node_remove(edit, find("b", 0)), HPAR_OK);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
 
   open_page();
   first = find("p", 0);
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits = {.depth = 4, .attributes = 3, .nodes = 10}};
-  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, TEXT("<i><i><i><i><i>")), HPAR_LIMIT_DEPTH);
   CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("a"), TEXT("1")), HPAR_OK);
   CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("b"), TEXT("1")), HPAR_LIMIT_ATTRIBUTES);
@@ -271,7 +271,7 @@ static void limits(void) {
   }
   CHECK_EQ(status, HPAR_LIMIT_NODES);
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits.time_ns = 1};
-  CHECK_EQ(hpar_document_edit(document, &options, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);
   CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, first)), HPAR_NODE_TEXT);
 }
@@ -299,7 +299,7 @@ static void growth(void) {
   for (unsigned k = 0; k < TEXTS; k++)
     for (unsigned i = 0; i < DOCUMENTS; i += i % 3 + 1) {
       if (k == TEXTS / 2 && i % 2) hpar_document_finish_edit(all[i]);
-      CHECK_EQ(hpar_document_edit(all[i], NULL, &edits[i]), HPAR_OK);
+      CHECK_EQ(hpar_document_edit(all[i], NULL, &edits[i], NULL), HPAR_OK);
       CHECK_EQ(hpar_node_create_text(edits[i], text, k % 5 ? 30 : sizeof text, &made), HPAR_OK);
       CHECK_EQ(hpar_node_insert_before(edits[i], bodies[i], made, hpar_node_first_child(all[i], bodies[i])), HPAR_OK);
     }
@@ -323,7 +323,7 @@ static void lives(void) {
   hpar_node made;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   for (unsigned round = 0; round < 3; round++) {
-    CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+    CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
     CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-own"), &made), HPAR_OK);
     CHECK_EQ(hpar_node_append(edit, hpar_document_root(document), made), HPAR_OK);
     CHECK_EQ(hpar_node_set_inner_html(edit, made, TEXT("<i x-y=z>1</i>")), HPAR_OK);
@@ -345,7 +345,7 @@ static void lives(void) {
 
 static hpar_status change_all(void) {
   hpar_node made, body = find("body", 0);
-  hpar_status status = hpar_document_edit(document, NULL, &edit);
+  hpar_status status = hpar_document_edit(document, NULL, &edit, NULL);
   if (!status) status = hpar_node_set_inner_html(edit, find("p", 0), TEXT("<x-1 y-1=z><template>q</template>"));
   if (!status) status = hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, TEXT("x-2"), &made);
   if (!status) status = hpar_node_set_attribute(edit, made, TEXT("y-2"), TEXT("v"));
@@ -390,7 +390,7 @@ static void many(void) {
     fine = CHECK_EQ(hpar_document_create(&all[i]), HPAR_OK);
     document = all[i];
     fine = fine && CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
-    fine = fine && CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+    fine = fine && CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
     fine = fine && CHECK_EQ(hpar_node_clone(edit, find("body", 0), true, &made), HPAR_OK);
     fine = fine && CHECK_EQ(hpar_node_append(edit, find("body", 0), made), HPAR_OK);
     if (i % 2) hpar_document_finish_edit(document);

@@ -261,7 +261,7 @@ static bool change_document(pair *of, way which, const buffer *text, const char 
   model_add(&of->plain, of->document, hpar_document_root(of->document));
   bool fine = true;
   for (unsigned round = 0; round < rounds && fine; round++) {
-    fine = CHECK_EQ(hpar_document_edit(of->document, NULL, &of->edit), HPAR_OK);
+    fine = CHECK_EQ(hpar_document_edit(of->document, NULL, &of->edit, NULL), HPAR_OK);
     for (unsigned i = 0; i < 12 && fine; i++) fine = change_once(of);
     if (random_chance(&of->random, 30)) hpar_document_finish_edit(of->document);
     fine = fine && is_equal(of) && reads_fine(of, all);
@@ -273,7 +273,7 @@ static bool change_document(pair *of, way which, const buffer *text, const char 
 static void random_changes(void) {
   generated made = {0};
   unsigned scale = compare_scale(), pages = 10 + 60 * scale / 100, rounds = 6;
-  hpar_selector_error error;
+  hpar_error error;
   hpar_selectors *all = NULL;
   CHECK_EQ(hpar_selectors_create(&all), HPAR_OK);
   CHECK_EQ(hpar_selectors_add(all, "*", 1, &error), HPAR_OK);
@@ -340,7 +340,7 @@ static void names_of_the_dom(void) {
   hpar_node made, element;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &element), HPAR_OK);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *name = rows[i].name;
@@ -450,7 +450,7 @@ static void html_of_edited_trees(void) {
     const char *page = pages[round % (sizeof pages / sizeof *pages)];
     CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), t.document, NULL), HPAR_OK);
     if (!CHECK(keeps_its_tree(&t))) continue;
-    CHECK_EQ(hpar_document_edit(t.document, NULL, &t.edit), HPAR_OK);
+    CHECK_EQ(hpar_document_edit(t.document, NULL, &t.edit, NULL), HPAR_OK);
     for (int i = 0; i < 12; i++) change_and_keep_html(&t);
     if (!CHECK(keeps_its_tree(&t)))
       printf("  round %u: %.*s\n%.*s\n%.*s\n", round, (int)t.html.length, t.html.bytes, (int)t.tree.length,

@@ -96,7 +96,7 @@ static hpar_status feed_steps(const hpar_options *options, const char *bytes, si
 }
 
 static const char *difference(const hpar_options *options, hpar_status status) {
-  if (status) return hpar_parser_error(parser);
+  if (status) return hpar_parser_error(parser)->text;
   if (!compare_dump(document, &got)) return "no dump";
   if (options->source_offsets) add_places(&got);
   errors_of(parser, &got_errors);

@@ -228,7 +228,7 @@ static bool is_expected(const hpar_document *document) {
 static void change_and_restore(hpar_document *document) {
   hpar_editor *edit;
   hpar_node made, first = hpar_node_last_child(document, hpar_document_root(document));
-  CHECK_EQ(hpar_document_edit(document, NULL, &edit), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "x-added", 7, &made), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, made, "<p>a<b x-new=y>c", 16), HPAR_OK);
   if (hpar_node_insert_before(edit, first, made, hpar_node_first_child(document, first)) == HPAR_OK)

@@ -249,7 +249,7 @@ static void test_tags(void) {
   hpar_document *document = hpar_parse_bytes("<svg><title></title><rect></rect></svg>x", 40, NULL, NULL);
   hpar_editor *editor;
   hpar_node made;
-  if (!CHECK(document) || !CHECK(!hpar_document_edit(document, NULL, &editor))) return;
+  if (!CHECK(document) || !CHECK(!hpar_document_edit(document, NULL, &editor, NULL))) return;
   for (size_t i = 0; i < ROWS; i++) {
     CHECK_EQ(rows[i].tag, rows[i].recorded);
     CHECK_EQ(hpar_node_create_element(editor, HPAR_NAMESPACE_HTML, rows[i].name, strlen(rows[i].name), &made), HPAR_OK);

@@ -434,13 +434,13 @@ static void refusals(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = receive_line}};
   hpar_input input = {.bytes = "x", .length = 1};
   CHECK_EQ(hpar_parse_many(parser, &options, &input, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_options.resources.callback"));
   CHECK_EQ(hpar_scan_resources(parser, &options, "\xff\xfe", 2), HPAR_ERROR_UNSUPPORTED);
   CHECK_EQ(hpar_scan_resources(parser, &options, NULL, 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_scan_resources(NULL, &options, "x", 1), HPAR_ERROR_ARGUMENT);
   options.resources.callback = NULL;
   CHECK_EQ(hpar_scan_resources(parser, &options, "x", 1), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(hpar_parser_error(parser), "hpar_options.resources.callback"));
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_options.resources.callback"));
   options.resources.reserved[0] = 1;
   CHECK_EQ(hpar_parse(parser, &options, "x", 1, document, NULL), HPAR_ERROR_ARGUMENT);
 }

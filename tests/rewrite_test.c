@@ -22,9 +22,8 @@ static hpar_rules *rules_of(const hpar_rule *rules, size_t count) {
   hpar_rules *made = NULL;
   CHECK_EQ(hpar_rules_create(&made), HPAR_OK);
   for (size_t i = 0; i < count; i++) {
-    hpar_rule_error error;
-    if (!CHECK_EQ(hpar_rules_add(made, &rules[i], &error), HPAR_OK))
-      printf("  at %zu: %s\n", error.offset, error.reason);
+    hpar_error error;
+    if (!CHECK_EQ(hpar_rules_add(made, &rules[i], &error), HPAR_OK)) printf("  at %zu: %s\n", error.offset, error.text);
   }
   CHECK_EQ(hpar_rules_compile(made), HPAR_OK);
   return made;
@@ -341,7 +340,7 @@ static void limits(void) {
   static const char foreign[] = "<meta charset=iso-2022-jp><p>";
   options = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT, .on_failure = HPAR_FAIL_PASS};
   CHECK_EQ(run(rules, &options, foreign, sizeof foreign - 1, 1, &out, NULL), HPAR_ERROR_UNSUPPORTED);
-  CHECK_STRING(hpar_rewriter_error(rewriter), "the page declares ISO-2022-JP, which the rewriter does not read");
+  CHECK_STRING(hpar_rewriter_error(rewriter)->text, "the page declares ISO-2022-JP, which the rewriter does not read");
   CHECK_BYTES(out.bytes, out.length, foreign, sizeof foreign - 1);
   int left = 1;
   CHECK_EQ(hpar_rewriter_begin(rewriter, rules, NULL, block, &left), HPAR_OK);
@@ -400,7 +399,7 @@ static void encodings(void) {
   }
   options.encoding = "iso-2022-jp";
   CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, NULL, NULL), HPAR_ERROR_UNSUPPORTED);
-  CHECK_STRING(hpar_rewriter_error(rewriter), "the rewriter does not read ISO-2022-JP");
+  CHECK_STRING(hpar_rewriter_error(rewriter)->text, "the rewriter does not read ISO-2022-JP");
   buffer_free(&out);
   hpar_rules_destroy(rules);
 }
@@ -414,18 +413,18 @@ static void refusals(void) {
                {"p:empty", ":empty needs what follows the start tag", 1},
                {"p >", "a compound selector must be here", 3}};
   hpar_rules *rules;
-  hpar_rule_error error;
+  hpar_error error;
   CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hpar_rule rule = {HPAR_RULE_INIT, .selector = cases[i].selector, .element = note_element};
     CHECK_EQ(hpar_rules_add(rules, &rule, &error), HPAR_ERROR_ARGUMENT);
-    if (i < 3) CHECK_STRING(error.reason, cases[i].reason);
+    if (i < 3) CHECK_STRING(error.text, cases[i].reason);
     CHECK_EQ(error.offset, cases[i].offset);
   }
   hpar_action action = {.kind = HPAR_ACTION_RENAME, .name = "a b"};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .actions = &action, .action_count = 1};
   CHECK_EQ(hpar_rules_add(rules, &rule, &error), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(error.action, 0);
+  CHECK_EQ(error.item, 0);
   CHECK_EQ(hpar_rewriter_begin(rewriter, rules, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
   rule.actions = NULL;

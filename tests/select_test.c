@@ -39,11 +39,11 @@ static bool parse(const char *html, size_t length) {
 
 static void check_matches(const char *html, const char *selector, const char *expected) {
   hpar_selectors *set = NULL;
-  hpar_selector_error error;
+  hpar_error error;
   ids list = {.length = 0};
   if (!parse(html, strlen(html)) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
   hpar_status status = hpar_selectors_add(set, selector, strlen(selector), &error);
-  if (!CHECK_EQ(status, HPAR_OK)) printf("  %s: %zu: %s\n", selector, error.offset, error.reason);
+  if (!CHECK_EQ(status, HPAR_OK)) printf("  %s: %zu: %s\n", selector, error.offset, error.text);
   if (!status) {
     CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add_id, &list), HPAR_OK);
     char wanted[512] = "";
@@ -291,10 +291,10 @@ static void check_errors(void) {
   if (!CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
   CHECK_EQ(hpar_selectors_add(set, "b", 1, NULL), HPAR_OK);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    hpar_selector_error error;
+    hpar_error error;
     bool fine = CHECK_EQ(hpar_selectors_add(set, cases[i].text, strlen(cases[i].text), &error), HPAR_ERROR_ARGUMENT) &&
-                CHECK_EQ(error.offset, cases[i].offset) && CHECK(*error.reason);
-    if (!fine) printf("  %s: %s\n", cases[i].text, error.reason);
+                CHECK_EQ(error.offset, cases[i].offset) && CHECK(*error.text);
+    if (!fine) printf("  %s: %s\n", cases[i].text, error.text);
   }
   char deep[400] = "a";
   for (int i = 0; i < 40; i++) strcat(deep, ":not(a");
@@ -365,13 +365,12 @@ static void check_generated(uint64_t first, uint64_t count) {
     hpar_status status = HPAR_OK;
     plain_open(document);
     for (int i = 0; i < 3 && !status; i++) {
-      hpar_selector_error error;
+      hpar_error error;
       selectors[i] = plain_make(seed, &vocabulary, 2);
       *text = 0;
       plain_print(selectors[i], text);
       status = hpar_selectors_add(set, text, strlen(text), &error);
-      if (!CHECK_EQ(status, HPAR_OK))
-        printf("  %" PRIu64 ": %s\n  %zu: %s\n", number, text, error.offset, error.reason);
+      if (!CHECK_EQ(status, HPAR_OK)) printf("  %" PRIu64 ": %s\n  %zu: %s\n", number, text, error.offset, error.text);
     }
     static results got, expected;
     got.count = expected.count = 0;

@@ -181,6 +181,63 @@ static void selections(void) {
   hpar_document_destroy(document);
 }
 
+static bool is_utf8(const char *text) {
+  for (const unsigned char *at = (const unsigned char *)text; *at;) {
+    int more = *at < 0x80 ? 0 : *at >= 0xC2 && *at < 0xE0 ? 1 : *at >= 0xE0 && *at < 0xF0 ? 2 : *at < 0xF5 ? 3 : -1;
+    if (more < 0 || (*at >= 0x80 && *at < 0xC2)) return false;
+    for (at++; more > 0; more--, at++)
+      if ((*at & 0xC0) != 0x80) return false;
+  }
+  return true;
+}
+
+static void check_utf8(const hpar_error *error) {
+  CHECK(error->status == HPAR_ERROR_ARGUMENT || error->status == HPAR_ERROR_IO);
+  CHECK(*error->text && strlen(error->text) < sizeof error->text);
+  if (!CHECK(is_utf8(error->text))) printf("  %s\n", error->text);
+}
+
+/* Texts of errors are UTF-8 wherever the array cuts a name, and whatever bytes it has. */
+static void error_texts(void) {
+  static const char *const parts[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                                      "\xff",     "\xe2\x82",     "\xf0\x9f\x98z"};
+  hpar_document *document = hpar_parse_bytes(page, LENGTH, NULL, NULL);
+  hpar_parser *parser;
+  hpar_rules *rules;
+  if (!CHECK(!hpar_parser_create(&parser)) || !CHECK(!hpar_rules_create(&rules))) return;
+  for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+    for (size_t pad = 0; pad < 8; pad++) {
+      char name[420];
+      size_t length = 0;
+      while (length < pad) name[length++] = 'a';
+      while (length < 400) length += (size_t)snprintf(name + length, sizeof name - length, "%s", parts[part]);
+      strcpy(name + length, "$");
+      hpar_error error;
+      CHECK_EQ(hpar_select_first(document, hpar_document_root(document), name, &error), HPAR_NO_NODE);
+      check_utf8(&error);
+      CHECK(!hpar_parse_file(name, NULL, &error));
+      check_utf8(&error);
+      hpar_options options = {HPAR_OPTIONS_INIT, .encoding = name};
+      CHECK(!hpar_parse_bytes("", 0, &options, &error));
+      check_utf8(&error);
+      CHECK_EQ(hpar_parse(parser, &options, "", 0, document, NULL), HPAR_ERROR_ARGUMENT);
+      check_utf8(hpar_parser_error(parser));
+      hpar_editor *editor;
+      CHECK_EQ(hpar_document_edit(document, &options, &editor, &error), HPAR_ERROR_ARGUMENT);
+      check_utf8(&error);
+      CHECK_EQ(error.item, SIZE_MAX);
+      CHECK_EQ(hpar_parse(parser, NULL, page, LENGTH, document, NULL), HPAR_OK);
+      CHECK_EQ(hpar_parser_error(parser)->status, HPAR_OK);
+      CHECK_EQ(*hpar_parser_error(parser)->text, 0);
+      hpar_rule rule = {HPAR_RULE_INIT, .selector = name};
+      CHECK_EQ(hpar_rules_add(rules, &rule, &error), HPAR_ERROR_ARGUMENT);
+      check_utf8(&error);
+    }
+  hpar_rules_destroy(rules);
+  hpar_parser_destroy(parser);
+  hpar_document_destroy(document);
+}
+
 static void check_position(hpar_position position, uint64_t line, uint64_t column) {
   CHECK_EQ(position.line, line);
   CHECK_EQ(position.column, column);
@@ -276,6 +333,7 @@ int main(void) {
   failures();
   files();
   selections();
+  error_texts();
   places();
   links_and_resources();
   return check_report();

@@ -52,10 +52,10 @@ static hpar_status use_links(const void *given) {
 
 static hpar_status use_rule(const void *given) {
   hpar_rules *own;
-  hpar_rule_error error;
+  hpar_error error;
   CHECK_EQ(hpar_rules_create(&own), HPAR_OK);
   hpar_status status = hpar_rules_add(own, given, &error);
-  if (status) CHECK(strstr(error.reason, "hpar_rule"));
+  if (status) CHECK(strstr(error.text, "hpar_rule"));
   if (!status) CHECK_EQ(hpar_rules_compile(own), HPAR_OK);
   hpar_rules_destroy(own);
   return status;
@@ -63,7 +63,7 @@ static hpar_status use_rule(const void *given) {
 
 static hpar_status use_rewrite(const void *given) {
   hpar_status status = hpar_rewrite(rewriter, rules, given, page, LENGTH, NULL, drop, NULL);
-  if (status) CHECK(strstr(hpar_rewriter_error(rewriter), "hpar_rewrite_options"));
+  if (status) CHECK(strstr(hpar_rewriter_error(rewriter)->text, "hpar_rewrite_options"));
   return status;
 }
 

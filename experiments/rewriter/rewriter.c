@@ -108,7 +108,7 @@ static void end_rules(void) { check(!hpar_rules_compile(rules), "no memory"); }
 
 static void add_rule(const char *selector, const hpar_action *action) {
   hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = action, .action_count = action ? 1 : 0};
-  hpar_rule_error error;
+  hpar_error error;
   check(!hpar_rules_add(rules, &rule, &error), "a rule is refused");
 }
 
@@ -139,7 +139,7 @@ static void make_find(void) { add_rule(NULL, &find); }
 static void make_comments(void) { add_rule(NULL, &remove_comment); }
 static void make_inject(void) {
   hpar_rule rule = {HPAR_RULE_INIT, .selector = "head", .end = retire, .limit = 0, .implied = true};
-  hpar_rule_error error;
+  hpar_error error;
   check(!hpar_rules_add(rules, &rule, &error), "a rule is refused");
 }
 

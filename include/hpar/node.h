@@ -95,12 +95,16 @@ typedef enum hpar_status {
   HPAR_LIMIT_INPUT
 } hpar_status;
 
-/* Why a call failed, for the functions that take one. Each of them accepts NULL, and sets all
- * fields otherwise, after a success too: `status` is HPAR_OK then, and `text` is empty. */
+/* Why a call failed. A parser and a rewriter keep the error of their last call. Other functions
+ * take an error of the caller: each of them accepts NULL, and sets all fields otherwise, after a
+ * success as well. `status` is HPAR_OK then, and `text` is empty. */
 typedef struct hpar_error {
   hpar_status status;
-  uint64_t offset; /* of the problem in a text that the caller gave, a selector say; otherwise 0 */
-  char text[256];  /* a sentence without a full stop: the argument, its value, what is accepted */
+  uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
+  size_t item;     /* the number of the refused action of a rule; otherwise SIZE_MAX */
+  /* a sentence without a full stop, with the argument, its value, and what is accepted. The text is
+   * valid UTF-8: `?` replaces other bytes of the caller's strings */
+  char text[256];
 } hpar_error;
 
 /* Returns a short English sentence without a full stop for any value. The text is never NULL and
@@ -409,7 +413,7 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * a parse:
  *
  *   hpar_editor *editor;
- *   if (hpar_document_edit(document, NULL, &editor) == HPAR_OK) {
+ *   if (hpar_document_edit(document, NULL, &editor, NULL) == HPAR_OK) {
  *     hpar_node_remove(editor, node);
  *     hpar_document_finish_edit(document);
  *   }
@@ -461,13 +465,9 @@ struct hpar_options;
  * clearing or its destruction.
  *
  * HPAR_ERROR_ARGUMENT: `document` or `editor` is NULL, an option is wrong, another thread owns the
- * document, or a parse fills it. hpar_document_error then has the reason. */
+ * document, or a parse fills it. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
-                                        hpar_editor **editor);
-
-/* Returns why the last hpar_document_edit failed: the field, its value and the accepted values. The
- * text is empty after a success, and valid until the next call for the document. */
-HPAR_API const char *hpar_document_error(const hpar_document *document);
+                                        hpar_editor **editor, hpar_error *error);
 
 /* Ends the changes, and gives unused address space back. Any number of threads may then read the
  * document, and another thread may edit it. Does nothing without an edit, or for NULL.

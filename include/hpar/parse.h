@@ -41,11 +41,9 @@ HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
  * a callback of a call on the parser, it takes effect when that call returns. */
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
 
-/* Returns why the parser's last call failed: a sentence that names the argument or the option, its
- * value and the accepted values. It is empty after a success. The text is never NULL, belongs to
- * the parser and is valid until the next call on it. For NULL it states that the parser is missing.
- */
-HPAR_API const char *hpar_parser_error(const hpar_parser *parser);
+/* Returns why the parser's last call failed. The error belongs to the parser, and is valid until
+ * the next call on it. For NULL, an error says so. */
+HPAR_API const hpar_error *hpar_parser_error(const hpar_parser *parser);
 
 /* Starts the threads that a parse with these options would use, and wakes them: they spin for up to
  * 2 ms. The next parse then starts without delay. A caller that waits for input calls it when the

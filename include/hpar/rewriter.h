@@ -221,19 +221,13 @@ typedef struct hpar_rule {
  * - The promise includes the callbacks that hpar_element_on_end adds.
  * - A pure callback calls no function of a rewriter in use, not even hpar_rewriter_destroy. */
 
-/* Why a rule is refused. */
-typedef struct hpar_rule_error {
-  size_t offset;      /* in the selector; 0 for other errors */
-  size_t action;      /* index of the action, or SIZE_MAX: the selector or the rule itself */
-  const char *reason; /* a sentence without a full stop, static; "" if memory was short */
-} hpar_rule_error;
-
 /* Makes an empty set of rules. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
 HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
 
 /* Appends a rule. HPAR_ERROR_ARGUMENT: an argument is NULL, the rule is invalid, or the rules are
- * compiled. `error`, unless NULL, receives the reason. After an error the set is as before. */
-HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_rule_error *error);
+ * compiled. `error->offset` is in the selector, and `error->item` is the number of an action, if
+ * one of them is the cause. After an error the set is as before. */
+HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_error *error);
 
 /* Makes the rules ready for rewriters. No rule can be added afterwards. HPAR_ERROR_MEMORY: nothing
  * changes. HPAR_ERROR_ARGUMENT for NULL. A second call does nothing. */
@@ -331,9 +325,8 @@ HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
 /* Frees the rewriter. A stream that has not finished ends without output. NULL is allowed. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
 
-/* Returns why the last call failed: a sentence, empty after a success. Never NULL. The text is
- * valid until the next call on the rewriter. */
-HPAR_API const char *hpar_rewriter_error(const hpar_rewriter *rewriter);
+/* Returns why the last call failed, as hpar_parser_error does. */
+HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 
 /* Begins a stream. A stream that has not finished is dropped. `options` NULL: the defaults.
  * `rules` must stay until finish.

@@ -46,12 +46,6 @@ extern "C" {
 
 typedef struct hpar_selectors hpar_selectors;
 
-/* Where and why a selector is refused. */
-typedef struct hpar_selector_error {
-  size_t offset;      /* bytes from the beginning of the text */
-  const char *reason; /* a sentence without a full stop, static; "" if memory was short */
-} hpar_selector_error;
-
 /* Makes an empty set. The caller destroys it. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
 HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
 
@@ -59,10 +53,9 @@ HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
 HPAR_API void hpar_selectors_destroy(hpar_selectors *selectors);
 
 /* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before
- * the call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error`, unless NULL,
- * then holds the place and the reason. After an error the set is as before. */
-HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length,
-                                        hpar_selector_error *error);
+ * the call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error` then has the place
+ * and the reason. After an error the set is as before. */
+HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length, hpar_error *error);
 
 /* Returns the number of selectors in the set; 0 for NULL. */
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);

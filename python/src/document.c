@@ -172,7 +172,7 @@ PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t c
   d->status = hpar_parse(parser, &options.c, d->bytes, d->length, d->tree, &stats);
   if (!hp_py_keep_results(d, parser, &stats)) d->status = HPAR_ERROR_MEMORY;
   Py_END_ALLOW_THREADS;
-  PyObject *result = hp_py_check_document(d, hpar_parser_error(parser));
+  PyObject *result = hp_py_check_document(d, hpar_parser_error(parser)->text);
   hp_py_return_parser(state, parser);
   return result;
 }

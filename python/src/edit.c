@@ -47,7 +47,7 @@ static hpar_editor *begin(hp_py_document *d) {
   if (d->edit_limits) options.limits = *d->edit_limits;
   d->edit = NULL;
   d->edit_thread = thread;
-  hpar_status status = hpar_document_edit(d->tree, &options, &d->edit);
+  hpar_status status = hpar_document_edit(d->tree, &options, &d->edit, NULL);
   if (status) hp_py_raise(d->state, status, NULL);
   return d->edit;
 }

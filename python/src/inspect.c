@@ -94,7 +94,7 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
     status = hpar_parse(parser, &options.c, d->bytes, d->length, d->tree, &stats);
     Py_END_ALLOW_THREADS;
     if (status || !hp_py_keep_results(d, parser, &stats)) {
-      hp_py_raise(state, status ? status : HPAR_ERROR_MEMORY, hpar_parser_error(parser));
+      hp_py_raise(state, status ? status : HPAR_ERROR_MEMORY, hpar_parser_error(parser)->text);
     } else {
       hpar_study_stats_of(parser, &all);
       result = hp_py_stats(d);
@@ -159,7 +159,7 @@ PyObject *hp_py_profile(PyObject *module, PyObject *const *arguments, Py_ssize_t
     status = hp_profile_page(&profile, parser, d->tree, d->bytes, d->length, &options.c);
     Py_END_ALLOW_THREADS;
     if (status)
-      hp_py_raise(state, status, hpar_parser_error(parser));
+      hp_py_raise(state, status, hpar_parser_error(parser)->text);
     else
       result = profile_dict(&profile);
     hp_py_return_parser(state, parser);

@@ -172,7 +172,7 @@ static PyObject *take(batch *b, size_t index) {
   hp_py_document *d = at == SIZE_MAX ? NULL : b->documents[at];
   if (!d) {
     if (b->status)
-      hp_py_raise(b->state, b->status, hpar_parser_error(b->parser));
+      hp_py_raise(b->state, b->status, hpar_parser_error(b->parser)->text);
     else
       PyErr_SetString(PyExc_IndexError, "the document has been taken");
     return NULL;

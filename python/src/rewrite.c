@@ -101,8 +101,8 @@ CALLBACK(document_end, hpar_document_end, HP_PY_DOCUMENT_END)
 
 /*** rules ***/
 
-static void raise_rule_error(const hp_py_state *state, const hpar_rule_error *error, Py_ssize_t number) {
-  PyErr_Format(state->selector_error, "rule %zd: %s", number, error->reason);
+static void raise_rule_error(const hp_py_state *state, const hpar_error *error, Py_ssize_t number) {
+  PyErr_Format(state->selector_error, "rule %zd: %s", number, error->text);
 }
 
 /* Reads (unit, kind, format, name, value, replacement). */
@@ -160,7 +160,7 @@ static bool add_rule(const hp_py_state *state, rules *r, PyObject *tuple, Py_ssi
                             .doctype = f->of[HP_PY_DOCTYPE] ? call_doctype : NULL,
                             .document_end = f->of[HP_PY_DOCUMENT_END] ? call_document_end : NULL,
                             .context = f};
-    hpar_rule_error error = {0, 0, ""};
+    hpar_error error = {.status = HPAR_OK};
     hpar_status status = hpar_rules_add(r->set, &rule, &error);
     if (status == HPAR_ERROR_ARGUMENT) raise_rule_error(state, &error, number);
     if (status && status != HPAR_ERROR_ARGUMENT) hp_py_raise(state, status, NULL);
@@ -273,7 +273,7 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
     PyErr_Restore(here.exception, here.value, here.trace);
     free(output.bytes);
   } else if (status && (options.on_failure != HPAR_FAIL_PASS || status < HPAR_LIMIT_DEPTH)) {
-    hp_py_raise(state, status, rewriter ? hpar_rewriter_error(rewriter) : NULL);
+    hp_py_raise(state, status, rewriter ? hpar_rewriter_error(rewriter)->text : NULL);
     free(output.bytes);
   } else {
     PyObject *bytes = hp_py_buffer_bytes(&output, HPAR_OK), *counts = bytes ? stats_of(&stats) : NULL;

@@ -19,8 +19,8 @@ typedef struct nodes {
 
 /*** selectors ***/
 
-static void raise_selector_error(const hp_py_state *state, PyObject *text, const hpar_selector_error *error) {
-  PyObject *message = PyUnicode_FromFormat("%s at byte %zu of %R", error->reason, error->offset, text);
+static void raise_selector_error(const hp_py_state *state, PyObject *text, const hpar_error *error) {
+  PyObject *message = PyUnicode_FromFormat("%s at byte %zu of %R", error->text, error->offset, text);
   PyObject *exception = message ? PyObject_CallFunctionObjArgs(state->selector_error, message, NULL) : NULL;
   PyObject *offset = exception ? PyLong_FromSize_t(error->offset) : NULL;
   if (offset && !PyObject_SetAttrString(exception, "offset", offset)) PyErr_SetObject(state->selector_error, exception);
@@ -37,7 +37,7 @@ static PyObject *new_selector(hp_py_state *state, PyObject *text) {
   if (!s) return NULL;
   s->set = NULL;
   s->text = Py_NewRef(text);
-  hpar_selector_error error = {0, ""};
+  hpar_error error = {.status = HPAR_OK};
   hpar_status status = hpar_selectors_create(&s->set);
   if (!status) status = hpar_selectors_add(s->set, bytes, (size_t)length, &error);
   if (!status) return (PyObject *)s;

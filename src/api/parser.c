@@ -33,22 +33,23 @@ void hpar_parser_destroy(hpar_parser *parser) {
   if (parser && hp_destroy_use(&parser->use)) free_parser(parser);
 }
 
-const char *hpar_parser_error(const hpar_parser *parser) {
-  return parser ? parser->session.error.bytes : "parser is NULL";
+const hpar_error *hpar_parser_error(const hpar_parser *parser) {
+  static const hpar_error missing = {HPAR_ERROR_ARGUMENT, 0, SIZE_MAX, "parser is NULL"};
+  return parser ? &parser->session.error : &missing;
 }
 
 /* Begins a call that continues the parser's feed. Returns NULL if the parser is missing, or if the
  * call comes from a callback of another one. */
-static hp_call_error *continue_feed(hpar_parser *parser) {
+static hpar_error *continue_feed(hpar_parser *parser) {
   return parser && hp_begin_sole_use(&parser->use) ? &parser->session.error : NULL;
 }
 
 /* Begins any other call: ends a feed, and forgets the last error and result. */
-static hp_call_error *begin_call(hpar_parser *parser) {
-  hp_call_error *error = continue_feed(parser);
+static hpar_error *begin_call(hpar_parser *parser) {
+  hpar_error *error = continue_feed(parser);
   if (!error) return NULL;
   hp_feed_abandon(&parser->feed);
-  error->bytes[0] = 0;
+  error->text[0] = 0;
   parser->session.result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   return error;
 }
@@ -60,14 +61,12 @@ static hpar_status end_call(hpar_parser *parser, hpar_status status) {
   return status;
 }
 
-static hpar_status no_bytes(hp_call_error *error, size_t length) {
+static hpar_status no_bytes(hpar_error *error, size_t length) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "bytes is NULL and length is %zu; accepted: a pointer, or length 0",
                     length);
 }
 
-static hpar_status no_document(hp_call_error *error) {
-  return hp_explain(error, HPAR_ERROR_ARGUMENT, "document is NULL");
-}
+static hpar_status no_document(hpar_error *error) { return hp_explain(error, HPAR_ERROR_ARGUMENT, "document is NULL"); }
 
 /* Where the statistics of a call go; either may be NULL. */
 typedef struct stats_target {
@@ -75,7 +74,7 @@ typedef struct stats_target {
   hpar_study_stats *study;
 } stats_target;
 
-static hpar_status check_stats(stats_target target, hp_call_error *error) {
+static hpar_status check_stats(stats_target target, hpar_error *error) {
   if (target.stats && hp_check_size(target.stats, "hpar_stats", "HPAR_STATS_INIT", error) != HPAR_OK)
     return HPAR_ERROR_ARGUMENT;
   return target.study ? hp_check_size(target.study, "hpar_study_stats", "HPAR_STUDY_STATS_INIT", error) : HPAR_OK;
@@ -94,12 +93,12 @@ static void write_stats(const hpar_parser *parser, stats_target target) {
   }
 }
 
-static hpar_status busy_document(hp_call_error *error) {
+static hpar_status busy_document(hpar_error *error) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "the document is in use by another call");
 }
 
 hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options) {
-  hp_call_error *error = begin_call(parser);
+  hpar_error *error = begin_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
@@ -109,7 +108,7 @@ hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options
 
 static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                               uint64_t begin, hpar_document *document) {
-  hp_call_error *error = &parser->session.error;
+  hpar_error *error = &parser->session.error;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK) status = hp_config_check_cuts(&config, length, error);
@@ -120,7 +119,7 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
 
 static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                          uint64_t begin, hpar_document *document) {
-  hp_call_error *error = &parser->session.error;
+  hpar_error *error = &parser->session.error;
   if (!document) return no_document(error);
   if (!bytes && length) return no_bytes(error, length);
   if (!hp_begin_sole_use(&document->use)) return busy_document(error);
@@ -132,7 +131,7 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *options, const
 static hpar_status parse_call(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                               hpar_document *document, stats_target target) {
   uint64_t begin = hp_now();
-  hp_call_error *error = begin_call(parser);
+  hpar_error *error = begin_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   hpar_status status = check_stats(target, error);
   if (status != HPAR_OK) return end_call(parser, status);
@@ -152,7 +151,7 @@ hpar_status hpar_study_parse(hpar_parser *parser, const hpar_options *options, c
 }
 
 static hpar_status scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
-  hp_call_error *error = &parser->session.error;
+  hpar_error *error = &parser->session.error;
   if (!bytes && length) return no_bytes(error, length);
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
@@ -175,7 +174,7 @@ static hpar_status begin_feed(hpar_parser *parser, const hpar_options *options, 
 }
 
 hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
-  hp_call_error *error = begin_call(parser);
+  hpar_error *error = begin_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   if (!document) return end_call(parser, no_document(error));
   if (!hp_begin_sole_use(&document->use)) return end_call(parser, busy_document(error));
@@ -184,7 +183,7 @@ hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, 
   return end_call(parser, status);
 }
 
-static hpar_status no_feed(hp_call_error *error) {
+static hpar_status no_feed(hpar_error *error) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_parser_begin was not called, or failed");
 }
 
@@ -195,7 +194,7 @@ static hpar_status lost_document(hpar_parser *parser) {
 }
 
 static hpar_status feed(hpar_parser *parser, const char *bytes, size_t length) {
-  hp_call_error *error = &parser->session.error;
+  hpar_error *error = &parser->session.error;
   hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
   if (!bytes && length) return no_bytes(error, length);
@@ -213,7 +212,7 @@ hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t leng
 }
 
 static hpar_status finish(hpar_parser *parser, stats_target target) {
-  hp_call_error *error = &parser->session.error;
+  hpar_error *error = &parser->session.error;
   hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
   if (check_stats(target, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
@@ -238,7 +237,7 @@ hpar_status hpar_study_finish(hpar_parser *parser, hpar_study_stats *stats) {
 static hpar_status parse_many(const hp_batch_request *given, const hpar_options *options, uint64_t begin,
                               hpar_many_stats *stats) {
   hp_batch_request request = *given;
-  hp_call_error *error = &request.parser->session.error;
+  hpar_error *error = &request.parser->session.error;
   if (!request.inputs && request.count)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "inputs is NULL and count is %zu; accepted: an array, or count 0",
                       request.count);
@@ -268,7 +267,7 @@ hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hp
 
 hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
                           const char *bytes, size_t length, hpar_token_callback callback, void *context) {
-  hp_call_error *error = begin_call(parser);
+  hpar_error *error = begin_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   hpar_status status = HPAR_OK;
   if (!callback) status = hp_explain(error, HPAR_ERROR_ARGUMENT, "callback is NULL");

@@ -8,25 +8,11 @@
 #include <hpar/hpar.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Sets `error`, unless it is NULL. Returns `status`. */
-__attribute__((format(printf, 4, 5))) static hpar_status explain(hpar_error *error, hpar_status status, uint64_t offset,
-                                                                 const char *format, ...) {
-  if (!error) return status;
-  error->status = status;
-  error->offset = offset;
-  va_list values;
-  va_start(values, format);
-  vsnprintf(error->text, sizeof error->text, format, values);
-  va_end(values);
-  return status;
-}
-
 static hpar_status explain_status(hpar_error *error, hpar_status status) {
-  return explain(error, status, 0, "%s", status ? hpar_status_text(status) : "");
+  return hp_set_error(error, status, 0, "%s", status ? hpar_status_text(status) : "");
 }
 
 /*** parsing ***/
@@ -38,7 +24,7 @@ static hpar_status parse_into(hpar_document *document, const char *bytes, size_t
   hpar_status status = hpar_parser_create(&parser);
   if (status) return explain_status(error, status);
   status = hpar_parse(parser, options, bytes, length, document, NULL);
-  explain(error, status, 0, "%s", hpar_parser_error(parser));
+  if (error) *error = *hpar_parser_error(parser);
   hpar_parser_destroy(parser);
   return status;
 }
@@ -75,11 +61,11 @@ static hpar_status read_file(FILE *file, char **bytes, size_t *length) {
  * because an older program's size leaves copy_input out, and a newer one's reaches beyond `own`. */
 static hpar_document *parse_copy(const char *bytes, size_t length, const hpar_options *options, hpar_error *error) {
   hpar_options own = {HPAR_OPTIONS_INIT};
-  hp_call_error reason;
+  hpar_error reason;
   hpar_status status = HPAR_OK;
   if (options) status = hp_read_sized(&own, sizeof own, options, "hpar_options", "HPAR_OPTIONS_INIT", &reason);
   if (status) {
-    explain(error, status, 0, "%s", reason.bytes);
+    hp_set_error(error, status, 0, "%s", reason.text);
     return NULL;
   }
   own.size = sizeof own;
@@ -90,7 +76,7 @@ static hpar_document *parse_copy(const char *bytes, size_t length, const hpar_op
 hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hpar_error *error) {
   FILE *file = path ? fopen(path, "rbe") : NULL;
   if (!path) {
-    explain(error, HPAR_ERROR_ARGUMENT, 0, "path is NULL");
+    hp_set_error(error, HPAR_ERROR_ARGUMENT, 0, "path is NULL");
     return NULL;
   }
   char *bytes = NULL;
@@ -102,8 +88,8 @@ hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hp
   if (status == HPAR_OK) {
     document = parse_copy(bytes, length, options, error);
   } else {
-    explain(error, status, 0, "%.150s: %.90s", path,
-            status == HPAR_ERROR_IO ? strerror(reason) : hpar_status_text(status));
+    hp_set_error(error, status, 0, "%.150s: %.90s", path,
+                 status == HPAR_ERROR_IO ? strerror(reason) : hpar_status_text(status));
   }
   hp_free(bytes);
   return document;
@@ -210,14 +196,14 @@ static bool note_first(hpar_node element, uint32_t selector, void *context) {
 static hpar_status select_with(hpar_match_callback callback, void *context, const hpar_document *document,
                                hpar_node top, const char *selector, hpar_error *error) {
   if (!document || !selector)
-    return explain(error, HPAR_ERROR_ARGUMENT, 0, "%s is NULL", document ? "selector" : "document");
+    return hp_set_error(error, HPAR_ERROR_ARGUMENT, 0, "%s is NULL", document ? "selector" : "document");
   hpar_selectors *set = NULL;
   hpar_status status = hpar_selectors_create(&set);
   if (status) return explain_status(error, status);
-  hpar_selector_error wrong = {0};
+  hpar_error wrong;
   status = hpar_selectors_add(set, selector, strlen(selector), &wrong);
   if (status == HPAR_ERROR_ARGUMENT) {
-    explain(error, status, wrong.offset, "selector \"%.100s\": %s", selector, wrong.reason);
+    hp_set_error(error, status, wrong.offset, "selector \"%.100s\": %.120s", selector, wrong.text);
   } else {
     if (status == HPAR_OK) status = hpar_select(set, document, top, callback, context);
     explain_status(error, status);
@@ -254,9 +240,9 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
   explain_status(error, status);
   list *made = finish(&c, status, &text, error);
   if (status == HPAR_ERROR_ARGUMENT)
-    explain(error, status, 0, "%s",
-            document ? "an option is not accepted: document_url must be absolute, query_encoding a label"
-                     : "document is NULL");
+    hp_set_error(error, status, 0, "%s",
+                 document ? "an option is not accepted: document_url must be absolute, query_encoding a label"
+                          : "document is NULL");
   hpar_link *links = made ? (hpar_link *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
     if (links[i].url.bytes) links[i].url.bytes = text;
@@ -277,7 +263,7 @@ hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node 
   hpar_status status = hpar_resources(document, top, collect_resource, &c);
   explain_status(error, status);
   list *made = finish(&c, status, &text, error);
-  if (!document) explain(error, status, 0, "document is NULL");
+  if (!document) hp_set_error(error, status, 0, "document is NULL");
   hpar_resource *resources = made ? (hpar_resource *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
     if (resources[i].kind != HPAR_RESOURCE_IMPORT) continue;

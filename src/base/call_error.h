@@ -1,20 +1,22 @@
 #ifndef HP_BASE_CALL_ERROR_H
 #define HP_BASE_CALL_ERROR_H
 
-/* The reason for a failed call, which hpar_parser_error returns. Empty after a success. */
+/* The error of a call, for callers and for hpar_parser_error. The text is always valid UTF-8,
+ * although the names in it may be any bytes, and although the end of the array cuts it off. */
 
 #include <hpar/node.h>
+#include <stddef.h>
 
-typedef struct hp_call_error {
-  char bytes[512];
-} hp_call_error;
+/* Sets all fields of `error`, unless it is NULL. Returns `status`. */
+hpar_status hp_set_error(hpar_error *error, hpar_status status, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-/* Writes the text, cut off at the end of the array, unless `text` is NULL. Returns `status`. */
-hpar_status hp_explain(hp_call_error *text, hpar_status status, const char *format, ...)
+/* The same without an offset. */
+hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes the status's own sentence unless there is a text already; empties the text of a success.
- * Returns `status`. */
-hpar_status hp_explain_status(hp_call_error *text, hpar_status status);
+/* Ends a call: sets the status, and the status's own sentence unless there is a text already.
+ * Empties the text of a success. Returns `status`. */
+hpar_status hp_explain_status(hpar_error *error, hpar_status status);
 
 #endif

@@ -11,7 +11,7 @@ static size_t size_of(const void *given) {
   return size;
 }
 
-hpar_status hp_check_size(const void *given, const char *type, const char *initialiser, hp_call_error *error) {
+hpar_status hp_check_size(const void *given, const char *type, const char *initialiser, hpar_error *error) {
   size_t size = size_of(given);
   if (size >= sizeof size && size <= MAX_SIZE) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s.size is %zu; accepted: sizeof(%s), as %s sets it", type, size, type,
@@ -19,7 +19,7 @@ hpar_status hp_check_size(const void *given, const char *type, const char *initi
 }
 
 hpar_status hp_read_sized(void *full, size_t size, const void *given, const char *type, const char *initialiser,
-                          hp_call_error *error) {
+                          hpar_error *error) {
   hpar_status status = hp_check_size(given, type, initialiser, error);
   if (status != HPAR_OK) return status;
   size_t has = size_of(given);

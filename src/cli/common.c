@@ -148,7 +148,7 @@ int hp_complain_status(const char *path, hpar_status status) {
 
 int hp_complain_call(const char *path, const hpar_parser *parser, hpar_status status) {
   bool explained = status == HPAR_ERROR_ARGUMENT || status == HPAR_ERROR_UNSUPPORTED;
-  const char *reason = parser && explained ? hpar_parser_error(parser) : "";
+  const char *reason = parser && explained ? hpar_parser_error(parser)->text : "";
   if (!*reason) return hp_complain_status(path, status);
   hp_complain("%s: %s", path ? hp_shown_name(path) : "hpar", reason);
   return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;

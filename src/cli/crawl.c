@@ -132,12 +132,12 @@ static bool take_limit(hp_crawl *c, char *item) {
 
 static int add_selector(hp_crawl *c, const char *text) {
   hpar_selectors *set = NULL;
-  hpar_selector_error error = {0};
+  hpar_error error = {.status = HPAR_OK};
   hpar_status status = hpar_selectors_create(&set);
   if (!status) status = hpar_selectors_add(set, text, strlen(text), &error);
   hpar_selectors_destroy(set);
   if (status == HPAR_ERROR_ARGUMENT)
-    return hp_bad_usage(&command, "--select '%s', byte %zu: %s", text, error.offset + 1, error.reason);
+    return hp_bad_usage(&command, "--select '%s', byte %zu: %s", text, error.offset + 1, error.text);
   char **grown = status ? NULL : realloc(c->selectors, (c->map.selector_count + 1) * sizeof *grown);
   if (!grown) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   c->selectors = grown;

@@ -91,15 +91,15 @@ static int rewrite_untraced(page *p, hpar_rewrite_stats *stats) {
   p->output_failed = false;
   hpar_status status = hpar_rewriter_begin(p->rewriter, w->compiled, &w->options, write_page, p);
   stats->failed_at = UINT64_MAX;
-  if (status) return complain(p, status, hpar_rewriter_error(p->rewriter), stats);
+  if (status) return complain(p, status, hpar_rewriter_error(p->rewriter)->text, stats);
   status = hp_read_pieces(p->path, feed, p);
   if (!status) status = hp_feeder_flush(&p->feeder);
   int number = errno;
   bool unreadable = status == HPAR_ERROR_IO && !p->output_failed;
   char reason[256];
-  snprintf(reason, sizeof reason, "%s", status ? hpar_rewriter_error(p->rewriter) : "");
+  snprintf(reason, sizeof reason, "%s", status ? hpar_rewriter_error(p->rewriter)->text : "");
   hpar_status finished = hpar_rewriter_finish(p->rewriter, stats);
-  if (!status && finished) snprintf(reason, sizeof reason, "%s", hpar_rewriter_error(p->rewriter));
+  if (!status && finished) snprintf(reason, sizeof reason, "%s", hpar_rewriter_error(p->rewriter)->text);
   if (!status) status = finished;
   errno = number;
   if (unreadable) return hp_complain_status(p->path, status);

@@ -60,19 +60,19 @@ void hp_edit_rule_name(const hp_edit_rule *rule, char *name, size_t size) {
 }
 
 /* Prints why the rule is refused. Returns the exit code. */
-static int refuse(const hp_edit_rule *rule, const hp_command *command, const hpar_rule_error *error) {
+static int refuse(const hp_edit_rule *rule, const hp_command *command, const hpar_error *error) {
   char name[256], field[64] = "";
   hp_edit_rule_name(rule, name, sizeof name);
-  if (error->action < rule->count) {
-    const hpar_action *action = &rule->actions[error->action];
+  if (error->item < rule->count) {
+    const hpar_action *action = &rule->actions[error->item];
     bool is_element = action->unit == HPAR_UNIT_ELEMENT;
     snprintf(field, sizeof field, "%s%s%s: ", is_element ? "" : hp_edit_unit_name(action->unit), is_element ? "" : ".",
              hp_edit_action_name(action->kind));
-    return hp_bad_usage(command, "%s: %s%s", name, field, error->reason);
+    return hp_bad_usage(command, "%s: %s%s", name, field, error->text);
   }
-  if (!rule->rule.selector) return hp_bad_usage(command, "%s: %s", name, error->reason);
+  if (!rule->rule.selector) return hp_bad_usage(command, "%s: %s", name, error->text);
   hp_bad_usage(command, "%s%srule %zu: selector, byte %zu: %s", rule->file ? rule->file : "", rule->file ? ": " : "",
-               rule->number, error->offset + 1, error->reason);
+               rule->number, error->offset + 1, error->text);
   fprintf(stderr, "  %s\n  %*s^\n", rule->rule.selector, (int)error->offset, "");
   return HP_EXIT_USAGE;
 }
@@ -81,7 +81,7 @@ int hp_edit_rules_compile(hp_edit_rules *rules, const hp_command *command, hp_ob
                           hpar_rules *to) {
   for (size_t i = 0; i < rules->count; i++) {
     hp_edit_rule *rule = &rules->items[i];
-    hpar_rule_error error;
+    hpar_error error;
     rule->rule.actions = rule->actions;
     rule->rule.action_count = rule->count;
     hpar_rule observer = {HPAR_RULE_INIT, .selector = rule->rule.selector};

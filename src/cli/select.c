@@ -64,12 +64,12 @@ typedef struct page {
 } page;
 
 static int add_selector(request *r, const char *text) {
-  hpar_selector_error error;
+  hpar_error error;
   uint32_t number = hpar_selectors_count(r->selectors);
   hpar_status status = hpar_selectors_add(r->selectors, text, strlen(text), &error);
   if (status == HPAR_ERROR_MEMORY) return hp_complain_status(NULL, status);
   if (status) {
-    hp_bad_usage(&command, "selector, byte %zu: %s", error.offset + 1, error.reason);
+    hp_bad_usage(&command, "selector, byte %zu: %s", error.offset + 1, error.text);
     fprintf(stderr, "  %s\n  %*s^\n", text, (int)error.offset, "");
     return HP_EXIT_USAGE;
   }

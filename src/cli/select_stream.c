@@ -35,11 +35,11 @@ static void report(uint64_t start, uint64_t end, void *context) {
 static int add_rules(const hp_stream_query *q, observer *observers, hpar_rules *rules) {
   for (uint32_t i = 0; i < q->count; i++) {
     const hpar_rule rule = {HPAR_RULE_INIT, .selector = q->texts[i], .found = report, .context = &observers[i]};
-    hpar_rule_error error;
+    hpar_error error;
     hpar_status status = hpar_rules_add(rules, &rule, &error);
     if (status == HPAR_ERROR_MEMORY) return hp_complain_status(NULL, status);
     if (!status) continue;
-    hp_bad_usage(q->command, "--stream: selector, byte %zu: %s", error.offset + 1, error.reason);
+    hp_bad_usage(q->command, "--stream: selector, byte %zu: %s", error.offset + 1, error.text);
     fprintf(stderr, "  %s\n  %*s^\n", q->texts[i], (int)error.offset, "");
     return HP_EXIT_USAGE;
   }

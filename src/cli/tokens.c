@@ -1,7 +1,7 @@
+#include "base/utf8.h"
 #include "cli/json.h"
 #include "cli/options.h"
 #include "text/line.h"
-#include "text/scan/utf8.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

@@ -67,7 +67,6 @@ static void free_document(hpar_document *document) {
   hp_input_close(&document->input);
   hp_buffer_close(&document->text);
   hp_buffer_close(&document->source);
-  hp_free(document->edit_error);
   hp_free(document);
 }
 

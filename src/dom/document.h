@@ -40,7 +40,6 @@ struct hpar_document {
   bool in_parse;
   bool is_fragment; /* of a fragment parse: the document node may have any children */
   void *editor;     /* of changes after the parse; NULL: none */
-  char *edit_error; /* why the last change could not begin; NULL: none has failed */
   void (*close_editor)(void *editor);
   hp_former_memory *former; /* that the range has left since the parse; NULL: none */
 };

@@ -62,7 +62,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
   release_rules(r);
-  hp_free(r->reason);
+  hp_free(r->failure);
   hp_free(r);
 }
 
@@ -74,7 +74,14 @@ void hpar_rewriter_destroy(hpar_rewriter *r) {
     r->sink.status = HPAR_ERROR_ARGUMENT; /* the running call writes no more */
 }
 
-const char *hpar_rewriter_error(const hpar_rewriter *r) { return r ? r->error : "the rewriter is missing"; }
+const hpar_error *hpar_rewriter_error(const hpar_rewriter *r) {
+  static const hpar_error missing = {HPAR_ERROR_ARGUMENT, 0, SIZE_MAX, "rewriter is NULL"};
+  static const hpar_error none = {HPAR_OK, 0, SIZE_MAX, ""};
+  static const hpar_error unknown = {HPAR_ERROR_MEMORY, 0, SIZE_MAX, "out of memory"};
+  if (!r) return &missing;
+  if (r->last == HPAR_OK) return &none;
+  return r->failure ? r->failure : &unknown;
+}
 
 static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *error) {
   r->error = error;
@@ -82,11 +89,11 @@ static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *erro
 }
 
 /* Refuses a structure of the caller, and keeps the reason. */
-static hpar_status refuse_structure(hpar_rewriter *r, const hp_call_error *error) {
-  if (!r->reason) r->reason = hp_allocate(sizeof *r->reason);
-  if (!r->reason) return refuse(r, HPAR_ERROR_ARGUMENT, "a structure is not valid");
-  *r->reason = *error;
-  return refuse(r, HPAR_ERROR_ARGUMENT, r->reason->bytes);
+static hpar_status refuse_structure(hpar_rewriter *r, const hpar_error *error) {
+  if (!r->failure) r->failure = hp_allocate(sizeof *r->failure);
+  if (!r->failure) return refuse(r, error->status, "a structure is not valid");
+  *r->failure = *error;
+  return refuse(r, error->status, r->failure->text);
 }
 
 /* Begins a call from outside. Returns false if the rewriter is missing or in a call. */
@@ -96,14 +103,16 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status) {
   if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->status == status)
     r->error = r->confirmer->error;
   if (status != HPAR_OK && !*r->error) r->error = hpar_status_text(status);
+  r->last = status;
+  if (status != HPAR_OK && !r->failure && (r->failure = hp_allocate(sizeof *r->failure))) r->failure->text[0] = 0;
+  if (status != HPAR_OK && r->failure && r->error != r->failure->text) hp_explain(r->failure, status, "%s", r->error);
   if (hp_end_use(&r->use)) free_rewriter(r);
   return status;
 }
 
 /*** begin ***/
 
-hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given,
-                                    hp_call_error *error) {
+hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given, hpar_error *error) {
   *full = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT};
   if (!given) return HPAR_OK;
   hpar_status status =
@@ -117,7 +126,7 @@ hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewri
 static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options) {
   hpar_rewrite_options given;
   hp_stream_options *o = &r->options;
-  hp_call_error error;
+  hpar_error error;
   if (hp_read_rewrite_options(&given, options, &error)) return refuse_structure(r, &error);
   *o = (hp_stream_options){.encoding = given.encoding,
                            .fragment = given.fragment,
@@ -476,7 +485,7 @@ static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
 }
 
 static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats) {
-  hp_call_error error;
+  hpar_error error;
   if (!stats || !hp_check_size(stats, "hpar_rewrite_stats", "HPAR_REWRITE_STATS_INIT", &error)) return HPAR_OK;
   return refuse_structure(r, &error);
 }

@@ -195,43 +195,40 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   return copied && copy_setting(to);
 }
 
-hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_rule_error *error) {
-  hpar_rule_error ignored;
-  if (!error) error = &ignored;
-  *error = (hpar_rule_error){0, SIZE_MAX, ""};
-  if (!rules || !given) return HPAR_ERROR_ARGUMENT;
-  if (rules->is_compiled) {
-    error->reason = "the rules are compiled";
-    return HPAR_ERROR_ARGUMENT;
-  }
+static hpar_status no_memory(hpar_error *error) {
+  return hp_explain(error, HPAR_ERROR_MEMORY, "%s", hpar_status_text(HPAR_ERROR_MEMORY));
+}
+
+hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_error *error) {
+  hp_set_error(error, HPAR_OK, 0, "%s", "");
+  if (!rules || !given) return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s is NULL", rules ? "rule" : "rules");
+  if (rules->is_compiled) return hp_explain(error, HPAR_ERROR_ARGUMENT, "the rules are compiled");
   hpar_rule full;
   const hpar_rule *rule = &full;
-  if (hp_read_sized(&full, sizeof full, given, "hpar_rule", "HPAR_RULE_INIT", NULL)) {
-    error->reason = "HPAR_RULE_INIT did not set hpar_rule.size, or the rule has a field that this library lacks";
+  hpar_status status = hp_read_sized(&full, sizeof full, given, "hpar_rule", "HPAR_RULE_INIT", error);
+  if (status != HPAR_OK) return status;
+  const char *reason = check_rule(rule);
+  if (reason) return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s", reason);
+  for (size_t i = 0; i < rule->action_count; i++) {
+    reason = check_action(&rule->actions[i], !rule->selector);
+    if (!reason) continue;
+    hp_explain(error, HPAR_ERROR_ARGUMENT, "%s", reason);
+    if (error) error->item = i;
     return HPAR_ERROR_ARGUMENT;
   }
-  if ((error->reason = check_rule(rule))) return HPAR_ERROR_ARGUMENT;
-  for (size_t i = 0; i < rule->action_count; i++) {
-    error->reason = check_action(&rule->actions[i], !rule->selector);
-    error->action = i;
-    if (error->reason) return HPAR_ERROR_ARGUMENT;
-  }
-  *error = (hpar_rule_error){0, SIZE_MAX, ""};
   if (!hp_select_grow(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
       !hp_select_grow(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
                       sizeof *rules->of_selector))
-    return HPAR_ERROR_MEMORY;
+    return no_memory(error);
   hp_rule *made = &rules->rules[rules->count];
   if (!copy_rule(made, rule)) {
     free_rule(made);
-    return HPAR_ERROR_MEMORY;
+    return no_memory(error);
   }
   if (rule->selector) {
-    hpar_selector_error wrong;
-    hpar_status status = hp_selectors_add(rules->selectors, rule->selector, strlen(rule->selector), true, &wrong);
+    status = hp_selectors_add(rules->selectors, rule->selector, strlen(rule->selector), true, error);
     if (status != HPAR_OK) {
       free_rule(made);
-      *error = (hpar_rule_error){wrong.offset, SIZE_MAX, wrong.reason};
       return status;
     }
     rules->of_selector[rules->selector_count++] = rules->count;

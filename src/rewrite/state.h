@@ -195,11 +195,12 @@ struct hpar_rewriter {
   hp_phase phase;
   hpar_status status; /* of the failure */
   const char *error;
-  hp_call_error *reason; /* of a refused structure of the caller, for `error`; NULL: none was */
-  hp_in_use use;         /* of the running call */
-  bool keeps_tags;       /* the window keeps each tag up to its end */
-  bool confirms;         /* it only checks the output of another rewriter: see confirm.c */
-  bool is_certain;       /* `encoding` */
+  hpar_status last;    /* of the last call from outside */
+  hpar_error *failure; /* of a call that failed; `error` may be its text; NULL without memory */
+  hp_in_use use;       /* of the running call */
+  bool keeps_tags;     /* the window keeps each tag up to its end */
+  bool confirms;       /* it only checks the output of another rewriter: see confirm.c */
+  bool is_certain;     /* `encoding` */
   uint64_t deadline;
 
   hp_scanner scanner;
@@ -430,7 +431,6 @@ hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front,
                            hp_place_kind place);
 
 /* Copies the caller's options; NULL: the defaults. `error` may be NULL. */
-hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given,
-                                    hp_call_error *error);
+hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given, hpar_error *error);
 
 #endif

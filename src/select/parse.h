@@ -28,8 +28,7 @@ bool hp_selector_parse(hp_selector_parser *parser);
 void hp_selectors_begin_use(const hpar_selectors *set, const hpar_document *document);
 hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document *document, hpar_status status);
 
-hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
-                             hpar_selector_error *error);
+hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream, hpar_error *error);
 
 /* Removes what was appended since `before`, a copy of the set. */
 void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before);

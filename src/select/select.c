@@ -1,3 +1,4 @@
+#include "base/call_error.h"
 #include "base/memory.h"
 #include "select/ahead.h"
 #include "select/checked.h"
@@ -75,10 +76,11 @@ hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document 
 
 uint32_t hpar_selectors_count(const hpar_selectors *selectors) { return selectors ? selectors->selectors : 0; }
 
-hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream,
-                             hpar_selector_error *error) {
-  if (error) *error = (hpar_selector_error){0, ""};
-  if (!set || (!text && length) || hp_is_in_use(&set->use)) return HPAR_ERROR_ARGUMENT;
+hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream, hpar_error *error) {
+  hp_set_error(error, HPAR_OK, 0, "%s", "");
+  if (!set) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is NULL");
+  if (!text && length) return hp_explain(error, HPAR_ERROR_ARGUMENT, "text is NULL and length is %zu", length);
+  if (hp_is_in_use(&set->use)) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is in use");
   hpar_selectors before = *set;
   hp_selector_parser parser = {.set = set,
                                .css = {text, text + length, text},
@@ -90,12 +92,11 @@ hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t lengt
     return HPAR_OK;
   }
   hp_selector_take_back(set, &before);
-  if (parser.status) return parser.status;
-  if (error) *error = (hpar_selector_error){parser.offset, parser.reason};
-  return HPAR_ERROR_ARGUMENT;
+  if (parser.status) return hp_explain(error, parser.status, "%s", hpar_status_text(parser.status));
+  return hp_set_error(error, HPAR_ERROR_ARGUMENT, parser.offset, "%s", parser.reason);
 }
 
-hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_selector_error *error) {
+hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_error *error) {
   return hp_selectors_add(set, text, length, false, error);
 }
 

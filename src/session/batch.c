@@ -32,7 +32,7 @@ static void add(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(s
 /* Begins the use of the input's document, or of the one that the thread lends. The second use of
  * that one keeps it alive, whatever a callback does. */
 static hpar_status begin_document(hp_batch_thread *thread, const hpar_input *input, hpar_document **document,
-                                  hp_call_error *error) {
+                                  hpar_error *error) {
   if (input->document && !hp_begin_sole_use(&input->document->use))
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_input.document is in use by another call");
   *document = input->document;
@@ -62,7 +62,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   hp_session *session = &parser->session;
   hpar_document *document = NULL;
   uint64_t begin = hp_now();
-  session->error.bytes[0] = 0;
+  session->error.text[0] = 0;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   input->status = begin_document(thread, input, &document, &session->error);
   if (input->status == HPAR_OK) input->status = parse_one(session, &job->config, input, document);

@@ -12,11 +12,11 @@ const char *hpar_allocator_name(size_t index) {
 }
 
 /* Explains a value of an enumeration that is none of its constants. */
-static hpar_status no_constant(hp_call_error *error, const char *field, unsigned value, const char *accepted) {
+static hpar_status no_constant(hpar_error *error, const char *field, unsigned value, const char *accepted) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.%s is %u; accepted: %s", field, value, accepted);
 }
 
-static hpar_status check_enumerations(const hpar_options *o, hp_call_error *error) {
+static hpar_status check_enumerations(const hpar_options *o, hpar_error *error) {
   if (o->mode > HPAR_MODE_PARALLEL)
     return no_constant(error, "mode", o->mode, "HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL");
   if (o->parallel.executor > HPAR_EXECUTOR_CALLER)
@@ -33,7 +33,7 @@ static hpar_status check_enumerations(const hpar_options *o, hp_call_error *erro
   return HPAR_OK;
 }
 
-static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
+static hpar_status check_values(const hpar_options *o, hpar_error *error) {
   hpar_status status = check_enumerations(o, error);
   if (status != HPAR_OK) return status;
   if (o->threads > HPAR_MAX_THREADS)
@@ -50,7 +50,7 @@ static hpar_status check_values(const hpar_options *o, hp_call_error *error) {
 }
 
 /* Returns HPAR_ERROR_ARGUMENT if a reserved word is set: a newer library may have a field there. */
-static hpar_status check_reserved(const char *group, const uint64_t *reserved, size_t count, hp_call_error *error) {
+static hpar_status check_reserved(const char *group, const uint64_t *reserved, size_t count, hpar_error *error) {
   for (size_t i = 0; i < count; i++)
     if (reserved[i])
       return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.%sreserved[%zu] is set; accepted: zero", group, i);
@@ -58,7 +58,7 @@ static hpar_status check_reserved(const char *group, const uint64_t *reserved, s
 }
 
 /* Copies the caller's options. NULL: the defaults. */
-static hpar_status read_options(hpar_options *o, const hpar_options *given, hp_call_error *error) {
+static hpar_status read_options(hpar_options *o, const hpar_options *given, hpar_error *error) {
   if (!given) {
     *o = (hpar_options){HPAR_OPTIONS_INIT};
     return HPAR_OK;
@@ -83,7 +83,7 @@ typedef struct study_head {
   hpar_status (*apply)(struct hpar_study_target *target, const hpar_options *options);
 } study_head;
 
-static hpar_status resolve_study(hp_config *config, const hpar_options *o, hp_call_error *error) {
+static hpar_status resolve_study(hp_config *config, const hpar_options *o, hpar_error *error) {
   const study_head *head = (const study_head *)o->study;
   if (head->size < sizeof *head || !head->apply)
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
@@ -93,7 +93,7 @@ static hpar_status resolve_study(hp_config *config, const hpar_options *o, hp_ca
   return head->apply(&target, o);
 }
 
-hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error) {
+hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hpar_error *error) {
   hpar_options full;
   const hpar_options *o = &full;
   hpar_status status = read_options(&full, options, error);
@@ -124,7 +124,7 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
   return status == HPAR_OK && o->study ? resolve_study(config, o, error) : status;
 }
 
-hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_call_error *error) {
+hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hpar_error *error) {
   if (!config->cut_count || config->cuts[config->cut_count - 1] <= length) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_ARGUMENT,
                     "hpar_study.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64 ", the input's length",

@@ -39,7 +39,7 @@ typedef struct hp_config {
 /* Reads the options; NULL: the defaults. The configuration borrows their pointers. Requires: the
  * calling thread is not bound yet, because the default thread count is that of its usable
  * processors. On failure `error` names the field. */
-hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp_call_error *error);
+hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hpar_error *error);
 
 /* Turns the configuration into that of one input of a batch: sequential, on a thread that is bound
  * already. */
@@ -53,7 +53,7 @@ unsigned hp_config_threads(hp_config *config);
 #endif
 
 /* Returns HPAR_ERROR_ARGUMENT if a forced cut lies past `length` bytes of input. */
-hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hp_call_error *error);
+hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hpar_error *error);
 
 /* Returns the engine's limits for an input of `length` bytes and a parse that began at the time
  * `begin`. */
@@ -74,11 +74,11 @@ uint64_t hp_config_memory_limit(const hp_config *config, uint64_t length);
 /* What hpar_study.apply changes: the configuration, which has all other options. */
 struct hpar_study_target {
   hp_config *config;
-  hp_call_error *error;
+  hpar_error *error;
 };
 
 /* Resolves the options of the parallel parser. Returns HPAR_ERROR_UNSUPPORTED for such an option in
  * a build without it. */
-hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *options, hp_call_error *error);
+hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *options, hpar_error *error);
 
 #endif

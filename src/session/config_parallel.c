@@ -11,7 +11,7 @@ static hp_pool_wait wait_of(hpar_wait_policy policy) {
   }
 }
 
-hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hp_call_error *error) {
+hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hpar_error *error) {
   (void)error;
   bool on_threads = o->parallel.executor == HPAR_EXECUTOR_THREADS;
   hp_parallel_config *p = &config->parallel;

@@ -4,7 +4,7 @@
 
 #include <hpar/study.h>
 
-hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hp_call_error *error) {
+hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *o, hpar_error *error) {
   (void)config;
   if (o->mode < HPAR_MODE_PARALLEL && !o->parallel.affinity) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_UNSUPPORTED,

@@ -57,7 +57,7 @@ typedef struct hp_session {
   hp_record record; /* of the last inspected parse */
   bool inspected;   /* the record is complete */
   hp_result result;
-  hp_call_error error;
+  hpar_error error;
 #if HPAR_PARALLEL
   hp_parallel_counters parallel_counters; /* undefined before the first parallel parse */
   hp_pipeline_counters pipeline_counters; /* undefined before the first pipelined parse */

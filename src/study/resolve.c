@@ -16,7 +16,7 @@
 
 #if HPAR_PARALLEL
 /* Explains an unknown name, with the list of the known names. */
-static hpar_status no_name(hp_call_error *error, const char *field, const char *given, const char *(*name)(size_t)) {
+static hpar_status no_name(hpar_error *error, const char *field, const char *given, const char *(*name)(size_t)) {
   char names[256] = "";
   size_t length = 0;
   for (size_t i = 0; name(i) && length < sizeof names; i++)
@@ -25,7 +25,7 @@ static hpar_status no_name(hp_call_error *error, const char *field, const char *
 }
 
 /* Sets the caller's predictor. The workers read it where it is. */
-static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *given, hp_call_error *error) {
+static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *given, hpar_error *error) {
   hpar_predictor custom;
   hpar_status status = hp_read_sized(&custom, sizeof custom, given, "hpar_predictor", "HPAR_PREDICTOR_INIT", error);
   if (status != HPAR_OK) return status;
@@ -37,7 +37,7 @@ static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *giv
   return HPAR_OK;
 }
 
-static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hp_call_error *error) {
+static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hpar_error *error) {
   const hp_strategy *strategy = hp_strategy_named(study->strategy);
   if (!strategy) return no_name(error, "strategy", study->strategy, hpar_strategy_name);
   *plan = hp_strategy_plan(strategy);
@@ -59,7 +59,7 @@ static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hp_call_
 }
 
 static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study *study, bool bind,
-                                    hp_call_error *error) {
+                                    hpar_error *error) {
   if (study->pipeline.buffer_tokens > HP_MAX_BUFFER_TOKENS)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.pipeline.buffer_tokens is %u; accepted: 0 to %d",
                       study->pipeline.buffer_tokens, HP_MAX_BUFFER_TOKENS);
@@ -76,7 +76,7 @@ static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study
 }
 #endif
 
-static hpar_status check_cuts(const hpar_study *study, hp_call_error *error) {
+static hpar_status check_cuts(const hpar_study *study, hpar_error *error) {
   if (study->cut_count && !study->cuts)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.cuts is NULL and cut_count is %zu; accepted: an array",
                       study->cut_count);
@@ -88,14 +88,14 @@ static hpar_status check_cuts(const hpar_study *study, hp_call_error *error) {
   return HPAR_OK;
 }
 
-static hpar_status check_reserved(const char *field, const uint64_t *reserved, size_t count, hp_call_error *error) {
+static hpar_status check_reserved(const char *field, const uint64_t *reserved, size_t count, hpar_error *error) {
   for (size_t i = 0; i < count; i++)
     if (reserved[i])
       return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.%s[%zu] is set; accepted: zero", field, i);
   return HPAR_OK;
 }
 
-static hpar_status read_study(hpar_study *study, const hpar_study *given, hp_call_error *error) {
+static hpar_status read_study(hpar_study *study, const hpar_study *given, hpar_error *error) {
   hpar_status status = hp_read_sized(study, sizeof *study, given, "hpar_study", "HPAR_STUDY_INIT", error);
   if (status == HPAR_OK) status = check_reserved("reserved", study->reserved, 4, error);
   if (status == HPAR_OK) status = check_reserved("pipeline.reserved", study->pipeline.reserved, 4, error);
@@ -106,7 +106,7 @@ static hpar_status read_study(hpar_study *study, const hpar_study *given, hp_cal
 }
 
 #if HPAR_PARALLEL
-static hpar_status resolve(hp_config *config, const hpar_options *o, hp_call_error *error) {
+static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error *error) {
   hpar_study study;
   hp_parallel_config *p = &config->parallel;
   hpar_status status = read_study(&study, o->study, error);
@@ -131,7 +131,7 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hp_call_err
   return HPAR_OK;
 }
 #else
-static hpar_status resolve(hp_config *config, const hpar_options *o, hp_call_error *error) {
+static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error *error) {
   hpar_study study;
   hpar_status status = read_study(&study, o->study, error);
   if (status != HPAR_OK) return status;

@@ -3,10 +3,10 @@
 
 #include "text/input.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "text/decode_slices.h"
 #include "text/decoded_offset.h"
 #include "text/scan/scan.h"
-#include "text/scan/utf8.h"
 
 #include <hpar/parse.h>
 #include <stdbool.h>

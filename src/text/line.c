@@ -1,8 +1,8 @@
 /* The kernels find line ends. Only the line of the offset has its characters counted. */
 
 #include "text/line.h"
+#include "base/utf8.h"
 #include "text/scan/scan.h"
-#include "text/scan/utf8.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "text/stream.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "text/decode_slice.h"
 #include "text/scan/scan.h"
-#include "text/scan/utf8.h"
 
 #include <hpar/parse.h>
 #include <string.h>

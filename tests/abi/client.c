@@ -38,27 +38,28 @@ int main(void) {
   *options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
   stats->size = sizeof *stats;
   many->size = sizeof *many;
-  check(!parse(parser, options, document, stats), "default options", hpar_parser_error(parser));
+  check(!parse(parser, options, document, stats), "default options", hpar_parser_error(parser)->text);
   check(stats->size == sizeof *stats && stats->nodes == 11, "statistics", stats->mode ? stats->mode : "none");
   options->limits.nodes = 3;
-  check(parse(parser, options, document, stats) == HPAR_LIMIT_NODES, "limits", hpar_parser_error(parser));
+  check(parse(parser, options, document, stats) == HPAR_LIMIT_NODES, "limits", hpar_parser_error(parser)->text);
   options->limits.nodes = 0;
   options->parallel.wait = (hpar_wait_policy)9;
   hpar_status status = parse(parser, options, document, stats);
   check(status == HPAR_ERROR_ARGUMENT, "parallel options", hpar_status_text(status));
   options->parallel.wait = HPAR_WAIT_ADAPTIVE;
-  check(!hpar_parser_begin(parser, options, document), "begin", hpar_parser_error(parser));
-  check(!hpar_parser_feed(parser, "<p>x", 4), "feed", hpar_parser_error(parser));
-  check(!hpar_parser_finish(parser, stats), "finish", hpar_parser_error(parser));
+  check(!hpar_parser_begin(parser, options, document), "begin", hpar_parser_error(parser)->text);
+  check(!hpar_parser_feed(parser, "<p>x", 4), "feed", hpar_parser_error(parser)->text);
+  check(!hpar_parser_finish(parser, stats), "finish", hpar_parser_error(parser)->text);
   hpar_input input = {.bytes = "<p>x", .length = 4};
-  check(!hpar_parse_many(parser, options, &input, 1, many, NULL, NULL), "many", hpar_parser_error(parser));
+  check(!hpar_parse_many(parser, options, &input, 1, many, NULL, NULL), "many", hpar_parser_error(parser)->text);
   check(many->inputs == 1 && many->failed == 0 && many->ns.total > 0, "statistics of many", "counters differ");
 #ifdef ADDED
   options->added = 1;
   status = parse(parser, options, document, stats);
   bool is_known = ADDED;
   check(status == (is_known ? HPAR_OK : HPAR_ERROR_ARGUMENT), "a new option", hpar_status_text(status));
-  check(is_known || strstr(hpar_parser_error(parser), "hpar_options"), "its error text", hpar_parser_error(parser));
+  check(is_known || strstr(hpar_parser_error(parser)->text, "hpar_options"), "its error text",
+        hpar_parser_error(parser)->text);
 #endif
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -77,7 +77,7 @@ uint64_t run_edit(const page *of, unsigned variant) {
   hpar_node into;
   hpar_parse(entry_parser, &options, of->text.bytes, of->text.length, entry_document, NULL);
   list_nodes();
-  if (hpar_document_edit(entry_document, NULL, &edit) != HPAR_OK) return 0;
+  if (hpar_document_edit(entry_document, NULL, &edit, NULL) != HPAR_OK) return 0;
   hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "div", 3, &into);
   entry_begin();
   if (variant == 5)

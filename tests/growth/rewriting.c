@@ -40,9 +40,9 @@ static bool add_rule(hpar_rules *to, const rule_set *set, const char *selector) 
                            {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"zz", 2}},
                            {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE}};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = actions, .action_count = set->edits_texts ? 3 : 1};
-  hpar_rule_error error;
+  hpar_error error;
   if (hpar_rules_add(to, &rule, &error) == HPAR_OK) return true;
-  fprintf(stderr, "%s: %s\n", selector, error.reason);
+  fprintf(stderr, "%s: %s\n", selector, error.text);
   return false;
 }
 

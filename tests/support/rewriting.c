@@ -364,12 +364,12 @@ void rewriting_make(rewriting *rules, random_state *random, unsigned kinds) {
   rules->count = 1 + random_below(random, REWRITING_MAX_RULES);
   if (hpar_rules_create(&rules->compiled)) abort();
   for (size_t i = 0; i < rules->count; i++) {
-    hpar_rule_error error = {0};
+    hpar_error error = {.status = HPAR_OK};
     make_rule(rules, random, i);
     if (!hpar_rules_add(rules->compiled, &rules->rules[i], &error)) continue;
     rules->count = i + 1;
     rewriting_print(rules);
-    printf("the last rule is refused at %zu: %s\n", error.offset, error.reason);
+    printf("the last rule is refused at %zu: %s\n", error.offset, error.text);
     fflush(stdout);
     abort();
   }

@@ -5,9 +5,9 @@
 #include "text/encoding/decode.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "text/encoding/decode_parts.h"
 #include "text/scan/scan.h"
-#include "text/scan/utf8.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-#ifndef HP_TEXT_SCAN_UTF8_H
-#define HP_TEXT_SCAN_UTF8_H
+#ifndef HP_BASE_UTF8_H
+#define HP_BASE_UTF8_H
 
 /* One UTF-8 sequence at a time: what the kernels fall back on, and what the decoder repairs by. */
 
