@@ -31,9 +31,9 @@ static hpar_status drop(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool go_on(hpar_node element, uint32_t selector, void *context) {
+static hpar_status go_on(hpar_node element, uint32_t selector, void *context) {
   (void)context, (void)element, (void)selector;
-  return true;
+  return HPAR_OK;
 }
 
 /* Does what a callback of a call with these objects may try. NULL: the call does not use it. */
@@ -94,19 +94,19 @@ static hpar_status act_on_output(const char *bytes, size_t length, void *context
   return drop(bytes, length, context);
 }
 
-static bool act_on_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status act_on_match(hpar_node element, uint32_t selector, void *context) {
   act(context);
   return go_on(element, selector, context);
 }
 
-static bool act_on_link(const hpar_link *link, void *context) {
+static hpar_status act_on_link(const hpar_link *link, void *context) {
   act(context);
-  return link->url.bytes;
+  return link->url.bytes ? HPAR_OK : HPAR_STOP;
 }
 
-static bool act_on_resource(const hpar_resource *resource, void *context) {
+static hpar_status act_on_resource(const hpar_resource *resource, void *context) {
   act(context);
-  return resource;
+  return resource ? HPAR_OK : HPAR_STOP;
 }
 
 typedef hpar_status reader(stage *s, hpar_node root);
@@ -161,7 +161,7 @@ static void documents(hpar_parser *other) {
 }
 
 /* The parser is fed for the document that another call reads. The callback ends the feed. */
-static bool end_feed(hpar_node element, uint32_t selector, void *context) {
+static hpar_status end_feed(hpar_node element, uint32_t selector, void *context) {
   stage *s = context;
   if (!s->calls++ && s->deed == DESTROYS) hpar_parser_destroy(s->parser);
   if (s->calls == 1 && s->deed == CALLS) CHECK_EQ(hpar_parser_feed(s->parser, page, LENGTH), HPAR_ERROR_ARGUMENT);
@@ -285,22 +285,22 @@ static void parses(hpar_parser *other) {
 
 /*** rewriting ***/
 
-static hpar_rewrite_result act_on_element(hpar_element *element, void *context) {
+static hpar_status act_on_element(hpar_element *element, void *context) {
   (void)element;
   act(context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result act_on_text(hpar_text_piece *piece, void *context) {
+static hpar_status act_on_text(hpar_text_piece *piece, void *context) {
   (void)piece;
   act(context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result act_at_end(hpar_document_end *end_of_document, void *context) {
+static hpar_status act_at_end(hpar_document_end *end_of_document, void *context) {
   (void)end_of_document;
   act(context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void act_on_page(size_t index, hpar_rewrite_page *pages, void *context) {

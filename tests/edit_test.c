@@ -233,10 +233,10 @@ static size_t count_elements(const hpar_document *d, hpar_node top) {
   return count;
 }
 
-static bool count_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(size_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 static hpar_status collect(const char *bytes, size_t length, void *context) {

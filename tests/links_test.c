@@ -10,13 +10,13 @@ static hpar_parser *parser;
 static hpar_document *document;
 static buffer out;
 
-static bool collect(const hpar_link *link, void *context) {
+static hpar_status collect(const hpar_link *link, void *context) {
   hpar_string name = hpar_node_name(document, link->element);
   (void)context;
   buffer_format(&out, "%.*s %.*s [%.*s] %.*s\n", (int)name.length, name.bytes, (int)link->attribute.length,
                 link->attribute.bytes, (int)link->value.length, link->value.bytes, (int)link->url.length,
                 link->url.bytes ? link->url.bytes : "");
-  return true;
+  return HPAR_OK;
 }
 
 static void parse(const char *html) {
@@ -82,9 +82,9 @@ static void bases(void) {
               "a href [ x\n y\t] http://h/d/x%20y\na href [http://[] \n");
 }
 
-static bool count_down(const hpar_link *link, void *context) {
+static hpar_status count_down(const hpar_link *link, void *context) {
   (void)link;
-  return --*(int *)context > 0;
+  return --*(int *)context > 0 ? HPAR_OK : HPAR_STOP;
 }
 
 static void calls(void) {
@@ -117,10 +117,10 @@ static void calls(void) {
   CHECK_EQ(hpar_links(document, root, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
 }
 
-static bool add_url(const hpar_link *link, void *context) {
+static hpar_status add_url(const hpar_link *link, void *context) {
   (void)context;
   buffer_format(&out, "%.*s\n", (int)link->url.length, link->url.bytes ? link->url.bytes : "");
-  return true;
+  return HPAR_OK;
 }
 
 static void check_query(const char *encoding, const char *wanted, const char *html, const char *expected) {

@@ -17,7 +17,7 @@ typedef struct expectation {
   hpar_string host; /* of the page */
 } expectation;
 
-static bool expect_link(const hpar_link *link, void *context) {
+static hpar_status expect_link(const hpar_link *link, void *context) {
   expectation *e = context;
   hpar_string element = hpar_node_name(e->document, link->element), host;
   char key[200];
@@ -25,13 +25,13 @@ static bool expect_link(const hpar_link *link, void *context) {
            link->attribute.bytes);
   hp_tally_add_text(&e->tally, HP_LINK_ATTRIBUTES, key, 1);
   hp_tally_add_text(&e->tally, HP_COUNTERS, "links", 1);
-  if (!link->url.bytes) return hp_tally_add_text(&e->tally, HP_COUNTERS, "links_invalid", 1);
+  if (!link->url.bytes) return hp_tally_add_text(&e->tally, HP_COUNTERS, "links_invalid", 1) ? HPAR_OK : HPAR_STOP;
   const char *colon = memchr(link->url.bytes, ':', link->url.length);
   hp_tally_add(&e->tally, HP_LINK_SCHEMES, link->url.bytes, (size_t)(colon - link->url.bytes), 1);
-  if (!hp_map_host(link->url, &host)) return true;
+  if (!hp_map_host(link->url, &host)) return HPAR_OK;
   bool same = host.length == e->host.length && !memcmp(host.bytes, e->host.bytes, host.length);
   hp_tally_add_text(&e->tally, HP_COUNTERS, same ? "links_to_same_host" : "links_to_other_hosts", 1);
-  return same || hp_tally_add(&e->tally, HP_LINK_HOSTS, host.bytes, host.length, 1);
+  return same || hp_tally_add(&e->tally, HP_LINK_HOSTS, host.bytes, host.length, 1) ? HPAR_OK : HPAR_STOP;
 }
 
 static void expect_page(expectation *e, const buffer *page, const char *url) {

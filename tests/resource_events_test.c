@@ -165,10 +165,10 @@ static void check_scans(resource_events *e, const hpar_options *given, const buf
   }
 }
 
-static bool count_resource(const hpar_resource *r, void *context) {
+static hpar_status count_resource(const hpar_resource *r, void *context) {
   (void)r;
   ++*(unsigned *)context;
-  return true;
+  return HPAR_OK;
 }
 
 /* The finished tree has the confirmed resources, unless a frameset has removed the body, or the

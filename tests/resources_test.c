@@ -16,7 +16,7 @@ static void put(const char *name, hpar_string value) {
   if (value.bytes) buffer_format(&out, " %s[%.*s]", name, (int)value.length, value.bytes);
 }
 
-static bool collect(const hpar_resource *r, void *context) {
+static hpar_status collect(const hpar_resource *r, void *context) {
   (void)context;
   buffer_text(&out, hpar_resource_kind_name(r->kind));
   if (r->flags & HPAR_RESOURCE_ASYNC) buffer_text(&out, " async");
@@ -39,7 +39,7 @@ static bool collect(const hpar_resource *r, void *context) {
   put("nonce", r->nonce);
   put("content", r->content);
   buffer_text(&out, "\n");
-  return true;
+  return HPAR_OK;
 }
 
 static void parse(const char *html, size_t length) {
@@ -293,9 +293,9 @@ static void templates(void) {
   buffer_free(&html);
 }
 
-static bool count_down(const hpar_resource *resource, void *context) {
+static hpar_status count_down(const hpar_resource *resource, void *context) {
   (void)resource;
-  return --*(int *)context > 0;
+  return --*(int *)context > 0 ? HPAR_OK : HPAR_STOP;
 }
 
 static void calls(void) {
@@ -329,13 +329,13 @@ static bool contains(hpar_string s, const char *text) {
   return s.length && memmem(s.bytes, s.length, text, strlen(text));
 }
 
-static bool load(const hpar_resource *r, void *context) {
+static hpar_status load(const hpar_resource *r, void *context) {
   loader *l = context;
   if (r->kind == HPAR_RESOURCE_POLICY) l->images_forbidden |= contains(r->content, "img-src 'none'");
-  if (!contains(r->url, "URL") && !contains(r->srcset, "URL")) return true;
-  if (r->flags & HPAR_RESOURCE_LAZY || contains(r->media, "min-width: 401px")) return true;
+  if (!contains(r->url, "URL") && !contains(r->srcset, "URL")) return HPAR_OK;
+  if (r->flags & HPAR_RESOURCE_LAZY || contains(r->media, "min-width: 401px")) return HPAR_OK;
   if (r->kind != HPAR_RESOURCE_IMAGE || !l->images_forbidden) l->loads = true;
-  return true;
+  return HPAR_OK;
 }
 
 static void check_row(char *row) {

@@ -17,11 +17,11 @@ static void log_name(hpar_doctype *d) {
   buffer_format(division_calls(), "%.*s ", (int)name.length, name.bytes);
 }
 
-static hpar_rewrite_result see(hpar_doctype *d, void *context) {
+static hpar_status see(hpar_doctype *d, void *context) {
   (void)context;
   log_name(d);
   hpar_doctype_remove(d);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static bool is_stop(const hpar_doctype *d) {
@@ -29,16 +29,16 @@ static bool is_stop(const hpar_doctype *d) {
   return name.length == 4 && !memcmp(name.bytes, "stop", 4);
 }
 
-static hpar_rewrite_result see_until_stop(hpar_doctype *d, void *context) {
+static hpar_status see_until_stop(hpar_doctype *d, void *context) {
   see(d, context);
-  return is_stop(d) ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return is_stop(d) ? HPAR_RETIRE : HPAR_OK;
 }
 
 /* Any thread may run this one. */
-static hpar_rewrite_result remove_until_stop(hpar_doctype *d, void *context) {
+static hpar_status remove_until_stop(hpar_doctype *d, void *context) {
   (void)context;
   hpar_doctype_remove(d);
-  return is_stop(d) ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return is_stop(d) ? HPAR_RETIRE : HPAR_OK;
 }
 
 static void make_page(buffer *page) {

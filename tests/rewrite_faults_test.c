@@ -142,11 +142,9 @@ static bool is_turn(calls *c, bool of_output) {
   return true;
 }
 
-static hpar_rewrite_result result_of(calls *c) {
-  return is_turn(c, false) && c->deed == FAILS ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
-}
+static hpar_status result_of(calls *c) { return is_turn(c, false) && c->deed == FAILS ? HPAR_ERROR_CALLBACK : HPAR_OK; }
 
-static hpar_rewrite_result on_element(hpar_element *e, void *context) {
+static hpar_status on_element(hpar_element *e, void *context) {
   hpar_element_insert(e, HPAR_WHERE_BEFORE, "[", 1, HPAR_CONTENT_HTML);
   hpar_element_insert(e, HPAR_WHERE_AFTER, "]", 1, HPAR_CONTENT_HTML);
   hpar_string name = hpar_element_name(e);
@@ -154,27 +152,27 @@ static hpar_rewrite_result on_element(hpar_element *e, void *context) {
   return result_of(context);
 }
 
-static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
+static hpar_status on_end(hpar_element_end *end, void *context) {
   hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "/", 1, HPAR_CONTENT_HTML);
   return result_of(context);
 }
 
-static hpar_rewrite_result on_text(hpar_text_piece *text, void *context) {
+static hpar_status on_text(hpar_text_piece *text, void *context) {
   hpar_text_piece_insert(text, HPAR_WHERE_AFTER, "t", 1, HPAR_CONTENT_HTML);
   return result_of(context);
 }
 
-static hpar_rewrite_result on_comment(hpar_comment *comment, void *context) {
+static hpar_status on_comment(hpar_comment *comment, void *context) {
   hpar_comment_set_text(comment, "new", 3);
   return result_of(context);
 }
 
-static hpar_rewrite_result on_doctype(hpar_doctype *doctype, void *context) {
+static hpar_status on_doctype(hpar_doctype *doctype, void *context) {
   hpar_doctype_remove(doctype);
   return result_of(context);
 }
 
-static hpar_rewrite_result on_document_end(hpar_document_end *end, void *context) {
+static hpar_status on_document_end(hpar_document_end *end, void *context) {
   hpar_document_end_append(end, "end", 3, HPAR_CONTENT_HTML);
   return result_of(context);
 }

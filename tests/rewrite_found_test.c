@@ -32,11 +32,11 @@ static void note(buffer *to, uint64_t start, uint64_t end) {
 
 static const hpar_document *parsed;
 
-static bool note_selected(hpar_node element, uint32_t selector, void *context) {
+static hpar_status note_selected(hpar_node element, uint32_t selector, void *context) {
   uint64_t start, end;
   (void)selector;
   if (hpar_node_start_tag_range(parsed, element, &start, &end)) note(context, start, end);
-  return true;
+  return HPAR_OK;
 }
 
 static void note_found(uint64_t start, uint64_t end, void *context) { note(context, start, end); }

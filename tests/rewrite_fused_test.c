@@ -38,23 +38,23 @@ static void add_event(event *e, hpar_string name, void *context) {
   buffer_add(*(buffer **)context, (const char *)e, sizeof *e);
 }
 
-static hpar_rewrite_result note_element(hpar_element *e, void *context) {
+static hpar_status note_element(hpar_element *e, void *context) {
   event made = {.depth = hpar_element_depth(e)};
   hpar_element_range(e, &made.start, &made.end);
   add_event(&made, hpar_element_name(e), context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_end(hpar_element_end *e, void *context) {
+static hpar_status note_end(hpar_element_end *e, void *context) {
   event made = {.kind = 1};
   hpar_element_end_range(e, &made.start, &made.end);
   add_event(&made, hpar_element_end_name(e), context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result ignore(hpar_element *e, void *context) {
+static hpar_status ignore(hpar_element *e, void *context) {
   (void)e, (void)context;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static buffer *log_of_events;

@@ -43,31 +43,31 @@ static int compare_ranges(const void *left, const void *right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static hpar_rewrite_result note_element(hpar_element *e, void *context) {
+static hpar_status note_element(hpar_element *e, void *context) {
   (void)context;
   uint64_t start, end;
-  if (hpar_element_merges(e)) return HPAR_REWRITE_NEXT; /* no element begins */
+  if (hpar_element_merges(e)) return HPAR_OK; /* no element begins */
   hpar_element_range(e, &start, &end);
   add_range(&seen, start, end);
   ends += hpar_element_has_content(e);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_end(hpar_element_end *e, void *context) {
+static hpar_status note_end(hpar_element_end *e, void *context) {
   (void)e, (void)context;
   ends--;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_text(hpar_text_piece *t, void *context) {
+static hpar_status note_text(hpar_text_piece *t, void *context) {
   (void)context;
   text_bytes += hpar_text_piece_raw(t).length;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_comment(hpar_comment *c, void *context) {
+static hpar_status note_comment(hpar_comment *c, void *context) {
   (void)c, (void)context;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_status collect(const char *bytes, size_t length, void *context) {

@@ -24,9 +24,9 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static hpar_rewrite_result stop_at_mark(hpar_element *element, void *context) {
+static hpar_status stop_at_mark(hpar_element *element, void *context) {
   (void)context;
-  return hpar_element_attribute(element, "stop").bytes ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return hpar_element_attribute(element, "stop").bytes ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 static void make_rules(void) {

@@ -11,9 +11,9 @@
 
 enum { FIXED_BYTES = 4096 + 400, ELEMENT_BYTES = 64 };
 
-static hpar_rewrite_result ignore(hpar_element *element, void *context) {
+static hpar_status ignore(hpar_element *element, void *context) {
   (void)element, (void)context;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_rules *compile(const hpar_rule *rule) {

@@ -93,17 +93,17 @@ typedef struct sight {
   hpar_status set;
 } sight;
 
-static hpar_rewrite_result see(hpar_element *element, void *context) {
+static hpar_status see(hpar_element *element, void *context) {
   sight *s = context;
   s->calls++;
-  if (!hpar_element_merges(element)) return HPAR_REWRITE_NEXT;
+  if (!hpar_element_merges(element)) return HPAR_OK;
   s->merges++;
   CHECK_EQ(hpar_element_name(element).length, 4);
   CHECK_EQ(hpar_element_namespace(element), HPAR_NAMESPACE_HTML);
   CHECK(!hpar_element_has_content(element));
   CHECK(!hpar_element_implied(element));
   s->set = hpar_element_set(element, "k", "v", 1);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void see_found(uint64_t start, uint64_t end, void *context) {
@@ -135,10 +135,10 @@ static void callbacks(void) {
 
 /*** generated pages ***/
 
-static bool count(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(unsigned *)context;
-  return true;
+  return HPAR_OK;
 }
 
 static unsigned elements(const buffer *page, const char *selector) {

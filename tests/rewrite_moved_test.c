@@ -67,11 +67,11 @@ static const struct {
 #undef ROW
 #undef NAMED
 };
-static hpar_rewrite_result note_seen(hpar_element *e, void *context) {
+static hpar_status note_seen(hpar_element *e, void *context) {
   uint64_t start, end;
   hpar_element_range(e, &start, &end);
   seen[seen_count++] = (hp_seen){context, start, hpar_element_has_content(e), NULL};
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_rules *compile(const hp_edit_rule *edit, const char *selector, const hpar_action *action) {

@@ -46,10 +46,10 @@ static const hpar_action drop = {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_
 
 static uint64_t texts_seen;
 
-static hpar_rewrite_result see_text(hpar_text_piece *text, void *context) {
+static hpar_status see_text(hpar_text_piece *text, void *context) {
   (void)text, (void)context;
   texts_seen++;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* Workers run rules for texts and comments, and leave only callbacks to the merger. */

@@ -68,9 +68,9 @@ static const char *const elements[] = {"a", "A", "b", "p", "svg", "g", "font", "
 static random_state state = {16};
 #define PICK(list) RANDOM_OF(&state, list)
 
-static hpar_rewrite_result ignore(hpar_element *element, void *context) {
+static hpar_status ignore(hpar_element *element, void *context) {
   (void)element, (void)context;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_rules *rules_of(size_t index, bool has_callback) {

@@ -207,30 +207,30 @@ static void orders(void) {
 
 /*** callbacks ***/
 
-static hpar_rewrite_result note_element(hpar_element *e, void *context) {
+static hpar_status note_element(hpar_element *e, void *context) {
   hpar_string name = hpar_element_name(e), value = hpar_element_attribute(e, "title");
   uint64_t start, end;
   hpar_element_range(e, &start, &end);
   buffer_format(context, "[%.*s %d %zu %.*s %d %d %u %d-%d]", (int)name.length, name.bytes, hpar_element_namespace(e),
                 hpar_element_attribute_count(e), (int)value.length, value.bytes ? value.bytes : "",
                 hpar_element_implied(e), hpar_element_has_content(e), hpar_element_depth(e), (int)start, (int)end);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_end(hpar_element_end *e, void *context) {
+static hpar_status note_end(hpar_element_end *e, void *context) {
   hpar_string name = hpar_element_end_name(e);
   uint64_t start, end;
   hpar_element_end_range(e, &start, &end);
   buffer_format(context, "[/%.*s %d %d-%d]", (int)name.length, name.bytes, hpar_element_end_implied(e), (int)start,
                 (int)end);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result note_text(hpar_text_piece *t, void *context) {
+static hpar_status note_text(hpar_text_piece *t, void *context) {
   hpar_string raw = hpar_text_piece_raw(t), text = hpar_text_piece_decoded(t);
   buffer_format(context, "(%d %d %.*s|%.*s)", (int)hpar_text_piece_offset(t), hpar_text_piece_kind(t), (int)raw.length,
                 raw.bytes, (int)text.length, text.bytes);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void callbacks(void) {
@@ -254,23 +254,23 @@ static void callbacks(void) {
   buffer_free(&out);
 }
 
-static hpar_rewrite_result stop(hpar_element *e, void *context) {
+static hpar_status stop(hpar_element *e, void *context) {
   (void)context;
   hpar_element_insert(e, HPAR_WHERE_BEFORE, "lost", 4, HPAR_CONTENT_HTML);
-  return HPAR_REWRITE_STOP;
+  return HPAR_ERROR_CALLBACK;
 }
 
-static hpar_rewrite_result reenter(hpar_element *e, void *context) {
+static hpar_status reenter(hpar_element *e, void *context) {
   (void)e, (void)context;
   CHECK_EQ(hpar_rewriter_feed(rewriter, "x", 1), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_ERROR_ARGUMENT);
-  return HPAR_REWRITE_RETIRE;
+  return HPAR_RETIRE;
 }
 
-static hpar_rewrite_result destroy(hpar_element *e, void *context) {
+static hpar_status destroy(hpar_element *e, void *context) {
   (void)e;
   hpar_rewriter_destroy(*(hpar_rewriter **)context);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void failures(void) {

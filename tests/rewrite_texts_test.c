@@ -6,13 +6,13 @@
 
 #include <hpar/hpar.h>
 
-static hpar_rewrite_result extend_text(hpar_text_piece *t, void *context) {
+static hpar_status extend_text(hpar_text_piece *t, void *context) {
   hpar_string text = hpar_text_piece_decoded(t);
   buffer_format(context, "%d%.*s ", hpar_text_piece_kind(t), (int)text.length, text.bytes);
   if (hpar_text_piece_kind(t) == HPAR_TEXT_SCRIPT)
     CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "</script>", 9, HPAR_CONTENT_HTML), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "<", 1, HPAR_CONTENT_TEXT), HPAR_OK);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_status collect(const char *bytes, size_t length, void *context) {
@@ -58,9 +58,9 @@ static void kinds_of_text(void) {
   buffer_free(&out);
 }
 
-static hpar_rewrite_result retire(hpar_text_piece *t, void *context) {
+static hpar_status retire(hpar_text_piece *t, void *context) {
   (void)t, (void)context;
-  return HPAR_REWRITE_RETIRE;
+  return HPAR_RETIRE;
 }
 
 /* A raw text without its tags has references, also after its last rule for texts. */

@@ -15,22 +15,22 @@ static hpar_rules *rules;
 static buffer page;
 
 /* Retires with the first element that has the attribute. */
-static hpar_rewrite_result retire_at_mark(hpar_element *element, void *context) {
+static hpar_status retire_at_mark(hpar_element *element, void *context) {
   (void)context;
   hpar_element_set(element, "seen", "1", 1);
-  return hpar_element_attribute(element, "mark").bytes ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return hpar_element_attribute(element, "mark").bytes ? HPAR_RETIRE : HPAR_OK;
 }
 
-static hpar_rewrite_result retire_text(hpar_text_piece *text, void *context) {
+static hpar_status retire_text(hpar_text_piece *text, void *context) {
   (void)context;
   hpar_text_piece_insert(text, HPAR_WHERE_BEFORE, "#", 1, HPAR_CONTENT_HTML);
-  return HPAR_REWRITE_RETIRE;
+  return HPAR_RETIRE;
 }
 
-static hpar_rewrite_result end(hpar_element_end *end, void *context) {
+static hpar_status end(hpar_element_end *end, void *context) {
   (void)context;
   hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "\xE4\xB8\xAD", 3, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void add(const hpar_rule *rule) { CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK); }

@@ -264,7 +264,7 @@ static hpar_status act(hpar_element *e, const hpar_action *a) {
   return status;
 }
 
-static hpar_rewrite_result edit(hpar_element *e, void *context) {
+static hpar_status edit(hpar_element *e, void *context) {
   const hp_edit_rule *rule = context;
   uint64_t start, end;
   hpar_element_range(e, &start, &end);
@@ -272,11 +272,11 @@ static hpar_rewrite_result edit(hpar_element *e, void *context) {
   bool fits = found && seen_count < MAX_SEEN;
   for (size_t i = 0; i < rule->count && fits; i++) fits = is_allowed(found, &rule->actions[i]);
   refused += !fits;
-  if (!fits) return HPAR_REWRITE_NEXT;
+  if (!fits) return HPAR_OK;
   for (size_t i = 0; i < rule->count; i++) CHECK_EQ(act(e, &rule->actions[i]), HPAR_OK);
   seen[seen_count++] = (hp_seen){rule, start, hpar_element_has_content(e), NULL};
   applied++;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_rules *compile(bool declares) {

@@ -116,10 +116,10 @@ static void feed(resource_events *e, const hpar_options *options, const buffer *
   CHECK_EQ(resource_events_feed(e, parser, options, document, html, most, random), HPAR_OK);
 }
 
-static bool count_resource(const hpar_resource *r, void *context) {
+static hpar_status count_resource(const hpar_resource *r, void *context) {
   (void)r;
   ++*(size_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 static unsigned total_found, total_cancelled, total_written, total_found_fed, total_cancelled_fed;

@@ -29,12 +29,12 @@ typedef struct found {
   uint32_t hash; /* FNV-1a of the numbers of the elements, 4 bytes each */
 } found;
 
-static bool add(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   (void)selector;
   f->count++;
   for (unsigned i = 0; i < 4; i++) f->hash = (f->hash ^ (numbers[element] >> (8 * i) & 255)) * 0x01000193;
-  return true;
+  return HPAR_OK;
 }
 
 static bool read_selectors(void) {

@@ -72,11 +72,11 @@ typedef struct found {
   size_t count;
 } found;
 
-static bool add(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   (void)selector;
   if (f->count < MAX_ELEMENTS) f->elements[f->count++] = element;
-  return true;
+  return HPAR_OK;
 }
 
 static void compare_page(const char *name, uint64_t seed_number, size_t selectors) {

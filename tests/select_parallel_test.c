@@ -46,7 +46,7 @@ typedef struct matches {
   size_t count, capacity, limit; /* limit 0: none */
 } matches;
 
-static bool add_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add_match(hpar_node element, uint32_t selector, void *context) {
   matches *m = context;
   if (m->count == m->capacity) {
     m->capacity = 2 * m->capacity + 1024;
@@ -56,7 +56,7 @@ static bool add_match(hpar_node element, uint32_t selector, void *context) {
   }
   m->elements[m->count] = element;
   m->selectors[m->count++] = selector;
-  return !m->limit || m->count < m->limit;
+  return !m->limit || m->count < m->limit ? HPAR_OK : HPAR_STOP;
 }
 
 static void free_matches(matches *m) {

@@ -20,16 +20,16 @@ typedef struct ids {
   size_t length;
 } ids;
 
-static bool add_id(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add_id(hpar_node element, uint32_t selector, void *context) {
   ids *list = context;
   (void)selector;
   hpar_string id = hpar_node_attribute_value(document, element, "id");
-  if (!id.bytes || list->length + id.length + 2 > sizeof list->text) return true;
+  if (!id.bytes || list->length + id.length + 2 > sizeof list->text) return HPAR_OK;
   memcpy(list->text + list->length, id.bytes, id.length);
   list->length += id.length;
   list->text[list->length++] = ' ';
   list->text[list->length] = 0;
-  return true;
+  return HPAR_OK;
 }
 
 static bool parse(const char *html, size_t length) {
@@ -345,12 +345,12 @@ typedef struct results {
   size_t count;
 } results;
 
-static bool add_result(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add_result(hpar_node element, uint32_t selector, void *context) {
   results *r = context;
-  if (r->count == 400) return false;
+  if (r->count == 400) return HPAR_STOP;
   r->nodes[r->count] = element;
   r->selectors[r->count++] = selector;
-  return true;
+  return HPAR_OK;
 }
 
 static void check_generated(uint64_t first, uint64_t count) {
@@ -427,10 +427,10 @@ static void check_tops(void) {
   }
 }
 
-static bool count_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 /* Checks shapes on which a matcher that backtracks, or that walks siblings or subtrees again, would

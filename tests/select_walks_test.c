@@ -25,10 +25,10 @@ typedef struct found {
 static found elements, alone, together, expected;
 
 /* Keeps the matches of selector 0. */
-static bool add(hpar_node element, uint32_t selector, void *context) {
+static hpar_status add(hpar_node element, uint32_t selector, void *context) {
   found *f = context;
   if (selector == 0 && f->count < MAX_ELEMENTS) f->elements[f->count++] = element;
-  return true;
+  return HPAR_OK;
 }
 
 static bool equal(const found *a, const found *b) {

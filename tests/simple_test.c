@@ -276,21 +276,21 @@ static bool same(hpar_string a, hpar_string b) {
   return a.length == b.length && !a.bytes == !b.bytes && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
 }
 
-static bool check_link(const hpar_link *link, void *context) {
+static hpar_status check_link(const hpar_link *link, void *context) {
   reported *r = context;
-  if (!CHECK(r->count < r->links->count)) return false;
+  if (!CHECK(r->count < r->links->count)) return HPAR_STOP;
   const hpar_link *listed = &r->links->links[r->count++];
   CHECK(same(listed->url, link->url) && same(listed->value, link->value) && same(listed->attribute, link->attribute));
-  return CHECK_EQ(listed->element, link->element);
+  return CHECK_EQ(listed->element, link->element) ? HPAR_OK : HPAR_STOP;
 }
 
-static bool check_resource(const hpar_resource *resource, void *context) {
+static hpar_status check_resource(const hpar_resource *resource, void *context) {
   reported *r = context;
-  if (!CHECK(r->count < r->resources->count)) return false;
+  if (!CHECK(r->count < r->resources->count)) return HPAR_STOP;
   const hpar_resource *listed = &r->resources->resources[r->count++];
   CHECK(same(listed->url, resource->url) && same(listed->content, resource->content));
   CHECK_EQ(listed->kind, resource->kind);
-  return CHECK_EQ(listed->element, resource->element);
+  return CHECK_EQ(listed->element, resource->element) ? HPAR_OK : HPAR_STOP;
 }
 
 static void links_and_resources(void) {

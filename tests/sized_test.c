@@ -17,15 +17,15 @@ static hpar_status drop(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool count_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(int *)context;
-  return true;
+  return HPAR_OK;
 }
 
-static bool count_link(const hpar_link *link, void *context) {
+static hpar_status count_link(const hpar_link *link, void *context) {
   ++*(int *)context;
-  return link;
+  return link ? HPAR_OK : HPAR_STOP;
 }
 
 static hpar_parser *parser;

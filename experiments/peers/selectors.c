@@ -48,10 +48,10 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static bool count_hpar(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count_hpar(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 static lxb_status_t count_lexbor(lxb_dom_node_t *node, lxb_css_selector_specificity_t specificity, void *context) {

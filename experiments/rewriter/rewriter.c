@@ -97,10 +97,10 @@ static void run_lexbor_tree(const page *p) {
 
 /*** rules ***/
 
-static hpar_rewrite_result retire(hpar_element_end *end, void *context) {
+static hpar_status retire(hpar_element_end *end, void *context) {
   (void)context;
   hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "<script src=a.js></script>", 26, HPAR_CONTENT_HTML);
-  return HPAR_REWRITE_RETIRE;
+  return HPAR_RETIRE;
 }
 
 static void begin_rules(void) { check(!hpar_rules_create(&rules), "no memory"); }

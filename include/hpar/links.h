@@ -37,8 +37,8 @@ typedef struct hpar_link {
   bool host_not_converted; /* the host name of `url` has characters beyond ASCII, for lack of ICU */
 } hpar_link;
 
-/* Receives one link. Returns false to end the walk. It may read the document, but not change it. */
-typedef bool (*hpar_link_callback)(const hpar_link *link, void *context);
+/* Receives one link. It may read the document, but not change it. */
+typedef hpar_status (*hpar_link_callback)(const hpar_link *link, void *context);
 
 /* How links are resolved. */
 typedef struct hpar_link_options {
@@ -56,8 +56,7 @@ typedef struct hpar_link_options {
  * `base` element, relative links have no valid URL. The function takes linear time. Any number of
  * threads may call it for one document at once. HPAR_NO_NODE has no links.
  *
- * Returns HPAR_OK also after the callback has ended the walk. Returns HPAR_ERROR_MEMORY if memory
- * runs out. Returns HPAR_ERROR_ARGUMENT in these cases:
+ * Returns HPAR_ERROR_MEMORY if memory runs out. Returns HPAR_ERROR_ARGUMENT in these cases:
  * - `document` or `callback` is NULL.
  * - `options->size` is 0, or `options` has a field that this library lacks.
  * - `document_url` is not a valid absolute URL, or `query_encoding` is no label of an encoding. */

@@ -75,7 +75,12 @@ HPAR_API const char *hpar_version(void);
 
 /*** results of calls ***/
 
-/* Malformed HTML is never an error: every byte sequence has a tree. */
+/* Malformed HTML is never an error: every byte sequence has a tree.
+ *
+ * Callbacks. A callback that can end its call returns a status. HPAR_OK goes on. Any other status
+ * ends the call, which returns this status. Only the walks over a finished tree (selections, links
+ * and resources) return HPAR_OK for HPAR_STOP, because a caller that has found enough did not fail.
+ * A callback gets its context as the last argument. It must not throw an exception or longjmp. */
 typedef enum hpar_status {
   HPAR_OK = 0,
   HPAR_ERROR_MEMORY,      /* the library cannot allocate memory or reserve address space */
@@ -84,6 +89,8 @@ typedef enum hpar_status {
   HPAR_ERROR_TOO_LARGE,   /* the input is longer than HPAR_MAX_INPUT bytes */
   HPAR_ERROR_UNSUPPORTED, /* this build or this system lacks the requested part */
   HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
+  HPAR_STOP = 8,          /* no failure: a callback has what it needs. See "Callbacks" */
+  HPAR_RETIRE,            /* for callbacks of hpar/rewrite.h: their rule matches nothing more */
 
   /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
    * the parsed part. */
@@ -329,8 +336,7 @@ HPAR_API void hpar_list_destroy(void *list);
 /* These functions walk without recursion, and take no memory in proportion to the tree. Any number
  * of threads may call them for one document at once. */
 
-/* Receives a piece of output. The bytes are valid during the call only. A result other than HPAR_OK
- * ends the caller's call, which returns it. The function must not throw an exception or longjmp. */
+/* Receives a piece of output. The bytes are valid during the call only. */
 typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
 
 /* Serialises the children of `node` as HTML, by the standard's fragment serialisation algorithm.

@@ -108,9 +108,9 @@ typedef struct hpar_resource {
   uint64_t reserved[8]; /* zero */
 } hpar_resource;
 
-/* Receives one resource, which is valid during the call. Returns false to end the walk. It may
- * read the document, but not change it. */
-typedef bool (*hpar_resource_callback)(const hpar_resource *resource, void *context);
+/* Receives one resource, which is valid during the call. It may read the document, but not change
+ * it. */
+typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, void *context);
 
 /* Receives an event of a parse (hpar_options.resources). The resource is valid during the call.
  *

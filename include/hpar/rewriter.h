@@ -104,23 +104,18 @@ typedef struct hpar_comment hpar_comment;
 typedef struct hpar_doctype hpar_doctype;
 typedef struct hpar_document_end hpar_document_end;
 
-/* What happens after a callback. */
-typedef enum hpar_rewrite_result {
-  HPAR_REWRITE_NEXT = 0, /* the rewriter continues */
-  HPAR_REWRITE_RETIRE,   /* the rule matches no further element, text, comment or doctype */
-  HPAR_REWRITE_STOP      /* the callback fails: HPAR_ERROR_CALLBACK */
-} hpar_rewrite_result;
-
 /* Callbacks run on the thread that feeds, in document order, one at a time, except those of a rule
  * with `pure`. A callback must not use the rewriter: begin, feed, finish and hpar_rewrite return
- * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns. A
- * callback must not throw an exception or longjmp. */
-typedef hpar_rewrite_result (*hpar_element_callback)(hpar_element *element, void *context);
-typedef hpar_rewrite_result (*hpar_element_end_callback)(hpar_element_end *end, void *context);
-typedef hpar_rewrite_result (*hpar_text_callback)(hpar_text_piece *text, void *context);
-typedef hpar_rewrite_result (*hpar_comment_callback)(hpar_comment *comment, void *context);
-typedef hpar_rewrite_result (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
-typedef hpar_rewrite_result (*hpar_document_end_callback)(hpar_document_end *end, void *context);
+ * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns.
+ *
+ * HPAR_RETIRE: the rule matches no further element, text, comment or doctype. Any other status than
+ * HPAR_OK is a failure: HPAR_ERROR_CALLBACK, or a status that tells the caller more. */
+typedef hpar_status (*hpar_element_callback)(hpar_element *element, void *context);
+typedef hpar_status (*hpar_element_end_callback)(hpar_element_end *end, void *context);
+typedef hpar_status (*hpar_text_callback)(hpar_text_piece *text, void *context);
+typedef hpar_status (*hpar_comment_callback)(hpar_comment *comment, void *context);
+typedef hpar_status (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
+typedef hpar_status (*hpar_document_end_callback)(hpar_document_end *end, void *context);
 /* Reports the start tag of an element that matches: its place in the input. */
 typedef void (*hpar_found_callback)(uint64_t start, uint64_t end, void *context);
 
@@ -214,7 +209,7 @@ typedef struct hpar_rule {
  * - A callback writes only data of its own thread, or data under a lock or atomics.
  * - The rewriter may discard what a thread has rewritten. The callbacks for that part then run
  *   again. The first run may have seen another element there, or one that does not match.
- * - HPAR_REWRITE_RETIRE and HPAR_REWRITE_STOP in such a thread discard its result. The feeding
+ * - HPAR_RETIRE and a failure in such a thread discard its result. The feeding
  *   thread runs the callback again, and then the result counts. Other threads may already have run
  *   the callback for later elements.
  * - hpar_element_depth in such a thread discards its result, because the depth is unknown there.
@@ -238,7 +233,7 @@ HPAR_API void hpar_rules_destroy(hpar_rules *rules);
 
 /*** rewriting ***/
 
-/* What happens after a failure: a limit, HPAR_REWRITE_STOP, or a lack of memory. */
+/* What happens after a failure: a limit, a callback, or a lack of memory. */
 typedef enum hpar_on_failure {
   /* output ends before the input that could not be processed; feed and finish return the status */
   HPAR_FAIL_STOP = 0,
@@ -378,7 +373,7 @@ typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *
  *
  * The callbacks of a rule run on the thread that rewrites the page, in document order within the
  * page. Those of different pages run at the same time, so `context` of a rule must allow that. A
- * page may have rules of its own. HPAR_REWRITE_RETIRE and `limit` concern one page.
+ * page may have rules of its own. HPAR_RETIRE and `limit` concern one page.
  *
  * Returns HPAR_OK even if pages fail: each has its own status. `callback` may be NULL. In these
  * cases it rewrites nothing:

@@ -68,8 +68,7 @@ typedef struct hpar_script {
   uint64_t reserved[4];
 } hpar_script;
 
-/* Runs a script. HPAR_OK continues the parse, even if the script has failed. Any other status ends
- * the parse with this status. */
+/* Runs a script. Returns HPAR_OK to continue the parse, even if the script has failed. */
 typedef hpar_status (*hpar_script_callback)(hpar_editor *editor, const hpar_script *script, void *context);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no

@@ -60,9 +60,8 @@ HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *t
 /* Returns the number of selectors in the set; 0 for NULL. */
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
-/* Receives one match. Returns false to end the selection. It may read the document and may not
- * change it. */
-typedef bool (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
+/* Receives one match. It may read the document and may not change it. */
+typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
 
 /* Reports the elements below `top` that match, in document order, and for each element its
  * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of

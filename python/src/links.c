@@ -41,7 +41,7 @@ typedef struct links {
 } links;
 
 /* Runs without the interpreter's lock. */
-static bool keep_link(const hpar_link *link, void *context) {
+static hpar_status keep_link(const hpar_link *link, void *context) {
   links *l = context;
   const hpar_string strings[] = {link->attribute, link->value, link->url};
   link_record record = {.element = link->element, .host_not_converted = link->host_not_converted};
@@ -49,7 +49,7 @@ static bool keep_link(const hpar_link *link, void *context) {
   l->status = hp_py_write((const char *)&record, sizeof record, &l->buffer);
   for (int i = 0; i < 3 && !l->status; i++)
     if (strings[i].bytes) l->status = hp_py_write(strings[i].bytes, strings[i].length, &l->buffer);
-  return !l->status;
+  return l->status;
 }
 
 /* Makes the dict of the link at `at`, and returns the end of the link; NULL: an exception. */
@@ -113,7 +113,7 @@ typedef struct resource_record {
 } resource_record;
 
 /* Runs without the interpreter's lock. */
-static bool keep_resource(const hpar_resource *r, void *context) {
+static hpar_status keep_resource(const hpar_resource *r, void *context) {
   links *l = context;
   const hpar_string strings[RESOURCE_STRINGS] = {
       r->url,       r->srcset,         r->sizes,         r->media,   r->type,  r->as,     r->crossorigin,
@@ -123,7 +123,7 @@ static bool keep_resource(const hpar_resource *r, void *context) {
   l->status = hp_py_write((const char *)&record, sizeof record, &l->buffer);
   for (int i = 0; i < RESOURCE_STRINGS && !l->status; i++)
     if (strings[i].bytes) l->status = hp_py_write(strings[i].bytes, strings[i].length, &l->buffer);
-  return !l->status;
+  return l->status;
 }
 
 /* Makes the dict of the resource at `at`, and returns the end of it; NULL: an exception. */

@@ -62,35 +62,33 @@ bool hp_py_keep_function(PyObject *function) {
 }
 
 /* Reads what the function returned: None, or "retire". */
-static hpar_rewrite_result read_result(PyObject *returned) {
-  if (!returned) return HPAR_REWRITE_STOP;
-  if (returned == Py_None) return HPAR_REWRITE_NEXT;
-  if (PyUnicode_Check(returned) && !PyUnicode_CompareWithASCIIString(returned, "retire")) return HPAR_REWRITE_RETIRE;
+static hpar_status read_result(PyObject *returned) {
+  if (!returned) return HPAR_ERROR_CALLBACK;
+  if (returned == Py_None) return HPAR_OK;
+  if (PyUnicode_Check(returned) && !PyUnicode_CompareWithASCIIString(returned, "retire")) return HPAR_RETIRE;
   PyErr_Format(PyExc_TypeError, "a callback must return None or 'retire', not %R", returned);
-  return HPAR_REWRITE_STOP;
+  return HPAR_ERROR_CALLBACK;
 }
 
-static hpar_rewrite_result run(PyObject *function, int kind, void *unit) {
+static hpar_status run(PyObject *function, int kind, void *unit) {
   call *c = running;
   PyEval_RestoreThread(c->saved);
   PyObject *argument = hp_py_new_unit(c->state->units[kind], unit);
   PyObject *returned = argument ? PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
-  hpar_rewrite_result result = read_result(returned);
+  hpar_status result = read_result(returned);
   if (argument) hp_py_end_unit(argument);
   Py_XDECREF(returned);
   Py_XDECREF(argument);
-  if (result == HPAR_REWRITE_STOP) PyErr_Fetch(&c->exception, &c->value, &c->trace);
+  if (result == HPAR_ERROR_CALLBACK) PyErr_Fetch(&c->exception, &c->value, &c->trace);
   c->saved = PyEval_SaveThread();
   return result;
 }
 
-hpar_rewrite_result hp_py_call_at_end(hpar_element_end *end, void *context) {
-  return run(context, HP_PY_ELEMENT_END, end);
-}
+hpar_status hp_py_call_at_end(hpar_element_end *end, void *context) { return run(context, HP_PY_ELEMENT_END, end); }
 
-#define CALLBACK(name, type, kind)                                    \
-  static hpar_rewrite_result call_##name(type *unit, void *context) { \
-    return run(((functions *)context)->of[kind], kind, unit);         \
+#define CALLBACK(name, type, kind)                            \
+  static hpar_status call_##name(type *unit, void *context) { \
+    return run(((functions *)context)->of[kind], kind, unit); \
   }
 CALLBACK(element, hpar_element, HP_PY_ELEMENT)
 CALLBACK(end, hpar_element_end, HP_PY_ELEMENT_END)

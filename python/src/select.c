@@ -93,19 +93,19 @@ typedef struct matches {
   bool failed;
 } matches;
 
-static bool keep_match(hpar_node element, uint32_t number, void *context) {
+static hpar_status keep_match(hpar_node element, uint32_t number, void *context) {
   matches *m = context;
   (void)number;
   if (m->count == m->capacity) {
     size_t capacity = m->capacity ? 2 * m->capacity : 16;
     hpar_node *grown = realloc(m->handles, capacity * sizeof *grown);
     m->failed = !grown;
-    if (!grown) return false;
+    if (!grown) return HPAR_STOP;
     m->handles = grown;
     m->capacity = capacity;
   }
   m->handles[m->count++] = element;
-  return m->count != m->limit;
+  return m->count != m->limit ? HPAR_OK : HPAR_STOP;
 }
 
 /* Collects the matches below `top`. Returns false with an exception. */

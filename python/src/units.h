@@ -11,6 +11,6 @@ void hp_py_end_unit(PyObject *self);
 bool hp_py_keep_function(PyObject *function);
 
 /* The library's callback for the end of an element. `context` is the function. */
-hpar_rewrite_result hp_py_call_at_end(hpar_element_end *end, void *context);
+hpar_status hp_py_call_at_end(hpar_element_end *end, void *context);
 
 #endif

@@ -129,7 +129,6 @@ typedef struct growing {
 typedef struct collection {
   growing items, text;
   size_t count;
-  hpar_status status;
 } collection;
 
 static bool append(growing *to, const void *bytes, size_t length) {
@@ -145,23 +144,21 @@ static bool append(growing *to, const void *bytes, size_t length) {
   return true;
 }
 
-/* Returns false and notes the status if memory is short. */
-static bool collect(collection *c, const void *item, size_t size, hpar_string text) {
+/* Appends an item and the bytes of its text. */
+static hpar_status collect(collection *c, const void *item, size_t size, hpar_string text) {
   static const list empty = {0, NULL};
   if ((c->count || append(&c->items, &empty, sizeof empty)) && append(&c->items, item, size) &&
       append(&c->text, text.bytes, text.length)) {
     c->count++;
-    return true;
+    return HPAR_OK;
   }
-  c->status = HPAR_ERROR_MEMORY;
-  return false;
+  return HPAR_ERROR_MEMORY;
 }
 
 /* Makes one block of items and text, and sets `*text` to the text in it. After a failure, or
  * without memory, frees everything and returns NULL. */
 static void *finish(collection *c, hpar_status status, char **text, hpar_error *error) {
   static const list empty = {0, NULL};
-  if (status == HPAR_OK) status = c->status;
   if (status == HPAR_OK && !c->count && !append(&c->items, &empty, sizeof empty)) status = HPAR_ERROR_MEMORY;
   size_t length = c->items.length + c->text.length;
   list *block = status == HPAR_OK ? hp_reallocate(c->items.bytes, length) : NULL;
@@ -181,15 +178,15 @@ void hpar_list_destroy(void *of) { hp_free(of); }
 
 /*** selecting ***/
 
-static bool collect_node(hpar_node element, uint32_t selector, void *context) {
+static hpar_status collect_node(hpar_node element, uint32_t selector, void *context) {
   (void)selector;
   return collect(context, &element, sizeof element, (hpar_string){NULL, 0});
 }
 
-static bool note_first(hpar_node element, uint32_t selector, void *context) {
+static hpar_status note_first(hpar_node element, uint32_t selector, void *context) {
   (void)selector;
   *(hpar_node *)context = element;
-  return false;
+  return HPAR_STOP;
 }
 
 /* Selects with a set of its own. */
@@ -219,7 +216,7 @@ hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const 
 }
 
 hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector, hpar_error *error) {
-  collection c = {.status = HPAR_OK};
+  collection c = {.count = 0};
   char *text;
   hpar_status status = select_with(collect_node, &c, document, top, selector, error);
   hpar_error *later = status == HPAR_OK ? error : NULL; /* select_with has explained its failure */
@@ -228,13 +225,13 @@ hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, co
 
 /*** links and resources ***/
 
-static bool collect_link(const hpar_link *link, void *context) {
+static hpar_status collect_link(const hpar_link *link, void *context) {
   return collect(context, link, sizeof *link, link->url);
 }
 
 hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                hpar_error *error) {
-  collection c = {.status = HPAR_OK};
+  collection c = {.count = 0};
   char *text;
   hpar_status status = hpar_links(document, top, options, collect_link, &c);
   explain_status(error, status);
@@ -252,13 +249,13 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
 }
 
 /* Only the URL of an @import is not a string of the document. */
-static bool collect_resource(const hpar_resource *resource, void *context) {
+static hpar_status collect_resource(const hpar_resource *resource, void *context) {
   hpar_string none = {NULL, 0};
   return collect(context, resource, sizeof *resource, resource->kind == HPAR_RESOURCE_IMPORT ? resource->url : none);
 }
 
 hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error) {
-  collection c = {.status = HPAR_OK};
+  collection c = {.count = 0};
   char *text;
   hpar_status status = hpar_resources(document, top, collect_resource, &c);
   explain_status(error, status);

@@ -19,4 +19,7 @@ hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format
  * Empties the text of a success. Returns `status`. */
 hpar_status hp_explain_status(hpar_error *error, hpar_status status);
 
+/* Returns the result of a walk whose callback has returned `status` at last. */
+static inline hpar_status hp_end_of_walk(hpar_status status) { return status == HPAR_STOP ? HPAR_OK : status; }
+
 #endif

@@ -9,6 +9,8 @@ const char *hpar_status_text(hpar_status status) {
     case HPAR_ERROR_TOO_LARGE: return "the input is longer than 4 GB";
     case HPAR_ERROR_UNSUPPORTED: return "this build was made without that part";
     case HPAR_ERROR_CALLBACK: return "a callback failed";
+    case HPAR_STOP: return "a callback ended the call";
+    case HPAR_RETIRE: return "a callback retired a rule";
     case HPAR_LIMIT_DEPTH: return "the limit of open elements was reached";
     case HPAR_LIMIT_NODES: return "the limit of nodes was reached";
     case HPAR_LIMIT_MEMORY: return "the limit of memory was reached";

@@ -15,10 +15,10 @@ static const char *const selectors[] = {"a",     ".nav",          "#content",   
 static const char *const labels[] = {"type", "class", "id", "attribute", "descendant", "prefix", "last-child", "has"};
 enum { SELECTORS = sizeof selectors / sizeof *selectors };
 
-static bool count(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 static hpar_status compile(hpar_selectors **set, int64_t which) {

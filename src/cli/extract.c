@@ -113,14 +113,14 @@ static int print_text(request *r, const char *path, const hpar_document *documen
   return status && status != HPAR_ERROR_IO ? hp_complain_status(path, status) : -1;
 }
 
-static bool put_link(const hpar_link *link, void *context) {
+static hpar_status put_link(const hpar_link *link, void *context) {
   request *r = context;
   sink *out = &r->out;
   if (!r->json) {
-    if (!link->url.bytes) return true;
+    if (!link->url.bytes) return HPAR_OK;
     put(out, link->url.bytes, link->url.length);
     put_text(out, "\n");
-    return !out->status;
+    return out->status;
   }
   put_text(out, r->prefix);
   put_string(out, ", \"element\": ", hpar_node_name(r->document, link->element));
@@ -132,7 +132,7 @@ static bool put_link(const hpar_link *link, void *context) {
     put_text(out, ", \"url\": null");
   if (link->host_not_converted) put_text(out, ", \"host_not_converted\": true");
   put_text(out, "}\n");
-  return !out->status;
+  return out->status;
 }
 
 static int print_links(request *r, const char *path, const hpar_document *document) {
@@ -140,7 +140,7 @@ static int print_links(request *r, const char *path, const hpar_document *docume
   hpar_status status = hpar_links(document, hpar_document_root(document), &r->link, put_link, r);
   if (status == HPAR_ERROR_ARGUMENT)
     return hp_bad_usage(r->command, "--base: '%s' is not a valid absolute URL", r->link.document_url);
-  return status ? hp_complain_status(path, status) : -1;
+  return status && status != HPAR_ERROR_IO ? hp_complain_status(path, status) : -1;
 }
 
 static int take(const hp_arguments *arguments, int id, request *r) {

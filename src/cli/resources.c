@@ -143,10 +143,10 @@ static void set_base(request *r, const char *value, size_t length) {
   if (!fine || refused) base->length = 0;
 }
 
-static bool find_base(const hpar_resource *resource, void *context) {
-  if (resource->kind != HPAR_RESOURCE_BASE) return true;
+static hpar_status find_base(const hpar_resource *resource, void *context) {
+  if (resource->kind != HPAR_RESOURCE_BASE) return HPAR_OK;
   set_base(context, resource->url.bytes, resource->url.length);
-  return false;
+  return HPAR_STOP;
 }
 
 /* Finds the base element among the rows of a scan. */
@@ -159,10 +159,10 @@ static void find_scanned_base(request *r) {
   }
 }
 
-static bool note_resource(const hpar_resource *resource, void *context) {
+static hpar_status note_resource(const hpar_resource *resource, void *context) {
   request *r = context;
   add_row(r, resource, (row){.event = HPAR_RESOURCE_CONFIRMED});
-  return !r->failed;
+  return !r->failed ? HPAR_OK : HPAR_STOP;
 }
 
 /*** printing ***/

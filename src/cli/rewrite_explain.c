@@ -98,14 +98,14 @@ static void print_element(const observer *o, const hpar_element *element) {
 
 /*** callbacks ***/
 
-static hpar_rewrite_result see_element(hpar_element *element, void *context) {
+static hpar_status see_element(hpar_element *element, void *context) {
   observer *o = context;
   hp_explanation *x = o->explanation;
   if (x->prints) print_element(o, element);
-  if (!x->records || hpar_element_implied(element)) return HPAR_REWRITE_NEXT;
+  if (!x->records || hpar_element_implied(element)) return HPAR_OK;
   if (!grow(&x->seen, &x->seen_capacity, x->seen_count, sizeof *x->seen)) {
     x->lacks_memory = true;
-    return HPAR_REWRITE_RETIRE;
+    return HPAR_RETIRE;
   }
   uint64_t start, end;
   hpar_element_range(element, &start, &end);
@@ -113,7 +113,7 @@ static hpar_rewrite_result see_element(hpar_element *element, void *context) {
       hpar_element_name(element).length == 4 && hpar_element_name(element).bytes[0] == 'b' ? "body" : "html";
   const char *merges_into = hpar_element_merges(element) ? name : NULL;
   x->seen[x->seen_count++] = (hp_seen){o->rule, start, hpar_element_has_content(element), merges_into};
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* Returns how often a text contains another one. */
@@ -125,7 +125,7 @@ static size_t occurrences(hpar_string text, hpar_string wanted) {
   return count;
 }
 
-static hpar_rewrite_result see_text(hpar_text_piece *text, void *context) {
+static hpar_status see_text(hpar_text_piece *text, void *context) {
   const observer *o = context;
   hpar_string raw = hpar_text_piece_raw(text);
   bool begun = false;
@@ -145,10 +145,10 @@ static hpar_rewrite_result see_text(hpar_text_piece *text, void *context) {
     begun = true;
   }
   if (begun) putchar('\n');
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result see_comment(hpar_comment *comment, void *context) {
+static hpar_status see_comment(hpar_comment *comment, void *context) {
   const observer *o = context;
   begin_line(o->explanation);
   printf("%llu comment: ", (unsigned long long)hpar_comment_offset(comment));
@@ -160,10 +160,10 @@ static hpar_rewrite_result see_comment(hpar_comment *comment, void *context) {
     between = ", ";
   }
   putchar('\n');
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result count_name(hpar_element *element, void *context) {
+static hpar_status count_name(hpar_element *element, void *context) {
   hp_explanation *x = context;
   hpar_string name = hpar_element_name(element);
   for (size_t i = 0; i < x->subject_count; i++) {
@@ -174,7 +174,7 @@ static hpar_rewrite_result count_name(hpar_element *element, void *context) {
     else
       subject->tags++;
   }
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /*** subjects ***/

@@ -247,17 +247,17 @@ static hpar_status print_match(const page *p, hpar_node element, uint32_t select
   return HPAR_OK;
 }
 
-static bool report(hpar_node element, uint32_t selector, void *context) {
+static hpar_status report(hpar_node element, uint32_t selector, void *context) {
   page *p = context;
   const request *r = p->request;
   atomic_fetch_add_explicit(&r->matches[selector], 1, memory_order_relaxed);
   p->matches++;
-  if (r->counts) return true;
-  if (r->form == FORM_ATTRIBUTE && !hpar_node_attribute_value(p->document, element, r->attribute).bytes) return true;
+  if (r->counts) return HPAR_OK;
+  if (r->form == FORM_ATTRIBUTE && !hpar_node_attribute_value(p->document, element, r->attribute).bytes) return HPAR_OK;
   if (r->names_files && r->form != FORM_JSON) fprintf(p->out, "%s: ", hp_shown_name(p->path));
   p->status = print_match(p, element, selector);
   if (!p->status && putc('\n', p->out) == EOF) p->status = HPAR_ERROR_IO;
-  return p->status == HPAR_OK;
+  return p->status;
 }
 
 /* Prints the matches, or their number. */

@@ -255,10 +255,10 @@ bool hp_map_errors(hp_map *m) {
   return fine && (!count || hp_tally_add_text(m->tally, HP_COUNTERS, "pages_with_parse_errors", 1));
 }
 
-static bool take_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status take_match(hpar_node element, uint32_t selector, void *context) {
   (void)element;
   ((uint64_t *)context)[selector]++;
-  return true;
+  return HPAR_OK;
 }
 
 bool hp_map_selectors(hp_map *m) {

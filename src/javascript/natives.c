@@ -279,18 +279,19 @@ typedef struct matches {
   bool no_memory;
 } matches;
 
-static bool take_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status take_match(hpar_node element, uint32_t selector, void *context) {
   matches *m = context;
   (void)selector;
   if (m->count == m->capacity) {
     size_t capacity = m->capacity ? 2 * m->capacity : 16;
     hpar_node *grown = realloc(m->nodes, capacity * sizeof *grown);
-    if (!grown) return m->no_memory = true, false;
+    m->no_memory = !grown;
+    if (!grown) return HPAR_STOP;
     m->nodes = grown;
     m->capacity = capacity;
   }
   m->nodes[m->count++] = element;
-  return m->count < m->wanted;
+  return m->count < m->wanted ? HPAR_OK : HPAR_STOP;
 }
 
 static hpar_status compile(hp_javascript_text text, hpar_selectors **selectors) {

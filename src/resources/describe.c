@@ -473,7 +473,7 @@ hp_ref hp_media_around(const hp_tree_view *view, hp_ref node) {
 }
 
 bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
-                           hp_resource_origin origin, hpar_resource_callback callback, void *context) {
+                           hp_resource_origin origin, hp_resource_fn callback, void *context) {
   hp_resource_values values;
   if (!(bits & HP_MEDIA_HAS_SOURCES)) return true;
   hp_read_resource_values(view, source, &values);
@@ -486,8 +486,8 @@ bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media
   return hp_describe_media_source(&d, bits);
 }
 
-bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
-                           hpar_resource_callback callback, void *context) {
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin, hp_resource_fn callback,
+                           void *context) {
   const hp_node *node = node_of(view, element);
   hp_resource_values values;
   if (node->name == HP_SOURCE) {

@@ -63,6 +63,9 @@ typedef struct hp_resource_origin {
   unsigned thread, flags;
 } hp_resource_origin;
 
+/* Receives a resource. Returns false to end the walk. */
+typedef bool (*hp_resource_fn)(const hpar_resource *resource, void *context);
+
 /* An element whose resources are described. */
 typedef struct hp_described {
   hp_resource_origin origin;
@@ -70,7 +73,7 @@ typedef struct hp_described {
   hp_ref picture;             /* of img and source: the picture or media around it; 0: none */
   hp_resource_values *values; /* the description changes its `resource` */
   hpar_string sheet;          /* of style and script: its text */
-  hpar_resource_callback callback;
+  hp_resource_fn callback;
   void *context;
 } hp_described;
 
@@ -90,14 +93,14 @@ bool hp_describe_media_source(const hp_described *source, unsigned media);
 hp_ref hp_media_around(const hp_tree_view *view, hp_ref node);
 /* Reports the resource of a source element of a tree in a media element with these bits. */
 bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
-                           hp_resource_origin origin, hpar_resource_callback callback, void *context);
+                           hp_resource_origin origin, hp_resource_fn callback, void *context);
 
 /* Reports the resources of an element of a tree, the images of a picture before the one of its img.
  * The text of a style or script element must be complete. Ignores templates around the element.
  * A source element of audio and video needs the flags that a finder gives them.
  * Returns false if the callback has returned false. */
-bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin,
-                           hpar_resource_callback callback, void *context);
+bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource_origin origin, hp_resource_fn callback,
+                           void *context);
 
 /* Adds the kind, the URL and the candidates of a resource to the hash. */
 uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource);

@@ -2,6 +2,7 @@
 
 #include "resources/describe.h"
 
+#include "base/call_error.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -25,6 +26,12 @@ typedef struct walk {
   size_t media_count, media_capacity;
   hpar_status status;
 } walk;
+
+static bool report(const hpar_resource *resource, void *context) {
+  walk *w = context;
+  w->status = w->callback(resource, w->context);
+  return w->status == HPAR_OK;
+}
 
 /* Returns the node after `node`. Returns from the contents of a template to its next sibling. */
 static hp_ref next_node(walk *w, hp_ref node) {
@@ -76,7 +83,7 @@ static bool report_source(walk *w, hp_ref source) {
   if (!media) return true;
   while (w->media_count && w->media[w->media_count - 1].element != media) w->media_count--;
   unsigned bits = w->media_count ? w->media[w->media_count - 1].bits : read_media(w, media);
-  return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, w->callback, w->context);
+  return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, report, w);
 }
 
 /* Returns true if an element of the tree has the attribute. Pages have many cells. */
@@ -96,7 +103,7 @@ static bool visit_element(walk *w, hp_ref element, const hp_node *node) {
     if (node->name == HP_SOURCE) return report_source(w, element);
     if ((node->name == HP_AUDIO || node->name == HP_VIDEO) && node->first && !pass_media(w, element)) return false;
   }
-  return hp_describe_resources(&w->view, element, (hp_resource_origin){0, 0, 0}, w->callback, w->context);
+  return hp_describe_resources(&w->view, element, (hp_resource_origin){0, 0, 0}, report, w);
 }
 
 hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
@@ -117,7 +124,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
   }
   hp_document_end_use(document);
   hp_free(w.media);
-  return w.status;
+  return hp_end_of_walk(w.status);
 }
 
 const char *hpar_resource_kind_name(size_t kind) {

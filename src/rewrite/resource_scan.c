@@ -26,7 +26,7 @@ struct hp_resource_scan {
   const hpar_rules *rules;
   hpar_rewriter *rewriter;
   const hp_scan_part *part;
-  hpar_resource_callback callback;
+  hp_resource_fn callback;
   void *context;
   bool has_stopped;
   uint64_t shift; /* from a position in the rewriter's input to one in the text; it may wrap */
@@ -135,15 +135,15 @@ static void take_sources(hp_resource_scan *s, const open_picture *picture, const
   release_values(s);
 }
 
-static hpar_rewrite_result end_picture(hpar_element_end *end, void *context) {
+static hpar_status end_picture(hpar_element_end *end, void *context) {
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   open_picture *picture = find_picture(s, end->node);
-  if (!picture) return HPAR_REWRITE_NEXT;
+  if (!picture) return HPAR_OK;
   take_sources(s, picture, NULL);
   s->picture_count--;
   memmove(picture, picture + 1, (size_t)(s->pictures + s->picture_count - picture) * sizeof *picture);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* Registers the callback for the end of the element. */
@@ -174,12 +174,12 @@ static void add_source(hp_resource_scan *s, const hpar_element *e, hp_ref parent
   s->source_count++;
 }
 
-static hpar_rewrite_result end_template(hpar_element_end *end, void *context) {
+static hpar_status end_template(hpar_element_end *end, void *context) {
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   if (s->inert_from == s->templates) s->inert_from = 0;
   s->templates--;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* Returns whether the contents of the template, which is the current node, are a shadow root. */
@@ -215,11 +215,11 @@ static void end_sheet(hp_resource_scan *s) {
   if (s->in_style) report_sheet(s, (hpar_string){s->sheet.data, s->sheet.length});
 }
 
-static hpar_rewrite_result end_style(hpar_element_end *end, void *context) {
+static hpar_status end_style(hpar_element_end *end, void *context) {
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   end_sheet(s);
-  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /* Requires: the sheet of an earlier style element has been reported. */
@@ -269,25 +269,25 @@ static void add_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
 /* Receives each text in style elements. The first child of the element is its sheet, if it is a
  * text. In SVG, several texts are one node if the tree builder inserts nothing between them: it
  * ignores an end tag there, or closes other elements. */
-static hpar_rewrite_result take_sheet(hpar_text_piece *text, void *context) {
+static hpar_status take_sheet(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
-  if (!s->in_style || s->style_name != HP_STYLE) return HPAR_REWRITE_NEXT;
+  if (!s->in_style || s->style_name != HP_STYLE) return HPAR_OK;
   if (text->rewriter->inserted_to != s->style_text)
     end_sheet(s);
   else if (s->style_ns == HPAR_NAMESPACE_HTML)
     report_sheet(s, hpar_text_piece_decoded(text));
   else
     add_foreign_sheet(s, text->raw);
-  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /* Receives each text in modules and import maps. In HTML, a script element has no other child. */
-static hpar_rewrite_result take_module(hpar_text_piece *text, void *context) {
+static hpar_status take_module(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
   if (s->in_style && s->style_name == HP_SCRIPT) report_sheet(s, hpar_text_piece_decoded(text));
-  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /*** rules ***/
@@ -319,13 +319,13 @@ static void take_body(hp_resource_scan *s, const hpar_element *e) {
   hp_describe(&d, HPAR_NAMESPACE_HTML, HP_BODY);
 }
 
-static hpar_rewrite_result take_element(hpar_element *e, void *context) {
+static hpar_status take_element(hpar_element *e, void *context) {
   hpar_rewriter *r = e->rewriter;
   hp_resource_scan *s = r->owner;
   (void)context;
   if (s->part->cancelled && atomic_load_explicit(s->part->cancelled, memory_order_relaxed)) s->has_stopped = true;
   end_sheet(s);
-  if (s->has_stopped) return HPAR_REWRITE_STOP;
+  if (s->has_stopped) return HPAR_ERROR_CALLBACK;
   const hp_node *node = hp_outline_node(&r->outline, e->node);
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;
@@ -333,19 +333,19 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   bool html = ns == HPAR_NAMESPACE_HTML;
   if (e->merges_into || (html && name == HP_BODY)) {
     take_body(s, e);
-    return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+    return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
   }
   if (name == HP_META && hp_resource_scan_declared(s)) {
     s->has_stopped = true;
-    return HPAR_REWRITE_STOP;
+    return HPAR_ERROR_CALLBACK;
   }
-  if (!html && ns != HPAR_NAMESPACE_SVG) return HPAR_REWRITE_NEXT;
+  if (!html && ns != HPAR_NAMESPACE_SVG) return HPAR_OK;
   hp_resource_values values;
   read_values(r, ns, &values);
   if (html && name == HP_TEMPLATE)
     begin_template(s, e, &values);
   else if (s->inert_from)
-    return HPAR_REWRITE_NEXT;
+    return HPAR_OK;
   else if (html && name == HP_PICTURE)
     begin_picture(s, e, 0);
   else if (html && name == HP_SOURCE)
@@ -355,7 +355,7 @@ static hpar_rewrite_result take_element(hpar_element *e, void *context) {
   else
     describe_element(s, e, &values);
   if (html && (name == HP_AUDIO || name == HP_VIDEO)) begin_picture(s, e, hp_media_of(&values));
-  return s->has_stopped ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /*** runs ***/
@@ -423,8 +423,8 @@ static hpar_status run(hp_resource_scan *s) {
   return s->has_stopped ? HPAR_OK : status;
 }
 
-hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, hpar_resource_callback callback,
-                                 void *context, const char **error) {
+hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, hp_resource_fn callback, void *context,
+                                 const char **error) {
   s->part = part;
   s->callback = callback;
   s->context = context;

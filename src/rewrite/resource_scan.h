@@ -4,6 +4,7 @@
 /* The resources of a text without its tree. The rewriter's scanner reads the tags, and its outline
  * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
 
+#include "resources/describe.h"
 #include "text/encoding/encoding.h"
 #include "tokenizer/content.h"
 
@@ -37,7 +38,7 @@ void hp_resource_scan_destroy(hp_resource_scan *scan); /* NULL is allowed */
 /* Reports the resources of the part in the order of their start tags. The element is 0, and the
  * picture a number. `error` receives a reason. Ends early, with HPAR_OK, if the callback returns
  * false, or if a meta element declares another encoding. */
-hpar_status hp_resource_scan_run(hp_resource_scan *scan, const hp_scan_part *part, hpar_resource_callback callback,
+hpar_status hp_resource_scan_run(hp_resource_scan *scan, const hp_scan_part *part, hp_resource_fn callback,
                                  void *context, const char **error);
 
 /* Returns the other encoding that a meta element of the last part has declared; NULL: none. */

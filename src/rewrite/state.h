@@ -298,7 +298,7 @@ static inline void hp_rewriter_mark(hpar_rewriter *r, uint64_t position) {
 /* Ends the stream with a failure. */
 _Noreturn void hp_rewriter_fail(hpar_rewriter *rewriter, hpar_status status, const char *error);
 /* Handles what a callback returns. */
-void hp_rewriter_take_result(hpar_rewriter *rewriter, hpar_rewrite_result result, uint32_t rule);
+void hp_rewriter_take_result(hpar_rewriter *rewriter, hpar_status result, uint32_t rule);
 void hp_rewriter_retire(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns the input at a position in the window. */
 static inline const char *hp_rewriter_at(const hpar_rewriter *r, uint64_t position) {

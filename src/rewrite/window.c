@@ -29,14 +29,17 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
   r->comment_rules -= rule->edits_comments;
 }
 
-void hp_rewriter_take_result(hpar_rewriter *r, hpar_rewrite_result result, uint32_t rule) {
+void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule) {
   if (hp_is_destroyed(&r->use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
-  if (result != HPAR_REWRITE_NEXT && hp_speculates(r)) {
+  if (result != HPAR_OK && hp_speculates(r)) {
     hp_speculation_give_up(r);
     return;
   }
-  if (result == HPAR_REWRITE_STOP) hp_rewriter_fail(r, HPAR_ERROR_CALLBACK, "a callback failed");
-  if (result == HPAR_REWRITE_RETIRE && rule != UINT32_MAX) hp_rewriter_retire(r, rule);
+  if (result == HPAR_RETIRE) {
+    if (rule != UINT32_MAX) hp_rewriter_retire(r, rule);
+  } else if (result != HPAR_OK) {
+    hp_rewriter_fail(r, result, hpar_status_text(result));
+  }
 }
 
 const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) { return r->encoding ? r->encoding : &hp_utf8; }

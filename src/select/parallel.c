@@ -3,6 +3,7 @@
  * the frames of its open ancestors. Then the calling thread reports the matches of all ranges in
  * order. */
 
+#include "base/call_error.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "select/checked.h"
@@ -83,14 +84,14 @@ static void take_samples(job *j) {
   }
 }
 
-static bool keep_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status keep_match(hpar_node element, uint32_t selector, void *context) {
   range *r = context;
   if (!hp_select_grow(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
     r->status = HPAR_ERROR_MEMORY;
-    return false;
+    return HPAR_ERROR_MEMORY;
   }
   r->matches[r->count++] = (match){element, selector};
-  return true;
+  return HPAR_OK;
 }
 
 typedef struct visitor {
@@ -100,7 +101,7 @@ typedef struct visitor {
 
 static bool visit(void *context, const hp_subject *subject, bool accepts) {
   visitor *v = context;
-  return !accepts || hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
+  return !accepts || !hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
 }
 
 static void match_range(const job *j, range *r) {
@@ -164,8 +165,10 @@ static hpar_status report(const job *j, hpar_match_callback callback, void *cont
   for (uint32_t i = 0; i < j->range_count; i++)
     if (j->ranges[i].status) return j->ranges[i].status;
   for (uint32_t i = 0; i < j->range_count; i++)
-    for (uint32_t k = 0; k < j->ranges[i].count; k++)
-      if (!callback(j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector, context)) return HPAR_OK;
+    for (uint32_t k = 0; k < j->ranges[i].count; k++) {
+      hpar_status status = callback(j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector, context);
+      if (status != HPAR_OK) return hp_end_of_walk(status);
+    }
   return HPAR_OK;
 }
 

@@ -110,6 +110,7 @@ typedef struct selection {
   bool is_inside;
   hpar_match_callback callback;
   void *context;
+  hpar_status status; /* what it has returned */
 } selection;
 
 static hpar_status open_selection(selection *s, const hpar_selectors *set, const hpar_document *document, hp_ref top,
@@ -133,21 +134,23 @@ static void close_selection(selection *s) {
   hp_matcher_close(&s->matcher);
 }
 
-bool hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_callback callback, void *context) {
+hpar_status hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_callback callback, void *context) {
   uint32_t last = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
     for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
       uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
       if (selector == last) continue;
       last = selector;
-      if (!callback(element, selector, context)) return false;
+      hpar_status status = callback(element, selector, context);
+      if (status != HPAR_OK) return status;
     }
   }
-  return true;
+  return HPAR_OK;
 }
 
-static bool report(const selection *s, hp_ref element) {
-  return hp_report_matches(&s->matcher, element, s->callback, s->context);
+static bool report(selection *s, hp_ref element) {
+  s->status = hp_report_matches(&s->matcher, element, s->callback, s->context);
+  return s->status == HPAR_OK;
 }
 
 static bool visit(void *context, const hp_subject *subject, bool accepts) {
@@ -181,6 +184,7 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
   walk.visits_all = walks_back;
   if (!status) status = hp_walk_enter(&walk, from);
   if (!status) status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
+  if (!status) status = hp_end_of_walk(s.status);
   hp_walk_close(&walk);
   close_selection(&s);
   return status;
@@ -199,10 +203,10 @@ typedef struct matching {
   bool matches;
 } matching;
 
-static bool note_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status note_match(hpar_node element, uint32_t selector, void *context) {
   matching *m = context;
   m->matches |= element == m->element && (m->selector == HPAR_ANY_SELECTOR || selector == m->selector);
-  return !m->matches;
+  return !m->matches ? HPAR_OK : HPAR_STOP;
 }
 
 hpar_status hpar_matches(const hpar_selectors *set, const hpar_document *document, hpar_node element, uint32_t selector,

@@ -57,8 +57,8 @@ hp_ref hp_element_after(const hpar_document *document, hp_ref node);
 /* Returns true for a document, a fragment and an element. */
 bool hp_can_have_children(const hpar_document *document, hp_ref node);
 /* Reports each selector that the element of the last step matches once, in ascending order. Returns
- * false if the callback did. */
-bool hp_report_matches(const hp_matcher *matcher, hp_ref element, hpar_match_callback callback, void *context);
+ * what the callback returned at last. */
+hpar_status hp_report_matches(const hp_matcher *matcher, hp_ref element, hpar_match_callback callback, void *context);
 /* Returns the document or fragment, or the topmost element, around the node. */
 hp_ref hp_root_of(const hpar_document *document, hp_ref node);
 

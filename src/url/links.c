@@ -16,6 +16,7 @@ typedef struct walk {
   hp_plain_base plain;
   hpar_link_callback callback;
   void *context;
+  hpar_status status; /* what it has returned */
   bool ended;
 } walk;
 
@@ -29,7 +30,8 @@ static void report(walk *w, hpar_link *link) {
     for (size_t i = 0; fine && i < w->url.length; i++)
       link->host_not_converted |= (unsigned char)w->url.bytes[i] >= 0x80;
   }
-  w->ended = w->url.failed || !w->callback(link, w->context);
+  if (!w->url.failed) w->status = w->callback(link, w->context);
+  w->ended = w->url.failed || w->status != HPAR_OK;
 }
 
 static void report_attribute(walk *w, hp_ref element, const hp_attributes *block, const hp_attribute *attribute,
@@ -69,6 +71,7 @@ hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_
     const hp_node *node = hp_node_at(w.memory, ref);
     if (node->kind == HPAR_NODE_ELEMENT && node->attributes) visit(&w, ref, node);
   }
+  if (!status) status = hp_end_of_walk(w.status);
   if (w.url.failed) status = HPAR_ERROR_MEMORY;
   hp_url_close(&w.base);
   hp_url_close(&w.url);

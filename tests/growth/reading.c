@@ -35,10 +35,10 @@ void close_selectors(void) {
   for (unsigned set = 0; set < SELECT_VARIANTS; set++) hpar_selectors_destroy(selectors[set]);
 }
 
-static bool count_match(hpar_node element, uint32_t selector, void *context) {
+static hpar_status count_match(hpar_node element, uint32_t selector, void *context) {
   (void)element, (void)selector;
   ++*(uint64_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 uint64_t run_select(const page *of, unsigned variant) {
@@ -70,9 +70,9 @@ uint64_t run_serialize(const page *of, unsigned variant) {
   return bytes;
 }
 
-static bool count_link(const hpar_link *link, void *context) {
+static hpar_status count_link(const hpar_link *link, void *context) {
   *(uint64_t *)context += 1 + link->url.length;
-  return true;
+  return HPAR_OK;
 }
 
 uint64_t run_links(const page *of, unsigned variant) {
@@ -83,10 +83,10 @@ uint64_t run_links(const page *of, unsigned variant) {
   return size;
 }
 
-static bool count_resource(const hpar_resource *resource, void *context) {
+static hpar_status count_resource(const hpar_resource *resource, void *context) {
   (void)resource;
   ++*(uint64_t *)context;
-  return true;
+  return HPAR_OK;
 }
 
 uint64_t run_resources(const page *of, unsigned variant) {

@@ -199,7 +199,7 @@ unsigned division_pick(unsigned below) {
   return (unsigned)(division_state >> 33) % below;
 }
 
-static hpar_rewrite_result note_element(hpar_element *element, void *context) {
+static hpar_status note_element(hpar_element *element, void *context) {
   uint64_t start, end;
   hpar_element_range(element, &start, &end);
   hpar_string name = hpar_element_name(element);
@@ -208,17 +208,17 @@ static hpar_rewrite_result note_element(hpar_element *element, void *context) {
                 hpar_element_attribute_count(element));
   if (start % 5 == 1) hpar_element_set(element, "title", "t", 1);
   if (start % 7 == 2) hpar_element_insert(element, HPAR_WHERE_AFTER, "[", 1, HPAR_CONTENT_TEXT);
-  return start % 11 == 3 ? HPAR_REWRITE_RETIRE : start % 101 == 4 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return start % 11 == 3 ? HPAR_RETIRE : start % 101 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
-static hpar_rewrite_result note_end(hpar_element_end *end, void *context) {
+static hpar_status note_end(hpar_element_end *end, void *context) {
   uint64_t start, stop;
   hpar_element_end_range(end, &start, &stop);
   hpar_string name = hpar_element_end_name(end);
   buffer_format(calls, "%s /%.*s %llu-%llu %d\n", (const char *)context, (int)name.length, name.bytes,
                 (unsigned long long)start, (unsigned long long)stop, hpar_element_end_implied(end));
   if (start % 3 == 1) hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "]", 1, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void note_found(uint64_t start, uint64_t end, void *context) {
@@ -227,7 +227,7 @@ static void note_found(uint64_t start, uint64_t end, void *context) {
 }
 
 /* The same without a log: what the callback sees goes into the output. */
-static hpar_rewrite_result edit_purely(hpar_element *element, void *context) {
+static hpar_status edit_purely(hpar_element *element, void *context) {
   uint64_t start, end;
   hpar_element_range(element, &start, &end);
   buffer seen = {0};
@@ -238,16 +238,16 @@ static hpar_rewrite_result edit_purely(hpar_element *element, void *context) {
   hpar_element_insert(element, HPAR_WHERE_BEFORE, seen.bytes, seen.length, HPAR_CONTENT_HTML);
   buffer_free(&seen);
   if (start % 5 == 1) hpar_element_set(element, "title", "t", 1);
-  return start % 23 == 3 ? HPAR_REWRITE_RETIRE : start % 301 == 4 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return start % 23 == 3 ? HPAR_RETIRE : start % 301 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
-static hpar_rewrite_result end_purely(hpar_element_end *end, void *context) {
+static hpar_status end_purely(hpar_element_end *end, void *context) {
   uint64_t start, stop;
   hpar_element_end_range(end, &start, &stop);
   (void)context;
   hpar_element_end_insert(end, HPAR_WHERE_BEFORE, start % 2 ? "]" : "[", 1, HPAR_CONTENT_TEXT);
   if (start % 7 == 1) hpar_element_end_rename(end, "x-e");
-  return start % 29 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return start % 29 == 3 ? HPAR_RETIRE : HPAR_OK;
 }
 
 /* Adds callbacks or a limit to some rules. */

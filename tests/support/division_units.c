@@ -42,12 +42,12 @@ static const hpar_action of_document[] = {
 
 /*** callbacks ***/
 
-static hpar_rewrite_result result_at(uint64_t place) {
-  return place % 17 == 3 ? HPAR_REWRITE_RETIRE : place % 97 == 4 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+static hpar_status result_at(uint64_t place) {
+  return place % 17 == 3 ? HPAR_RETIRE : place % 97 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /* A rule that takes pieces notes their sums, which the division of the input does not change. */
-static hpar_rewrite_result note_text(hpar_text_piece *text, void *context) {
+static hpar_status note_text(hpar_text_piece *text, void *context) {
   const char *name = context;
   hpar_string raw = hpar_text_piece_raw(text), decoded = hpar_text_piece_decoded(text);
   const uint64_t start = hpar_text_piece_offset(text);
@@ -60,7 +60,7 @@ static hpar_rewrite_result note_text(hpar_text_piece *text, void *context) {
   return result_at(start);
 }
 
-static hpar_rewrite_result note_comment(hpar_comment *comment, void *context) {
+static hpar_status note_comment(hpar_comment *comment, void *context) {
   hpar_string data = hpar_comment_text(comment);
   const uint64_t start = hpar_comment_offset(comment);
   buffer_format(division_calls(), "%s comment %llu %.*s\n", (const char *)context, (unsigned long long)start,
@@ -70,22 +70,22 @@ static hpar_rewrite_result note_comment(hpar_comment *comment, void *context) {
   return result_at(start);
 }
 
-static hpar_rewrite_result note_doctype(hpar_doctype *doctype, void *context) {
+static hpar_status note_doctype(hpar_doctype *doctype, void *context) {
   hpar_string name = hpar_doctype_name(doctype);
   buffer_format(division_calls(), "%s doctype %.*s\n", (const char *)context, (int)name.length,
                 name.length ? name.bytes : "");
   if (name.length % 2) hpar_doctype_remove(doctype);
-  return name.length == 4 ? HPAR_REWRITE_NEXT : HPAR_REWRITE_RETIRE;
+  return name.length == 4 ? HPAR_OK : HPAR_RETIRE;
 }
 
-static hpar_rewrite_result note_document_end(hpar_document_end *end, void *context) {
+static hpar_status note_document_end(hpar_document_end *end, void *context) {
   buffer_format(division_calls(), "%s end\n", (const char *)context);
   hpar_document_end_append(end, ".", 1, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* The same without a log: what the callback sees goes into the output. */
-static hpar_rewrite_result edit_text_purely(hpar_text_piece *text, void *context) {
+static hpar_status edit_text_purely(hpar_text_piece *text, void *context) {
   const uint64_t start = hpar_text_piece_offset(text);
   hpar_string raw = hpar_text_piece_raw(text), decoded = hpar_text_piece_decoded(text);
   buffer seen = {0};
@@ -93,31 +93,31 @@ static hpar_rewrite_result edit_text_purely(hpar_text_piece *text, void *context
                 decoded.length, hpar_text_piece_kind(text), hpar_text_piece_is_last(text));
   hpar_text_piece_insert(text, HPAR_WHERE_BEFORE, seen.bytes, seen.length, HPAR_CONTENT_HTML);
   buffer_free(&seen);
-  return start % 23 == 3 ? HPAR_REWRITE_RETIRE : start % 301 == 4 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+  return start % 23 == 3 ? HPAR_RETIRE : start % 301 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
-static hpar_rewrite_result edit_comment_purely(hpar_comment *comment, void *context) {
+static hpar_status edit_comment_purely(hpar_comment *comment, void *context) {
   const uint64_t start = hpar_comment_offset(comment);
   (void)context;
   if (start % 3 == 1) hpar_comment_set_text(comment, "pure", 4);
   hpar_comment_insert(comment, HPAR_WHERE_BEFORE, start % 2 ? "1" : "0", 1, HPAR_CONTENT_TEXT);
-  return start % 29 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return start % 29 == 3 ? HPAR_RETIRE : HPAR_OK;
 }
 
-static hpar_rewrite_result note_element(hpar_element *element, void *context) {
+static hpar_status note_element(hpar_element *element, void *context) {
   uint64_t start, end;
   hpar_element_range(element, &start, &end);
   buffer_format(division_calls(), "%s element %llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)end);
-  return start % 13 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return start % 13 == 3 ? HPAR_RETIRE : HPAR_OK;
 }
 
-static hpar_rewrite_result note_end(hpar_element_end *end, void *context) {
+static hpar_status note_end(hpar_element_end *end, void *context) {
   uint64_t start, stop;
   hpar_element_end_range(end, &start, &stop);
   buffer_format(division_calls(), "%s /%llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)stop);
-  return start % 13 == 3 ? HPAR_REWRITE_RETIRE : HPAR_REWRITE_NEXT;
+  return start % 13 == 3 ? HPAR_RETIRE : HPAR_OK;
 }
 
 static void note_found(uint64_t start, uint64_t end, void *context) {

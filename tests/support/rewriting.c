@@ -133,9 +133,9 @@ static uint64_t choice_of(const rewriting_call *call, uint64_t place, unsigned k
   return random_next(&random);
 }
 
-static hpar_rewrite_result result_of(const rewriting_call *call, uint64_t choice) {
-  if (choice % 41 == 1) return HPAR_REWRITE_RETIRE;
-  return call->owner->kinds & REWRITING_STOPS && choice % 67 == 3 ? HPAR_REWRITE_STOP : HPAR_REWRITE_NEXT;
+static hpar_status result_of(const rewriting_call *call, uint64_t choice) {
+  if (choice % 41 == 1) return HPAR_RETIRE;
+  return call->owner->kinds & REWRITING_STOPS && choice % 67 == 3 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 static void log_string(buffer *log, hpar_string text) {
@@ -143,18 +143,18 @@ static void log_string(buffer *log, hpar_string text) {
   if (text.length) buffer_add(log, text.bytes, text.length);
 }
 
-static hpar_rewrite_result on_own_end(hpar_element_end *end, void *context) {
+static hpar_status on_own_end(hpar_element_end *end, void *context) {
   rewriting_call *call = context;
   buffer_format(&call->owner->log, "own end of %u\n", call->number);
   hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /* The same in a rule whose callbacks are pure. */
-static hpar_rewrite_result on_pure_own_end(hpar_element_end *end, void *context) {
+static hpar_status on_pure_own_end(hpar_element_end *end, void *context) {
   (void)context;
   hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice, buffer *log) {
@@ -186,7 +186,7 @@ static buffer *log_of(rewriting_call *call, buffer *own) {
   return call->owner->rules[call->number].pure ? own : &call->owner->log;
 }
 
-static hpar_rewrite_result on_element(hpar_element *e, void *context) {
+static hpar_status on_element(hpar_element *e, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
   uint64_t start, end;
@@ -212,7 +212,7 @@ static hpar_rewrite_result on_element(hpar_element *e, void *context) {
   return result_of(call, choice);
 }
 
-static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
+static hpar_status on_end(hpar_element_end *end, void *context) {
   rewriting_call *call = context;
   uint64_t start, stop;
   hpar_element_end_range(end, &start, &stop);
@@ -236,19 +236,19 @@ static hpar_rewrite_result on_end(hpar_element_end *end, void *context) {
 }
 
 /* A rule that takes pieces logs the whole text, because the division determines the pieces. */
-static hpar_rewrite_result on_text(hpar_text_piece *t, void *context) {
+static hpar_status on_text(hpar_text_piece *t, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
   hpar_string raw = hpar_text_piece_raw(t), decoded = hpar_text_piece_decoded(t);
   uint64_t choice = choice_of(call, hpar_text_piece_offset(t), 2);
   if (call->owner->rules[call->number].text_pieces) {
     if (raw.length) buffer_add(&call->piece, raw.bytes, raw.length);
-    if (!hpar_text_piece_is_last(t)) return HPAR_REWRITE_NEXT;
+    if (!hpar_text_piece_is_last(t)) return HPAR_OK;
     buffer_format(log, "pieces %u", call->number);
     log_string(log, (hpar_string){call->piece.bytes, call->piece.length});
     buffer_byte(log, '\n');
     buffer_clear(&call->piece);
-    return HPAR_REWRITE_NEXT;
+    return HPAR_OK;
   }
   hpar_status status = HPAR_OK;
   switch (choice / 128 % 10) {
@@ -269,7 +269,7 @@ static hpar_rewrite_result on_text(hpar_text_piece *t, void *context) {
   return result_of(call, choice);
 }
 
-static hpar_rewrite_result on_comment(hpar_comment *c, void *context) {
+static hpar_status on_comment(hpar_comment *c, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
   uint64_t choice = choice_of(call, hpar_comment_offset(c), 3);
@@ -291,7 +291,7 @@ static hpar_rewrite_result on_comment(hpar_comment *c, void *context) {
   return result_of(call, choice);
 }
 
-static hpar_rewrite_result on_doctype(hpar_doctype *d, void *context) {
+static hpar_status on_doctype(hpar_doctype *d, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
   buffer_format(log, "doctype %u", call->number);
@@ -301,14 +301,14 @@ static hpar_rewrite_result on_doctype(hpar_doctype *d, void *context) {
   buffer_byte(log, '\n');
   buffer_free(&own); /* a pure callback cannot write it to the output */
   if (call->seed % 3 == 0) hpar_doctype_remove(d);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
-static hpar_rewrite_result on_document_end(hpar_document_end *end, void *context) {
+static hpar_status on_document_end(hpar_document_end *end, void *context) {
   rewriting_call *call = context;
   buffer_format(&call->owner->log, "document end %u\n", call->number);
   hpar_document_end_append(end, "<end>", 5, HPAR_CONTENT_TEXT);
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 /*** rules ***/

@@ -100,9 +100,9 @@ hpar_status tag_scan_pieces(tag_scanner *scanner, unsigned rules, const compare_
   return status ? status : finished;
 }
 
-static hpar_rewrite_result ignore(hpar_element *element, void *context) {
+static hpar_status ignore(hpar_element *element, void *context) {
   (void)element, (void)context;
-  return HPAR_REWRITE_NEXT;
+  return HPAR_OK;
 }
 
 static hpar_rules *rules_of(const char *selector) {
