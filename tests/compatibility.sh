@@ -28,7 +28,7 @@ def variant(name, pattern, replacement):
     """Copies the headers, changes hpar_options, and returns the folder."""
     folder = os.path.join(work, name)
     shutil.copytree(include, folder)
-    path = os.path.join(folder, "hpar/options.h")
+    path = os.path.join(folder, "hpar/parse.h")
     with open(path) as file:
         text = file.read()
     text, count = re.subn(pattern, replacement, text)

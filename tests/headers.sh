@@ -70,5 +70,28 @@ for standard in c++11 c++14 c++17 c++20; do
   for compiler in c++ g++-11 g++-12 clang++ clang++-14 clang++-16; do check $compiler $standard cc; done
 done
 
+# Each header but the generated one begins with an example, which compiles with these names.
+{
+  echo '#include <hpar/hpar.h>'
+  echo '#include <hpar/study.h>'
+  echo '#include <stdio.h>'
+  echo 'hpar_status print(const char *, size_t, void *);'
+  for header in hpar node parse resources rewrite script select; do
+    echo "void example_$header(hpar_document *, hpar_node, const char *, size_t, hpar_script_callback, void *);"
+    echo "void example_$header(hpar_document *document, hpar_node top, const char *page, size_t length,"
+    echo '  hpar_script_callback run, void *engine) {'
+    echo '  (void)document, (void)top, (void)page, (void)length, (void)run, (void)engine; {'
+    awk '/^#include/ {exit} /^ \*   / {sub(/^ \*/, ""); print; found = 1; next} found {exit}' "$include/hpar/$header.h"
+    echo '}}'
+  done
+} >examples.c
+statements=$(grep -c '^   .*;$' examples.c)
+if [ "$statements" -gt 15 ] && cc -std=c11 -Wall -Wextra -Werror -I"$include" -c examples.c; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "failed: the examples of the headers, with $statements statements"
+fi
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

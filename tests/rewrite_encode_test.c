@@ -7,7 +7,7 @@
 #include "text/encoding/encoder.h"
 
 #include <hpar/hpar.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdlib.h>
 
 static const char *const labels[] = {

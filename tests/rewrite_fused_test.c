@@ -11,7 +11,7 @@
 #include "support/shared.h"
 
 #include <hpar/hpar.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdlib.h>
 
 typedef struct event {

@@ -8,7 +8,7 @@
 #include "support/growth.h"
 
 #include <hpar/hpar.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdlib.h>
 
 enum { SMALL = 4000, FEED = 4096, FIXED_BYTES = 64 << 10, ELEMENT_BYTES = 512 };

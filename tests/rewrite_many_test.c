@@ -7,8 +7,8 @@
 #include "support/buffer.h"
 #include "support/generate.h"
 
-#include <hpar/rewriter.h>
-#include <hpar/stats.h>
+#include <hpar/parse.h>
+#include <hpar/rewrite.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "support/buffer.h"
 #include "support/compare.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdlib.h>
 
 enum { FIXED_BYTES = 4096 + 400, ELEMENT_BYTES = 64 };

@@ -6,7 +6,7 @@
 #include "support/compare.h"
 #include "support/random.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <string.h>
 
 static hpar_rules *rules;

@@ -6,7 +6,7 @@
 #include "support/buffer.h"
 #include "support/random.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdlib.h>
 
 enum { MAX_ATTRIBUTES = 6, TAGS = 40, ROUNDS = 400 };

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "support/buffer.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "rewrite/parallel.h"
 #include "base/clock.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * rewrites all pages in each round; the shortest round counts. */
 
 #include <hpar/hpar.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

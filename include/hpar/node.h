@@ -3,7 +3,7 @@
 
 /* Documents and their nodes: reading, text and HTML of a subtree, and changes.
  *
- *   hpar_node item = hpar_node_first_child(document, list);
+ *   hpar_node item = hpar_node_first_child(document, top);
  *   while (item) {
  *     hpar_text(document, item, NULL, print, stdout);
  *     item = hpar_node_next(document, item);

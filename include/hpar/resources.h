@@ -1,7 +1,16 @@
 #ifndef HPAR_RESOURCES_H
 #define HPAR_RESOURCES_H
 
-/* The resources that a document refers to and that a browser loads with it or prepares for.
+/* The resources that a document refers to and that a browser loads with it or prepares for, and the
+ * links of a document.
+ *
+ *   hpar_resource_list *found = hpar_resources_all(document, top, NULL);
+ *   for (size_t i = 0; found && i < found->count; i++) {
+ *     const hpar_resource *resource = &found->resources[i];
+ *     printf("%s %.*s\n", hpar_resource_kind_name(resource->kind),
+ *            (int)resource->url.length, resource->url.bytes);
+ *   }
+ *   hpar_list_destroy(found);
  *
  * These elements have resources. The standard is https://html.spec.whatwg.org/.
  * - script with `src` and a type that browsers run, unless it has `nomodule`. In SVG, script with
@@ -150,9 +159,9 @@ HPAR_API const char *hpar_resource_kind_name(size_t kind);
  * before the image of its img element, in tree order. The function takes linear time. Any number
  * of threads may call it for one document at once. HPAR_NO_NODE has no resources.
  *
- * Declarative shadow roots nest up to 16 deep; deeper ones have no resources. Returns HPAR_OK also
- * after the callback has ended the walk. Returns HPAR_ERROR_ARGUMENT if `document` or `callback`
- * is NULL, and HPAR_ERROR_MEMORY if memory for open audio and video elements is short. */
+ * Declarative shadow roots nest up to 16 deep; deeper ones have no resources. Returns
+ * HPAR_ERROR_ARGUMENT if `document` or `callback` is NULL, and HPAR_ERROR_MEMORY if memory for open
+ * audio and video elements is short. */
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 
@@ -166,6 +175,76 @@ typedef struct hpar_resource_list {
  * the strings `url` of @import; the others are valid as those of the document are.
  * hpar_list_destroy frees the list. Returns NULL after a failure; `error` may be NULL. */
 HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error);
+
+/*** links ***/
+
+/* The links of a subtree, resolved against the document's base URL.
+ *
+ * A link is a URL in one of these attributes:
+ * - `href` of a, area, link and of SVG elements, where `xlink:href` counts as well;
+ * - `src` of audio, embed, frame, iframe, img, input, script, source, track and video;
+ * - `srcset` of img and source, and `imagesrcset` of link: each candidate is a link;
+ * - `ping` of a and area: each URL is a link;
+ * - `action` of form, `formaction` of button and input;
+ * - `cite` of blockquote, del, ins and q;
+ * - `data` of object, `poster` of video, `background` of body, `longdesc` of frame, iframe and img.
+ *
+ * `base` elements are not links. The first `base` element of the document that has an `href` sets
+ * the base URL. The contents of template elements have no links.
+ *
+ * URLs are resolved and serialised by the URL Standard (https://url.spec.whatwg.org/), with these
+ * limits:
+ * - Host names are converted to ASCII by ICU, which is loaded when the first such name comes. A
+ *   build or a machine without it keeps the characters of the name, and does not check Punycode.
+ * - Queries in ISO-2022-JP are encoded in UTF-8.
+ * - A host name has at most 4096 bytes. */
+
+/* A link. The pointers to `url` and `attribute` are valid during the callback only. */
+typedef struct hpar_link {
+  hpar_node element;
+  hpar_string attribute;   /* the local name */
+  hpar_string value;       /* the value of the attribute, or one URL of a list */
+  hpar_string url;         /* resolved; `bytes` is NULL if there is no valid URL */
+  bool host_not_converted; /* the host name of `url` has characters beyond ASCII, for lack of ICU */
+} hpar_link;
+
+/* Receives one link. It may read the document, but not change it. */
+typedef hpar_status (*hpar_link_callback)(const hpar_link *link, void *context);
+
+/* How links are resolved. */
+typedef struct hpar_link_options {
+  size_t size;              /* sizeof(hpar_link_options): HPAR_LINK_OPTIONS_INIT sets it */
+  const char *document_url; /* the URL of the document, in UTF-8; NULL: unknown */
+  /* the label of the encoding of queries; NULL: that of the document, as in browsers */
+  const char *query_encoding;
+} hpar_link_options;
+
+#define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
+
+/* Reports the links of `top` and its descendants in tree order, and for each element by attribute.
+ *
+ * `options` NULL means the defaults. Without a document URL, and without an absolute URL in a
+ * `base` element, relative links have no valid URL. The function takes linear time. Any number of
+ * threads may call it for one document at once. HPAR_NO_NODE has no links.
+ *
+ * Returns HPAR_ERROR_MEMORY if memory runs out. Returns HPAR_ERROR_ARGUMENT in these cases:
+ * - `document` or `callback` is NULL.
+ * - `options->size` is 0, or `options` has a field that this library lacks.
+ * - `document_url` is not a valid absolute URL, or `query_encoding` is no label of an encoding. */
+HPAR_API hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
+                                hpar_link_callback callback, void *context);
+
+/* The links of a subtree in the order of hpar_links. */
+typedef struct hpar_link_list {
+  size_t count;
+  const hpar_link *links;
+} hpar_link_list;
+
+/* Returns the links that hpar_links reports, for a loop without a callback. The list owns the
+ * strings `url`; the others are valid as those of the document are. hpar_list_destroy frees the
+ * list. Returns NULL after a failure of hpar_links; `error` may be NULL. */
+HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
+                                        hpar_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,18 @@
 #ifndef HPAR_SCRIPT_H
 #define HPAR_SCRIPT_H
 
-/* Scripts during a parse. The library contains no script engine. It calls the caller's function for
+/* Scripts during a parse.
+ *
+ *   hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = run, .context = engine}};
+ *   hpar_document *document = hpar_parse_bytes(page, length, &options, NULL);
+ *   hpar_document_destroy(document);
+ *
+ * The library contains no script engine. It calls the caller's function for
  * each script that may run, in document order, at the point that the HTML Standard defines. The
  * function runs the script with an engine of its choice. It may read the document, change it, and
  * write text into the parser (`document.write`).
  *
- * A caller sets hpar_options.script.callback. The tree is then that of the standard with scripts:
- *
- *   hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = run, .context = engine}};
+ * A caller sets hpar_options.script.callback. The tree is then that of the standard with scripts.
  *
  * These rules hold for the callback, for the functions below, and for those of hpar/node.h that
  * change the document:

@@ -3,6 +3,11 @@
 
 /* CSS selectors on documents: Selectors Level 4, https://drafts.csswg.org/selectors/.
  *
+ *   hpar_node_list *links = hpar_select_all(document, top, "a[href]", NULL);
+ *   for (size_t i = 0; links && i < links->count; i++)
+ *     hpar_text(document, links->nodes[i], NULL, print, stdout);
+ *   hpar_list_destroy(links);
+ *
  * A set of selectors is compiled once and may then be used by any number of threads at once, on
  * any documents. Adding to it and destroying it must be alone. One walk over a document
  * evaluates all selectors of the set. It takes linear time and memory in the nodes, whatever the
@@ -35,7 +40,7 @@
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
 #include <hpar/node.h>
-#include <hpar/options.h>
+#include <hpar/parse.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 
 #include <hpar/node.h>
 #include <hpar/parse.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

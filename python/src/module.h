@@ -15,10 +15,9 @@
 #include <structmember.h>
 
 #include <hpar/hpar.h>
-#include <hpar/links.h>
 #include <hpar/node.h>
 #include <hpar/resources.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <hpar/select.h>
 #include <hpar/study.h>
 #include <stdbool.h>

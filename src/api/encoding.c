@@ -1,6 +1,6 @@
 #include "text/encoding/decode.h"
 
-#include <hpar/encoding.h>
+#include <hpar/parse.h>
 #include <string.h>
 
 const char *hpar_encoding_name(const char *label) {

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 
 typedef struct hp_feeder {
   hpar_rewriter *rewriter;

@@ -5,7 +5,7 @@
 
 #include "cli/json.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 
 typedef struct hp_trace_file {
   FILE *file; /* NULL: none */

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdatomic.h>
 
 typedef struct hp_stream_query {

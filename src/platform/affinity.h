@@ -14,7 +14,7 @@
 
 #include "platform/capacity.h"
 
-#include <hpar/stats.h>
+#include <hpar/parse.h>
 #include <sched.h>
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #include "platform/topology.h"
 #endif
 
-#include <hpar/stats.h>
+#include <hpar/parse.h>
 #include <stdatomic.h>
 
 typedef struct many_job {

@@ -9,7 +9,7 @@
 #include "tokenizer/content.h"
 
 #include <hpar/resources.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdatomic.h>
 
 typedef struct hp_resource_scan hp_resource_scan;

@@ -9,7 +9,7 @@
 #include "rewrite/state.h"
 #include "text/encoding/sniff.h"
 
-#include <hpar/stats.h>
+#include <hpar/parse.h>
 #include <string.h>
 
 enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };

@@ -7,7 +7,7 @@
 #include "rewrite/attributes.h"
 #include "select/match.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 
 enum { HP_RULE_DOCUMENT = -1 };
 

@@ -6,7 +6,7 @@
 
 #include "trace/record.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <hpar/study.h>
 
 typedef struct hp_rewrite_trace {

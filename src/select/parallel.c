@@ -14,7 +14,7 @@
 #include "platform/topology.h"
 #endif
 
-#include <hpar/stats.h>
+#include <hpar/parse.h>
 #include <stdatomic.h>
 #include <string.h>
 

@@ -58,8 +58,7 @@ static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hpar_err
   return HPAR_OK;
 }
 
-static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study *study, bool bind,
-                                    hpar_error *error) {
+static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study *study, bool bind, hpar_error *error) {
   if (study->pipeline.buffer_tokens > HP_MAX_BUFFER_TOKENS)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.pipeline.buffer_tokens is %u; accepted: 0 to %d",
                       study->pipeline.buffer_tokens, HP_MAX_BUFFER_TOKENS);

@@ -1,6 +1,6 @@
 /* The links of a subtree: one walk, and short ways to resolve simple URLs. */
 
-#include <hpar/links.h>
+#include <hpar/resources.h>
 
 #include "base/sized.h"
 #include "dom/value.h"

@@ -2,7 +2,7 @@
 
 #include "growth/entries.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 #include <stdio.h>
 
 enum { MOST_RULES = 4, PIECE = 61, KILOBYTE = 1024, WHOLE = 1 << 30, HUGE_TOKEN = 1 << 30 };

@@ -1,6 +1,6 @@
 #include "support/division.h"
 
-#include <hpar/stats.h>
+#include <hpar/parse.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

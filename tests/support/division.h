@@ -7,7 +7,7 @@
 #include "rewrite/parallel.h"
 #include "support/buffer.h"
 
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 
 typedef struct division_result {
   buffer out, calls;

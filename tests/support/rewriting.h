@@ -9,7 +9,7 @@
 #include "support/random.h"
 
 #include <hpar/hpar.h>
-#include <hpar/rewriter.h>
+#include <hpar/rewrite.h>
 
 enum { REWRITING_MAX_RULES = 5, REWRITING_MAX_ACTIONS = 4, REWRITING_SELECTOR = 256 };
 

@@ -1,7 +1,17 @@
-#ifndef HPAR_REWRITER_H
-#define HPAR_REWRITER_H
+#ifndef HPAR_REWRITE_H
+#define HPAR_REWRITE_H
 
 /* Rewriting HTML while it streams.
+ *
+ *   hpar_action remove = {.kind = HPAR_ACTION_REMOVE};
+ *   hpar_rule rule = {HPAR_RULE_INIT, .selector = "script", .actions = &remove, .action_count = 1};
+ *   hpar_rules *rules;
+ *   hpar_rewriter *rewriter;
+ *   if (hpar_rules_create(&rules) || hpar_rewriter_create(&rewriter)) return;
+ *   if (!hpar_rules_add(rules, &rule, NULL) && !hpar_rules_compile(rules))
+ *     hpar_rewrite(rewriter, rules, NULL, page, length, NULL, print, stdout);
+ *   hpar_rewriter_destroy(rewriter);
+ *   hpar_rules_destroy(rules);
  *
  * The output is the input byte for byte, except for the edits that rules request. Input leaves as
  * soon as no rule can edit it. The rewriter tracks the tree construction of the standard without
@@ -83,7 +93,7 @@
  * depend on the division into feeds. Each reading has its own limits. */
 
 #include <hpar/node.h>
-#include <hpar/options.h>
+#include <hpar/parse.h>
 #include <hpar/select.h>
 #include <stdbool.h>
 #include <stddef.h>
