@@ -11,8 +11,8 @@
 #include "support/documents.h"
 #include "support/generate.h"
 #include "support/shared.h"
-#include "tree/observer.h"
 #include "tree/outline_list.h"
+#include "tree/true_state.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -91,7 +91,7 @@ static hpar_status take_token_of(void *argument) {
 }
 
 static bool same_stack(const hp_builder *a, const hp_builder *b) {
-  if (a->depth != b->depth || a->gaps != b->gaps) return false;
+  if (a->depth != b->depth || a->tombstones != b->tombstones) return false;
   for (uint32_t i = 1; i <= a->depth; i++) {
     const hp_open_element *x = &a->stack[i], *y = &b->stack[i];
     if (!x->node != !y->node) return false;
@@ -162,7 +162,7 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   c->tokens++;
   if (c->differs) return;
   const hp_builder *b = &c->outline.builder;
-  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->depth - b->gaps;
+  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->depth - b->tombstones;
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
            t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,

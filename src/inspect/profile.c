@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "dom/tag.h"
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 #include "tree/mode_name.h"
 
 #include <hpar/study.h>
@@ -83,7 +83,7 @@ typedef struct census {
 static uint32_t count_entries(const hp_builder *b, uint32_t marker) {
   uint32_t entries = 0;
   for (uint32_t i = b->formatting.count; i > marker && entries < LAST_LENGTH; i--)
-    entries += b->formatting.entries[i - 1].node != HP_FORMATTING_GAP;
+    entries += b->formatting.entries[i - 1].node != HP_FORMATTING_TOMBSTONE;
   return entries;
 }
 

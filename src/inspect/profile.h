@@ -15,7 +15,7 @@
 
 #include "speculation/cuts/cut.h"
 #include "speculation/cuts/key.h"
-#include "tree/observer.h"
+#include "tree/true_state.h"
 
 enum {
   HP_PROFILE_IN_TABLE_TEXT = HP_INSERTION_MODES, /* an additional mode of profiles */

@@ -1,8 +1,8 @@
 #include "merge/ark.h"
 
 #include "dom/tag.h"
+#include "tree/active_formatting.h"
 #include "tree/alike.h"
-#include "tree/listing.h"
 
 #include <hpar/study.h>
 
@@ -20,7 +20,7 @@ static uint32_t count_named(const hp_builder *b, int index) {
 uint32_t hp_names_beyond_ark(hp_builder *b, const hp_segment *s) {
   uint32_t names = 0;
   if (!(s->questions >> HPAR_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
-  hp_listing_link(b);
+  hp_active_formatting_link(b);
   for (int i = 0; i < HP_FORMATTING_NAMES; i++)
     if (s->ark[i] && count_named(b, i) + s->ark[i] > MAX_EQUAL) names |= 1u << i;
   return names;
@@ -35,8 +35,8 @@ static uint32_t count_equal(hp_builder *b, const hp_node *element, uint32_t *ear
   uint32_t equal = 0, compared = 0;
   for (uint32_t i = b->formatting.count; i > 0 && b->formatting.entries[i - 1].node; i--) {
     const hp_formatting *entry = &b->formatting.entries[i - 1];
-    if (compared++ == MAX_COMPARED) return hp_listing_count_equal(b, element, earliest);
-    if (entry->node == HP_FORMATTING_GAP || entry->name != element->name) continue;
+    if (compared++ == MAX_COMPARED) return hp_active_formatting_count_equal(b, element, earliest);
+    if (entry->node == HP_FORMATTING_TOMBSTONE || entry->name != element->name) continue;
     if (!hp_same_attributes(b, entry->attributes, element->attributes)) continue;
     equal++;
     *earliest = i - 1;
@@ -47,7 +47,7 @@ static uint32_t count_equal(hp_builder *b, const hp_node *element, uint32_t *ear
 /* Removes outer entries that equal the element until `own` more of them fit into the list. */
 static void make_room(hp_builder *b, const hp_node *element, uint32_t own) {
   uint32_t earliest = 0;
-  while (count_equal(b, element, &earliest) + own > MAX_EQUAL) hp_listing_remove(b, earliest);
+  while (count_equal(b, element, &earliest) + own > MAX_EQUAL) hp_active_formatting_remove(b, earliest);
 }
 
 void hp_apply_ark(hp_builder *b, hp_ref first, hp_ref root, uint32_t names) {

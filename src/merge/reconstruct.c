@@ -2,8 +2,8 @@
 
 #include "dom/tag.h"
 #include "merge/ark.h"
+#include "tree/active_formatting.h"
 #include "tree/alike.h"
-#include "tree/listing.h"
 
 #include <hpar/study.h>
 

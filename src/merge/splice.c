@@ -3,7 +3,7 @@
 #include "base/vector.h"
 #include "merge/ark.h"
 #include "merge/reconstruct.h"
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 
 static void splice_run(hp_builder *b, hp_ref anchor_ref) {
   if (!anchor_ref) return;
@@ -44,7 +44,8 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   splice_run(b, s->anchor);
   if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, names, &pushed);
   for (uint32_t i = pushed; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, depth + clones);
+  if (s->formatting_count)
+    hp_active_formatting_splice(b, log->formatting + s->formatting, s->formatting_count, depth + clones);
   for (uint32_t i = 0; i < s->template_count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;

@@ -146,7 +146,7 @@ uint32_t hpar_element_depth(const hpar_element *e) {
   if (!e) return 0;
   const hp_builder *b = &e->rewriter->outline.builder;
   if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
-  return b->depth - b->gaps - e->is_open;
+  return b->depth - b->tombstones - e->is_open;
 }
 
 void hpar_element_range(const hpar_element *e, uint64_t *start, uint64_t *end) {

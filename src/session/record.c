@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tree/mode_name.h"
-#include "tree/observer.h"
+#include "tree/true_state.h"
 
 #include <hpar/study.h>
 

@@ -7,8 +7,8 @@
 
 #include "speculation/open_before.h"
 #include "tree/foreign.h"
-#include "tree/gaps.h"
 #include "tree/outline_list.h"
+#include "tree/tombstones.h"
 
 #include <hpar/study.h>
 

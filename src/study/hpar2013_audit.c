@@ -7,7 +7,7 @@
 
 #include "speculation/worker/worker.h"
 #include "tree/foreign.h"
-#include "tree/gaps.h"
+#include "tree/tombstones.h"
 
 #include <hpar/study.h>
 
@@ -120,7 +120,7 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 /* Stores the stack that the scheme expects, with the segment's open elements. */
 void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
-  hp_stack_close_gaps(b);
+  hp_stack_close_tombstones(b);
   if (s->anchor && j->after_end_tag) {
     const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
                   *first = node_at(b, node_at(b, s->anchor)->first);
@@ -181,7 +181,7 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
 
 void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   hp_builder *b = (hp_builder *)&truth->builder;
-  hp_stack_close_gaps(b);
+  hp_stack_close_tombstones(b);
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
     note_error(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP

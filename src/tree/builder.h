@@ -47,19 +47,20 @@ typedef enum hp_insertion_mode {
  *   special         ... of a special element;   li_barrier  ... other than address, div and p
  * so that scope questions cost no walk (`last` of the builder holds the highest index by name).
  *
- * An element that leaves the middle of the stack leaves a gap, so that the elements above it
- * keep their indices. Adjacent gaps form a run. The run's length is in `scope` of its lowest
+ * An element that leaves the middle of the stack leaves a tombstone, so that the elements above it
+ * keep their indices. Adjacent tombstones form a run. The run's length is in `scope` of its lowest
  * entry and in previous_same of its highest entry. The element above the run has
- * HP_OPEN_ABOVE_GAP. The lowest entry and the highest entry of the stack are never gaps.
+ * HP_OPEN_ABOVE_TOMBSTONE. The lowest entry and the highest entry of the stack are never
+ * tombstones.
  *
  * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index
  * that no longer holds such an element. The link of the entry there then continues the search. */
 typedef struct hp_open_element {
-  hp_ref node; /* 0: a gap */
+  hp_ref node; /* 0: a tombstone */
   hp_atom name;
   uint8_t ns;
   uint8_t kind;    /* hp_open_kind */
-  uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_GAP */
+  uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_TOMBSTONE */
   uint32_t listed; /* see tree/outline_list.h; other builders have no use for it */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
@@ -72,12 +73,12 @@ typedef enum hp_open_kind {
   HP_OPEN_SECTION /* tbody, thead, tfoot */
 } hp_open_kind;
 
-enum { HP_OPEN_ABOVE_GAP = HP_TAG_VOID }; /* void elements are never open */
+enum { HP_OPEN_ABOVE_TOMBSTONE = HP_TAG_VOID }; /* void elements are never open */
 
 /* An entry of the list of active formatting elements. A marker has node 0, a removed entry has
- * HP_FORMATTING_GAP. The last entry is never a removed one. Entries of open elements have the order
- * of the stack. Links are the index + 1 of another entry, or 0. */
-enum { HP_FORMATTING_GAP = 1 };
+ * HP_FORMATTING_TOMBSTONE. The last entry is never a removed one. Entries of open elements have
+ * the order of the stack. Links are the index + 1 of another entry, or 0. */
+enum { HP_FORMATTING_TOMBSTONE = 1 };
 typedef struct hp_formatting {
   hp_ref node;
   hp_atom name;
@@ -163,8 +164,8 @@ typedef struct hp_higher_links {
   uint32_t top, capacity;
 } hp_higher_links;
 
-/* The list of active formatting elements. tree/listing.h has its functions, and tree/outline_list.h
- * has those of an outline. */
+/* The list of active formatting elements. tree/active_formatting.h has its functions, and
+ * tree/outline_list.h has those of an outline. */
 typedef struct hp_active_formatting {
   union {
     hp_formatting *entries;
@@ -244,7 +245,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
   uint32_t *last_own;
   uint32_t last_own_capacity;
-  uint32_t gaps; /* in the stack */
+  uint32_t tombstones; /* in the stack */
   hp_higher_links higher;
   hp_active_formatting formatting;
   uint64_t deadline; /* by hp_now; 0: none */
@@ -320,7 +321,7 @@ void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer 
 /* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
   b->max_depth = depth;
-  uint64_t room = (uint64_t)depth + b->gaps + 1;
+  uint64_t room = (uint64_t)depth + b->tombstones + 1;
   b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
 }
 /* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */

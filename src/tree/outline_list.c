@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "tree/gaps.h"
+#include "tree/tombstones.h"
 
 static hp_outline *outline_of(hp_builder *b) { return (hp_outline *)b; }
 
@@ -107,14 +107,14 @@ void hp_outline_list_link_all(hp_builder *b) {
 }
 
 /* Makes the list contiguous if at least half of it are removed entries. */
-static void drop_gaps(hp_builder *b) {
-  uint32_t gaps = 0;
-  for (uint32_t i = 0; i < b->formatting.count; i++) gaps += hp_is_removed(&hp_outline_list(b)[i]);
-  if (gaps && gaps >= b->formatting.count - gaps) hp_outline_list_close_all_gaps(b);
+static void drop_tombstones(hp_builder *b) {
+  uint32_t tombstones = 0;
+  for (uint32_t i = 0; i < b->formatting.count; i++) tombstones += hp_is_removed(&hp_outline_list(b)[i]);
+  if (tombstones && tombstones >= b->formatting.count - tombstones) hp_outline_list_close_all_tombstones(b);
 }
 
 void hp_outline_list_grow(hp_builder *b) {
-  drop_gaps(b);
+  drop_tombstones(b);
   hp_grow_tight(&b->formatting.outline_entries, &b->formatting.capacity, (size_t)b->formatting.count + 1, b->unwind);
 }
 
@@ -252,7 +252,7 @@ void hp_outline_list_move_after(hp_builder *b, uint32_t index, uint32_t target) 
   if (b->formatting.alike_size) link_alike(b, target);
 }
 
-void hp_outline_list_close_gaps(hp_builder *b, uint32_t first) {
+void hp_outline_list_close_tombstones(hp_builder *b, uint32_t first) {
   hp_outline_list_link(b);
   hp_outline_listed *list = hp_outline_list(b);
   uint32_t to = first;
@@ -265,7 +265,7 @@ void hp_outline_list_close_gaps(hp_builder *b, uint32_t first) {
   hp_outline_list_link_all(b);
 }
 
-void hp_outline_list_close_all_gaps(hp_builder *b) {
+void hp_outline_list_close_all_tombstones(hp_builder *b) {
   hp_outline_listed *list = hp_outline_list(b);
   const uint32_t count = b->formatting.count;
   hp_outline_list_clear(b);
@@ -287,7 +287,7 @@ bool hp_has_listed(const hp_builder *b, hp_atom name, bool *marker) {
 hp_atom hp_listed_name_of(const hp_builder *b, uint32_t i) {
   if (!hp_is_outline(b)) {
     const hp_formatting *entry = &b->formatting.entries[i];
-    return !entry->node ? UINT32_MAX : entry->node == HP_FORMATTING_GAP ? HP_NO_ATOM : entry->name;
+    return !entry->node ? UINT32_MAX : entry->node == HP_FORMATTING_TOMBSTONE ? HP_NO_ATOM : entry->name;
   }
   const hp_outline_listed *entry = &hp_outline_list(b)[i];
   if (hp_is_marker(entry)) return UINT32_MAX;

@@ -3,8 +3,8 @@
 
 /* The list of active formatting elements of the outline builder. An entry has no node: a
  * fingerprint represents its name and its attributes, and an open element is its index in the
- * stack. As in tree/listing.h, the last entries, HP_MAX_UNLINKED at most, have no links, and a hash
- * table finds equal entries once a name has many.
+ * stack. As in tree/active_formatting.h, the last entries, HP_MAX_UNLINKED at most, have no links,
+ * and a hash table finds equal entries once a name has many.
  *
  * The builder has the fields `formatting_count`, `formatting_capacity`, `linked`, `marker`,
  * `last_formatting`, `alike` and `alike_size` in common with the list of a tree builder.
@@ -12,7 +12,7 @@
  * tree/outline_list_rules.h has the functions by which the rules use the list. */
 
 #include "dom/tag.h"
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 #include "tree/outline.h"
 
 enum { HP_LISTED_NAME_BITS = 15, HP_LISTED_MARKER = 15, HP_LISTED_REMOVED = 2 };
@@ -78,9 +78,9 @@ void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to);
  * after the last marker. */
 void hp_outline_list_move_after(hp_builder *b, uint32_t index, uint32_t target);
 /* Makes the list contiguous from `first` on. All entries from there on are closed or removed. */
-void hp_outline_list_close_gaps(hp_builder *b, uint32_t first);
+void hp_outline_list_close_tombstones(hp_builder *b, uint32_t first);
 /* Makes the whole list contiguous. This costs its length. */
-void hp_outline_list_close_all_gaps(hp_builder *b);
+void hp_outline_list_close_all_tombstones(hp_builder *b);
 /* Returns the number of entries after the last marker that equal `entry`. `earliest` becomes the
  * index of the first of them. */
 uint32_t hp_outline_list_count_equal(hp_builder *b, const hp_outline_listed *entry, uint32_t *earliest);

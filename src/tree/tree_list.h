@@ -5,16 +5,16 @@
  * tree/outline_list_rules.h has the same functions for the list of the outline builder. `i` is
  * the index of an entry. */
 
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 
-/* Return the index + 1 of an entry: see tree/listing.h. */
+/* Return the index + 1 of an entry: see tree/active_formatting.h. */
 static inline uint32_t listed_at(const hp_builder *b, uint32_t index) { return hp_listed_at(b, index); }
 static inline uint32_t find_listed(const hp_builder *b, hp_atom name, bool *marker) {
   return hp_find_listed(b, name, marker);
 }
 static inline uint32_t last_marker(const hp_builder *b) { return hp_last_marker(b); }
 /* Links all entries. */
-static inline void link_list(hp_builder *b) { hp_listing_link(b); }
+static inline void link_list(hp_builder *b) { hp_active_formatting_link(b); }
 /* Returns the index + 1 of the previous entry of the name, or 0. */
 static inline uint32_t previous_listed(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].previous; }
 static inline bool is_marker(const hp_builder *b, uint32_t i) { return !b->formatting.entries[i].node; }
@@ -38,13 +38,13 @@ static inline uint32_t listed_index(const hp_builder *b, uint32_t i) { return b-
 /* Returns a value that differs for two open elements of one name. */
 static inline uint32_t listed_identity(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].node; }
 static inline hp_ref listed_attributes(const hp_builder *b, uint32_t i) { return b->formatting.entries[i].attributes; }
-static inline void remove_listed(hp_builder *b, uint32_t i) { hp_listing_remove(b, i); }
-static inline void pop_listed(hp_builder *b) { hp_listing_pop(b); }
+static inline void remove_listed(hp_builder *b, uint32_t i) { hp_active_formatting_remove(b, i); }
+static inline void pop_listed(hp_builder *b) { hp_active_formatting_pop(b); }
 static inline void open_listed(hp_builder *b, uint32_t i, hp_ref node, uint32_t open) {
-  hp_listing_open(b, i, node, open);
+  hp_active_formatting_open(b, i, node, open);
 }
 static inline void move_listed_after(hp_builder *b, uint32_t i, uint32_t target) {
-  hp_listing_move_after(b, i, target);
+  hp_active_formatting_move_after(b, i, target);
 }
 /* The formatting element is on the stack now. */
 static inline void note_opened(hp_builder *b, hp_open_element *e) { node_at(b, e->node)->flags |= HP_FLAG_OPEN; }

@@ -1,8 +1,8 @@
 #include "support/tags.h"
 
 #include "support/tags_state.h"
-#include "tree/observer.h"
 #include "tree/outline_list.h"
+#include "tree/true_state.h"
 
 #include <hpar/study.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ uint64_t tag_hash_atom(hp_atom atom, tag_name_fn name_of, const void *table) {
 }
 
 uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn name_of, const void *table) {
-  uint64_t hash = mixed(b->mode, b->depth - b->gaps);
+  uint64_t hash = mixed(b->mode, b->depth - b->tombstones);
   for (uint32_t i = 1; i <= b->depth; i++) {
     const hp_open_element *e = &b->stack[i];
     if (e->node) hash = mixed(hash, tag_hash_atom(e->name, name_of, table) << 2 | e->ns);

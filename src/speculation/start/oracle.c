@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/engine_loop.h"
-#include "tree/gaps.h"
+#include "tree/tombstones.h"
 
 #include <hpar/study.h>
 

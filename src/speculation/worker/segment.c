@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "dom/tag.h"
-#include "tree/gaps.h"
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
+#include "tree/tombstones.h"
 
 #include <hpar/study.h>
 
@@ -44,7 +44,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
 
 void hp_clear_own_elements(hp_builder *b) {
   hp_speculative_clear_stack(b);
-  hp_listing_clear(b);
+  hp_active_formatting_clear(b);
   b->template_count = 0;
   b->foster_parenting = false;
   b->ignore_lf = false;
@@ -64,8 +64,8 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  hp_stack_close_gaps(b);
-  hp_listing_close_all_gaps(b);
+  hp_stack_close_tombstones(b);
+  hp_active_formatting_close_all_tombstones(b);
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
   s->mode = s->begins_raw_text ? b->original_mode : b->mode;
   s->mode_is_base = s->mode == s->base_mode && !b->last[HP_TEMPLATE];
@@ -170,7 +170,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   w->outer.poisoned = HPAR_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  if (s->formatting_count) hp_listing_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
+  if (s->formatting_count) hp_active_formatting_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
   hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
   b->template_count = s->template_count;
   if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);

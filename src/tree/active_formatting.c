@@ -1,4 +1,4 @@
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -94,7 +94,7 @@ static uint32_t hash_of(const hp_builder *b, hp_atom name, hp_ref attributes) {
 
 /*** the hash table ***/
 
-static bool is_element(const hp_formatting *entry) { return entry->node > HP_FORMATTING_GAP; }
+static bool is_element(const hp_formatting *entry) { return entry->node > HP_FORMATTING_TOMBSTONE; }
 
 static uint32_t *bucket_of(hp_builder *b, uint32_t hash) {
   return &b->formatting.alike[hash & (b->formatting.alike_size - 1)];
@@ -133,9 +133,9 @@ static void fill_table(hp_builder *b) {
   }
 }
 
-uint32_t hp_listing_count_equal(hp_builder *b, const hp_node *node, uint32_t *earliest) {
+uint32_t hp_active_formatting_count_equal(hp_builder *b, const hp_node *node, uint32_t *earliest) {
   uint32_t equal = 0;
-  hp_listing_link(b);
+  hp_active_formatting_link(b);
   if (!b->formatting.alike_size) fill_table(b);
   uint32_t hash = hash_of(b, node->name, node->attributes);
   for (uint32_t i = *bucket_of(b, hash); i > b->formatting.marker; i = b->formatting.entries[i - 1].alike) {
@@ -185,7 +185,7 @@ static void link_entry(hp_builder *b, uint32_t index) {
   link_alike(b, index);
 }
 
-void hp_listing_link_all(hp_builder *b) {
+void hp_active_formatting_link_all(hp_builder *b) {
   while (b->formatting.linked < b->formatting.count) link_entry(b, b->formatting.linked);
 }
 
@@ -197,9 +197,9 @@ uint32_t hp_listed_at(const hp_builder *b, uint32_t index) {
   return at < b->formatting.count && b->formatting.entries[at].node == node ? at + 1 : 0;
 }
 
-void hp_listing_append(hp_builder *b, const hp_formatting *entry) {
+void hp_active_formatting_append(hp_builder *b, const hp_formatting *entry) {
   uint32_t index = b->formatting.count;
-  if (index - b->formatting.linked >= HP_MAX_UNLINKED) hp_listing_link_all(b);
+  if (index - b->formatting.linked >= HP_MAX_UNLINKED) hp_active_formatting_link_all(b);
   hp_formatting copy = *entry;
   hp_grow(&b->formatting.entries, &b->formatting.capacity, index + 1, b->unwind);
   b->formatting.entries[index] = copy;
@@ -208,11 +208,11 @@ void hp_listing_append(hp_builder *b, const hp_formatting *entry) {
 
 /* Removes the last entry, and the removed ones before it. */
 static void trim(hp_builder *b, uint32_t count) {
-  while (count && b->formatting.entries[count - 1].node == HP_FORMATTING_GAP) count--;
+  while (count && b->formatting.entries[count - 1].node == HP_FORMATTING_TOMBSTONE) count--;
   b->formatting.count = b->formatting.linked = count;
 }
 
-void hp_listing_unlink_last(hp_builder *b) {
+void hp_active_formatting_unlink_last(hp_builder *b) {
   uint32_t index = b->formatting.count - 1;
   const hp_formatting *entry = &b->formatting.entries[index];
   if (!entry->node) {
@@ -232,12 +232,12 @@ static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
   return list[next - 1].name == list[index].name && list[next - 1].previous == index + 1 ? next : 0;
 }
 
-void hp_listing_remove(hp_builder *b, uint32_t index) {
+void hp_active_formatting_remove(hp_builder *b, uint32_t index) {
   if (index == b->formatting.count - 1) {
-    hp_listing_pop(b);
+    hp_active_formatting_pop(b);
     return;
   }
-  hp_listing_link(b);
+  hp_active_formatting_link(b);
   hp_formatting *list = b->formatting.entries, *entry = &list[index];
   uint32_t next = next_of_name(b, index);
   if (b->formatting.alike_size) unlink_alike(b, index);
@@ -246,15 +246,15 @@ void hp_listing_remove(hp_builder *b, uint32_t index) {
   else
     *last_of_name(b, entry->name) = entry->previous;
   if (entry->previous) list[entry->previous - 1].next = next;
-  *entry = (hp_formatting){.node = HP_FORMATTING_GAP};
+  *entry = (hp_formatting){.node = HP_FORMATTING_TOMBSTONE};
 }
 
-void hp_listing_clear(hp_builder *b) {
+void hp_active_formatting_clear(hp_builder *b) {
   if (b->formatting.linked) memset(b->formatting.last, 0, sizeof b->formatting.last);
   b->formatting.count = b->formatting.linked = b->formatting.marker = b->formatting.alike_size = 0;
 }
 
-void hp_listing_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open) {
+void hp_active_formatting_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open) {
   b->formatting.entries[index].node = node;
   b->formatting.entries[index].open = open;
   if (index < b->formatting.linked) note_place(b, index);
@@ -273,15 +273,15 @@ static void move_entry(hp_builder *b, uint32_t from, uint32_t to) {
     *last_of_name(b, list[to].name) = to + 1;
   if (list[to].previous) list[list[to].previous - 1].next = to + 1;
   if (is_open(b, &list[to])) note_place(b, to);
-  list[from] = (hp_formatting){.node = HP_FORMATTING_GAP};
+  list[from] = (hp_formatting){.node = HP_FORMATTING_TOMBSTONE};
 }
 
-void hp_listing_move_after(hp_builder *b, uint32_t index, uint32_t target) {
-  hp_listing_link(b);
+void hp_active_formatting_move_after(hp_builder *b, uint32_t index, uint32_t target) {
+  hp_active_formatting_link(b);
   hp_formatting *list = b->formatting.entries, entry = list[index];
   if (b->formatting.alike_size) unlink_alike(b, index);
   *last_of_name(b, entry.name) = entry.previous;
-  list[index] = (hp_formatting){.node = HP_FORMATTING_GAP};
+  list[index] = (hp_formatting){.node = HP_FORMATTING_TOMBSTONE};
   for (uint32_t i = index + 1, to = index; i <= target; i++) {
     if (!is_element(&list[i])) continue;
     move_entry(b, i, to);
@@ -294,9 +294,9 @@ void hp_listing_move_after(hp_builder *b, uint32_t index, uint32_t target) {
   if (b->formatting.alike_size) link_alike(b, target);
 }
 
-void hp_listing_close_gaps(hp_builder *b, uint32_t first) {
+void hp_active_formatting_close_tombstones(hp_builder *b, uint32_t first) {
   uint32_t to = first, count = b->formatting.count;
-  hp_listing_link(b);
+  hp_active_formatting_link(b);
   for (uint32_t i = first; i < count; i++) {
     if (!is_element(&b->formatting.entries[i])) continue;
     if (i > to) move_entry(b, i, to);
@@ -305,19 +305,19 @@ void hp_listing_close_gaps(hp_builder *b, uint32_t first) {
   b->formatting.count = b->formatting.linked = to;
 }
 
-void hp_listing_close_all_gaps(hp_builder *b) {
+void hp_active_formatting_close_all_tombstones(hp_builder *b) {
   uint32_t first = 0, count = b->formatting.count;
-  while (first < count && b->formatting.entries[first].node != HP_FORMATTING_GAP) first++;
+  while (first < count && b->formatting.entries[first].node != HP_FORMATTING_TOMBSTONE) first++;
   if (first == count) return;
-  hp_listing_clear(b);
-  hp_listing_splice(b, b->formatting.entries, count, 0);
+  hp_active_formatting_clear(b);
+  hp_active_formatting_splice(b, b->formatting.entries, count, 0);
 }
 
-void hp_listing_splice(hp_builder *b, const hp_formatting *entries, uint32_t count, uint32_t depth) {
+void hp_active_formatting_splice(hp_builder *b, const hp_formatting *entries, uint32_t count, uint32_t depth) {
   for (uint32_t i = 0; i < count; i++) {
     hp_formatting entry = entries[i];
-    if (entry.node == HP_FORMATTING_GAP) continue;
+    if (entry.node == HP_FORMATTING_TOMBSTONE) continue;
     entry.open += depth;
-    hp_listing_append(b, &entry);
+    hp_active_formatting_append(b, &entry);
   }
 }

@@ -1,4 +1,4 @@
-#include "tree/observer.h"
+#include "tree/true_state.h"
 
 #include "base/memory.h"
 #include "tree/engine_loop.h"
@@ -87,7 +87,7 @@ static void complete_states(survey *s, uint32_t boundary) {
 /* Returns the number of entries of the list and markers. */
 static uint32_t list_length(const hp_builder *b) {
   uint32_t length = 0;
-  for (uint32_t i = 0; i < b->formatting.count; i++) length += b->formatting.entries[i].node != HP_FORMATTING_GAP;
+  for (uint32_t i = 0; i < b->formatting.count; i++) length += b->formatting.entries[i].node != HP_FORMATTING_TOMBSTONE;
   return length;
 }
 
@@ -107,7 +107,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
         .ns = hp_exact_adjusted_current_node(b)->ns,
-        .depth = b->depth - b->gaps,
+        .depth = b->depth - b->tombstones,
         .formatting = list_length(b),
     };
   }

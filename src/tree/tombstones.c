@@ -1,15 +1,15 @@
-#include "tree/gaps.h"
+#include "tree/tombstones.h"
 
 #include "base/vector.h"
 #include "dom/tag.h"
-#include "tree/listing.h"
+#include "tree/active_formatting.h"
 #include "tree/outline_list.h"
 
-void hp_stack_pass_gap(hp_builder *b) {
+void hp_stack_pass_tombstone(hp_builder *b) {
   uint32_t run = b->top->previous_same;
   b->depth -= run;
   b->top -= run;
-  b->gaps -= run;
+  b->tombstones -= run;
   hp_builder_limit_depth(b, b->max_depth);
 }
 
@@ -40,11 +40,12 @@ static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
   return stack[next].name == stack[index].name && stack[next].previous_same == index ? next : 0;
 }
 
-/* Makes the run of gaps from `low` to `high` known to its ends and to the element above it. */
+/* Makes the run of tombstones from `low` to `high` known to its ends and to the element above
+ * it. */
 static void mark_run(hp_builder *b, uint32_t low, uint32_t high) {
   b->stack[low].scope = b->stack[high].previous_same = high - low + 1;
-  b->stack[high + 1].tag |= HP_OPEN_ABOVE_GAP;
-  if (low == 1) hp_stack_close_gaps(b); /* a depth of 1 is the lowest element */
+  b->stack[high + 1].tag |= HP_OPEN_ABOVE_TOMBSTONE;
+  if (low == 1) hp_stack_close_tombstones(b); /* a depth of 1 is the lowest element */
 }
 
 static void note_taken(hp_builder *b, uint32_t index) {
@@ -59,7 +60,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
   hp_open_element *stack = b->stack, *e = &stack[index];
   const hp_open_element *below = &stack[index - 1];
   hp_taken taken = {*e, 0};
-  taken.element.tag &= (uint16_t)~HP_OPEN_ABOVE_GAP;
+  taken.element.tag &= (uint16_t)~HP_OPEN_ABOVE_TOMBSTONE;
   if (e->ns == HPAR_NAMESPACE_HTML) {
     taken.above = next_of_name(b, index);
     if (taken.above)
@@ -72,7 +73,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
   *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
   if (b->depth + 1 < b->stack_capacity) stack[b->depth + 1].node = 0; /* see hp_stack_popped */
   b->higher.links[index].node = 0;
-  b->gaps++;
+  b->tombstones++;
   return taken;
 }
 
@@ -88,7 +89,7 @@ static void link_barriers(hp_builder *b, uint32_t index, uint32_t below) {
 void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *elements, uint32_t count) {
   hp_open_element *stack = b->stack;
   uint32_t first = high + 1 - count;
-  if (low > 1 && is_gap(&stack[low - 1])) low -= stack[low - 1].previous_same;
+  if (low > 1 && is_tombstone(&stack[low - 1])) low -= stack[low - 1].previous_same;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t index = first + i, above = elements[i].above;
     hp_open_element *e = &stack[index];
@@ -103,7 +104,7 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
     if (e->tag & HP_TAG_FORMATTING && !hp_is_outline(b)) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
     link_barriers(b, index, i ? index - 1 : low - 1);
   }
-  b->gaps -= count;
+  b->tombstones -= count;
   hp_builder_limit_depth(b, b->max_depth);
   if (first > low) mark_run(b, low, first - 1);
 }
@@ -115,13 +116,13 @@ void hp_stack_remove(hp_builder *b, uint32_t index) {
   if (top) {
     b->depth = low - 1;
     b->top = &b->stack[low - 1];
-    b->gaps -= index + 1 - low;
+    b->tombstones -= index + 1 - low;
     hp_builder_limit_depth(b, b->max_depth);
     return;
   }
   const hp_open_element *above = &b->stack[index + 1];
   hp_builder_limit_depth(b, b->max_depth);
-  mark_run(b, low, is_gap(above) ? index + above->scope : index);
+  mark_run(b, low, is_tombstone(above) ? index + above->scope : index);
 }
 
 /* Both follow links that are out of date, and shorten the path for the next search. */
@@ -141,10 +142,10 @@ uint32_t hp_find_li_barrier(hp_builder *b, uint32_t index) {
   return found;
 }
 
-void hp_stack_close_gaps(hp_builder *b) {
+void hp_stack_close_tombstones(hp_builder *b) {
   hp_open_element *stack = b->stack;
   uint32_t count = b->depth, to = 0;
-  if (!b->gaps) return;
+  if (!b->tombstones) return;
   for (; b->foreign.top; b->foreign.top--) {
     const hp_followed *e = &b->foreign.links[b->foreign.top];
     if (e->foreign) b->foreign.last[e->name] = e->previous_same;
@@ -153,20 +154,20 @@ void hp_stack_close_gaps(hp_builder *b) {
     if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
   for (uint32_t i = 1; i <= count; i++) {
     uint32_t listed = hp_is_outline(b) ? 0 : hp_listed_at(b, i);
-    if (is_gap(&stack[i])) continue;
+    if (is_tombstone(&stack[i])) continue;
     hp_open_element *e = &stack[++to];
     *e = stack[i];
-    e->tag &= (uint16_t)~HP_OPEN_ABOVE_GAP;
+    e->tag &= (uint16_t)~HP_OPEN_ABOVE_TOMBSTONE;
     if (e->ns == HPAR_NAMESPACE_HTML) {
       e->previous_same = *hp_last_slot(b, e->name);
       *hp_last_slot(b, e->name) = to;
     }
     link_barriers(b, to, to - 1);
-    if (listed) hp_listing_open(b, listed - 1, e->node, to);
+    if (listed) hp_active_formatting_open(b, listed - 1, e->node, to);
     if (hp_is_outline(b) && e->tag & HP_TAG_FORMATTING) hp_outline_list_renumber(b, i, to);
   }
   b->depth = to;
   b->top = &stack[to];
-  b->gaps = b->higher.top = 0;
+  b->tombstones = b->higher.top = 0;
   hp_builder_limit_depth(b, b->max_depth);
 }

@@ -1,5 +1,5 @@
-#ifndef HP_TREE_GAPS_H
-#define HP_TREE_GAPS_H
+#ifndef HP_TREE_TOMBSTONES_H
+#define HP_TREE_TOMBSTONES_H
 
 /* Changes in the middle of the stack of open elements. Each takes constant time: see
  * hp_open_element. */
@@ -12,11 +12,11 @@ typedef struct hp_taken {
   uint32_t above;
 } hp_taken;
 
-static inline bool is_gap(const hp_open_element *e) { return !e->node; }
+static inline bool is_tombstone(const hp_open_element *e) { return !e->node; }
 
 /* Returns the index of the element below the element at `index`. */
 static inline uint32_t index_below(const hp_builder *b, uint32_t index) {
-  return b->stack[index].tag & HP_OPEN_ABOVE_GAP ? index - 1 - b->stack[index - 1].previous_same : index - 1;
+  return b->stack[index].tag & HP_OPEN_ABOVE_TOMBSTONE ? index - 1 - b->stack[index - 1].previous_same : index - 1;
 }
 
 uint32_t hp_find_special(hp_builder *b, uint32_t index);
@@ -41,8 +41,8 @@ static inline uint32_t hp_stack_popped(const hp_builder *b, hp_ref node) {
   return index < b->stack_capacity && b->stack[index].node == node ? index : 0;
 }
 
-/* Makes the element below the run of gaps at the top of the stack the current node. */
-void hp_stack_pass_gap(hp_builder *b);
+/* Makes the element below the run of tombstones at the top of the stack the current node. */
+void hp_stack_pass_tombstone(hp_builder *b);
 /* Takes an element out of the stack. hp_stack_put must follow. */
 hp_taken hp_stack_take(hp_builder *b, uint32_t index);
 /* Puts elements, lowest first, at the upper end of a range. The caller took all elements of the
@@ -50,7 +50,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index);
 void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *elements, uint32_t count);
 /* Removes the element at `index`. */
 void hp_stack_remove(hp_builder *b, uint32_t index);
-/* Makes the stack contiguous. This costs its length if there is a gap. */
-void hp_stack_close_gaps(hp_builder *b);
+/* Makes the stack contiguous. This costs its length if there is a tombstone. */
+void hp_stack_close_tombstones(hp_builder *b);
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef HP_TREE_OBSERVER_H
-#define HP_TREE_OBSERVER_H
+#ifndef HP_TREE_TRUE_STATE_H
+#define HP_TREE_TRUE_STATE_H
 
 /* The sequential parser under observation, and its state at any place of a text. */
 
