@@ -11,6 +11,8 @@
 
 static inline char hp_ascii_lower(char c) { return (unsigned char)(c - 'A') < 26 ? (char)(c | 0x20) : c; }
 
+static inline bool hp_ascii_is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
 /* Returns true for the white space of the standard: space, tab, line feed, form feed, return. */
 static inline bool hp_ascii_is_white(char c) {
   const uint64_t white = 1 << '\t' | 1 << '\n' | 1 << '\f' | 1 << '\r' | UINT64_C(1) << ' ';

@@ -1,5 +1,7 @@
 #include "cli/looks_like_html.h"
 
+#include "base/ascii.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -48,11 +50,9 @@ static const struct {
 
 static bool is_wide(const char *encoding) { return !strncasecmp(encoding, "utf-16", strlen("utf-16")); }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 static bool has_tag(const char *at, const char *end) {
   for (; (at = memchr(at, '<', (size_t)(end - at))) && end - at > 1; at++) {
-    if (is_letter(at[1]) || at[1] == '!' || at[1] == '/' || at[1] == '?') return true;
+    if (hp_ascii_is_letter(at[1]) || at[1] == '!' || at[1] == '/' || at[1] == '?') return true;
   }
   return false;
 }

@@ -1,5 +1,7 @@
 #include "cli/rewrite_explain.h"
 
+#include "base/ascii.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -179,14 +181,13 @@ static hpar_status count_name(hpar_element *element, void *context) {
 
 /*** subjects ***/
 
-static bool is_letter(char c) { return (unsigned)((c | 0x20) - 'a') < 26; }
-static bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
+static bool is_name(char c) { return hp_ascii_is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
 
 /* Adds the name at the beginning of a compound selector, if it has one. */
 static bool add_subject(hp_explanation *x, const hp_edit_rule *rule, const char *compound) {
   const char *end = compound;
   while (is_name(*end)) end++;
-  if (*end == '|' || *end == '\\' || !is_letter(*compound)) return true;
+  if (*end == '|' || *end == '\\' || !hp_ascii_is_letter(*compound)) return true;
   if (!grow(&x->subjects, &x->subject_capacity, x->subject_count, sizeof *x->subjects)) return false;
   x->subjects[x->subject_count++] = (hp_subject){rule, compound, (size_t)(end - compound), 0, 0};
   return true;

@@ -11,16 +11,16 @@ static bool stays_in_tag(const char *name, size_t length) {
   return true;
 }
 
-static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 static bool begins_other_name(char c) { return c == ':' || c == '_' || (unsigned char)c >= 0x80; }
 
 bool hp_is_element_name(const char *name, size_t length) {
   if (!length) return false;
-  if (is_letter(*name)) return stays_in_tag(name, length);
+  if (hp_ascii_is_letter(*name)) return stays_in_tag(name, length);
   if (!begins_other_name(*name)) return false;
   for (size_t i = 1; i < length; i++) {
     bool digit = name[i] >= '0' && name[i] <= '9';
-    if (!is_letter(name[i]) && !digit && !begins_other_name(name[i]) && name[i] != '-' && name[i] != '.') return false;
+    if (!hp_ascii_is_letter(name[i]) && !digit && !begins_other_name(name[i]) && name[i] != '-' && name[i] != '.')
+      return false;
   }
   return true;
 }

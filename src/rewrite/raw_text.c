@@ -12,7 +12,7 @@ typedef enum answer { NO, YES, UNDECIDED } answer;
 static answer is_word(const hp_scanner *s, const char *at, const char *word, size_t length) {
   for (size_t i = 0; i < length; i++) {
     if (at + i == s->end) return UNDECIDED;
-    if ((at[i] | 0x20) != word[i] || !hp_is_alpha(at[i])) return NO;
+    if ((at[i] | 0x20) != word[i] || !hp_ascii_is_letter(at[i])) return NO;
   }
   if (at + length == s->end) return UNDECIDED;
   return hp_class(at[length]) & HP_BYTE_TAG_STOP ? YES : NO;

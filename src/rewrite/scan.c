@@ -256,8 +256,8 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
 bool hp_scanner_begins_markup(const hp_scanner *s, const char *at) {
   const size_t left = (size_t)(s->end - at);
   if (left < 3 || *at != '<') return false;
-  if (at[1] == '/') return hp_is_alpha(at[2]);
-  return hp_is_alpha(at[1]) || common(s, at, "<!--", 4) == 4 || common(s, at, "<!doctype", 9) == 9;
+  if (at[1] == '/') return hp_ascii_is_letter(at[2]);
+  return hp_ascii_is_letter(at[1]) || common(s, at, "<!--", 4) == 4 || common(s, at, "<!doctype", 9) == 9;
 }
 
 //§ cdata-section-state
@@ -296,7 +296,7 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
   size_t left = (size_t)(s->end - at);
   s->at = at;
   if (left > 1) {
-    if (hp_is_alpha(at[1])) return begin_tag(s, at, false);
+    if (hp_ascii_is_letter(at[1])) return begin_tag(s, at, false);
     if (at[1] == '!') return begin_markup(s, at);
     if (at[1] == '?') return begin_declaration(s, at, IN_DECLARATION, 1);
     if (at[1] != '/') return emit(s, HP_SCAN_TEXT, at, at + 1);
@@ -304,7 +304,7 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
   //§ end-tag-open-state
   if (left > 2) {
     s->ends_raw_text = false;
-    if (hp_is_alpha(at[2])) return begin_tag(s, at, true);
+    if (hp_ascii_is_letter(at[2])) return begin_tag(s, at, true);
     if (at[2] == '>') return emit(s, HP_SCAN_MARKER, at, at + 3);
     return begin_declaration(s, at, IN_DECLARATION, 2);
   }

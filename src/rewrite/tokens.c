@@ -24,7 +24,7 @@ static const char *whole_upto(const hpar_rewriter *r, const char *from, const ch
   }
   for (const char *p = to; p > from && to - p < MAX_REFERENCE; p--) {
     if (p[-1] == '&') return p - 1;
-    if (!hp_is_alpha(p[-1]) && !hp_ascii_is_digit(p[-1]) && p[-1] != '#') break;
+    if (!hp_ascii_is_letter(p[-1]) && !hp_ascii_is_digit(p[-1]) && p[-1] != '#') break;
   }
   return to;
 }

@@ -5,8 +5,7 @@
 #include <string.h>
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
-static bool is_name_start(char c) { return is_letter(c) || c == '_' || (unsigned char)c >= 0x80 || !c; }
+static bool is_name_start(char c) { return hp_ascii_is_letter(c) || c == '_' || (unsigned char)c >= 0x80 || !c; }
 static bool is_name(char c) { return is_name_start(c) || is_digit(c) || c == '-'; }
 
 static int hex_value(char c) {
@@ -120,7 +119,7 @@ static bool take_word(hp_css *css, const char *word) {
   size_t length = strlen(word);
   if ((size_t)(css->end - css->at) < length) return false;
   for (size_t i = 0; i < length; i++)
-    if ((is_letter(css->at[i]) ? css->at[i] | 0x20 : css->at[i]) != word[i]) return false;
+    if ((hp_ascii_is_letter(css->at[i]) ? css->at[i] | 0x20 : css->at[i]) != word[i]) return false;
   if (css->at + length < css->end && is_name(css->at[length])) return false;
   css->at += length;
   return true;

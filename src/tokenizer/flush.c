@@ -48,7 +48,7 @@ static const char *safe_raw(const hp_tokenizer *t, const char *at, const char *e
   return tag[1] == '/' && hp_ascii_equal(tag + 2, name.bytes, n - 2) ? tag : end;
 }
 
-static bool may_be_script_markup(char c) { return hp_is_alpha(c) || c == '/' || c == '!' || c == '-'; }
+static bool may_be_script_markup(char c) { return hp_ascii_is_letter(c) || c == '/' || c == '!' || c == '-'; }
 
 /* Returns the end of the safe text of a script. The state there is one of three. */
 static const char *safe_script(const char *at, const char *end) {
@@ -108,7 +108,7 @@ static bool begins_with_markup(const hp_tokenizer *t) {
   if (n < 2 || *at != '<' || t->content == HP_CONTENT_PLAINTEXT || t->content == HP_CONTENT_CDATA_SECTION) return false;
   if (t->content != HP_CONTENT_DATA) return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
   if (at[1] == '/') return n > 2;
-  if (at[1] != '!') return hp_is_alpha(at[1]) || at[1] == '?';
+  if (at[1] != '!') return hp_ascii_is_letter(at[1]) || at[1] == '?';
   return n < LONGEST_OPENING || memcmp(at, "<![CDATA[", LONGEST_OPENING) || !t->foreign || !t->foreign(t->context);
 }
 

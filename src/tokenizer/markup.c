@@ -273,7 +273,7 @@ int hp_read_markup_declaration(hp_tokenizer *t, hp_token *token, const char *at)
 int hp_read_processing_instruction(hp_tokenizer *t, hp_token *token, const char *at) {
   const char *target = at + 2, *p = target, *end = t->end;
   if (p == end) goto end_of_file;
-  if (!hp_is_alpha(*p) && *p != '_') {
+  if (!hp_ascii_is_letter(*p) && *p != '_') {
     hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_PI_TARGET, p);
     return hp_read_bogus_comment(t, token, at, at + 1);
   }

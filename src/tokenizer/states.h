@@ -4,6 +4,7 @@
 /* The declarations that the files of this module share: byte classes, strings that are rewritten
  * only if necessary, and the transitions between groups of states. */
 
+#include "base/ascii.h"
 #include "text/references/character_reference.h"
 #include "text/scan/scan.h"
 #include "tokenizer/tokenizer.h"
@@ -24,7 +25,6 @@ enum {
 extern const uint8_t hp_byte_class[256];
 
 static inline unsigned hp_class(char c) { return hp_byte_class[(unsigned char)c]; }
-static inline bool hp_is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
 __attribute__((cold)) void hp_token_error(hp_tokenizer *tokenizer, hp_error_code code, const char *at);
 static inline void hp_error_at(hp_tokenizer *tokenizer, hp_error_code code, const char *at) {

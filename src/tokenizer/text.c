@@ -67,7 +67,7 @@ static inline tag_start read_tag_open(hp_tokenizer *t, hp_span_builder *span, co
     return IS_TEXT;
   }
   if (p[1] == '!') return read_declaration_open(t, span, at);
-  if (hp_is_alpha(p[1]) || p[1] == '?') return IS_MARKUP;
+  if (hp_ascii_is_letter(p[1]) || p[1] == '?') return IS_MARKUP;
   hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, p + 1);
   *at = p + 1;
   return IS_TEXT;
@@ -165,7 +165,7 @@ bool hp_is_appropriate_end_tag(const hp_tokenizer *t, const char *at) {
   if (t->end - at < (ptrdiff_t)name.length + 3 || !name.length) return false;
   at += 2;
   for (uint32_t i = 0; i < name.length; i++)
-    if ((at[i] | 0x20) != name.bytes[i] || !hp_is_alpha(at[i])) return false;
+    if ((at[i] | 0x20) != name.bytes[i] || !hp_ascii_is_letter(at[i])) return false;
   return hp_class(at[name.length]) & HP_BYTE_TAG_STOP;
 }
 
@@ -218,7 +218,7 @@ static raw_text find_raw_end(const hp_tokenizer *t, const char *p, bool referenc
  * where the input continues. */
 static const char *read_script_word(const hp_tokenizer *t, const char *p, bool *is_script) {
   const char *word = p;
-  while (p < t->end && hp_is_alpha(*p)) p++;
+  while (p < t->end && hp_ascii_is_letter(*p)) p++;
   *is_script = false;
   if (p == t->end || !(hp_class(*p) & HP_BYTE_TAG_STOP)) return p;
   if (p - word == 6) {

@@ -169,7 +169,7 @@ static int read_markup(hp_tokenizer *t, hp_token *token, const char *at) {
     case '!': return hp_read_markup_declaration(t, token, at);
     case '?': return hp_read_processing_instruction(t, token, at);
     case '/':
-      if (hp_is_alpha(at[2])) return read_tag(t, token, HPAR_TOKEN_END_TAG, at, at + 2);
+      if (hp_ascii_is_letter(at[2])) return read_tag(t, token, HPAR_TOKEN_END_TAG, at, at + 2);
       hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, at + 2);
       return hp_read_bogus_comment(t, token, at, at + 2);
     default: return read_tag(t, token, HPAR_TOKEN_START_TAG, at, at + 1);
@@ -203,7 +203,7 @@ static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *tok
  */
 static inline int end_text(hp_tokenizer *t, hp_token *token, unsigned flags, const char *data, const char *stop) {
   const char *at = t->at;
-  if (*stop != '<' || (!hp_is_alpha(stop[1]) && (stop[1] != '/' || !hp_is_alpha(stop[2]))))
+  if (*stop != '<' || (!hp_ascii_is_letter(stop[1]) && (stop[1] != '/' || !hp_ascii_is_letter(stop[2]))))
     return read_token(t, token, data == at ? stop : at);
   return hp_emit_data(t, token, HPAR_TOKEN_TEXT, flags, data, (uint32_t)(stop - data), at, stop);
 }
@@ -227,13 +227,13 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
     if (at[1] == '/') {
       if ((n = hp_end_name_length(at + 2, current)))
         return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, current, 0, at, at + n + 3);
-      if (!hp_is_alpha(at[2])) return read_token(t, token, at);
+      if (!hp_ascii_is_letter(at[2])) return read_token(t, token, at);
       n = probe_tag_name(at + 2);
       stop = at + 2 + n;
       if (*stop != '>' || !(tag = hp_short_name_atom(at + 2, n))) return read_any_tag(t, token, HPAR_TOKEN_END_TAG);
       return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, tag, 0, at, stop + 1);
     }
-    if (!hp_is_alpha(at[1])) return read_token(t, token, at);
+    if (!hp_ascii_is_letter(at[1])) return read_token(t, token, at);
     n = probe_tag_name(at + 1);
     stop = at + 1 + n;
     if (!(tag = hp_short_name_atom(at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);

@@ -102,11 +102,9 @@ static void add_byte(hp_url *url, char byte) { hp_url_add(url, &byte, 1); }
 
 static bool is_slash(const hp_url *url, char c) { return c == '/' || (c == '\\' && url->scheme); }
 
-static bool is_letter(char c) { return hp_ascii_lower(c) >= 'a' && hp_ascii_lower(c) <= 'z'; }
-
 //§ windows-drive-letter
 static bool is_drive(const char *at, size_t length) {
-  return length == 2 && is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
+  return length == 2 && hp_ascii_is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
 }
 
 static bool ends_segment(char c) { return c == '/' || c == '\\' || c == '?' || c == '#'; }
@@ -437,8 +435,9 @@ static bool take_after_scheme(hp_url *url, source *in, const hp_url *base) {
 
 static const char *scheme_end(const source *in) {
   const char *at = in->at;
-  if (at == in->end || !is_letter(*at)) return NULL;
-  while (at < in->end && (is_letter(*at) || hp_ascii_is_digit(*at) || *at == '+' || *at == '-' || *at == '.')) at++;
+  if (at == in->end || !hp_ascii_is_letter(*at)) return NULL;
+  while (at < in->end && (hp_ascii_is_letter(*at) || hp_ascii_is_digit(*at) || *at == '+' || *at == '-' || *at == '.'))
+    at++;
   return at < in->end && *at == ':' ? at : NULL;
 }
 

@@ -7,8 +7,6 @@
 #include <hpar/study.h>
 #include <string.h>
 
-static int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
-
 /* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0.
  * Requires: a letter is at at[2]. */
 static size_t raw_text_end(const char *at, size_t left) {
@@ -20,7 +18,8 @@ static size_t raw_text_end(const char *at, size_t left) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (*names[i] != first) continue;
     size_t length = strlen(names[i]);
-    if (left > length + 2 && hp_ascii_equal(at + 2, names[i], length) && !is_letter(at[2 + length])) return length;
+    if (left > length + 2 && hp_ascii_equal(at + 2, names[i], length) && !hp_ascii_is_letter(at[2 + length]))
+      return length;
   }
   return 0;
 }
@@ -31,8 +30,8 @@ static size_t before_tag(const char *text, size_t length, size_t from, unsigned 
   for (unsigned misses = 0; misses < max_misses && at < end; misses++, at++) {
     at = memchr(at, '<', (size_t)(end - at));
     if (!at || end - at < 3) break;
-    if (is_letter(at[1])) return (size_t)(at - text);
-    if (at[1] == '/' && is_letter(at[2]) && !(past_raw_text_ends && raw_text_end(at, (size_t)(end - at))))
+    if (hp_ascii_is_letter(at[1])) return (size_t)(at - text);
+    if (at[1] == '/' && hp_ascii_is_letter(at[2]) && !(past_raw_text_ends && raw_text_end(at, (size_t)(end - at))))
       return (size_t)(at - text);
   }
   return length;

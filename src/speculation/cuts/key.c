@@ -1,9 +1,9 @@
 #include "speculation/cuts/key.h"
 
+#include "base/ascii.h"
+
 #include <stdbool.h>
 #include <string.h>
-
-static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
 static const char *class_of(char c) {
   switch (c) {
@@ -18,7 +18,7 @@ static const char *class_of(char c) {
     case '\n':
     case '\f':
     case '\r': return "white";
-    default: return is_letter(c) || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ? "word" : "other";
+    default: return hp_ascii_is_letter(c) || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ? "word" : "other";
   }
 }
 
@@ -31,10 +31,10 @@ hp_cut_key hp_cut_key_at(const char *text, size_t length, size_t place) {
     return key;
   }
   size_t n = *at != '<' ? 0 : end - at > 1 && at[1] == '/' ? 2 : 1;
-  if (n && at + n < end && is_letter(at[n])) {
+  if (n && at + n < end && hp_ascii_is_letter(at[n])) {
     memcpy(key.at, at, n);
-    for (; at + n < end && n < HP_CUT_KEY - 1 && (is_letter(at[n]) || (at[n] >= '0' && at[n] <= '9')); n++)
-      key.at[n] = is_letter(at[n]) ? (char)(at[n] | 0x20) : at[n];
+    for (; at + n < end && n < HP_CUT_KEY - 1 && (hp_ascii_is_letter(at[n]) || (at[n] >= '0' && at[n] <= '9')); n++)
+      key.at[n] = hp_ascii_is_letter(at[n]) ? (char)(at[n] | 0x20) : at[n];
   } else if (n && end - at > 1 && (at[1] == '!' || at[1] == '?')) {
     memcpy(key.at, at, 2);
   } else {

@@ -1,5 +1,6 @@
 #include "speculation/start/prescan.h"
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "speculation/start/markup.h"
 #include "text/scan/scan.h"
@@ -17,8 +18,6 @@ typedef struct scan {
   bool scripting;
   bool only_head; /* stops at the end of the head */
 } scan;
-
-static bool is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
 static bool is_over(const scan *c) { return c->only_head && c->s->head == AFTER_HEAD; }
 
@@ -149,7 +148,7 @@ static void pop(scan *c, uint8_t what) {
 static bool is_text_integration_point(const char *name, const char *end) {
   if ((name[0] | 0x20) != 'm' || end - name < 3) return false;
   char c = (char)(name[1] | 0x20);
-  bool two = (c == 'i' || c == 'o' || c == 'n' || c == 's') && !is_letter(name[2]);
+  bool two = (c == 'i' || c == 'o' || c == 'n' || c == 's') && !hp_ascii_is_letter(name[2]);
   return two || hp_tag_is(name, end, "mtext");
 }
 
@@ -215,7 +214,7 @@ static void at_bracket(scan *c, const char *at) {
   }
   bool closer = at[1] == '/';
   const char *name = at + 1 + closer;
-  if (!is_letter(*name)) return;
+  if (!hp_ascii_is_letter(*name)) return;
   if (s->head != AFTER_HEAD) tell_head(c, name, closer);
   if (s->depth && foreign_tag(c, at, name, closer)) return;
   if (closer) return;

@@ -17,7 +17,6 @@ const char *hp_encoding_source_name(hp_encoding_source source) {
 }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
-static bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
 /* For a document whose declaration has been read byte by byte. */
 static const hp_encoding *as_declared(const hp_encoding *encoding) {
@@ -195,7 +194,8 @@ static const hp_encoding *prescan(const char *bytes, size_t length) {
       s.at += 5;
       const hp_encoding *found = meta(&s);
       if (found) return found;
-    } else if (s.end - s.at > 1 && (is_letter(s.at[1]) || (s.at[1] == '/' && s.end - s.at > 2 && is_letter(s.at[2])))) {
+    } else if (s.end - s.at > 1 &&
+               (hp_ascii_is_letter(s.at[1]) || (s.at[1] == '/' && s.end - s.at > 2 && hp_ascii_is_letter(s.at[2])))) {
       skip_tag(&s);
     } else if (s.end - s.at > 1 && (s.at[1] == '!' || s.at[1] == '/' || s.at[1] == '?')) {
       skip_to(&s, s.at, ">");
