@@ -30,11 +30,12 @@ hpar_event hpar_event_at(const hpar_parser *parser, size_t index) {
 
 size_t hpar_hazard_event_count(const hpar_parser *parser) {
   const hp_record *record = record_of(parser);
-  return record ? record->met_count : 0;
+  return record ? record->pipeline_event_count : 0;
 }
 
 hpar_hazard_event hpar_hazard_event_at(const hpar_parser *parser, size_t index) {
-  return index < hpar_hazard_event_count(parser) ? parser->session.record.mets[index] : (hpar_hazard_event){0};
+  return index < hpar_hazard_event_count(parser) ? parser->session.record.pipeline_events[index]
+                                                 : (hpar_hazard_event){0};
 }
 
 hpar_string hpar_inspected_text(const hpar_document *document) {

@@ -91,9 +91,9 @@ static void convert_events(hp_record *r, const hp_input *input) {
     e->begin_ns = since_begin(r, e->begin_ns);
     e->end_ns = since_begin(r, e->end_ns);
   }
-  for (size_t i = 0; i < r->met_count; i++) {
-    r->mets[i].at = hp_input_offset(input, r->mets[i].text_at);
-    r->mets[i].ns = since_begin(r, r->mets[i].ns);
+  for (size_t i = 0; i < r->pipeline_event_count; i++) {
+    r->pipeline_events[i].at = hp_input_offset(input, r->pipeline_events[i].text_at);
+    r->pipeline_events[i].ns = since_begin(r, r->pipeline_events[i].ns);
   }
 }
 

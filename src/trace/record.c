@@ -30,7 +30,7 @@ static void lose(hp_record *r) {
 void hp_record_open(hp_record *r, uint64_t now) {
   if (!r->has_lock) pthread_mutex_init(&r->lock, NULL);
   r->has_lock = true;
-  r->chunk_count = r->failure_count = r->again_count = r->event_count = r->met_count = 0;
+  r->chunk_count = r->failure_count = r->again_count = r->event_count = r->pipeline_event_count = 0;
   r->lost = false;
   r->begin = now;
 }
@@ -40,11 +40,11 @@ void hp_record_free(hp_record *r) {
   hp_free(r->failures);
   hp_free(r->again);
   hp_free(r->events);
-  hp_free(r->mets);
+  hp_free(r->pipeline_events);
   if (r->has_lock) pthread_mutex_destroy(&r->lock);
 }
 
-hpar_chunk *hp_record_last(hp_record *r) { return r->chunk_count ? &r->chunks[r->chunk_count - 1] : &r->nowhere; }
+hpar_chunk *hp_record_last(hp_record *r) { return r->chunk_count ? &r->chunks[r->chunk_count - 1] : &r->discarded; }
 
 hpar_chunk *hp_record_chunk(hp_record *r, size_t begin, size_t end) {
   if (!ONE_MORE(r, chunk)) lose(r);
@@ -95,11 +95,11 @@ void hp_record_event(hp_record *r, hpar_event_kind kind, unsigned thread, uint32
   pthread_mutex_unlock(&r->lock);
 }
 
-void hp_record_met(hp_record *r, const hpar_hazard_event *met) {
+void hp_record_pipeline_event(hp_record *r, const hpar_hazard_event *event) {
   pthread_mutex_lock(&r->lock);
-  hpar_hazard_event *m = ONE_MORE(r, met);
-  if (m)
-    *m = *met;
+  hpar_hazard_event *added = ONE_MORE(r, pipeline_event);
+  if (added)
+    *added = *event;
   else
     r->lost = true;
   pthread_mutex_unlock(&r->lock);

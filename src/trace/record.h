@@ -1,7 +1,7 @@
 #ifndef HP_TRACE_RECORD_H
 #define HP_TRACE_RECORD_H
 
-/* The record of a parse: events and counters that modules emit for hpar_options.inspect. A request
+/* The record of a parse: events and counters that modules emit for hpar_study.inspect. A request
  * has a pointer to its record, which is NULL without this option. This module does not depend on
  * the readers of the record.
  *
@@ -22,10 +22,10 @@ typedef struct hp_record {
   size_t again_count, again_capacity;
   hpar_event *events;
   size_t event_count, event_capacity;
-  hpar_hazard_event *mets;
-  size_t met_count, met_capacity;
-  hpar_chunk nowhere; /* receives what is lost */
-  uint64_t begin;     /* time */
+  hpar_hazard_event *pipeline_events;
+  size_t pipeline_event_count, pipeline_event_capacity;
+  hpar_chunk discarded; /* receives what is lost */
+  uint64_t begin;       /* time */
   bool lost, has_lock;
   pthread_mutex_t lock; /* of the events, the hazards and `lost` */
 } hp_record;
@@ -45,7 +45,7 @@ void hp_record_failure(hp_record *record, hpar_hazard hazard, hpar_assumption as
 void hp_record_again(hp_record *record, size_t begin, size_t end, uint64_t begin_ns);
 
 /* Adds a hazard of a pipeline, with the offset `text_at`. */
-void hp_record_met(hp_record *record, const hpar_hazard_event *met);
+void hp_record_pipeline_event(hp_record *record, const hpar_hazard_event *event);
 
 /* Adds an event in the range [begin, end) of the text. `chunk` is UINT32_MAX if the event belongs
  * to no chunk. */

@@ -77,13 +77,13 @@ static void request_rollback(hp_stages *s, unsigned known, hpar_pipeline_hazard 
 static void count_hazard(hp_stages *s, hpar_pipeline_hazard hazard, uint32_t at, bool rolled_back) {
   s->hazards[hazard]++;
   if (!s->parse_request->record) return;
-  hp_record_met(s->parse_request->record,
-                &(hpar_hazard_event){.hazard = hazard,
-                                     .text_at = at,
-                                     .rolled_back = rolled_back,
-                                     .tokens_dropped = rolled_back ? s->dropped : 0,
-                                     .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
-                                     .ns = hp_now()});
+  hp_record_pipeline_event(s->parse_request->record,
+                           &(hpar_hazard_event){.hazard = hazard,
+                                                .text_at = at,
+                                                .rolled_back = rolled_back,
+                                                .tokens_dropped = rolled_back ? s->dropped : 0,
+                                                .bytes_dropped = rolled_back ? s->dropped_so_far - s->was_dropped : 0,
+                                                .ns = hp_now()});
 }
 
 /* Rolls back after a script whose written text has moved the engine, or has left another content
