@@ -1,4 +1,4 @@
-/* Checks the records of hpar_options.inspect and the names that `hpar explain` prints. For each
+/* Checks the records of hpar_study.inspect and the names that `hpar explain` prints. For each
  * kind of wrong assumption, and each hazard that a document can cause, the test has the smallest
  * document that causes it. It also checks true states at arbitrary offsets, outcomes, and the
  * timeline. */

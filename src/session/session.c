@@ -109,7 +109,7 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
   if (config->pipelined) return false;
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
-  if (session->patience.skipped || hp_team_is_late(&session->team)) return false;
+  if (session->backoff.skipped || hp_team_is_late(&session->team)) return false;
   if (length >= break_even(config, BREAK_EVEN_ASLEEP)) return true;
   return length >= break_even(config, BREAK_EVEN_AWAKE) && is_awake(session, config);
 #else
@@ -148,27 +148,27 @@ enum {
   WAITS_LOOKED_AT = 4,
   FIRST_SKIP = 16,
   LAST_SKIP = 256,
-  CALM_PARSES = 64,
+  STEADY_PARSES = 64,
   LONG_PARSE = 512 * 1024 /* bytes whose parse costs 100 times as much as hp_thread_now */
 };
 
 void hp_session_begin_waits(hp_session *session, const hp_config *config, size_t length) {
   bool noted = config->mode == HPAR_MODE_AUTO && session->result.driver == HP_DRIVER_PARALLEL && length >= LONG_PARSE;
-  session->patience.thread_begin = noted ? hp_thread_now() : 0;
+  session->backoff.thread_begin = noted ? hp_thread_now() : 0;
 }
 
 /* Returns the time of the last parse without progress: the merger's waits, and the time for which
  * its thread had no processor, if that was measured. */
 static uint64_t lost_time(const hp_session *session) {
   uint64_t waited = session->parallel_counters.wait_ns, total = session->result.total_ns;
-  if (!session->patience.thread_begin) return waited;
-  uint64_t run = hp_thread_now() - session->patience.thread_begin;
+  if (!session->backoff.thread_begin) return waited;
+  uint64_t run = hp_thread_now() - session->backoff.thread_begin;
   uint64_t withheld = total > run ? total - run : 0;
   return withheld > waited ? withheld : waited;
 }
 
 void hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
-  hp_patience *p = &session->patience;
+  hp_parallel_backoff *p = &session->backoff;
   if (config->mode != HPAR_MODE_AUTO || length < BREAK_EVEN_AWAKE) return;
   const hp_result *result = &session->result;
   if (result->driver != HP_DRIVER_PARALLEL && !result->late_slice) {
@@ -179,8 +179,8 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
   bool stopped = result->late_slice || session->parallel_counters.chunks_rescued || lost * 2 > total;
   bool waited = stopped || lost * LONG_WAIT_SHARE > total;
   p->waited = (uint8_t)((p->waited << 1 | waited) & ((1 << WAITS_LOOKED_AT) - 1));
-  p->calm = waited ? 0 : p->calm < CALM_PARSES ? p->calm + 1 : CALM_PARSES;
-  if (p->calm == CALM_PARSES) p->next_skip = 0;
+  p->steady = waited ? 0 : p->steady < STEADY_PARSES ? p->steady + 1 : STEADY_PARSES;
+  if (p->steady == STEADY_PARSES) p->next_skip = 0;
   if (!stopped && __builtin_popcount(p->waited) < 2) return;
   p->skipped = p->next_skip ? p->next_skip : FIRST_SKIP;
   p->next_skip = p->skipped < LAST_SKIP ? (uint16_t)(2 * p->skipped) : LAST_SKIP;

@@ -33,13 +33,13 @@ typedef struct hp_result {
 #if HPAR_PARALLEL
 /* The automatic mode avoids the parallel parser for some parses after one that had no processor for
  * long: the merger waited for other threads, or the system withheld its own processor. */
-typedef struct hp_patience {
+typedef struct hp_parallel_backoff {
   uint64_t thread_begin; /* hp_thread_now at the begin of a long parallel parse; 0: not read */
   uint8_t waited;        /* bit i: the i-th last parallel parse waited */
-  uint8_t calm;          /* successive parallel parses without a wait, at most CALM_PARSES */
+  uint8_t steady;        /* successive parallel parses without a wait, at most STEADY_PARSES */
   uint16_t skipped;      /* parses until the next parallel one */
   uint16_t next_skip;    /* parses to skip the next time; 0: the first number */
-} hp_patience;
+} hp_parallel_backoff;
 #endif
 
 typedef struct hp_session {
@@ -50,7 +50,7 @@ typedef struct hp_session {
   void *scan; /* of the scans of resources, which a higher module makes; NULL: none */
   void (*destroy_scan)(void *scan);
 #if HPAR_PARALLEL
-  hp_patience patience;
+  hp_parallel_backoff backoff;
   hp_team team;
   hp_stages stages;
 #endif
