@@ -63,10 +63,10 @@ typedef struct hp_saved_type {
 } hp_saved_type;
 
 /* A call of hpar_rule.found. */
-typedef struct hp_found {
+typedef struct hp_reported_match {
   uint64_t start, end;
   uint32_t rule;
-} hp_found;
+} hp_reported_match;
 
 /* Matches of a rule that a match can end. */
 typedef struct hp_rule_use {
@@ -123,7 +123,7 @@ typedef struct hp_rewrite_log {
   uint32_t piece_count, piece_capacity;
   hp_rewrite_condition *conditions; /* in ascending order */
   uint32_t condition_count, condition_capacity;
-  hp_found *found; /* in document order */
+  hp_reported_match *found; /* in document order */
   uint32_t found_count, found_capacity;
   hp_rule_use *uses;
   uint32_t use_count, use_capacity;

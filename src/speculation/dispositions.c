@@ -26,7 +26,7 @@ enum {
   LI = QUESTION(NO_LI),
   DD = QUESTION(NO_DD_DT),
   CLEAN = QUESTION(FORMATTING_CLEAN),
-  ANCHOR = QUESTION(NO_FORMATTING),
+  LISTED_A = QUESTION(NO_FORMATTING),
   SCOPE = QUESTION(NOT_IN_SCOPE),
   TOP = QUESTION(TOP_NOT_IMPLIED)
 };
@@ -47,7 +47,7 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
     case HP_DT: return DD | P;
     case HP_HR: return P | SCOPE;
     case HP_XMP: return P | CLEAN;
-    case HP_A: return ANCHOR | CLEAN;
+    case HP_A: return LISTED_A | CLEAN;
     case HP_BUTTON:
     case HP_NOBR:
     case HP_INPUT:
@@ -290,7 +290,7 @@ static uint32_t own_questions(const hp_builder *b) {
 /* Returns the questions whose answers may change after a segment: those about `own` elements, and
  * about elements that a deferred end tag may expose. */
 static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
-  uint32_t questions = own | (b->formatting.count ? CLEAN | ANCHOR : 0);
+  uint32_t questions = own | (b->formatting.count ? CLEAN | LISTED_A : 0);
   if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
   switch (t->name) {
     case HP_TD:

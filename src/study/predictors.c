@@ -28,11 +28,11 @@ static const hp_predictor of_prescan = {
     .name = "prescan",
     .summary = "a fast scan of all earlier text: comments, raw text, foreign content, the head",
     .predict = prescan,
-    .context = true};
+    .restarts_after_end_tag = true};
 static const hp_predictor of_context = {
     .name = "context",
     .summary = "the data state, unless an end tag in the chunk shows the construct at its start",
-    .context = true};
+    .restarts_after_end_tag = true};
 const hp_predictor hp_data_predictor = {.name = "data", .summary = "always the data state"};
 static const hp_predictor of_frequency = {.name = "frequency",
                                           .summary = "the most frequent state of a profile at similar cuts",

@@ -279,7 +279,7 @@ static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
 }
 
 /* Joins further chunks to an empty one. Returns false if all of them are empty. */
-static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
+static bool claim_until_not_empty(const hp_job *job, unsigned thread, uint32_t chunk) {
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
   while (c->cut == c->limit && job->queue->by_range && hp_chunk_queue_extend(job->queue, thread, chunk, 1)) {
   }
@@ -289,7 +289,7 @@ static bool has_text(const hp_job *job, unsigned thread, uint32_t chunk) {
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   atomic_store_explicit(&hp_chunk_at(job->queue, chunk)->owner, (uint16_t)(thread + 1), memory_order_relaxed);
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
-  bool is_valid = has_text(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit);
+  bool is_valid = claim_until_not_empty(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit);
   if (is_valid && !job->team->workers[thread]->saturated) speculate(job, thread, chunk);
   hp_chunk_queue_finish(job->queue, chunk);
   if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);

@@ -107,7 +107,7 @@ static void put_errors(hp_stages *s, hp_packed token) {
   hp_errors *errors = &s->errors;
   s->held = token;
   s->has_held = true;
-  hp_found *found = hp_arena_take(&s->bytes, sizeof *found + errors->count * sizeof *errors->items);
+  hp_token_errors *found = hp_arena_take(&s->bytes, sizeof *found + errors->count * sizeof *errors->items);
   found->count = errors->count;
   memcpy(found->items, errors->items, errors->count * sizeof *errors->items);
   errors->count = 0;

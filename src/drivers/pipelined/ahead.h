@@ -10,10 +10,10 @@
 #include <hpar/study.h>
 
 /* The parse errors of a token. They are in the arena, because the token may be dropped. */
-typedef struct hp_found {
+typedef struct hp_token_errors {
   uint32_t count;
   hp_error items[];
-} hp_found;
+} hp_token_errors;
 
 /* The reason why the tokenizer cannot continue. */
 typedef enum hp_stuck {

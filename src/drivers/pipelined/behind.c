@@ -126,7 +126,7 @@ static __attribute__((noinline)) void check_predictions(hp_stages *s) {
 
 static void take_errors(hp_stages *s) {
   hp_errors *errors = s->engine->tokenizer.errors;
-  const hp_found *found = s->found;
+  const hp_token_errors *found = s->found;
   s->found = NULL;
   if (!errors) return;
   for (uint32_t i = 0; i < found->count; i++)

@@ -87,10 +87,10 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   /* The position after the last token of the buffer; NULL: the tree builder read the last token
    * itself. */
   const char *at;
-  hp_content content;           /* predicted content state at `at` */
-  unsigned notes;               /* notes on the current token */
-  hp_atom name;                 /* name of the current token */
-  const struct hp_found *found; /* parse errors of the next token */
+  hp_content content;                  /* predicted content state at `at` */
+  unsigned notes;                      /* notes on the current token */
+  hp_atom name;                        /* name of the current token */
+  const struct hp_token_errors *found; /* parse errors of the next token */
   bool stopping;
   bool served; /* a pool thread runs the tokenizer */
   hp_waits builder_waits;

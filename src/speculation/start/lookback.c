@@ -32,7 +32,9 @@ typedef struct view {
   hp_used_state used; /* of other searches */
 } view;
 
-static bool is_name(const char *at, const char *end) { return at < end && (unsigned char)((*at | 0x20) - 'a') < 26; }
+static bool starts_with_letter(const char *at, const char *end) {
+  return at < end && (unsigned char)((*at | 0x20) - 'a') < 26;
+}
 
 static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
@@ -89,7 +91,9 @@ static bool has_few_tags(const view *v) {
 /* Returns whether white space, "/" or ">" ends the name of an element. A period or a bracket does
  * so in a comparison of a script. */
 static bool is_element_name(const char *at, const char *end) {
-  while (at < end && (is_name(at, end) || (*at >= '0' && *at <= '9') || *at == '-' || *at == '_' || *at == ':')) at++;
+  while (at < end &&
+         (starts_with_letter(at, end) || (*at >= '0' && *at <= '9') || *at == '-' || *at == '_' || *at == ':'))
+    at++;
   return at < end && ((unsigned char)*at <= ' ' || *at == '/' || *at == '>');
 }
 
@@ -103,7 +107,7 @@ static bool follows_markup(const view *v) {
     if (!tag || tag == least) return false;
     const char *name = tag + 1 + (tag[1] == '/');
     const char *close = name < at ? memchr(name, '>', (size_t)(at - name)) : NULL;
-    if (!close || !is_name(name, v->cut) || !is_element_name(name, v->cut) || tag[-1] == '\\' ||
+    if (!close || !starts_with_letter(name, v->cut) || !is_element_name(name, v->cut) || tag[-1] == '\\' ||
         memchr(name, '\\', (size_t)(close - name)))
       return false;
     plain += !is_quote(tag[-1]) && !is_quote(close[1]);
@@ -442,7 +446,7 @@ static bool fits_head(const char *name, const char *end) {
 static bool is_custom_name(const char *at, const char *end) {
   enum { LONGEST = 32 }; /* the part before the hyphen */
   const char *stop = end - at > LONGEST ? at + LONGEST : end;
-  while (is_name(at, stop)) at++;
+  while (starts_with_letter(at, stop)) at++;
   return at < stop && *at == '-';
 }
 
@@ -452,7 +456,7 @@ static bool follows_content(const view *v, const char *at) {
   const char *least = at - v->text > MOST ? at - MOST : v->text;
   while ((at = memrchr(least, '<', (size_t)(at - least)))) {
     const char *name = at + 1 + (at[1] == '/');
-    if (!is_name(name, v->cut) || hp_raw_text_at(name, v->end, true)) return false;
+    if (!starts_with_letter(name, v->cut) || hp_raw_text_at(name, v->end, true)) return false;
     if (!fits_head(name, v->end)) return hp_namespace_of_name(name, v->end) != HP_NO_NAMESPACE;
   }
   return false;
@@ -476,7 +480,7 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
   if (state->ns != HPAR_NAMESPACE_HTML || !input->prescan) return;
   const char *name = v.cut + 1;
   if (name < v.end && *name == '/') name++;
-  if (data && is_name(name, v.end) && !fits_head(name, v.end) && !is_custom_name(name, v.end)) return;
+  if (data && starts_with_letter(name, v.end) && !fits_head(name, v.end) && !is_custom_name(name, v.end)) return;
   if (follows_content(&v, data ? v.cut : begin)) return;
   if (hp_prescan_is_in_head(input->prescan, request, input->cut)) state->mode = HP_IN_HEAD;
 }
@@ -485,4 +489,4 @@ const hp_predictor hp_lookback_predictor = {
     .name = "lookback",
     .summary = "the nearest decisive text before the cut, the tag names after it, and the extent of the head",
     .predict = predict,
-    .context = true};
+    .restarts_after_end_tag = true};

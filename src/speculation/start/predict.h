@@ -50,7 +50,7 @@ typedef struct hp_predictor {
   hp_predict_fn predict; /* NULL: no prediction */
   /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
    * starts again after it. */
-  bool context;
+  bool restarts_after_end_tag;
   bool oracle; /* reads hp_predictor_input.truth */
 } hp_predictor;
 

@@ -96,7 +96,8 @@ static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   if (chunk->start.is_doubtful)
     hp_worker_speculate_doubtfully(w, request, plan, &chunk->start, chunk);
   else
-    hp_worker_speculate(w, request, plan, &chunk->start, plan->predictor->context && !chunk->start.is_sure, chunk);
+    hp_worker_speculate(w, request, plan, &chunk->start,
+                        plan->predictor->restarts_after_end_tag && !chunk->start.is_sure, chunk);
   if (plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
     hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
