@@ -122,11 +122,11 @@ static void test_current_names(tokens *tokens) {
   CHECK_EQ(differing, 0);
   char padded[PADDED];
   write_padded(padded, "div>", 4);
-  CHECK_EQ(hp_end_name_length(padded, HP_DIV), 3);
+  CHECK_EQ(hp_end_name_length(padded, HP_ATOM_DIV), 3);
   write_padded(padded, "caption>", 8);
-  CHECK_EQ(hp_end_name_length(padded, HP_CAPTION), 7);
+  CHECK_EQ(hp_end_name_length(padded, HP_ATOM_CAPTION), 7);
   write_padded(padded, "fieldset>", 9);
-  CHECK_EQ(hp_end_name_length(padded, HP_FIELDSET), 0);
+  CHECK_EQ(hp_end_name_length(padded, HP_ATOM_FIELDSET), 0);
   buffer_free(&out);
 }
 

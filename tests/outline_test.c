@@ -46,10 +46,11 @@ static void read_attributes(const hp_engine *engine, const hp_token *t, hp_outli
     hp_value_reader reader = hp_value_reader_of(block, i);
     for (int byte; (byte = hp_next_value_byte(&reader)) >= 0;) hash = mixed(hash ^ (unsigned)byte);
     sum += hash;
-    if (t->name == HP_FONT && (a->name == HP_COLOR || a->name == HP_FACE || a->name == HP_SIZE)) tag->breaks_out = true;
-    if (t->name == HP_INPUT && a->name == HP_TYPE)
+    if (t->name == HP_ATOM_FONT && (a->name == HP_ATOM_COLOR || a->name == HP_ATOM_FACE || a->name == HP_ATOM_SIZE))
+      tag->breaks_out = true;
+    if (t->name == HP_ATOM_INPUT && a->name == HP_ATOM_TYPE)
       tag->is_hidden = a->length == 6 && hp_ascii_equal(a->value, "hidden", 6);
-    if (t->name == HP_ANNOTATION_XML && a->name == HP_ENCODING)
+    if (t->name == HP_ATOM_ANNOTATION_XML && a->name == HP_ATOM_ENCODING)
       tag->html_integration = (a->length == 9 && hp_ascii_equal(a->value, "text/html", 9)) ||
                               (a->length == 21 && hp_ascii_equal(a->value, "application/xhtml+xml", 21));
   }

@@ -128,7 +128,7 @@ int main(void) {
   near_cut();
   one_search("x>", HP_BOUNDARY_MARKUP, 0);
   one_search("-->", HP_BOUNDARY_COMMENT, 0);
-  one_search("</script>", HP_BOUNDARY_RAW_TEXT, HP_SCRIPT);
+  one_search("</script>", HP_BOUNDARY_RAW_TEXT, HP_ATOM_SCRIPT);
   exact_buffers();
   return check_report();
 }

@@ -97,7 +97,7 @@ static hp_ref template_element(maker *maker, hp_ref parent, hp_ref *contents) {
   hp_ref ref;
   hp_node *node = make(maker, HPAR_NODE_ELEMENT, parent, sizeof(uint64_t), &ref);
   node->ns = HPAR_NAMESPACE_HTML;
-  node->name = HP_TEMPLATE;
+  node->name = HP_ATOM_TEMPLATE;
   node->flags = HP_FLAG_TEMPLATE;
   make(maker, HPAR_NODE_FRAGMENT, 0, 0, contents);
   *hp_template_slot(node) = *contents;
@@ -224,13 +224,13 @@ static void test_attributes(void) {
   open_maker(&m);
   hp_ref svg = element_in(&m, m.document->root, HPAR_NAMESPACE_SVG, "svg");
   const attribute items[] = {{atom(&m, "zed"), "<a href=\"x\">&\xC2\xA0"},
-                             {HP_ADJUSTED_XLINK_HREF, "#"},
+                             {HP_ATOM_ADJUSTED_XLINK_HREF, "#"},
                              {atom(&m, "xlink:href"), "plain"},
                              {atom(&m, "\xEE\x80\x80"), "U+E000"},
                              {atom(&m, "\xF0\x90\x80\x80"), "U+10000"},
-                             {HP_ADJUSTED_XML_LANG, "en"},
-                             {HP_ADJUSTED_XMLNS_XLINK, "l"},
-                             {HP_ADJUSTED_XMLNS, "n"},
+                             {HP_ATOM_ADJUSTED_XML_LANG, "en"},
+                             {HP_ATOM_ADJUSTED_XMLNS_XLINK, "l"},
+                             {HP_ATOM_ADJUSTED_XMLNS, "n"},
                              {atom(&m, "ab"), ""},
                              {atom(&m, "a"), "1"},
                              {atom(&m, "href"), "no"}};

@@ -337,7 +337,7 @@ static double time_input(const char *input, size_t n, bool errors) {
   hp_token token;
   double start = growth_thread_seconds();
   while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF)
-    if (token.kind == HPAR_TOKEN_START_TAG && token.name == HP_SCRIPT) tokenizer->content = HP_CONTENT_SCRIPT_DATA;
+    if (token.kind == HPAR_TOKEN_START_TAG && token.name == HP_ATOM_SCRIPT) tokenizer->content = HP_CONTENT_SCRIPT_DATA;
   double taken = growth_thread_seconds() - start;
   buffer_free(&out);
   tokens_close(&tokens);

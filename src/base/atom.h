@@ -8,8 +8,8 @@
  * The document's table holds all other names. A thread enters a new name under a lock and finds it
  * in its own cache afterwards.
  *
- * Adjusted foreign attributes ("xlink:href" in svg) have separate atoms, for example HP_XLINK_HREF.
- * The interner never returns them. */
+ * Adjusted foreign attributes ("xlink:href" in svg) have separate atoms, for example
+ * HP_ATOM_ADJUSTED_XLINK_HREF. The interner never returns them. */
 
 #include "base/arena.h"
 #include "base/load.h"

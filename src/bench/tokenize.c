@@ -20,15 +20,15 @@ typedef struct bench_lane {
 
 static hp_content content_after(const hp_token *token) {
   switch (token->name) {
-    case HP_TITLE:
-    case HP_TEXTAREA: return HP_CONTENT_RCDATA;
-    case HP_STYLE:
-    case HP_XMP:
-    case HP_IFRAME:
-    case HP_NOEMBED:
-    case HP_NOFRAMES: return HP_CONTENT_RAWTEXT;
-    case HP_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
-    case HP_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
+    case HP_ATOM_TITLE:
+    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_ATOM_STYLE:
+    case HP_ATOM_XMP:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_NOFRAMES: return HP_CONTENT_RAWTEXT;
+    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
     default: return HP_CONTENT_DATA;
   }
 }

@@ -24,7 +24,7 @@ static bool add_kind(hp_map *m, hp_name element, hp_name attribute, uint64_t cou
 }
 
 static inline bool count_kind(hp_map *m, hp_atom element, hp_atom attribute, uint16_t bit) {
-  unsigned kind = attribute == HP_ADJUSTED_XLINK_HREF ? XLINK_HREF : (unsigned)__builtin_ctz(bit);
+  unsigned kind = attribute == HP_ATOM_ADJUSTED_XLINK_HREF ? XLINK_HREF : (unsigned)__builtin_ctz(bit);
   if (element < HP_KNOWN_ATOMS) {
     m->link_kinds[element][kind]++;
     return true;

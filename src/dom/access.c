@@ -51,22 +51,22 @@ static hpar_node child_named(const hpar_document *document, hpar_node parent, hp
 }
 
 hpar_node hpar_document_html(const hpar_document *document) {
-  return child_named(document, hpar_document_root(document), HP_HTML, HP_HTML);
+  return child_named(document, hpar_document_root(document), HP_ATOM_HTML, HP_ATOM_HTML);
 }
 
 hpar_node hpar_document_head(const hpar_document *document) {
-  return child_named(document, hpar_document_html(document), HP_HEAD, HP_HEAD);
+  return child_named(document, hpar_document_html(document), HP_ATOM_HEAD, HP_ATOM_HEAD);
 }
 
 hpar_node hpar_document_body(const hpar_document *document) {
-  return child_named(document, hpar_document_html(document), HP_BODY, HP_FRAMESET);
+  return child_named(document, hpar_document_html(document), HP_ATOM_BODY, HP_ATOM_FRAMESET);
 }
 
 hpar_node hpar_document_title(const hpar_document *document) {
   hpar_node root = hpar_document_root(document), node = root;
   for (; node; node = hpar_node_walk(document, root, node)) {
     const hp_node *n = at(document, node);
-    if (n->kind == HPAR_NODE_ELEMENT && n->ns == HPAR_NAMESPACE_HTML && n->name == HP_TITLE) break;
+    if (n->kind == HPAR_NODE_ELEMENT && n->ns == HPAR_NAMESPACE_HTML && n->name == HP_ATOM_TITLE) break;
   }
   return node;
 }
@@ -86,7 +86,7 @@ hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node
 hpar_tag hpar_node_tag(const hpar_document *document, hpar_node node) {
   if (!is_element(document, node)) return HPAR_TAG_NONE;
   hp_atom name = at(document, node)->name;
-  if (name >= HP_TESTED_TAGS || name == HP_FOREIGNOBJECT) return HPAR_TAG_UNKNOWN;
+  if (name >= HP_TESTED_TAGS || name == HP_ATOM_FOREIGNOBJECT) return HPAR_TAG_UNKNOWN;
   return (hpar_tag)(name + 1);
 }
 
@@ -180,16 +180,16 @@ static __attribute__((noinline)) bool show_any(const hpar_document *document, co
                                                const hp_attribute *item, hpar_attribute *attribute) {
   hpar_namespace ns = HPAR_NAMESPACE_NONE;
   hpar_string prefix = empty;
-  if (item->name >= HP_ADJUSTED_XLINK_ACTUATE && item->name < HP_KNOWN_ATOMS) {
-    if (item->name <= HP_ADJUSTED_XLINK_TYPE) {
+  if (item->name >= HP_ATOM_ADJUSTED_XLINK_ACTUATE && item->name < HP_KNOWN_ATOMS) {
+    if (item->name <= HP_ATOM_ADJUSTED_XLINK_TYPE) {
       ns = HPAR_NAMESPACE_XLINK;
       prefix = (hpar_string){"xlink", 5};
-    } else if (item->name <= HP_ADJUSTED_XML_SPACE) {
+    } else if (item->name <= HP_ATOM_ADJUSTED_XML_SPACE) {
       ns = HPAR_NAMESPACE_XML;
       prefix = (hpar_string){"xml", 3};
     } else {
       ns = HPAR_NAMESPACE_XMLNS;
-      if (item->name == HP_ADJUSTED_XMLNS_XLINK) prefix = (hpar_string){"xmlns", 5};
+      if (item->name == HP_ATOM_ADJUSTED_XMLNS_XLINK) prefix = (hpar_string){"xmlns", 5};
     }
   }
   *attribute = (hpar_attribute){ns, prefix, name_string(document, item->name), value_of(document, attributes, item)};
@@ -200,7 +200,7 @@ bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, si
   const hp_attributes *attributes = attributes_of(document, element);
   if (!attributes || !attribute || index >= attributes->count) return false;
   const hp_attribute *item = &attributes->items[index];
-  if (item->name - 1 >= HP_ADJUSTED_XLINK_ACTUATE - 1 || hp_is_deferred(attributes, (uint32_t)index))
+  if (item->name - 1 >= HP_ATOM_ADJUSTED_XLINK_ACTUATE - 1 || hp_is_deferred(attributes, (uint32_t)index))
     return show_any(document, attributes, item, attribute);
   const hp_known_name *name = &hp_known_names[item->name];
   attribute->ns = HPAR_NAMESPACE_NONE;

@@ -46,38 +46,38 @@ static hp_atom html_name(const hpar_document *document, hpar_node node) {
 //§ serializes-as-void
 static bool serializes_as_void(const hpar_document *document, hpar_node node) {
   switch (html_name(document, node)) {
-    case HP_AREA:
-    case HP_BASE:
-    case HP_BR:
-    case HP_COL:
-    case HP_EMBED:
-    case HP_HR:
-    case HP_IMG:
-    case HP_INPUT:
-    case HP_LINK:
-    case HP_META:
-    case HP_SOURCE:
-    case HP_TRACK:
-    case HP_WBR:
-    case HP_BASEFONT:
-    case HP_BGSOUND:
-    case HP_FRAME:
-    case HP_KEYGEN:
-    case HP_PARAM: return true;
+    case HP_ATOM_AREA:
+    case HP_ATOM_BASE:
+    case HP_ATOM_BR:
+    case HP_ATOM_COL:
+    case HP_ATOM_EMBED:
+    case HP_ATOM_HR:
+    case HP_ATOM_IMG:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_LINK:
+    case HP_ATOM_META:
+    case HP_ATOM_SOURCE:
+    case HP_ATOM_TRACK:
+    case HP_ATOM_WBR:
+    case HP_ATOM_BASEFONT:
+    case HP_ATOM_BGSOUND:
+    case HP_ATOM_FRAME:
+    case HP_ATOM_KEYGEN:
+    case HP_ATOM_PARAM: return true;
     default: return false;
   }
 }
 
 static bool holds_raw_text(const hpar_document *document, hpar_node parent, bool scripting) {
   switch (html_name(document, parent)) {
-    case HP_STYLE:
-    case HP_SCRIPT:
-    case HP_XMP:
-    case HP_IFRAME:
-    case HP_NOEMBED:
-    case HP_NOFRAMES:
-    case HP_PLAINTEXT: return true;
-    case HP_NOSCRIPT: return scripting;
+    case HP_ATOM_STYLE:
+    case HP_ATOM_SCRIPT:
+    case HP_ATOM_XMP:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_NOFRAMES:
+    case HP_ATOM_PLAINTEXT: return true;
+    case HP_ATOM_NOSCRIPT: return scripting;
     default: return false;
   }
 }

@@ -16,45 +16,45 @@
 #endif
 
 const uint8_t hp_text_classes[HP_KNOWN_ATOMS] = {
-    [HP_ADDRESS] = HP_TEXT_BLOCK,    [HP_ARTICLE] = HP_TEXT_BLOCK,
-    [HP_ASIDE] = HP_TEXT_BLOCK,      [HP_BLOCKQUOTE] = HP_TEXT_BLOCK,
-    [HP_BODY] = HP_TEXT_BLOCK,       [HP_CAPTION] = HP_TEXT_BLOCK,
-    [HP_CENTER] = HP_TEXT_BLOCK,     [HP_DD] = HP_TEXT_BLOCK,
-    [HP_DETAILS] = HP_TEXT_BLOCK,    [HP_DIALOG] = HP_TEXT_BLOCK,
-    [HP_DIR] = HP_TEXT_BLOCK,        [HP_DIV] = HP_TEXT_BLOCK,
-    [HP_DL] = HP_TEXT_BLOCK,         [HP_DT] = HP_TEXT_BLOCK,
-    [HP_FIELDSET] = HP_TEXT_BLOCK,   [HP_FIGCAPTION] = HP_TEXT_BLOCK,
-    [HP_FIGURE] = HP_TEXT_BLOCK,     [HP_FOOTER] = HP_TEXT_BLOCK,
-    [HP_FORM] = HP_TEXT_BLOCK,       [HP_FRAMESET] = HP_TEXT_BLOCK,
-    [HP_H1] = HP_TEXT_BLOCK,         [HP_H2] = HP_TEXT_BLOCK,
-    [HP_H3] = HP_TEXT_BLOCK,         [HP_H4] = HP_TEXT_BLOCK,
-    [HP_H5] = HP_TEXT_BLOCK,         [HP_H6] = HP_TEXT_BLOCK,
-    [HP_HEADER] = HP_TEXT_BLOCK,     [HP_HGROUP] = HP_TEXT_BLOCK,
-    [HP_HR] = HP_TEXT_BLOCK,         [HP_HTML] = HP_TEXT_BLOCK,
-    [HP_LEGEND] = HP_TEXT_BLOCK,     [HP_LI] = HP_TEXT_BLOCK,
-    [HP_MAIN] = HP_TEXT_BLOCK,       [HP_MENU] = HP_TEXT_BLOCK,
-    [HP_NAV] = HP_TEXT_BLOCK,        [HP_OL] = HP_TEXT_BLOCK,
-    [HP_OPTGROUP] = HP_TEXT_BLOCK,   [HP_OPTION] = HP_TEXT_BLOCK,
-    [HP_P] = HP_TEXT_BLOCK,          [HP_SEARCH] = HP_TEXT_BLOCK,
-    [HP_SECTION] = HP_TEXT_BLOCK,    [HP_SUMMARY] = HP_TEXT_BLOCK,
-    [HP_TABLE] = HP_TEXT_BLOCK,      [HP_TBODY] = HP_TEXT_BLOCK,
-    [HP_TFOOT] = HP_TEXT_BLOCK,      [HP_THEAD] = HP_TEXT_BLOCK,
-    [HP_TR] = HP_TEXT_BLOCK,         [HP_UL] = HP_TEXT_BLOCK,
-    [HP_TD] = HP_TEXT_CELL,          [HP_TH] = HP_TEXT_CELL,
-    [HP_BR] = HP_TEXT_BREAK,         [HP_LISTING] = HP_TEXT_KEEPS,
-    [HP_PLAINTEXT] = HP_TEXT_KEEPS,  [HP_PRE] = HP_TEXT_KEEPS,
-    [HP_XMP] = HP_TEXT_KEEPS,        [HP_TEXTAREA] = HP_TEXT_INLINE_KEEPS,
-    [HP_AREA] = HP_TEXT_OMITTED,     [HP_BASE] = HP_TEXT_OMITTED,
-    [HP_BASEFONT] = HP_TEXT_OMITTED, [HP_DATALIST] = HP_TEXT_OMITTED,
-    [HP_HEAD] = HP_TEXT_OMITTED,     [HP_IFRAME] = HP_TEXT_OMITTED,
-    [HP_LINK] = HP_TEXT_OMITTED,     [HP_META] = HP_TEXT_OMITTED,
-    [HP_NOEMBED] = HP_TEXT_OMITTED,  [HP_NOFRAMES] = HP_TEXT_OMITTED,
-    [HP_NOSCRIPT] = HP_TEXT_OMITTED, [HP_PARAM] = HP_TEXT_OMITTED,
-    [HP_RP] = HP_TEXT_OMITTED,       [HP_SCRIPT] = HP_TEXT_OMITTED,
-    [HP_STYLE] = HP_TEXT_OMITTED,    [HP_TEMPLATE] = HP_TEXT_OMITTED,
-    [HP_TITLE] = HP_TEXT_OMITTED,    [HP_VIDEO] = HP_TEXT_OMITTED,
-    [HP_AUDIO] = HP_TEXT_OMITTED,    [HP_CANVAS] = HP_TEXT_OMITTED,
-    [HP_METER] = HP_TEXT_OMITTED,    [HP_PROGRESS] = HP_TEXT_OMITTED,
+    [HP_ATOM_ADDRESS] = HP_TEXT_BLOCK,    [HP_ATOM_ARTICLE] = HP_TEXT_BLOCK,
+    [HP_ATOM_ASIDE] = HP_TEXT_BLOCK,      [HP_ATOM_BLOCKQUOTE] = HP_TEXT_BLOCK,
+    [HP_ATOM_BODY] = HP_TEXT_BLOCK,       [HP_ATOM_CAPTION] = HP_TEXT_BLOCK,
+    [HP_ATOM_CENTER] = HP_TEXT_BLOCK,     [HP_ATOM_DD] = HP_TEXT_BLOCK,
+    [HP_ATOM_DETAILS] = HP_TEXT_BLOCK,    [HP_ATOM_DIALOG] = HP_TEXT_BLOCK,
+    [HP_ATOM_DIR] = HP_TEXT_BLOCK,        [HP_ATOM_DIV] = HP_TEXT_BLOCK,
+    [HP_ATOM_DL] = HP_TEXT_BLOCK,         [HP_ATOM_DT] = HP_TEXT_BLOCK,
+    [HP_ATOM_FIELDSET] = HP_TEXT_BLOCK,   [HP_ATOM_FIGCAPTION] = HP_TEXT_BLOCK,
+    [HP_ATOM_FIGURE] = HP_TEXT_BLOCK,     [HP_ATOM_FOOTER] = HP_TEXT_BLOCK,
+    [HP_ATOM_FORM] = HP_TEXT_BLOCK,       [HP_ATOM_FRAMESET] = HP_TEXT_BLOCK,
+    [HP_ATOM_H1] = HP_TEXT_BLOCK,         [HP_ATOM_H2] = HP_TEXT_BLOCK,
+    [HP_ATOM_H3] = HP_TEXT_BLOCK,         [HP_ATOM_H4] = HP_TEXT_BLOCK,
+    [HP_ATOM_H5] = HP_TEXT_BLOCK,         [HP_ATOM_H6] = HP_TEXT_BLOCK,
+    [HP_ATOM_HEADER] = HP_TEXT_BLOCK,     [HP_ATOM_HGROUP] = HP_TEXT_BLOCK,
+    [HP_ATOM_HR] = HP_TEXT_BLOCK,         [HP_ATOM_HTML] = HP_TEXT_BLOCK,
+    [HP_ATOM_LEGEND] = HP_TEXT_BLOCK,     [HP_ATOM_LI] = HP_TEXT_BLOCK,
+    [HP_ATOM_MAIN] = HP_TEXT_BLOCK,       [HP_ATOM_MENU] = HP_TEXT_BLOCK,
+    [HP_ATOM_NAV] = HP_TEXT_BLOCK,        [HP_ATOM_OL] = HP_TEXT_BLOCK,
+    [HP_ATOM_OPTGROUP] = HP_TEXT_BLOCK,   [HP_ATOM_OPTION] = HP_TEXT_BLOCK,
+    [HP_ATOM_P] = HP_TEXT_BLOCK,          [HP_ATOM_SEARCH] = HP_TEXT_BLOCK,
+    [HP_ATOM_SECTION] = HP_TEXT_BLOCK,    [HP_ATOM_SUMMARY] = HP_TEXT_BLOCK,
+    [HP_ATOM_TABLE] = HP_TEXT_BLOCK,      [HP_ATOM_TBODY] = HP_TEXT_BLOCK,
+    [HP_ATOM_TFOOT] = HP_TEXT_BLOCK,      [HP_ATOM_THEAD] = HP_TEXT_BLOCK,
+    [HP_ATOM_TR] = HP_TEXT_BLOCK,         [HP_ATOM_UL] = HP_TEXT_BLOCK,
+    [HP_ATOM_TD] = HP_TEXT_CELL,          [HP_ATOM_TH] = HP_TEXT_CELL,
+    [HP_ATOM_BR] = HP_TEXT_BREAK,         [HP_ATOM_LISTING] = HP_TEXT_KEEPS,
+    [HP_ATOM_PLAINTEXT] = HP_TEXT_KEEPS,  [HP_ATOM_PRE] = HP_TEXT_KEEPS,
+    [HP_ATOM_XMP] = HP_TEXT_KEEPS,        [HP_ATOM_TEXTAREA] = HP_TEXT_INLINE_KEEPS,
+    [HP_ATOM_AREA] = HP_TEXT_OMITTED,     [HP_ATOM_BASE] = HP_TEXT_OMITTED,
+    [HP_ATOM_BASEFONT] = HP_TEXT_OMITTED, [HP_ATOM_DATALIST] = HP_TEXT_OMITTED,
+    [HP_ATOM_HEAD] = HP_TEXT_OMITTED,     [HP_ATOM_IFRAME] = HP_TEXT_OMITTED,
+    [HP_ATOM_LINK] = HP_TEXT_OMITTED,     [HP_ATOM_META] = HP_TEXT_OMITTED,
+    [HP_ATOM_NOEMBED] = HP_TEXT_OMITTED,  [HP_ATOM_NOFRAMES] = HP_TEXT_OMITTED,
+    [HP_ATOM_NOSCRIPT] = HP_TEXT_OMITTED, [HP_ATOM_PARAM] = HP_TEXT_OMITTED,
+    [HP_ATOM_RP] = HP_TEXT_OMITTED,       [HP_ATOM_SCRIPT] = HP_TEXT_OMITTED,
+    [HP_ATOM_STYLE] = HP_TEXT_OMITTED,    [HP_ATOM_TEMPLATE] = HP_TEXT_OMITTED,
+    [HP_ATOM_TITLE] = HP_TEXT_OMITTED,    [HP_ATOM_VIDEO] = HP_TEXT_OMITTED,
+    [HP_ATOM_AUDIO] = HP_TEXT_OMITTED,    [HP_ATOM_CANVAS] = HP_TEXT_OMITTED,
+    [HP_ATOM_METER] = HP_TEXT_OMITTED,    [HP_ATOM_PROGRESS] = HP_TEXT_OMITTED,
 };
 
 /* The separator before the next text; a higher one takes the place of a lower one. */
@@ -264,11 +264,11 @@ static void leave(writer *w, uint8_t class) {
 
 /* Returns true if an HTML element is hidden or closed by one of its attributes. */
 static bool is_hidden(const writer *w, const char *base, const hp_node *element) {
-  bool hidden = false, popover = false, open = false, dialog = element->name == HP_DIALOG;
+  bool hidden = false, popover = false, open = false, dialog = element->name == HP_ATOM_DIALOG;
   if (!element->attributes) return dialog;
   const hp_attributes *block = hp_at(base, element->attributes);
   for (const hp_attribute *item = block->items, *end = item + block->count; item < end; item++) {
-    hidden |= item->name == HP_HIDDEN;
+    hidden |= item->name == HP_ATOM_HIDDEN;
     popover |= item->name == w->popover;
     open |= item->name == w->open;
   }
@@ -288,7 +288,7 @@ static hp_ref first_summary(const char *base, const hp_node *details) {
   hp_ref ref = details->first;
   for (const hp_node *node; ref; ref = node->next) {
     node = hp_node_at(base, ref);
-    if (node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == HP_SUMMARY) break;
+    if (node->kind == HPAR_NODE_ELEMENT && node->ns == HPAR_NAMESPACE_HTML && node->name == HP_ATOM_SUMMARY) break;
   }
   return ref;
 }
@@ -296,7 +296,7 @@ static hp_ref first_summary(const char *base, const hp_node *details) {
 /* Returns the child of an element with which its text begins, or 0: it has no text. */
 static hp_ref first_shown(writer *w, const char *base, const hp_node *element) {
   if (w->all || element->ns != HPAR_NAMESPACE_HTML) return element->first;
-  bool closed = element->name == HP_DETAILS && w->summary_count < MOST_CLOSED;
+  bool closed = element->name == HP_ATOM_DETAILS && w->summary_count < MOST_CLOSED;
   if (!closed || has_attribute(base, element, w->open)) return element->first;
   hp_ref summary = first_summary(base, element);
   if (summary) w->summaries[w->summary_count++] = summary;

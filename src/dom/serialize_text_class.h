@@ -20,7 +20,7 @@ extern const uint8_t hp_text_classes[HP_KNOWN_ATOMS]; /* by HTML element */
 static inline uint8_t hp_text_class(const hp_node *element) {
   if (element->name >= HP_KNOWN_ATOMS) return HP_TEXT_INLINE;
   if (element->ns == HPAR_NAMESPACE_HTML) return hp_text_classes[element->name];
-  return element->name == HP_SCRIPT || element->name == HP_STYLE ? HP_TEXT_OMITTED : HP_TEXT_INLINE;
+  return element->name == HP_ATOM_SCRIPT || element->name == HP_ATOM_STYLE ? HP_TEXT_OMITTED : HP_TEXT_INLINE;
 }
 
 #endif

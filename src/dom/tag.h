@@ -35,8 +35,8 @@ static inline uint16_t hp_html_tag(hp_atom name) { return name < HP_KNOWN_ATOMS 
 /* Returns true if the tree builder reads attribute values of this tag, or adds attributes to its
  * element later. */
 static inline bool hp_reads_values(hp_atom name) {
-  return name == HP_HTML || name == HP_BODY || name == HP_META || name == HP_INPUT || name == HP_SELECT ||
-         name == HP_ANNOTATION_XML;
+  return name == HP_ATOM_HTML || name == HP_ATOM_BODY || name == HP_ATOM_META || name == HP_ATOM_INPUT ||
+         name == HP_ATOM_SELECT || name == HP_ATOM_ANNOTATION_XML;
 }
 
 enum { HP_FORMATTING_NAMES = 14 };

@@ -8,10 +8,12 @@
 #include <hpar/study.h>
 #include <string.h>
 
-const hp_atom hp_profile_table_tags[HP_PROFILE_TABLE_TAGS] = {HP_TABLE, HP_CAPTION, HP_COLGROUP, HP_COL, HP_THEAD,
-                                                              HP_TBODY, HP_TFOOT,   HP_TR,       HP_TD,  HP_TH};
+const hp_atom hp_profile_table_tags[HP_PROFILE_TABLE_TAGS] = {
+    HP_ATOM_TABLE, HP_ATOM_CAPTION, HP_ATOM_COLGROUP, HP_ATOM_COL, HP_ATOM_THEAD,
+    HP_ATOM_TBODY, HP_ATOM_TFOOT,   HP_ATOM_TR,       HP_ATOM_TD,  HP_ATOM_TH};
 const hp_atom hp_profile_switch_tags[HP_PROFILE_SWITCHES] = {
-    HP_TITLE, HP_TEXTAREA, HP_STYLE, HP_XMP, HP_IFRAME, HP_NOEMBED, HP_NOFRAMES, HP_NOSCRIPT, HP_SCRIPT, HP_PLAINTEXT};
+    HP_ATOM_TITLE,   HP_ATOM_TEXTAREA, HP_ATOM_STYLE,    HP_ATOM_XMP,    HP_ATOM_IFRAME,
+    HP_ATOM_NOEMBED, HP_ATOM_NOFRAMES, HP_ATOM_NOSCRIPT, HP_ATOM_SCRIPT, HP_ATOM_PLAINTEXT};
 
 const char *hp_profile_mode_name(int mode) {
   return mode == HP_PROFILE_IN_TABLE_TEXT ? "in table text" : hp_mode_name((uint8_t)mode);
@@ -154,7 +156,7 @@ static void after(void *context, const hp_engine *engine, const hp_token *t) {
    * enough. */
   bool slash = t->flags & HP_TOKEN_SELF_CLOSING;
   bool foreign =
-      hp_exact_adjusted_current_node(b)->ns != HPAR_NAMESPACE_HTML || t->name == HP_SVG || t->name == HP_MATH;
+      hp_exact_adjusted_current_node(b)->ns != HPAR_NAMESPACE_HTML || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH;
   bool is_void = hp_html_tag(t->name) & HP_TAG_VOID;
   if (foreign) {
     *(slash ? &p->self_closing.foreign_slash : &p->self_closing.foreign_plain) += 1;

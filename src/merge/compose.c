@@ -53,12 +53,13 @@ void hp_compose_end(hp_composer *c) {
 /* Returns whether the tokenizer is in the data state after the token, and nothing is pending. */
 static bool leaves_data(const hp_builder *b, const hp_token *t) {
   if (t->kind != HPAR_TOKEN_START_TAG) return true;
-  return t->name != HP_PRE && t->name != HP_LISTING && hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
+  return t->name != HP_ATOM_PRE && t->name != HP_ATOM_LISTING &&
+         hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
 }
 
 /* Returns whether the tag begins a form, although one may be open. */
 static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
-  return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_FORM && !c->worker->engine.builder.form_known &&
+  return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.form_known &&
          c->worker->outer.form_may_be_open;
 }
 
@@ -69,7 +70,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   hp_builder *b = &c->worker->engine.builder;
   outer->disposition = HP_DISPOSITION_LOCAL;
   bool is_outer = b->depth == 0 || begins_doubtful_form(c, t);
-  if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_TR)) { // NOLINT: in this order
+  if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_ATOM_TR)) { // NOLINT: in this order
     outer->disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
     if (can_run_first_half(b)) hp_speculative_prepare(b, t);
@@ -115,7 +116,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
     return false;
   }
   /* The mode may be that of the outer context. Then it must be one of the segment's modes. */
-  if (b->mode == outer->base_mode && !b->last[HP_TEMPLATE]) outer->now.modes &= s->modes;
+  if (b->mode == outer->base_mode && !b->last[HP_ATOM_TEMPLATE]) outer->now.modes &= s->modes;
   return true;
 }
 

@@ -101,7 +101,7 @@ static void replay(hp_merger *m, const hp_token *token) {
 /* Runs the first half of a split token, if the token belongs to the body here, too. */
 static void run_first_half(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
-  if (token->name != HP_TR || token->kind != HPAR_TOKEN_START_TAG) {
+  if (token->name != HP_ATOM_TR || token->kind != HPAR_TOKEN_START_TAG) {
     if (can_run_first_half(b)) hp_exact_prepare(b, token);
   } else if (!b->ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);

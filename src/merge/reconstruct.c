@@ -28,27 +28,27 @@ static bool reconstructs(const hp_builder *b, const hp_node *node) {
     case HP_ANY_BLOCK:
     case HP_ANY_HEADING:
     case HP_ANY_METADATA:
-    case HP_P:
-    case HP_PRE:
-    case HP_LISTING:
-    case HP_FORM:
-    case HP_LI:
-    case HP_DD:
-    case HP_DT:
-    case HP_PLAINTEXT:
-    case HP_TABLE:
-    case HP_HR:
-    case HP_PARAM:
-    case HP_SOURCE:
-    case HP_TRACK:
-    case HP_TEXTAREA:
-    case HP_IFRAME:
-    case HP_NOEMBED:
-    case HP_RB:
-    case HP_RP:
-    case HP_RT:
-    case HP_RTC: return false;
-    case HP_NOSCRIPT: return !b->scripting;
+    case HP_ATOM_P:
+    case HP_ATOM_PRE:
+    case HP_ATOM_LISTING:
+    case HP_ATOM_FORM:
+    case HP_ATOM_LI:
+    case HP_ATOM_DD:
+    case HP_ATOM_DT:
+    case HP_ATOM_PLAINTEXT:
+    case HP_ATOM_TABLE:
+    case HP_ATOM_HR:
+    case HP_ATOM_PARAM:
+    case HP_ATOM_SOURCE:
+    case HP_ATOM_TRACK:
+    case HP_ATOM_TEXTAREA:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_RB:
+    case HP_ATOM_RP:
+    case HP_ATOM_RT:
+    case HP_ATOM_RTC: return false;
+    case HP_ATOM_NOSCRIPT: return !b->scripting;
     default: return true;
   }
 }
@@ -60,11 +60,11 @@ static bool has_content(const hp_node *node) {
   if (node->kind != HPAR_NODE_ELEMENT || !node->first) return false;
   switch (node->name) {
     case HP_ANY_METADATA:
-    case HP_TABLE:
-    case HP_TEXTAREA:
-    case HP_IFRAME:
-    case HP_NOEMBED:
-    case HP_NOSCRIPT: return false;
+    case HP_ATOM_TABLE:
+    case HP_ATOM_TEXTAREA:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_NOSCRIPT: return false;
     default: return true;
   }
 }
@@ -81,7 +81,7 @@ static void leave(run_walk *w, hp_ref ref) {
 }
 
 static void enter(run_walk *w, const hp_node *node) {
-  if (node->name == HP_FORM && !w->form) w->form = w->at;
+  if (node->name == HP_ATOM_FORM && !w->form) w->form = w->at;
   if (w->open && w->pushed < w->open_count && w->open[w->pushed].node == w->at)
     hp_exact_push(w->b, &w->open[w->pushed++]);
   w->at = node->first;
@@ -113,8 +113,8 @@ bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (!s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
   if (b->select.has_selectedcontent || b->select.walk.select) return false;
   if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
-  if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_NOBR)) return false;
-  if (current(b)->name == HP_TEMPLATE) return false; /* its contents are not its children */
+  if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
+  if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */
   if (!s->fostered && hp_run_begins_with_reconstruction(b, s)) return true;
   if (s->misnested) return false;

@@ -141,7 +141,7 @@ static bool is_inline_type(hpar_string type) { return hp_is_word(type, "module")
 bool hp_may_be_inline_script(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *item = &block->items[i];
-    if (item->name == HP_TYPE)
+    if (item->name == HP_ATOM_TYPE)
       return hp_is_deferred(block, i) || is_inline_type(trim((hpar_string){item->value, item->length}));
   }
   return false;
@@ -210,7 +210,8 @@ static unsigned read_rel(hpar_string list) {
 bool hp_may_be_watched_link(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *item = &block->items[i];
-    if (item->name == HP_REL) return hp_is_deferred(block, i) || read_rel((hpar_string){item->value, item->length});
+    if (item->name == HP_ATOM_REL)
+      return hp_is_deferred(block, i) || read_rel((hpar_string){item->value, item->length});
   }
   return false;
 }
@@ -271,7 +272,7 @@ bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
 
 /* Returns true if the element is audio or video. */
 static bool is_media(uint8_t ns, hp_atom name) {
-  return ns == HPAR_NAMESPACE_HTML && (name == HP_AUDIO || name == HP_VIDEO);
+  return ns == HPAR_NAMESPACE_HTML && (name == HP_ATOM_AUDIO || name == HP_ATOM_VIDEO);
 }
 
 //§ concept-media-load-algorithm
@@ -401,11 +402,11 @@ static bool report_reference(const hp_described *d) {
 
 static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
-    case HP_USE:
-    case HP_FEIMAGE_MIXED: return report_reference(d);
-    case HP_SCRIPT: return report(d, hp_script_of(d, svg_href(d)));
-    case HP_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
-    case HP_STYLE: return describe_style(d);
+    case HP_ATOM_USE:
+    case HP_ATOM_FEIMAGE_MIXED: return report_reference(d);
+    case HP_ATOM_SCRIPT: return report(d, hp_script_of(d, svg_href(d)));
+    case HP_ATOM_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
+    case HP_ATOM_STYLE: return describe_style(d);
     default: return true;
   }
 }
@@ -414,22 +415,22 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
   if (ns == HPAR_NAMESPACE_SVG) return describe_svg(d, name);
   if (ns != HPAR_NAMESPACE_HTML) return true;
   switch (name) {
-    case HP_SCRIPT: return describe_script(d);
-    case HP_LINK: return describe_link(d);
-    case HP_IMG: return report(d, hp_image_of(d));
-    case HP_INPUT:
+    case HP_ATOM_SCRIPT: return describe_script(d);
+    case HP_ATOM_LINK: return describe_link(d);
+    case HP_ATOM_IMG: return report(d, hp_image_of(d));
+    case HP_ATOM_INPUT:
       return !hp_is_word(hp_described_value(d, HP_RESOURCE_TYPE), "image") ||
              report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_VIDEO: return describe_video(d);
-    case HP_AUDIO: return report_url(d, HPAR_RESOURCE_MEDIA, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_TRACK: return report_url(d, HPAR_RESOURCE_TRACK, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_IFRAME: return describe_frame(d);
-    case HP_FRAME: return report_url(d, HPAR_RESOURCE_FRAME, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_OBJECT: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_DATA));
-    case HP_EMBED: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_STYLE: return describe_style(d);
-    case HP_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
-    case HP_META: return describe_meta(d);
+    case HP_ATOM_VIDEO: return describe_video(d);
+    case HP_ATOM_AUDIO: return report_url(d, HPAR_RESOURCE_MEDIA, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_TRACK: return report_url(d, HPAR_RESOURCE_TRACK, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_IFRAME: return describe_frame(d);
+    case HP_ATOM_FRAME: return report_url(d, HPAR_RESOURCE_FRAME, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_OBJECT: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_DATA));
+    case HP_ATOM_EMBED: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_STYLE: return describe_style(d);
+    case HP_ATOM_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
+    case HP_ATOM_META: return describe_meta(d);
     default:
       return !hp_may_have_background(name) ||
              report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_BACKGROUND));
@@ -452,11 +453,11 @@ static bool is_html(const hp_tree_view *view, hp_ref ref, hp_atom name) {
  * img elements of a picture together take linear time. */
 static bool describe_sources(const hp_tree_view *view, const hp_described *img) {
   hp_ref from = node_of(view, img->element)->previous;
-  while (from && !is_html(view, from, HP_IMG)) from = node_of(view, from)->previous;
+  while (from && !is_html(view, from, HP_ATOM_IMG)) from = node_of(view, from)->previous;
   hp_ref at = from ? node_of(view, from)->next : node_of(view, img->picture)->first;
   hp_resource_values values;
   for (; at != img->element; at = node_of(view, at)->next) {
-    if (!is_html(view, at, HP_SOURCE)) continue;
+    if (!is_html(view, at, HP_ATOM_SOURCE)) continue;
     hp_described source = *img;
     source.element = at;
     source.values = &values;
@@ -490,22 +491,22 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
                            void *context) {
   const hp_node *node = node_of(view, element);
   hp_resource_values values;
-  if (node->name == HP_SOURCE) {
+  if (node->name == HP_ATOM_SOURCE) {
     hp_ref media = node->ns == HPAR_NAMESPACE_HTML ? hp_media_around(view, element) : 0;
     unsigned bits = media ? node_of(view, media)->flags >> HP_FLAG_MEDIA_SHIFT & HP_MEDIA_BITS : 0;
     return hp_describe_source_in(view, element, media, bits, origin, callback, context);
   }
   hp_read_resource_values(view, element, &values);
   hp_described d = {.origin = origin, .element = element, .values = &values, .callback = callback, .context = context};
-  if (node->name == HP_IMG && node->ns == HPAR_NAMESPACE_HTML) {
+  if (node->name == HP_ATOM_IMG && node->ns == HPAR_NAMESPACE_HTML) {
     hp_ref parent = hp_parent_of(view->document->range.base, node);
-    if (is_html(view, parent, HP_PICTURE)) {
+    if (is_html(view, parent, HP_ATOM_PICTURE)) {
       d.picture = parent;
       if (!describe_sources(view, &d)) return false;
     }
     return report(&d, hp_image_of(&d));
   }
-  bool has_text = node->name == HP_STYLE || (node->name == HP_SCRIPT && node->ns == HPAR_NAMESPACE_HTML);
+  bool has_text = node->name == HP_ATOM_STYLE || (node->name == HP_ATOM_SCRIPT && node->ns == HPAR_NAMESPACE_HTML);
   if (has_text && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
     d.sheet = hp_text_of(view->document->range.base, view->text, node_of(view, node->first));
   return hp_describe(&d, node->ns, node->name);

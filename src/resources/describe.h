@@ -10,14 +10,14 @@
 /* Returns true if HTML elements of this name may have a background attribute. */
 static inline bool hp_may_have_background(hp_atom name) {
   switch (name) {
-    case HP_BODY:
-    case HP_TABLE:
-    case HP_THEAD:
-    case HP_TBODY:
-    case HP_TFOOT:
-    case HP_TR:
-    case HP_TD:
-    case HP_TH: return true;
+    case HP_ATOM_BODY:
+    case HP_ATOM_TABLE:
+    case HP_ATOM_THEAD:
+    case HP_ATOM_TBODY:
+    case HP_ATOM_TFOOT:
+    case HP_ATOM_TR:
+    case HP_ATOM_TD:
+    case HP_ATOM_TH: return true;
     default: return false;
   }
 }
@@ -25,24 +25,24 @@ static inline bool hp_may_have_background(hp_atom name) {
 /* Returns true if HTML or SVG elements of this name may have resources other than a background. */
 static inline bool hp_may_have_resources(hp_atom name) {
   switch (name) {
-    case HP_SCRIPT:
-    case HP_LINK:
-    case HP_IMG:
-    case HP_IMAGE:
-    case HP_INPUT:
-    case HP_VIDEO:
-    case HP_STYLE:
-    case HP_BASE:
-    case HP_META:
-    case HP_IFRAME:
-    case HP_FRAME:
-    case HP_OBJECT:
-    case HP_EMBED:
-    case HP_AUDIO:
-    case HP_TRACK:
-    case HP_SOURCE:
-    case HP_USE:
-    case HP_FEIMAGE_MIXED: return true;
+    case HP_ATOM_SCRIPT:
+    case HP_ATOM_LINK:
+    case HP_ATOM_IMG:
+    case HP_ATOM_IMAGE:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_VIDEO:
+    case HP_ATOM_STYLE:
+    case HP_ATOM_BASE:
+    case HP_ATOM_META:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_FRAME:
+    case HP_ATOM_OBJECT:
+    case HP_ATOM_EMBED:
+    case HP_ATOM_AUDIO:
+    case HP_ATOM_TRACK:
+    case HP_ATOM_SOURCE:
+    case HP_ATOM_USE:
+    case HP_ATOM_FEIMAGE_MIXED: return true;
     default: return false;
   }
 }

@@ -12,7 +12,7 @@
 static inline bool is_direct(const hp_finder *f, uint32_t start) {
   const hp_sightings *to = f->sightings;
   return f->is_direct && f->reported == to->count && to->count < to->capacity && start >= f->found_to &&
-         !f->builder->last[HP_TEMPLATE];
+         !f->builder->last[HP_ATOM_TEMPLATE];
 }
 
 /* Removes the strings of the resource of an img or a script. Most have no others than these two. */
@@ -127,11 +127,11 @@ bool hp_confirm_directly(hp_finder *f, const hp_sighting *found) {
   const hp_sightings *to = f->sightings;
   if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
   if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
-  if ((node->name != HP_IMG && node->name != HP_SCRIPT) || hp_is_incomplete(base, node)) return false;
+  if ((node->name != HP_ATOM_IMG && node->name != HP_ATOM_SCRIPT) || hp_is_incomplete(base, node)) return false;
   f->expected_at++;
-  read_values(f, hp_at(base, node->attributes), node->name == HP_IMG);
+  read_values(f, hp_at(base, node->attributes), node->name == HP_ATOM_IMG);
   report_directly(f, found->element, found->start, hp_source_offset(f->report->input, &f->cursor, found->start), true,
-                  node->name == HP_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
+                  node->name == HP_ATOM_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
   return true;
 }
 

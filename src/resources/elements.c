@@ -35,24 +35,24 @@ uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource) {
 //§ valid-shadow-host-name
 bool hp_is_shadow_host(hp_atom name, hp_name text) {
   switch (name) {
-    case HP_ARTICLE:
-    case HP_ASIDE:
-    case HP_BLOCKQUOTE:
-    case HP_BODY:
-    case HP_DIV:
-    case HP_FOOTER:
-    case HP_H1:
-    case HP_H2:
-    case HP_H3:
-    case HP_H4:
-    case HP_H5:
-    case HP_H6:
-    case HP_HEADER:
-    case HP_MAIN:
-    case HP_NAV:
-    case HP_P:
-    case HP_SECTION:
-    case HP_SPAN: return true;
+    case HP_ATOM_ARTICLE:
+    case HP_ATOM_ASIDE:
+    case HP_ATOM_BLOCKQUOTE:
+    case HP_ATOM_BODY:
+    case HP_ATOM_DIV:
+    case HP_ATOM_FOOTER:
+    case HP_ATOM_H1:
+    case HP_ATOM_H2:
+    case HP_ATOM_H3:
+    case HP_ATOM_H4:
+    case HP_ATOM_H5:
+    case HP_ATOM_H6:
+    case HP_ATOM_HEADER:
+    case HP_ATOM_MAIN:
+    case HP_ATOM_NAV:
+    case HP_ATOM_P:
+    case HP_ATOM_SECTION:
+    case HP_ATOM_SPAN: return true;
     default: break;
   }
   return name >= HP_KNOWN_ATOMS && memchr(text.bytes, '-', text.length);

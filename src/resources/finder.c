@@ -232,7 +232,7 @@ static bool is_inert(const hp_finder *f, hp_ref *unsure) {
   const hp_builder *b = f->builder;
   hp_tree_view view = hp_finder_view(f);
   unsigned depth = 0;
-  for (uint32_t i = b->last[HP_TEMPLATE]; i; i = b->stack[i].previous_same) {
+  for (uint32_t i = b->last[HP_ATOM_TEMPLATE]; i; i = b->stack[i].previous_same) {
     hp_ref template = b->stack[i].node;
     hp_shadow_root is_root = hp_is_shadow_root(&view, template);
     if (++depth > HP_MAX_SHADOW_DEPTH || is_root == HP_SHADOW_NO) return true;
@@ -249,11 +249,12 @@ bool hp_finder_is_inert(const hp_finder *f) {
 /* By name: the attribute that each HTML element with resources has; 0: none, or a function of its
  * own tests it. */
 static const hp_atom required_attributes[HP_KNOWN_ATOMS] = {
-    [HP_INPUT] = HP_TYPE,       [HP_BASE] = HP_HREF,        [HP_IFRAME] = HP_SRC,       [HP_FRAME] = HP_SRC,
-    [HP_OBJECT] = HP_DATA,      [HP_EMBED] = HP_SRC,        [HP_AUDIO] = HP_SRC,        [HP_TRACK] = HP_SRC,
-    [HP_SOURCE] = HP_SRC,       [HP_USE] = HP_HREF,         [HP_BODY] = HP_BACKGROUND,  [HP_TABLE] = HP_BACKGROUND,
-    [HP_THEAD] = HP_BACKGROUND, [HP_TBODY] = HP_BACKGROUND, [HP_TFOOT] = HP_BACKGROUND, [HP_TR] = HP_BACKGROUND,
-    [HP_TD] = HP_BACKGROUND,    [HP_TH] = HP_BACKGROUND,
+    [HP_ATOM_INPUT] = HP_ATOM_TYPE,       [HP_ATOM_BASE] = HP_ATOM_HREF,        [HP_ATOM_IFRAME] = HP_ATOM_SRC,
+    [HP_ATOM_FRAME] = HP_ATOM_SRC,        [HP_ATOM_OBJECT] = HP_ATOM_DATA,      [HP_ATOM_EMBED] = HP_ATOM_SRC,
+    [HP_ATOM_AUDIO] = HP_ATOM_SRC,        [HP_ATOM_TRACK] = HP_ATOM_SRC,        [HP_ATOM_SOURCE] = HP_ATOM_SRC,
+    [HP_ATOM_USE] = HP_ATOM_HREF,         [HP_ATOM_BODY] = HP_ATOM_BACKGROUND,  [HP_ATOM_TABLE] = HP_ATOM_BACKGROUND,
+    [HP_ATOM_THEAD] = HP_ATOM_BACKGROUND, [HP_ATOM_TBODY] = HP_ATOM_BACKGROUND, [HP_ATOM_TFOOT] = HP_ATOM_BACKGROUND,
+    [HP_ATOM_TR] = HP_ATOM_BACKGROUND,    [HP_ATOM_TD] = HP_ATOM_BACKGROUND,    [HP_ATOM_TH] = HP_ATOM_BACKGROUND,
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
@@ -272,8 +273,8 @@ static bool may_be_meta_name(const hp_attributes *block, uint32_t index) {
 static bool may_be_watched_meta(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     hp_atom name = block->items[i].name;
-    if (name == HP_NAME && may_be_meta_name(block, i)) return true;
-    if (name == HP_HTTP_EQUIV &&
+    if (name == HP_ATOM_NAME && may_be_meta_name(block, i)) return true;
+    if (name == HP_ATOM_HTTP_EQUIV &&
         (may_have_length(block, i, strlen("content-security-policy")) || may_have_length(block, i, strlen("refresh"))))
       return true;
   }
@@ -284,7 +285,7 @@ static bool may_be_watched_meta(const hp_attributes *block) {
 static bool may_be_watched_use(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *item = &block->items[i];
-    if (item->name != HP_HREF && item->name != HP_ADJUSTED_XLINK_HREF) continue;
+    if (item->name != HP_ATOM_HREF && item->name != HP_ATOM_ADJUSTED_XLINK_HREF) continue;
     if (hp_is_deferred(block, i) || (item->length && *item->value != '#')) return true;
   }
   return false;
@@ -292,16 +293,16 @@ static bool may_be_watched_use(const hp_attributes *block) {
 
 /* Returns false for most elements without resources, after a quick look. */
 static inline bool may_have_resources(const char *base, const hp_node *node) {
-  if (!node->attributes) return node->name == HP_STYLE;
+  if (!node->attributes) return node->name == HP_ATOM_STYLE;
   const hp_attributes *block = hp_at(base, node->attributes);
-  if (node->name == HP_USE && node->ns == HPAR_NAMESPACE_SVG) return may_be_watched_use(block);
-  if (node->name == HP_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
-  if (node->name == HP_META) return may_be_watched_meta(block);
-  if (node->name == HP_LINK) return hp_may_be_watched_link(block);
+  if (node->name == HP_ATOM_USE && node->ns == HPAR_NAMESPACE_SVG) return may_be_watched_use(block);
+  if (node->name == HP_ATOM_IMG || node->ns != HPAR_NAMESPACE_HTML) return true;
+  if (node->name == HP_ATOM_META) return may_be_watched_meta(block);
+  if (node->name == HP_ATOM_LINK) return hp_may_be_watched_link(block);
   hp_atom required = required_attributes[node->name];
   if (!required) return true;
   for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == required) return required != HP_TYPE || may_have_length(block, i, strlen("image"));
+    if (block->items[i].name == required) return required != HP_ATOM_TYPE || may_have_length(block, i, strlen("image"));
   return false;
 }
 
@@ -309,7 +310,7 @@ void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_builder *b = f->builder;
   hp_sighting *added = hp_add_sighting(f, start, hp_ref_of(b->base, node));
   added->is_written = f->watch.text_is_written;
-  added->is_inert = b->last[HP_TEMPLATE] && is_inert(f, &added->unsure);
+  added->is_inert = b->last[HP_ATOM_TEMPLATE] && is_inert(f, &added->unsure);
   if (hp_is_incomplete(b->base, node)) return;
   settle(f, &f->sightings->items[f->reported++]);
 }
@@ -326,21 +327,22 @@ static void note_media(const hp_finder *f, const hp_node *node) {
 
 /* Sees a tag that is no script in HTML. */
 static __attribute__((noinline)) void see_other(hp_finder *f, const hp_node *node, uint32_t start) {
-  if ((node->name == HP_VIDEO || node->name == HP_AUDIO) && node->ns == HPAR_NAMESPACE_HTML) note_media(f, node);
+  if ((node->name == HP_ATOM_VIDEO || node->name == HP_ATOM_AUDIO) && node->ns == HPAR_NAMESPACE_HTML)
+    note_media(f, node);
   if (may_have_resources(f->builder->base, node)) hp_see_resources(f, node, start);
 }
 
 /* Sees a tag after the last one has been reported. Its calls are the last step: most pages have
  * many scripts without `src`, which take this path. */
 static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
-  if (node->name != HP_SCRIPT || node->ns != HPAR_NAMESPACE_HTML) {
+  if (node->name != HP_ATOM_SCRIPT || node->ns != HPAR_NAMESPACE_HTML) {
     see_other(f, node, start);
     return;
   }
   if (!node->attributes) return;
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
   const hp_attribute *at = block->items, *end = at + block->count;
-  while (at < end && at->name != HP_SRC) at++;
+  while (at < end && at->name != HP_ATOM_SRC) at++;
   if (at < end)
     hp_see_script(f, node, start);
   else if (hp_may_be_inline_script(block))
@@ -375,11 +377,12 @@ static void before_script(hp_tag_watch *watch) {
 }
 
 static const uint8_t watched_names[HP_KNOWN_ATOMS] = {
-    [HP_SCRIPT] = 1, [HP_LINK] = 1,  [HP_IMG] = 1,   [HP_IMAGE] = 1,  [HP_INPUT] = 1, [HP_VIDEO] = 1,
-    [HP_STYLE] = 1,  [HP_BASE] = 1,  [HP_META] = 1,  [HP_IFRAME] = 1, [HP_FRAME] = 1, [HP_OBJECT] = 1,
-    [HP_EMBED] = 1,  [HP_AUDIO] = 1, [HP_TRACK] = 1, [HP_SOURCE] = 1, [HP_USE] = 1,   [HP_FEIMAGE_MIXED] = 1,
-    [HP_BODY] = 1,   [HP_TABLE] = 1, [HP_THEAD] = 1, [HP_TBODY] = 1,  [HP_TFOOT] = 1, [HP_TR] = 1,
-    [HP_TD] = 1,     [HP_TH] = 1,
+    [HP_ATOM_SCRIPT] = 1, [HP_ATOM_LINK] = 1,   [HP_ATOM_IMG] = 1,           [HP_ATOM_IMAGE] = 1, [HP_ATOM_INPUT] = 1,
+    [HP_ATOM_VIDEO] = 1,  [HP_ATOM_STYLE] = 1,  [HP_ATOM_BASE] = 1,          [HP_ATOM_META] = 1,  [HP_ATOM_IFRAME] = 1,
+    [HP_ATOM_FRAME] = 1,  [HP_ATOM_OBJECT] = 1, [HP_ATOM_EMBED] = 1,         [HP_ATOM_AUDIO] = 1, [HP_ATOM_TRACK] = 1,
+    [HP_ATOM_SOURCE] = 1, [HP_ATOM_USE] = 1,    [HP_ATOM_FEIMAGE_MIXED] = 1, [HP_ATOM_BODY] = 1,  [HP_ATOM_TABLE] = 1,
+    [HP_ATOM_THEAD] = 1,  [HP_ATOM_TBODY] = 1,  [HP_ATOM_TFOOT] = 1,         [HP_ATOM_TR] = 1,    [HP_ATOM_TD] = 1,
+    [HP_ATOM_TH] = 1,
 };
 
 /* Returns true if the finder compares no sighting with another one, and holds none. */

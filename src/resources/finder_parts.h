@@ -61,18 +61,18 @@ static inline bool hp_has_no_src(const char *base, const hp_node *script) {
   if (script->ns != HPAR_NAMESPACE_HTML || !script->attributes) return false;
   const hp_attributes *block = hp_at(base, script->attributes);
   for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == HP_SRC) return false;
+    if (block->items[i].name == HP_ATOM_SRC) return false;
   return true;
 }
 
 /* Returns true if the resources of the element may depend on what follows its start tag, or on the
  * parent that the merger gives it. */
 static inline bool hp_is_incomplete(const char *base, const hp_node *node) {
-  if (node->name == HP_SCRIPT) return hp_has_no_src(base, node);
-  if (node->name != HP_IMG) return node->name == HP_STYLE || (node->name == HP_SOURCE && !node->parent);
+  if (node->name == HP_ATOM_SCRIPT) return hp_has_no_src(base, node);
+  if (node->name != HP_ATOM_IMG) return node->name == HP_ATOM_STYLE || (node->name == HP_ATOM_SOURCE && !node->parent);
   if (!node->parent) return true;
   const hp_node *parent = hp_node_at(base, node->parent);
-  return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_PICTURE;
+  return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_ATOM_PICTURE;
 }
 
 /* Adds a sighting. Reports it if the element is complete. */

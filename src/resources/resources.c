@@ -91,7 +91,7 @@ static bool has_background(const walk *w, const hp_node *node) {
   if (!node->attributes) return false;
   const hp_attributes *block = hp_at(w->view.document->range.base, node->attributes);
   for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == HP_BACKGROUND) return true;
+    if (block->items[i].name == HP_ATOM_BACKGROUND) return true;
   return false;
 }
 
@@ -100,8 +100,9 @@ static bool visit_element(walk *w, hp_ref element, const hp_node *node) {
   if (!hp_may_have_resources(node->name) && (!hp_may_have_background(node->name) || !has_background(w, node)))
     return true;
   if (node->ns == HPAR_NAMESPACE_HTML) {
-    if (node->name == HP_SOURCE) return report_source(w, element);
-    if ((node->name == HP_AUDIO || node->name == HP_VIDEO) && node->first && !pass_media(w, element)) return false;
+    if (node->name == HP_ATOM_SOURCE) return report_source(w, element);
+    if ((node->name == HP_ATOM_AUDIO || node->name == HP_ATOM_VIDEO) && node->first && !pass_media(w, element))
+      return false;
   }
   return hp_describe_resources(&w->view, element, (hp_resource_origin){0, 0, 0}, report, w);
 }

@@ -203,8 +203,8 @@ static inline void hp_set_block_values(const hpar_document *document, const hp_a
 static inline void hp_read_resource_values(const hp_tree_view *view, hp_ref element, hp_resource_values *values) {
   const char *memory = view->document->range.base;
   const hp_node *node = hp_node_at(memory, element);
-  bool skips_unknown =
-      node->name == HP_IMG || node->name == HP_META || node->name == HP_INPUT || node->name == HP_SOURCE;
+  bool skips_unknown = node->name == HP_ATOM_IMG || node->name == HP_ATOM_META || node->name == HP_ATOM_INPUT ||
+                       node->name == HP_ATOM_SOURCE;
   hp_clear_values(values);
   if (!node->attributes) return;
   const hp_attributes *block = hp_at(memory, node->attributes);

@@ -321,7 +321,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
  * must run. */
 static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
-  bool is_row = seg->split_name == HP_TR;
+  bool is_row = seg->split_name == HP_ATOM_TR;
   if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);

@@ -437,8 +437,8 @@ void hp_rewriter_inserted(void *context, const hp_outline_insertion *given) {
   r->has_effect = true;
   bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
-  if (has_tag && node->name == HP_META && !r->is_certain && r->has_spans) read_meta(r);
-  if (node->name == HP_HTML || node->name == HP_BODY)
+  if (has_tag && node->name == HP_ATOM_META && !r->is_certain && r->has_spans) read_meta(r);
+  if (node->name == HP_ATOM_HTML || node->name == HP_ATOM_BODY)
     match_target(r, &insertion, has_tag);
   else
     match_inserted(r, &insertion, has_tag, NULL);

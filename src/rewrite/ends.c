@@ -110,7 +110,7 @@ void hp_rewriter_freed(void *context, hp_ref node) {
 
 /*** ends ***/
 
-static bool is_heading(hp_atom name) { return name >= HP_H1 && name <= HP_H6; }
+static bool is_heading(hp_atom name) { return name >= HP_ATOM_H1 && name <= HP_ATOM_H6; }
 
 /* Returns true if the current token is the element's own end tag. */
 static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
@@ -124,7 +124,7 @@ static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
  * formatting elements. */
 static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
   const hp_node *node = hp_outline_node(&r->outline, ref);
-  if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_PLAINTEXT) return false;
+  if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_ATOM_PLAINTEXT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
   return r->at_end || !hp_outline_lists(&r->outline, ref);
 }

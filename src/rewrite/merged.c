@@ -52,7 +52,7 @@ hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *r, const hp_outline_ins
   if (!hp_matching_reads_tag(&r->matching, node->name)) return NULL;
   if (!r->merge_targets) r->merge_targets = hp_allocate_zeroed(TARGETS * sizeof *r->merge_targets);
   if (!r->merge_targets) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
-  hp_merge_target *target = &r->merge_targets[node->name == HP_BODY];
+  hp_merge_target *target = &r->merge_targets[node->name == HP_ATOM_BODY];
   const size_t rules = r->rules->count / 8 + 1;
   target->is_known = true;
   target->attributes.length = target->values.length = target->matched.length = 0;
@@ -110,7 +110,7 @@ static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_targ
 
 void hp_rewriter_merged(void *context, bool is_body) {
   hpar_rewriter *r = context;
-  const hp_atom name = is_body ? HP_BODY : HP_HTML;
+  const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
   hp_merge_target *target = r->merge_targets ? &r->merge_targets[is_body] : NULL;
   if (!r->at_tag || !r->has_spans || !target || !target->is_known) return;
   hp_merge_target_keep(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));

@@ -194,8 +194,8 @@ static bool write_prefix(const hp_start_state *state, char *to, size_t size) {
   static const char *const inside[HP_INSIDES] = {"", "<!--", "<a ", "<a b=\"", "<a b='"};
   static const char *const names[] = {"script", "style", "title",   "textarea", "noscript",
                                       "iframe", "xmp",   "noembed", "noframes"};
-  static const hp_atom atoms[] = {HP_SCRIPT, HP_STYLE, HP_TITLE,   HP_TEXTAREA, HP_NOSCRIPT,
-                                  HP_IFRAME, HP_XMP,   HP_NOEMBED, HP_NOFRAMES};
+  static const hp_atom atoms[] = {HP_ATOM_SCRIPT, HP_ATOM_STYLE, HP_ATOM_TITLE,   HP_ATOM_TEXTAREA, HP_ATOM_NOSCRIPT,
+                                  HP_ATOM_IFRAME, HP_ATOM_XMP,   HP_ATOM_NOEMBED, HP_ATOM_NOFRAMES};
   const char *element = state->ns == HPAR_NAMESPACE_SVG ? "<svg>" : state->ns == HPAR_NAMESPACE_MATHML ? "<math>" : "";
   char raw[16] = "";
   if (state->first == HP_START_BEYOND) return false;

@@ -109,7 +109,7 @@ static hp_described described(hp_resource_scan *s, hp_resource_values *values, u
  * always the one: elements end from the inside, and only a table puts an img into an outer one. */
 static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
   const hp_node *n = hp_outline_node(&s->rewriter->outline, node);
-  if (n->name != HP_PICTURE && n->name != HP_AUDIO && n->name != HP_VIDEO) return NULL;
+  if (n->name != HP_ATOM_PICTURE && n->name != HP_ATOM_AUDIO && n->name != HP_ATOM_VIDEO) return NULL;
   if (n->ns != HPAR_NAMESPACE_HTML) return NULL;
   for (uint32_t i = s->picture_count; i-- > 0;)
     if (s->pictures[i].node == node) return &s->pictures[i];
@@ -161,7 +161,7 @@ static void begin_picture(hp_resource_scan *s, hpar_element *e, unsigned media) 
 static void add_source(hp_resource_scan *s, const hpar_element *e, hp_ref parent, hp_resource_values *values) {
   const open_picture *picture = find_picture(s, parent);
   if (!picture) return;
-  if (hp_outline_node(&s->rewriter->outline, parent)->name != HP_PICTURE) {
+  if (hp_outline_node(&s->rewriter->outline, parent)->name != HP_ATOM_PICTURE) {
     hp_described source = described(s, values, e->start);
     source.picture = picture->number;
     hp_describe_media_source(&source, picture->media);
@@ -272,7 +272,7 @@ static void add_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
 static hpar_status take_sheet(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
-  if (!s->in_style || s->style_name != HP_STYLE) return HPAR_OK;
+  if (!s->in_style || s->style_name != HP_ATOM_STYLE) return HPAR_OK;
   if (text->rewriter->inserted_to != s->style_text)
     end_sheet(s);
   else if (s->style_ns == HPAR_NAMESPACE_HTML)
@@ -286,7 +286,7 @@ static hpar_status take_sheet(hpar_text_piece *text, void *context) {
 static hpar_status take_module(hpar_text_piece *text, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
-  if (s->in_style && s->style_name == HP_SCRIPT) report_sheet(s, hpar_text_piece_decoded(text));
+  if (s->in_style && s->style_name == HP_ATOM_SCRIPT) report_sheet(s, hpar_text_piece_decoded(text));
   return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
@@ -298,7 +298,7 @@ static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_v
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
   hp_described d = described(s, values, e->start);
-  if (ns == HPAR_NAMESPACE_HTML && name == HP_IMG) {
+  if (ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_IMG) {
     const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
     if (picture) {
       d.picture = picture->number;
@@ -316,7 +316,7 @@ static void take_body(hp_resource_scan *s, const hpar_element *e) {
   if (s->has_background || !hp_has_value(&values, HP_RESOURCE_BACKGROUND)) return;
   hp_described d = described(s, &values, e->start);
   s->has_background = true;
-  hp_describe(&d, HPAR_NAMESPACE_HTML, HP_BODY);
+  hp_describe(&d, HPAR_NAMESPACE_HTML, HP_ATOM_BODY);
 }
 
 static hpar_status take_element(hpar_element *e, void *context) {
@@ -331,30 +331,30 @@ static hpar_status take_element(hpar_element *e, void *context) {
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
   bool html = ns == HPAR_NAMESPACE_HTML;
-  if (e->merges_into || (html && name == HP_BODY)) {
+  if (e->merges_into || (html && name == HP_ATOM_BODY)) {
     take_body(s, e);
     return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
   }
-  if (name == HP_META && hp_resource_scan_declared(s)) {
+  if (name == HP_ATOM_META && hp_resource_scan_declared(s)) {
     s->has_stopped = true;
     return HPAR_ERROR_CALLBACK;
   }
   if (!html && ns != HPAR_NAMESPACE_SVG) return HPAR_OK;
   hp_resource_values values;
   read_values(r, ns, &values);
-  if (html && name == HP_TEMPLATE)
+  if (html && name == HP_ATOM_TEMPLATE)
     begin_template(s, e, &values);
   else if (s->inert_from)
     return HPAR_OK;
-  else if (html && name == HP_PICTURE)
+  else if (html && name == HP_ATOM_PICTURE)
     begin_picture(s, e, 0);
-  else if (html && name == HP_SOURCE)
+  else if (html && name == HP_ATOM_SOURCE)
     add_source(s, e, parent, &values);
-  else if (name == HP_STYLE || (html && name == HP_SCRIPT && hp_is_inline_script(&values)))
+  else if (name == HP_ATOM_STYLE || (html && name == HP_ATOM_SCRIPT && hp_is_inline_script(&values)))
     begin_style(s, e, ns, name, &values);
   else
     describe_element(s, e, &values);
-  if (html && (name == HP_AUDIO || name == HP_VIDEO)) begin_picture(s, e, hp_media_of(&values));
+  if (html && (name == HP_ATOM_AUDIO || name == HP_ATOM_VIDEO)) begin_picture(s, e, hp_media_of(&values));
   return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 

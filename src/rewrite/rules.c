@@ -278,16 +278,16 @@ static void note_reading(hpar_rules *rules, hp_atom attribute, hp_reading readin
 
 /* Finds the attributes of HTML elements that some selector reads. */
 static void find_attributes(hpar_rules *rules) {
-  static const hp_atom of_forms[] = {HP_TYPE, HP_SELECTED, HP_CHECKED, HP_DISABLED};
+  static const hp_atom of_forms[] = {HP_ATOM_TYPE, HP_ATOM_SELECTED, HP_ATOM_CHECKED, HP_ATOM_DISABLED};
   const hpar_selectors *set = rules->selectors;
   rules->reads_known = true;
   for (uint32_t i = 0; i < set->tests_count; i++) {
     const hp_test *test = &set->tests[i];
     switch ((hp_test_kind)test->kind) {
-      case HP_TEST_ID: note_reading(rules, HP_ID, HP_READS_VALUE); break;
-      case HP_TEST_CLASS: note_reading(rules, HP_CLASS, HP_READS_VALUE); break;
-      case HP_TEST_LINK: note_reading(rules, HP_HREF, HP_READS_NAME); break;
-      case HP_TEST_LANG: note_reading(rules, HP_LANG, HP_READS_VALUE); break;
+      case HP_TEST_ID: note_reading(rules, HP_ATOM_ID, HP_READS_VALUE); break;
+      case HP_TEST_CLASS: note_reading(rules, HP_ATOM_CLASS, HP_READS_VALUE); break;
+      case HP_TEST_LINK: note_reading(rules, HP_ATOM_HREF, HP_READS_NAME); break;
+      case HP_TEST_LANG: note_reading(rules, HP_ATOM_LANG, HP_READS_VALUE); break;
       case HP_TEST_ENABLED:
       case HP_TEST_DISABLED:
       case HP_TEST_CHECKED:

@@ -110,8 +110,8 @@ static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
   const hp_atom name = r->tag.name;
   const hp_open_element *top = r->outline.builder.top;
   if (!set || !r->has_spans) return false;
-  if (may_match(r, set, name == HP_IMAGE ? HP_IMG : name, HPAR_NAMESPACE_HTML)) return true;
-  if (top->ns == HPAR_NAMESPACE_HTML && name != HP_SVG && name != HP_MATH) return false;
+  if (may_match(r, set, name == HP_ATOM_IMAGE ? HP_ATOM_IMG : name, HPAR_NAMESPACE_HTML)) return true;
+  if (top->ns == HPAR_NAMESPACE_HTML && name != HP_ATOM_SVG && name != HP_ATOM_MATH) return false;
   return may_match(r, set, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, set, name, HPAR_NAMESPACE_MATHML);
 }
 
@@ -133,7 +133,7 @@ void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned =
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
-  bool declares = !r->is_certain && r->tag.name == HP_META;
+  bool declares = !r->is_certain && r->tag.name == HP_ATOM_META;
   /* The element is probably a child of the outer current node. */
   bool is_child = r->outline.builder.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;

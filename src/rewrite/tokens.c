@@ -218,10 +218,10 @@ static bool take_text(hpar_rewriter *r) {
 static bool outline_reads(const hpar_rewriter *r, hp_atom name) {
   if (name >= HP_KNOWN_ATOMS) return false;
   switch (name) {
-    case HP_A: return false;
-    case HP_INPUT:
-    case HP_ANNOTATION_XML: return true;
-    case HP_META: return !r->is_certain;
+    case HP_ATOM_A: return false;
+    case HP_ATOM_INPUT:
+    case HP_ATOM_ANNOTATION_XML: return true;
+    case HP_ATOM_META: return !r->is_certain;
     default: return hp_html_tag(name) & HP_TAG_FORMATTING;
   }
 }
@@ -295,19 +295,19 @@ static void read_attributes(hpar_rewriter *r) {
   if (!outline_reads(r, tag->name)) return;
   hp_spans_complete(&r->spans, &r->scratch);
   if (!r->spans.count) return;
-  if (tag->name == HP_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
-  if (tag->name == HP_ANNOTATION_XML)
+  if (tag->name == HP_ATOM_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
+  if (tag->name == HP_ATOM_ANNOTATION_XML)
     tag->html_integration = has_value(r, "encoding", "text/html") || has_value(r, "encoding", "application/xhtml+xml");
-  if (tag->name == HP_FONT)
+  if (tag->name == HP_ATOM_FONT)
     tag->breaks_out = hp_spans_find(&r->spans, "color", 5) || hp_spans_find(&r->spans, "face", 4) ||
                       hp_spans_find(&r->spans, "size", 4);
-  if (tag->name != HP_A && (hp_html_tag(tag->name) & HP_TAG_FORMATTING)) hash_attributes(r, tag);
+  if (tag->name != HP_ATOM_A && (hp_html_tag(tag->name) & HP_TAG_FORMATTING)) hash_attributes(r, tag);
 }
 
 /* body and html end at the first end tag that leaves their mode. */
 static void end_body(hpar_rewriter *r, uint8_t mode) {
   const hp_builder *b = &r->outline.builder;
-  if (!r->open_records || b->mode == mode || (r->tag.name != HP_BODY && r->tag.name != HP_HTML)) return;
+  if (!r->open_records || b->mode == mode || (r->tag.name != HP_ATOM_BODY && r->tag.name != HP_ATOM_HTML)) return;
   bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
   if (!ends_html && b->mode != HP_AFTER_BODY) return;
   if (b->depth >= 2 && b->stack[2].node) hp_rewriter_end_at_tag(r, b->stack[2].node);
@@ -358,7 +358,7 @@ static void apply_many(hpar_rewriter *r) {
 /* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
  * and body merge. */
 static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
-  const bool merges = r->tag.name == HP_HTML || r->tag.name == HP_BODY;
+  const bool merges = r->tag.name == HP_ATOM_HTML || r->tag.name == HP_ATOM_BODY;
   if (r->tag.is_end || r->has_effect || merges || r->outline.builder.mode != mode) return;
   hp_rewriter_separate(r, r->token_start, NULL);
   hp_rewriter_drop(r, r->token_start, r->token_end);

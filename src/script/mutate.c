@@ -187,7 +187,7 @@ static void run_created(hp_scripts *s, hp_ref top) {
   for (hp_ref ref = top, next; ref; ref = next) {
     next = hpar_node_walk(s->document, top, ref);
     const hp_node *node = at(s, ref);
-    if (node->kind != HPAR_NODE_ELEMENT || !(node->flags & HP_FLAG_CREATED) || node->name != HP_SCRIPT) continue;
+    if (node->kind != HPAR_NODE_ELEMENT || !(node->flags & HP_FLAG_CREATED) || node->name != HP_ATOM_SCRIPT) continue;
     hpar_script script;
     if (!hp_script_prepare(s, ref, false, &script)) continue;
     if (script.time == HPAR_SCRIPT_NOW)
@@ -214,7 +214,7 @@ static hpar_status insert(void *argument) {
   }
   note_change(s);
   if (s->editor) return HPAR_OK; /* no script runs */
-  hp_ref made_in = is_element(s, c->parent) && at(s, c->parent)->name == HP_SCRIPT ? c->parent : 0;
+  hp_ref made_in = is_element(s, c->parent) && at(s, c->parent)->name == HP_ATOM_SCRIPT ? c->parent : 0;
   if (made_in) run_created(s, made_in);
   if (!made_in && first && hp_script_is_connected(s, first)) {
     hp_ref last = fragment && before ? at(s, before)->previous : first;

@@ -213,7 +213,7 @@ static void find_needs(hp_matcher *m) {
     m->reads_frames |= set->instructions[i].combinator != HP_COMBINATOR_NONE;
   m->reads_attributes = m->ids.slots || m->classes.slots || m->attributes.slots;
   if (m->ids.key_count + m->classes.key_count + m->attributes.key_count != 1) return;
-  m->only_name = m->ids.slots ? HP_ID : m->classes.slots ? HP_CLASS : m->attributes.atom;
+  m->only_name = m->ids.slots ? HP_ATOM_ID : m->classes.slots ? HP_ATOM_CLASS : m->attributes.atom;
   m->only_row = m->ids.only_row + m->classes.only_row + m->attributes.only_row;
 }
 

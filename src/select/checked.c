@@ -145,24 +145,24 @@ static bool shows_one(hpar_string size) {
 }
 
 static bool add_option(finder *f, const hp_subject *s, const opened *around) {
-  bool selected = hp_find_attribute(s->attributes, HP_SELECTED);
+  bool selected = hp_find_attribute(s->attributes, HP_ATOM_SELECTED);
   if (!around || around->select == NO_SELECT) return !selected || add(f->found, s->ref);
   opened *select = &f->stack[around->select];
   if (selected && select->is_multiple) return add(f->found, s->ref);
   if (selected) select->last_selected = s->ref;
-  bool disabled = hp_find_attribute(s->attributes, HP_DISABLED) || around->group_is_disabled;
+  bool disabled = hp_find_attribute(s->attributes, HP_ATOM_DISABLED) || around->group_is_disabled;
   if (!select->first_enabled && !disabled) select->first_enabled = s->ref;
   return true;
 }
 
 static bool add_input(finder *f, const hp_subject *s, const opened *around) {
-  if (!hp_find_attribute(s->attributes, HP_CHECKED)) return true;
-  hpar_string type = value_of(f, s, HP_TYPE), name = value_of(f, s, HP_NAME);
+  if (!hp_find_attribute(s->attributes, HP_ATOM_CHECKED)) return true;
+  hpar_string type = value_of(f, s, HP_ATOM_TYPE), name = value_of(f, s, HP_ATOM_NAME);
   if (is(type, "checkbox")) return add(f->found, s->ref);
   if (!is(type, "radio")) return true;
   if (!name.length) return add(f->found, s->ref);
   if (!hp_select_grow(&f->radios, &f->radio_capacity, (size_t)f->radio_count + 1, sizeof *f->radios)) return false;
-  f->radios[f->radio_count++] = (radio){s->ref, around ? around->form : 0, name, value_of(f, s, HP_FORM)};
+  f->radios[f->radio_count++] = (radio){s->ref, around ? around->form : 0, name, value_of(f, s, HP_ATOM_FORM)};
   return true;
 }
 
@@ -171,18 +171,18 @@ static bool push(finder *f, const hp_subject *s) {
   opened next = f->depth ? f->stack[f->depth - 1] : (opened){.select = NO_SELECT};
   next.element = s->ref;
   switch (s->node->name) {
-    case HP_FORM: next.form = s->ref; break;
-    case HP_SELECT: {
-      const hpar_string size = value_of(f, s, HP_SIZE);
+    case HP_ATOM_FORM: next.form = s->ref; break;
+    case HP_ATOM_SELECT: {
+      const hpar_string size = value_of(f, s, HP_ATOM_SIZE);
       next = (opened){.element = s->ref, .form = next.form, .select = f->depth};
-      next.is_multiple = hp_find_attribute(s->attributes, HP_MULTIPLE);
+      next.is_multiple = hp_find_attribute(s->attributes, HP_ATOM_MULTIPLE);
       next.shows_one = shows_one(size);
       break;
     }
-    case HP_OPTGROUP:
+    case HP_ATOM_OPTGROUP:
       if (next.in_group) next.select = NO_SELECT;
       next.in_group = true;
-      next.group_is_disabled = hp_find_attribute(s->attributes, HP_DISABLED);
+      next.group_is_disabled = hp_find_attribute(s->attributes, HP_ATOM_DISABLED);
       break;
     default: next.select = NO_SELECT; /* option, datalist */
   }
@@ -202,12 +202,12 @@ static bool visit(finder *f, const hp_subject *s) {
   const opened *around = f->depth ? &f->stack[f->depth - 1] : NULL;
   if (!s->is_html) return true;
   switch (s->node->name) {
-    case HP_INPUT: return add_input(f, s, around);
-    case HP_OPTION: return add_option(f, s, around) && push(f, s);
-    case HP_FORM:
-    case HP_SELECT:
-    case HP_OPTGROUP:
-    case HP_DATALIST: return push(f, s);
+    case HP_ATOM_INPUT: return add_input(f, s, around);
+    case HP_ATOM_OPTION: return add_option(f, s, around) && push(f, s);
+    case HP_ATOM_FORM:
+    case HP_ATOM_SELECT:
+    case HP_ATOM_OPTGROUP:
+    case HP_ATOM_DATALIST: return push(f, s);
     default: return true;
   }
 }
@@ -254,7 +254,7 @@ static bool find_forms(finder *f, hp_ref root) {
     first = first_child(f, ref);
     if (hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) continue;
     hp_subject s = hp_subject_of(base, ref);
-    hpar_string id = value_of(f, &s, HP_ID);
+    hpar_string id = value_of(f, &s, HP_ATOM_ID);
     if (!id.length) continue;
     named *entry = look_up(&f->ids, id, 0);
     if (entry->name.bytes && !entry->element) entry->element = ref;
@@ -268,7 +268,7 @@ static hp_ref owner_of(const finder *f, const radio *r) {
   hp_ref owner = look_up(&f->ids, r->form_id, 0)->element;
   if (!owner) return 0;
   hp_subject s = hp_subject_of(base, owner);
-  return s.is_html && s.node->name == HP_FORM ? owner : 0;
+  return s.is_html && s.node->name == HP_ATOM_FORM ? owner : 0;
 }
 
 /* Adds the last radio button of each group. */

@@ -7,8 +7,8 @@
  * Source: HTML, "Content language state (http-equiv="content-language")". */
 static void read_pragma(const hpar_document *document, const hp_subject *s, hpar_string *language) {
   static const char pragma[] = "content-language";
-  const hp_attribute *http = hp_find_attribute(s->attributes, HP_HTTP_EQUIV),
-                     *content = hp_find_attribute(s->attributes, HP_CONTENT);
+  const hp_attribute *http = hp_find_attribute(s->attributes, HP_ATOM_HTTP_EQUIV),
+                     *content = hp_find_attribute(s->attributes, HP_ATOM_CONTENT);
   if (!http || !content) return;
   hpar_string name = hp_attribute_value(document, s->attributes, http);
   hpar_string value = hp_attribute_value(document, s->attributes, content);
@@ -26,7 +26,7 @@ hpar_string hp_default_language(const hpar_document *document) {
   for (hp_ref ref = hp_node_at(base, document->root)->first; ref;) {
     const hp_node *node = hp_node_at(base, ref);
     bool is_element = node->kind == HPAR_NODE_ELEMENT;
-    if (is_element && node->name == HP_META && node->ns == HPAR_NAMESPACE_HTML) {
+    if (is_element && node->name == HP_ATOM_META && node->ns == HPAR_NAMESPACE_HTML) {
       hp_subject subject = hp_subject_of(base, ref);
       read_pragma(document, &subject, &language);
     }

@@ -64,9 +64,10 @@ void hp_add_attribute_candidates(const hp_matcher *m, hp_bits *candidates, const
   const hp_row_table *table = &m->attributes;
   for (uint32_t i = 0; i < attributes->count; i++) {
     const hp_attribute *item = &attributes->items[i];
-    if (item->name == HP_CLASS && m->classes.slots)
+    if (item->name == HP_ATOM_CLASS && m->classes.slots)
       add_classes(m, candidates, hp_attribute_value(m->document, attributes, item));
-    if (item->name == HP_ID && m->ids.slots) add_id(m, candidates, hp_attribute_value(m->document, attributes, item));
+    if (item->name == HP_ATOM_ID && m->ids.slots)
+      add_id(m, candidates, hp_attribute_value(m->document, attributes, item));
     if (!table->slots) continue;
     if (table->key_count != 1)
       add_row(m, candidates, find_row(table, hp_atom_hash(item->name)));
@@ -140,14 +141,14 @@ static void add_successors(const hp_matcher *m, hp_combinator combinator, hp_bit
 static bool disables(const hp_frame *parent, const hp_frame *above, const hp_subject *s, bool is_first_legend) {
   if (is_first_legend && above) return above->is_disabled;
   if (parent->is_disabled) return true;
-  if (!s->is_html || s->node->name != HP_FIELDSET) return false;
-  return hp_find_attribute(s->attributes, HP_DISABLED) != NULL;
+  if (!s->is_html || s->node->name != HP_ATOM_FIELDSET) return false;
+  return hp_find_attribute(s->attributes, HP_ATOM_DISABLED) != NULL;
 }
 
 static bool is_legend_of_fieldset(const hp_matcher *m, const hp_frame *parent, const hp_subject *s) {
-  if (!s->is_html || s->node->name != HP_LEGEND || !parent->element) return false;
+  if (!s->is_html || s->node->name != HP_ATOM_LEGEND || !parent->element) return false;
   const hp_node *node = hp_node_at(m->base, parent->element);
-  return node->ns == HPAR_NAMESPACE_HTML && node->name == HP_FIELDSET;
+  return node->ns == HPAR_NAMESPACE_HTML && node->name == HP_ATOM_FIELDSET;
 }
 
 void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent, const hp_frame *above,

@@ -99,11 +99,11 @@ static bool value_holds(const hp_matcher *m, const hp_test *test, hpar_string re
   return false;
 }
 
-static bool is_adjusted(hp_atom name) { return name >= HP_ADJUSTED_XLINK_ACTUATE && name < HP_KNOWN_ATOMS; }
+static bool is_adjusted(hp_atom name) { return name >= HP_ATOM_ADJUSTED_XLINK_ACTUATE && name < HP_KNOWN_ATOMS; }
 
 static hp_namespace_test namespace_of_adjusted(hp_atom name) {
-  if (name <= HP_ADJUSTED_XLINK_TYPE) return HP_NAMESPACE_IS_XLINK;
-  return name <= HP_ADJUSTED_XML_SPACE ? HP_NAMESPACE_IS_XML : HP_NAMESPACE_IS_XMLNS;
+  if (name <= HP_ATOM_ADJUSTED_XLINK_TYPE) return HP_NAMESPACE_IS_XLINK;
+  return name <= HP_ATOM_ADJUSTED_XML_SPACE ? HP_NAMESPACE_IS_XML : HP_NAMESPACE_IS_XMLNS;
 }
 
 /* Returns true if the attribute has the name of the test, in a namespace of the test. */
@@ -137,17 +137,18 @@ static bool is_html_named(const hp_subject *s, hp_atom name) { return s->is_html
 
 /* SVG 2 makes the SVG element a with href or xlink:href a hyperlink. */
 static bool is_link(const hp_subject *s) {
-  if (s->node->ns == HPAR_NAMESPACE_SVG && s->node->name == HP_A)
-    return hp_find_attribute(s->attributes, HP_HREF) || hp_find_attribute(s->attributes, HP_ADJUSTED_XLINK_HREF);
-  if (!s->is_html || (s->node->name != HP_A && s->node->name != HP_AREA)) return false;
-  return hp_find_attribute(s->attributes, HP_HREF) != NULL;
+  if (s->node->ns == HPAR_NAMESPACE_SVG && s->node->name == HP_ATOM_A)
+    return hp_find_attribute(s->attributes, HP_ATOM_HREF) ||
+           hp_find_attribute(s->attributes, HP_ATOM_ADJUSTED_XLINK_HREF);
+  if (!s->is_html || (s->node->name != HP_ATOM_A && s->node->name != HP_ATOM_AREA)) return false;
+  return hp_find_attribute(s->attributes, HP_ATOM_HREF) != NULL;
 }
 
 static bool is_checked(const hp_matcher *m, const hp_subject *s) {
   if (m->checked) return hp_checked_has(m->checked, s->ref);
-  if (is_html_named(s, HP_OPTION)) return hp_find_attribute(s->attributes, HP_SELECTED) != NULL;
-  if (!is_html_named(s, HP_INPUT) || !hp_find_attribute(s->attributes, HP_CHECKED)) return false;
-  const hp_attribute *type = hp_find_attribute(s->attributes, HP_TYPE);
+  if (is_html_named(s, HP_ATOM_OPTION)) return hp_find_attribute(s->attributes, HP_ATOM_SELECTED) != NULL;
+  if (!is_html_named(s, HP_ATOM_INPUT) || !hp_find_attribute(s->attributes, HP_ATOM_CHECKED)) return false;
+  const hp_attribute *type = hp_find_attribute(s->attributes, HP_ATOM_TYPE);
   return type && ((type->length == 5 && hp_ascii_equal(type->value, "radio", 5)) ||
                   (type->length == 8 && hp_ascii_equal(type->value, "checkbox", 8)));
 }
@@ -155,25 +156,25 @@ static bool is_checked(const hp_matcher *m, const hp_subject *s) {
 static bool can_be_disabled(const hp_subject *s) {
   if (!s->is_html) return false;
   switch (s->node->name) {
-    case HP_BUTTON:
-    case HP_INPUT:
-    case HP_SELECT:
-    case HP_TEXTAREA:
-    case HP_OPTGROUP:
-    case HP_OPTION:
-    case HP_FIELDSET: return true;
+    case HP_ATOM_BUTTON:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_SELECT:
+    case HP_ATOM_TEXTAREA:
+    case HP_ATOM_OPTGROUP:
+    case HP_ATOM_OPTION:
+    case HP_ATOM_FIELDSET: return true;
     default: return false;
   }
 }
 
 static bool is_disabled(const hp_matcher *m, const hp_subject *s, const hp_frame *parent) {
   if (!can_be_disabled(s)) return false;
-  if (hp_find_attribute(s->attributes, HP_DISABLED)) return true;
-  if (s->node->name == HP_OPTGROUP) return false;
-  if (s->node->name == HP_OPTION) {
+  if (hp_find_attribute(s->attributes, HP_ATOM_DISABLED)) return true;
+  if (s->node->name == HP_ATOM_OPTGROUP) return false;
+  if (s->node->name == HP_ATOM_OPTION) {
     if (!parent || !parent->element) return false;
     hp_subject group = hp_subject_of(m->base, parent->element);
-    return is_html_named(&group, HP_OPTGROUP) && hp_find_attribute(group.attributes, HP_DISABLED);
+    return is_html_named(&group, HP_ATOM_OPTGROUP) && hp_find_attribute(group.attributes, HP_ATOM_DISABLED);
   }
   return parent && parent->is_disabled;
 }
@@ -224,8 +225,8 @@ static bool range_holds(const hp_matcher *m, const hp_test *test, hpar_string la
 
 /* Returns the attribute that declares the language, or NULL. */
 static const hp_attribute *language_of(const hp_subject *s) {
-  const hp_attribute *own = hp_find_attribute(s->attributes, HP_ADJUSTED_XML_LANG);
-  return own ? own : hp_find_attribute(s->attributes, HP_LANG);
+  const hp_attribute *own = hp_find_attribute(s->attributes, HP_ATOM_ADJUSTED_XML_LANG);
+  return own ? own : hp_find_attribute(s->attributes, HP_ATOM_LANG);
 }
 
 void hp_find_ranges(const hp_matcher *m, hp_frame *frame, hpar_string language) {
@@ -254,7 +255,7 @@ static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_su
 }
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
-  const hp_attribute *id = hp_find_attribute(s->attributes, HP_ID);
+  const hp_attribute *id = hp_find_attribute(s->attributes, HP_ATOM_ID);
   if (!id) return false;
   hpar_string value = hp_value_of(m, s, id);
   return value.length == test->length &&
@@ -262,7 +263,7 @@ static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject 
 }
 
 static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
-  const hp_attribute *attribute = hp_find_attribute(s->attributes, HP_CLASS);
+  const hp_attribute *attribute = hp_find_attribute(s->attributes, HP_ATOM_CLASS);
   if (!attribute) return false;
   hpar_string value = hp_value_of(m, s, attribute);
   return hp_has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);

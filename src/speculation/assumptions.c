@@ -19,14 +19,14 @@ void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
   switch (question) {
     case HPAR_ASSUME_NOT_IN_SCOPE:
       switch (name) {
-        case HP_SELECT: s->in_scope |= HP_SCOPE_SELECT; return;
-        case HP_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
-        case HP_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
-        case HP_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
+        case HP_ATOM_SELECT: s->in_scope |= HP_SCOPE_SELECT; return;
+        case HP_ATOM_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
+        case HP_ATOM_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
+        case HP_ATOM_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
         default: hp_outer_poison(b); return;
       }
     case HPAR_ASSUME_TOP_NOT_IMPLIED:
-      s->top |= name == HP_H1 ? HP_TOP_HEADING : name == HP_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
+      s->top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
     case HPAR_ASSUME_NO_FORMATTING: {
       int index = hp_formatting_index(name);

@@ -16,8 +16,10 @@ static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 
 /* Both only shorten links of the stack that are out of date. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }
 static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_builder *)b) != 0; }
-static bool has_any_cell(const hp_builder *b) { return b->last[HP_TD] || b->last[HP_TH]; }
-static bool has_any_section(const hp_builder *b) { return b->last[HP_TBODY] || b->last[HP_THEAD] || b->last[HP_TFOOT]; }
+static bool has_any_cell(const hp_builder *b) { return b->last[HP_ATOM_TD] || b->last[HP_ATOM_TH]; }
+static bool has_any_section(const hp_builder *b) {
+  return b->last[HP_ATOM_TBODY] || b->last[HP_ATOM_THEAD] || b->last[HP_ATOM_TFOOT];
+}
 
 #define QUESTION(name) (1u << HPAR_ASSUME_##name)
 
@@ -36,67 +38,67 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
   if (t->kind != HPAR_TOKEN_START_TAG) return 0;
   switch (t->name) {
     case HP_ANY_BLOCK:
-    case HP_FORM:
-    case HP_LISTING:
-    case HP_P:
-    case HP_PRE:
-    case HP_TABLE: return P;
+    case HP_ATOM_FORM:
+    case HP_ATOM_LISTING:
+    case HP_ATOM_P:
+    case HP_ATOM_PRE:
+    case HP_ATOM_TABLE: return P;
     case HP_ANY_HEADING: return P | TOP;
-    case HP_LI: return LI | P;
-    case HP_DD:
-    case HP_DT: return DD | P;
-    case HP_HR: return P | SCOPE;
-    case HP_XMP: return P | CLEAN;
-    case HP_A: return LISTED_A | CLEAN;
-    case HP_BUTTON:
-    case HP_NOBR:
-    case HP_INPUT:
-    case HP_SELECT: return SCOPE | CLEAN;
-    case HP_OPTION:
-    case HP_OPTGROUP: return TOP | CLEAN;
-    case HP_NOSCRIPT: return b->scripting ? 0 : CLEAN;
+    case HP_ATOM_LI: return LI | P;
+    case HP_ATOM_DD:
+    case HP_ATOM_DT: return DD | P;
+    case HP_ATOM_HR: return P | SCOPE;
+    case HP_ATOM_XMP: return P | CLEAN;
+    case HP_ATOM_A: return LISTED_A | CLEAN;
+    case HP_ATOM_BUTTON:
+    case HP_ATOM_NOBR:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_SELECT: return SCOPE | CLEAN;
+    case HP_ATOM_OPTION:
+    case HP_ATOM_OPTGROUP: return TOP | CLEAN;
+    case HP_ATOM_NOSCRIPT: return b->scripting ? 0 : CLEAN;
     case HP_ANY_METADATA:
-    case HP_FRAME:
-    case HP_PARAM:
-    case HP_SOURCE:
-    case HP_TRACK:
-    case HP_TEXTAREA:
-    case HP_IFRAME:
-    case HP_NOEMBED: return 0;
+    case HP_ATOM_FRAME:
+    case HP_ATOM_PARAM:
+    case HP_ATOM_SOURCE:
+    case HP_ATOM_TRACK:
+    case HP_ATOM_TEXTAREA:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED: return 0;
     default: return CLEAN;
   }
 }
 
 /* Returns whether the worker defers the start tag of a table part. */
 static bool defers_table_part(const hp_builder *b, hp_atom name) {
-  if (has(b, HP_TABLE)) return false;
+  if (has(b, HP_ATOM_TABLE)) return false;
   if (b->foreign_base) return true; /* it pops foreign elements of the outer context */
   switch (name) {
-    case HP_TD:
-    case HP_TH:
+    case HP_ATOM_TD:
+    case HP_ATOM_TH:
       switch (b->mode) {
         case HP_IN_TABLE:
         case HP_IN_TABLE_BODY: return false;
-        case HP_IN_ROW: return b->depth > 0 && !has(b, HP_TR);
+        case HP_IN_ROW: return b->depth > 0 && !has(b, HP_ATOM_TR);
         case HP_IN_CELL: return !has_any_cell(b);
         default: return true;
       }
-    case HP_TR:
+    case HP_ATOM_TR:
       switch (b->mode) {
         case HP_IN_TABLE:
         case HP_IN_TABLE_BODY: return false;
-        case HP_IN_ROW: return !has(b, HP_TR);
-        case HP_IN_CELL: return !has_any_cell(b) || !has(b, HP_TR);
+        case HP_IN_ROW: return !has(b, HP_ATOM_TR);
+        case HP_IN_CELL: return !has_any_cell(b) || !has(b, HP_ATOM_TR);
         default: return true;
       }
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
+    case HP_ATOM_TBODY:
+    case HP_ATOM_THEAD:
+    case HP_ATOM_TFOOT:
       switch (b->mode) {
         case HP_IN_TABLE: return false;
         case HP_IN_TABLE_BODY: return !has_any_section(b);
         case HP_IN_ROW:
-        case HP_IN_CELL: return !has_any_section(b) || !has(b, HP_TR);
+        case HP_IN_CELL: return !has_any_section(b) || !has(b, HP_ATOM_TR);
         default: return true;
       }
     default: return true;
@@ -105,39 +107,39 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
 
 /* Returns whether the worker defers the start tag. */
 static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
-  if (b->tentative && t->name == HP_META && hp_declared_encoding(b, t)) return true;
-  if (b->last[HP_TEMPLATE]) return t->name == HP_SELECTEDCONTENT;
-  bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_TABLE);
+  if (b->tentative && t->name == HP_ATOM_META && hp_declared_encoding(b, t)) return true;
+  if (b->last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;
+  bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE);
   switch (t->name) {
-    case HP_HTML:
-    case HP_HEAD:
-    case HP_BODY:
-    case HP_FRAMESET:
-    case HP_SELECTEDCONTENT: return true;
-    case HP_SCRIPT: return b->defers_scripts;
-    case HP_STYLE:
-    case HP_TEMPLATE: return false;
-    case HP_CAPTION:
-    case HP_COL:
-    case HP_COLGROUP:
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
-    case HP_TR:
-    case HP_TD:
-    case HP_TH: return defers_table_part(b, t->name);
+    case HP_ATOM_HTML:
+    case HP_ATOM_HEAD:
+    case HP_ATOM_BODY:
+    case HP_ATOM_FRAMESET:
+    case HP_ATOM_SELECTEDCONTENT: return true;
+    case HP_ATOM_SCRIPT: return b->defers_scripts;
+    case HP_ATOM_STYLE:
+    case HP_ATOM_TEMPLATE: return false;
+    case HP_ATOM_CAPTION:
+    case HP_ATOM_COL:
+    case HP_ATOM_COLGROUP:
+    case HP_ATOM_TBODY:
+    case HP_ATOM_THEAD:
+    case HP_ATOM_TFOOT:
+    case HP_ATOM_TR:
+    case HP_ATOM_TD:
+    case HP_ATOM_TH: return defers_table_part(b, t->name);
     default: break;
   }
   if (fosters) return true;
   switch (t->name) {
-    case HP_PLAINTEXT:
-    case HP_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
-    case HP_FORM: return !b->form_known && hp_outer_of(b)->form_may_be_open;
-    case HP_SELECT: return b->depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
-    case HP_RB:
-    case HP_RP:
-    case HP_RT:
-    case HP_RTC: return b->depth == 0 || !current(b)->scope;
+    case HP_ATOM_PLAINTEXT:
+    case HP_ATOM_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
+    case HP_ATOM_FORM: return !b->form_known && hp_outer_of(b)->form_may_be_open;
+    case HP_ATOM_SELECT: return b->depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
+    case HP_ATOM_RB:
+    case HP_ATOM_RP:
+    case HP_ATOM_RT:
+    case HP_ATOM_RTC: return b->depth == 0 || !current(b)->scope;
     default: return false;
   }
 }
@@ -145,50 +147,50 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
 /* Returns whether the end tag may close an element of the outer context. Requires: the worker has
  * open elements. */
 static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
-  if (b->last[HP_TEMPLATE]) return false;
+  if (b->last[HP_ATOM_TEMPLATE]) return false;
   uint32_t scope = current(b)->scope, found = last_of(b, t->name);
   bool marker;
   switch (t->name) {
-    case HP_TEMPLATE:
-    case HP_BODY:
-    case HP_HTML: return true;
-    case HP_TD:
-    case HP_TH:
-    case HP_TR:
-    case HP_TBODY:
-    case HP_THEAD:
-    case HP_TFOOT:
-    case HP_TABLE: return !has(b, HP_TABLE) && (!found || t->name == HP_TABLE);
-    case HP_CAPTION:
-    case HP_COL:
-    case HP_COLGROUP: return !has(b, HP_TABLE);
+    case HP_ATOM_TEMPLATE:
+    case HP_ATOM_BODY:
+    case HP_ATOM_HTML: return true;
+    case HP_ATOM_TD:
+    case HP_ATOM_TH:
+    case HP_ATOM_TR:
+    case HP_ATOM_TBODY:
+    case HP_ATOM_THEAD:
+    case HP_ATOM_TFOOT:
+    case HP_ATOM_TABLE: return !has(b, HP_ATOM_TABLE) && (!found || t->name == HP_ATOM_TABLE);
+    case HP_ATOM_CAPTION:
+    case HP_ATOM_COL:
+    case HP_ATOM_COLGROUP: return !has(b, HP_ATOM_TABLE);
     default: break;
   }
-  if (hp_is_table_mode(b->mode) && !has(b, HP_TABLE)) return true;
+  if (hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE)) return true;
   switch (t->name) {
-    case HP_FORM: return !b->form_known;
-    case HP_P: return !found && !higher(scope, b->last[HP_BUTTON]) && !(b->assumed & P);
-    case HP_LI: return !found && !higher(scope, higher(b->last[HP_OL], b->last[HP_UL]));
+    case HP_ATOM_FORM: return !b->form_known;
+    case HP_ATOM_P: return !found && !higher(scope, b->last[HP_ATOM_BUTTON]) && !(b->assumed & P);
+    case HP_ATOM_LI: return !found && !higher(scope, higher(b->last[HP_ATOM_OL], b->last[HP_ATOM_UL]));
     case HP_ANY_HEADING:
-      for (hp_atom name = HP_H1; name <= HP_H6; name++)
+      for (hp_atom name = HP_ATOM_H1; name <= HP_ATOM_H6; name++)
         if (has(b, name)) return false;
       return !scope;
-    case HP_BR: return false;
+    case HP_ATOM_BR: return false;
     case HP_ANY_PHRASE:
-    case HP_A:
-    case HP_NOBR:
+    case HP_ATOM_A:
+    case HP_ATOM_NOBR:
       if (hp_has_listed(b, t->name, &marker)) return false;
       return !marker || (!found && !has_special(b)); /* above a marker: any other end tag */
     case HP_ANY_BLOCK:
-    case HP_BUTTON:
-    case HP_LISTING:
-    case HP_PRE:
-    case HP_SELECT:
-    case HP_DD:
-    case HP_DT:
-    case HP_APPLET:
-    case HP_MARQUEE:
-    case HP_OBJECT: return !found && !scope;
+    case HP_ATOM_BUTTON:
+    case HP_ATOM_LISTING:
+    case HP_ATOM_PRE:
+    case HP_ATOM_SELECT:
+    case HP_ATOM_DD:
+    case HP_ATOM_DT:
+    case HP_ATOM_APPLET:
+    case HP_ATOM_MARQUEE:
+    case HP_ATOM_OBJECT: return !found && !scope;
     default: return !found && !has_special(b);
   }
 }
@@ -196,7 +198,8 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
 /* Returns whether the end tag may run a script of SVG. Scripts in a template of the worker never
  * run. */
 static bool may_run_script(const hp_builder *b, const hp_token *t) {
-  return b->defers_scripts && t->name == HP_SCRIPT && current(b)->name == HP_SCRIPT && !b->last[HP_TEMPLATE];
+  return b->defers_scripts && t->name == HP_ATOM_SCRIPT && current(b)->name == HP_ATOM_SCRIPT &&
+         !b->last[HP_ATOM_TEMPLATE];
 }
 
 /* Returns whether the worker defers the token. Requires: the current node is the worker's and
@@ -245,8 +248,9 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
 /* Returns whether the tag may close an li, a dd or a dt of the outer context, and the merger has
  * not run the first half of such a tag. Requires: the worker has open elements. */
 static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
-  if (t->name != HP_LI && t->name != HP_DD && t->name != HP_DT) return false;
-  return hp_questions_of(b, t) & ~hp_outer_of(b)->confident & (LI | DD) && !has_li_barrier(b) && !b->last[HP_TEMPLATE];
+  if (t->name != HP_ATOM_LI && t->name != HP_ATOM_DD && t->name != HP_ATOM_DT) return false;
+  return hp_questions_of(b, t) & ~hp_outer_of(b)->confident & (LI | DD) && !has_li_barrier(b) &&
+         !b->last[HP_ATOM_TEMPLATE];
 }
 
 /* Returns whether the token is the only text before a deferred end tag. Deferring it, too, takes
@@ -266,7 +270,8 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->depth == 0) return defers_at_outer_level(b, t);
   switch (t->kind) {
     case HPAR_TOKEN_TEXT:
-      return hp_is_table_mode(b->mode) && !has(b, HP_TABLE) && !has(b, HP_TEMPLATE) && !(t->flags & HP_TEXT_WHITE);
+      return hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE) && !has(b, HP_ATOM_TEMPLATE) &&
+             !(t->flags & HP_TEXT_WHITE);
     case HPAR_TOKEN_START_TAG:
       return current(b)->ns == HPAR_NAMESPACE_HTML ? defers_start_tag(b, t) || may_close_outer_item(b, t)
                                                    : defers_in_foreign(b, t);
@@ -280,10 +285,10 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
  * segment. */
 static uint32_t own_questions(const hp_builder *b) {
   uint32_t questions = b->depth ? TOP : 0;
-  if (b->last[HP_P]) questions |= P;
-  if (b->last[HP_LI]) questions |= LI;
-  if (b->last[HP_DD] || b->last[HP_DT]) questions |= DD;
-  if (b->last[HP_SELECT] || b->last[HP_BUTTON] || b->last[HP_NOBR]) questions |= SCOPE;
+  if (b->last[HP_ATOM_P]) questions |= P;
+  if (b->last[HP_ATOM_LI]) questions |= LI;
+  if (b->last[HP_ATOM_DD] || b->last[HP_ATOM_DT]) questions |= DD;
+  if (b->last[HP_ATOM_SELECT] || b->last[HP_ATOM_BUTTON] || b->last[HP_ATOM_NOBR]) questions |= SCOPE;
   return questions;
 }
 
@@ -293,19 +298,19 @@ static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
   uint32_t questions = own | (b->formatting.count ? CLEAN | LISTED_A : 0);
   if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
   switch (t->name) {
-    case HP_TD:
-    case HP_TH:
-    case HP_CAPTION:
-    case HP_TABLE:
-    case HP_TEMPLATE:
-    case HP_OBJECT:
-    case HP_APPLET:
-    case HP_MARQUEE: return ~0u;
-    case HP_SELECT:
-    case HP_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
+    case HP_ATOM_TD:
+    case HP_ATOM_TH:
+    case HP_ATOM_CAPTION:
+    case HP_ATOM_TABLE:
+    case HP_ATOM_TEMPLATE:
+    case HP_ATOM_OBJECT:
+    case HP_ATOM_APPLET:
+    case HP_ATOM_MARQUEE: return ~0u;
+    case HP_ATOM_SELECT:
+    case HP_ATOM_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
     case HP_ANY_PHRASE:
-    case HP_A:
-    case HP_NOBR: return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
+    case HP_ATOM_A:
+    case HP_ATOM_NOBR: return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
     default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
   }
 }
@@ -314,7 +319,7 @@ uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) { return 
 
 /* Updates the questions whose default answer is probably wrong by the deferred token. */
 static __attribute__((noinline)) void update_unsure(hp_builder *b, const hp_token *t) {
-  bool is_scoped = t->name == HP_SELECT || t->name == HP_BUTTON || t->name == HP_NOBR;
+  bool is_scoped = t->name == HP_ATOM_SELECT || t->name == HP_ATOM_BUTTON || t->name == HP_ATOM_NOBR;
   if (t->kind == HPAR_TOKEN_START_TAG) {
     if (is_scoped) b->unsure |= SCOPE;
   } else if (t->kind == HPAR_TOKEN_END_TAG) {
@@ -338,13 +343,13 @@ void hp_reopen_questions(hp_builder *b, const hp_token *t) {
   if (t && (b->unsure || t->kind == HPAR_TOKEN_START_TAG)) update_unsure(b, t);
 }
 
-bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_TR; }
+bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_TR; }
 
 /* Returns whether to split a <tr> instead of deferring it. After a deferred <tr> the row belongs to
  * the outer context. The worker would then have to defer every row without an end tag. */
 static bool should_split_row(const hp_builder *b) {
   uint8_t mode = hp_outer_of(b)->base_mode;
-  return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_TEMPLATE] &&
+  return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_ATOM_TEMPLATE] &&
          b->stack[0].ns == HPAR_NAMESPACE_HTML;
 }
 
@@ -352,10 +357,10 @@ static bool should_split_row(const hp_builder *b) {
  * context probably has an `a`. The adoption agency would move or close the worker's elements. */
 static bool should_split_a(const hp_builder *b, const hp_token *t) {
   bool marker;
-  if (!b->splits_a || !is_start(t, HP_A) || b->mode != HP_IN_BODY || hp_outer_of(b)->base_mode != HP_IN_BODY)
+  if (!b->splits_a || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY || hp_outer_of(b)->base_mode != HP_IN_BODY)
     return false;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
-  return !hp_has_listed(b, HP_A, &marker) && !marker;
+  return !hp_has_listed(b, HP_ATOM_A, &marker) && !marker;
 }
 
 /* Returns whether the worker splits a tag inside its own elements, because the outer context
@@ -365,7 +370,7 @@ static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const h
   hp_outer_context *outer = hp_outer_of(b);
   if (t->kind != HPAR_TOKEN_START_TAG || current(b)->scope || b->stack[0].ns != HPAR_NAMESPACE_HTML) return false;
   uint32_t questions = hp_questions_of(b, t) & b->unsure & ~b->assumed;
-  if (b->last[HP_P] || b->last[HP_BUTTON]) questions &= ~(uint32_t)P;
+  if (b->last[HP_ATOM_P] || b->last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
   if (questions & P && outer->follows) {
     if (!hp_follows_open_p(b->tokenizer->base, outer->follows)) b->unsure &= ~(uint32_t)P;
@@ -419,9 +424,9 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
     return mode == HP_IN_BODY ? RECONSTRUCTING_MODES : WHITE_MODES & ~(uint32_t)RECONSTRUCTING_MODES;
   }
   if (t->kind == HPAR_TOKEN_START_TAG) switch (t->name) {
-      case HP_SCRIPT:
-      case HP_STYLE:
-      case HP_TEMPLATE: return TABLE_TAG_MODES;
+      case HP_ATOM_SCRIPT:
+      case HP_ATOM_STYLE:
+      case HP_ATOM_TEMPLATE: return TABLE_TAG_MODES;
       default:
         if (hp_is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
         break;

@@ -8,21 +8,21 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_START_TAG:
       switch (t->name) {
-        case HP_TR: return HP_IN_ROW;
-        case HP_TD:
-        case HP_TH:
-        case HP_CAPTION: return HP_IN_BODY;
-        case HP_TBODY:
-        case HP_THEAD:
-        case HP_TFOOT: return HP_IN_TABLE_BODY;
-        case HP_TABLE: return HP_IN_TABLE;
-        case HP_COLGROUP:
-        case HP_COL: return HP_IN_COLUMN_GROUP;
-        case HP_HTML: return mode;
-        case HP_HEAD:
-        case HP_BODY: return HP_IN_BODY;
-        case HP_FRAMESET: return HP_IN_FRAMESET;
-        case HP_NOSCRIPT:
+        case HP_ATOM_TR: return HP_IN_ROW;
+        case HP_ATOM_TD:
+        case HP_ATOM_TH:
+        case HP_ATOM_CAPTION: return HP_IN_BODY;
+        case HP_ATOM_TBODY:
+        case HP_ATOM_THEAD:
+        case HP_ATOM_TFOOT: return HP_IN_TABLE_BODY;
+        case HP_ATOM_TABLE: return HP_IN_TABLE;
+        case HP_ATOM_COLGROUP:
+        case HP_ATOM_COL: return HP_IN_COLUMN_GROUP;
+        case HP_ATOM_HTML: return mode;
+        case HP_ATOM_HEAD:
+        case HP_ATOM_BODY: return HP_IN_BODY;
+        case HP_ATOM_FRAMESET: return HP_IN_FRAMESET;
+        case HP_ATOM_NOSCRIPT:
           if (mode == HP_IN_HEAD) return HP_IN_HEAD_NOSCRIPT;
           break;
         default:
@@ -32,20 +32,20 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
       break;
     case HPAR_TOKEN_END_TAG:
       switch (t->name) {
-        case HP_TD:
-        case HP_TH: return HP_IN_ROW;
-        case HP_TR: return HP_IN_TABLE_BODY;
-        case HP_TBODY:
-        case HP_THEAD:
-        case HP_TFOOT:
-        case HP_CAPTION:
-        case HP_COLGROUP: return HP_IN_TABLE;
-        case HP_TABLE:
-        case HP_TEMPLATE: return HP_IN_BODY;
-        case HP_HEAD: return HP_AFTER_HEAD;
-        case HP_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
-        case HP_BODY:
-        case HP_HTML: return HP_AFTER_BODY;
+        case HP_ATOM_TD:
+        case HP_ATOM_TH: return HP_IN_ROW;
+        case HP_ATOM_TR: return HP_IN_TABLE_BODY;
+        case HP_ATOM_TBODY:
+        case HP_ATOM_THEAD:
+        case HP_ATOM_TFOOT:
+        case HP_ATOM_CAPTION:
+        case HP_ATOM_COLGROUP: return HP_IN_TABLE;
+        case HP_ATOM_TABLE:
+        case HP_ATOM_TEMPLATE: return HP_IN_BODY;
+        case HP_ATOM_HEAD: return HP_AFTER_HEAD;
+        case HP_ATOM_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
+        case HP_ATOM_BODY:
+        case HP_ATOM_HTML: return HP_AFTER_BODY;
         default: return mode;
       }
     case HPAR_TOKEN_TEXT:
@@ -66,25 +66,25 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
 }
 
 static bool is_text_integration_point(hp_atom name) {
-  return name == HP_MI || name == HP_MO || name == HP_MN || name == HP_MS || name == HP_MTEXT;
+  return name == HP_ATOM_MI || name == HP_ATOM_MO || name == HP_ATOM_MN || name == HP_ATOM_MS || name == HP_ATOM_MTEXT;
 }
 
-static bool is_table_part(hp_atom name) { return name == HP_TABLE || hp_html_tag(name) & HP_TAG_TABLE_PART; }
+static bool is_table_part(hp_atom name) { return name == HP_ATOM_TABLE || hp_html_tag(name) & HP_TAG_TABLE_PART; }
 
 /* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
  * of the table. */
 static bool is_fostered(uint8_t mode, const hp_token *t) {
   if (!hp_is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG || is_table_part(t->name)) return false;
   switch (t->name) {
-    case HP_HTML:
-    case HP_HEAD:
-    case HP_BODY:
-    case HP_FORM:
-    case HP_INPUT:
-    case HP_BR:
-    case HP_IMG:
-    case HP_HR:
-    case HP_SCRIPT: return false;
+    case HP_ATOM_HTML:
+    case HP_ATOM_HEAD:
+    case HP_ATOM_BODY:
+    case HP_ATOM_FORM:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_BR:
+    case HP_ATOM_IMG:
+    case HP_ATOM_HR:
+    case HP_ATOM_SCRIPT: return false;
     default: return true;
   }
 }
@@ -92,15 +92,17 @@ static bool is_fostered(uint8_t mode, const hp_token *t) {
 /* Returns the namespace that the outer current node probably has after the token. */
 static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
   if (t->kind == HPAR_TOKEN_END_TAG) {
-    if (t->name == HP_SVG || t->name == HP_MATH) return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
+    if (t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH)
+      return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
     if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
-    if (t->name == HP_FOREIGNOBJECT || (t->name == HP_DESC && ns == HPAR_NAMESPACE_HTML)) return HPAR_NAMESPACE_SVG;
+    if (t->name == HP_ATOM_FOREIGNOBJECT || (t->name == HP_ATOM_DESC && ns == HPAR_NAMESPACE_HTML))
+      return HPAR_NAMESPACE_SVG;
     if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
-    return t->name == HP_P || t->name == HP_BR ? HPAR_NAMESPACE_HTML : ns;
+    return t->name == HP_ATOM_P || t->name == HP_ATOM_BR ? HPAR_NAMESPACE_HTML : ns;
   }
   if (t->kind == HPAR_TOKEN_START_TAG) {
-    if (t->name == HP_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
-    if (t->name == HP_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
+    if (t->name == HP_ATOM_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
+    if (t->name == HP_ATOM_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
     if (breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
   }
   return ns;
@@ -114,7 +116,7 @@ void hp_predict_mode_after(hp_builder *b, const hp_token *t, uint8_t *mode) {
   hp_outer_context *outer = hp_outer_of(b);
   /* The merger runs a start tag on top of the worker's open elements, some of which may stay
    * open. */
-  if (t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_TEMPLATE]) *mode = hp_adopted_mode(b);
+  if (t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_ATOM_TEMPLATE]) *mode = hp_adopted_mode(b);
   bool tag = t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
   outer->fostered = (outer->fostered && !(tag && is_table_part(t->name))) || is_fostered(*mode, t);
   *mode = hp_predicted_mode(*mode, t);
@@ -124,6 +126,6 @@ void hp_predict_namespace_after(hp_builder *b, const hp_token *t, uint8_t *mode,
   *ns = predicted_namespace(*ns, b, t);
   /* A head has no foreign content. */
   if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
-  if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_SVG || t->name == HP_MATH))
+  if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH))
     hp_outer_of(b)->outer_ns = HPAR_NAMESPACE_HTML;
 }

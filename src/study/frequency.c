@@ -46,12 +46,12 @@ void hp_predict_by_frequency(const hp_predictor_input *input, hp_start_state *st
   const hp_request *request = input->request;
   hp_cut_key key = hp_cut_key_at(request->text, request->length, input->cut);
   switch (hp_most_frequent(input->data ? input->data : &hp_default_frequencies, &key)) {
-    case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_CONTENT_RCDATA, HP_TEXTAREA, state); return;
-    case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_CONTENT_RAWTEXT, HP_STYLE, state); return;
+    case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_CONTENT_RCDATA, HP_ATOM_TEXTAREA, state); return;
+    case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_CONTENT_RAWTEXT, HP_ATOM_STYLE, state); return;
     case HP_STATE_SCRIPT_DATA:
     case HP_STATE_SCRIPT_DATA_ESCAPED:
     case HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED:
-      inside_raw_text(request, input->cut, HP_CONTENT_SCRIPT_DATA, HP_SCRIPT, state);
+      inside_raw_text(request, input->cut, HP_CONTENT_SCRIPT_DATA, HP_ATOM_SCRIPT, state);
       return;
     case HP_STATE_PLAINTEXT: state->first = HP_START_BEYOND; return;
     case HP_STATE_CDATA_SECTION:

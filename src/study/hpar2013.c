@@ -47,12 +47,12 @@ typedef struct attempt {
 
 static int table_end(hp_atom name) {
   switch (name) {
-    case HP_TD: return 0;
-    case HP_TH: return 1;
-    case HP_TR: return 2;
-    case HP_TBODY: return 3;
-    case HP_THEAD: return 4;
-    case HP_TFOOT: return 5;
+    case HP_ATOM_TD: return 0;
+    case HP_ATOM_TH: return 1;
+    case HP_ATOM_TR: return 2;
+    case HP_ATOM_TBODY: return 3;
+    case HP_ATOM_THEAD: return 4;
+    case HP_ATOM_TFOOT: return 5;
     default: return -1;
   }
 }
@@ -80,16 +80,16 @@ static hp_atom last_tag(const char *text, uint32_t cut) {
 static uint32_t answered_by(hp_atom top) {
 #define QUESTION(name) (1u << HPAR_ASSUME_##name)
   switch (top) {
-    case HP_P: return QUESTION(NO_P_IN_BUTTON_SCOPE);
-    case HP_LI: return QUESTION(NO_LI);
-    case HP_DD:
-    case HP_DT: return QUESTION(NO_DD_DT);
-    case HP_OPTION:
-    case HP_OPTGROUP: return QUESTION(TOP_NOT_IMPLIED);
-    case HP_BUTTON:
-    case HP_NOBR:
-    case HP_SELECT: return QUESTION(NOT_IN_SCOPE);
-    case HP_A: return QUESTION(NO_FORMATTING);
+    case HP_ATOM_P: return QUESTION(NO_P_IN_BUTTON_SCOPE);
+    case HP_ATOM_LI: return QUESTION(NO_LI);
+    case HP_ATOM_DD:
+    case HP_ATOM_DT: return QUESTION(NO_DD_DT);
+    case HP_ATOM_OPTION:
+    case HP_ATOM_OPTGROUP: return QUESTION(TOP_NOT_IMPLIED);
+    case HP_ATOM_BUTTON:
+    case HP_ATOM_NOBR:
+    case HP_ATOM_SELECT: return QUESTION(NOT_IN_SCOPE);
+    case HP_ATOM_A: return QUESTION(NO_FORMATTING);
     default: return 0;
   }
 #undef QUESTION
@@ -98,9 +98,9 @@ static uint32_t answered_by(hp_atom top) {
 static bool is_head_content(hp_atom name) {
   switch (name) {
     case HP_ANY_METADATA:
-    case HP_HTML:
-    case HP_HEAD:
-    case HP_NOSCRIPT: return true;
+    case HP_ATOM_HTML:
+    case HP_ATOM_HEAD:
+    case HP_ATOM_NOSCRIPT: return true;
     default: return false;
   }
 }
@@ -110,9 +110,9 @@ static bool stays_in_noscript(const hp_token *t) {
   switch (t->kind) {
     case HPAR_TOKEN_TEXT: return t->flags & HP_TEXT_WHITE;
     case HPAR_TOKEN_START_TAG:
-      return is_head_content(t->name) && t->name != HP_BASE && t->name != HP_SCRIPT && t->name != HP_TEMPLATE &&
-             t->name != HP_TITLE;
-    case HPAR_TOKEN_END_TAG: return t->name != HP_BR;
+      return is_head_content(t->name) && t->name != HP_ATOM_BASE && t->name != HP_ATOM_SCRIPT &&
+             t->name != HP_ATOM_TEMPLATE && t->name != HP_ATOM_TITLE;
+    case HPAR_TOKEN_END_TAG: return t->name != HP_ATOM_BR;
     default: return true;
   }
 }
@@ -140,10 +140,10 @@ static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
       break;
     case HPAR_TOKEN_START_TAG:
       if (!is_head_content(t->name)) break;
-      a->in_noscript = t->name == HP_NOSCRIPT && !b->scripting;
+      a->in_noscript = t->name == HP_ATOM_NOSCRIPT && !b->scripting;
       return false;
     case HPAR_TOKEN_END_TAG:
-      if (a->guess->head && t->name != HP_HEAD) return false;
+      if (a->guess->head && t->name != HP_ATOM_HEAD) return false;
       a->in_head = false;
       return false;
     default: return false;
@@ -162,10 +162,11 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->engine.builder;
   uint8_t mode = w->outer.base_mode;
   bool foreign_base = b->stack[0].ns != HPAR_NAMESPACE_HTML;
-  if (t->name == HP_META && b->depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head && !a->guess->no_meta)
+  if (t->name == HP_ATOM_META && b->depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head &&
+      !a->guess->no_meta)
     return find(a, META, t);
   int part = table_end(t->name);
-  if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_TABLE]) a->started[part]++;
+  if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_ATOM_TABLE]) a->started[part]++;
   bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (hp_is_table_mode(mode) || a->in_cell);
   bool leaves_foreign = foreign_base && breaks_out(b, t);
   if ((ends_table_part || leaves_foreign) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
@@ -180,12 +181,12 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
 static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->engine.builder;
   bool html = b->top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
-  bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_NOSCRIPT && b->scripting);
+  bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
   if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
-  bool foreign = t->name == HP_SVG || t->name == HP_MATH;
+  bool foreign = t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH;
   if (foreign && html_base && !a->guess->no_foreign_end && !has_foreign(b, t->name)) return find(a, FOREIGN_END, t);
   int part = table_end(t->name);
-  if (part >= 0 && html_base && !b->last[HP_TABLE]) {
+  if (part >= 0 && html_base && !b->last[HP_ATOM_TABLE]) {
     a->ignores = a->started[part] > 0;
     if (a->ignores)
       a->started[part]--;
@@ -193,7 +194,7 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
       return find(a, TABLE_END, t);
   }
   if (hp_must_defer(b, t)) {
-    if (part >= 0 || t->name == HP_TABLE || t->name == HP_CAPTION) a->in_cell = false;
+    if (part >= 0 || t->name == HP_ATOM_TABLE || t->name == HP_ATOM_CAPTION) a->in_cell = false;
     if (t->name == a->top) a->top = 0;
   }
   return false;
@@ -202,10 +203,10 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
 bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {
   attempt *a = w->own;
   const hp_builder *b = &w->engine.builder;
-  a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_HEAD && !a->in_head;
+  a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_ATOM_HEAD && !a->in_head;
   w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
   if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
-  if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_NOSCRIPT) && !stays_in_noscript(t)) {
+  if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_ATOM_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
     a->in_noscript = a->in_head = false;
   }
@@ -217,7 +218,7 @@ bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *
 uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token *t) {
   const attempt *a = w->own;
   bool ignored = t->kind == HPAR_TOKEN_START_TAG && mode == HP_IN_BODY &&
-                 (hp_html_tag(t->name) & HP_TAG_TABLE_PART || t->name == HP_HTML);
+                 (hp_html_tag(t->name) & HP_TAG_TABLE_PART || t->name == HP_ATOM_HTML);
   return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
 }
 
@@ -231,12 +232,12 @@ static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) 
       return true;
     case FOREIGN_END:
       g->no_foreign_end = true;
-      g->ns = a->name == HP_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+      g->ns = a->name == HP_ATOM_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
       return true;
     case TABLE_END:
       g->no_table_end = true;
-      g->in_cell = a->name == HP_TD || a->name == HP_TH;
-      g->mode = g->in_cell ? HP_IN_BODY : a->name == HP_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
+      g->in_cell = a->name == HP_ATOM_TD || a->name == HP_ATOM_TH;
+      g->mode = g->in_cell ? HP_IN_BODY : a->name == HP_ATOM_TR ? HP_IN_ROW : HP_IN_TABLE_BODY;
       return true;
     case META: g->no_meta = g->head = true; return true;
     case NOT_HEAD: g->head = false; return true;

@@ -45,8 +45,8 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
       hpar_string text = text_of(b, node);
       for (size_t i = 0; i < text.length; i++)
         if (!hp_ascii_is_white(text.bytes[i])) return false;
-    } else if (node->kind == HPAR_NODE_ELEMENT && node->name != HP_SCRIPT && node->name != HP_STYLE &&
-               node->name != HP_TEMPLATE) {
+    } else if (node->kind == HPAR_NODE_ELEMENT && node->name != HP_ATOM_SCRIPT && node->name != HP_ATOM_STYLE &&
+               node->name != HP_ATOM_TEMPLATE) {
       return false;
     }
   }
@@ -77,10 +77,10 @@ static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, con
     first |= s == &chunk->log.segments[chunk->hypotheses[i].segment];
   if (!first || !top || !is_html(current(b), top)) return false;
   switch (wrong) {
-    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_P;
-    case HPAR_ASSUME_NO_LI: return top == HP_LI;
-    case HPAR_ASSUME_NO_DD_DT: return top == HP_DD || top == HP_DT;
-    case HPAR_ASSUME_NOT_IN_SCOPE: return top == HP_SELECT || top == HP_BUTTON || top == HP_NOBR;
+    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_ATOM_P;
+    case HPAR_ASSUME_NO_LI: return top == HP_ATOM_LI;
+    case HPAR_ASSUME_NO_DD_DT: return top == HP_ATOM_DD || top == HP_ATOM_DT;
+    case HPAR_ASSUME_NOT_IN_SCOPE: return top == HP_ATOM_SELECT || top == HP_ATOM_BUTTON || top == HP_ATOM_NOBR;
     case HPAR_ASSUME_TOP_NOT_IMPLIED: return true;
     case HPAR_ASSUME_NO_FORMATTING: return hp_html_tag(top) & HP_TAG_FORMATTING;
     default: return false;
@@ -145,20 +145,20 @@ static bool as_expected(const hp_builder *b, const hp_audit *j) {
 }
 
 static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
-  if (t->name == HP_HTML || t->name == HP_BODY) return;
-  bool inserts = t->name == HP_BR || (t->name == HP_P && j->closes == HP_CLOSES_NOTHING);
+  if (t->name == HP_ATOM_HTML || t->name == HP_ATOM_BODY) return;
+  bool inserts = t->name == HP_ATOM_BR || (t->name == HP_ATOM_P && j->closes == HP_CLOSES_NOTHING);
   if (as_expected(b, j) && !inserts) return;
   note_error(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_UNDETECTED_FORMATTING : HPAR_UNDETECTED_END_TAG);
 }
 
 static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
   switch (t->name) {
-    case HP_HTML:
-    case HP_HEAD:
-    case HP_BODY:
-    case HP_FRAMESET:
-    case HP_META:
-    case HP_SELECTEDCONTENT: return;
+    case HP_ATOM_HTML:
+    case HP_ATOM_HEAD:
+    case HP_ATOM_BODY:
+    case HP_ATOM_FRAMESET:
+    case HP_ATOM_META:
+    case HP_ATOM_SELECTEDCONTENT: return;
     default: break;
   }
   if (is_table_part(t->name)) { /* ignored */

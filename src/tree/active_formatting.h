@@ -15,13 +15,13 @@ enum { HP_MAX_UNLINKED = 12 };
 static inline bool hp_begins_list(hpar_namespace ns, hp_atom name) {
   if (ns != HPAR_NAMESPACE_HTML) return false;
   switch (name) {
-    case HP_TD:
-    case HP_TH:
-    case HP_CAPTION:
-    case HP_TEMPLATE:
-    case HP_APPLET:
-    case HP_MARQUEE:
-    case HP_OBJECT: return true;
+    case HP_ATOM_TD:
+    case HP_ATOM_TH:
+    case HP_ATOM_CAPTION:
+    case HP_ATOM_TEMPLATE:
+    case HP_ATOM_APPLET:
+    case HP_ATOM_MARQUEE:
+    case HP_ATOM_OBJECT: return true;
     default: return false;
   }
 }

@@ -101,9 +101,9 @@ const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) 
   const hp_encoding *encoding = NULL;
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
-    if (a->name == HP_CHARSET) encoding = hp_encoding_for_label(a->value, a->length);
-    if (a->name == HP_HTTP_EQUIV) pragma = a->length == 12 && hp_ascii_equal(a->value, "content-type", 12);
-    if (a->name == HP_CONTENT) content = a;
+    if (a->name == HP_ATOM_CHARSET) encoding = hp_encoding_for_label(a->value, a->length);
+    if (a->name == HP_ATOM_HTTP_EQUIV) pragma = a->length == 12 && hp_ascii_equal(a->value, "content-type", 12);
+    if (a->name == HP_ATOM_CONTENT) content = a;
   }
   return !encoding && pragma && content ? hp_encoding_in_content(content->value, content->length) : encoding;
 }

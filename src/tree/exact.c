@@ -14,13 +14,13 @@ bool hp_exact_adjusted_current_node_is_foreign(void *builder) { return adjusted_
 
 //§ html-fragment-parsing-algorithm
 void hp_exact_begin_fragment(hp_builder *b) {
-  hp_ref html = new_element(b, HP_HTML, HPAR_NAMESPACE_HTML, 0, NULL);
+  hp_ref html = new_element(b, HP_ATOM_HTML, HPAR_NAMESPACE_HTML, 0, NULL);
   hp_append(b->base, b->document->root, html);
-  push_html(b, html, HP_HTML);
-  if (is_html(&b->context, HP_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
+  push_html(b, html, HP_ATOM_HTML);
+  if (is_html(&b->context, HP_ATOM_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
   reset_insertion_mode_appropriately(b);
   /* a form that is not on the stack */
-  if (is_html(&b->context, HP_FORM) && !b->form) b->form = b->document->root;
+  if (is_html(&b->context, HP_ATOM_FORM) && !b->form) b->form = b->document->root;
   if (b->context.ns != HPAR_NAMESPACE_HTML) return;
   b->tokenizer->content = hp_content_of(b->context.name, b->scripting);
 }

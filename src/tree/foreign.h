@@ -17,15 +17,15 @@ static inline bool font_breaks_out(const hp_builder *b, const hp_token *t) {
   const hp_attributes *block = hp_at(b->base, t->attributes);
   for (uint32_t i = 0; i < block->count; i++) {
     hp_atom name = block->items[i].name;
-    if (name == HP_COLOR || name == HP_FACE || name == HP_SIZE) return true;
+    if (name == HP_ATOM_COLOR || name == HP_ATOM_FACE || name == HP_ATOM_SIZE) return true;
   }
   return false;
 }
 
 /* Returns true if the tag ends foreign content. */
 static inline bool breaks_out(const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_END_TAG) return t->name == HP_P || t->name == HP_BR;
-  return (hp_html_tag(t->name) & HP_TAG_BREAKOUT) || (t->name == HP_FONT && font_breaks_out(b, t));
+  if (t->kind == HPAR_TOKEN_END_TAG) return t->name == HP_ATOM_P || t->name == HP_ATOM_BR;
+  return (hp_html_tag(t->name) & HP_TAG_BREAKOUT) || (t->name == HP_ATOM_FONT && font_breaks_out(b, t));
 }
 
 /* Returns true if the element's name in lower case equals the tag's name. */
@@ -39,8 +39,9 @@ static inline bool html_rules(const hp_open_element *e, const hp_token *t) {
   if (e->ns == HPAR_NAMESPACE_HTML) return true;
   bool start = t->kind == HPAR_TOKEN_START_TAG, text = t->kind == HPAR_TOKEN_TEXT;
   if (e->tag & HP_TAG_TEXT_INTEGRATION)
-    if (text || (start && t->name != HP_MGLYPH && t->name != HP_MALIGNMARK)) return true;
-  if (start && t->name == HP_SVG && e->ns == HPAR_NAMESPACE_MATHML && e->name == HP_ANNOTATION_XML) return true;
+    if (text || (start && t->name != HP_ATOM_MGLYPH && t->name != HP_ATOM_MALIGNMARK)) return true;
+  if (start && t->name == HP_ATOM_SVG && e->ns == HPAR_NAMESPACE_MATHML && e->name == HP_ATOM_ANNOTATION_XML)
+    return true;
   return (e->tag & HP_TAG_HTML_INTEGRATION) && (start || text);
 }
 

@@ -6,39 +6,39 @@
 #include <string.h>
 
 const uint16_t hp_link_attributes[HP_KNOWN_ATOMS] = {
-    [HP_A] = HP_LINK_HREF | HP_LINK_PING,
-    [HP_AREA] = HP_LINK_HREF | HP_LINK_PING,
-    [HP_AUDIO] = HP_LINK_SRC,
-    [HP_BLOCKQUOTE] = HP_LINK_CITE,
-    [HP_BODY] = HP_LINK_BACKGROUND,
-    [HP_BUTTON] = HP_LINK_FORMACTION,
-    [HP_DEL] = HP_LINK_CITE,
-    [HP_EMBED] = HP_LINK_SRC,
-    [HP_FORM] = HP_LINK_ACTION,
-    [HP_FRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
-    [HP_IFRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
-    [HP_IMG] = HP_LINK_SRC | HP_LINK_SRCSET | HP_LINK_LONGDESC,
-    [HP_INPUT] = HP_LINK_SRC | HP_LINK_FORMACTION,
-    [HP_INS] = HP_LINK_CITE,
-    [HP_LINK] = HP_LINK_HREF | HP_LINK_IMAGESRCSET,
-    [HP_OBJECT] = HP_LINK_DATA,
-    [HP_Q] = HP_LINK_CITE,
-    [HP_SCRIPT] = HP_LINK_SRC,
-    [HP_SOURCE] = HP_LINK_SRC | HP_LINK_SRCSET,
-    [HP_TRACK] = HP_LINK_SRC,
-    [HP_VIDEO] = HP_LINK_SRC | HP_LINK_POSTER,
+    [HP_ATOM_A] = HP_LINK_HREF | HP_LINK_PING,
+    [HP_ATOM_AREA] = HP_LINK_HREF | HP_LINK_PING,
+    [HP_ATOM_AUDIO] = HP_LINK_SRC,
+    [HP_ATOM_BLOCKQUOTE] = HP_LINK_CITE,
+    [HP_ATOM_BODY] = HP_LINK_BACKGROUND,
+    [HP_ATOM_BUTTON] = HP_LINK_FORMACTION,
+    [HP_ATOM_DEL] = HP_LINK_CITE,
+    [HP_ATOM_EMBED] = HP_LINK_SRC,
+    [HP_ATOM_FORM] = HP_LINK_ACTION,
+    [HP_ATOM_FRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
+    [HP_ATOM_IFRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
+    [HP_ATOM_IMG] = HP_LINK_SRC | HP_LINK_SRCSET | HP_LINK_LONGDESC,
+    [HP_ATOM_INPUT] = HP_LINK_SRC | HP_LINK_FORMACTION,
+    [HP_ATOM_INS] = HP_LINK_CITE,
+    [HP_ATOM_LINK] = HP_LINK_HREF | HP_LINK_IMAGESRCSET,
+    [HP_ATOM_OBJECT] = HP_LINK_DATA,
+    [HP_ATOM_Q] = HP_LINK_CITE,
+    [HP_ATOM_SCRIPT] = HP_LINK_SRC,
+    [HP_ATOM_SOURCE] = HP_LINK_SRC | HP_LINK_SRCSET,
+    [HP_ATOM_TRACK] = HP_LINK_SRC,
+    [HP_ATOM_VIDEO] = HP_LINK_SRC | HP_LINK_POSTER,
 };
 
 const uint16_t hp_link_bits[HP_KNOWN_ATOMS] = {
-    [HP_HREF] = HP_LINK_HREF,
-    [HP_ADJUSTED_XLINK_HREF] = HP_LINK_HREF,
-    [HP_SRC] = HP_LINK_SRC,
-    [HP_SRCSET] = HP_LINK_SRCSET,
-    [HP_PING] = HP_LINK_PING,
-    [HP_ACTION] = HP_LINK_ACTION,
-    [HP_CITE] = HP_LINK_CITE,
-    [HP_DATA] = HP_LINK_DATA,
-    [HP_BACKGROUND] = HP_LINK_BACKGROUND,
+    [HP_ATOM_HREF] = HP_LINK_HREF,
+    [HP_ATOM_ADJUSTED_XLINK_HREF] = HP_LINK_HREF,
+    [HP_ATOM_SRC] = HP_LINK_SRC,
+    [HP_ATOM_SRCSET] = HP_LINK_SRCSET,
+    [HP_ATOM_PING] = HP_LINK_PING,
+    [HP_ATOM_ACTION] = HP_LINK_ACTION,
+    [HP_ATOM_CITE] = HP_LINK_CITE,
+    [HP_ATOM_DATA] = HP_LINK_DATA,
+    [HP_ATOM_BACKGROUND] = HP_LINK_BACKGROUND,
 };
 
 static const struct {
@@ -103,10 +103,10 @@ static hpar_string base_url(const hpar_document *document) {
   if (!atomic_load_explicit(&document->has_base, memory_order_relaxed)) return (hpar_string){NULL, 0};
   for (hp_ref ref = document->root; ref; ref = hp_next_in_tree(memory, document->root, ref)) {
     const hp_node *node = hp_node_at(memory, ref);
-    if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;
+    if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_ATOM_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;
     const hp_attributes *block = node->attributes ? hp_at(memory, node->attributes) : NULL;
     for (uint32_t i = 0; block && i < block->count; i++)
-      if (block->items[i].name == HP_HREF) return hp_attribute_value(document, block, &block->items[i]);
+      if (block->items[i].name == HP_ATOM_HREF) return hp_attribute_value(document, block, &block->items[i]);
   }
   return (hpar_string){NULL, 0};
 }

@@ -150,12 +150,12 @@ static void put_errors(buffer *out, const hp_errors *errors, const char *input, 
 
 static hp_content content_after(const hp_token *token) {
   switch (token->name) {
-    case HP_TITLE:
-    case HP_TEXTAREA: return HP_CONTENT_RCDATA;
-    case HP_STYLE:
-    case HP_XMP: return HP_CONTENT_RAWTEXT;
-    case HP_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
-    case HP_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
+    case HP_ATOM_TITLE:
+    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_ATOM_STYLE:
+    case HP_ATOM_XMP: return HP_CONTENT_RAWTEXT;
+    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
     default: return HP_CONTENT_DATA;
   }
 }

@@ -115,8 +115,9 @@ static void put_errors(hp_stages *s, hp_packed token) {
 }
 
 static const uint8_t notable[HP_KNOWN_ATOMS] = {
-    [HP_TITLE] = 1,    [HP_TEXTAREA] = 1, [HP_STYLE] = 1,  [HP_XMP] = 1,       [HP_IFRAME] = 1, [HP_NOEMBED] = 1,
-    [HP_NOFRAMES] = 1, [HP_NOSCRIPT] = 1, [HP_SCRIPT] = 1, [HP_PLAINTEXT] = 1, [HP_SVG] = 1,    [HP_MATH] = 1,
+    [HP_ATOM_TITLE] = 1,  [HP_ATOM_TEXTAREA] = 1,  [HP_ATOM_STYLE] = 1,    [HP_ATOM_XMP] = 1,
+    [HP_ATOM_IFRAME] = 1, [HP_ATOM_NOEMBED] = 1,   [HP_ATOM_NOFRAMES] = 1, [HP_ATOM_NOSCRIPT] = 1,
+    [HP_ATOM_SCRIPT] = 1, [HP_ATOM_PLAINTEXT] = 1, [HP_ATOM_SVG] = 1,      [HP_ATOM_MATH] = 1,
 };
 
 /* Returns true if the start tag concerns the predictor or the hazard detector. */

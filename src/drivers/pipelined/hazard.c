@@ -11,15 +11,15 @@ hpar_pipeline_hazard hp_switch_hazard(const hp_builder *b, hp_atom element, bool
     return foreign ? HPAR_PIPELINE_FOREIGN_RAW_TEXT : HPAR_PIPELINE_IGNORED_TAG;
   }
   switch (element) {
-    case HP_TITLE: return HPAR_PIPELINE_TITLE;
-    case HP_NOFRAMES: return HPAR_PIPELINE_NOFRAMES;
-    case HP_STYLE: return HPAR_PIPELINE_STYLE;
-    case HP_XMP: return HPAR_PIPELINE_XMP;
-    case HP_IFRAME: return HPAR_PIPELINE_IFRAME;
-    case HP_NOEMBED: return HPAR_PIPELINE_NOEMBED;
-    case HP_NOSCRIPT: return HPAR_PIPELINE_NOSCRIPT;
-    case HP_PLAINTEXT: return HPAR_PIPELINE_PLAINTEXT;
-    case HP_TEXTAREA: return HPAR_PIPELINE_TEXTAREA;
+    case HP_ATOM_TITLE: return HPAR_PIPELINE_TITLE;
+    case HP_ATOM_NOFRAMES: return HPAR_PIPELINE_NOFRAMES;
+    case HP_ATOM_STYLE: return HPAR_PIPELINE_STYLE;
+    case HP_ATOM_XMP: return HPAR_PIPELINE_XMP;
+    case HP_ATOM_IFRAME: return HPAR_PIPELINE_IFRAME;
+    case HP_ATOM_NOEMBED: return HPAR_PIPELINE_NOEMBED;
+    case HP_ATOM_NOSCRIPT: return HPAR_PIPELINE_NOSCRIPT;
+    case HP_ATOM_PLAINTEXT: return HPAR_PIPELINE_PLAINTEXT;
+    case HP_ATOM_TEXTAREA: return HPAR_PIPELINE_TEXTAREA;
     default: return HPAR_PIPELINE_SCRIPT;
   }
 }

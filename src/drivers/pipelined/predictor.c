@@ -40,7 +40,7 @@ static void push(hp_feedback *f, uint8_t ns, hp_atom name) {
 
 /* Notes an open element in the namespace at the top, or in the namespace that it begins. */
 static void open_foreign(hp_feedback *f, uint8_t ns, hp_atom name, uint16_t tag) {
-  if (hp_feedback_namespace(f) != ns || name == HP_SVG || name == HP_MATH) push(f, ns, name);
+  if (hp_feedback_namespace(f) != ns || name == HP_ATOM_SVG || name == HP_ATOM_MATH) push(f, ns, name);
   if (tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)) push(f, HPAR_NAMESPACE_HTML, name);
 }
 
@@ -66,10 +66,10 @@ static const hp_attributes *attributes_of(const hp_token *t, const char *base) {
 //§ parsing-main-inforeign
 static bool breaks_out(const hp_token *t, const char *base) {
   if (hp_html_tag(t->name) & HP_TAG_BREAKOUT) return true;
-  const hp_attributes *block = t->name == HP_FONT ? attributes_of(t, base) : NULL;
+  const hp_attributes *block = t->name == HP_ATOM_FONT ? attributes_of(t, base) : NULL;
   for (uint32_t i = 0; block && i < block->count; i++) {
     hp_atom name = block->items[i].name;
-    if (name == HP_COLOR || name == HP_FACE || name == HP_SIZE) return true;
+    if (name == HP_ATOM_COLOR || name == HP_ATOM_FACE || name == HP_ATOM_SIZE) return true;
   }
   return false;
 }
@@ -79,7 +79,7 @@ static bool holds_html(const hp_token *t, const char *base) {
   const hp_attributes *block = attributes_of(t, base);
   for (uint32_t i = 0; block && i < block->count; i++) {
     const hp_attribute *a = &block->items[i];
-    if (a->name != HP_ENCODING) continue;
+    if (a->name != HP_ATOM_ENCODING) continue;
     return (a->length == 9 && hp_ascii_equal(a->value, "text/html", 9)) ||
            (a->length == 21 && hp_ascii_equal(a->value, "application/xhtml+xml", 21));
   }
@@ -93,16 +93,16 @@ hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content o
       leave_foreign(f);
       return hp_feedback_start_tag(f, t, of_name, base);
     }
-  } else if (t->name == HP_SVG || t->name == HP_MATH) {
+  } else if (t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH) {
     /* In a text integration point both elements are HTML. The prediction is the same. */
-    ns = t->name == HP_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
-  } else if (f->depth && (t->name == HP_MGLYPH || t->name == HP_MALIGNMARK)) {
+    ns = t->name == HP_ATOM_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
+  } else if (f->depth && (t->name == HP_ATOM_MGLYPH || t->name == HP_ATOM_MALIGNMARK)) {
     return HP_CONTENT_DATA;
   } else {
     return of_name;
   }
   if (t->flags & HP_TOKEN_SELF_CLOSING) return HP_CONTENT_DATA;
-  bool annotation = ns == HPAR_NAMESPACE_MATHML && t->name == HP_ANNOTATION_XML;
+  bool annotation = ns == HPAR_NAMESPACE_MATHML && t->name == HP_ATOM_ANNOTATION_XML;
   if (annotation && !holds_html(t, base)) return HP_CONTENT_DATA;
   hp_atom name = ns == HPAR_NAMESPACE_SVG ? hp_svg_tag_name(t->name) : t->name;
   uint16_t tag = hp_foreign_tag(ns, name);
@@ -113,7 +113,7 @@ hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content o
 /* Returns to the nearest change of namespace that the tag ends. Names in svg are stored as the
  * tags spell them. */
 void hp_feedback_end_tag(hp_feedback *f, const hp_token *t) {
-  if (is_foreign(hp_feedback_namespace(f)) && (t->name == HP_P || t->name == HP_BR)) {
+  if (is_foreign(hp_feedback_namespace(f)) && (t->name == HP_ATOM_P || t->name == HP_ATOM_BR)) {
     leave_foreign(f);
     return;
   }

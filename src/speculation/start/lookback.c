@@ -201,7 +201,7 @@ static const char *opener_decides(view *v, const char *at, hp_start_state *state
   if (hp_tag_is(name, v->end, "svg") || hp_tag_is(name, v->end, "math")) return v->like_script ? NULL : at;
   const hp_raw_text *raw = hp_raw_text_at(name, v->end, v->request->scripting);
   if (!raw || is_quoted(v, at)) return NULL;
-  if (v->like_script && raw->atom != HP_SCRIPT && raw->atom != HP_STYLE) return NULL;
+  if (v->like_script && raw->atom != HP_ATOM_SCRIPT && raw->atom != HP_ATOM_STYLE) return NULL;
   const char *close = next_byte(v, at, '>');
   if (!close) return NULL;
   if (begins_comment(v, at)) {

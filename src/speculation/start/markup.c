@@ -5,11 +5,11 @@
 #include <string.h>
 
 static const hp_raw_text raw_texts[] = {
-    {"script", HP_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_STYLE, HP_CONTENT_RAWTEXT},
-    {"textarea", HP_TEXTAREA, HP_CONTENT_RCDATA},  {"title", HP_TITLE, HP_CONTENT_RCDATA},
-    {"xmp", HP_XMP, HP_CONTENT_RAWTEXT},           {"iframe", HP_IFRAME, HP_CONTENT_RAWTEXT},
-    {"noembed", HP_NOEMBED, HP_CONTENT_RAWTEXT},   {"noframes", HP_NOFRAMES, HP_CONTENT_RAWTEXT},
-    {"noscript", HP_NOSCRIPT, HP_CONTENT_RAWTEXT},
+    {"script", HP_ATOM_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_ATOM_STYLE, HP_CONTENT_RAWTEXT},
+    {"textarea", HP_ATOM_TEXTAREA, HP_CONTENT_RCDATA},  {"title", HP_ATOM_TITLE, HP_CONTENT_RCDATA},
+    {"xmp", HP_ATOM_XMP, HP_CONTENT_RAWTEXT},           {"iframe", HP_ATOM_IFRAME, HP_CONTENT_RAWTEXT},
+    {"noembed", HP_ATOM_NOEMBED, HP_CONTENT_RAWTEXT},   {"noframes", HP_ATOM_NOFRAMES, HP_CONTENT_RAWTEXT},
+    {"noscript", HP_ATOM_NOSCRIPT, HP_CONTENT_RAWTEXT},
 };
 
 static bool ends_name(char c) {
@@ -28,7 +28,7 @@ const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scriptin
   if (letter >= 26 || !(FIRST >> letter & 1)) return NULL;
   for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
     if (at < end && (*at | 0x20) == raw_texts[i].name[0] && hp_tag_is(at, end, raw_texts[i].name))
-      return raw_texts[i].atom == HP_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
   return NULL;
 }
 
@@ -40,7 +40,7 @@ hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
 const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
   for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
     if (hp_ascii_equal_strings(name, raw_texts[i].name))
-      return raw_texts[i].atom == HP_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
   return NULL;
 }
 

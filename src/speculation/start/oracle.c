@@ -128,8 +128,8 @@ bool hp_oracle_at(hp_oracle *o, uint32_t cut, size_t come, bool last, hp_start_s
                               .mode = start_mode(b),
                               .first = position(o)};
     uint32_t i = b->depth;
-    while (i > 0 && namespace_of(&b->stack[i]) == state->ns && b->stack[i].name != HP_SVG &&
-           b->stack[i].name != HP_MATH)
+    while (i > 0 && namespace_of(&b->stack[i]) == state->ns && b->stack[i].name != HP_ATOM_SVG &&
+           b->stack[i].name != HP_ATOM_MATH)
       i--;
     if (i > 1) state->outer_ns = namespace_of(&b->stack[index_below(b, i)]);
   }

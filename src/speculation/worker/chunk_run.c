@@ -196,7 +196,7 @@ static progress stop_in_text(chunk_run *r) {
 
 static bool ends_raw_text(const hp_token *t, bool scripting) {
   return t->kind == HPAR_TOKEN_END_TAG &&
-         ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_NOSCRIPT && scripting));
+         ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_ATOM_NOSCRIPT && scripting));
 }
 
 /* Discards the hypothesis' segments and begins it after the token. */
@@ -230,7 +230,7 @@ static void split_token(chunk_run *r) {
   if (b->depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
-  if (is_start(r->token, HP_A)) b->splits_a = false;
+  if (is_start(r->token, HP_ATOM_A)) b->splits_a = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].errors_end = r->errors_before;
   if (row) outer->fostered = false;
@@ -267,7 +267,7 @@ static progress defer_token(chunk_run *r) {
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
-  if (is_end(t, HP_A)) w->engine.builder.splits_a = false;
+  if (is_end(t, HP_ATOM_A)) w->engine.builder.splits_a = false;
   if (t->kind == HPAR_TOKEN_EOF) {
     note_waste(r);
     return STOP;

@@ -68,7 +68,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_active_formatting_close_all_tombstones(b);
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
   s->mode = s->begins_raw_text ? b->original_mode : b->mode;
-  s->mode_is_base = s->mode == s->base_mode && !b->last[HP_TEMPLATE];
+  s->mode_is_base = s->mode == s->base_mode && !b->last[HP_ATOM_TEMPLATE];
   s->frameset_not_ok = !b->frameset_ok;
   s->form_written = b->form_known;
   s->form = b->form;
@@ -117,10 +117,10 @@ static void note_form(hp_outer_context *outer, const hp_builder *b, hp_segment_e
   if (b->form_known) outer->form_may_be_open = b->form;
   const hp_token *t = &outer->token;
   if (ends != HP_ENDS_DEFER) return;
-  if (t->kind == HPAR_TOKEN_START_TAG && t->name == HP_FORM) outer->form_may_be_open = true;
+  if (t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_FORM) outer->form_may_be_open = true;
   if (t->kind != HPAR_TOKEN_END_TAG) return;
-  if (t->name == HP_FORM) outer->form_may_be_open = false;
-  if (t->name == HP_TEMPLATE) outer->form_may_be_open = true;
+  if (t->name == HP_ATOM_FORM) outer->form_may_be_open = false;
+  if (t->name == HP_ATOM_TEMPLATE) outer->form_may_be_open = true;
 }
 
 void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
@@ -143,7 +143,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
-  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_A)) b->splits_a = true;
+  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
