@@ -128,7 +128,7 @@ int hp_take_profile(const hp_arguments *arguments, hpar_study *study) {
 #else
 
 int hp_take_profile(const hp_arguments *arguments, hpar_study *study) {
-  (void)options;
+  (void)study;
   hp_complain("--%s: this build %s", arguments->option->name,
               HPAR_PARALLEL ? "cannot read profiles; build it with json-c (Debian: libjson-c-dev)"
                             : "has no parallel parser");
