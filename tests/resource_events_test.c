@@ -423,8 +423,17 @@ static void sequences(void) {
               "confirmed image 1 at 3\nfound image 2 at 21\nfound image 3 at 36\nconfirmed image 2 at 21\n"
               "confirmed image 3 at 36\n");
   options.resources.in_order = false;
-  study.cuts = &cut;
+  /* The URLs of an import with escapes differ between the namespaces, and are equally long. */
+  static const char style[] =
+      "<!doctype html><body><svg><g>aaaaaaaaabbbb<style>@import \"\\61 bc&#92;\"; xy\";</style></g></svg><p>x";
+  static const uint64_t in_svg[] = {38};
+  study.cuts = in_svg;
   study.cut_count = 1;
+  study.predictor = "data";
+  check_lines(&options, style,
+              "found import abc&#92; at 42\ncancelled import abc&#92; at 42\nconfirmed import abc\"; xy at 42\n");
+  study.predictor = NULL;
+  study.cuts = &cut;
   check_lines(&options, "<template>xxxxx<p><img src=1></p><img src=3>",
               "found image 1 at 18\nfound image 3 at 33\ncancelled image 1 at 18\ncancelled image 3 at 33\n");
 #endif

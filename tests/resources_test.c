@@ -232,6 +232,11 @@ static void modules(void) {
                   "<template><script type=module>import 'c'</script></template>"
                   "<svg><script type=module>import 'd'</script></svg><script type=module src=e>import 'f'</script>",
                   "module url[e] type[module]\n");
+  check_resources("<script type=module>import '\\u{0000061}';i++ /2;import 'b';i-- /2;import 'c';x=1.\nimport 'd';"
+                  "1. / 2;import 'e'</script>",
+                  "module-import url[a] type[module]\nmodule-import url[b] type[module]\n"
+                  "module-import url[c] type[module]\nmodule-import url[d] type[module]\n"
+                  "module-import url[e] type[module]\n");
   check_resources(
       "<script type=' importmap '>{\"imports\":{\"a\":\"./b\"}}</script><script type=importmap src=c>{}</script>",
       "importmap type[ importmap ] content[{\"imports\":{\"a\":\"./b\"}}]\n");

@@ -98,7 +98,7 @@ typedef enum hpar_resource_event {
 } hpar_resource_event;
 
 /* A resource. The string of a missing attribute has the `bytes` NULL. Strings are valid as those
- * of the document are. */
+ * of the document are; the `url` of an import with escapes is valid during the callback only. */
 typedef struct hpar_resource {
   hpar_resource_kind kind;
   unsigned flags;
@@ -109,7 +109,8 @@ typedef struct hpar_resource {
   hpar_string url;
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
-  hpar_string content; /* of meta; import: the layer, supports() and media after the URL */
+  /* of meta; the text of an import map; import: the layer, supports() and media after the URL */
+  hpar_string content;
   /* Of an event: the start tag in the bytes of the input, and the thread that found it. Otherwise
    * 0 */
   uint64_t offset;
@@ -172,7 +173,7 @@ typedef struct hpar_resource_list {
 } hpar_resource_list;
 
 /* Returns the resources that hpar_resources reports, for a loop without a callback. The list owns
- * the strings `url` of @import; the others are valid as those of the document are.
+ * the strings `url` of imports; the others are valid as those of the document are.
  * hpar_list_destroy frees the list. Returns NULL after a failure; `error` may be NULL. */
 HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error);
 

@@ -4,10 +4,8 @@
 #include "dom/value.h"
 #include "resources/finder_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-/* An element with more resources, a picture, is found and confirmed anew. */
-enum { COMPARED_RESOURCES = 8 };
 
 static const hp_resource_origin no_origin = {0, 0, 0};
 
@@ -44,37 +42,42 @@ void hp_sightings_free(hp_sightings *sightings) {
 
 /*** events ***/
 
-/* The last resources of an element, and the number of all. */
-typedef struct resource_list {
-  hpar_resource items[COMPARED_RESOURCES];
-  size_t count;
-} resource_list;
+/* The resources of an element. Their strings may last only for the callback, so that a hash stands
+ * for them. */
+typedef struct resource_sum {
+  uint64_t hash;
+  uint32_t count;
+} resource_sum;
 
-static bool list_resource(const hpar_resource *resource, void *context) {
-  resource_list *list = context;
-  list->items[list->count++ % COMPARED_RESOURCES] = *resource;
+static bool sum_resource(const hpar_resource *resource, void *context) {
+  resource_sum *sum = context;
+  sum->hash = hp_hash_resource(sum->hash, resource);
+  sum->count++;
   return true;
 }
 
-static bool equal_strings(hpar_string a, hpar_string b) {
-  return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+static int by_number(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
 }
 
-static bool equal_resources(const hpar_resource *a, const hpar_resource *b) {
-  return a->kind == b->kind && equal_strings(a->url, b->url) && equal_strings(a->srcset, b->srcset);
+static bool keep_resource(const hpar_resource *resource, void *context) {
+  hp_finder *f = context;
+  hp_grow(&f->kept.hashes, &f->kept.capacity, f->kept.count + 1, f->builder->unwind);
+  f->kept.hashes[f->kept.count++] = hp_hash_resource(0, resource);
+  return true;
 }
 
-static bool has_resource(const resource_list *list, const hpar_resource *resource) {
-  for (size_t i = 0; i < list->count && i < COMPARED_RESOURCES; i++)
-    if (equal_resources(&list->items[i], resource)) return true;
-  return false;
+static bool is_kept(const hp_kept_resources *kept, const hpar_resource *resource) {
+  uint64_t hash = hp_hash_resource(0, resource);
+  return bsearch(&hash, kept->hashes, kept->count, sizeof hash, by_number);
 }
 
 typedef struct event_source {
   const hp_finder *finder;
   hpar_resource_event event;
   uint32_t skipped, most, reported; /* the first ones, which are not reported; the number of all */
-  const resource_list *kept;        /* these are not reported; NULL: none */
+  const hp_kept_resources *kept;    /* these are not reported; NULL: none */
   uint32_t start;                   /* of the tag */
   bool has_passed;                  /* FOUND: the exact builder has passed the tag meanwhile */
 } event_source;
@@ -92,7 +95,7 @@ static bool report_event(const hpar_resource *resource, void *context) {
     return true;
   }
   source->reported++;
-  if (!source->kept || !has_resource(source->kept, resource))
+  if (!source->kept || !is_kept(source->kept, resource))
     source->finder->report->callback(resource, source->event, source->finder->report->context);
   return true;
 }
@@ -130,7 +133,7 @@ static bool count_resource(const hpar_resource *resource, void *context) {
 /* Cancels the resources of a found sighting, except those that the document has (NULL: none). A
  * segment that was spliced in may have more source elements before the img of a picture than the
  * worker has found. */
-static void cancel_except(hp_finder *f, const hp_sighting *sighting, const resource_list *kept) {
+static void cancel_except(hp_finder *f, const hp_sighting *sighting, const hp_kept_resources *kept) {
   hp_tree_view view = hp_finder_view(f);
   uint32_t count = 0;
   if (!sighting->found) return;
@@ -153,15 +156,11 @@ static void cancel_expected(hp_finder *f, uint32_t end) {
  * into different namespaces and pictures. */
 static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
   hp_tree_view view = hp_finder_view(f);
-  resource_list a, b; /* without initialisers: they take longer than most calls */
+  resource_sum a = {0, 0}, b = {0, 0};
   if (found->element == confirmed) return true;
-  a.count = b.count = 0;
-  hp_describe_resources(&view, found->element, no_origin, list_resource, &a);
-  hp_describe_resources(&view, confirmed, no_origin, list_resource, &b);
-  if (a.count != found->found || a.count != b.count || a.count > COMPARED_RESOURCES) return false;
-  for (size_t i = 0; i < a.count; i++)
-    if (!equal_resources(&a.items[i], &b.items[i])) return false;
-  return true;
+  hp_describe_resources(&view, found->element, no_origin, sum_resource, &a);
+  hp_describe_resources(&view, confirmed, no_origin, sum_resource, &b);
+  return a.count == found->found && a.count == b.count && a.hash == b.hash;
 }
 
 /* Passes the found sighting of the chunk that the confirmed one repeats. Cancels those before it,
@@ -425,7 +424,11 @@ void hp_finder_gate_pass(hp_finder_gate *gate, uint32_t passed) {
 
 void hp_finder_set_gate(hp_finder *f, hp_finder_gate *gate) { f->gate = f->report->in_order ? NULL : gate; }
 
-void hp_finder_close(hp_finder *f) { hp_sightings_free(&f->own); }
+void hp_finder_close(hp_finder *f) {
+  hp_sightings_free(&f->own);
+  hp_free(f->kept.hashes);
+  f->kept = (hp_kept_resources){0};
+}
 
 void hp_finder_begin_log(hp_finder *f, hp_sightings *sightings) {
   sightings->count = 0;
@@ -484,12 +487,12 @@ static const hp_sighting *find_confirmed(const hp_finder *f, const hp_sighting *
  * stays confirmed. */
 static void close_confirmed(hp_finder *f, const hp_sighting *found, const hp_sighting *own) {
   hp_tree_view view = hp_finder_view(f);
-  resource_list kept;
   if (f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element))
     return;
-  kept.count = 0;
-  hp_describe_resources(&view, own->element, no_origin, list_resource, &kept);
-  cancel_except(f, found, &kept);
+  f->kept.count = 0;
+  hp_describe_resources(&view, own->element, no_origin, keep_resource, f);
+  if (f->kept.count) qsort(f->kept.hashes, f->kept.count, sizeof *f->kept.hashes, by_number);
+  cancel_except(f, found, f->kept.count ? &f->kept : NULL);
 }
 
 /* Prefetches what the finder reads to confirm the first sightings. Another core has written it. */

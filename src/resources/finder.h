@@ -58,6 +58,12 @@ typedef struct hp_sighting {
   const char *url;
 } hp_sighting;
 
+/* The resources that stay confirmed although their tag is found again, by their hashes. */
+typedef struct hp_kept_resources {
+  uint64_t *hashes; /* ascending */
+  uint32_t count, capacity;
+} hp_kept_resources;
+
 typedef struct hp_sightings {
   hp_sighting *items;
   uint32_t count, capacity;
@@ -111,6 +117,7 @@ typedef struct hp_finder {
   /* worker: the offset after the last found tag. FOUND comes in ascending order */
   uint32_t found_to;
   hp_sightings own;
+  hp_kept_resources kept; /* exact */
   /* Exact: the sightings of the chunk that is being merged, NULL between chunks. Those before
    * `expected_at` are confirmed, cancelled, or were not found. */
   const hp_sightings *expected;

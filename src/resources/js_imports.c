@@ -90,10 +90,12 @@ static int hex_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* Reads up to `most` hexadecimal digits. */
-static const char *read_hex(const char *at, const char *end, unsigned most, uint32_t *number) {
-  for (*number = 0; most && at < end && hex_value(*at) >= 0; most--)
+/* Reads up to `most` hexadecimal digits. A larger number than any character stays one. */
+static const char *read_hex(const char *at, const char *end, size_t most, uint32_t *number) {
+  for (*number = 0; most && at < end && hex_value(*at) >= 0; most--) {
     *number = *number * 16 + (uint32_t)hex_value(*at++);
+    if (*number > 0x10FFFF) *number = 0x110000;
+  }
   return at;
 }
 
@@ -101,7 +103,7 @@ static const char *read_hex(const char *at, const char *end, unsigned most, uint
 static const char *read_unicode(const char *at, const char *end, uint32_t *number) {
   uint32_t low;
   if (at < end && *at == '{') {
-    at = read_hex(at + 1, end, 6, number);
+    at = read_hex(at + 1, end, SIZE_MAX, number);
     return at < end && *at == '}' ? at + 1 : at;
   }
   at = read_hex(at, end, 4, number);
@@ -184,6 +186,8 @@ static const char *skip_template(const char *at, const char *end, hp_js_place *p
 
 static const char *skip_punctuator(const char *at, const char *end, hp_js_place *p) {
   char c = *at;
+  /* What is before "++" or "--" decides on a "/" after it. */
+  if ((c == '+' || c == '-') && end - at > 1 && at[1] == c) return at + 2;
   p->previous = c;
   p->expects_operand = false;
   if (c == '(' || c == '[' || c == '{') p->depth++;
@@ -206,6 +210,11 @@ static bool begins_pattern(const hp_js_place *p) {
 /* Returns the position after a word, or after the clause of an import with its specifier. */
 static const char *read_statement(const char *at, const char *end, hp_js_place *p, hpar_string *specifier) {
   hpar_string word = read_word(at, end);
+  if (hp_ascii_is_digit(*at)) { /* with its point, after which no member follows */
+    p->previous = '0';
+    p->expects_operand = false;
+    return at + word.length + (at + word.length < end && at[word.length] == '.');
+  }
   bool is_member = p->previous == '.', is_import = is(word, "import");
   p->previous = word.bytes[word.length - 1];
   p->expects_operand = !is_member && is_operator(word);

@@ -300,7 +300,7 @@ static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_v
   hp_described d = described(s, values, e->start);
   if (ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_IMG) {
     const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
-    if (picture) {
+    if (picture && hp_outline_node(&s->rewriter->outline, parent)->name == HP_ATOM_PICTURE) {
       d.picture = picture->number;
       take_sources(s, picture, &d);
       if (s->has_stopped) return;

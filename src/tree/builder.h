@@ -140,7 +140,8 @@ typedef struct hp_higher {
 } hp_higher;
 
 /* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
- * the tags that the fused loop builds, the watch sees only img and embed. */
+ * the tags that the fused loop builds, the watch sees only img and embed: the loop leaves rows and
+ * cells with `background` to the rules. */
 typedef struct hp_tag_watch {
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
   /* Sees an img that the fused loop has built. It has a parent. */
