@@ -1,13 +1,16 @@
 #include "platform/topology.h"
 
+#include "platform/affinity.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
-/* Returns the number of processors that the calling thread may use, at least 1. */
+/* Returns the number of processors that the calling thread may use, at least 1. A parse that binds
+ * it does not count, because the result is kept for later parses. */
 static unsigned allowed_processors(void) {
   cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : (unsigned)CPU_COUNT(&allowed);
+  return hp_unbound_affinity(&allowed) ? (unsigned)CPU_COUNT(&allowed) : 1;
 }
 
 #if HPAR_HWLOC
