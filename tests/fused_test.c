@@ -157,9 +157,10 @@ static bool same_element(const hp_open_element *a, const hp_open_element *b) {
 }
 
 static bool same_state(const hp_builder *a, const hp_builder *b) {
-  if (a->mode != b->mode || a->depth != b->depth || a->tombstones != b->tombstones || a->frameset_ok != b->frameset_ok ||
-      a->ignore_lf != b->ignore_lf || a->template_count != b->template_count || a->node_count != b->node_count ||
-      a->formatting.count != b->formatting.count || a->tokenizer->content != b->tokenizer->content)
+  if (a->mode != b->mode || a->depth != b->depth || a->tombstones != b->tombstones ||
+      a->frameset_ok != b->frameset_ok || a->ignore_lf != b->ignore_lf || a->template_count != b->template_count ||
+      a->node_count != b->node_count || a->formatting.count != b->formatting.count ||
+      a->tokenizer->content != b->tokenizer->content)
     return false;
   for (uint32_t i = 1; i <= a->depth; i++)
     if (!same_element(&a->stack[i], &b->stack[i])) return false;

@@ -52,6 +52,11 @@ static void parts(void) {
   CHECK_EQ(hpar_document_html(NULL) | hpar_document_title(NULL), HPAR_NO_NODE);
 }
 
+static hpar_status fail_by_own_status(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)editor, (void)script, (void)context;
+  return (hpar_status)77;
+}
+
 static void failures(void) {
   hpar_error error;
   CHECK(!hpar_parse_bytes(NULL, 3, NULL, &error));
@@ -68,6 +73,57 @@ static void failures(void) {
   CHECK(document && hpar_document_html(document));
   CHECK_EQ(error.status, HPAR_LIMIT_NODES);
   hpar_document_destroy(document);
+
+  /* A status of the caller's is no limit. */
+  hpar_options scripted = {HPAR_OPTIONS_INIT, .script.callback = fail_by_own_status};
+  CHECK(!hpar_parse_bytes("<script>1</script>", 18, &scripted, &error));
+  CHECK_EQ(error.status, (hpar_status)77);
+}
+
+/* The text of an error is that of the call which returned its status. */
+static void texts_of_calls(void) {
+  hpar_parser *parser = NULL;
+  hpar_document *document = NULL;
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .limits.nodes = 6};
+  hpar_stats unsized = {0};
+  CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document));
+  CHECK_EQ(hpar_parser_error(parser)->item, SIZE_MAX);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, NULL, 5), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_parser_error(parser)->text, "bytes is NULL"));
+  CHECK_EQ(hpar_parser_feed(parser, "<p>", 3), HPAR_OK);
+  CHECK_STRING(hpar_parser_error(parser)->text, "");
+  hpar_status status = HPAR_OK;
+  for (int i = 0; i < 1000 && !status; i++) status = hpar_parser_feed(parser, page, LENGTH);
+  CHECK_EQ(status, HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_parser_finish(parser, &unsized), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_parser_error(parser)->text, "hpar_stats"));
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_parser_error(parser)->status, HPAR_LIMIT_NODES);
+  CHECK(!strstr(hpar_parser_error(parser)->text, "hpar_stats"));
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+
+  hpar_rules *rules = NULL;
+  hpar_rewriter *rewriter = NULL;
+  hpar_rewrite_options limited = {HPAR_REWRITE_OPTIONS_INIT, .max_input = 10};
+  hpar_rewrite_stats small = {0};
+  CHECK(!hpar_rules_create(&rules) && !hpar_rules_compile(rules) && !hpar_rewriter_create(&rewriter));
+  CHECK_EQ(hpar_rewriter_feed(rewriter, "x", 1), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_rewriter_error(rewriter)->text, "hpar_rewriter_begin"));
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &limited, NULL, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_feed(rewriter, page, LENGTH), HPAR_LIMIT_INPUT);
+  char reason[256];
+  snprintf(reason, sizeof reason, "%s", hpar_rewriter_error(rewriter)->text);
+  CHECK_EQ(hpar_rewriter_finish(rewriter, &small), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(hpar_rewriter_error(rewriter)->text, "hpar_rewrite_stats"));
+  CHECK_EQ(hpar_rewriter_feed(rewriter, NULL, 1), HPAR_ERROR_ARGUMENT);
+  CHECK_STRING(hpar_rewriter_error(rewriter)->text, "bytes is NULL");
+  CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_LIMIT_INPUT);
+  CHECK_EQ(hpar_rewriter_error(rewriter)->status, HPAR_LIMIT_INPUT);
+  CHECK_STRING(hpar_rewriter_error(rewriter)->text, reason);
+  hpar_rewriter_destroy(rewriter);
+  hpar_rules_destroy(rules);
 }
 
 /* Parses with options of a program that is older or newer than the library. */
@@ -296,7 +352,8 @@ static hpar_status check_resource(const hpar_resource *resource, void *context) 
 static void links_and_resources(void) {
   static const char linked[] =
       "<base href=http://a/b/><style>@import \"\\61.css\" print; @import 'c.css';</style><a href=x>1</a>"
-      "<a href='http://['>2</a><img src=y srcset='z 2x, http://q/'><script src=s></script><a href=''>3</a>";
+      "<a href='http://['>2</a><img src=y srcset='z 2x, http://q/'><script src=s></script><a href=''>3</a>"
+      "<script type=module>import '.\\/\\x61bcdefgh.js'</script>";
   hpar_document *document = hpar_parse_bytes(linked, sizeof linked - 1, NULL, NULL);
   hpar_node root = hpar_document_root(document);
   hpar_error error;
@@ -314,6 +371,10 @@ static void links_and_resources(void) {
     CHECK_EQ(r.count, r.resources->count);
     CHECK(r.count >= 5);
     CHECK(same(r.resources->resources[1].url, (hpar_string){"a.css", 5}));
+    const hpar_resource *module = NULL;
+    for (size_t i = 0; i < r.resources->count; i++)
+      if (r.resources->resources[i].kind == HPAR_RESOURCE_MODULE_IMPORT) module = &r.resources->resources[i];
+    CHECK(module && same(module->url, (hpar_string){"./abcdefgh.js", 13}));
     hpar_list_destroy((void *)(uintptr_t)r.resources);
   }
   hpar_link_list *none = hpar_links_all(document, HPAR_NO_NODE, NULL, NULL);
@@ -331,6 +392,7 @@ static void links_and_resources(void) {
 int main(void) {
   parts();
   failures();
+  texts_of_calls();
   files();
   selections();
   error_texts();

@@ -77,10 +77,11 @@ HPAR_API const char *hpar_version(void);
 
 /* Malformed HTML is never an error: every byte sequence has a tree.
  *
- * Callbacks. A callback that can end its call returns a status. HPAR_OK goes on. Any other status
- * ends the call, which returns this status. Only the walks over a finished tree (selections, links
- * and resources) return HPAR_OK for HPAR_STOP, because a caller that has found enough did not fail.
- * A callback gets its context as the last argument. It must not throw an exception or longjmp. */
+ * Callbacks. A callback of these headers that can end its call returns a status. HPAR_OK goes on.
+ * Any other status ends the call, which returns this status. Only the walks over a finished tree
+ * (selections, links and resources) return HPAR_OK for HPAR_STOP, because a caller that has found
+ * enough did not fail. A callback gets its context as the last argument. It must not throw an
+ * exception or longjmp. */
 typedef enum hpar_status {
   HPAR_OK = 0,
   HPAR_ERROR_MEMORY,      /* the library cannot allocate memory or reserve address space */

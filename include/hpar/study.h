@@ -109,9 +109,9 @@ typedef struct hpar_study {
 } hpar_study;
 
 /* Initialises `size` and `apply`. */
-#ifdef __cplusplus
+#if defined __cplusplus && __cplusplus >= 201103L
 #define HPAR_STUDY_INIT hpar_study_defaults()
-static inline hpar_study hpar_study_defaults() {
+inline hpar_study hpar_study_defaults() {
   hpar_study study = hpar_study();
   study.size = sizeof(hpar_study);
   study.apply = hpar_study_apply;

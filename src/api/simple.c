@@ -3,6 +3,7 @@
 #include "base/call_error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "session/session.h"
 #include "text/line.h"
 
 #include <hpar/hpar.h>
@@ -37,7 +38,7 @@ hpar_document *hpar_parse_bytes(const char *bytes, size_t length, const hpar_opt
     return NULL;
   }
   status = parse_into(document, bytes, length, options, error);
-  if (status == HPAR_OK || status >= HPAR_LIMIT_DEPTH) return document;
+  if (status == HPAR_OK || hp_is_limit(status)) return document;
   hpar_document_destroy(document);
   return NULL;
 }
@@ -238,7 +239,8 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
   list *made = finish(&c, status, &text, error);
   if (status == HPAR_ERROR_ARGUMENT)
     hp_set_error(error, status, 0, "%s",
-                 document ? "an option is not accepted: document_url must be absolute, query_encoding a label"
+                 document ? "an option is not accepted: size is HPAR_LINK_OPTIONS_INIT's, document_url absolute, "
+                            "query_encoding a label"
                           : "document is NULL");
   hpar_link *links = made ? (hpar_link *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
@@ -248,10 +250,15 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
   return (hpar_link_list *)made;
 }
 
-/* Only the URL of an @import is not a string of the document. */
+/* Returns whether the URL may be a string that only lasts for the callback: that of an import may
+ * have escapes, which CSS and scripts decode. */
+static bool has_decoded_url(const hpar_resource *resource) {
+  return resource->kind == HPAR_RESOURCE_IMPORT || resource->kind == HPAR_RESOURCE_MODULE_IMPORT;
+}
+
 static hpar_status collect_resource(const hpar_resource *resource, void *context) {
   hpar_string none = {NULL, 0};
-  return collect(context, resource, sizeof *resource, resource->kind == HPAR_RESOURCE_IMPORT ? resource->url : none);
+  return collect(context, resource, sizeof *resource, has_decoded_url(resource) ? resource->url : none);
 }
 
 hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error) {
@@ -263,7 +270,7 @@ hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node 
   if (!document) hp_set_error(error, status, 0, "document is NULL");
   hpar_resource *resources = made ? (hpar_resource *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
-    if (resources[i].kind != HPAR_RESOURCE_IMPORT) continue;
+    if (!has_decoded_url(&resources[i])) continue;
     resources[i].url.bytes = text;
     text += resources[i].url.length;
   }

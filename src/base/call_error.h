@@ -15,7 +15,7 @@ hpar_status hp_set_error(hpar_error *error, hpar_status status, uint64_t offset,
 hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ends a call: sets the status, and the status's own sentence unless there is a text already.
+/* Ends a call: sets the status, and the status's own sentence unless there is a text for it.
  * Empties the text of a success. Returns `status`. */
 hpar_status hp_explain_status(hpar_error *error, hpar_status status);
 

@@ -12,6 +12,8 @@
 #include <hpar/parse.h>
 #include <string.h>
 
+static const char NO_STREAM[] = "hpar_rewriter_begin was not called, or failed";
+
 enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };
 
 /*** the life of a rewriter ***/
@@ -88,12 +90,18 @@ static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *erro
   return status;
 }
 
+/* Refuses an argument of one call. The reason why the stream has ended stays for later calls. */
+static hpar_status refuse_argument(hpar_rewriter *r, const char *error) {
+  r->refusal = error;
+  return HPAR_ERROR_ARGUMENT;
+}
+
 /* Refuses a structure of the caller, and keeps the reason. */
 static hpar_status refuse_structure(hpar_rewriter *r, const hpar_error *error) {
   if (!r->failure) r->failure = hp_allocate(sizeof *r->failure);
-  if (!r->failure) return refuse(r, error->status, "a structure is not valid");
-  *r->failure = *error;
-  return refuse(r, error->status, r->failure->text);
+  if (r->failure) *r->failure = *error;
+  r->refusal = r->failure ? r->failure->text : "a structure is not valid";
+  return error->status;
 }
 
 /* Begins a call from outside. Returns false if the rewriter is missing or in a call. */
@@ -102,10 +110,11 @@ static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->use); }
 static hpar_status leave(hpar_rewriter *r, hpar_status status) {
   if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->status == status)
     r->error = r->confirmer->error;
-  if (status != HPAR_OK && !*r->error) r->error = hpar_status_text(status);
+  const char *reason = r->refusal ? r->refusal : *r->error ? r->error : hpar_status_text(status);
+  r->refusal = NULL;
   r->last = status;
   if (status != HPAR_OK && !r->failure && (r->failure = hp_allocate(sizeof *r->failure))) r->failure->text[0] = 0;
-  if (status != HPAR_OK && r->failure && r->error != r->failure->text) hp_explain(r->failure, status, "%s", r->error);
+  if (status != HPAR_OK && r->failure && reason != r->failure->text) hp_explain(r->failure, status, "%s", reason);
   if (hp_end_use(&r->use)) free_rewriter(r);
   return status;
 }
@@ -411,7 +420,8 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
 }
 
 static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (r->phase == HP_PHASE_NONE || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+  if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
+  if (!bytes && length) return refuse_argument(r, "bytes is NULL");
   if (!length) return r->phase == HP_PHASE_FAILED ? r->status : HPAR_OK;
   if (r->status == HPAR_OK) r->error = ""; /* with HPAR_FAIL_PASS, calls follow the failure */
   return feed(r, bytes, length);
@@ -491,7 +501,7 @@ static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats
 }
 
 static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
-  if (r->phase == HP_PHASE_NONE) return HPAR_ERROR_ARGUMENT;
+  if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
   hpar_status status = check_stats(r, stats);
   if (status != HPAR_OK) return status;
   if (r->status == HPAR_OK) r->error = "";
@@ -512,7 +522,7 @@ static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar
                            const char *bytes, size_t length, hpar_write_callback write, void *context,
                            hpar_rewrite_stats *stats) {
   hpar_status status = check_stats(r, stats);
-  if (status == HPAR_OK && !bytes && length) status = refuse(r, HPAR_ERROR_ARGUMENT, "bytes is NULL");
+  if (status == HPAR_OK && !bytes && length) status = refuse_argument(r, "bytes is NULL");
   if (status == HPAR_OK) status = begin(r, rules, options, write, context);
   if (status != HPAR_OK) return status;
   feed_some(r, bytes, length);

@@ -193,10 +193,11 @@ struct hpar_rewriter {
   const hpar_rules *held_rules; /* that a stream from hpar_rewriter_begin keeps alive; NULL: none */
   hp_stream_options options;
   hp_phase phase;
-  hpar_status status; /* of the failure */
-  const char *error;
+  hpar_status status;  /* of the failure */
+  const char *error;   /* why the stream has failed */
+  const char *refusal; /* why the running call is refused; NULL: it is not */
   hpar_status last;    /* of the last call from outside */
-  hpar_error *failure; /* of a call that failed; `error` may be its text; NULL without memory */
+  hpar_error *failure; /* of a call that failed; `refusal` may be its text; NULL without memory */
   hp_in_use use;       /* of the running call */
   bool keeps_tags;     /* the window keeps each tag up to its end */
   bool confirms;       /* it only checks the output of another rewriter: see confirm.c */

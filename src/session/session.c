@@ -21,6 +21,7 @@ void hp_session_open(hp_session *session) {
 #else
   memset(session, 0, sizeof *session);
 #endif
+  session->error.item = SIZE_MAX;
 }
 
 void hp_session_close(hp_session *session) {

@@ -207,7 +207,8 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
 #endif
     const hp_encoding *declared = session->engine.builder.declared;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
-    if (!again && result->driver == HP_DRIVER_PARALLEL &&
+    /* Scripts run once: a limit that a script returns does not repeat the parse. */
+    if (!again && result->driver == HP_DRIVER_PARALLEL && !hp_config_runs_scripts(config) &&
         may_reach_limit(session, &request.limits, memory_limit, document, status)) {
       result->driver = HP_DRIVER_SEQUENTIAL;
       again = ends_earlier = true;

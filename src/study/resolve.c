@@ -29,6 +29,9 @@ static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *giv
   hpar_predictor custom;
   hpar_status status = hp_read_sized(&custom, sizeof custom, given, "hpar_predictor", "HPAR_PREDICTOR_INIT", error);
   if (status != HPAR_OK) return status;
+  if (given->size < offsetof(hpar_predictor, partial_context))
+    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_predictor.size is %zu; accepted: HPAR_PREDICTOR_INIT",
+                      given->size);
   if (!custom.predict)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.custom_predictor->predict is NULL; accepted: a function");
   plan->predictor = hp_custom_predictor(custom.partial_context);
