@@ -392,6 +392,7 @@ static bool reports_directly(const hp_finder *f) {
 
 void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *builder, unsigned thread, bool is_exact) {
   hp_sightings own = f->own;
+  const hp_kept_resources kept = f->kept;
   own.count = 0;
   memset(f, 0, offsetof(hp_finder, values));
   hp_clear_values(&f->values);
@@ -405,6 +406,7 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   f->thread = thread;
   f->is_exact = is_exact;
   f->own = own;
+  f->kept = kept;
   f->sightings = &f->own;
   f->is_direct = reports_directly(f);
 }
