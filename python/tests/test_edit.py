@@ -68,6 +68,15 @@ class Changes(unittest.TestCase):
         doc.strip_tags(["p"])
         self.assertEqual(doc.body.inner_html, "")
 
+    def test_data(self):
+        doc = hpar.parse(PAGE, editable=True)
+        first = doc.css_first("#one")
+        with self.assertRaisesRegex(ValueError, "text or a comment"):
+            first.data = "z"
+        self.assertEqual(first.child.data, "text")
+        first.child.data = "<z"
+        self.assertIn("&lt;z<b>bold</b>", first.html)
+
     def test_attributes(self):
         doc = editable()
         attrs = doc.css_first("p").attrs
