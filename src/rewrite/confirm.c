@@ -39,10 +39,9 @@ hpar_status hp_confirm_finish(hpar_rewriter *r) {
 }
 
 void hp_confirm_element(hpar_rewriter *r, const hpar_element *e) {
-  static const char removes[] =
-      "the edits let the page have an element that a rule removes: see `filter` in rewriter.h",
+  static const char removes[] = "the edits let the page have an element that a rule removes: see `filter` in rewrite.h",
                     unsets[] = "the edits let an element have an attribute that a rule removes: see `filter` in "
-                               "rewriter.h";
+                               "rewrite.h";
   if (!e->has_tag) return;
   if (e->muting == HP_MUTES_ELEMENT || e->unwraps) hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, removes);
   for (uint32_t i = 0; i < e->edit_count; i++)
