@@ -13,7 +13,7 @@ static const hpar_action remove_doctype = {.unit = HPAR_UNIT_DOCTYPE, .kind = HP
 static const hpar_action drop_comment = {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE};
 
 static void log_name(hpar_doctype *d) {
-  const hpar_string name = hpar_doctype_name(d);
+  const hpar_string name = d->name;
   buffer_format(division_calls(), "%.*s ", (int)name.length, name.bytes);
 }
 
@@ -25,7 +25,7 @@ static hpar_status see(hpar_doctype *d, void *context) {
 }
 
 static bool is_stop(const hpar_doctype *d) {
-  const hpar_string name = hpar_doctype_name(d);
+  const hpar_string name = d->name;
   return name.length == 4 && !memcmp(name.bytes, "stop", 4);
 }
 

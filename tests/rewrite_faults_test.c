@@ -147,8 +147,8 @@ static hpar_status result_of(calls *c) { return is_turn(c, false) && c->deed == 
 static hpar_status on_element(hpar_element *e, void *context) {
   hpar_element_insert(e, HPAR_WHERE_BEFORE, "[", 1, HPAR_CONTENT_HTML);
   hpar_element_insert(e, HPAR_WHERE_AFTER, "]", 1, HPAR_CONTENT_HTML);
-  hpar_string name = hpar_element_name(e);
-  if (name.length == 1 && !hpar_element_implied(e)) hpar_element_set(e, "n", name.bytes, 1);
+  hpar_string name = e->name;
+  if (name.length == 1 && !e->implied) hpar_element_set(e, "n", name.bytes, 1);
   return result_of(context);
 }
 

@@ -39,16 +39,14 @@ static void add_event(event *e, hpar_string name, void *context) {
 }
 
 static hpar_status note_element(hpar_element *e, void *context) {
-  event made = {.depth = hpar_element_depth(e)};
-  hpar_element_range(e, &made.start, &made.end);
-  add_event(&made, hpar_element_name(e), context);
+  event made = {.depth = hpar_element_depth(e), .start = e->start, .end = e->end};
+  add_event(&made, e->name, context);
   return HPAR_OK;
 }
 
 static hpar_status note_end(hpar_element_end *e, void *context) {
-  event made = {.kind = 1};
-  hpar_element_end_range(e, &made.start, &made.end);
-  add_event(&made, hpar_element_end_name(e), context);
+  event made = {.kind = 1, .start = e->start, .end = e->end};
+  add_event(&made, e->name, context);
   return HPAR_OK;
 }
 

@@ -45,11 +45,9 @@ static int compare_ranges(const void *left, const void *right) {
 
 static hpar_status note_element(hpar_element *e, void *context) {
   (void)context;
-  uint64_t start, end;
-  if (hpar_element_merges(e)) return HPAR_OK; /* no element begins */
-  hpar_element_range(e, &start, &end);
-  add_range(&seen, start, end);
-  ends += hpar_element_has_content(e);
+  if (e->merges) return HPAR_OK; /* no element begins */
+  add_range(&seen, e->start, e->end);
+  ends += e->has_content;
   return HPAR_OK;
 }
 
@@ -61,7 +59,7 @@ static hpar_status note_end(hpar_element_end *e, void *context) {
 
 static hpar_status note_text(hpar_text_piece *t, void *context) {
   (void)context;
-  text_bytes += hpar_text_piece_raw(t).length;
+  text_bytes += t->raw.length;
   return HPAR_OK;
 }
 

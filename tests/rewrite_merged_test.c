@@ -96,12 +96,12 @@ typedef struct sight {
 static hpar_status see(hpar_element *element, void *context) {
   sight *s = context;
   s->calls++;
-  if (!hpar_element_merges(element)) return HPAR_OK;
+  if (!element->merges) return HPAR_OK;
   s->merges++;
-  CHECK_EQ(hpar_element_name(element).length, 4);
-  CHECK_EQ(hpar_element_namespace(element), HPAR_NAMESPACE_HTML);
-  CHECK(!hpar_element_has_content(element));
-  CHECK(!hpar_element_implied(element));
+  CHECK_EQ(element->name.length, 4);
+  CHECK_EQ(element->ns, HPAR_NAMESPACE_HTML);
+  CHECK(!element->has_content);
+  CHECK(!element->implied);
   s->set = hpar_element_set(element, "k", "v", 1);
   return HPAR_OK;
 }

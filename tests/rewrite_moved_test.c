@@ -68,9 +68,7 @@ static const struct {
 #undef NAMED
 };
 static hpar_status note_seen(hpar_element *e, void *context) {
-  uint64_t start, end;
-  hpar_element_range(e, &start, &end);
-  seen[seen_count++] = (hp_seen){context, start, hpar_element_has_content(e), NULL};
+  seen[seen_count++] = (hp_seen){context, e->start, e->has_content, NULL};
   return HPAR_OK;
 }
 

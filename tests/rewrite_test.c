@@ -208,28 +208,27 @@ static void orders(void) {
 /*** callbacks ***/
 
 static hpar_status note_element(hpar_element *e, void *context) {
-  hpar_string name = hpar_element_name(e), value = hpar_element_attribute(e, "title");
-  uint64_t start, end;
-  hpar_element_range(e, &start, &end);
-  buffer_format(context, "[%.*s %d %zu %.*s %d %d %u %d-%d]", (int)name.length, name.bytes, hpar_element_namespace(e),
-                hpar_element_attribute_count(e), (int)value.length, value.bytes ? value.bytes : "",
-                hpar_element_implied(e), hpar_element_has_content(e), hpar_element_depth(e), (int)start, (int)end);
+  hpar_string name = e->name, value = hpar_element_attribute(e, "title");
+  size_t count = 0;
+  while (hpar_element_attribute_at(e, count, NULL, NULL)) count++;
+  const uint64_t start = e->start, end = e->end;
+  buffer_format(context, "[%.*s %d %zu %.*s %d %d %u %d-%d]", (int)name.length, name.bytes, e->ns, count,
+                (int)value.length, value.bytes ? value.bytes : "", e->implied, e->has_content, hpar_element_depth(e),
+                (int)start, (int)end);
   return HPAR_OK;
 }
 
 static hpar_status note_end(hpar_element_end *e, void *context) {
-  hpar_string name = hpar_element_end_name(e);
-  uint64_t start, end;
-  hpar_element_end_range(e, &start, &end);
-  buffer_format(context, "[/%.*s %d %d-%d]", (int)name.length, name.bytes, hpar_element_end_implied(e), (int)start,
-                (int)end);
+  hpar_string name = e->name;
+  const uint64_t start = e->start, end = e->end;
+  buffer_format(context, "[/%.*s %d %d-%d]", (int)name.length, name.bytes, e->implied, (int)start, (int)end);
   return HPAR_OK;
 }
 
 static hpar_status note_text(hpar_text_piece *t, void *context) {
-  hpar_string raw = hpar_text_piece_raw(t), text = hpar_text_piece_decoded(t);
-  buffer_format(context, "(%d %d %.*s|%.*s)", (int)hpar_text_piece_offset(t), hpar_text_piece_kind(t), (int)raw.length,
-                raw.bytes, (int)text.length, text.bytes);
+  hpar_string raw = t->raw, text = hpar_text_piece_decoded(t);
+  buffer_format(context, "(%d %d %.*s|%.*s)", (int)t->offset, t->kind, (int)raw.length, raw.bytes, (int)text.length,
+                text.bytes);
   return HPAR_OK;
 }
 

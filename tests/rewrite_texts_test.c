@@ -8,8 +8,8 @@
 
 static hpar_status extend_text(hpar_text_piece *t, void *context) {
   hpar_string text = hpar_text_piece_decoded(t);
-  buffer_format(context, "%d%.*s ", hpar_text_piece_kind(t), (int)text.length, text.bytes);
-  if (hpar_text_piece_kind(t) == HPAR_TEXT_SCRIPT)
+  buffer_format(context, "%d%.*s ", t->kind, (int)text.length, text.bytes);
+  if (t->kind == HPAR_TEXT_SCRIPT)
     CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "</script>", 9, HPAR_CONTENT_HTML), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "<", 1, HPAR_CONTENT_TEXT), HPAR_OK);
   return HPAR_OK;

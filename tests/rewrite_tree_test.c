@@ -243,9 +243,9 @@ static hpar_status act(hpar_element *e, const hpar_action *a) {
     case HPAR_ACTION_AFTER:
     case HPAR_ACTION_PREPEND:
     case HPAR_ACTION_APPEND:
+    case HPAR_ACTION_INNER:
+    case HPAR_ACTION_REPLACE:
       return hpar_element_insert(e, (hpar_where)a->kind, a->value.bytes, a->value.length, a->format);
-    case HPAR_ACTION_INNER: return hpar_element_set_inner(e, a->value.bytes, a->value.length, a->format);
-    case HPAR_ACTION_REPLACE: return hpar_element_replace(e, a->value.bytes, a->value.length, a->format);
     case HPAR_ACTION_REMOVE: return hpar_element_remove(e);
     case HPAR_ACTION_UNWRAP: return hpar_element_unwrap(e);
     case HPAR_ACTION_RENAME: return hpar_element_rename(e, a->name);
@@ -266,15 +266,13 @@ static hpar_status act(hpar_element *e, const hpar_action *a) {
 
 static hpar_status edit(hpar_element *e, void *context) {
   const hp_edit_rule *rule = context;
-  uint64_t start, end;
-  hpar_element_range(e, &start, &end);
-  const element *found = find_element(start);
+  const element *found = find_element(e->start);
   bool fits = found && seen_count < MAX_SEEN;
   for (size_t i = 0; i < rule->count && fits; i++) fits = is_allowed(found, &rule->actions[i]);
   refused += !fits;
   if (!fits) return HPAR_OK;
   for (size_t i = 0; i < rule->count; i++) CHECK_EQ(act(e, &rule->actions[i]), HPAR_OK);
-  seen[seen_count++] = (hp_seen){rule, start, hpar_element_has_content(e), NULL};
+  seen[seen_count++] = (hp_seen){rule, e->start, e->has_content, NULL};
   applied++;
   return HPAR_OK;
 }

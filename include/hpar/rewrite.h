@@ -28,9 +28,8 @@
  * descendants. Classes and ids are case-sensitive, unless hpar_rewrite_options.quirks is set and
  * the page is in quirks mode.
  *
- * An element ends where the standard pops it from the stack of open elements. There are three
- * cases:
- * - The end tag of the element ends it. Content goes before and after this tag.
+ * An element ends where the standard pops it from the stack of open elements:
+ * - Its own end tag ends it. Content goes before and after this tag.
  * - Another tag ends it. Content for its inside goes before that tag. Content for after it goes
  *   there, too, and the rewriter first writes the missing end tag.
  * - The input ends.
@@ -44,17 +43,16 @@
  *
  * Tags that add attributes. The parser adds the attributes of a later <html> or <body> tag to the
  * open element, unless the element has an attribute of that name. The element begins once, but
- * rules see each of its tags:
+ * rules see each of its tags, except where the parser ignores them, as in a template:
  * - Selectors match the element with the attributes of all its tags so far, also of those that
  *   rules have removed. The relations of other elements to it stay those of its beginning.
  * - Actions and callbacks of a rule edit the attributes of this tag. REPLACE, REMOVE and UNWRAP
  *   drop the tag. Insertions, RENAME and ends have no effect.
  * - A rule counts the element once, and reports its first matching tag by `found`. A rule that has
  *   retired sees no later tag.
- * Where the parser ignores such a tag, for example in a template, rules do not see it.
  *
- * The tree of the output. It is the edited tree of the input, with exceptions. "--check" of the
- * program hpar finds each of them in a page, because it parses the output.
+ * The tree of the output is the edited tree of the input, with exceptions. "--check" of the program
+ * hpar finds each of them in a page, because it parses the output.
  * For each page, text stays text, and edits of attributes concern their own tags:
  * - Raw text that loses its tags is escaped: that of script, style, title, textarea, iframe, xmp,
  *   noembed, noframes, plaintext, and of noscript with scripting.
@@ -73,8 +71,7 @@
  *   parser moved out of a table. It leaves what the parser moved into the element.
  * - REMOVE, REPLACE, UNWRAP and RENAME may take away why the parser did something at a later tag.
  *   It ignored the tag, as "<head>" after content. It implied an end tag, or opened a formatting
- *   element again.
- * - UNWRAP and RENAME of svg, math and their elements change how the parser reads the content.
+ *   element again. UNWRAP and RENAME of svg, math and their elements change how content is read.
  * - Text before an edit forms a character reference with what follows, as "&am" and "p;". A newline
  *   at the beginning of pre, listing or textarea has no meaning.
  *
@@ -85,19 +82,14 @@
  * - It reads its output again by the same rules. An element there that a rule would remove, replace
  *   or unwrap is a failure, and so is an attribute that a rule would unset. The status is
  *   HPAR_ERROR_UNSUPPORTED. The output ends before the start tag of the element.
- *
  * Therefore the tree of the output has no such element or attribute. Elements without a start tag
  * do not count. This concerns the actions of rules without `limit`, and the callbacks `element` of
  * rules with `pure`, which run twice. Inserted content is included. Other callbacks see the input
  * only. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted. The statistics of a page that fails
  * depend on the division into feeds. Each reading has its own limits. */
 
-#include <hpar/node.h>
 #include <hpar/parse.h>
 #include <hpar/select.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,12 +98,57 @@ extern "C" {
 typedef struct hpar_rules hpar_rules;
 typedef struct hpar_rewriter hpar_rewriter;
 
-/* What a callback receives. Each is valid during the call only. */
-typedef struct hpar_element hpar_element;
-typedef struct hpar_element_end hpar_element_end;
-typedef struct hpar_text_piece hpar_text_piece;
-typedef struct hpar_comment hpar_comment;
-typedef struct hpar_doctype hpar_doctype;
+/*** what callbacks receive ***/
+
+/* The library fills these structures, which are valid during the callback, with their strings. A
+ * later version may add fields at their ends. Offsets are bytes of the input. */
+
+/* An element at its beginning. */
+typedef struct hpar_element {
+  hpar_string name; /* as selectors see it: in lower case, except in svg */
+  hpar_namespace ns;
+  bool implied;        /* it has no tag of its own */
+  bool merges;         /* the tag begins no element: see "Tags that add attributes" */
+  bool self_closing;   /* the tag ends with "/>" */
+  bool has_content;    /* false for void elements, and for "/>" in svg and math */
+  uint64_t start, end; /* of the start tag; without a tag, both are where the element begins */
+} hpar_element;
+
+/* An element at its end. */
+typedef struct hpar_element_end {
+  hpar_string name;
+  bool implied; /* no end tag of the element ends it */
+  /* of the end tag; both the beginning of another tag that ends the element, or the input's end */
+  uint64_t start, end;
+} hpar_element_end;
+
+typedef enum hpar_text_kind {
+  HPAR_TEXT_DATA = 0, /* character references count */
+  HPAR_TEXT_RCDATA,   /* of title and textarea: character references count */
+  HPAR_TEXT_RAW,      /* of style, xmp, iframe, noembed, noframes, noscript with scripting */
+  HPAR_TEXT_SCRIPT,
+  HPAR_TEXT_PLAIN
+} hpar_text_kind;
+
+/* A text, or a piece of it: the input between two tags, comments or other markup. */
+typedef struct hpar_text_piece {
+  hpar_string raw; /* the bytes of the input, with character references and CDATA brackets */
+  uint64_t offset;
+  hpar_text_kind kind;
+  bool last; /* the last piece of the text, which may be empty */
+} hpar_text_piece;
+
+/* A comment, with the bytes between its delimiters in the input. */
+typedef struct hpar_comment {
+  hpar_string text;
+  uint64_t offset;
+} hpar_comment;
+
+/* A doctype in the bytes of the input. The `bytes` of a missing part are NULL. */
+typedef struct hpar_doctype {
+  hpar_string name, public_id, system_id;
+} hpar_doctype;
+
 typedef struct hpar_document_end hpar_document_end;
 
 /* Callbacks run on the thread that feeds, in document order, one at a time, except those of a rule
@@ -136,14 +173,83 @@ typedef enum hpar_content {
   HPAR_CONTENT_HTML      /* as given */
 } hpar_content;
 
-/* Where content goes, relative to an element, a text, a comment or a doctype. PREPEND and APPEND
- * are for elements only. */
+/* Where content goes, relative to an element, a text or a comment. */
 typedef enum hpar_where {
   HPAR_WHERE_BEFORE = 0, /* before the start tag */
   HPAR_WHERE_AFTER,      /* after the end */
-  HPAR_WHERE_PREPEND,    /* after the start tag */
-  HPAR_WHERE_APPEND      /* before the end */
+  HPAR_WHERE_PREPEND,    /* after the start tag; elements only, as the next two */
+  HPAR_WHERE_APPEND,     /* before the end */
+  HPAR_WHERE_INNER,      /* instead of the content, and of earlier PREPEND and APPEND content */
+  HPAR_WHERE_REPLACE     /* instead of the element, text or comment */
 } hpar_where;
+
+/*** edits in callbacks ***/
+
+/* Each function that edits returns HPAR_OK, HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT: a pointer is
+ * NULL, a name is invalid, or the unit cannot have this edit. Names are NUL-terminated. Those of
+ * attributes are in lower case. */
+
+/* Sets `*name` and the decoded `*value`, in UTF-8, of the attribute at `index` in the tag, without
+ * duplicates. Returns false past the last. Either pointer may be NULL. Edits do not show. */
+HPAR_API bool hpar_element_attribute_at(const hpar_element *element, size_t index, hpar_string *name,
+                                        hpar_string *value);
+
+/* Returns the decoded value in UTF-8; `bytes` is NULL without such an attribute. Edits show. */
+HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const char *name);
+
+/* Returns true if an edit has removed the element, or it is inside a removed element. */
+HPAR_API bool hpar_element_removed(const hpar_element *element);
+
+/* Returns the number of open elements that are ancestors. */
+HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
+
+/* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
+ * attribute follows the last one. */
+HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
+
+/* Removes an attribute, if the element has it. */
+HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
+
+/* Renames the start tag and the end tag. */
+HPAR_API hpar_status hpar_element_rename(hpar_element *element, const char *name);
+
+HPAR_API hpar_status hpar_element_insert(hpar_element *element, hpar_where where, const char *content, size_t length,
+                                         hpar_content format);
+HPAR_API hpar_status hpar_element_remove(hpar_element *element);
+
+/* Removes the tags and keeps the content. */
+HPAR_API hpar_status hpar_element_unwrap(hpar_element *element);
+
+/* Registers a callback for the end of this element, after those registered before. */
+HPAR_API hpar_status hpar_element_on_end(hpar_element *element, hpar_element_end_callback callback, void *context);
+
+/* BEFORE: before the end, as APPEND of the element. AFTER: after it. */
+HPAR_API hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content,
+                                             size_t length, hpar_content format);
+
+/* These two change the end tag, if there is one. */
+HPAR_API hpar_status hpar_element_end_remove(hpar_element_end *end);
+HPAR_API hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name);
+
+/* Returns the text in UTF-8, with character references replaced. `bytes` NULL: no memory. */
+HPAR_API hpar_string hpar_text_piece_decoded(const hpar_text_piece *text);
+
+/* HPAR_CONTENT_TEXT in raw text and scripts is written as given, and refused if it holds the
+ * element's end tag. */
+HPAR_API hpar_status hpar_text_piece_insert(hpar_text_piece *text, hpar_where where, const char *content, size_t length,
+                                            hpar_content format);
+HPAR_API hpar_status hpar_text_piece_remove(hpar_text_piece *text);
+
+/* Replaces the text. HPAR_ERROR_ARGUMENT for a text that would end the comment. */
+HPAR_API hpar_status hpar_comment_set_text(hpar_comment *comment, const char *text, size_t length);
+HPAR_API hpar_status hpar_comment_insert(hpar_comment *comment, hpar_where where, const char *content, size_t length,
+                                         hpar_content format);
+HPAR_API hpar_status hpar_comment_remove(hpar_comment *comment);
+HPAR_API hpar_status hpar_doctype_remove(hpar_doctype *doctype);
+
+/* Appends content after the input. */
+HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length,
+                                              hpar_content format);
 
 /*** rules ***/
 
@@ -393,125 +499,6 @@ typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *
 HPAR_API hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options,
                                        hpar_rewrite_page *pages, size_t count, hpar_page_callback callback,
                                        void *context);
-
-/*** what callbacks may do ***/
-
-/* Strings are valid during the callback. Each function that edits returns HPAR_OK,
- * HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT: a pointer is NULL, a name is invalid, or the unit
- * cannot have this edit. */
-
-/* Returns the name as selectors see it: in lower case, except in svg. */
-HPAR_API hpar_string hpar_element_name(const hpar_element *element);
-HPAR_API hpar_namespace hpar_element_namespace(const hpar_element *element);
-/* Returns the number of attributes in the tag. Duplicates do not count. */
-HPAR_API size_t hpar_element_attribute_count(const hpar_element *element);
-/* Sets `*name` (in lower case) and `*value` (decoded, UTF-8). Returns false past the last. Either
- * pointer may be NULL. Edits of this element do not show. */
-HPAR_API bool hpar_element_attribute_at(const hpar_element *element, size_t index, hpar_string *name,
-                                        hpar_string *value);
-/* Returns the decoded value in UTF-8; `bytes` is NULL if there is no such attribute. `name` is in
- * lower case. Edits of this element show. */
-HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const char *name);
-/* Returns the bytes of the value in the input. */
-HPAR_API hpar_string hpar_element_attribute_raw(const hpar_element *element, const char *name);
-/* Returns true if the element has no tag of its own. */
-HPAR_API bool hpar_element_implied(const hpar_element *element);
-
-/* Returns true if the tag begins no element: the parser adds its attributes to the open html or
- * body. See "Tags that add attributes". */
-HPAR_API bool hpar_element_merges(const hpar_element *element);
-/* Returns true if the tag ends with "/>". */
-HPAR_API bool hpar_element_self_closing(const hpar_element *element);
-/* Returns false for void elements, and for "/>" in svg and math. */
-HPAR_API bool hpar_element_has_content(const hpar_element *element);
-/* Returns true if an edit has removed the element, or it is inside a removed element. */
-HPAR_API bool hpar_element_removed(const hpar_element *element);
-/* Returns the number of open elements that are ancestors. */
-HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
-/* Sets the input offsets of the start tag; both are where the element begins if it has no tag. */
-HPAR_API void hpar_element_range(const hpar_element *element, uint64_t *start, uint64_t *end);
-
-/* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
- * attribute follows the last one. */
-HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
-/* Removes an attribute, if the element has it. */
-HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
-/* Renames the start tag and the end tag. */
-HPAR_API hpar_status hpar_element_rename(hpar_element *element, const char *name);
-HPAR_API hpar_status hpar_element_insert(hpar_element *element, hpar_where where, const char *content, size_t length,
-                                         hpar_content format);
-/* Replaces the content. Earlier PREPEND and APPEND content is dropped. */
-HPAR_API hpar_status hpar_element_set_inner(hpar_element *element, const char *content, size_t length,
-                                            hpar_content format);
-/* Replaces the element with its content. */
-HPAR_API hpar_status hpar_element_replace(hpar_element *element, const char *content, size_t length,
-                                          hpar_content format);
-HPAR_API hpar_status hpar_element_remove(hpar_element *element);
-/* Removes the tags and keeps the content. */
-HPAR_API hpar_status hpar_element_unwrap(hpar_element *element);
-/* Registers a callback for the end of this element, after those registered before. */
-HPAR_API hpar_status hpar_element_on_end(hpar_element *element, hpar_element_end_callback callback, void *context);
-
-/* Returns the name of the element that ends. */
-HPAR_API hpar_string hpar_element_end_name(const hpar_element_end *end);
-/* Returns true if no end tag of the element ends it. */
-HPAR_API bool hpar_element_end_implied(const hpar_element_end *end);
-/* Sets the input offsets of the end tag; of the tag that ends the element, both its beginning; or
- * the length of the input. */
-HPAR_API void hpar_element_end_range(const hpar_element_end *end, uint64_t *start, uint64_t *stop);
-/* BEFORE: before the end, as APPEND of the element. AFTER: after it. */
-HPAR_API hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content,
-                                             size_t length, hpar_content format);
-/* Removes the end tag, if there is one. */
-HPAR_API hpar_status hpar_element_end_remove(hpar_element_end *end);
-/* Renames the end tag, if there is one. */
-HPAR_API hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name);
-
-typedef enum hpar_text_kind {
-  HPAR_TEXT_DATA = 0, /* character references count */
-  HPAR_TEXT_RCDATA,   /* of title and textarea: character references count */
-  HPAR_TEXT_RAW,      /* of style, xmp, iframe, noembed, noframes, noscript with scripting */
-  HPAR_TEXT_SCRIPT,
-  HPAR_TEXT_PLAIN
-} hpar_text_kind;
-
-/* A text is the input between two tags, comments or other markup. Returns its bytes in the input,
- * with character references and CDATA brackets. */
-HPAR_API hpar_string hpar_text_piece_raw(const hpar_text_piece *text);
-/* Returns the text in UTF-8, with character references replaced. `bytes` NULL: no memory. */
-HPAR_API hpar_string hpar_text_piece_decoded(const hpar_text_piece *text);
-HPAR_API hpar_text_kind hpar_text_piece_kind(const hpar_text_piece *text);
-/* Returns true for the last piece of a text, which may be empty. */
-HPAR_API bool hpar_text_piece_is_last(const hpar_text_piece *text);
-HPAR_API uint64_t hpar_text_piece_offset(const hpar_text_piece *text);
-/* BEFORE or AFTER. HPAR_CONTENT_TEXT in raw text and scripts is written as given, and refused if it
- * holds the element's end tag. */
-HPAR_API hpar_status hpar_text_piece_insert(hpar_text_piece *text, hpar_where where, const char *content, size_t length,
-                                            hpar_content format);
-HPAR_API hpar_status hpar_text_piece_replace(hpar_text_piece *text, const char *content, size_t length,
-                                             hpar_content format);
-HPAR_API hpar_status hpar_text_piece_remove(hpar_text_piece *text);
-
-/* Returns the bytes between the comment's delimiters in the input. */
-HPAR_API hpar_string hpar_comment_text(const hpar_comment *comment);
-HPAR_API uint64_t hpar_comment_offset(const hpar_comment *comment);
-/* Replaces the text. HPAR_ERROR_ARGUMENT for a text that would end the comment. */
-HPAR_API hpar_status hpar_comment_set_text(hpar_comment *comment, const char *text, size_t length);
-HPAR_API hpar_status hpar_comment_insert(hpar_comment *comment, hpar_where where, const char *content, size_t length,
-                                         hpar_content format);
-HPAR_API hpar_status hpar_comment_replace(hpar_comment *comment, const char *content, size_t length,
-                                          hpar_content format);
-HPAR_API hpar_status hpar_comment_remove(hpar_comment *comment);
-
-/* Each returns bytes of the input; `bytes` is NULL if the part is missing. */
-HPAR_API hpar_string hpar_doctype_name(const hpar_doctype *doctype);
-HPAR_API hpar_string hpar_doctype_public_id(const hpar_doctype *doctype);
-HPAR_API hpar_string hpar_doctype_system_id(const hpar_doctype *doctype);
-HPAR_API hpar_status hpar_doctype_remove(hpar_doctype *doctype);
-
-/* Appends content after the input. */
-HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length,
-                                              hpar_content format);
 
 #ifdef __cplusplus
 }

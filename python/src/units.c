@@ -93,30 +93,27 @@ CONTENT(element, before, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_
 CONTENT(element, after, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_AFTER, IN))
 CONTENT(element, prepend, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_PREPEND, IN))
 CONTENT(element, append, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_APPEND, IN))
-CONTENT(element, inner, hpar_element, true, hpar_element_set_inner(of, IN))
-CONTENT(element, replace, hpar_element, true, hpar_element_replace(of, IN))
+CONTENT(element, inner, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_INNER, IN))
+CONTENT(element, replace, hpar_element, true, hpar_element_insert(of, HPAR_WHERE_REPLACE, IN))
 PLAIN(element, remove, hpar_element, hpar_element_remove(of))
 PLAIN(element, unwrap, hpar_element, hpar_element_unwrap(of))
-GETTER(element, name, hpar_element, hp_py_string(hpar_element_name(of)))
-GETTER(element, implied, hpar_element, PyBool_FromLong(hpar_element_implied(of)))
+GETTER(element, name, hpar_element, hp_py_string(of->name))
+GETTER(element, implied, hpar_element, PyBool_FromLong(of->implied))
 GETTER(element, removed, hpar_element, PyBool_FromLong(hpar_element_removed(of)))
-GETTER(element, has_content, hpar_element, PyBool_FromLong(hpar_element_has_content(of)))
+GETTER(element, has_content, hpar_element, PyBool_FromLong(of->has_content))
 GETTER(element, depth, hpar_element, PyLong_FromUnsignedLong(hpar_element_depth(of)))
 
 static PyObject *element_namespace(PyObject *self, void *closure) {
   static const char *const names[] = {NULL, "html", "svg", "mathml"};
   const hpar_element *of = get(self);
   (void)closure;
-  return of ? PyUnicode_FromString(names[hpar_element_namespace(of)]) : NULL;
+  return of ? PyUnicode_FromString(names[of->ns]) : NULL;
 }
 
 static PyObject *element_range(PyObject *self, void *closure) {
   const hpar_element *of = get(self);
-  uint64_t start, end;
   (void)closure;
-  if (!of) return NULL;
-  hpar_element_range(of, &start, &end);
-  return range_of(start, end);
+  return of ? range_of(of->start, of->end) : NULL;
 }
 
 static PyObject *element_attributes(PyObject *self, void *closure) {
@@ -222,8 +219,8 @@ static PyGetSetDef element_properties[] = {
 CONTENT(end, before, hpar_element_end, true, hpar_element_end_insert(of, HPAR_WHERE_BEFORE, IN))
 CONTENT(end, after, hpar_element_end, true, hpar_element_end_insert(of, HPAR_WHERE_AFTER, IN))
 PLAIN(end, remove, hpar_element_end, hpar_element_end_remove(of))
-GETTER(end, name, hpar_element_end, hp_py_string(hpar_element_end_name(of)))
-GETTER(end, implied, hpar_element_end, PyBool_FromLong(hpar_element_end_implied(of)))
+GETTER(end, name, hpar_element_end, hp_py_string(of->name))
+GETTER(end, implied, hpar_element_end, PyBool_FromLong(of->implied))
 
 static PyObject *end_rename(PyObject *self, PyObject *value) {
   hpar_element_end *of = get(self);
@@ -233,11 +230,8 @@ static PyObject *end_rename(PyObject *self, PyObject *value) {
 
 static PyObject *end_range(PyObject *self, void *closure) {
   const hpar_element_end *of = get(self);
-  uint64_t start, end;
   (void)closure;
-  if (!of) return NULL;
-  hpar_element_end_range(of, &start, &end);
-  return range_of(start, end);
+  return of ? range_of(of->start, of->end) : NULL;
 }
 
 static PyMethodDef end_methods[] = {
@@ -259,10 +253,10 @@ static PyGetSetDef end_properties[] = {
 
 CONTENT(text, before, hpar_text_piece, false, hpar_text_piece_insert(of, HPAR_WHERE_BEFORE, IN))
 CONTENT(text, after, hpar_text_piece, false, hpar_text_piece_insert(of, HPAR_WHERE_AFTER, IN))
-CONTENT(text, replace, hpar_text_piece, false, hpar_text_piece_replace(of, IN))
+CONTENT(text, replace, hpar_text_piece, false, hpar_text_piece_insert(of, HPAR_WHERE_REPLACE, IN))
 PLAIN(text, remove, hpar_text_piece, hpar_text_piece_remove(of))
-GETTER(text, offset, hpar_text_piece, PyLong_FromUnsignedLongLong(hpar_text_piece_offset(of)))
-GETTER(text, is_last, hpar_text_piece, PyBool_FromLong(hpar_text_piece_is_last(of)))
+GETTER(text, offset, hpar_text_piece, PyLong_FromUnsignedLongLong(of->offset))
+GETTER(text, is_last, hpar_text_piece, PyBool_FromLong(of->last))
 
 static PyObject *text_text(PyObject *self, void *closure) {
   const hpar_text_piece *of = get(self);
@@ -275,13 +269,13 @@ static PyObject *text_text(PyObject *self, void *closure) {
 static PyObject *bytes_or_none(hpar_string s) {
   return s.bytes ? PyBytes_FromStringAndSize(s.bytes, (Py_ssize_t)s.length) : Py_NewRef(Py_None);
 }
-GETTER(text, raw, hpar_text_piece, bytes_or_none(hpar_text_piece_raw(of)))
+GETTER(text, raw, hpar_text_piece, bytes_or_none(of->raw))
 
 static PyObject *text_kind(PyObject *self, void *closure) {
   static const char *const names[] = {"data", "rcdata", "raw", "script", "plain"};
   const hpar_text_piece *of = get(self);
   (void)closure;
-  return of ? PyUnicode_FromString(names[hpar_text_piece_kind(of)]) : NULL;
+  return of ? PyUnicode_FromString(names[of->kind]) : NULL;
 }
 
 static PyMethodDef text_methods[] = {
@@ -305,10 +299,10 @@ static PyGetSetDef text_properties[] = {
 
 CONTENT(comment, before, hpar_comment, true, hpar_comment_insert(of, HPAR_WHERE_BEFORE, IN))
 CONTENT(comment, after, hpar_comment, true, hpar_comment_insert(of, HPAR_WHERE_AFTER, IN))
-CONTENT(comment, replace, hpar_comment, true, hpar_comment_replace(of, IN))
+CONTENT(comment, replace, hpar_comment, true, hpar_comment_insert(of, HPAR_WHERE_REPLACE, IN))
 PLAIN(comment, remove, hpar_comment, hpar_comment_remove(of))
-GETTER(comment, raw, hpar_comment, bytes_or_none(hpar_comment_text(of)))
-GETTER(comment, offset, hpar_comment, PyLong_FromUnsignedLongLong(hpar_comment_offset(of)))
+GETTER(comment, raw, hpar_comment, bytes_or_none(of->text))
+GETTER(comment, offset, hpar_comment, PyLong_FromUnsignedLongLong(of->offset))
 
 static PyObject *comment_set_text(PyObject *self, PyObject *value) {
   hpar_comment *of = get(self);
@@ -332,9 +326,9 @@ static PyGetSetDef comment_properties[] = {
 };
 
 PLAIN(doctype, remove, hpar_doctype, hpar_doctype_remove(of))
-GETTER(doctype, name, hpar_doctype, bytes_or_none(hpar_doctype_name(of)))
-GETTER(doctype, public_id, hpar_doctype, bytes_or_none(hpar_doctype_public_id(of)))
-GETTER(doctype, system_id, hpar_doctype, bytes_or_none(hpar_doctype_system_id(of)))
+GETTER(doctype, name, hpar_doctype, bytes_or_none(of->name))
+GETTER(doctype, public_id, hpar_doctype, bytes_or_none(of->public_id))
+GETTER(doctype, system_id, hpar_doctype, bytes_or_none(of->system_id))
 
 static PyMethodDef doctype_methods[] = {
     METHOD(doctype, remove, METH_NOARGS, "remove($self, /)\n--\n\nRemoves the doctype."),

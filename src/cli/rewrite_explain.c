@@ -37,18 +37,16 @@ static void print_rule(const hp_edit_rule *rule) {
 /* Returns why an action changes nothing at the element, or NULL. */
 static const char *obstacle(const hp_explanation *x, const hpar_action *action, const hpar_element *element) {
   hpar_string value;
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
   bool is_around = action->kind == HPAR_ACTION_BEFORE || action->kind == HPAR_ACTION_AFTER;
-  if (hpar_element_removed(element) && !(is_around && x->removed == start)) return "the element is removed";
-  if (hpar_element_merges(element) && (action->kind < HPAR_ACTION_REPLACE || action->kind == HPAR_ACTION_RENAME))
+  if (hpar_element_removed(element) && !(is_around && x->removed == element->start)) return "the element is removed";
+  if (element->merges && (action->kind < HPAR_ACTION_REPLACE || action->kind == HPAR_ACTION_RENAME))
     return "the tag only adds attributes";
   switch (action->kind) {
     case HPAR_ACTION_PREPEND:
     case HPAR_ACTION_APPEND:
-    case HPAR_ACTION_INNER: return hpar_element_has_content(element) ? NULL : "the element has no content";
+    case HPAR_ACTION_INNER: return element->has_content ? NULL : "the element has no content";
     case HPAR_ACTION_RENAME:
-    case HPAR_ACTION_SET_ATTRIBUTE: return hpar_element_implied(element) ? "the element has no tag" : NULL;
+    case HPAR_ACTION_SET_ATTRIBUTE: return element->implied ? "the element has no tag" : NULL;
     case HPAR_ACTION_UNSET_ATTRIBUTE:
       return hpar_element_attribute(element, action->name).bytes ? NULL : "there is no such attribute";
     case HPAR_ACTION_PREFIX_ATTRIBUTE:
@@ -73,14 +71,13 @@ static void print_action(const hp_explanation *x, const hpar_action *action, con
 }
 
 static void print_element(const observer *o, const hpar_element *element) {
-  hpar_string name = hpar_element_name(element);
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
+  hpar_string name = element->name;
   begin_line(o->explanation);
-  if (hpar_element_implied(element))
-    printf("%llu <%.*s> without a tag: ", (unsigned long long)start, (int)name.length, name.bytes);
+  if (element->implied)
+    printf("%llu <%.*s> without a tag: ", (unsigned long long)element->start, (int)name.length, name.bytes);
   else
-    printf("%llu-%llu <%.*s>: ", (unsigned long long)start, (unsigned long long)end, (int)name.length, name.bytes);
+    printf("%llu-%llu <%.*s>: ", (unsigned long long)element->start, (unsigned long long)element->end, (int)name.length,
+           name.bytes);
   print_rule(o->rule);
   const char *between = ": ";
   for (size_t i = 0; i < o->rule->count; i++) {
@@ -95,7 +92,7 @@ static void print_element(const observer *o, const hpar_element *element) {
   putchar('\n');
   if (hpar_element_removed(element)) return;
   for (size_t i = 0; i < o->rule->count; i++)
-    if (removes(&o->rule->actions[i])) o->explanation->removed = start;
+    if (removes(&o->rule->actions[i])) o->explanation->removed = element->start;
 }
 
 /*** callbacks ***/
@@ -104,17 +101,14 @@ static hpar_status see_element(hpar_element *element, void *context) {
   observer *o = context;
   hp_explanation *x = o->explanation;
   if (x->prints) print_element(o, element);
-  if (!x->records || hpar_element_implied(element)) return HPAR_OK;
+  if (!x->records || element->implied) return HPAR_OK;
   if (!grow(&x->seen, &x->seen_capacity, x->seen_count, sizeof *x->seen)) {
     x->lacks_memory = true;
     return HPAR_RETIRE;
   }
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
-  const char *name =
-      hpar_element_name(element).length == 4 && hpar_element_name(element).bytes[0] == 'b' ? "body" : "html";
-  const char *merges_into = hpar_element_merges(element) ? name : NULL;
-  x->seen[x->seen_count++] = (hp_seen){o->rule, start, hpar_element_has_content(element), merges_into};
+  const char *name = element->name.length == 4 && element->name.bytes[0] == 'b' ? "body" : "html";
+  const char *merges_into = element->merges ? name : NULL;
+  x->seen[x->seen_count++] = (hp_seen){o->rule, element->start, element->has_content, merges_into};
   return HPAR_OK;
 }
 
@@ -129,7 +123,7 @@ static size_t occurrences(hpar_string text, hpar_string wanted) {
 
 static hpar_status see_text(hpar_text_piece *text, void *context) {
   const observer *o = context;
-  hpar_string raw = hpar_text_piece_raw(text);
+  hpar_string raw = text->raw;
   bool begun = false;
   for (size_t i = 0; i < o->rule->count; i++) {
     const hpar_action *action = &o->rule->actions[i];
@@ -138,7 +132,7 @@ static hpar_status see_text(hpar_text_piece *text, void *context) {
     if (!count) continue;
     if (!begun) {
       begin_line(o->explanation);
-      printf("%llu text: ", (unsigned long long)hpar_text_piece_offset(text));
+      printf("%llu text: ", (unsigned long long)text->offset);
       print_rule(o->rule);
     }
     printf("%s%s", begun ? ", " : ": ", hp_edit_action_name(action->kind));
@@ -153,7 +147,7 @@ static hpar_status see_text(hpar_text_piece *text, void *context) {
 static hpar_status see_comment(hpar_comment *comment, void *context) {
   const observer *o = context;
   begin_line(o->explanation);
-  printf("%llu comment: ", (unsigned long long)hpar_comment_offset(comment));
+  printf("%llu comment: ", (unsigned long long)comment->offset);
   print_rule(o->rule);
   const char *between = ": ";
   for (size_t i = 0; i < o->rule->count; i++) {
@@ -167,11 +161,11 @@ static hpar_status see_comment(hpar_comment *comment, void *context) {
 
 static hpar_status count_name(hpar_element *element, void *context) {
   hp_explanation *x = context;
-  hpar_string name = hpar_element_name(element);
+  hpar_string name = element->name;
   for (size_t i = 0; i < x->subject_count; i++) {
     hp_subject *subject = &x->subjects[i];
     if (subject->length != name.length || strncasecmp(subject->name, name.bytes, name.length) != 0) continue;
-    if (hpar_element_implied(element))
+    if (element->implied)
       subject->implied++;
     else
       subject->tags++;

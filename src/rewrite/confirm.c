@@ -38,7 +38,7 @@ hpar_status hp_confirm_finish(hpar_rewriter *r) {
   return r->confirmer->phase == HP_PHASE_NONE ? HPAR_OK : hpar_rewriter_finish(r->confirmer, NULL);
 }
 
-void hp_confirm_element(hpar_rewriter *r, const hpar_element *e) {
+void hp_confirm_element(hpar_rewriter *r, const hp_element *e) {
   static const char removes[] = "the edits let the page have an element that a rule removes: see `filter` in rewrite.h",
                     unsets[] = "the edits let an element have an attribute that a rule removes: see `filter` in "
                                "rewrite.h";

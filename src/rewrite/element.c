@@ -48,29 +48,25 @@ hpar_status hp_content_add(hpar_rewriter *r, hp_bytes *to, bool in_front, const 
 
 /*** reading ***/
 
-static const hp_node *node_of(const hpar_element *e) { return hp_outline_node(&e->rewriter->outline, e->node); }
+static const hp_node *node_of(const hp_element *e) { return hp_outline_node(&e->rewriter->outline, e->node); }
 
 static hpar_string string_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
 
-hpar_string hpar_element_name(const hpar_element *e) {
-  if (!e) return (hpar_string){"", 0};
-  return string_of(hp_names_of(&e->rewriter->names, e->merges_into ? e->merges_into : node_of(e)->name));
+void hp_element_show(hp_element *e) {
+  const hp_node *node = node_of(e);
+  e->shown =
+      (hpar_element){.name = string_of(hp_names_of(&e->rewriter->names, e->merges_into ? e->merges_into : node->name)),
+                     .ns = e->merges_into ? HPAR_NAMESPACE_HTML : (hpar_namespace)node->ns,
+                     .implied = !e->has_tag,
+                     .merges = e->merges_into != HP_NO_ATOM,
+                     .self_closing = e->has_tag && e->rewriter->tag.self_closing,
+                     .has_content = e->is_open,
+                     .start = e->rewriter->token_start,
+                     .end = e->end};
 }
 
-hpar_namespace hpar_element_namespace(const hpar_element *e) {
-  if (!e) return HPAR_NAMESPACE_NONE;
-  return e->merges_into ? HPAR_NAMESPACE_HTML : (hpar_namespace)node_of(e)->ns;
-}
-
-static const hp_spans *spans_of(const hpar_element *e) {
+static const hp_spans *spans_of(const hp_element *e) {
   return e->has_tag && e->rewriter->has_spans ? &e->rewriter->spans : NULL;
-}
-
-size_t hpar_element_attribute_count(const hpar_element *e) {
-  const hp_spans *spans = e ? spans_of(e) : NULL;
-  size_t count = 0;
-  for (uint32_t i = 0; spans && i < spans->count; i++) count += !spans->items[i].is_duplicate;
-  return count;
 }
 
 typedef struct reading {
@@ -92,7 +88,8 @@ static bool decode_span(hpar_rewriter *r, const hp_span *span, reading *to) {
   return hp_try(&r->unwind, read_span, to) == HPAR_OK;
 }
 
-bool hpar_element_attribute_at(const hpar_element *e, size_t index, hpar_string *name, hpar_string *value) {
+bool hpar_element_attribute_at(const hpar_element *given, size_t index, hpar_string *name, hpar_string *value) {
+  const hp_element *e = (const hp_element *)given;
   const hp_spans *spans = e ? spans_of(e) : NULL;
   for (uint32_t i = 0; spans && i < spans->count; i++) {
     if (spans->items[i].is_duplicate || index-- > 0) continue;
@@ -105,15 +102,14 @@ bool hpar_element_attribute_at(const hpar_element *e, size_t index, hpar_string 
   return false;
 }
 
-static hp_attribute_edit *find_edit(const hpar_element *e, const char *name, size_t length) {
+static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_t length) {
   for (uint32_t i = 0; i < e->edit_count; i++)
     if (e->edits[i].name_length == length && !memcmp(e->edit_text.data + e->edits[i].name, name, length))
       return &e->edits[i];
   return NULL;
 }
 
-hpar_string hpar_element_attribute(const hpar_element *e, const char *name) {
-  if (!e || !name) return (hpar_string){NULL, 0};
+static hpar_string value_of(const hp_element *e, const char *name) {
   const hp_attribute_edit *edit = find_edit(e, name, strlen(name));
   if (edit)
     return edit->unsets ? (hpar_string){NULL, 0} : (hpar_string){e->edit_text.data + edit->value, edit->value_length};
@@ -124,46 +120,35 @@ hpar_string hpar_element_attribute(const hpar_element *e, const char *name) {
   return string_of(got.value);
 }
 
-hpar_string hpar_element_attribute_raw(const hpar_element *e, const char *name) {
-  const hp_spans *spans = e && name ? spans_of(e) : NULL;
-  const hp_span *span = spans ? hp_spans_find(spans, name, strlen(name)) : NULL;
-  if (!span) return (hpar_string){NULL, 0};
-  return (hpar_string){spans->tag + span->value, span->value_end - span->value};
+hpar_string hpar_element_attribute(const hpar_element *e, const char *name) {
+  return e && name ? value_of((const hp_element *)e, name) : (hpar_string){NULL, 0};
 }
 
-bool hpar_element_merges(const hpar_element *e) { return e && e->merges_into; }
-bool hpar_element_implied(const hpar_element *e) { return e && !e->has_tag; }
-bool hpar_element_self_closing(const hpar_element *e) { return e && e->has_tag && e->rewriter->tag.self_closing; }
-bool hpar_element_has_content(const hpar_element *e) { return e && e->is_open; }
-
-bool hpar_element_removed(const hpar_element *e) {
+bool hpar_element_removed(const hpar_element *given) {
+  const hp_element *e = (const hp_element *)given;
   if (!e) return false;
   if (!e->is_removed && !e->is_muted) hp_speculation_read_removal(e->rewriter);
   return e->is_removed || e->is_muted;
 }
 
-uint32_t hpar_element_depth(const hpar_element *e) {
+uint32_t hpar_element_depth(const hpar_element *given) {
+  const hp_element *e = (const hp_element *)given;
   if (!e) return 0;
   const hp_builder *b = &e->rewriter->outline.builder;
   if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
   return b->depth - b->tombstones - e->is_open;
 }
 
-void hpar_element_range(const hpar_element *e, uint64_t *start, uint64_t *end) {
-  if (start) *start = e ? e->start : 0;
-  if (end) *end = e ? e->end : 0;
-}
-
 /*** edits ***/
 
 typedef struct setting {
-  hpar_element *element;
+  hp_element *element;
   const char *name, *value;
   size_t name_length, length;
   bool unsets;
 } setting;
 
-static hp_attribute_edit *add_edit(hpar_element *e, uint32_t span, const char *name, size_t length) {
+static hp_attribute_edit *add_edit(hp_element *e, uint32_t span, const char *name, size_t length) {
   hp_unwind *unwind = &e->rewriter->unwind;
   hp_grow_tight(&e->edits, &e->edit_capacity, e->edit_count + 1, unwind);
   uint32_t at = e->edit_text.length;
@@ -174,7 +159,7 @@ static hp_attribute_edit *add_edit(hpar_element *e, uint32_t span, const char *n
 }
 
 /* Removes the duplicates of a removed attribute: the standard drops them only after it. */
-static void unset_duplicates(hpar_element *e, uint32_t first, const char *name, size_t length) {
+static void unset_duplicates(hp_element *e, uint32_t first, const char *name, size_t length) {
   const hp_spans *spans = spans_of(e);
   for (uint32_t i = first + 1; i < spans->count; i++) {
     const hp_span *span = &spans->items[i];
@@ -187,7 +172,7 @@ static void unset_duplicates(hpar_element *e, uint32_t first, const char *name, 
 
 /* Requires: the name is in lower case. */
 static void note_setting(const setting *s) {
-  hpar_element *e = s->element;
+  hp_element *e = s->element;
   const char *name = s->name;
   hp_attribute_edit *edit = find_edit(e, name, s->name_length);
   if (!edit) {
@@ -223,14 +208,16 @@ static bool is_ascii(const char *text) {
   return !*text;
 }
 
-hpar_status hpar_element_set(hpar_element *e, const char *name, const char *value, size_t length) {
+hpar_status hpar_element_set(hpar_element *given, const char *name, const char *value, size_t length) {
+  hp_element *e = (hp_element *)given;
   if (!e || (!value && length) || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, value, strlen(name), length, false};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
-hpar_status hpar_element_unset(hpar_element *e, const char *name) {
+hpar_status hpar_element_unset(hpar_element *given, const char *name) {
+  hp_element *e = (hp_element *)given;
   if (!e || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, NULL, strlen(name), 0, true};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
@@ -238,7 +225,7 @@ hpar_status hpar_element_unset(hpar_element *e, const char *name) {
 
 /* Returns true if content that is text would become markup, or markup would become text. Raw text
  * that loses its tags is escaped, so only the new name counts. */
-static bool makes_raw_text(hpar_element *e, const char *name) {
+static bool makes_raw_text(hp_element *e, const char *name) {
   const hp_node *node = node_of(e);
   hpar_rewriter *r = e->rewriter;
   char lower[16];
@@ -250,7 +237,8 @@ static bool makes_raw_text(hpar_element *e, const char *name) {
   return atom != node->name && hp_content_of(atom, r->options.scripting) != HP_CONTENT_DATA;
 }
 
-hpar_status hpar_element_rename(hpar_element *e, const char *name) {
+hpar_status hpar_element_rename(hpar_element *given, const char *name) {
+  hp_element *e = (hp_element *)given;
   if (!e || !hp_is_rule_name(name, false) || !e->has_tag || makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
   hp_bytes name_before = e->rename;
   e->rename.length = 0;
@@ -262,27 +250,11 @@ hpar_status hpar_element_rename(hpar_element *e, const char *name) {
   return status;
 }
 
-hpar_status hpar_element_insert(hpar_element *e, hpar_where where, const char *content, size_t length,
-                                hpar_content format) {
-  if (!e || (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = place_of(format);
-  switch (where) {
-    case HPAR_WHERE_BEFORE: return hp_content_add(e->rewriter, &e->before, false, content, length, place);
-    case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->after, true, content, length, place);
-    case HPAR_WHERE_PREPEND:
-      return e->is_open ? hp_content_add(e->rewriter, &e->prepend, true, content, length, place) : HPAR_OK;
-    case HPAR_WHERE_APPEND:
-      return e->is_open ? hp_content_add(e->rewriter, &e->append, false, content, length, place) : HPAR_OK;
-  }
-  return HPAR_ERROR_ARGUMENT;
-}
-
 /* Drops earlier insertions into the content, which `content` replaces. */
-static hpar_status replace_content(hpar_element *e, hp_bytes *to, uint32_t kept, const char *content, size_t length,
-                                   hpar_content format) {
-  if (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML) return HPAR_ERROR_ARGUMENT;
+static hpar_status replace_content(hp_element *e, hp_bytes *to, uint32_t kept, const char *content, size_t length,
+                                   hp_place_kind place) {
   uint32_t old = to->length;
-  hpar_status status = hp_content_add(e->rewriter, to, false, content, length, place_of(format));
+  hpar_status status = hp_content_add(e->rewriter, to, false, content, length, place);
   if (status != HPAR_OK) return status;
   if (kept < old) {
     memmove(to->data + kept, to->data + old, to->length - old);
@@ -293,33 +265,52 @@ static hpar_status replace_content(hpar_element *e, hp_bytes *to, uint32_t kept,
   return HPAR_OK;
 }
 
-hpar_status hpar_element_set_inner(hpar_element *e, const char *content, size_t length, hpar_content format) {
-  if (!e) return HPAR_ERROR_ARGUMENT;
+static hpar_status set_inner(hp_element *e, const char *content, size_t length, hp_place_kind place) {
   if (!e->is_open) return HPAR_OK;
-  hpar_status status = replace_content(e, &e->prepend, 0, content, length, format);
+  hpar_status status = replace_content(e, &e->prepend, 0, content, length, place);
   if (status == HPAR_OK && e->muting == HP_MUTES_NOTHING) e->muting = HP_MUTES_CONTENT;
   return status;
 }
 
-hpar_status hpar_element_replace(hpar_element *e, const char *content, size_t length, hpar_content format) {
-  if (!e) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = replace_content(e, &e->before, e->before.length, content, length, format);
+static hpar_status replace(hp_element *e, const char *content, size_t length, hp_place_kind place) {
+  hpar_status status = replace_content(e, &e->before, e->before.length, content, length, place);
   if (status != HPAR_OK) return status;
   e->muting = HP_MUTES_ELEMENT;
   e->is_removed = true;
   return HPAR_OK;
 }
 
-hpar_status hpar_element_remove(hpar_element *e) { return hpar_element_replace(e, NULL, 0, HPAR_CONTENT_HTML); }
+hpar_status hpar_element_insert(hpar_element *given, hpar_where where, const char *content, size_t length,
+                                hpar_content format) {
+  hp_element *e = (hp_element *)given;
+  if (!e || (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = place_of(format);
+  switch (where) {
+    case HPAR_WHERE_BEFORE: return hp_content_add(e->rewriter, &e->before, false, content, length, place);
+    case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->after, true, content, length, place);
+    case HPAR_WHERE_PREPEND:
+      return e->is_open ? hp_content_add(e->rewriter, &e->prepend, true, content, length, place) : HPAR_OK;
+    case HPAR_WHERE_APPEND:
+      return e->is_open ? hp_content_add(e->rewriter, &e->append, false, content, length, place) : HPAR_OK;
+    case HPAR_WHERE_INNER: return set_inner(e, content, length, place);
+    case HPAR_WHERE_REPLACE: return replace(e, content, length, place);
+  }
+  return HPAR_ERROR_ARGUMENT;
+}
 
-hpar_status hpar_element_unwrap(hpar_element *e) {
+hpar_status hpar_element_remove(hpar_element *e) {
+  return e ? replace((hp_element *)e, NULL, 0, HP_PLACE_HTML) : HPAR_ERROR_ARGUMENT;
+}
+
+hpar_status hpar_element_unwrap(hpar_element *given) {
+  hp_element *e = (hp_element *)given;
   if (!e) return HPAR_ERROR_ARGUMENT;
   e->unwraps = e->is_removed = true;
   return HPAR_OK;
 }
 
 typedef struct registration {
-  hpar_element *element;
+  hp_element *element;
   hp_end_call call;
 } registration;
 
@@ -331,7 +322,8 @@ static hpar_status register_end(void *argument) {
   return HPAR_OK;
 }
 
-hpar_status hpar_element_on_end(hpar_element *e, hpar_element_end_callback callback, void *context) {
+hpar_status hpar_element_on_end(hpar_element *given, hpar_element_end_callback callback, void *context) {
+  hp_element *e = (hp_element *)given;
   if (!e || !callback) return HPAR_ERROR_ARGUMENT;
   registration n = {e, {callback, context, UINT32_MAX}};
   return hp_try(&e->rewriter->unwind, register_end, &n);
@@ -339,15 +331,20 @@ hpar_status hpar_element_on_end(hpar_element *e, hpar_element_end_callback callb
 
 /*** actions ***/
 
-static hpar_status set_attribute(hpar_element *e, const char *name, const char *value, size_t length) {
+_Static_assert((int)HPAR_WHERE_AFTER == HPAR_ACTION_AFTER && (int)HPAR_WHERE_PREPEND == HPAR_ACTION_PREPEND &&
+                   (int)HPAR_WHERE_APPEND == HPAR_ACTION_APPEND && (int)HPAR_WHERE_INNER == HPAR_ACTION_INNER &&
+                   (int)HPAR_WHERE_REPLACE == HPAR_ACTION_REPLACE,
+               "a place of content is also the action that inserts it there");
+
+static hpar_status set_attribute(hp_element *e, const char *name, const char *value, size_t length) {
   setting s = {e, name, value, strlen(name), length, false};
   if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   note_setting(&s);
   return HPAR_OK;
 }
 
-static hpar_status set_prefix(hpar_element *e, const hpar_action *a) {
-  hpar_string value = hpar_element_attribute(e, a->name);
+static hpar_status set_prefix(hp_element *e, const hpar_action *a) {
+  hpar_string value = value_of(e, a->name);
   size_t length = a->value.length;
   if (!value.bytes || value.length < length || memcmp(value.bytes, a->value.bytes, length) != 0) return HPAR_OK;
   size_t rest = value.length - length, whole = a->replacement.length + rest;
@@ -357,25 +354,25 @@ static hpar_status set_prefix(hpar_element *e, const hpar_action *a) {
   return set_attribute(e, a->name, made, whole);
 }
 
-hpar_status hp_element_act(hpar_element *e, const hpar_action *a) {
+hpar_status hp_element_act(hp_element *e, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
   switch (a->kind) {
-    case HPAR_ACTION_BEFORE: return hpar_element_insert(e, HPAR_WHERE_BEFORE, content, length, a->format);
-    case HPAR_ACTION_AFTER: return hpar_element_insert(e, HPAR_WHERE_AFTER, content, length, a->format);
-    case HPAR_ACTION_PREPEND: return hpar_element_insert(e, HPAR_WHERE_PREPEND, content, length, a->format);
-    case HPAR_ACTION_APPEND: return hpar_element_insert(e, HPAR_WHERE_APPEND, content, length, a->format);
-    case HPAR_ACTION_INNER: return hpar_element_set_inner(e, content, length, a->format);
-    case HPAR_ACTION_REPLACE: return hpar_element_replace(e, content, length, a->format);
-    case HPAR_ACTION_REMOVE: return hpar_element_remove(e);
-    case HPAR_ACTION_UNWRAP: return hpar_element_unwrap(e);
+    case HPAR_ACTION_BEFORE:
+    case HPAR_ACTION_AFTER:
+    case HPAR_ACTION_PREPEND:
+    case HPAR_ACTION_APPEND:
+    case HPAR_ACTION_INNER:
+    case HPAR_ACTION_REPLACE: return hpar_element_insert(&e->shown, (hpar_where)a->kind, content, length, a->format);
+    case HPAR_ACTION_REMOVE: return hpar_element_remove(&e->shown);
+    case HPAR_ACTION_UNWRAP: return hpar_element_unwrap(&e->shown);
     default: break;
   }
   if (!e->has_tag) return HPAR_OK; /* there is no tag to change */
   switch (a->kind) {
-    case HPAR_ACTION_RENAME: return hpar_element_rename(e, a->name);
+    case HPAR_ACTION_RENAME: return hpar_element_rename(&e->shown, a->name);
     case HPAR_ACTION_SET_ATTRIBUTE: return set_attribute(e, a->name, content, length);
-    case HPAR_ACTION_UNSET_ATTRIBUTE: return hpar_element_unset(e, a->name);
+    case HPAR_ACTION_UNSET_ATTRIBUTE: return hpar_element_unset(&e->shown, a->name);
     case HPAR_ACTION_PREFIX_ATTRIBUTE: return set_prefix(e, a);
     default: return HPAR_ERROR_ARGUMENT;
   }

@@ -36,7 +36,7 @@ static void insert_text(hpar_rewriter *r, uint64_t position, const char *text) {
   hp_rewriter_insert(r, position, &bytes);
 }
 
-static void insert_value(hpar_rewriter *r, uint64_t position, const hpar_element *e, const hp_attribute_edit *edit,
+static void insert_value(hpar_rewriter *r, uint64_t position, const hp_element *e, const hp_attribute_edit *edit,
                          char quote) {
   hp_bytes value = {0};
   hp_bytes *to = &r->element.after; /* space after the element's own text */
@@ -65,7 +65,7 @@ static void drop_attribute(hpar_rewriter *r, const hp_spans *s, uint32_t index) 
   hp_rewriter_drop(r, r->token_start + from, r->token_start + to);
 }
 
-static void edit_attribute(hpar_rewriter *r, const hpar_element *e, const hp_attribute_edit *edit) {
+static void edit_attribute(hpar_rewriter *r, const hp_element *e, const hp_attribute_edit *edit) {
   const hp_spans *s = &r->spans;
   const hp_span *span = &s->items[edit->span];
   const uint64_t tag = r->token_start;
@@ -86,7 +86,7 @@ static void edit_attribute(hpar_rewriter *r, const hpar_element *e, const hp_att
   hp_rewriter_drop(r, tag + span->value, tag + span->value_end);
 }
 
-static void add_attribute(hpar_rewriter *r, const hpar_element *e, const hp_attribute_edit *edit, uint64_t position) {
+static void add_attribute(hpar_rewriter *r, const hp_element *e, const hp_attribute_edit *edit, uint64_t position) {
   hp_bytes name = {e->edit_text.data + edit->name, edit->name_length, 0};
   insert_text(r, position, " ");
   hp_rewriter_insert(r, position, &name);
@@ -96,7 +96,7 @@ static void add_attribute(hpar_rewriter *r, const hpar_element *e, const hp_attr
 }
 
 /* Applies the edits of attributes in the order of the tag. The list is short. */
-static void edit_attributes(hpar_rewriter *r, hpar_element *e) {
+static void edit_attributes(hpar_rewriter *r, hp_element *e) {
   const hp_spans *s = &r->spans;
   for (uint32_t i = 1; i < e->edit_count; i++)
     for (uint32_t j = i; j > 0 && e->edits[j].span < e->edits[j - 1].span; j--) {
@@ -113,14 +113,14 @@ static void edit_attributes(hpar_rewriter *r, hpar_element *e) {
   }
 }
 
-static void edit_tag(hpar_rewriter *r, hpar_element *e) {
+static void edit_tag(hpar_rewriter *r, hp_element *e) {
   if (e->unwraps) {
-    hp_rewriter_drop(r, e->start, e->end);
+    hp_rewriter_drop(r, r->token_start, e->end);
     return;
   }
   if (e->renames) {
-    hp_rewriter_insert(r, e->start + 1, &e->rename);
-    hp_rewriter_drop(r, e->start + 1, e->start + 1 + r->name_length);
+    hp_rewriter_insert(r, r->token_start + 1, &e->rename);
+    hp_rewriter_drop(r, r->token_start + 1, r->token_start + 1 + r->name_length);
   }
   if (e->edit_count) edit_attributes(r, e);
 }
@@ -129,20 +129,20 @@ static void mute(hpar_rewriter *r, uint64_t position) {
   if (!r->mute_depth++) hp_edits_mute(&r->edits, position, &r->unwind);
 }
 
-static bool needs_record(const hpar_element *e) {
+static bool needs_record(const hp_element *e) {
   return e->is_open && (e->append.length || e->after.length || e->renames || e->unwraps || e->muting || e->ends.count ||
                         e->scopes.count);
 }
 
-static void apply_element(hpar_rewriter *r, hpar_element *e) {
+static void apply_element(hpar_rewriter *r, hp_element *e) {
   bool drops = e->muting == HP_MUTES_ELEMENT || e->unwraps;
-  hp_rewriter_separate(r, e->start, drops && !e->before.length ? NULL : &e->before);
-  hp_rewriter_insert(r, e->start, &e->before);
+  hp_rewriter_separate(r, r->token_start, drops && !e->before.length ? NULL : &e->before);
+  hp_rewriter_insert(r, r->token_start, &e->before);
   if (e->muting == HP_MUTES_ELEMENT) {
     if (e->is_open)
-      mute(r, e->start);
+      mute(r, r->token_start);
     else
-      hp_rewriter_drop(r, e->start, e->end);
+      hp_rewriter_drop(r, r->token_start, e->end);
   } else {
     if (e->has_tag) edit_tag(r, e);
     hp_rewriter_insert(r, e->end, &e->prepend);
@@ -157,7 +157,7 @@ static void apply_element(hpar_rewriter *r, hpar_element *e) {
 /*** rules ***/
 
 static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
-  hpar_element *e = &r->element;
+  hp_element *e = &r->element;
   e->rewriter = r;
   e->merges_into = HP_NO_ATOM;
   e->node = insertion->node;
@@ -165,7 +165,6 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->is_open = insertion->is_open;
   e->is_removed = e->unwraps = e->renames = false;
   e->is_muted = r->mute_depth != 0;
-  e->start = r->token_start;
   e->end = has_tag ? r->token_end : r->token_start;
   e->before.length = e->prepend.length = e->append.length = e->after.length = 0;
   e->rename.length = e->edit_text.length = 0;
@@ -173,17 +172,17 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->muting = HP_MUTES_NOTHING;
 }
 
-static void add_scope(hpar_rewriter *r, hpar_element *e, uint32_t rule) {
+static void add_scope(hpar_rewriter *r, hp_element *e, uint32_t rule) {
   hp_grow_tight(&e->scopes.items, &e->scopes.capacity, e->scopes.count + 1, &r->unwind);
   e->scopes.items[e->scopes.count++] = rule;
 }
 
-static void add_end(hpar_rewriter *r, hpar_element *e, const hpar_rule *rule, uint32_t index) {
+static void add_end(hpar_rewriter *r, hp_element *e, const hpar_rule *rule, uint32_t index) {
   hp_grow_tight(&e->ends.items, &e->ends.capacity, e->ends.count + 1, &r->unwind);
   e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
 }
 
-static void count_match(hpar_rewriter *r, const hpar_element *e, uint32_t index) {
+static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   r->stats.matches++;
   r->rule_states[index].matches++;
@@ -191,10 +190,16 @@ static void count_match(hpar_rewriter *r, const hpar_element *e, uint32_t index)
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
   else
-    given->found(e->start, e->end, given->context);
+    given->found(r->token_start, e->end, given->context);
 }
 
-static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
+static void call_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
+  const hpar_rule *given = &r->rules->rules[index].given;
+  hp_element_show(e);
+  hp_rewriter_take_result(r, given->element(&e->shown, given->context), index);
+}
+
+static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   const hp_rule *rule = &r->rules->rules[index];
   const hpar_rule *given = &rule->given;
   hp_rule_state *state = &r->rule_states[index];
@@ -213,17 +218,17 @@ static void run_rule(hpar_rewriter *r, hpar_element *e, uint32_t index) {
     if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
   }
   if (r->confirms) {
-    if (given->element && given->pure) hp_rewriter_take_result(r, given->element(e, given->context), index);
+    if (given->element && given->pure) call_element(r, e, index);
     return;
   }
   if (given->end && e->is_open) add_end(r, e, given, index);
   if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
-  if (given->element) hp_rewriter_take_result(r, given->element(e, given->context), index);
+  if (given->element) call_element(r, e, index);
   if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
 }
 
 /* Runs the rules that the last step of the matcher found, in their order. */
-static void run_rules(hpar_rewriter *r, hpar_element *e) {
+static void run_rules(hpar_rewriter *r, hp_element *e) {
   const hp_matcher *m = &r->matching.matcher;
   uint32_t last = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
@@ -376,7 +381,7 @@ static void read_meta(hpar_rewriter *r) {
  * must not add its attributes either. */
 void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
   const hp_outline_insertion none = {.node = r->outline.root};
-  hpar_element *e = &r->element;
+  hp_element *e = &r->element;
   hp_spans_complete(&r->spans, &r->scratch);
   open_element(r, &none, true);
   e->target = target;
@@ -386,7 +391,7 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
   if (r->confirms)
     hp_confirm_element(r, e);
   else if (e->is_removed)
-    hp_rewriter_drop(r, e->start, e->end);
+    hp_rewriter_drop(r, r->token_start, e->end);
   else if (e->edit_count)
     edit_attributes(r, e);
 }

@@ -58,7 +58,7 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
   hp_bytes_append(to, from->data, from->length, &r->unwind);
 }
 
-void hp_rewriter_record(hpar_rewriter *r, hpar_element *e) {
+void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
   uint32_t index = hp_rewriter_new_record(r);
   hp_end_record *record = &r->records[index];
   copy_bytes(r, &record->append, &e->append);
@@ -143,13 +143,18 @@ static void unmute(hpar_rewriter *r, uint64_t position) {
   if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, position, &r->unwind);
 }
 
-static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_ref node, hpar_element_end *end) {
+static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end) {
+  if (!r->records[index].ends.count) return;
+  const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
+  end->shown = (hpar_element_end){.name = {name.bytes, name.length},
+                                  .implied = !end->is_match,
+                                  .start = r->token_start,
+                                  .end = end->is_match ? r->token_end : r->token_start};
   for (uint32_t i = 0; i < r->records[index].ends.count; i++) {
     hp_end_call call = r->records[index].ends.items[i];
     end->record = &r->records[index];
-    hp_rewriter_take_result(r, call.callback(end, call.context), call.rule);
+    hp_rewriter_take_result(r, call.callback(&end->shown, call.context), call.rule);
   }
-  (void)node;
 }
 
 static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
@@ -191,9 +196,9 @@ static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref 
 }
 
 static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_match) {
-  hpar_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
+  hp_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
   hp_rewriter_split_text(r);
-  run_end_calls(r, index, node, &end);
+  run_end_calls(r, index, &end);
   hp_end_record *record = &r->records[index];
   record->has_ended = true;
   if (is_match)
@@ -232,21 +237,9 @@ void hp_rewriter_end_at_tag(hpar_rewriter *r, hp_ref ref) {
 
 /*** what callbacks do ***/
 
-hpar_string hpar_element_end_name(const hpar_element_end *end) {
-  if (!end) return (hpar_string){"", 0};
-  hp_name name = hp_names_of(&end->rewriter->names, hp_outline_node(&end->rewriter->outline, end->node)->name);
-  return (hpar_string){name.bytes, name.length};
-}
-
-bool hpar_element_end_implied(const hpar_element_end *end) { return end && !end->is_match; }
-
-void hpar_element_end_range(const hpar_element_end *end, uint64_t *start, uint64_t *stop) {
-  if (start) *start = end ? end->rewriter->token_start : 0;
-  if (stop) *stop = !end ? 0 : end->is_match ? end->rewriter->token_end : end->rewriter->token_start;
-}
-
-hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content, size_t length,
+hpar_status hpar_element_end_insert(hpar_element_end *given, hpar_where where, const char *content, size_t length,
                                     hpar_content format) {
+  hp_element_end *end = (hp_element_end *)given;
   if (!end || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
   if (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML) return HPAR_ERROR_ARGUMENT;
   bool after = where == HPAR_WHERE_AFTER;
@@ -256,11 +249,12 @@ hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, con
 
 hpar_status hpar_element_end_remove(hpar_element_end *end) {
   if (!end) return HPAR_ERROR_ARGUMENT;
-  end->removes_tag = true;
+  ((hp_element_end *)end)->removes_tag = true;
   return HPAR_OK;
 }
 
-hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name) {
+hpar_status hpar_element_end_rename(hpar_element_end *given, const char *name) {
+  hp_element_end *end = (hp_element_end *)given;
   if (!end || !hp_is_rule_name(name, false)) return HPAR_ERROR_ARGUMENT;
   hp_bytes *rename = &end->record->rename;
   uint32_t old = rename->length;

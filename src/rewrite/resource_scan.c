@@ -135,7 +135,8 @@ static void take_sources(hp_resource_scan *s, const open_picture *picture, const
   release_values(s);
 }
 
-static hpar_status end_picture(hpar_element_end *end, void *context) {
+static hpar_status end_picture(hpar_element_end *given, void *context) {
+  const hp_element_end *end = (const hp_element_end *)given;
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   open_picture *picture = find_picture(s, end->node);
@@ -147,22 +148,22 @@ static hpar_status end_picture(hpar_element_end *end, void *context) {
 }
 
 /* Registers the callback for the end of the element. */
-static void add_end(hp_resource_scan *s, hpar_element *e, hpar_element_end_callback callback) {
-  hpar_status status = hpar_element_on_end(e, callback, NULL);
+static void add_end(hp_resource_scan *s, hp_element *e, hpar_element_end_callback callback) {
+  hpar_status status = hpar_element_on_end(&e->shown, callback, NULL);
   if (status != HPAR_OK) hp_rewriter_fail(s->rewriter, status, NULL);
 }
 
-static void begin_picture(hp_resource_scan *s, hpar_element *e, unsigned media) {
+static void begin_picture(hp_resource_scan *s, hp_element *e, unsigned media) {
   hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
   s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number, media, s->source_count};
   add_end(s, e, end_picture);
 }
 
-static void add_source(hp_resource_scan *s, const hpar_element *e, hp_ref parent, hp_resource_values *values) {
+static void add_source(hp_resource_scan *s, const hp_element *e, hp_ref parent, hp_resource_values *values) {
   const open_picture *picture = find_picture(s, parent);
   if (!picture) return;
   if (hp_outline_node(&s->rewriter->outline, parent)->name != HP_ATOM_PICTURE) {
-    hp_described source = described(s, values, e->start);
+    hp_described source = described(s, values, e->rewriter->token_start);
     source.picture = picture->number;
     hp_describe_media_source(&source, picture->media);
     return;
@@ -174,7 +175,8 @@ static void add_source(hp_resource_scan *s, const hpar_element *e, hp_ref parent
   s->source_count++;
 }
 
-static hpar_status end_template(hpar_element_end *end, void *context) {
+static hpar_status end_template(hpar_element_end *given, void *context) {
+  const hp_element_end *end = (const hp_element_end *)given;
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   if (s->inert_from == s->templates) s->inert_from = 0;
@@ -192,7 +194,7 @@ static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *
          hp_is_shadow_host(parent->name, hp_names_of(&s->rewriter->names, parent->name));
 }
 
-static void begin_template(hp_resource_scan *s, hpar_element *e, const hp_resource_values *values) {
+static void begin_template(hp_resource_scan *s, hp_element *e, const hp_resource_values *values) {
   bool is_root = ++s->templates <= HP_MAX_SHADOW_DEPTH && is_shadow_root(s, values);
   if (!is_root && !s->inert_from) s->inert_from = s->templates;
   add_end(s, e, end_template);
@@ -215,7 +217,8 @@ static void end_sheet(hp_resource_scan *s) {
   if (s->in_style) report_sheet(s, (hpar_string){s->sheet.data, s->sheet.length});
 }
 
-static hpar_status end_style(hpar_element_end *end, void *context) {
+static hpar_status end_style(hpar_element_end *given, void *context) {
+  const hp_element_end *end = (const hp_element_end *)given;
   hp_resource_scan *s = end->rewriter->owner;
   (void)context;
   end_sheet(s);
@@ -223,13 +226,13 @@ static hpar_status end_style(hpar_element_end *end, void *context) {
 }
 
 /* Requires: the sheet of an earlier style element has been reported. */
-static void begin_style(hp_resource_scan *s, hpar_element *e, uint8_t ns, hp_atom name,
+static void begin_style(hp_resource_scan *s, hp_element *e, uint8_t ns, hp_atom name,
                         const hp_resource_values *values) {
   if (!e->is_open) return;
   s->style_name = name;
   s->in_style = true;
   s->style_ns = ns;
-  s->style_start = e->start;
+  s->style_start = e->rewriter->token_start;
   s->style_text = e->end;
   s->sheet.length = 0;
   keep_values(s, &s->style, values);
@@ -269,35 +272,37 @@ static void add_foreign_sheet(hp_resource_scan *s, hpar_string raw) {
 /* Receives each text in style elements. The first child of the element is its sheet, if it is a
  * text. In SVG, several texts are one node if the tree builder inserts nothing between them: it
  * ignores an end tag there, or closes other elements. */
-static hpar_status take_sheet(hpar_text_piece *text, void *context) {
+static hpar_status take_sheet(hpar_text_piece *given, void *context) {
+  const hp_text_piece *text = (const hp_text_piece *)given;
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
   if (!s->in_style || s->style_name != HP_ATOM_STYLE) return HPAR_OK;
   if (text->rewriter->inserted_to != s->style_text)
     end_sheet(s);
   else if (s->style_ns == HPAR_NAMESPACE_HTML)
-    report_sheet(s, hpar_text_piece_decoded(text));
+    report_sheet(s, hpar_text_piece_decoded(given));
   else
     add_foreign_sheet(s, text->raw);
   return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /* Receives each text in modules and import maps. In HTML, a script element has no other child. */
-static hpar_status take_module(hpar_text_piece *text, void *context) {
+static hpar_status take_module(hpar_text_piece *given, void *context) {
+  const hp_text_piece *text = (const hp_text_piece *)given;
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
-  if (s->in_style && s->style_name == HP_ATOM_SCRIPT) report_sheet(s, hpar_text_piece_decoded(text));
+  if (s->in_style && s->style_name == HP_ATOM_SCRIPT) report_sheet(s, hpar_text_piece_decoded(given));
   return s->has_stopped ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 /*** rules ***/
 
-static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_values *values) {
+static void describe_element(hp_resource_scan *s, hp_element *e, hp_resource_values *values) {
   const hp_node *node = hp_outline_node(&s->rewriter->outline, e->node);
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
-  hp_described d = described(s, values, e->start);
+  hp_described d = described(s, values, e->rewriter->token_start);
   if (ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_IMG) {
     const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
     if (picture && hp_outline_node(&s->rewriter->outline, parent)->name == HP_ATOM_PICTURE) {
@@ -310,16 +315,17 @@ static void describe_element(hp_resource_scan *s, hpar_element *e, hp_resource_v
 }
 
 /* Takes a tag that gives attributes to the body. The first background counts. */
-static void take_body(hp_resource_scan *s, const hpar_element *e) {
+static void take_body(hp_resource_scan *s, const hp_element *e) {
   hp_resource_values values;
   read_values(s->rewriter, HPAR_NAMESPACE_HTML, &values);
   if (s->has_background || !hp_has_value(&values, HP_RESOURCE_BACKGROUND)) return;
-  hp_described d = described(s, &values, e->start);
+  hp_described d = described(s, &values, e->rewriter->token_start);
   s->has_background = true;
   hp_describe(&d, HPAR_NAMESPACE_HTML, HP_ATOM_BODY);
 }
 
-static hpar_status take_element(hpar_element *e, void *context) {
+static hpar_status take_element(hpar_element *given, void *context) {
+  hp_element *e = (hp_element *)given;
   hpar_rewriter *r = e->rewriter;
   hp_resource_scan *s = r->owner;
   (void)context;

@@ -83,7 +83,7 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   hp_rewrite_log *log = r->speculation->log;
   hp_grow(&log->found, &log->found_capacity, (size_t)log->found_count + 1, &r->unwind);
-  log->found[log->found_count++] = (hp_reported_match){r->element.start, r->element.end, rule};
+  log->found[log->found_count++] = (hp_reported_match){r->token_start, r->element.end, rule};
 }
 
 /* Returns true if all rules of the last step only edit attributes. */

@@ -78,14 +78,18 @@ typedef struct hp_merge_target {
   hp_bytes matched; /* a bit for each rule that has run for the element */
 } hp_merge_target;
 
+/* What callbacks receive begins with its public part, which is filled before a callback and never
+ * read: the callback may write to it. */
+
 /* An element while its rules run. Its buffers serve all elements of the stream. */
-struct hpar_element {
+typedef struct hp_element {
+  hpar_element shown;
   hpar_rewriter *rewriter;
   hp_ref node;
   hp_merge_target *target; /* of html and body; otherwise NULL */
   hp_atom merges_into;     /* the tag only adds attributes to html or body; 0: an element begins */
   bool has_tag, is_open, is_removed, is_muted;
-  uint64_t start, end; /* of the tag, or both the position */
+  uint64_t end; /* of the tag, which begins at token_start; without a tag, token_start as well */
   hp_bytes before, prepend, append, after, rename, edit_text;
   hp_attribute_edit *edits;
   uint32_t edit_count, edit_capacity;
@@ -93,33 +97,36 @@ struct hpar_element {
   hp_rule_list scopes;
   uint8_t muting;
   bool unwraps, renames;
-};
+} hp_element;
 
-struct hpar_element_end {
+typedef struct hp_element_end {
+  hpar_element_end shown;
   hpar_rewriter *rewriter;
   hp_end_record *record;
   hp_ref node;
   bool is_match; /* its own end tag ends it */
   bool removes_tag;
-};
+} hp_element_end;
 
-struct hpar_text_piece {
+typedef struct hp_text_piece {
+  hpar_text_piece shown;
   hpar_rewriter *rewriter;
   hpar_string raw;
   uint64_t offset;
   hpar_text_kind kind;
   bool is_first, is_last, is_removed;
   hp_bytes before, after, replacement;
-};
+} hp_text_piece;
 
-struct hpar_comment {
+typedef struct hp_comment {
+  hpar_comment shown;
   hpar_rewriter *rewriter;
   uint64_t start, end, data_start, data_end;
   hpar_string data;
   bool is_plain; /* begins with "<!--" */
   bool is_removed, is_changed;
   hp_bytes before, after, replacement, text;
-};
+} hp_comment;
 
 /* Where a comment and its data are in the input. `kind` is hp_scanner.comment_kind. */
 typedef struct hp_comment_place {
@@ -127,11 +134,10 @@ typedef struct hp_comment_place {
   uint8_t kind;
 } hp_comment_place;
 
-struct hpar_doctype {
-  hpar_rewriter *rewriter;
-  hp_doctype parts;
+typedef struct hp_doctype_unit {
+  hpar_doctype shown;
   bool is_removed;
-};
+} hp_doctype_unit;
 
 struct hpar_document_end {
   hpar_rewriter *rewriter;
@@ -177,8 +183,8 @@ typedef struct hp_find {
 
 /* The text and the comment that rules edit. */
 typedef struct hp_units {
-  hpar_text_piece piece;
-  hpar_comment comment;
+  hp_text_piece piece;
+  hp_comment comment;
   hp_find *finds;
   uint32_t find_count, find_capacity;
   hp_find *later; /* to sort the finds */
@@ -265,7 +271,7 @@ struct hpar_rewriter {
   struct hp_rewrite_trace *trace; /* NULL: none */
 
   hp_merge_target *merge_targets; /* html, body; NULL: no rule reads their tags */
-  hpar_element element;
+  hp_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
 
   hp_stream_stats stats;
@@ -391,7 +397,7 @@ void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
 /* The scope of a rule begins or ends: its texts and comments receive the rule. */
 void hp_rewriter_change_scope(hpar_rewriter *rewriter, uint32_t rule, bool opens);
 /* Makes a record of the element for its end. Takes over lists and buffers of the element. */
-void hp_rewriter_record(hpar_rewriter *rewriter, hpar_element *element);
+void hp_rewriter_record(hpar_rewriter *rewriter, hp_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
 void hp_end_record_close(hp_end_record *record);
@@ -407,7 +413,7 @@ hpar_status hp_confirm_take(const char *bytes, size_t length, void *context);
 /* The output is complete. Returns the status of the confirmer. */
 hpar_status hp_confirm_finish(hpar_rewriter *rewriter);
 /* Fails if the rules would edit an element of the output again. */
-void hp_confirm_element(hpar_rewriter *confirmer, const hpar_element *element);
+void hp_confirm_element(hpar_rewriter *confirmer, const hp_element *element);
 
 /*** units.c ***/
 
@@ -426,7 +432,9 @@ void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 /*** element.c ***/
 
 /* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
-hpar_status hp_element_act(hpar_element *element, const hpar_action *action);
+/* Fills the part of the element that callbacks read. */
+void hp_element_show(hp_element *element);
+hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
                            hp_place_kind place);

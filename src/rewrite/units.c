@@ -59,14 +59,14 @@ static bool holds_end_tag(const hpar_rewriter *r, const char *content, size_t le
 }
 
 /* Returns how content is written in a text. If raw text loses its tags, all of it becomes text. */
-static hp_place_kind place_in(const hpar_text_piece *t, hpar_content format) {
+static hp_place_kind place_in(const hp_text_piece *t, hpar_content format) {
   bool escapes = t->rewriter->escapes_raw_text;
   if (t->kind >= HPAR_TEXT_RAW) return escapes ? HP_PLACE_TEXT : HP_PLACE_RAW;
   if (format == HPAR_CONTENT_TEXT) return HP_PLACE_TEXT;
   return escapes ? HP_PLACE_RCDATA : HP_PLACE_HTML;
 }
 
-static hpar_status add_text(hpar_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
+static hpar_status add_text(hp_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
                             hpar_content format) {
   if (!is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
   hp_place_kind place = place_in(t, format);
@@ -99,7 +99,7 @@ static void merge_finds(hpar_rewriter *r, uint32_t count) {
 }
 
 /* Adds the places of the action's text, except those that earlier actions have in part. */
-static void find_all(hpar_rewriter *r, const hpar_text_piece *t, const hpar_action *a) {
+static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action *a) {
   const hp_units *u = r->units;
   const uint32_t count = u->find_count;
   uint32_t earlier = 0; /* the first one that may end after the place */
@@ -113,16 +113,16 @@ static void find_all(hpar_rewriter *r, const hpar_text_piece *t, const hpar_acti
   merge_finds(r, count);
 }
 
-static hpar_status act_on_text(hpar_text_piece *t, const hpar_action *a) {
+static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
   switch (a->kind) {
     case HPAR_ACTION_BEFORE: return t->is_first ? add_text(t, &t->before, false, content, length, a->format) : HPAR_OK;
     case HPAR_ACTION_AFTER: return t->is_last ? add_text(t, &t->after, true, content, length, a->format) : HPAR_OK;
     case HPAR_ACTION_REPLACE:
-      if (!t->is_first) return hpar_text_piece_remove(t);
-      return hpar_text_piece_replace(t, content, length, a->format);
-    case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(t);
+      if (!t->is_first) return hpar_text_piece_remove(&t->shown);
+      return hpar_text_piece_insert(&t->shown, HPAR_WHERE_REPLACE, content, length, a->format);
+    case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(&t->shown);
     default: find_all(t->rewriter, t, a); return HPAR_OK;
   }
 }
@@ -165,7 +165,7 @@ static void find_next_marker(marker *m) {
 }
 
 /* Returns true if the finds would end the element of raw text, or begin a comment in a script. */
-static bool finds_end_element(hpar_rewriter *r, const hpar_text_piece *t) {
+static bool finds_end_element(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
   size_t length = t->raw.length + u->find_text.length, made = 0, from = 0;
   char *text = hp_scratch_take(&r->scratch, length + 1);
@@ -185,7 +185,7 @@ static bool finds_end_element(hpar_rewriter *r, const hpar_text_piece *t) {
 }
 
 /* Changes the places of the finds. Markers stay as they are. */
-static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hpar_text_piece *t) {
+static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
   if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->escapes_raw_text && finds_end_element(r, t)) return;
   const uint64_t end = t->offset + t->raw.length;
@@ -210,7 +210,7 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hpar_t
   if (r->escapes_raw_text) hp_rewriter_escape_raw_text(r, kept, end, r->text_content);
 }
 
-static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
+static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
   uint64_t end = t->offset + t->raw.length;
   hp_rewriter_insert(r, t->offset, &t->before);
   if (t->is_removed) {
@@ -224,7 +224,7 @@ static void apply_text(hpar_rewriter *r, hpar_text_piece *t) {
 }
 
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
-  hpar_text_piece *t = &r->units->piece;
+  hp_text_piece *t = &r->units->piece;
   /* The scanner leaves raw text at an end tag, without set_content. */
   if (r->text_content == HP_CONTENT_DATA) r->escapes_raw_text = false;
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
@@ -246,20 +246,17 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
       hpar_status status = act_on_text(t, &rule->actions[k]);
       if (status != HPAR_OK && status != HPAR_ERROR_ARGUMENT) hp_rewriter_fail(r, status, NULL);
     }
-    if (rule->given.text) hp_rewriter_take_result(r, rule->given.text(t, rule->given.context), i);
+    if (!rule->given.text) continue;
+    t->shown = (hpar_text_piece){.raw = t->raw, .offset = t->offset, .kind = t->kind, .last = is_last};
+    hp_rewriter_take_result(r, rule->given.text(&t->shown, rule->given.context), i);
   }
   apply_text(r, t);
   r->text_start = end;
   r->text_is_first = false;
 }
 
-hpar_string hpar_text_piece_raw(const hpar_text_piece *t) { return t ? t->raw : (hpar_string){"", 0}; }
-hpar_text_kind hpar_text_piece_kind(const hpar_text_piece *t) { return t ? t->kind : HPAR_TEXT_DATA; }
-bool hpar_text_piece_is_last(const hpar_text_piece *t) { return t && t->is_last; }
-uint64_t hpar_text_piece_offset(const hpar_text_piece *t) { return t ? t->offset : 0; }
-
 typedef struct decoding {
-  const hpar_text_piece *text;
+  const hp_text_piece *text;
   hp_name decoded;
 } decoding;
 
@@ -272,21 +269,14 @@ static hpar_status decode_text(void *argument) {
   return HPAR_OK;
 }
 
-hpar_string hpar_text_piece_decoded(const hpar_text_piece *t) {
+hpar_string hpar_text_piece_decoded(const hpar_text_piece *given) {
+  const hp_text_piece *t = (const hp_text_piece *)given;
   decoding d = {.text = t};
   if (!t || hp_try(&t->rewriter->unwind, decode_text, &d) != HPAR_OK) return (hpar_string){NULL, 0};
   return (hpar_string){d.decoded.bytes, d.decoded.length};
 }
 
-hpar_status hpar_text_piece_insert(hpar_text_piece *t, hpar_where where, const char *content, size_t length,
-                                   hpar_content format) {
-  if (!t || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
-  bool after = where == HPAR_WHERE_AFTER;
-  return add_text(t, after ? &t->after : &t->before, after, content, length, format);
-}
-
-hpar_status hpar_text_piece_replace(hpar_text_piece *t, const char *content, size_t length, hpar_content format) {
-  if (!t) return HPAR_ERROR_ARGUMENT;
+static hpar_status replace_text(hp_text_piece *t, const char *content, size_t length, hpar_content format) {
   uint32_t old = t->replacement.length;
   hpar_status status = add_text(t, &t->replacement, false, content, length, format);
   if (status != HPAR_OK) return status;
@@ -296,7 +286,20 @@ hpar_status hpar_text_piece_replace(hpar_text_piece *t, const char *content, siz
   return HPAR_OK;
 }
 
-hpar_status hpar_text_piece_remove(hpar_text_piece *t) {
+hpar_status hpar_text_piece_insert(hpar_text_piece *given, hpar_where where, const char *content, size_t length,
+                                   hpar_content format) {
+  hp_text_piece *t = (hp_text_piece *)given;
+  if (!t) return HPAR_ERROR_ARGUMENT;
+  switch (where) {
+    case HPAR_WHERE_BEFORE: return add_text(t, &t->before, false, content, length, format);
+    case HPAR_WHERE_AFTER: return add_text(t, &t->after, true, content, length, format);
+    case HPAR_WHERE_REPLACE: return replace_text(t, content, length, format);
+    default: return HPAR_ERROR_ARGUMENT;
+  }
+}
+
+hpar_status hpar_text_piece_remove(hpar_text_piece *given) {
+  hp_text_piece *t = (hp_text_piece *)given;
   if (!t) return HPAR_ERROR_ARGUMENT;
   t->is_removed = true;
   t->replacement.length = 0;
@@ -305,18 +308,18 @@ hpar_status hpar_text_piece_remove(hpar_text_piece *t) {
 
 /*** comments ***/
 
-static hpar_status act_on_comment(hpar_comment *c, const hpar_action *a) {
+static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
   switch (a->kind) {
-    case HPAR_ACTION_BEFORE: return hpar_comment_insert(c, HPAR_WHERE_BEFORE, content, length, a->format);
-    case HPAR_ACTION_AFTER: return hpar_comment_insert(c, HPAR_WHERE_AFTER, content, length, a->format);
-    case HPAR_ACTION_REPLACE: return hpar_comment_replace(c, content, length, a->format);
-    default: return hpar_comment_remove(c);
+    case HPAR_ACTION_BEFORE:
+    case HPAR_ACTION_AFTER:
+    case HPAR_ACTION_REPLACE: return hpar_comment_insert(&c->shown, (hpar_where)a->kind, content, length, a->format);
+    default: return hpar_comment_remove(&c->shown);
   }
 }
 
-static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
+static void apply_comment(hpar_rewriter *r, hp_comment *c) {
   bool drops = c->is_removed && !c->before.length && !c->replacement.length;
   /* it is gone, or closed */
   if (c->is_removed || (c->is_changed && !c->is_plain)) r->scanner.closer = NULL;
@@ -337,7 +340,7 @@ static void apply_comment(hpar_rewriter *r, hpar_comment *c) {
 }
 
 void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place) {
-  hpar_comment *c = &r->units->comment;
+  hp_comment *c = &r->units->comment;
   if (place->kind == 1) return; /* a processing instruction */
   if (hp_speculates(r) && hp_speculation_leaves_comment(r, place)) return;
   c->rewriter = r;
@@ -357,13 +360,12 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
       hpar_status status = act_on_comment(c, &rule->actions[k]);
       if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
     }
-    if (rule->given.comment) hp_rewriter_take_result(r, rule->given.comment(c, rule->given.context), i);
+    if (!rule->given.comment) continue;
+    c->shown = (hpar_comment){.text = c->data, .offset = c->start};
+    hp_rewriter_take_result(r, rule->given.comment(&c->shown, rule->given.context), i);
   }
   apply_comment(r, c);
 }
-
-hpar_string hpar_comment_text(const hpar_comment *c) { return c ? c->data : (hpar_string){"", 0}; }
-uint64_t hpar_comment_offset(const hpar_comment *c) { return c ? c->start : 0; }
 
 static bool may_be_in_comment(const char *text, size_t length) {
   if (memmem(text, length, "-->", 3) || memmem(text, length, "--!>", 4)) return false;
@@ -372,7 +374,8 @@ static bool may_be_in_comment(const char *text, size_t length) {
   return !(length >= 3 && !memcmp(text + length - 3, "--!", 3)) && !(length && text[length - 1] == '-');
 }
 
-hpar_status hpar_comment_set_text(hpar_comment *c, const char *text, size_t length) {
+hpar_status hpar_comment_set_text(hpar_comment *given, const char *text, size_t length) {
+  hp_comment *c = (hp_comment *)given;
   if (!c || (!text && length) || (length && !may_be_in_comment(text, length))) return HPAR_ERROR_ARGUMENT;
   uint32_t old = c->text.length;
   hpar_status status = hp_content_add(c->rewriter, &c->text, false, text, length, HP_PLACE_RAW);
@@ -387,17 +390,9 @@ static hp_place_kind place_of(hpar_content format) {
   return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
 }
 
-hpar_status hpar_comment_insert(hpar_comment *c, hpar_where where, const char *content, size_t length,
-                                hpar_content format) {
-  if (!c || !is_format(format) || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
-  bool after = where == HPAR_WHERE_AFTER;
-  return hp_content_add(c->rewriter, after ? &c->after : &c->before, after, content, length, place_of(format));
-}
-
-hpar_status hpar_comment_replace(hpar_comment *c, const char *content, size_t length, hpar_content format) {
-  if (!c || !is_format(format)) return HPAR_ERROR_ARGUMENT;
+static hpar_status replace_comment(hp_comment *c, const char *content, size_t length, hp_place_kind place) {
   uint32_t old = c->replacement.length;
-  hpar_status status = hp_content_add(c->rewriter, &c->replacement, false, content, length, place_of(format));
+  hpar_status status = hp_content_add(c->rewriter, &c->replacement, false, content, length, place);
   if (status != HPAR_OK) return status;
   if (old) memmove(c->replacement.data, c->replacement.data + old, c->replacement.length - old);
   c->replacement.length -= old;
@@ -405,19 +400,38 @@ hpar_status hpar_comment_replace(hpar_comment *c, const char *content, size_t le
   return HPAR_OK;
 }
 
-hpar_status hpar_comment_remove(hpar_comment *c) { return hpar_comment_replace(c, NULL, 0, HPAR_CONTENT_HTML); }
+hpar_status hpar_comment_insert(hpar_comment *given, hpar_where where, const char *content, size_t length,
+                                hpar_content format) {
+  hp_comment *c = (hp_comment *)given;
+  if (!c || !is_format(format)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = place_of(format);
+  switch (where) {
+    case HPAR_WHERE_BEFORE: return hp_content_add(c->rewriter, &c->before, false, content, length, place);
+    case HPAR_WHERE_AFTER: return hp_content_add(c->rewriter, &c->after, true, content, length, place);
+    case HPAR_WHERE_REPLACE: return replace_comment(c, content, length, place);
+    default: return HPAR_ERROR_ARGUMENT;
+  }
+}
+
+hpar_status hpar_comment_remove(hpar_comment *c) {
+  return c ? replace_comment((hp_comment *)c, NULL, 0, HP_PLACE_HTML) : HPAR_ERROR_ARGUMENT;
+}
 
 /*** doctypes and the end ***/
 
+static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
+
 void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
-  hpar_doctype d = {r, *parts, false};
+  hp_doctype_unit d = {.is_removed = false};
   if (hp_speculates(r) && hp_speculation_leaves_doctype(r)) return;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_doctype || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
     for (size_t k = 0; k < rule->given.action_count; k++)
-      if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) hpar_doctype_remove(&d);
-    if (rule->given.doctype) hp_rewriter_take_result(r, rule->given.doctype(&d, rule->given.context), i);
+      if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) d.is_removed = true;
+    if (!rule->given.doctype) continue;
+    d.shown = (hpar_doctype){part_of(parts->name), part_of(parts->public_id), part_of(parts->system_id)};
+    hp_rewriter_take_result(r, rule->given.doctype(&d.shown, rule->given.context), i);
   }
   if (!d.is_removed) return;
   r->scanner.closer = NULL;
@@ -425,18 +439,9 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   hp_rewriter_drop(r, r->token_start, r->token_end);
 }
 
-static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
-hpar_string hpar_doctype_name(const hpar_doctype *d) { return d ? part_of(d->parts.name) : (hpar_string){NULL, 0}; }
-hpar_string hpar_doctype_public_id(const hpar_doctype *d) {
-  return d ? part_of(d->parts.public_id) : (hpar_string){NULL, 0};
-}
-hpar_string hpar_doctype_system_id(const hpar_doctype *d) {
-  return d ? part_of(d->parts.system_id) : (hpar_string){NULL, 0};
-}
-
 hpar_status hpar_doctype_remove(hpar_doctype *d) {
   if (!d) return HPAR_ERROR_ARGUMENT;
-  d->is_removed = true;
+  ((hp_doctype_unit *)d)->is_removed = true;
   return HPAR_OK;
 }
 

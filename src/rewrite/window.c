@@ -51,7 +51,7 @@ static uint64_t retained(const hpar_rewriter *r) {
   return r->in_text && r->text_rules && r->text_start < position ? r->text_start : position;
 }
 
-static size_t element_memory(const hpar_element *e) {
+static size_t element_memory(const hp_element *e) {
   return (size_t)e->before.capacity + e->prepend.capacity + e->append.capacity + e->after.capacity +
          e->rename.capacity + e->edit_text.capacity + e->edit_capacity * sizeof *e->edits +
          e->ends.capacity * sizeof *e->ends.items + e->scopes.capacity * sizeof *e->scopes.items;

@@ -200,23 +200,22 @@ unsigned division_pick(unsigned below) {
 }
 
 static hpar_status note_element(hpar_element *element, void *context) {
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
-  hpar_string name = hpar_element_name(element);
+  const uint64_t start = element->start, end = element->end;
+  hpar_string name = element->name;
+  size_t count = 0;
+  while (hpar_element_attribute_at(element, count, NULL, NULL)) count++;
   buffer_format(calls, "%s %.*s %llu-%llu %d %zu\n", (const char *)context, (int)name.length, name.bytes,
-                (unsigned long long)start, (unsigned long long)end, hpar_element_removed(element),
-                hpar_element_attribute_count(element));
+                (unsigned long long)start, (unsigned long long)end, hpar_element_removed(element), count);
   if (start % 5 == 1) hpar_element_set(element, "title", "t", 1);
   if (start % 7 == 2) hpar_element_insert(element, HPAR_WHERE_AFTER, "[", 1, HPAR_CONTENT_TEXT);
   return start % 11 == 3 ? HPAR_RETIRE : start % 101 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 static hpar_status note_end(hpar_element_end *end, void *context) {
-  uint64_t start, stop;
-  hpar_element_end_range(end, &start, &stop);
-  hpar_string name = hpar_element_end_name(end);
+  const uint64_t start = end->start, stop = end->end;
+  hpar_string name = end->name;
   buffer_format(calls, "%s /%.*s %llu-%llu %d\n", (const char *)context, (int)name.length, name.bytes,
-                (unsigned long long)start, (unsigned long long)stop, hpar_element_end_implied(end));
+                (unsigned long long)start, (unsigned long long)stop, end->implied);
   if (start % 3 == 1) hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "]", 1, HPAR_CONTENT_TEXT);
   return HPAR_OK;
 }
@@ -228,10 +227,9 @@ static void note_found(uint64_t start, uint64_t end, void *context) {
 
 /* The same without a log: what the callback sees goes into the output. */
 static hpar_status edit_purely(hpar_element *element, void *context) {
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
+  const uint64_t start = element->start, end = element->end;
   buffer seen = {0};
-  hpar_string name = hpar_element_name(element);
+  hpar_string name = element->name;
   buffer_format(&seen, "{%s %.*s %llu-%llu %d %d}", (const char *)context, (int)name.length, name.bytes,
                 (unsigned long long)start, (unsigned long long)end, start % 3 ? hpar_element_removed(element) : 2,
                 start % 13 == 1 ? (int)hpar_element_depth(element) : -1);
@@ -242,8 +240,7 @@ static hpar_status edit_purely(hpar_element *element, void *context) {
 }
 
 static hpar_status end_purely(hpar_element_end *end, void *context) {
-  uint64_t start, stop;
-  hpar_element_end_range(end, &start, &stop);
+  const uint64_t start = end->start;
   (void)context;
   hpar_element_end_insert(end, HPAR_WHERE_BEFORE, start % 2 ? "]" : "[", 1, HPAR_CONTENT_TEXT);
   if (start % 7 == 1) hpar_element_end_rename(end, "x-e");

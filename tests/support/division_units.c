@@ -49,20 +49,20 @@ static hpar_status result_at(uint64_t place) {
 /* A rule that takes pieces notes their sums, which the division of the input does not change. */
 static hpar_status note_text(hpar_text_piece *text, void *context) {
   const char *name = context;
-  hpar_string raw = hpar_text_piece_raw(text), decoded = hpar_text_piece_decoded(text);
-  const uint64_t start = hpar_text_piece_offset(text);
+  hpar_string raw = text->raw, decoded = hpar_text_piece_decoded(text);
+  const uint64_t start = text->offset;
   buffer_format(division_calls(), "%s text %llu %.*s %zu %d %d\n", name, (unsigned long long)start, (int)raw.length,
-                raw.length ? raw.bytes : "", decoded.length, hpar_text_piece_kind(text), hpar_text_piece_is_last(text));
+                raw.length ? raw.bytes : "", decoded.length, text->kind, text->last);
   if (start % 5 == 1) hpar_text_piece_insert(text, HPAR_WHERE_BEFORE, "[", 1, HPAR_CONTENT_TEXT);
   if (start % 5 == 2) hpar_text_piece_insert(text, HPAR_WHERE_AFTER, "]", 1, HPAR_CONTENT_HTML);
-  if (start % 7 == 3) hpar_text_piece_replace(text, "</title>", 8, HPAR_CONTENT_HTML);
+  if (start % 7 == 3) hpar_text_piece_insert(text, HPAR_WHERE_REPLACE, "</title>", 8, HPAR_CONTENT_HTML);
   if (start % 7 == 4) hpar_text_piece_remove(text);
   return result_at(start);
 }
 
 static hpar_status note_comment(hpar_comment *comment, void *context) {
-  hpar_string data = hpar_comment_text(comment);
-  const uint64_t start = hpar_comment_offset(comment);
+  hpar_string data = comment->text;
+  const uint64_t start = comment->offset;
   buffer_format(division_calls(), "%s comment %llu %.*s\n", (const char *)context, (unsigned long long)start,
                 (int)data.length, data.length ? data.bytes : "");
   if (start % 3 == 1) hpar_comment_set_text(comment, "new", 3);
@@ -71,7 +71,7 @@ static hpar_status note_comment(hpar_comment *comment, void *context) {
 }
 
 static hpar_status note_doctype(hpar_doctype *doctype, void *context) {
-  hpar_string name = hpar_doctype_name(doctype);
+  hpar_string name = doctype->name;
   buffer_format(division_calls(), "%s doctype %.*s\n", (const char *)context, (int)name.length,
                 name.length ? name.bytes : "");
   if (name.length % 2) hpar_doctype_remove(doctype);
@@ -86,18 +86,18 @@ static hpar_status note_document_end(hpar_document_end *end, void *context) {
 
 /* The same without a log: what the callback sees goes into the output. */
 static hpar_status edit_text_purely(hpar_text_piece *text, void *context) {
-  const uint64_t start = hpar_text_piece_offset(text);
-  hpar_string raw = hpar_text_piece_raw(text), decoded = hpar_text_piece_decoded(text);
+  const uint64_t start = text->offset;
+  hpar_string raw = text->raw, decoded = hpar_text_piece_decoded(text);
   buffer seen = {0};
   buffer_format(&seen, "{%s %llu %zu %zu %d %d}", (const char *)context, (unsigned long long)start, raw.length,
-                decoded.length, hpar_text_piece_kind(text), hpar_text_piece_is_last(text));
+                decoded.length, text->kind, text->last);
   hpar_text_piece_insert(text, HPAR_WHERE_BEFORE, seen.bytes, seen.length, HPAR_CONTENT_HTML);
   buffer_free(&seen);
   return start % 23 == 3 ? HPAR_RETIRE : start % 301 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
 static hpar_status edit_comment_purely(hpar_comment *comment, void *context) {
-  const uint64_t start = hpar_comment_offset(comment);
+  const uint64_t start = comment->offset;
   (void)context;
   if (start % 3 == 1) hpar_comment_set_text(comment, "pure", 4);
   hpar_comment_insert(comment, HPAR_WHERE_BEFORE, start % 2 ? "1" : "0", 1, HPAR_CONTENT_TEXT);
@@ -105,16 +105,14 @@ static hpar_status edit_comment_purely(hpar_comment *comment, void *context) {
 }
 
 static hpar_status note_element(hpar_element *element, void *context) {
-  uint64_t start, end;
-  hpar_element_range(element, &start, &end);
+  const uint64_t start = element->start, end = element->end;
   buffer_format(division_calls(), "%s element %llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)end);
   return start % 13 == 3 ? HPAR_RETIRE : HPAR_OK;
 }
 
 static hpar_status note_end(hpar_element_end *end, void *context) {
-  uint64_t start, stop;
-  hpar_element_end_range(end, &start, &stop);
+  const uint64_t start = end->start, stop = end->end;
   buffer_format(division_calls(), "%s /%llu-%llu\n", (const char *)context, (unsigned long long)start,
                 (unsigned long long)stop);
   return start % 13 == 3 ? HPAR_RETIRE : HPAR_OK;

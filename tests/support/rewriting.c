@@ -170,8 +170,8 @@ static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice,
     case 4: status = hpar_element_set(e, "class", text, length); break;
     case 5: status = hpar_element_unset(e, "class"); break;
     case 6: status = hpar_element_rename(e, "x-w"); break;
-    case 7: status = hpar_element_set_inner(e, text, length, format); break;
-    case 8: status = hpar_element_replace(e, text, length, format); break;
+    case 7: status = hpar_element_insert(e, HPAR_WHERE_INNER, text, length, format); break;
+    case 8: status = hpar_element_insert(e, HPAR_WHERE_REPLACE, text, length, format); break;
     case 9: status = hpar_element_remove(e); break;
     case 10: status = hpar_element_unwrap(e); break;
     case 11: status = hpar_element_on_end(e, log == &call->owner->log ? on_own_end : on_pure_own_end, call); break;
@@ -189,20 +189,17 @@ static buffer *log_of(rewriting_call *call, buffer *own) {
 static hpar_status on_element(hpar_element *e, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
-  uint64_t start, end;
-  hpar_element_range(e, &start, &end);
+  const uint64_t start = e->start, end = e->end;
   bool reads_all = log != &own || call->seed % 4 == 0; /* some results of threads are discarded */
   buffer_format(log, "element %u %llu-%llu ns %d depth %u flags %d%d%d%d", call->number, (unsigned long long)start,
-                (unsigned long long)end, hpar_element_namespace(e), reads_all ? hpar_element_depth(e) : 0,
-                hpar_element_implied(e), hpar_element_self_closing(e), hpar_element_has_content(e),
-                call->seed % 2 ? hpar_element_removed(e) : 2);
-  log_string(log, hpar_element_name(e));
+                (unsigned long long)end, e->ns, reads_all ? hpar_element_depth(e) : 0, e->implied, e->self_closing,
+                e->has_content, call->seed % 2 ? hpar_element_removed(e) : 2);
+  log_string(log, e->name);
   hpar_string name, value;
   for (size_t i = 0; hpar_element_attribute_at(e, i, &name, &value); i++) {
     log_string(log, name);
     log_string(log, value);
   }
-  log_string(log, hpar_element_attribute_raw(e, "class"));
   uint64_t choice = choice_of(call, start, 0);
   edit_element(call, e, choice / 128, log);
   log_string(log, hpar_element_attribute(e, "class"));
@@ -214,8 +211,7 @@ static hpar_status on_element(hpar_element *e, void *context) {
 
 static hpar_status on_end(hpar_element_end *end, void *context) {
   rewriting_call *call = context;
-  uint64_t start, stop;
-  hpar_element_end_range(end, &start, &stop);
+  const uint64_t start = end->start, stop = end->end;
   uint64_t choice = choice_of(call, start, 1);
   hpar_status status = HPAR_OK;
   switch (choice / 128 % 12) {
@@ -227,8 +223,8 @@ static hpar_status on_end(hpar_element_end *end, void *context) {
   }
   buffer own = {0}, *log = log_of(call, &own);
   buffer_format(log, "end %u %llu-%llu implied %d status %d", call->number, (unsigned long long)start,
-                (unsigned long long)stop, hpar_element_end_implied(end), status);
-  log_string(log, hpar_element_end_name(end));
+                (unsigned long long)stop, end->implied, status);
+  log_string(log, end->name);
   buffer_byte(log, '\n');
   if (log == &own) hpar_element_end_insert(end, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
@@ -239,11 +235,11 @@ static hpar_status on_end(hpar_element_end *end, void *context) {
 static hpar_status on_text(hpar_text_piece *t, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
-  hpar_string raw = hpar_text_piece_raw(t), decoded = hpar_text_piece_decoded(t);
-  uint64_t choice = choice_of(call, hpar_text_piece_offset(t), 2);
+  hpar_string raw = t->raw, decoded = hpar_text_piece_decoded(t);
+  uint64_t choice = choice_of(call, t->offset, 2);
   if (call->owner->rules[call->number].text_pieces) {
     if (raw.length) buffer_add(&call->piece, raw.bytes, raw.length);
-    if (!hpar_text_piece_is_last(t)) return HPAR_OK;
+    if (!t->last) return HPAR_OK;
     buffer_format(log, "pieces %u", call->number);
     log_string(log, (hpar_string){call->piece.bytes, call->piece.length});
     buffer_byte(log, '\n');
@@ -254,13 +250,12 @@ static hpar_status on_text(hpar_text_piece *t, void *context) {
   switch (choice / 128 % 10) {
     case 0: status = hpar_text_piece_insert(t, HPAR_WHERE_BEFORE, "<", 1, HPAR_CONTENT_TEXT); break;
     case 1: status = hpar_text_piece_insert(t, HPAR_WHERE_AFTER, "t", 1, HPAR_CONTENT_HTML); break;
-    case 2: status = hpar_text_piece_replace(t, "&", 1, HPAR_CONTENT_TEXT); break;
+    case 2: status = hpar_text_piece_insert(t, HPAR_WHERE_REPLACE, "&", 1, HPAR_CONTENT_TEXT); break;
     case 3: status = hpar_text_piece_remove(t); break;
     default: break;
   }
-  buffer_format(log, "text %u at %llu kind %d last %d status %d", call->number,
-                (unsigned long long)hpar_text_piece_offset(t), hpar_text_piece_kind(t), hpar_text_piece_is_last(t),
-                status);
+  buffer_format(log, "text %u at %llu kind %d last %d status %d", call->number, (unsigned long long)t->offset, t->kind,
+                t->last, status);
   log_string(log, raw);
   log_string(log, decoded);
   buffer_byte(log, '\n');
@@ -272,19 +267,19 @@ static hpar_status on_text(hpar_text_piece *t, void *context) {
 static hpar_status on_comment(hpar_comment *c, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
-  uint64_t choice = choice_of(call, hpar_comment_offset(c), 3);
+  uint64_t choice = choice_of(call, c->offset, 3);
   hpar_status status = HPAR_OK;
   switch (choice / 128 % 10) {
     case 0: status = hpar_comment_set_text(c, "new", 3); break;
     case 1: status = hpar_comment_insert(c, HPAR_WHERE_BEFORE, "<", 1, HPAR_CONTENT_TEXT); break;
     case 2: status = hpar_comment_insert(c, HPAR_WHERE_AFTER, "<i>c</i>", 8, HPAR_CONTENT_HTML); break;
-    case 3: status = hpar_comment_replace(c, "r", 1, HPAR_CONTENT_HTML); break;
+    case 3: status = hpar_comment_insert(c, HPAR_WHERE_REPLACE, "r", 1, HPAR_CONTENT_HTML); break;
     case 4: status = hpar_comment_remove(c); break;
     case 5: status = hpar_comment_set_text(c, "-->", 3); break;
     default: break;
   }
-  buffer_format(log, "comment %u at %llu status %d", call->number, (unsigned long long)hpar_comment_offset(c), status);
-  log_string(log, hpar_comment_text(c));
+  buffer_format(log, "comment %u at %llu status %d", call->number, (unsigned long long)c->offset, status);
+  log_string(log, c->text);
   buffer_byte(log, '\n');
   if (log == &own) hpar_comment_insert(c, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
@@ -295,9 +290,9 @@ static hpar_status on_doctype(hpar_doctype *d, void *context) {
   rewriting_call *call = context;
   buffer own = {0}, *log = log_of(call, &own);
   buffer_format(log, "doctype %u", call->number);
-  log_string(log, hpar_doctype_name(d));
-  log_string(log, hpar_doctype_public_id(d));
-  log_string(log, hpar_doctype_system_id(d));
+  log_string(log, d->name);
+  log_string(log, d->public_id);
+  log_string(log, d->system_id);
   buffer_byte(log, '\n');
   buffer_free(&own); /* a pure callback cannot write it to the output */
   if (call->seed % 3 == 0) hpar_doctype_remove(d);
