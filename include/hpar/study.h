@@ -67,6 +67,8 @@ typedef struct hpar_pipeline_options {
 } hpar_pipeline_options;
 
 struct hpar_predictor;
+struct hpar_cut_policy;
+struct hpar_strategy;
 struct hpar_frequency_table;
 
 /* Applies options->study to a parse, for which `target` stands. Only the library calls it, through
@@ -105,6 +107,10 @@ typedef struct hpar_study {
   bool pipelined_workers; /* each worker is a tokenizer thread and a builder thread */
   bool inspect;           /* record chunks and times: see hpar_chunk_at */
   hpar_pipeline_options pipeline;
+  /* Plug-ins, which replace the names above. NULL: none. See hpar_plugin. */
+  const struct hpar_strategy *custom_strategy;
+  const struct hpar_predictor *custom_mode_predictor; /* its guesses of the mode */
+  const struct hpar_cut_policy *custom_cut_policy;
   uint64_t reserved[4]; /* zero */
 } hpar_study;
 
@@ -500,7 +506,7 @@ HPAR_API hpar_status hpar_rewriter_trace(hpar_rewriter *rewriter, hpar_rewrite_e
  * predictor "frequency". The merger takes only what holds. A wrong guess costs time and never
  * changes the tree. */
 
-/* experiments/own-predictor is an example. */
+/* examples/study and experiments/own-predictor have examples. */
 
 /* A chunk: the bytes [begin, end) of the text, which is UTF-8 for any encoding of the input. The
  * predictor may read `length` bytes of text: for fed input, those that had come when the worker
@@ -549,7 +555,7 @@ typedef struct hpar_guess {
  * The function may read the cut, its text and its context. It keeps no pointer to the cut. It must
  * return, must not use the parser or the document, and must not throw an exception or longjmp. Its
  * time is part of hpar_study_stats.ns.predict. The strategy "hpar2013" uses the namespace and the
- * mode of a guess only. The strategy "enumerate" does not call it. */
+ * mode of a guess only. */
 typedef void (*hpar_predict_callback)(const hpar_cut *cut, hpar_guess *guess, void *context);
 
 typedef struct hpar_predictor {
@@ -559,6 +565,7 @@ typedef struct hpar_predictor {
   hpar_predict_callback predict;
   void *context;
   bool partial_context; /* an end tag without a start tag in the chunk corrects the guess */
+  const char *summary;  /* a line for `hpar compare --predictor help`; NULL: none */
 } hpar_predictor;
 
 /* Initialises `size`: hpar_predictor predictor = {HPAR_PREDICTOR_INIT, .predict = f}; */
@@ -636,6 +643,118 @@ typedef bool (*hpar_token_callback)(const hpar_token *token, void *context);
 HPAR_API hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag,
                                    size_t max_errors, const char *bytes, size_t length, hpar_token_callback callback,
                                    void *context);
+
+/*** plug-ins ***/
+
+/* A plug-in has predictors, cut policies and strategies of its own. `hpar compare --plugin FILE.so`
+ * loads it, and hpar_study takes its parts in C. A plug-in calls no function of the library, so it
+ * links nothing. The tree is the sequential one whatever a plug-in returns: it decides about time
+ * only. The rules of hpar_predict_callback apply to all of its functions. The guide
+ * docs/guides/plugins.md has the steps, and examples/study has one file for each kind. */
+
+/* Returns where to cut the `length` bytes of UTF-8 in `text` instead of `even`: there or later. The
+ * library moves a smaller result to `even`, and one inside a character to the next character.
+ * `length` or more: there is no cut in this text. The calling thread asks for one cut after the
+ * other. For fed input, `text` is what has come, and the thread asks again once there is more. */
+typedef size_t (*hpar_cut_callback)(const char *text, size_t length, size_t even, void *context);
+
+typedef struct hpar_cut_policy {
+  size_t size; /* HPAR_CUT_POLICY_INIT sets it */
+  const char *name, *summary;
+  hpar_cut_callback cut;
+  void *context;
+} hpar_cut_policy;
+
+/* Initialises `size`. */
+#define HPAR_CUT_POLICY_INIT HPAR_SIZED(hpar_cut_policy)
+
+typedef enum hpar_decision {
+  HPAR_DECISION_GO_ON = 0, /* and every other value */
+  HPAR_DECISION_RESTART,   /* drop the attempt, and parse the chunk again from another guess */
+  HPAR_DECISION_GIVE_UP    /* drop the attempt, and leave the chunk to the merger */
+} hpar_decision;
+
+/* A worker has parsed a chunk from its cut, or from guess.first, to a token, which it has read and
+ * not built. */
+typedef struct hpar_attempt {
+  hpar_cut cut;
+  hpar_guess guess;  /* with which the attempt began */
+  unsigned restarts; /* attempts at this chunk before this one */
+  /* The token: a part of a run of text, a tag, a comment ... `name` is that of a tag, or empty. */
+  hpar_token_kind kind;
+  hpar_string name;
+  size_t token_begin, token_end; /* in the text */
+  /* the token is an end tag of raw text that no start tag in the chunk has begun: the chunk
+   * probably began inside */
+  bool is_contradiction;
+  /* the token may change elements that were opened before the cut: the merger builds it */
+  bool reaches_out;
+  size_t open; /* elements of the chunk that are open */
+  /* Returns whether one of these has this name, which is one of the standard's in lower case. */
+  bool (*has_open)(const struct hpar_attempt *attempt, const char *element);
+} hpar_attempt;
+
+/* Decides how the worker continues. For HPAR_DECISION_RESTART it fills `next`, which is "data,
+ * HTML, no mode" before the call. After eight restarts of a chunk each decision to restart is
+ * ignored. */
+typedef hpar_decision (*hpar_decide_callback)(const hpar_attempt *attempt, hpar_guess *next, void *context);
+
+/* Stores up to `most` offsets where the first token of the chunk may begin if the guess is wrong.
+ * Returns their number. The worker parses the chunk once, from the guess. At the first token
+ * boundary at or after each of these places it lets the merger enter. It ignores places up to the
+ * cut. `end` or more: no token begins in the chunk. `most` is 15. */
+typedef size_t (*hpar_starts_callback)(const hpar_cut *cut, size_t *starts, size_t most, void *context);
+
+/* A strategy. Where it brings no predictor or cut policy of its own, it names one of the library's.
+ * NULL in both fields is the library's default: "lookback", "replay" and "smart". The caller of
+ * the parse can replace each of these parts. */
+typedef struct hpar_strategy {
+  size_t size; /* HPAR_STRATEGY_INIT sets it */
+  const char *name, *summary;
+  const struct hpar_predictor *predictor, *mode_predictor; /* of the latter, guess.mode counts */
+  const hpar_cut_policy *cut_policy;
+  const char *predictor_name, *mode_predictor_name, *cut_policy_name;
+  /* The worker calls it before a contradiction, and before a token once every `interval` bytes. 0:
+   * before contradictions only. 1: before each token, which takes time: the worker then builds no
+   * tokens in its fast loop. NULL: a contradiction restarts the chunk behind it if the predictor
+   * has partial_context. */
+  hpar_decide_callback decide;
+  size_t interval;
+  hpar_starts_callback starts; /* NULL: no further places */
+  /* each sibling at the level of the cut has assumptions of its own, as in HPar's Temppa */
+  bool one_by_one;
+  void *context; /* of both functions */
+} hpar_strategy;
+
+/* Initialises `size`. */
+#define HPAR_STRATEGY_INIT HPAR_SIZED(hpar_strategy)
+
+/* What a plug-in file has. Each list ends with NULL, and a list that is NULL is empty. Each part
+ * has a name. All must stay as long as the file is loaded. */
+typedef struct hpar_plugin {
+  unsigned version; /* HPAR_PLUGIN_VERSION when the plug-in was compiled */
+  const char *name;
+  const hpar_predictor *const *predictors, *const *mode_predictors;
+  const hpar_cut_policy *const *cut_policies;
+  const hpar_strategy *const *strategies;
+} hpar_plugin;
+
+/* Structs that begin with their size may grow within a version. */
+#define HPAR_PLUGIN_VERSION 1
+
+/* The only function that a plug-in file must export. */
+#define HPAR_PLUGIN_FUNCTION "hpar_plugin_open"
+typedef const hpar_plugin *(*hpar_plugin_callback)(void);
+
+/* Begins the definition of that function, in C and in C++:
+ *   HPAR_PLUGIN { return &plugin; } */
+#ifdef __cplusplus
+#define HPAR_PLUGIN extern "C" __attribute__((visibility("default"))) const hpar_plugin *hpar_plugin_open(void)
+#else
+#define HPAR_PLUGIN                                                                 \
+  __attribute__((visibility("default"))) const hpar_plugin *hpar_plugin_open(void); \
+  const hpar_plugin *hpar_plugin_open(void)
+#endif
 
 #ifdef __cplusplus
 }

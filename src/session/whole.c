@@ -11,7 +11,7 @@
  * The tree of a parse that a limit ends is final. */
 static void choose_validation(hp_session *session, hp_config *config, const hp_sniffed *sniffed,
                               const hp_limits *limits) {
-  bool calls_back = config->inspect || hp_config_runs_scripts(config) || config->parallel.plan.predictor_data;
+  bool calls_back = config->inspect || hp_config_runs_scripts(config) || hp_plan_uses_caller(&config->parallel.plan);
   config->parallel.validates = session->result.driver == HP_DRIVER_PARALLEL && sniffed->encoding &&
                                sniffed->encoding->kind == HP_ENCODING_UTF8 && !calls_back && !limits->nodes &&
                                !limits->deadline;
@@ -24,7 +24,8 @@ static bool may_leave_slices(const hp_session *session, const hp_config *config)
   const hp_parallel_config *p = &config->parallel;
   if (session->result.driver != HP_DRIVER_PARALLEL || config->copy_input || config->inspect) return false;
   if (config->mode == HPAR_MODE_AUTO) return true;
-  return !p->chunk_size && !p->chunks && !p->cuts && !p->pipelined_workers && !p->plan.predictor_data && !config->bind;
+  if (hp_plan_uses_caller(&p->plan)) return false;
+  return !p->chunk_size && !p->chunks && !p->cuts && !p->pipelined_workers && !config->bind;
 }
 
 /* Decodes the bytes on the threads of the coming parse. If a thread is late, the sequential parser

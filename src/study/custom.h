@@ -1,13 +1,21 @@
 #ifndef HP_STUDY_CUSTOM_H
 #define HP_STUDY_CUSTOM_H
 
-/* The predictor of hpar_study.custom_predictor. */
+/* The plug-ins of hpar_study: predictors, cut policies and strategies of the caller. Nothing that
+ * they return is trusted. The library moves cuts into the text and ignores guesses that no parser
+ * can have, and the merger checks the rest. */
 
-#include "speculation/start/predict.h"
+#include "base/call_error.h"
+#include "speculation/worker/strategy.h"
 
 #include <hpar/study.h>
 
-/* Returns the predictor that calls the hpar_predictor which is its data. */
-const hp_predictor *hp_custom_predictor(bool partial_context);
+/* These set a part of the plan to the caller's. `field` names it in messages. */
+hpar_status hp_use_custom_predictor(hp_plan *plan, const hpar_predictor *given, const char *field, hpar_error *error);
+hpar_status hp_use_custom_mode_predictor(hp_plan *plan, const hpar_predictor *given, const char *field,
+                                         hpar_error *error);
+hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given, const char *field, hpar_error *error);
+/* Copies the strategy to `*part`, and sets it alone, without what it brings. */
+hpar_status hp_use_custom_strategy(hp_plan *plan, hpar_strategy *part, const hpar_strategy *given, hpar_error *error);
 
 #endif

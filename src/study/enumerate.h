@@ -28,10 +28,9 @@
  * Insertion mode and namespace are states of the tree builder. The merger checks every assumption
  * about the mode, and the assumption that the namespace is HTML. */
 
-#include "speculation/worker/strategy.h"
+#include <hpar/study.h>
 
-/* The hook hp_strategy.parse. */
-void hp_enumerate_parse(struct hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                        struct hp_chunk_work *chunk);
+/* The function hpar_strategy.starts. */
+size_t hp_enumerate_starts(const hpar_cut *cut, size_t *starts, size_t most, void *context);
 
 #endif

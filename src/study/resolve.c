@@ -24,41 +24,70 @@ static hpar_status no_name(hpar_error *error, const char *field, const char *giv
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.%s is \"%.60s\"; accepted: %s", field, given, names);
 }
 
-/* Sets the caller's predictor. The workers read it where it is. */
-static hpar_status use_custom_predictor(hp_plan *plan, const hpar_predictor *given, hpar_error *error) {
-  hpar_predictor custom;
-  hpar_status status = hp_read_sized(&custom, sizeof custom, given, "hpar_predictor", "HPAR_PREDICTOR_INIT", error);
-  if (status != HPAR_OK) return status;
-  if (given->size < offsetof(hpar_predictor, partial_context))
-    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_predictor.size is %zu; accepted: HPAR_PREDICTOR_INIT",
-                      given->size);
-  if (!custom.predict)
-    return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_study.custom_predictor->predict is NULL; accepted: a function");
-  plan->predictor = hp_custom_predictor(custom.partial_context);
-  plan->predictor_name = custom.name ? custom.name : plan->predictor->name;
-  plan->predictor_data = given;
+static hpar_status name_predictor(hp_plan *plan, const char *name, const char *field, hpar_error *error) {
+  const hp_predictor *predictor = hp_predictor_named(name);
+  if (!predictor) return no_name(error, field, name, hpar_predictor_name);
+  plan->predictor = predictor;
+  plan->predictor_name = predictor->name;
+  plan->predictor_data = NULL;
   return HPAR_OK;
 }
 
-static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hpar_error *error) {
-  const hp_strategy *strategy = hp_strategy_named(study->strategy);
-  if (!strategy) return no_name(error, "strategy", study->strategy, hpar_strategy_name);
-  *plan = hp_strategy_plan(strategy);
-  if (study->predictor && !(plan->predictor = hp_predictor_named(study->predictor)))
-    return no_name(error, "predictor", study->predictor, hpar_predictor_name);
-  if (study->mode_predictor && !(plan->mode_predictor = hp_mode_predictor_named(study->mode_predictor)))
-    return no_name(error, "mode_predictor", study->mode_predictor, hpar_mode_predictor_name);
-  plan->predictor_name = plan->predictor->name;
-  plan->predictor_data = study->frequencies;
-  if (study->custom_predictor) {
-    hpar_status status = use_custom_predictor(plan, study->custom_predictor, error);
-    if (status != HPAR_OK) return status;
-  }
-  int cut = study->cut_policy ? hp_cut_policy_named(study->cut_policy) : plan->cut;
-  if (cut < 0) return no_name(error, "cut_policy", study->cut_policy, hpar_cut_policy_name);
-  plan->cut = (uint8_t)cut;
-  if (study->checkpoint_bytes) plan->checkpoint_bytes = study->checkpoint_bytes;
+static hpar_status name_mode_predictor(hp_plan *plan, const char *name, const char *field, hpar_error *error) {
+  const hp_mode_predictor *predictor = hp_mode_predictor_named(name);
+  if (!predictor) return no_name(error, field, name, hpar_mode_predictor_name);
+  plan->mode_predictor = predictor;
+  plan->mode_predictor_name = predictor->name;
+  plan->mode_data = NULL;
   return HPAR_OK;
+}
+
+static hpar_status name_cut_policy(hp_plan *plan, const char *name, const char *field, hpar_error *error) {
+  int policy = hp_cut_policy_named(name);
+  if (policy < 0) return no_name(error, field, name, hpar_cut_policy_name);
+  plan->cut = (hp_cut_choice){.policy = (hp_cut_policy)policy, .name = hp_cut_policy_name((size_t)policy)};
+  return HPAR_OK;
+}
+
+/* Sets a part of the plan to the caller's, or else to the library's of that name, or else keeps
+ * it. */
+#define CHOOSE(kind, custom, custom_field, name, name_field)          \
+  ((custom) ? hp_use_custom_##kind(plan, custom, custom_field, error) \
+   : (name) ? name_##kind(plan, name, name_field, error)              \
+            : HPAR_OK)
+
+static hpar_status resolve_strategy(hp_plan *plan, const hpar_study *study, hpar_error *error) {
+  const hp_named_strategy *named = hp_strategy_named(study->strategy);
+  if (!named) return no_name(error, "strategy", study->strategy, hpar_strategy_name);
+  const hpar_strategy *custom = study->custom_strategy ? study->custom_strategy : named->as_plugin;
+  *plan = hp_strategy_plan(custom ? &hp_exact_strategy : named->own);
+  if (!custom) return HPAR_OK;
+  hpar_strategy s;
+  hpar_status status = hp_use_custom_strategy(plan, &s, custom, error);
+  if (status == HPAR_OK)
+    status = CHOOSE(predictor, s.predictor, "custom_strategy->predictor", s.predictor_name,
+                    "custom_strategy->predictor_name");
+  if (status == HPAR_OK)
+    status = CHOOSE(mode_predictor, s.mode_predictor, "custom_strategy->mode_predictor", s.mode_predictor_name,
+                    "custom_strategy->mode_predictor_name");
+  if (status == HPAR_OK)
+    status = CHOOSE(cut_policy, s.cut_policy, "custom_strategy->cut_policy", s.cut_policy_name,
+                    "custom_strategy->cut_policy_name");
+  return status;
+}
+
+static hpar_status resolve_plan(hp_plan *plan, const hpar_study *study, hpar_error *error) {
+  hpar_status status = resolve_strategy(plan, study, error);
+  if (status == HPAR_OK)
+    status = CHOOSE(predictor, study->custom_predictor, "custom_predictor", study->predictor, "predictor");
+  if (status == HPAR_OK)
+    status = CHOOSE(mode_predictor, study->custom_mode_predictor, "custom_mode_predictor", study->mode_predictor,
+                    "mode_predictor");
+  if (status == HPAR_OK)
+    status = CHOOSE(cut_policy, study->custom_cut_policy, "custom_cut_policy", study->cut_policy, "cut_policy");
+  if (!plan->predictor_data) plan->predictor_data = study->frequencies;
+  if (study->checkpoint_bytes) plan->checkpoint_bytes = study->checkpoint_bytes;
+  return status;
 }
 
 static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study *study, bool bind, hpar_error *error) {

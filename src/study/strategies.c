@@ -1,7 +1,5 @@
 #include "study/strategies.h"
 
-#include "speculation/cuts/cut.h"
-#include "speculation/start/lookback.h"
 #include "study/enumerate.h"
 #include "study/hpar2013.h"
 #include "study/predictors.h"
@@ -9,14 +7,7 @@
 #include <hpar/study.h>
 #include <string.h>
 
-static const hp_strategy temppa = {.name = "temppa",
-                                   .summary =
-                                       "HPar 4.1: merging only; the data state, in body, one node after the other",
-                                   .predictor = &hp_data_predictor,
-                                   .mode_predictor = &hp_body_predictor,
-                                   .cut = HP_CUT_BEFORE_TAG,
-                                   .one_by_one = true};
-
+/* The audit of this strategy runs on the merger's thread, so a plug-in could not do the same. */
 static const hp_strategy hpar2013 = {.name = "hpar2013",
                                      .summary = "HPar 4.2, the paper's scheme; its undetected errors are counted",
                                      .predictor = &hp_data_predictor,
@@ -30,29 +21,41 @@ static const hp_strategy hpar2013 = {.name = "hpar2013",
                                      .before_splice = hp_hpar2013_before_splice,
                                      .after_entry = hp_hpar2013_after_entry};
 
-static const hp_strategy enumerate = {.name = "enumerate",
-                                      .summary = "all states of the tokenizer at once, until they converge",
-                                      .predictor = &hp_data_predictor,
-                                      .mode_predictor = &hp_replay_predictor,
-                                      .cut = HP_CUT_SMART,
-                                      .parse = hp_enumerate_parse};
+static const hpar_strategy temppa = {HPAR_STRATEGY_INIT,
+                                     .name = "temppa",
+                                     .summary =
+                                         "HPar 4.1: merging only; the data state, in body, one node after the other",
+                                     .predictor_name = "data",
+                                     .mode_predictor_name = "body",
+                                     .cut_policy_name = "before-tag",
+                                     .one_by_one = true};
 
-static const hp_strategy oracle = {.name = "oracle",
-                                   .summary = "as exact, but the true start states are known: the upper bound",
-                                   .predictor = &hp_oracle_predictor,
-                                   .mode_predictor = &hp_mode_oracle_predictor,
-                                   .cut = HP_CUT_SMART};
+static const hpar_strategy enumerate = {HPAR_STRATEGY_INIT, .name = "enumerate",
+                                        .summary = "all states of the tokenizer at once, until they converge",
+                                        .predictor_name = "data", .starts = hp_enumerate_starts};
 
-static const hp_strategy *const strategies[] = {&hp_exact_strategy, &temppa, &hpar2013, &enumerate, &oracle};
+static const hpar_strategy oracle = {HPAR_STRATEGY_INIT, .name = "oracle",
+                                     .summary = "as exact, but the true start states are known: the upper bound",
+                                     .predictor_name = "oracle", .mode_predictor_name = "oracle"};
+
+static const hp_named_strategy strategies[] = {
+    {&hp_exact_strategy, NULL}, {NULL, &temppa}, {&hpar2013, NULL}, {NULL, &enumerate}, {NULL, &oracle}};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
-const hp_strategy *hp_strategy_named(const char *name) {
-  if (!name) return &hp_exact_strategy;
+const hp_named_strategy *hp_strategy_named(const char *name) {
   for (size_t i = 0; i < STRATEGIES; i++)
-    if (!strcmp(strategies[i]->name, name)) return strategies[i];
+    if (!name || !strcmp(hpar_strategy_name(i), name)) return &strategies[i];
   return NULL;
 }
 
-const char *hpar_strategy_name(size_t index) { return index < STRATEGIES ? strategies[index]->name : NULL; }
+const char *hpar_strategy_name(size_t index) {
+  if (index >= STRATEGIES) return NULL;
+  const hp_named_strategy *named = &strategies[index];
+  return named->own ? named->own->name : named->as_plugin->name;
+}
 
-const char *hpar_strategy_summary(size_t index) { return index < STRATEGIES ? strategies[index]->summary : NULL; }
+const char *hpar_strategy_summary(size_t index) {
+  if (index >= STRATEGIES) return NULL;
+  const hp_named_strategy *named = &strategies[index];
+  return named->own ? named->own->summary : named->as_plugin->summary;
+}

@@ -319,6 +319,9 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   study.cut_policy = how->cut;
   study.frequencies = how->frequencies;
   study.custom_predictor = how->own_predictor;
+  study.custom_mode_predictor = how->own_mode_predictor;
+  study.custom_cut_policy = how->own_cut_policy;
+  study.custom_strategy = how->own_strategy;
   options.parallel.chunk_size = how->chunk_size;
   options.parallel.chunks = how->chunks;
   study.merge = how->merge;

@@ -40,7 +40,9 @@ typedef struct compare_how {
   const char *pipeline_predictor;
   bool pipeline_stages; /* of a parallel parse */
   const hpar_frequency_table *frequencies;
-  const hpar_predictor *own_predictor;
+  const hpar_predictor *own_predictor, *own_mode_predictor;
+  const hpar_cut_policy *own_cut_policy;
+  const hpar_strategy *own_strategy;
 } compare_how;
 
 typedef enum compare_result {

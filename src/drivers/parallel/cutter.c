@@ -10,7 +10,7 @@ enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
  * reaches each script early. */
 enum { SCRIPT_CHUNK_BYTES = 32 << 10 };
 
-bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut == HP_CUT_EXACT && !job->config.cuts; }
+bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut.policy == HP_CUT_EXACT && !job->config.cuts; }
 
 void hp_cutter_open(hp_job *job) {
   if (job->plan.predictor->oracle || job->plan.mode_predictor->oracle || hp_cuts_exactly(job))
@@ -45,7 +45,7 @@ static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
 /* Returns the first cut at or after `from`, or `available`. */
 static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
   hp_cutter *c = &job->cutter;
-  if (!hp_cuts_exactly(job)) return hp_cut((hp_cut_policy)job->plan.cut, job->request.text, available, from);
+  if (!hp_cuts_exactly(job)) return hp_cut_by(&job->plan.cut, job->request.text, available, from);
   c->next_truth.known = c->oracle && from < available && find_truth(job, from, &c->next_truth.state);
   return c->next_truth.known ? c->next_truth.state.first : available;
 }
@@ -106,7 +106,7 @@ static void cut_by_policy(hp_job *job) {
   const hp_parallel_config *config = &job->config;
   hp_cuts *cuts = &job->team->cuts;
   hp_unwind *unwind = &job->merger.engine->unwind;
-  hp_cut_policy policy = (hp_cut_policy)job->plan.cut;
+  const hp_cut_choice *choice = &job->plan.cut;
   size_t size = config->chunk_size     ? config->chunk_size
                 : config->chunks       ? request->length / config->chunks + 1
                 : config->scripts      ? SCRIPT_CHUNK_BYTES
@@ -116,9 +116,9 @@ static void cut_by_policy(hp_job *job) {
   if (hp_cuts_exactly(job))
     cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->threads));
   else if (size)
-    hp_cut_evenly(cuts, policy, request->text, request->length, size, unwind);
+    hp_cut_evenly(cuts, choice, request->text, request->length, size, unwind);
   else
-    hp_cut_for(cuts, policy, request->text, request->length, job->threads, unwind);
+    hp_cut_for(cuts, choice, request->text, request->length, job->threads, unwind);
   for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
 }
 
@@ -128,13 +128,13 @@ static void divide_evenly(hp_job *job) {
   const hp_even_cuts even = {.text = request->text,
                              .length = request->length,
                              .distance = hp_shared_size(request->length, job->threads),
-                             .policy = (hp_cut_policy)job->plan.cut};
+                             .policy = job->plan.cut.policy};
   if (!hp_chunk_queue_divide(job->queue, &even)) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
 }
 
 void hp_cut_text(hp_job *job) {
   job->queue->by_range = hp_may_join_chunks(job);
-  if (job->queue->by_range && !job->cutter.oracle) {
+  if (job->queue->by_range && !job->cutter.oracle && !job->plan.cut.find) {
     divide_evenly(job);
     return;
   }

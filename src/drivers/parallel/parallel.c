@@ -72,11 +72,11 @@ static void name_choices(const hp_job *job) {
   const hp_plan *plan = &job->plan;
   hp_parallel_counters *counters = job->counters;
   counters->threads = job->threads;
-  counters->strategy = plan->strategy->name;
+  counters->strategy = plan->strategy_name;
   counters->predictor = plan->predictor_name;
-  counters->mode_predictor = plan->mode_predictor->name;
+  counters->mode_predictor = plan->mode_predictor_name;
   counters->merged_as_tree = job->config.merges_as_tree;
-  counters->cut_policy = job->config.cuts ? "forced" : hp_cut_policy_name(plan->cut);
+  counters->cut_policy = job->config.cuts ? "forced" : plan->cut.name;
 }
 
 void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,

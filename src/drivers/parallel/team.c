@@ -388,7 +388,7 @@ void hp_team_join_pool(hp_job *job) {
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
   return job->team->late && !job->pipelined && !job->cutter.oracle && !job->merger.record && !job->config.finder &&
-         !plan->predictor_data;
+         !hp_plan_uses_caller(plan);
 }
 
 /* Waits for up to LEAVE_SPIN_NS until no thread of the pool is in the closed batch. Does not wait

@@ -55,6 +55,13 @@ size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from
   return find_cut(policy, text, length, from, MAX_MISSES);
 }
 
+size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from) {
+  if (!choice->find) return hp_cut(choice->policy, text, length, from);
+  size_t cut = choice->find(choice->data, text, length, from);
+  if (cut < from) cut = from;
+  return cut < length ? hp_cut(HP_CUT_EVEN, text, length, cut) : length;
+}
+
 static const struct {
   const char *name, *summary;
 } policies[] = {
@@ -75,11 +82,11 @@ const char *hp_cut_policy_name(size_t policy) { return policy < HP_CUT_POLICIES 
 
 const char *hp_cut_policy_summary(size_t policy) { return policy < HP_CUT_POLICIES ? policies[policy].summary : NULL; }
 
-void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
+void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
                    hp_unwind *unwind) {
   cuts->count = 0;
   for (size_t from = chunk_size; from < length;) {
-    size_t cut = hp_cut(policy, text, length, from);
+    size_t cut = hp_cut_by(choice, text, length, from);
     if (cut >= length) return;
     hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
     cuts->at[cuts->count++] = (uint32_t)cut;
@@ -106,8 +113,8 @@ uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin) {
 
 /* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all
  * threads finish at about the same time. */
-static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t end, unsigned takers,
-                     size_t least, hp_unwind *unwind) {
+static void cut_down(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t end,
+                     unsigned takers, size_t least, hp_unwind *unwind) {
   enum { MOST = 1 << 20 };
   size_t from = cuts->count ? cuts->at[cuts->count - 1] : 0;
   while (from < end) {
@@ -115,7 +122,7 @@ static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size
     if (size > MOST) size = MOST;
     if (size < least) size = least;
     size_t cut = end - from < size + least ? end : from + size;
-    cut = cut < length ? hp_cut(policy, text, length, cut) : length;
+    cut = cut < length ? hp_cut_by(choice, text, length, cut) : length;
     if (cut >= length) return;
     hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
     cuts->at[cuts->count++] = (uint32_t)cut;
@@ -123,15 +130,15 @@ static void cut_down(hp_cuts *cuts, hp_cut_policy policy, const char *text, size
   }
 }
 
-void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads,
+void hp_cut_for(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
                 hp_unwind *unwind) {
   enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
   size_t least = length / PARTS;
   if (least < LEAST) least = LEAST;
   if (least > MOST) least = MOST;
   cuts->count = 0;
-  if (threads > 1) cut_down(cuts, policy, text, length, hp_merger_share(length, threads), 1, least, unwind);
-  cut_down(cuts, policy, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
+  if (threads > 1) cut_down(cuts, choice, text, length, hp_merger_share(length, threads), 1, least, unwind);
+  cut_down(cuts, choice, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
 }
 
 size_t hp_shared_size(size_t length, unsigned threads) {

@@ -34,8 +34,22 @@ int hp_cut_policy_named(const char *name);
  * policy is below HP_CUT_BY_BYTES. */
 size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from);
 
+/* How a parse chooses its cuts: by a policy, or by a function of a study. */
+typedef struct hp_cut_choice {
+  hp_cut_policy policy;
+  /* Returns a cut near `from`. NULL: by the policy. Only the calling thread uses it, because two
+   * calls for one cut may have different results. */
+  size_t (*find)(const void *data, const char *text, size_t length, size_t from);
+  const void *data;
+  const char *name;
+} hp_cut_choice;
+
+/* Does the same as hp_cut by the choice. A result of its function that lies before `from`, after
+ * the text or inside a character is moved to the next possible cut. */
+size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from);
+
 /* Adds cuts about `chunk_size` bytes apart. */
-void hp_cut_evenly(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, size_t chunk_size,
+void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
                    hp_unwind *unwind);
 
 /* Cuts about `distance` bytes apart. A thread finds each cut without the others. */
@@ -59,7 +73,7 @@ uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin);
 /* Adds cuts for so many threads. The merger begins on the left, and the other threads begin after
  * its share. Both find large chunks first and then smaller ones, so that all threads finish at
  * about the same time. */
-void hp_cut_for(hp_cuts *cuts, hp_cut_policy policy, const char *text, size_t length, unsigned threads,
+void hp_cut_for(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
                 hp_unwind *unwind);
 
 /* Returns the size of small chunks, which threads join when they claim them. */

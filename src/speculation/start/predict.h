@@ -38,7 +38,7 @@ typedef struct hp_predictor_input {
   uint32_t reach;              /* end of the text that the worker may read for the chunk */
   const hp_start_state *truth; /* the state at the cut, for an oracle; NULL: unknown */
   struct hp_prescan *prescan;  /* shared by all workers; NULL: none */
-  const void *data;            /* hp_plan.predictor_data */
+  const void *data;            /* hp_plan.predictor_data or mode_data */
 } hp_predictor_input;
 
 /* Predicts `state`, which is initially the data state in HTML. */

@@ -41,7 +41,7 @@ typedef struct chunk_run {
 static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
                            hp_start_hypothesis *hypothesis, hp_chunk_work *chunk, hp_token *token) {
   const hp_strategy *strategy = plan->strategy;
-  bool is_plain = !strategy->stops && !w->source.next && !hp_engine_is_limited(&w->engine);
+  bool is_plain = !hp_sees_each_token(strategy) && !w->source.next && !hp_engine_is_limited(&w->engine);
   return (chunk_run){
       .worker = w,
       .request = request,
@@ -274,7 +274,7 @@ static progress defer_token(chunk_run *r) {
   }
   bool start = t->kind == HPAR_TOKEN_START_TAG;
   tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
-  if (r->plan->strategy->stops) hp_skip_raw_text(tokenizer);
+  if (hp_sees_each_token(r->plan->strategy)) hp_skip_raw_text(tokenizer);
   do
     if (!hp_log_raw_text(w, log, t->name)) return STOP;
   while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && hp_widen_input(tokenizer, r->request, r->chunk));

@@ -65,14 +65,15 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const 
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (!plan->predictor->predict && !plan->mode_predictor->predict) return state;
   uint64_t begin = hp_now();
-  const hp_predictor_input input = {.request = request,
-                                    .cut = chunk->cut,
-                                    .limit = chunk->limit,
-                                    .reach = chunk->reach,
-                                    .truth = chunk->truth_known ? &chunk->truth : NULL,
-                                    .prescan = plan->prescan,
-                                    .data = plan->predictor_data};
+  hp_predictor_input input = {.request = request,
+                              .cut = chunk->cut,
+                              .limit = chunk->limit,
+                              .reach = chunk->reach,
+                              .truth = chunk->truth_known ? &chunk->truth : NULL,
+                              .prescan = plan->prescan,
+                              .data = plan->predictor_data};
   if (plan->predictor->predict) plan->predictor->predict(&input, &state);
+  input.data = plan->mode_data;
   if (plan->mode_predictor->predict) plan->mode_predictor->predict(&input, &state);
   w->predict_nanoseconds += hp_now() - begin;
   return state;

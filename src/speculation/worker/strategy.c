@@ -1,6 +1,5 @@
 #include "speculation/worker/strategy.h"
 
-#include "speculation/cuts/cut.h"
 #include "speculation/start/lookback.h"
 
 enum { CHECKPOINT_BYTES = 16 << 10 };
@@ -17,9 +16,11 @@ const hp_strategy hp_exact_strategy = {
 
 hp_plan hp_strategy_plan(const hp_strategy *strategy) {
   return (hp_plan){.strategy = strategy,
+                   .strategy_name = strategy->name,
                    .predictor = strategy->predictor,
                    .predictor_name = strategy->predictor->name,
                    .mode_predictor = strategy->mode_predictor,
-                   .cut = strategy->cut,
+                   .mode_predictor_name = strategy->mode_predictor->name,
+                   .cut = {.policy = (hp_cut_policy)strategy->cut, .name = hp_cut_policy_name(strategy->cut)},
                    .checkpoint_bytes = CHECKPOINT_BYTES};
 }

@@ -4,6 +4,7 @@
 /* The interface of a strategy of speculation, and the plan of a parse. A worker and the merger call
  * the hooks of the strategy. The library has one strategy, and a study has others. */
 
+#include "speculation/cuts/cut.h"
 #include "speculation/start/predict.h"
 
 #include <hpar/parse.h>
@@ -44,6 +45,8 @@ typedef struct hp_strategy {
   uint8_t cut; /* hp_cut_policy */
   /* Each sibling at the outer level is a segment with its own assumptions. */
   bool one_by_one;
+  /* The strategy only watches the worker: `stops` sees the tokens that no loop builds together. */
+  bool watches;
 
   /*** hooks; NULL: the default behaviour ***/
 
@@ -74,9 +77,12 @@ typedef struct hp_strategy {
                       hp_audit *audit);
 } hp_strategy;
 
+/* Returns whether the strategy decides before each token. */
+static inline bool hp_sees_each_token(const hp_strategy *strategy) { return strategy->stops && !strategy->watches; }
+
 /* Returns whether the workers may choose among dispositions that are all right. */
 static inline bool hp_chooses_dispositions(const hp_strategy *strategy) {
-  return !strategy->stops && !strategy->one_by_one;
+  return !hp_sees_each_token(strategy) && !strategy->one_by_one;
 }
 
 /* The resolved choices for all workers of a parse. */
@@ -84,13 +90,19 @@ typedef struct hp_plan {
   const hp_strategy *strategy;
   const hp_predictor *predictor;
   const hp_mode_predictor *mode_predictor;
-  uint8_t cut;                /* hp_cut_policy */
+  hp_cut_choice cut;
   struct hp_prescan *prescan; /* shared by all workers; NULL: none */
-  /* What `predictor` reads besides: the caller's, which stays until the parse ends. NULL: none */
-  const void *predictor_data;
-  const char *predictor_name; /* for statistics */
+  /* What these read besides: the caller's, which stays until the parse ends. NULL: none */
+  const void *predictor_data, *mode_data, *strategy_data;
+  const char *strategy_name, *predictor_name, *mode_predictor_name; /* for statistics */
   size_t checkpoint_bytes;
 } hp_plan;
+
+/* Returns whether the parse uses functions or data of the caller. They belong to the parse, and
+ * may read only text that is known to be valid. */
+static inline bool hp_plan_uses_caller(const hp_plan *plan) {
+  return plan->predictor_data || plan->mode_data || plan->strategy_data || plan->cut.find;
+}
 
 /* The library's strategy and its mode predictor. */
 extern const hp_strategy hp_exact_strategy;
