@@ -125,13 +125,14 @@ static hpar_status resources(stage *s, hpar_node root) { return hpar_resources(s
 static hpar_status selects(stage *s, hpar_node root) {
   CHECK_EQ(hpar_selectors_create(&s->selectors), HPAR_OK);
   CHECK_EQ(hpar_selectors_add(s->selectors, "p, li", 5, NULL), HPAR_OK);
-  return hpar_select(s->selectors, s->document, root, act_on_match, s);
+  return hpar_select(s->selectors, s->document, root, NULL, act_on_match, s);
 }
 
 static hpar_status selects_ahead(stage *s, hpar_node root) {
   CHECK_EQ(hpar_selectors_create(&s->selectors), HPAR_OK);
   CHECK_EQ(hpar_selectors_add(s->selectors, "ul:has(li), p", 13, NULL), HPAR_OK);
-  return hpar_select_parallel(s->selectors, s->document, root, NULL, act_on_match, s);
+  const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL};
+  return hpar_select(s->selectors, s->document, root, &options, act_on_match, s);
 }
 
 /* A tree that is large enough for several threads, without a parser. */
@@ -144,7 +145,7 @@ static hpar_status selects_in_parallel(stage *s, hpar_node root) {
   CHECK_EQ(hpar_selectors_create(&s->selectors), HPAR_OK);
   CHECK_EQ(hpar_selectors_add(s->selectors, "p", 1, NULL), HPAR_OK);
   const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = 2};
-  return hpar_select_parallel(s->selectors, s->document, hpar_document_root(s->document), &options, act_on_match, s);
+  return hpar_select(s->selectors, s->document, hpar_document_root(s->document), &options, act_on_match, s);
 }
 
 static void documents(hpar_parser *other) {
@@ -179,7 +180,7 @@ static void fed_documents(void) {
     CHECK_EQ(hpar_selectors_add(s.selectors, "p, li", 5, NULL), HPAR_OK);
     CHECK_EQ(hpar_parser_begin(s.parser, &utf8, s.document), HPAR_OK);
     CHECK_EQ(hpar_parser_feed(s.parser, page, LENGTH), HPAR_OK);
-    CHECK_EQ(hpar_select(s.selectors, s.document, hpar_document_root(s.document), end_feed, &s), HPAR_OK);
+    CHECK_EQ(hpar_select(s.selectors, s.document, hpar_document_root(s.document), NULL, end_feed, &s), HPAR_OK);
     CHECK(s.calls > 1);
     hpar_document_destroy(s.document);
     hpar_selectors_destroy(s.selectors);

@@ -248,7 +248,7 @@ static bool reads_fine(const pair *of, hpar_selectors *all) {
   size_t matches = 0;
   hpar_node root = hpar_document_root(of->document);
   buffer_clear(&out);
-  return CHECK_EQ(hpar_select(all, of->document, root, count_match, &matches), HPAR_OK) &&
+  return CHECK_EQ(hpar_select(all, of->document, root, NULL, count_match, &matches), HPAR_OK) &&
          CHECK_EQ(matches, count_elements(of->document, root)) &&
          CHECK_EQ(hpar_serialize_html(of->document, root, false, collect, &out), HPAR_OK) &&
          CHECK_EQ(hpar_serialize_tree(of->document, root, collect, &out), HPAR_OK);

@@ -53,7 +53,7 @@ static void select_after_parse(const char *selector) {
   CHECK_EQ(hpar_selectors_add(selectors, selector, strlen(selector), NULL), HPAR_OK);
   parsed = document;
   buffer_clear(&expected);
-  CHECK_EQ(hpar_select(selectors, document, hpar_document_root(document), note_selected, &expected), HPAR_OK);
+  CHECK_EQ(hpar_select(selectors, document, hpar_document_root(document), NULL, note_selected, &expected), HPAR_OK);
   hpar_selectors_destroy(selectors);
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -152,7 +152,7 @@ static unsigned elements(const buffer *page, const char *selector) {
   CHECK_EQ(hpar_selectors_create(&selectors), HPAR_OK);
   CHECK_EQ(hpar_selectors_add(selectors, selector, strlen(selector), NULL), HPAR_OK);
   CHECK_EQ(hpar_parse(parser, &options, page->bytes, page->length, document, NULL), HPAR_OK);
-  CHECK_EQ(hpar_select(selectors, document, hpar_document_root(document), count, &found), HPAR_OK);
+  CHECK_EQ(hpar_select(selectors, document, hpar_document_root(document), NULL, count, &found), HPAR_OK);
   hpar_selectors_destroy(selectors);
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -88,7 +88,7 @@ static void check_line(const char *name, size_t selector, const char *result) {
   if (!CHECK(selector < selector_count) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
   const char *text = selectors[selector];
   if (!hpar_selectors_add(set, text, strlen(text), NULL)) {
-    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add, &f), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add, &f), HPAR_OK);
     snprintf(got, sizeof got, "%" PRIu64 "\t%08x", f.count, (unsigned)f.hash);
   }
   hpar_selectors_destroy(set);

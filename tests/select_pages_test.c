@@ -104,7 +104,7 @@ static void compare_page(const char *name, uint64_t seed_number, size_t selector
     if (!CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
     f.count = 0;
     if (CHECK_EQ(hpar_selectors_add(set, text, strlen(text), NULL), HPAR_OK))
-      CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add, &f), HPAR_OK);
+      CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add, &f), HPAR_OK);
     bool same = true;
     size_t at = 0;
     for (size_t k = 0; k < count && same; k++) {

@@ -143,15 +143,15 @@ static void write_page(buffer *page, uint64_t number, unsigned elements, unsigne
 
 static void compare(const hpar_selectors *set, hpar_node top, const char *what) {
   matches expected = {0}, got = {0};
-  CHECK_EQ(hpar_select(set, document, top, add_match, &expected), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, top, NULL, add_match, &expected), HPAR_OK);
   static const hpar_run_callback executors[] = {NULL, run_threads, run_none, run_last};
   for (size_t e = 0; e < sizeof executors / sizeof *executors; e++) {
     for (unsigned threads = 0; threads <= 7; threads += threads ? 2 : 1) {
       unsigned runs = 0;
-      hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = threads, .run = executors[e],
-                                     .run_context = &runs};
+      hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
+                                     .run = executors[e], .run_context = &runs};
       got.count = 0;
-      CHECK_EQ(hpar_select_parallel(set, document, top, &options, add_match, &got), HPAR_OK);
+      CHECK_EQ(hpar_select(set, document, top, &options, add_match, &got), HPAR_OK);
       if (!CHECK(equal(&expected, &got)))
         printf("  %s: executor %zu, %u threads: %zu of %zu\n", what, e, threads, got.count, expected.count);
       CHECK(executors[e] || !runs);
@@ -160,7 +160,8 @@ static void compare(const hpar_selectors *set, hpar_node top, const char *what) 
   got.count = 0;
   got.limit = expected.limit = expected.count / 2;
   if (got.limit) {
-    CHECK_EQ(hpar_select_parallel(set, document, top, NULL, add_match, &got), HPAR_OK);
+    const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL};
+    CHECK_EQ(hpar_select(set, document, top, &options, add_match, &got), HPAR_OK);
     CHECK_EQ(got.count, got.limit);
   }
   free_matches(&expected);
@@ -184,10 +185,18 @@ static void check_pages(void) {
     uint64_t all = 0;
     hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = 3, .run = run_threads, .run_context = &runs};
     matches found = {0};
-    CHECK_EQ(hpar_select_parallel(set, document, root, &options, add_match, &found), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_OK);
     all = found.count;
     CHECK_EQ(runs, 1);
     CHECK(all > 1000);
+    options.mode = HPAR_MODE_SEQUENTIAL; /* one thread, whatever the executor is */
+    CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_OK);
+    CHECK_EQ(runs, 1);
+    CHECK_EQ(found.count, 2 * all);
+    options.mode = HPAR_MODE_AUTO; /* the executor alone asks for several threads */
+    options.threads = 0;
+    CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_OK);
+    CHECK_EQ(found.count, 3 * all);
     free_matches(&found);
   }
   hpar_selectors_destroy(backward);
@@ -215,15 +224,17 @@ static void check_arguments(void) {
   hpar_node root = hpar_document_root(document);
   matches found = {0};
   hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = 1000};
-  CHECK_EQ(hpar_select_parallel(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
   options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT, .reserved = {0, 1}};
-  CHECK_EQ(hpar_select_parallel(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
+  options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL + 1};
+  CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
   options = (hpar_select_options){.size = 0};
-  CHECK_EQ(hpar_select_parallel(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_select_parallel(NULL, document, root, NULL, add_match, &found), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_select_parallel(set, NULL, root, NULL, add_match, &found), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_select_parallel(set, document, root, NULL, NULL, &found), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(hpar_select_parallel(set, document, HPAR_NO_NODE, NULL, add_match, &found), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(NULL, document, root, NULL, add_match, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(set, NULL, root, NULL, add_match, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(set, document, root, NULL, NULL, &found), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_select(set, document, HPAR_NO_NODE, NULL, add_match, &found), HPAR_OK);
   CHECK_EQ(found.count, 0);
   free_matches(&found);
   hpar_selectors_destroy(set);
@@ -246,9 +257,7 @@ static bool try(uint64_t n, bool once, bool in_parallel, const matches *expected
     status = hpar_selectors_add(set, texts[added], strlen(texts[added]), &error);
     if (status) CHECK_STRING(error.text, hpar_status_text(status));
   }
-  if (!status)
-    status = in_parallel ? hpar_select_parallel(set, document, root, &options, add_match, &got)
-                         : hpar_select(set, document, root, add_match, &got);
+  if (!status) status = hpar_select(set, document, root, in_parallel ? &options : NULL, add_match, &got);
   uint64_t left = hp_memory_left();
   hp_memory_fail_after(UINT64_MAX);
   bool fine = CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
@@ -260,7 +269,7 @@ static bool try(uint64_t n, bool once, bool in_parallel, const matches *expected
     fine = CHECK_EQ(hpar_selectors_add(set, texts[added], strlen(texts[added]), NULL), HPAR_OK) && fine;
   got.count = 0;
   if (set) {
-    fine = CHECK_EQ(hpar_select(set, document, root, add_match, &got), HPAR_OK) && fine;
+    fine = CHECK_EQ(hpar_select(set, document, root, NULL, add_match, &got), HPAR_OK) && fine;
     fine = CHECK(equal(expected, &got)) && fine;
   }
   if (!fine)
@@ -275,7 +284,8 @@ static void check_faults(bool in_parallel, unsigned elements, unsigned step) {
   matches expected = {0};
   hpar_selectors *set = compile(texts, TEXTS);
   write_page(&page, 5, elements, 50);
-  if (parse(&page)) CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add_match, &expected), HPAR_OK);
+  if (parse(&page))
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add_match, &expected), HPAR_OK);
   for (int once = 0; once < 2; once++) {
     uint64_t n = 0;
     while (n < 4000 && try(n, once, in_parallel, &expected)) n += step;
@@ -295,7 +305,7 @@ static void check_ahead_faults(void) {
   write_page(&page, 6, 300, 9);
   if (!parse(&page)) return;
   hpar_node root = hpar_document_root(document);
-  CHECK_EQ(hpar_select(set, document, root, add_match, &expected), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, root, NULL, add_match, &expected), HPAR_OK);
   CHECK(expected.count > 0);
   for (int way = 0; way < 4; way++) {
     bool once = way & 1, is_reached = true;
@@ -307,7 +317,7 @@ static void check_ahead_faults(void) {
         hp_memory_fail_once(n);
       else
         hp_memory_fail_after(n);
-      hpar_status status = way & 2 ? hpar_select(set, document, root, add_match, &got)
+      hpar_status status = way & 2 ? hpar_select(set, document, root, NULL, add_match, &got)
                                    : hpar_matches(set, document, *expected.elements, HPAR_ANY_SELECTOR, &matches);
       uint64_t left = hp_memory_left();
       hp_memory_fail_after(UINT64_MAX);

@@ -45,7 +45,7 @@ static void check_matches(const char *html, const char *selector, const char *ex
   hpar_status status = hpar_selectors_add(set, selector, strlen(selector), &error);
   if (!CHECK_EQ(status, HPAR_OK)) printf("  %s: %zu: %s\n", selector, error.offset, error.text);
   if (!status) {
-    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), add_id, &list), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add_id, &list), HPAR_OK);
     char wanted[512] = "";
     if (*expected) snprintf(wanted, sizeof wanted, "%s ", expected);
     if (!CHECK_STRING(list.text, wanted)) printf("  %s in %s\n", selector, html);
@@ -375,7 +375,7 @@ static void check_generated(uint64_t first, uint64_t count) {
     static results got, expected;
     got.count = expected.count = 0;
     hpar_node root = hpar_document_root(document);
-    if (!status) CHECK_EQ(hpar_select(set, document, root, add_result, &got), HPAR_OK);
+    if (!status) CHECK_EQ(hpar_select(set, document, root, NULL, add_result, &got), HPAR_OK);
     for (hpar_node node = root; !status && (node = hpar_node_walk(document, root, node));)
       for (uint32_t i = 0; hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && i < 3; i++)
         if (plain_matches(selectors[i], node)) add_result(node, i, &expected);
@@ -415,14 +415,14 @@ static void check_tops(void) {
     ids list = {.length = 0};
     CHECK_EQ(hpar_selectors_create(&set), HPAR_OK);
     CHECK_EQ(hpar_selectors_add(set, cases[i][0], strlen(cases[i][0]), NULL), HPAR_OK);
-    CHECK_EQ(hpar_select(set, document, top, add_id, &list), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, top, NULL, add_id, &list), HPAR_OK);
     if (!CHECK_STRING(list.text, cases[i][1])) printf("  %s\n", cases[i][0]);
     bool matches;
     CHECK_EQ(hpar_matches(set, document, top, 0, &matches), HPAR_OK);
     CHECK_EQ(matches, !strcmp(cases[i][0], "#n, #t"));
     CHECK_EQ(hpar_matches(set, document, top, 1, &matches), HPAR_ERROR_ARGUMENT);
-    CHECK_EQ(hpar_select(set, document, HPAR_NO_NODE, add_id, &list), HPAR_OK);
-    CHECK_EQ(hpar_select(set, document, top, NULL, &list), HPAR_ERROR_ARGUMENT);
+    CHECK_EQ(hpar_select(set, document, HPAR_NO_NODE, NULL, add_id, &list), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, top, NULL, NULL, &list), HPAR_ERROR_ARGUMENT);
     hpar_selectors_destroy(set);
   }
 }
@@ -450,7 +450,7 @@ static void check_hostile(void) {
     for (int n = 0; n < N; n++, length += piece) memcpy(html + length, shapes[i][0], piece);
     uint64_t matches = 0;
     if (!parse(html, length)) continue;
-    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), count_match, &matches), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, count_match, &matches), HPAR_OK);
     CHECK_EQ(matches, i == 0 ? 0 : i == 1 ? 2 : N - 1);
   }
   hpar_selectors_destroy(set);
@@ -470,7 +470,7 @@ static void check_many(void) {
     CHECK_EQ(hpar_selectors_add(set, text, strlen(text), NULL), HPAR_OK);
   }
   uint64_t matches = 0;
-  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), count_match, &matches), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, count_match, &matches), HPAR_OK);
   CHECK_EQ(matches, 300);
   hpar_selectors_destroy(set);
 }

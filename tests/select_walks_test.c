@@ -147,7 +147,7 @@ static void select_into(const char *text, size_t length, hpar_node top, size_t f
     const char *other = others[i % (sizeof others / sizeof *others)];
     CHECK_EQ(hpar_selectors_add(set, other, strlen(other), NULL), HPAR_OK);
   }
-  CHECK_EQ(hpar_select(set, document, top, add, to), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, top, NULL, add, to), HPAR_OK);
   hpar_selectors_destroy(set);
 }
 

@@ -38,7 +38,7 @@ static hpar_status use_options(const void *given) { return hpar_parse(parser, gi
 
 static hpar_status use_select(const void *given) {
   int count = 0;
-  return hpar_select_parallel(selectors, document, hpar_document_root(document), given, count_match, &count);
+  return hpar_select(selectors, document, hpar_document_root(document), given, count_match, &count);
 }
 
 static hpar_status use_text(const void *given) {

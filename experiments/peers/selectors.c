@@ -81,7 +81,7 @@ static bool compare(const char *text, hpar_document **trees, lxb_html_document_t
   for (int round = 0; round < ROUNDS; round++) {
     uint64_t matches = 0, begin = now();
     for (size_t i = 0; i < count; i++)
-      if (hpar_select(set, trees[i], hpar_document_root(trees[i]), count_hpar, &matches)) return false;
+      if (hpar_select(set, trees[i], hpar_document_root(trees[i]), NULL, count_hpar, &matches)) return false;
     keep_shortest(hpar, begin, matches);
     matches = 0;
     begin = now();

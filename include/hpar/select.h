@@ -9,9 +9,8 @@
  *   hpar_list_destroy(links);
  *
  * A set of selectors is compiled once and may then be used by any number of threads at once, on
- * any documents. Adding to it and destroying it must be alone. One walk over a document
- * evaluates all selectors of the set. It takes linear time and memory in the nodes, whatever the
- * selectors are.
+ * any documents. Adding to it and destroying it must be alone. One walk over a document evaluates
+ * all selectors of the set, in linear time and memory in the nodes, whatever the selectors are.
  *
  * Types and names are `E`, `*`, `svg|E`, `math|E`, `html|E`, `*|E`, `#id` and `.class`.
  * Attributes are `[a]`, and `=` `~=` `|=` `^=` `$=` `*=` with `i` or `s`, `[xlink|a]` and `[*|a]`.
@@ -39,15 +38,36 @@
  *
  * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
-#include <hpar/node.h>
 #include <hpar/parse.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*** one selector ***/
+
+/* The two functions compile `selector`, a NUL-terminated list, for one call: a program that uses a
+ * selector often keeps a set. `error` may be NULL, and names the place and the reason if the
+ * selector is refused. HPAR_ERROR_ARGUMENT: `document` or `selector` is NULL, or the selector is
+ * not supported. HPAR_ERROR_MEMORY. */
+
+/* Returns the first element below `top` that the selector matches, in document order; HPAR_NO_NODE
+ * without a match and after a failure. */
+HPAR_API hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const char *selector,
+                                     hpar_error *error);
+
+/* Elements in document order, each once. */
+typedef struct hpar_node_list {
+  size_t count;
+  const hpar_node *nodes;
+} hpar_node_list;
+
+/* Returns all elements below `top` that the selector matches; NULL after a failure. The list may
+ * outlive the document, and hpar_list_destroy frees it. */
+HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector,
+                                         hpar_error *error);
+
+/*** sets of selectors ***/
 
 typedef struct hpar_selectors hpar_selectors;
 
@@ -65,46 +85,16 @@ HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *t
 /* Returns the number of selectors in the set; 0 for NULL. */
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
-/* Receives one match. It may read the document and may not change it. */
-typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
-
-/* Reports the elements below `top` that match, in document order, and for each element its
- * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
- * `top`. :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
- * children, reports nothing.
- * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer other than `context`. */
-HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
-                                 hpar_match_callback callback, void *context);
-
-/* Returns the first element below `top` that the selector matches, in document order; HPAR_NO_NODE
- * without a match and after a failure. `selector` is NUL-terminated and may be a list. The call
- * compiles it: a program that uses a selector often keeps a set. `error` may be NULL, and names the
- * place and the reason if the selector is refused. HPAR_ERROR_ARGUMENT: `document` or `selector` is
- * NULL, or the selector is not supported. HPAR_ERROR_MEMORY. */
-HPAR_API hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const char *selector,
-                                     hpar_error *error);
-
-/* Elements in document order, each once. */
-typedef struct hpar_node_list {
-  size_t count;
-  const hpar_node *nodes;
-} hpar_node_list;
-
-/* Returns all elements below `top` that the selector matches, for a loop without a callback:
- *
- *   hpar_node_list *links = hpar_select_all(document, top, "a[href]", NULL);
- *   for (size_t i = 0; links && i < links->count; i++) use(links->nodes[i]);
- *   hpar_list_destroy(links);
- *
- * hpar_list_destroy frees the list, which may outlive the document. NULL after a failure, as in
- * hpar_select_first; without a match the list is empty. */
-HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector,
-                                         hpar_error *error);
-
-/* The threads of hpar_select_parallel. HPAR_SELECT_OPTIONS_INIT initialises it, as with
- * hpar_options. */
+/* How many threads select. Several threads do if the tree below `top` has at least 6 MB (about
+ * 60,000 elements). Sets of more than 64 compounds need 1.5 MB, and with `run` 1 MB is enough. One
+ * thread divides the tree, all threads match, and then the calling thread reports. Until then each
+ * match takes 8 bytes. The calling thread works alone in these cases:
+ * - A selector has :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), or a
+ *   :has() of more than one child or next sibling.
+ * - The library has no parallel parser, and `run` is not set. */
 typedef struct hpar_select_options {
-  size_t size; /* HPAR_SELECT_OPTIONS_INIT sets it */
+  size_t size;    /* HPAR_SELECT_OPTIONS_INIT sets it */
+  hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
   /* including the calling one, up to HPAR_MAX_THREADS; 0: one per usable core */
   unsigned threads;
   /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
@@ -116,17 +106,17 @@ typedef struct hpar_select_options {
 
 #define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 
-/* Does the same as hpar_select, with several threads if the tree below `top` is large. The least
- * size is 6 MB (about 60,000 elements), 1.5 MB for sets of more than 64 compounds, and 1 MB with
- * `run`. One thread divides the tree, then all threads match, then the calling thread reports all
- * matches in the order of hpar_select. Until then each match takes 8 bytes. `options` may be NULL.
- * The calling thread works alone if a selector has :nth-last-child(), :last-of-type,
- * :only-of-type or :nth-last-of-type(), or a :has() of more than one child or next sibling. In a
- * library without the parallel parser, it works alone unless `run` is set. HPAR_ERROR_MEMORY comes
- * before the first report. HPAR_ERROR_ARGUMENT as hpar_select, and for wrong options. */
-HPAR_API hpar_status hpar_select_parallel(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
-                                          const hpar_select_options *options, hpar_match_callback callback,
-                                          void *context);
+/* Receives one match. It may read the document and may not change it. */
+typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
+
+/* Reports the elements below `top` that match, in document order, and for each element its
+ * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
+ * `top`. :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
+ * children, reports nothing. `options` NULL: the defaults, with which the calling thread works
+ * alone. HPAR_ERROR_MEMORY; with several threads it comes before the first report.
+ * HPAR_ERROR_ARGUMENT for wrong options, and a NULL pointer other than `options` and `context`. */
+HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
+                                 const hpar_select_options *options, hpar_match_callback callback, void *context);
 
 #define HPAR_ANY_SELECTOR UINT32_MAX
 

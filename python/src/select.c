@@ -113,14 +113,9 @@ static bool select_below(hp_py_document *d, hpar_node top, PyObject *text, unsig
   PyObject *chosen = to_selector(d->state, text);
   if (!chosen) return false;
   const hpar_selectors *set = ((selector *)chosen)->set;
-  hpar_status status;
+  const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads};
   PyThreadState *saved = hp_py_begin_read(d);
-  if (threads == 1) {
-    status = hpar_select(set, d->tree, top, keep_match, m);
-  } else {
-    hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = threads};
-    status = hpar_select_parallel(set, d->tree, top, &options, keep_match, m);
-  }
+  hpar_status status = hpar_select(set, d->tree, top, &options, keep_match, m);
   hp_py_end_read(d, saved);
   Py_DECREF(chosen);
   if (m->failed) status = HPAR_ERROR_MEMORY;

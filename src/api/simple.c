@@ -203,7 +203,7 @@ static hpar_status select_with(hpar_match_callback callback, void *context, cons
   if (status == HPAR_ERROR_ARGUMENT) {
     hp_set_error(error, status, wrong.offset, "selector \"%.100s\": %.120s", selector, wrong.text);
   } else {
-    if (status == HPAR_OK) status = hpar_select(set, document, top, callback, context);
+    if (status == HPAR_OK) status = hpar_select(set, document, top, NULL, callback, context);
     explain_status(error, status);
   }
   hpar_selectors_destroy(set);

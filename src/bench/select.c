@@ -55,7 +55,7 @@ static void select_all(hp_bench_run *run, const hp_bench *self) {
   while (!status && hp_bench_next(run)) {
     matches = 0;
     for (size_t i = 0; i < subject->count && !status; i++)
-      status = hpar_select(set, documents[i], hpar_document_root(documents[i]), count, &matches);
+      status = hpar_select(set, documents[i], hpar_document_root(documents[i]), NULL, count, &matches);
   }
   if (status)
     hp_bench_fail(run, hpar_status_text(status));

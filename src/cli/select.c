@@ -263,9 +263,8 @@ static hpar_status report(hpar_node element, uint32_t selector, void *context) {
 /* Prints the matches, or their number. */
 static hpar_status print_page(page *p) {
   const request *r = p->request;
-  const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = p->threads};
-  hpar_status status =
-      hpar_select_parallel(r->selectors, p->document, hpar_document_root(p->document), &options, report, p);
+  const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = p->threads};
+  hpar_status status = hpar_select(r->selectors, p->document, hpar_document_root(p->document), &options, report, p);
   if (!status) status = p->status;
   if (status || !r->counts) return status;
   if (r->names_files) fprintf(p->out, "%s: ", hp_shown_name(p->path));

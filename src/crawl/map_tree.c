@@ -265,7 +265,7 @@ bool hp_map_selectors(hp_map *m) {
   size_t count = m->options.selector_count;
   uint64_t *matches = hp_allocate_zeroed(count * sizeof *matches);
   if (!matches) return false;
-  bool fine = !hpar_select(m->selectors, m->document, hpar_document_root(m->document), take_match, matches);
+  bool fine = !hpar_select(m->selectors, m->document, hpar_document_root(m->document), NULL, take_match, matches);
   for (size_t i = 0; fine && i < count; i++) {
     const char *text = m->options.selectors[i];
     fine = hp_tally_add_text(m->tally, HP_SELECTORS, text, matches[i]) &&

@@ -312,7 +312,8 @@ static duk_ret_t select_nodes(duk_context *heap) {
   matches m = {.wanted = duk_get_boolean(heap, 2) ? SIZE_MAX : 1};
   hpar_selectors *selectors = NULL;
   hpar_status status = compile(text, &selectors);
-  if (status == HPAR_OK) status = hpar_select(selectors, engine_of(heap)->document, node_at(heap, 0), take_match, &m);
+  if (status == HPAR_OK)
+    status = hpar_select(selectors, engine_of(heap)->document, node_at(heap, 0), NULL, take_match, &m);
   hpar_selectors_destroy(selectors);
   size_t count = m.count;
   if (m.no_memory) status = HPAR_ERROR_MEMORY;

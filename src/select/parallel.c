@@ -179,6 +179,9 @@ static bool read_options(const hpar_select_options *given, hpar_select_options *
     return false;
   for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
     if (options->reserved[i]) return false;
+  if (options->mode > HPAR_MODE_PARALLEL) return false;
+  if (options->mode == HPAR_MODE_SEQUENTIAL || (options->mode == HPAR_MODE_AUTO && !options->threads && !options->run))
+    options->threads = 1;
 #if HPAR_PARALLEL
   if (!options->threads) options->threads = hp_usable_cores();
 #else
@@ -195,13 +198,13 @@ static uint64_t min_extent(const hpar_selectors *set, const hpar_select_options 
   return bytes / sizeof(uint64_t);
 }
 
-hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document *document, hpar_node top,
-                                 const hpar_select_options *given, hpar_match_callback callback, void *context) {
+hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                        const hpar_select_options *given, hpar_match_callback callback, void *context) {
   hpar_select_options options;
   if (!set || !document || !callback || !read_options(given, &options)) return HPAR_ERROR_ARGUMENT;
   if (options.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
       hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &options))
-    return hpar_select(set, document, top, callback, context);
+    return hp_select_alone(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
   if (!j) return HPAR_ERROR_MEMORY;
   hp_selectors_begin_use(set, document);
@@ -214,7 +217,7 @@ hpar_status hpar_select_parallel(const hpar_selectors *set, const hpar_document 
   if (status) {
     /* no memory */
   } else if (j->extent < min_extent(set, &options)) {
-    status = hpar_select(set, document, top, callback, context);
+    status = hp_select_alone(set, document, top, callback, context);
   } else if (make_ranges(j, options.threads)) {
     run(j, options.threads, &options);
     status = report(j, callback, context);

@@ -190,9 +190,8 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
   return status;
 }
 
-hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
-                        hpar_match_callback callback, void *context) {
-  if (!set || !document || !callback) return HPAR_ERROR_ARGUMENT;
+hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                            hpar_match_callback callback, void *context) {
   hp_selectors_begin_use(set, document);
   return hp_selectors_end_use(set, document, select_below(set, document, top, top, callback, context));
 }

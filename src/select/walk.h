@@ -41,6 +41,10 @@ bool hp_walk_is_narrow(const hp_matcher *matcher);
 hpar_status hp_walk_narrow(hp_walk *walk, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
                            void *context);
 
+/* Does what hpar_select does on the calling thread alone. */
+hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                            hpar_match_callback callback, void *context);
+
 /* Returns the first element from `node` on among it and its later siblings, or 0. */
 static inline hp_ref hp_element_from(const char *base, hp_ref node) {
   while (node && hp_node_at(base, node)->kind != HPAR_NODE_ELEMENT) node = hp_node_at(base, node)->next;

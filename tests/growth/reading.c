@@ -43,7 +43,7 @@ static hpar_status count_match(hpar_node element, uint32_t selector, void *conte
 
 uint64_t run_select(const page *of, unsigned variant) {
   uint64_t matches = 0;
-  hpar_select(selectors[variant], of->document, hpar_document_root(of->document), count_match, &matches);
+  hpar_select(selectors[variant], of->document, hpar_document_root(of->document), NULL, count_match, &matches);
   return matches;
 }
 
