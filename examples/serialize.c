@@ -15,7 +15,7 @@ int main(void) {
   hpar_status status = hpar_parser_create(&parser);
   if (!status) status = hpar_document_create(&document);
   if (!status) status = hpar_parse(parser, &options, cells, sizeof cells - 1, document, NULL);
-  if (!status) status = hpar_serialize_html(document, hpar_document_root(document), false, write_to, stdout);
+  if (!status) status = hpar_serialize_html(document, hpar_document_root(document), 0, write_to, stdout);
   if (status) fprintf(stderr, "%s\n", hpar_status_text(status));
   putchar('\n');
   hpar_document_destroy(document);

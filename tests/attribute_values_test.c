@@ -93,7 +93,7 @@ static hpar_status write_to_buffer(const char *bytes, size_t length, void *conte
 
 static void serialize(const hpar_document *document, buffer *to) {
   buffer_clear(to);
-  CHECK_EQ(hpar_serialize_html(document, hpar_document_root(document), false, write_to_buffer, to), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(document, hpar_document_root(document), 0, write_to_buffer, to), HPAR_OK);
 }
 
 /* Parses in every way and compares the first reader's results with the reference. */

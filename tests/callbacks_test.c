@@ -112,10 +112,10 @@ static hpar_status act_on_resource(const hpar_resource *resource, void *context)
 typedef hpar_status reader(stage *s, hpar_node root);
 
 static hpar_status html(stage *s, hpar_node root) {
-  return hpar_serialize_html(s->document, root, true, act_on_output, s);
+  return hpar_serialize_html(s->document, root, HPAR_HTML_SCRIPTING, act_on_output, s);
 }
 static hpar_status outer(stage *s, hpar_node root) {
-  return hpar_serialize_html_outer(s->document, root, true, act_on_output, s);
+  return hpar_serialize_html(s->document, root, HPAR_HTML_OUTER | HPAR_HTML_SCRIPTING, act_on_output, s);
 }
 static hpar_status tree(stage *s, hpar_node root) { return hpar_serialize_tree(s->document, root, act_on_output, s); }
 static hpar_status text(stage *s, hpar_node root) { return hpar_text(s->document, root, NULL, act_on_output, s); }

@@ -139,7 +139,7 @@ static void walking(void) {
   for (node = root; node; node = hpar_node_walk(document, root, node)) count++;
   CHECK_EQ(count, DEPTH + 4);
   buffer_clear(&out);
-  CHECK_EQ(hpar_serialize_html(document, root, false, collect, &out), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(document, root, 0, collect, &out), HPAR_OK);
   CHECK_EQ(out.length, DEPTH * 11 + strlen("<html><head></head><body></body></html>"));
   buffer_free(&deep);
 }
@@ -215,7 +215,7 @@ static void templates(void) {
   CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, foreign)), HPAR_NODE_TEXT);
   CHECK_EQ(hpar_node_template_contents(document, find(root, "p")), HPAR_NO_NODE);
   buffer_clear(&out);
-  CHECK_EQ(hpar_serialize_html(document, template, false, collect, &out), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(document, template, 0, collect, &out), HPAR_OK);
   CHECK_STRING(out.bytes, "<td>a</td><template>b</template>");
 }
 
@@ -294,11 +294,11 @@ static void serialising(void) {
   hpar_node root =
       parse("<!doctype html><p title='a\"&\xC2\xA0<'>&lt;x&gt; &amp;\xC2\xA0<br><script>a<b</script><!--c-->");
   buffer_clear(&out);
-  CHECK_EQ(hpar_serialize_html(document, root, false, collect, &out), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(document, root, 0, collect, &out), HPAR_OK);
   CHECK_STRING(out.bytes, "<!DOCTYPE html><html><head></head><body><p title=\"a&quot;&amp;&nbsp;&lt;\">&lt;x&gt; &amp;"
                           "&nbsp;<br><script>a<b</script><!--c--></p></body></html>");
   int calls = 0;
-  CHECK_EQ(hpar_serialize_html(document, root, false, refuse, &calls), HPAR_ERROR_IO);
+  CHECK_EQ(hpar_serialize_html(document, root, 0, refuse, &calls), HPAR_ERROR_IO);
   CHECK_EQ(calls, 1);
   CHECK_EQ(hpar_serialize_tree(document, root, refuse, &calls), HPAR_ERROR_IO);
   CHECK_EQ(calls, 2);

@@ -250,7 +250,7 @@ static bool reads_fine(const pair *of, hpar_selectors *all) {
   buffer_clear(&out);
   return CHECK_EQ(hpar_select(all, of->document, root, NULL, count_match, &matches), HPAR_OK) &&
          CHECK_EQ(matches, count_elements(of->document, root)) &&
-         CHECK_EQ(hpar_serialize_html(of->document, root, false, collect, &out), HPAR_OK) &&
+         CHECK_EQ(hpar_serialize_html(of->document, root, 0, collect, &out), HPAR_OK) &&
          CHECK_EQ(hpar_serialize_tree(of->document, root, collect, &out), HPAR_OK);
 }
 
@@ -428,7 +428,7 @@ static bool keeps_its_tree(trip *t) {
   buffer_clear(&t->tree);
   buffer_clear(&t->other);
   hpar_node root = hpar_document_root(t->document);
-  CHECK_EQ(hpar_serialize_html(t->document, root, true, collect, &t->html), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(t->document, root, HPAR_HTML_SCRIPTING, collect, &t->html), HPAR_OK);
   CHECK_EQ(hpar_serialize_tree(t->document, root, collect, &t->tree), HPAR_OK);
   CHECK_EQ(hpar_parse(parser, &options, t->html.bytes, t->html.length, t->again, NULL), HPAR_OK);
   CHECK_EQ(hpar_serialize_tree(t->again, hpar_document_root(t->again), collect, &t->other), HPAR_OK);

@@ -17,7 +17,7 @@ BY_NAME = {
     'length': 'LENGTH', 'name_length': '1', 'count': '1', 'capacity': 'sizeof buffer', 'ns': 'HPAR_NAMESPACE_HTML',
     'where': 'HPAR_WHERE_AFTER', 'bytes': 'page', 'content': 'page', 'data': 'page', 'label': '"utf-8"', 'name': '"n"',
     'selector': 'HPAR_ANY_SELECTOR', 'before': 'HPAR_NO_NODE', 'index': '0', 'first': '0', 'max_errors': '0',
-    'buffer': 'buffer', 'value': '"v"', 'context': 'NULL', 'deep': 'false', 'scripting': None,
+    'buffer': 'buffer', 'value': '"v"', 'context': 'NULL', 'deep': 'false', 'scripting': None, 'flags': '0',
     'state': '"data"', 'last_start_tag': '"p"', 'text': None, 'parent': 'parent_node', 'element': None,
 }
 BY_TYPE = {

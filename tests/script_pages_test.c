@@ -12,6 +12,7 @@
 #include "support/toy_ways.h"
 #include "tokenizer/tag_cache.h"
 
+#include <hpar/study.h>
 #include <stdlib.h>
 
 enum { MAX_SCRIPTS = 60 };

@@ -137,7 +137,7 @@ static text tree_of(maker *maker, hpar_node node) {
 
 static text html_of(maker *maker, hpar_node node, bool scripting) {
   text out = {0};
-  CHECK_EQ(hpar_serialize_html(maker->document, node, scripting, collect, &out), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(maker->document, node, scripting ? HPAR_HTML_SCRIPTING : 0, collect, &out), HPAR_OK);
   return out;
 }
 
@@ -395,7 +395,7 @@ static void test_deep(void) {
   hp_ref at = m.document->root;
   for (int i = 0; i < DEEP; i++) at = element(&m, at, "div");
   size_t length = 0, count = 0;
-  CHECK_EQ(hpar_serialize_html(m.document, m.document->root, false, count_bytes, &length), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(m.document, m.document->root, 0, count_bytes, &length), HPAR_OK);
   CHECK_EQ(length, (size_t)DEEP * 11);
   for (hpar_node n = m.document->root; n; n = hpar_node_walk(m.document, m.document->root, n)) count++;
   CHECK_EQ(count, DEEP + 1);
@@ -405,7 +405,7 @@ static void test_deep(void) {
   at = m.document->root;
   for (int i = 0; i < DEEP; i++) template_element(&m, at, &at);
   length = 0;
-  CHECK_EQ(hpar_serialize_html(m.document, m.document->root, false, count_bytes, &length), HPAR_OK);
+  CHECK_EQ(hpar_serialize_html(m.document, m.document->root, 0, count_bytes, &length), HPAR_OK);
   CHECK_EQ(length, (size_t)DEEP * 21);
   close_maker(&m);
 
@@ -441,7 +441,7 @@ static void test_sink(void) {
   free(whole.bytes);
   for (size_t i = 1; i < 5; i++) {
     text out = {.fail_at = i};
-    CHECK_EQ(hpar_serialize_html(m.document, m.document->root, false, collect, &out), HPAR_ERROR_IO);
+    CHECK_EQ(hpar_serialize_html(m.document, m.document->root, 0, collect, &out), HPAR_ERROR_IO);
     CHECK_EQ(out.pieces, i);
     free(out.bytes);
     out = (text){.fail_at = i};

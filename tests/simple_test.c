@@ -176,14 +176,18 @@ static void files(void) {
   hpar_error error;
   hpar_document *document = hpar_parse_file(path, NULL, &error), *same = hpar_parse_bytes(bytes, length, NULL, NULL);
   if (CHECK(document && same)) {
-    size_t size = hpar_serialize_html_copy(same, hpar_document_html(same), false, NULL, 0);
+    size_t size = hpar_serialize_html_copy(same, hpar_document_html(same), HPAR_HTML_OUTER, NULL, 0);
     char *a = malloc(size), *b = malloc(size);
-    CHECK_EQ(hpar_serialize_html_copy(document, hpar_document_html(document), false, a, size), size);
-    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), false, b, size), size);
+    CHECK_EQ(hpar_serialize_html_copy(document, hpar_document_html(document), HPAR_HTML_OUTER, a, size), size);
+    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), HPAR_HTML_OUTER, b, size), size);
     CHECK(size > length - 100 && !memcmp(a, b, size));
     b[10] = '#';
-    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), false, b, 10), size);
+    CHECK_EQ(hpar_serialize_html_copy(same, hpar_document_html(same), HPAR_HTML_OUTER, b, 10), size);
     CHECK(!memcmp(a, b, 10) && b[10] == '#');
+    hpar_node head = hpar_document_head(same);
+    CHECK_EQ(hpar_serialize_html_copy(same, head, 0, NULL, 0) + strlen("<head></head>"),
+             hpar_serialize_html_copy(same, head, HPAR_HTML_OUTER, NULL, 0));
+    CHECK_EQ(hpar_serialize_html_copy(same, head, HPAR_HTML_OUTER | 4, NULL, 0), 0);
     free(a);
     free(b);
   }

@@ -340,22 +340,22 @@ HPAR_API void hpar_list_destroy(void *list);
 /* Receives a piece of output. The bytes are valid during the call only. */
 typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
 
-/* Serialises the children of `node` as HTML, by the standard's fragment serialisation algorithm.
- * For a template these are the children of its contents. With the scripting flag the text of
- * `noscript` is written raw. HPAR_ERROR_ARGUMENT: the document or `write` is NULL. HPAR_NO_NODE has
- * no children. */
-HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
+/* What hpar_serialize_html writes: bits. */
+enum {
+  HPAR_HTML_OUTER = 1,    /* the node itself, too, and not its children only */
+  HPAR_HTML_SCRIPTING = 2 /* the text of `noscript` as raw text, as with the scripting flag */
+};
+
+/* Writes the children of `node` as HTML in pieces, by the standard's fragment serialisation
+ * algorithm. For a template these are the children of its contents. HPAR_NO_NODE has none.
+ * HPAR_ERROR_ARGUMENT: the document or `write` is NULL, or `flags` has another bit. */
+HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
                                          hpar_write_callback write, void *context);
 
-/* Serialises the node itself and its children as HTML. Otherwise as hpar_serialize_html. */
-HPAR_API hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
-                                               hpar_write_callback write, void *context);
-
-/* Copies the HTML of the node itself, as hpar_serialize_html_outer writes it, to `buffer`, and
- * returns its length in bytes. It writes at most `capacity` bytes and no terminating NUL. If the
- * result is above `capacity`, the HTML is cut off there. `buffer` may be NULL if `capacity` is 0.
- * Returns 0 for a NULL document. */
-HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, bool scripting, char *buffer,
+/* Copies the same HTML to `buffer`, and returns its length in bytes. It writes at most `capacity`
+ * bytes, where the HTML is cut off, and no terminating NUL. `buffer` may be NULL if `capacity` is
+ * 0. Returns 0 for the arguments that hpar_serialize_html refuses. */
+HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
                                          size_t capacity);
 
 /* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
@@ -437,7 +437,7 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * - Strings that functions of this header return stay valid until the document changes.
  *
  * After a parse, these rules hold as well:
- * - No script runs. hpar_script_write and hpar_script_postpone return HPAR_ERROR_ARGUMENT.
+ * - No script runs. hpar_script_write returns HPAR_ERROR_ARGUMENT.
  * - A call that fails leaves the tree as it is, and later calls may succeed.
  * - The document node of a fragment parse may have any children except doctypes.
  * - The first change that needs memory reserves 1 MB of address space, or three times the tree's
@@ -480,9 +480,6 @@ HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hp
  * document, and another thread may edit it. Does nothing without an edit, or for NULL.
  * A thread other than the owner may call this if the owner makes no call with the document. */
 HPAR_API void hpar_document_finish_edit(hpar_document *document);
-
-/* Returns a number that is different after each change of the document. */
-HPAR_API uint64_t hpar_document_version(const hpar_document *document);
 
 /* Returns the document of the editor; NULL for NULL. */
 HPAR_API hpar_document *hpar_editor_document(const hpar_editor *editor);

@@ -59,8 +59,7 @@ typedef enum hpar_script_time {
   HPAR_SCRIPT_DEFERRED,
   /* the script runs as soon as it is available, independently of the parser: the callback only
    * takes note of it. Writes have no effect */
-  HPAR_SCRIPT_ASYNC,
-  HPAR_SCRIPT_LATE /* hpar_script_postpone has postponed it. Writes have no effect */
+  HPAR_SCRIPT_ASYNC
 } hpar_script_time;
 
 /* A script that may run. */
@@ -98,14 +97,6 @@ typedef struct hpar_script_options {
  * has ended. HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a
  * new document). */
 HPAR_API hpar_status hpar_script_write(hpar_editor *editor, const char *bytes, size_t length);
-
-/* Postpones the script of this call. The parser calls the callback for it again, with
- * HPAR_SCRIPT_LATE, when it has parsed the bytes of the current feed. For hpar_parse and parallel
- * feeds, that is the end of the input. The script then sees elements that the standard hides from
- * it. Experiments use this function: parsers that run scripts after a merge have the same effect.
- * HPAR_ERROR_ARGUMENT: the time of this call is not HPAR_SCRIPT_NOW, or written text contains the
- * script. */
-HPAR_API hpar_status hpar_script_postpone(hpar_editor *editor);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include <hpar/node.h>
 #include <hpar/parse.h>
 #include <hpar/rewrite.h>
+#include <hpar/script.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -499,6 +500,18 @@ typedef void (*hpar_rewrite_event_callback)(const hpar_event *event, void *conte
  * memory is short, events are lost. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT: `rewriter` is NULL, or
  * a call on it is running. */
 HPAR_API hpar_status hpar_rewriter_trace(hpar_rewriter *rewriter, hpar_rewrite_event_callback callback, void *context);
+
+/*** scripts that run late ***/
+
+/* The time of a call for a script that was postponed. Writes have no effect. */
+#define HPAR_SCRIPT_LATE ((hpar_script_time)4)
+
+/* Postpones the script of this call, as a parser that runs scripts after a merge does. The parser
+ * calls the callback for it again, with HPAR_SCRIPT_LATE, when it has parsed the bytes of the
+ * current feed. For hpar_parse and parallel feeds, that is the end of the input. The script then
+ * sees elements that the standard hides from it. HPAR_ERROR_ARGUMENT: the time of this call is not
+ * HPAR_SCRIPT_NOW, or written text contains the script. */
+HPAR_API hpar_status hpar_script_postpone(hpar_editor *editor);
 
 /*** predictors ***/
 

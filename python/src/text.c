@@ -7,10 +7,9 @@
 
 PyObject *hp_py_html(hp_py_document *d, hpar_node node, bool outer) {
   hp_py_buffer buffer = {NULL, 0, 0};
-  hpar_status status;
+  const unsigned flags = (outer ? HPAR_HTML_OUTER : 0) | (d->scripting ? HPAR_HTML_SCRIPTING : 0);
   PyThreadState *saved = hp_py_begin_read(d);
-  status = outer ? hpar_serialize_html_outer(d->tree, node, d->scripting, hp_py_write, &buffer)
-                 : hpar_serialize_html(d->tree, node, d->scripting, hp_py_write, &buffer);
+  hpar_status status = hpar_serialize_html(d->tree, node, flags, hp_py_write, &buffer);
   hp_py_end_read(d, saved);
   return hp_py_buffer_str(&buffer, status);
 }

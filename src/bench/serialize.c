@@ -36,7 +36,7 @@ static void serialize(hp_bench_run *run, const hp_bench *self) {
     for (size_t i = 0; i < subject->count && !status; i++) {
       hpar_node root = hpar_document_root(documents[i]);
       if (self->arguments[0] == HTML)
-        status = hpar_serialize_html(documents[i], root, false, count, &written);
+        status = hpar_serialize_html(documents[i], root, 0, count, &written);
       else
         status = hpar_serialize_tree(documents[i], root, count, &written);
     }

@@ -25,10 +25,10 @@ static void serialize(size_t index, hpar_input *input, const hpar_document *docu
   (void)thread;
   if (m->format == HP_FORMAT_NONE || (input->status && input->status < HPAR_LIMIT_DEPTH)) return;
   hpar_node root = hpar_document_root(document);
-  hpar_status status =
-      m->format == HP_FORMAT_TREE
-          ? hpar_serialize_tree(document, root, hp_append_text, &m->outputs[index])
-          : hpar_serialize_html(document, root, m->options->scripting, hp_append_text, &m->outputs[index]);
+  hpar_status status = m->format == HP_FORMAT_TREE
+                           ? hpar_serialize_tree(document, root, hp_append_text, &m->outputs[index])
+                           : hpar_serialize_html(document, root, m->options->scripting ? HPAR_HTML_SCRIPTING : 0,
+                                                 hp_append_text, &m->outputs[index]);
   if (status) input->status = status;
 }
 

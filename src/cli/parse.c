@@ -208,7 +208,8 @@ static int print_results(const request *request, const hpar_document *document, 
   hpar_status status = HPAR_OK;
   if (request->format == HP_FORMAT_TREE) status = hpar_serialize_tree(document, root, hp_write_file, stdout);
   if (request->format == HP_FORMAT_HTML)
-    status = hpar_serialize_html(document, root, request->options.scripting, hp_write_file, stdout);
+    status = hpar_serialize_html(document, root, request->options.scripting ? HPAR_HTML_SCRIPTING : 0, hp_write_file,
+                                 stdout);
   int code = status && status != HPAR_ERROR_IO ? hp_complain_status(request->path, status) : HP_EXIT_FINE;
   code = hp_finish_output(code);
   FILE *file = request->format == HP_FORMAT_NONE ? stdout : stderr;

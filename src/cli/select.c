@@ -195,7 +195,9 @@ static hpar_status print_json(const page *p, hpar_node element, uint32_t selecto
   FILE *buffer = open_memstream(&html, &length);
   if (!buffer) return HPAR_ERROR_MEMORY;
   const request *r = p->request;
-  hpar_status status = hpar_serialize_html_outer(p->document, element, r->options.scripting, write_json_text, buffer);
+  hpar_status status =
+      hpar_serialize_html(p->document, element, HPAR_HTML_OUTER | (r->options.scripting ? HPAR_HTML_SCRIPTING : 0),
+                          write_json_text, buffer);
   if (fclose(buffer)) status = HPAR_ERROR_MEMORY;
   hp_json json = {.file = p->out};
   hp_json_open(&json, '{');
@@ -235,8 +237,12 @@ static hpar_status print_match(const page *p, hpar_node element, uint32_t select
   hpar_string value;
   switch (r->form) {
     case FORM_OUTER:
-      return hpar_serialize_html_outer(p->document, element, r->options.scripting, hp_write_file, p->out);
-    case FORM_INNER: return hpar_serialize_html(p->document, element, r->options.scripting, hp_write_file, p->out);
+      return hpar_serialize_html(p->document, element,
+                                 HPAR_HTML_OUTER | (r->options.scripting ? HPAR_HTML_SCRIPTING : 0), hp_write_file,
+                                 p->out);
+    case FORM_INNER:
+      return hpar_serialize_html(p->document, element, r->options.scripting ? HPAR_HTML_SCRIPTING : 0, hp_write_file,
+                                 p->out);
     case FORM_TEXT: return print_text(p, element);
     case FORM_POSITION: return print_position(p, element);
     case FORM_JSON: return print_json(p, element, selector);

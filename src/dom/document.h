@@ -33,7 +33,6 @@ struct hpar_document {
   hp_buffer source;              /* bytes of incremental input that may be decoded again */
   void (*abandon)(void *feeder); /* detaches the parser that is being fed; NULL: none is */
   void *feeder;
-  uint64_t version;      /* changes with the tree while scripts run */
   size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
   hp_value_lock values;
   hp_late *late; /* threads of the last parse that have not left; NULL: none */

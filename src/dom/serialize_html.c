@@ -156,28 +156,22 @@ static void write_children(hp_out *out, const hpar_document *document, hpar_node
   hp_tour_close(&tour);
 }
 
-hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, bool scripting,
+hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
                                 hpar_write_callback write, void *context) {
+  const bool scripting = flags & HPAR_HTML_SCRIPTING, outer = flags & HPAR_HTML_OUTER;
   hp_out out;
+  if (flags & ~(unsigned)(HPAR_HTML_OUTER | HPAR_HTML_SCRIPTING)) return HPAR_ERROR_ARGUMENT;
   if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
+  if (outer) write_node(&out, document, node, scripting);
   write_children(&out, document, node, scripting);
-  return hp_out_close(&out);
-}
-
-hpar_status hpar_serialize_html_outer(const hpar_document *document, hpar_node node, bool scripting,
-                                      hpar_write_callback write, void *context) {
-  hp_out out;
-  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
-  write_node(&out, document, node, scripting);
-  write_children(&out, document, node, scripting);
-  if (hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))
+  if (outer && hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))
     write_end_tag(&out, document, node);
   return hp_out_close(&out);
 }
 
-size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, bool scripting, char *buffer,
+size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
                                 size_t capacity) {
   hp_copy c = {buffer, 0, buffer ? capacity : 0};
-  hpar_serialize_html_outer(document, node, scripting, hp_copy_piece, &c);
+  hpar_serialize_html(document, node, flags, hp_copy_piece, &c);
   return c.length;
 }

@@ -204,7 +204,8 @@ static duk_ret_t push_gathered(duk_context *heap, void *context) {
 
 static duk_ret_t get_html(duk_context *heap) {
   gathered all = {NULL, 0, 0};
-  hpar_status status = hpar_serialize_html(engine_of(heap)->document, node_at(heap, 0), true, gather, &all);
+  hpar_status status =
+      hpar_serialize_html(engine_of(heap)->document, node_at(heap, 0), HPAR_HTML_SCRIPTING, gather, &all);
   bool failed = duk_safe_call(heap, push_gathered, &all, 0, 1) != DUK_EXEC_SUCCESS;
   free(all.bytes);
   check(heap, status);

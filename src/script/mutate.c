@@ -39,7 +39,6 @@ static bool is_data(const hp_scripts *s, hp_ref ref) {
 /* Drops what the builder remembers about the tree. */
 static void note_change(hp_scripts *s) {
   hp_builder *b = &s->engine->builder;
-  s->document->version++;
   b->script.tree_changed = true;
   b->select.walk.select = 0;
   b->select.steps_since = b->select.walk_steps = 0;

@@ -26,7 +26,6 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
   hp_tag_watch *watch = s->engine->builder.watch;
   if (watch) watch->before_script(watch);
-  s->document->version++;
   s->running++;
   uint64_t begin = hp_now();
   const char *from = s->engine->tokenizer.at;
@@ -185,7 +184,6 @@ static void script_ended(void *context, hp_ref element) {
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
       case HPAR_SCRIPT_DEFERRED: defer(s, element); break;
       case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
-      case HPAR_SCRIPT_LATE: break; /* only hp_scripts_run_late uses it */
     }
   }
   if (s->level) {
@@ -246,8 +244,6 @@ void hp_scripts_finish(hp_scripts *s) {
 
 hpar_document *hpar_editor_document(const hpar_editor *s) { return s ? s->document : NULL; }
 
-uint64_t hpar_document_version(const hpar_document *document) { return document ? document->version : 0; }
-
 /*** document.write ***/
 
 typedef struct text_to_write {
@@ -290,11 +286,9 @@ hpar_status hpar_script_write(hpar_editor *s, const char *bytes, size_t length) 
   if (!s->defined) return s->ignoring ? HPAR_OK : HPAR_ERROR_ARGUMENT;
   if (enters_write(s)) {
     note_state(s);
-    s->document->version++;
     text_to_write text = {s, bytes, length};
     hpar_status status = hp_try(&s->engine->unwind, write_text, &text);
     if (s->status == HPAR_OK) s->status = status;
-    s->document->version++;
   }
   s->writes--;
   return s->status;

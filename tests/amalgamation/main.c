@@ -17,7 +17,7 @@ static int print_page(hpar_parser *parser, hpar_document *document, const char *
   char *bytes = malloc((size_t)length + 1);
   int failed = !bytes || fread(bytes, 1, (size_t)length, file) != (size_t)length ||
                hpar_parse(parser, NULL, bytes, (size_t)length, document, NULL) ||
-               hpar_serialize_html(document, hpar_document_root(document), false, print, stdout);
+               hpar_serialize_html(document, hpar_document_root(document), 0, print, stdout);
   hpar_document_clear(document);
   free(bytes);
   fclose(file);

@@ -23,7 +23,8 @@ static void parse(hpar_parser *parser, hpar_document *document, const hpar_optio
 
 static void html_of(const hpar_document *document, bool scripting, buffer *to) {
   buffer_clear(to);
-  if (hpar_serialize_html(document, hpar_document_root(document), scripting, keep, to)) abort();
+  if (hpar_serialize_html(document, hpar_document_root(document), scripting ? HPAR_HTML_SCRIPTING : 0, keep, to))
+    abort();
 }
 
 /* Writes markup with only closed elements, each of which may be in each other. */

@@ -66,7 +66,7 @@ uint64_t run_serialize(const page *of, unsigned variant) {
   if (variant)
     hpar_serialize_tree(of->document, root, count_bytes, &bytes);
   else
-    hpar_serialize_html(of->document, root, false, count_bytes, &bytes);
+    hpar_serialize_html(of->document, root, 0, count_bytes, &bytes);
   return bytes;
 }
 
