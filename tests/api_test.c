@@ -125,6 +125,17 @@ static void sizes(void) {
   CHECK_EQ(stats.bytes, sizeof page - 1);
 }
 
+static hpar_status end_at_second(const hpar_token *token, void *context) {
+  hpar_status *status = context;
+  return token->kind == HPAR_TOKEN_TEXT ? HPAR_OK : *status;
+}
+
+/* The status of a callback ends the call, which returns it. */
+static void ended_tokens(void) {
+  for (hpar_status status = HPAR_OK; status <= HPAR_RETIRE; status++)
+    CHECK_EQ(hpar_tokenize(parser, NULL, NULL, 0, "a<b>c", 5, end_at_second, &status), status);
+}
+
 static void missing_arguments(void) {
   hpar_stats stats = {HPAR_STATS_INIT};
   CHECK(*hpar_parser_error(NULL)->text != 0);
@@ -261,6 +272,7 @@ int main(void) {
   wrong_values();
   sizes();
   study_stats();
+  ended_tokens();
   missing_arguments();
   untrusted();
   limits_by_length();

@@ -212,10 +212,10 @@ static void act_in_batch(size_t index, hpar_input *input, const hpar_document *d
   }
 }
 
-static bool act_on_token(const hpar_token *token, void *context) {
+static hpar_status act_on_token(const hpar_token *token, void *context) {
   (void)token;
   act(context);
-  return true;
+  return HPAR_OK;
 }
 
 static void run_inline(unsigned count, hpar_task_callback task, void *job, void *context) {

@@ -107,9 +107,9 @@ static void check_page(uint64_t seed, uint64_t nodes) {
   buffer_free(&some);
 }
 
-static bool take(const hpar_token *token, void *context) {
+static hpar_status take(const hpar_token *token, void *context) {
   (void)token, (void)context;
-  return true;
+  return HPAR_OK;
 }
 
 static void token_calls(void) {

@@ -40,10 +40,10 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool count_token(const hpar_token *token, void *context) {
+static hpar_status count_token(const hpar_token *token, void *context) {
   (void)token;
   ++*(unsigned *)context;
-  return true;
+  return HPAR_OK;
 }
 
 /* Appends the quirks mode and the tree of `text` in each mode. */

@@ -640,10 +640,8 @@ typedef struct hpar_token {
   uint64_t start, end; /* byte offsets in the input */
 } hpar_token;
 
-/* Receives each token in order. The tokenizer stops if it returns false. The callback must return:
- * a longjmp or an exception out of it is forbidden, because the tokenizer would not free its
- * memory. It must not use the parser. */
-typedef bool (*hpar_token_callback)(const hpar_token *token, void *context);
+/* Receives each token in order. It must not use the parser. */
+typedef hpar_status (*hpar_token_callback)(const hpar_token *token, void *context);
 
 /* Tokenizes `length` bytes of UTF-8 and calls `callback` for each token. `bytes` may be NULL if
  * `length` is 0. `state` is the initial state: "Data state", "RCDATA state", "RAWTEXT state",

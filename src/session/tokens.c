@@ -66,7 +66,7 @@ typedef struct tokenizing {
   attribute_list list;
   hpar_token_callback callback;
   void *context;
-  bool is_declined; /* the callback declined further tokens */
+  hpar_status status; /* of the callback */
 } tokenizing;
 
 /* Calls the callback with the token. */
@@ -77,13 +77,13 @@ static void report(hp_engine *engine, const hp_token *token, void *context) {
   show(engine, token, &run->list, &engine->unwind, &shown);
   shown.start = hp_input_offset(input, token->start);
   shown.end = hp_input_offset(input, token->end);
-  run->is_declined = !run->callback(&shown, run->context);
+  run->status = run->callback(&shown, run->context);
 }
 
-static bool is_declined(const hp_engine *engine, void *context) {
+static bool has_ended(const hp_engine *engine, void *context) {
   (void)engine;
   const tokenizing *run = context;
-  return run->is_declined;
+  return run->status != HPAR_OK;
 }
 
 static hpar_status tokenize(void *argument) {
@@ -96,7 +96,7 @@ static hpar_status tokenize(void *argument) {
   engine->tokenizer.may_defer = false;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
-  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = is_declined}, run);
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = has_ended}, run);
   if (request->max_errors) {
     hp_find_input_errors(request->text, request->length, &engine->errors);
     hp_errors_finish(&engine->errors);
@@ -104,7 +104,7 @@ static hpar_status tokenize(void *argument) {
       engine->errors.items[i].offset =
           (uint32_t)hp_input_offset(&request->document->input, engine->errors.items[i].offset);
   }
-  return HPAR_OK;
+  return run->status;
 }
 
 /* Finds the content of a state by the standard's name for it, in any case of letters. */
