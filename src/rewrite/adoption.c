@@ -17,7 +17,7 @@ static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at 
 /* Writes what is complete to the output. */
 static void flush(hpar_rewriter *r, uint64_t position) {
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
-  hp_rewriter_mark(r, position);
+  hp_edits_mark(&r->edits, position);
 }
 
 void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
@@ -104,7 +104,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 
 /* Returns true if the rules of the segment exist up to its end. */
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  if (seg->reads_removal && r->mute_depth) return false;
+  if (seg->reads_removal && r->edits.mute_depth) return false;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++) {
     const hp_rule_use *use = &log->uses[i];
     const hp_rule_state *state = &r->rule_states[use->rule];
@@ -269,7 +269,7 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
                          uint32_t version, uint32_t depth) {
   hp_edits *e = &r->edits;
   adopted_output o = {
-      .rewriter = r, .log = log, .is_muted = r->mute_depth != 0, .piece = seg->pieces, .found = seg->found};
+      .rewriter = r, .log = log, .is_muted = r->edits.mute_depth != 0, .piece = seg->pieces, .found = seg->found};
   uint32_t note = seg->notes, last_note = note + seg->note_count;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
@@ -282,7 +282,6 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
   if (o.is_muted) return;
   put_pieces(r, log, o.piece, seg->pieces + seg->piece_count);
   e->copied = seg->mute_depth ? UINT64_MAX : seg->copied;
-  e->is_muted = seg->mute_depth != 0;
   hp_edits_add_counts(e, &seg->counts);
 }
 
@@ -307,14 +306,14 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_outline_adopt(&r->outline, &log->outline, &seg->state);
   adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
-  r->mute_depth += seg->mute_depth;
+  r->edits.mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
     r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
   if (seg->assumed.tokens) b->prepared = false;
   adopt_text(r, seg);
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);
   s->at = s->begin + (seg->end - s->position);
-  hp_rewriter_mark(r, seg->copied);
+  hp_edits_mark(&r->edits, seg->copied);
 }
 
 /* Runs the first half of the start tag at the merger's position. Returns false if the whole tag
@@ -328,7 +327,7 @@ static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   r->token_start = seg->start;
   r->token_end = seg->split_end;
   r->tag = (hp_outline_tag){.name = seg->split_name};
-  hp_rewriter_mark(r, seg->start);
+  hp_edits_mark(&r->edits, seg->start);
   r->at_tag = true;
   r->stats.tags++; /* for a callback that stops here; otherwise the second half counts the tag */
   hp_outline_prepare(&r->outline, seg->split_name);

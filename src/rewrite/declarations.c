@@ -11,7 +11,7 @@ void hp_rewriter_take_comment(hpar_rewriter *r) {
   hp_rewriter_end_text(r, s->token_start);
   r->token_start = s->token_start;
   r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
-  hp_rewriter_mark(r, r->token_start);
+  hp_edits_mark(&r->edits, r->token_start);
   hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
   if (r->comment_rules && s->captures)
@@ -69,7 +69,7 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
   hp_rewriter_end_text(r, s->token_start);
   r->token_start = s->token_start;
   r->token_end = hp_scanner_position(s, s->to);
-  hp_rewriter_mark(r, r->token_start);
+  hp_edits_mark(&r->edits, r->token_start);
   hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
   bool forces = s->captures && read_doctype(s->data_from, s->data_to, s->data_to < s->to, &type);
   if (type.name.bytes) {

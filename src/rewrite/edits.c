@@ -85,11 +85,10 @@ void hp_edits_add_counts(hp_edits *e, const hp_edit_counts *counts) {
   e->last_resume = counts->last_resume;
 }
 
-void hp_edits_open(hp_edits *e) {
-  e->count = e->complete = 0;
+void hp_edits_open(hp_edits *e, uint64_t position) {
+  e->count = e->complete = e->complete_text = e->mute_depth = 0;
   e->text.length = 0;
-  e->copied = 0;
-  e->is_muted = false;
+  e->copied = e->safe = position;
   hp_edits_take_counts(e);
 }
 
@@ -135,13 +134,16 @@ void hp_edits_drop(hp_edits *e, uint64_t from, uint64_t to, hp_unwind *unwind) {
 }
 
 void hp_edits_mute(hp_edits *e, uint64_t position, hp_unwind *unwind) {
-  add(e, position, UINT64_MAX, unwind);
-  e->is_muted = true;
+  if (!e->mute_depth++) add(e, position, UINT64_MAX, unwind);
 }
 
 void hp_edits_unmute(hp_edits *e, uint64_t position, hp_unwind *unwind) {
-  add(e, position, position, unwind);
-  e->is_muted = false;
+  if (--e->mute_depth == 0) add(e, position, position, unwind);
+}
+
+void hp_edits_drop_incomplete(hp_edits *e) {
+  e->count = e->complete;
+  e->text.length = e->complete_text;
 }
 
 static void copy_upto(hp_edits *e, hp_sink *sink, const char *window, uint64_t start, uint64_t upto) {
@@ -164,7 +166,7 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
     }
     if (edit->resume > e->copied) e->copied = edit->resume;
   }
-  e->count = e->complete = 0;
+  e->count = e->complete = e->complete_text = 0;
   e->text.length = 0;
   if (e->copied != UINT64_MAX) copy_upto(e, sink, window, start, upto);
 }

@@ -30,10 +30,11 @@ typedef struct hp_sink {
 typedef struct hp_edits {
   hp_edit *items;
   uint32_t count, capacity;
-  uint32_t complete; /* number of edits that a later insertion does not extend */
-  bool is_muted;     /* the last edit drops the input from its position on */
+  uint32_t complete, complete_text; /* edits before `safe`, and the length of their texts */
+  uint32_t mute_depth;              /* removed elements and contents that are open */
   hp_bytes text;
   uint64_t copied;                     /* input before it is in the output, or dropped */
+  uint64_t safe;                       /* the input and the edits before it are complete */
   uint64_t total;                      /* insertions at one place count once */
   uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
   /* position of the first edit if it inserts; UINT64_MAX: it drops */
@@ -56,15 +57,26 @@ typedef struct hp_edit_counts {
 hp_edit_counts hp_edits_take_counts(hp_edits *edits);
 void hp_edits_add_counts(hp_edits *edits, const hp_edit_counts *counts);
 
-void hp_edits_open(hp_edits *edits);
+/* Empties the list: the input from `position` on has no edit. */
+void hp_edits_open(hp_edits *edits, uint64_t position);
 void hp_edits_close(hp_edits *edits);
+
+/* The edits before `position` are complete: a later insertion does not extend them, and a failure
+ * drops only those that follow. Bytes of a tag that no rule can edit may be in the output before
+ * the tag ends. */
+static inline void hp_edits_mark(hp_edits *e, uint64_t position) {
+  e->safe = e->copied != UINT64_MAX && e->copied > position ? e->copied : position;
+  e->complete = e->count;
+  e->complete_text = e->text.length;
+}
+void hp_edits_drop_incomplete(hp_edits *edits);
 
 /* Inserts text at a position, which is not before that of the last edit. */
 void hp_edits_insert(hp_edits *edits, uint64_t position, const char *text, size_t length, hp_unwind *unwind);
 /* Drops input. */
 void hp_edits_drop(hp_edits *edits, uint64_t from, uint64_t to, hp_unwind *unwind);
-/* Drops the input from `position` on, up to the position of hp_edits_unmute. No edit may be between
- * the two calls. */
+/* Drops the input from `position` on, up to the position of hp_edits_unmute. Pairs of the calls may
+ * be nested: the outermost one counts. No edit may be between its two calls. */
 void hp_edits_mute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
 void hp_edits_unmute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
 

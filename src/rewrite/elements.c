@@ -8,7 +8,7 @@
 #include <string.h>
 
 void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
-  if (r->mute_depth || !text->length) return;
+  if (r->edits.mute_depth || !text->length) return;
   if (r->at_end && r->closer) {
     hp_edits_insert(&r->edits, position, r->closer, strlen(r->closer), &r->unwind);
     r->closer = NULL;
@@ -17,7 +17,7 @@ void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *tex
 }
 
 void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
-  if (!r->mute_depth) hp_edits_drop(&r->edits, from, to, &r->unwind);
+  if (!r->edits.mute_depth) hp_edits_drop(&r->edits, from, to, &r->unwind);
 }
 
 void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
@@ -125,10 +125,6 @@ static void edit_tag(hpar_rewriter *r, hp_element *e) {
   if (e->edit_count) edit_attributes(r, e);
 }
 
-static void mute(hpar_rewriter *r, uint64_t position) {
-  if (!r->mute_depth++) hp_edits_mute(&r->edits, position, &r->unwind);
-}
-
 static bool needs_record(const hp_element *e) {
   return e->is_open && (e->append.length || e->after.length || e->renames || e->unwraps || e->muting || e->ends.count ||
                         e->scopes.count);
@@ -140,13 +136,13 @@ static void apply_element(hpar_rewriter *r, hp_element *e) {
   hp_rewriter_insert(r, r->token_start, &e->before);
   if (e->muting == HP_MUTES_ELEMENT) {
     if (e->is_open)
-      mute(r, r->token_start);
+      hp_edits_mute(&r->edits, r->token_start, &r->unwind);
     else
       hp_rewriter_drop(r, r->token_start, e->end);
   } else {
     if (e->has_tag) edit_tag(r, e);
     hp_rewriter_insert(r, e->end, &e->prepend);
-    if (e->muting) mute(r, e->end);
+    if (e->muting) hp_edits_mute(&r->edits, e->end, &r->unwind);
   }
   if (needs_record(e))
     hp_rewriter_record(r, e);
@@ -164,7 +160,7 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->has_tag = has_tag;
   e->is_open = insertion->is_open;
   e->is_removed = e->unwraps = e->renames = false;
-  e->is_muted = r->mute_depth != 0;
+  e->is_muted = r->edits.mute_depth != 0;
   e->end = has_tag ? r->token_end : r->token_start;
   e->before.length = e->prepend.length = e->append.length = e->after.length = 0;
   e->rename.length = e->edit_text.length = 0;
@@ -262,7 +258,7 @@ static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
   hp_spans *s = &r->spans;
   r->stats.matches++;
   r->rule_states[rule - r->rules->rules].matches++;
-  if (r->mute_depth) return;
+  if (r->edits.mute_depth) return;
   const char *text = rule->setting; /* ` name="value"` */
   const hp_span *span = hp_spans_find(s, text + 1, rule->name_length);
   if (!span) {

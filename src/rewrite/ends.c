@@ -139,10 +139,6 @@ static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref 
   hp_rewriter_insert(r, position, &(hp_bytes){tag, name.length + 3, 0});
 }
 
-static void unmute(hpar_rewriter *r, uint64_t position) {
-  if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, position, &r->unwind);
-}
-
 static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end) {
   if (!r->records[index].ends.count) return;
   const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
@@ -167,7 +163,7 @@ static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool rem
 }
 
 static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
-  if (record->muting == HP_MUTES_CONTENT) unmute(r, r->token_start);
+  if (record->muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token_start, &r->unwind);
   if (record->muting == HP_MUTES_ELEMENT) {
     r->unmute_after_tag++;
   } else {
@@ -176,13 +172,13 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool r
     hp_rewriter_insert(r, r->token_start, &record->append);
     edit_own_tag(r, record, removes);
   }
-  bool shows = r->mute_depth == (record->muting == HP_MUTES_ELEMENT);
+  bool shows = r->edits.mute_depth == (record->muting == HP_MUTES_ELEMENT);
   if (shows) hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
 }
 
 static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {
   uint64_t position = r->token_start;
-  if (record->muting) unmute(r, position);
+  if (record->muting) hp_edits_unmute(&r->edits, position, &r->unwind);
   if (record->muting != HP_MUTES_ELEMENT) {
     hp_rewriter_separate(r, position, record->append.length ? &record->append : &record->after);
     hp_rewriter_insert(r, position, &record->append);

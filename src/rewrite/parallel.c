@@ -25,10 +25,10 @@ static void rewrite_beginning(hpar_rewriter *r) {
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
   if (r->phase != HP_PHASE_RUNS || (r->in_text && r->text_rules)) return;
   const bool is_between = hp_scanner_is_in_data(&r->scanner);
-  const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->safe;
-  if (!is_between && r->edits.count > r->marked_edits) return; /* of the token that is open */
+  const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->edits.safe;
+  if (!is_between && r->edits.count > r->edits.complete) return; /* of the token that is open */
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
-  hp_rewriter_mark(r, position);
+  hp_edits_mark(&r->edits, position);
 }
 
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {

@@ -250,7 +250,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   r->rules = rules;
   r->status = HPAR_OK;
   hp_scanner_open(&r->scanner);
-  hp_edits_open(&r->edits);
+  hp_edits_open(&r->edits, 0);
   hp_sink_open(&r->sink, write, context);
   hp_scratch_clear(&r->scratch);
   hp_decoder_destroy(r->decoder);
@@ -259,12 +259,12 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   r->encoding = NULL;
   r->is_certain = false;
   r->held.length = 0;
-  r->received = r->safe = r->mark_bytes = 0;
+  r->received = r->mark_bytes = 0;
   if (!r->record_count) r->record_count = 1;
   for (uint32_t i = 1; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
   if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
   r->record_count = 1;
-  r->free_record = r->open_records = r->mute_depth = 0;
+  r->free_record = r->open_records = 0;
   r->at_tag = r->at_end = r->is_halved = r->in_text = r->after_less_than = r->escapes_raw_text = false;
   r->closer = NULL;
   r->after_tag.length = 0;
@@ -450,7 +450,7 @@ static hpar_status run_end(void *argument) {
     r->token_start = r->token_end = r->edits.copied = r->received;
     r->at_end = true;
     r->closer = NULL;
-    r->mute_depth = 0;
+    r->edits.mute_depth = 0;
     hp_rewriter_deliver_end(r);
     hp_edits_apply(&r->edits, &r->sink, "", r->received, r->received);
   }

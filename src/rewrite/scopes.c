@@ -98,7 +98,7 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
                             .piece = log->piece_count,
                             .found = log->found_count,
                             .scopes = log->scope_count,
-                            .mute_depth = r->mute_depth,
+                            .mute_depth = r->edits.mute_depth,
                             .depth = r->stats.depth,
                             .tags = r->stats.tags,
                             .matches = r->stats.matches,
@@ -112,7 +112,7 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
   }
   note->scope_count = log->scope_count - note->scopes;
   log->note_count++;
-  hp_rewriter_mark(r, end);
+  hp_edits_mark(&r->edits, end);
   return note;
 }
 
@@ -180,7 +180,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   if (note->is_comment) {
     r->token_start = note->start;
     r->token_end = note->end;
-    hp_rewriter_mark(r, note->start);
+    hp_edits_mark(&r->edits, note->start);
     if (r->comment_rules) hp_rewriter_deliver_comment(r, &note->comment);
     return;
   }
@@ -197,17 +197,16 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
 
 void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_note *note) {
   hp_edits *e = &r->edits;
-  const uint32_t outer_mute_depth = r->mute_depth;
-  r->mute_depth += note->mute_depth;
-  e->is_muted = r->mute_depth != 0;
-  e->copied = e->is_muted ? UINT64_MAX : note->start;
+  const uint32_t outer_mute_depth = e->mute_depth;
+  e->mute_depth += note->mute_depth;
+  e->copied = e->mute_depth ? UINT64_MAX : note->start;
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
     hp_rewriter_change_scope(r, log->scopes[i], true);
   deliver(r, note);
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
     hp_rewriter_change_scope(r, log->scopes[i], false);
   hp_edits_apply(e, &r->sink, r->scanner.begin, r->scanner.position, note->end);
-  r->mute_depth = outer_mute_depth;
+  e->mute_depth = outer_mute_depth;
   hp_scratch_clear(&r->scratch);
 }
 

@@ -106,7 +106,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   const uint64_t matches = r->stats.matches, edits = r->edits.total;
   const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   bool is_known = !test || node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
-  if (r->mute_depth || m->watch->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
+  if (r->edits.mute_depth || m->watch->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
     hp_speculation_give_up(r);
     return;
   }
@@ -146,7 +146,7 @@ static void forget_records(hpar_rewriter *r) {
     record->moved_to = 0;
   }
   r->record_count = 1;
-  r->free_record = r->open_records = r->mute_depth = r->unmute_after_tag = 0;
+  r->free_record = r->open_records = r->unmute_after_tag = 0;
 }
 
 /* Makes the assumptions of most tags in advance, so that the fused loop reads the first tag. */
@@ -205,16 +205,12 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   assume_in_advance(r);
   if (r->rules->needs_frames) begin_frames(r);
   forget_records(r);
-  r->edits.count = r->edits.complete = r->edits.text.length = 0;
-  r->edits.copied = start;
+  hp_edits_open(&r->edits, start);
   r->sink.length = 0;
-  r->edits.is_muted = false;
-  hp_edits_take_counts(&r->edits);
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
   r->after_tag.length = 0;
   r->in_text = false;
   if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
-  hp_rewriter_mark(r, start);
 }
 
 static void save_names(hpar_rewriter *r, uint32_t first) {
@@ -376,7 +372,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->counts = hp_edits_take_counts(&r->edits);
     now->notes = p->first_note;
     now->note_count = p->log->note_count - p->first_note;
-    now->mute_depth = r->mute_depth;
+    now->mute_depth = r->edits.mute_depth;
     now->in_text = r->in_text;
     now->text_is_first = r->text_is_first;
     now->text_start = r->text_start;

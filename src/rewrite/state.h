@@ -229,8 +229,6 @@ struct hpar_rewriter {
   uint64_t received;
   const char *feed; /* the bytes of the running feed that follow the window */
   size_t feed_left;
-  uint64_t safe;                      /* the input and the edits before it are complete */
-  uint32_t marked_edits, marked_text; /* counters of the list at that position */
 
   hp_rule_state *rule_states;
   uint32_t rule_capacity;
@@ -241,7 +239,6 @@ struct hpar_rewriter {
 
   hp_end_record *records; /* index 0 is unused */
   uint32_t record_count, record_capacity, free_record, open_records;
-  uint32_t mute_depth;
 
   /* The current token. */
   uint64_t token_start, token_end;
@@ -294,14 +291,6 @@ hpar_status hp_window_feed(hpar_rewriter *rewriter, const char *bytes, size_t le
 hpar_status hp_window_fail(hpar_rewriter *rewriter, hpar_status status);
 void hp_window_check_memory(hpar_rewriter *rewriter);
 
-/* The edits before `position` are complete. A failure drops later ones. Bytes of a tag that no rule
- * can edit may be in the output before the tag ends. */
-static inline void hp_rewriter_mark(hpar_rewriter *r, uint64_t position) {
-  uint64_t copied = r->edits.copied;
-  r->safe = copied != UINT64_MAX && copied > position ? copied : position;
-  r->marked_edits = r->edits.complete = r->edits.count;
-  r->marked_text = r->edits.text.length;
-}
 /* Ends the stream with a failure. */
 _Noreturn void hp_rewriter_fail(hpar_rewriter *rewriter, hpar_status status, const char *error);
 /* Handles what a callback returns. */

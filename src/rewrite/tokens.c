@@ -47,7 +47,7 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
     const uint64_t position = hp_scanner_position(s, end);
     hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, r->text_content);
     hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
-    hp_rewriter_mark(r, position);
+    hp_edits_mark(&r->edits, position);
   }
 }
 
@@ -90,7 +90,7 @@ static void take_kind(hpar_rewriter *r, hp_outline_text kind, const char *at) {
   bool in_text = r->in_text;
   r->seen[kind] = true;
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
-  hp_rewriter_mark(r, r->text_rules && in_text ? start : r->token_start);
+  hp_edits_mark(&r->edits, r->text_rules && in_text ? start : r->token_start);
   hp_outline_take_text(&r->outline, kind);
   if (hp_speculates(r)) hp_speculation_take_text(r, kind);
   note_depth(r, r->outline.builder.depth);
@@ -352,7 +352,7 @@ static void apply_many(hpar_rewriter *r) {
   enum { MANY = 6 };
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
-  hp_rewriter_mark(r, r->token_end);
+  hp_edits_mark(&r->edits, r->token_end);
 }
 
 /* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
@@ -368,7 +368,7 @@ static void take_tag(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   r->token_start = s->token_start;
   r->token_end = hp_scanner_position(s, s->to);
-  if (!r->is_halved) hp_rewriter_mark(r, r->token_start);
+  if (!r->is_halved) hp_edits_mark(&r->edits, r->token_start);
   r->tag.self_closing = s->self_closing;
   r->stats.tags++;
   if (!r->tag.is_end) r->inserted_to = r->token_end;
@@ -384,15 +384,14 @@ static void take_tag(hpar_rewriter *r) {
   if (r->tag.is_end) end_body(r, mode);
   if (r->options.filter) drop_ignored_tag(r, mode);
   r->at_tag = false;
-  for (; r->unmute_after_tag; r->unmute_after_tag--)
-    if (--r->mute_depth == 0) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
+  for (; r->unmute_after_tag; r->unmute_after_tag--) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
   hp_rewriter_insert(r, r->token_end, &r->after_tag);
   r->after_tag.length = 0;
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);
   note_depth(r, r->outline.builder.depth);
-  hp_rewriter_mark(r, r->token_end);
+  hp_edits_mark(&r->edits, r->token_end);
   if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
   if (!is_done(r)) return;
@@ -422,7 +421,7 @@ static __attribute__((cold)) void refuse_token(hpar_rewriter *r) {
     hp_speculation_give_up(r);
     return;
   }
-  hp_rewriter_mark(r, r->in_text && r->text_rules && r->text_start < start ? r->text_start : start);
+  hp_edits_mark(&r->edits, r->in_text && r->text_rules && r->text_start < start ? r->text_start : start);
   hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
 }
 
@@ -452,7 +451,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     r->in_text = false;
     r->stats.tags += run.tags;
     if (run.highest > r->stats.depth) note_depth(r, run.highest);
-    hp_rewriter_mark(r, hp_scanner_position(s, s->at));
+    hp_edits_mark(&r->edits, hp_scanner_position(s, s->at));
     if (hp_speculates(r)) hp_speculation_run(r);
     if (r->deadline && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
@@ -509,7 +508,7 @@ void hp_rewriter_end(hpar_rewriter *r) {
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->closer = r->mute_depth ? NULL : s->closer;
+  r->closer = r->edits.mute_depth ? NULL : s->closer;
   r->token_start = r->token_end = end;
   r->at_end = true;
   hp_outline_take_end(&r->outline);

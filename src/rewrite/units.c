@@ -228,7 +228,7 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   /* The scanner leaves raw text at an end tag, without set_content. */
   if (r->text_content == HP_CONTENT_DATA) r->escapes_raw_text = false;
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
-  hp_rewriter_mark(r, r->text_start);
+  hp_edits_mark(&r->edits, r->text_start);
   t->rewriter = r;
   t->offset = r->text_start;
   t->raw = (hpar_string){hp_rewriter_at(r, r->text_start), (size_t)(end - r->text_start)};

@@ -90,12 +90,12 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   s->position = position;
   s->at = bytes + (at - position);
   s->end = bytes + length;
-  hp_rewriter_mark(r, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
+  hp_edits_mark(&r->edits, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
   scan_events(r, length, is_feed);
   if (r->phase == HP_PHASE_RUNS) hp_rewriter_check_unfinished(r);
   uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
-  hp_rewriter_mark(r, kept);
+  hp_edits_mark(&r->edits, kept);
   if (kept > position) r->after_less_than = bytes[kept - position - 1] == '<';
   return kept;
 }
@@ -194,13 +194,12 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
   r->status = status;
   r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
-  e->count = r->marked_edits;
-  e->text.length = r->marked_text;
-  if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, r->safe);
-  r->stats.failed_at = r->safe;
+  hp_edits_drop_incomplete(e);
+  if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, e->safe);
+  r->stats.failed_at = e->safe;
   if (!passes) return status;
   uint64_t end = hp_scanner_position(s, s->end);
-  if (r->safe < end) hp_sink_put(&r->sink, hp_rewriter_at(r, r->safe), (size_t)(end - r->safe));
+  if (e->safe < end) hp_sink_put(&r->sink, hp_rewriter_at(r, e->safe), (size_t)(end - e->safe));
   r->held.length = 0;
   return HPAR_OK;
 }
