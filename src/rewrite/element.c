@@ -39,6 +39,7 @@ static hpar_status add_content(void *argument) {
 hpar_status hp_content_add(hpar_rewriter *r, hp_bytes *to, bool in_front, const char *content, size_t length,
                            hp_place_kind place) {
   if (!content && length) return HPAR_ERROR_ARGUMENT;
+  if (!length) return HPAR_OK;
   addition a = {r, to, in_front, true, content, length, place};
   uint32_t old = to->length;
   hpar_status status = hp_try(&r->unwind, add_content, &a);
@@ -237,9 +238,9 @@ static bool makes_raw_text(hp_element *e, const char *name) {
   return atom != node->name && hp_content_of(atom, r->options.scripting) != HP_CONTENT_DATA;
 }
 
-hpar_status hpar_element_rename(hpar_element *given, const char *name) {
-  hp_element *e = (hp_element *)given;
-  if (!e || !hp_is_rule_name(name, false) || !e->has_tag || makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
+/* Requires: the name is valid, and the element has a tag. */
+static hpar_status rename_element(hp_element *e, const char *name) {
+  if (makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
   hp_bytes name_before = e->rename;
   e->rename.length = 0;
   hpar_status status = hp_content_add(e->rewriter, &e->rename, false, name, strlen(name), HP_PLACE_RAW);
@@ -248,6 +249,11 @@ hpar_status hpar_element_rename(hpar_element *given, const char *name) {
   else
     e->rename.length = name_before.length;
   return status;
+}
+
+hpar_status hpar_element_rename(hpar_element *given, const char *name) {
+  hp_element *e = (hp_element *)given;
+  return e && hp_is_rule_name(name, false) && e->has_tag ? rename_element(e, name) : HPAR_ERROR_ARGUMENT;
 }
 
 /* Drops earlier insertions into the content, which `content` replaces. */
@@ -343,6 +349,12 @@ static hpar_status set_attribute(hp_element *e, const char *name, const char *va
   return HPAR_OK;
 }
 
+static hpar_status unset_attribute(hp_element *e, const char *name) {
+  const setting s = {e, name, NULL, strlen(name), 0, true};
+  note_setting(&s);
+  return HPAR_OK;
+}
+
 static hpar_status set_prefix(hp_element *e, const hpar_action *a) {
   hpar_string value = value_of(e, a->name);
   size_t length = a->value.length;
@@ -370,9 +382,9 @@ hpar_status hp_element_act(hp_element *e, const hpar_action *a) {
   }
   if (!e->has_tag) return HPAR_OK; /* there is no tag to change */
   switch (a->kind) {
-    case HPAR_ACTION_RENAME: return hpar_element_rename(&e->shown, a->name);
+    case HPAR_ACTION_RENAME: return rename_element(e, a->name);
     case HPAR_ACTION_SET_ATTRIBUTE: return set_attribute(e, a->name, content, length);
-    case HPAR_ACTION_UNSET_ATTRIBUTE: return hpar_element_unset(&e->shown, a->name);
+    case HPAR_ACTION_UNSET_ATTRIBUTE: return unset_attribute(e, a->name);
     case HPAR_ACTION_PREFIX_ATTRIBUTE: return set_prefix(e, a);
     default: return HPAR_ERROR_ARGUMENT;
   }

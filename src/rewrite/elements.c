@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
-  if (r->edits.mute_depth || !text->length) return;
+void hp_rewriter_insert_bytes(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
+  if (r->edits.mute_depth) return;
   if (r->at_end && r->closer) {
     hp_edits_insert(&r->edits, position, r->closer, strlen(r->closer), &r->unwind);
     r->closer = NULL;

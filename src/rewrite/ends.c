@@ -24,7 +24,8 @@ void hp_rewriter_change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
 
 /* A text that makes the builder open or close elements is two texts. */
 static void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
-  if (r->records[index].scopes.count) hp_rewriter_split_text(r);
+  if (!r->records[index].scopes.count) return;
+  hp_rewriter_split_text(r);
   const hp_end_record *record = &r->records[index];
   for (uint32_t i = 0; i < record->scopes.count; i++) hp_rewriter_change_scope(r, record->scopes.items[i], opens);
 }
@@ -55,7 +56,7 @@ uint32_t hp_rewriter_new_record(hpar_rewriter *r) {
 /* Copies the bytes, because the element's buffers serve other elements. */
 static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
   to->length = 0;
-  hp_bytes_append(to, from->data, from->length, &r->unwind);
+  if (from->length) hp_bytes_append(to, from->data, from->length, &r->unwind);
 }
 
 void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
@@ -173,7 +174,8 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool r
     edit_own_tag(r, record, removes);
   }
   bool shows = r->edits.mute_depth == (record->muting == HP_MUTES_ELEMENT);
-  if (shows) hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
+  if (shows && record->after.length)
+    hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
 }
 
 static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {

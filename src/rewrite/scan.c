@@ -3,16 +3,6 @@
 #include "base/ascii.h"
 #include "tokenizer/probe.h"
 
-typedef enum scan_state {
-  IN_TEXT,
-  IN_SECTION, /* CDATA */
-  IN_NAME,
-  IN_TAG,
-  IN_COMMENT,
-  IN_DECLARATION, /* ends at the first ">": doctype, processing instruction, bogus comment */
-  IN_DOCTYPE
-} scan_state;
-
 /* The states of the standard inside a tag. */
 typedef enum tag_state {
   BEFORE_ATTRIBUTE,
@@ -37,15 +27,15 @@ void hp_scanner_set_content(hp_scanner *s, hp_content content, hp_atom raw_name)
   s->script = s->dashes = 0;
 }
 
-bool hp_scanner_keeps_token(const hp_scanner *s) { return s->state == IN_NAME || (s->state > IN_NAME && s->captures); }
+bool hp_scanner_keeps_token(const hp_scanner *s) {
+  return s->state == HP_SCAN_IN_NAME || (s->state > HP_SCAN_IN_NAME && s->captures);
+}
 
 uint64_t hp_scanner_retained(const hp_scanner *s) {
   return hp_scanner_keeps_token(s) ? s->token_start : hp_scanner_position(s, s->at);
 }
 
-bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == IN_NAME || s->state == IN_TAG; }
-bool hp_scanner_is_in_section(const hp_scanner *s) { return s->state == IN_SECTION; }
-bool hp_scanner_is_in_data(const hp_scanner *s) { return s->state == IN_TEXT && s->content == HP_CONTENT_DATA; }
+bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == HP_SCAN_IN_NAME || s->state == HP_SCAN_IN_TAG; }
 
 static hp_scan_event emit(hp_scanner *s, hp_scan_event event, const char *from, const char *to) {
   s->from = from;
@@ -57,7 +47,7 @@ static const char *token_begin(const hp_scanner *s) { return s->begin + (s->toke
 
 /* Completes the token that ends before `to`. */
 static hp_scan_event end_token(hp_scanner *s, hp_scan_event event, const char *to) {
-  s->state = IN_TEXT;
+  s->state = HP_SCAN_IN_TEXT;
   return emit(s, event, s->captures ? token_begin(s) : to, to);
 }
 
@@ -127,14 +117,14 @@ static hp_scan_event scan_name(hp_scanner *s) {
   while (at < end && !(hp_class(*at) & HP_BYTE_TAG_STOP)) at++;
   s->at = at;
   if (at == end) return HP_SCAN_NEEDS_INPUT;
-  s->state = IN_TAG;
+  s->state = HP_SCAN_IN_TAG;
   s->tag_state = BEFORE_ATTRIBUTE;
   s->captures = false;
   return emit(s, HP_SCAN_NAME, token_begin(s) + 1 + s->is_end_tag, at);
 }
 
 static hp_scan_event begin_tag(hp_scanner *s, const char *at, bool is_end) {
-  s->state = IN_NAME;
+  s->state = HP_SCAN_IN_NAME;
   s->is_end_tag = is_end;
   s->token_start = hp_scanner_position(s, at);
   s->at = at + 1 + is_end;
@@ -209,18 +199,18 @@ static hp_scan_event scan_declaration(hp_scanner *s) {
   if (stop == s->end) s->closer = ">";
   s->data_to = stop;
   s->data_from = s->captures ? token_begin(s) + s->comment_kind : stop;
-  return end_token(s, s->state == IN_DOCTYPE ? HP_SCAN_DOCTYPE : HP_SCAN_COMMENT, stop + (stop < s->end));
+  return end_token(s, s->state == HP_SCAN_IN_DOCTYPE ? HP_SCAN_DOCTYPE : HP_SCAN_COMMENT, stop + (stop < s->end));
 }
 
 /* Begins a comment or a declaration at `at`, whose data begins `skip` bytes later. */
-static hp_scan_event begin_declaration(hp_scanner *s, const char *at, scan_state state, unsigned skip) {
+static hp_scan_event begin_declaration(hp_scanner *s, const char *at, hp_scan_state state, unsigned skip) {
   s->state = (uint8_t)state;
   s->token_start = hp_scanner_position(s, at);
-  s->captures = state == IN_DOCTYPE ? s->captures_doctypes : s->captures_comments;
+  s->captures = state == HP_SCAN_IN_DOCTYPE ? s->captures_doctypes : s->captures_comments;
   s->comment_length = 0;
   s->comment_kind = (uint8_t)skip;
   s->at = at + skip;
-  return state == IN_COMMENT ? scan_comment(s) : scan_declaration(s);
+  return state == HP_SCAN_IN_COMMENT ? scan_comment(s) : scan_declaration(s);
 }
 
 /* Returns how many bytes of the word are at `at`. Letters of the word match in any case. */
@@ -236,11 +226,11 @@ static size_t common(const hp_scanner *s, const char *at, const char *word, size
 //§ markup-declaration-open-state
 static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
   size_t left = (size_t)(s->end - at);
-  if (common(s, at, "<!--", 4) == 4) return begin_declaration(s, at, IN_COMMENT, 4);
-  if (common(s, at, "<!doctype", 9) == 9) return begin_declaration(s, at, IN_DOCTYPE, 9);
+  if (common(s, at, "<!--", 4) == 4) return begin_declaration(s, at, HP_SCAN_IN_COMMENT, 4);
+  if (common(s, at, "<!doctype", 9) == 9) return begin_declaration(s, at, HP_SCAN_IN_DOCTYPE, 9);
   if (common(s, at, "<![CDATA[", 9) == 9) {
-    if (!s->takes_cdata || !s->takes_cdata(s->context)) return begin_declaration(s, at, IN_DECLARATION, 2);
-    s->state = IN_SECTION;
+    if (!s->takes_cdata || !s->takes_cdata(s->context)) return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
+    s->state = HP_SCAN_IN_SECTION;
     s->after_lead = false;
     return emit(s, HP_SCAN_MARKER, at, at + 9);
   }
@@ -250,7 +240,7 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
     s->at = at;
     return HP_SCAN_NEEDS_INPUT;
   }
-  return begin_declaration(s, at, IN_DECLARATION, 2);
+  return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
 }
 
 bool hp_scanner_begins_markup(const hp_scanner *s, const char *at) {
@@ -278,7 +268,7 @@ static hp_scan_event scan_section(hp_scanner *s) {
     }
     if (*at == '>' && brackets == 2) {
       if (at - 2 > from) return emit(s, HP_SCAN_TEXT, from, at - 2);
-      s->state = IN_TEXT;
+      s->state = HP_SCAN_IN_TEXT;
       return emit(s, HP_SCAN_MARKER, from, at + 1);
     }
     brackets = 0;
@@ -298,7 +288,7 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
   if (left > 1) {
     if (hp_ascii_is_letter(at[1])) return begin_tag(s, at, false);
     if (at[1] == '!') return begin_markup(s, at);
-    if (at[1] == '?') return begin_declaration(s, at, IN_DECLARATION, 1);
+    if (at[1] == '?') return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 1);
     if (at[1] != '/') return emit(s, HP_SCAN_TEXT, at, at + 1);
   }
   //§ end-tag-open-state
@@ -306,7 +296,7 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
     s->ends_raw_text = false;
     if (hp_ascii_is_letter(at[2])) return begin_tag(s, at, true);
     if (at[2] == '>') return emit(s, HP_SCAN_MARKER, at, at + 3);
-    return begin_declaration(s, at, IN_DECLARATION, 2);
+    return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
   }
   return s->last ? emit(s, HP_SCAN_TEXT, at, s->end) : HP_SCAN_NEEDS_INPUT;
 }
@@ -327,14 +317,14 @@ static hp_scan_event scan_text(hp_scanner *s) {
 }
 
 hp_scan_event hp_scanner_next(hp_scanner *s) {
-  switch ((scan_state)s->state) {
-    case IN_TEXT: return scan_text(s);
-    case IN_SECTION: return scan_section(s);
-    case IN_NAME: return scan_name(s);
-    case IN_TAG: return scan_tag(s);
-    case IN_COMMENT: return scan_comment(s);
-    case IN_DECLARATION:
-    case IN_DOCTYPE: return scan_declaration(s);
+  switch ((hp_scan_state)s->state) {
+    case HP_SCAN_IN_TEXT: return scan_text(s);
+    case HP_SCAN_IN_SECTION: return scan_section(s);
+    case HP_SCAN_IN_NAME: return scan_name(s);
+    case HP_SCAN_IN_TAG: return scan_tag(s);
+    case HP_SCAN_IN_COMMENT: return scan_comment(s);
+    case HP_SCAN_IN_DECLARATION:
+    case HP_SCAN_IN_DOCTYPE: return scan_declaration(s);
   }
   return HP_SCAN_NEEDS_INPUT;
 }

@@ -23,14 +23,24 @@ typedef enum hp_scan_event {
   HP_SCAN_DOCTYPE      /* likewise */
 } hp_scan_event;
 
+typedef enum hp_scan_state {
+  HP_SCAN_IN_TEXT,
+  HP_SCAN_IN_SECTION, /* CDATA */
+  HP_SCAN_IN_NAME,
+  HP_SCAN_IN_TAG,
+  HP_SCAN_IN_COMMENT,
+  HP_SCAN_IN_DECLARATION, /* ends at the first ">": processing instruction, bogus comment */
+  HP_SCAN_IN_DOCTYPE
+} hp_scan_state;
+
 typedef struct hp_scanner {
   const char *begin, *at, *end; /* the window, and the place in it */
   uint64_t position;            /* of `begin` in the input */
   bool last;                    /* the window ends with the input */
-  uint8_t state, tag_state;
-  uint8_t script, dashes; /* of a script's text */
-  bool after_lead;        /* of a two-byte character in a CDATA section */
-  bool has_wide_trails;   /* the second byte of a character may be "]" */
+  uint8_t state, tag_state;     /* hp_scan_state; of scan.c */
+  uint8_t script, dashes;       /* of a script's text */
+  bool after_lead;              /* of a two-byte character in a CDATA section */
+  bool has_wide_trails;         /* the second byte of a character may be "]" */
   bool is_end_tag, self_closing;
   bool ends_raw_text; /* the current end tag, at its "<" */
   bool captures;      /* the window keeps the token: the owner may set it after HP_SCAN_NAME */
@@ -63,9 +73,11 @@ uint64_t hp_scanner_retained(const hp_scanner *scanner);
 
 /* Returns true inside a tag, which no token follows if the input ends. */
 bool hp_scanner_is_in_tag(const hp_scanner *scanner);
-bool hp_scanner_is_in_section(const hp_scanner *scanner);
+static inline bool hp_scanner_is_in_section(const hp_scanner *s) { return s->state == HP_SCAN_IN_SECTION; }
 /* Returns true in the data state. */
-bool hp_scanner_is_in_data(const hp_scanner *scanner);
+static inline bool hp_scanner_is_in_data(const hp_scanner *s) {
+  return s->state == HP_SCAN_IN_TEXT && s->content == HP_CONTENT_DATA;
+}
 
 /* Returns true if a tag, a comment or a doctype begins at `at` in the window, whatever the open
  * elements are. Requires: the data state. */

@@ -20,6 +20,7 @@ static void *refill(hp_scratch *s, size_t bytes) {
   *block = (struct hp_scratch_block){s->first, size};
   s->first = block;
   s->bytes += size;
+  s->begin = !block->next && size <= KEPT_BYTES ? (char *)(block + 1) : NULL;
   s->at = (char *)(block + 1) + bytes;
   s->end = (char *)(block + 1) + size;
   return block + 1;
@@ -46,18 +47,13 @@ static void free_blocks(hp_scratch *s, const struct hp_scratch_block *kept) {
   }
 }
 
-void hp_scratch_clear(hp_scratch *s) {
-  if (!s->first) return;
-  if (!s->first->next && s->first->size <= KEPT_BYTES) {
-    s->at = (char *)(s->first + 1);
-    return;
-  }
+void hp_scratch_free_blocks(hp_scratch *s) {
   struct hp_scratch_block *kept = s->first->size <= KEPT_BYTES ? s->first : NULL;
   free_blocks(s, kept);
   s->first = kept;
   s->bytes = kept ? kept->size : 0;
   if (kept) kept->next = NULL;
-  s->at = kept ? (char *)(kept + 1) : NULL;
+  s->begin = s->at = kept ? (char *)(kept + 1) : NULL;
   s->end = kept ? s->at + kept->size : NULL;
 }
 

@@ -11,6 +11,7 @@
 typedef struct hp_scratch {
   struct hp_scratch_block *first; /* the newest */
   char *at, *end;
+  char *begin;  /* of the only block, if it is small; NULL: there are other blocks, or none */
   size_t bytes; /* of all blocks */
   hp_unwind *unwind;
 } hp_scratch;
@@ -19,8 +20,16 @@ typedef struct hp_scratch {
 void *hp_scratch_take(hp_scratch *scratch, size_t bytes);
 /* Gives back the last `bytes` bytes of the last allocation of `taken` bytes. */
 void hp_scratch_shrink(hp_scratch *scratch, void *memory, size_t taken, size_t used);
+/* The rare case of hp_scratch_clear. */
+void hp_scratch_free_blocks(hp_scratch *scratch);
 /* Frees everything; keeps one block if it is small. */
-void hp_scratch_clear(hp_scratch *scratch);
+static inline void hp_scratch_clear(hp_scratch *s) {
+  if (s->at == s->begin) return;
+  if (s->begin)
+    s->at = s->begin;
+  else
+    hp_scratch_free_blocks(s);
+}
 void hp_scratch_close(hp_scratch *scratch);
 
 /* A growing string of bytes. */

@@ -351,8 +351,12 @@ void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_outline_insertion
 /* Returns the attributes of the current tag as the matcher reads them in an element of this
  * namespace, with decoded values. */
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns);
-/* Inserts text at a position of the input, unless it is inside removed content. */
-void hp_rewriter_insert(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
+/* Inserts text at a position of the input, unless it is inside removed content. Most insertions are
+ * empty. */
+void hp_rewriter_insert_bytes(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
+static inline void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
+  if (text->length) hp_rewriter_insert_bytes(r, position, text);
+}
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 void hp_rewriter_write_separator(hpar_rewriter *rewriter, uint64_t position);
 /* Keeps a "<" that is text before `position` apart from what follows it in the output: inserts
@@ -420,9 +424,9 @@ void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 
 /*** element.c ***/
 
-/* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
 /* Fills the part of the element that callbacks read. */
 void hp_element_show(hp_element *element);
+/* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
 hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
