@@ -64,6 +64,7 @@ static hpar_decision watch(const hpar_attempt *attempt, hpar_guess *next, void *
   w->in_order = w->in_order && is_fresh && attempt->token_begin >= attempt->cut.begin &&
                 (!w->calls || attempt->restarts || attempt->token_begin >= w->last_begin);
   w->last_begin = attempt->token_begin;
+  if (attempt->notes[HPAR_NOTES - 1]++ != w->calls) w->in_order = false;
   w->calls++;
   w->contradictions += attempt->is_contradiction;
   w->reaching += attempt->reaches_out;

@@ -685,12 +685,15 @@ typedef enum hpar_decision {
   HPAR_DECISION_GIVE_UP    /* drop the attempt, and leave the chunk to the merger */
 } hpar_decision;
 
+enum { HPAR_NOTES = 8 };
+
 /* A worker has parsed a chunk from its cut, or from guess.first, to a token, which it has read and
  * not built. */
 typedef struct hpar_attempt {
   hpar_cut cut;
   hpar_guess guess;  /* with which the attempt began */
   unsigned restarts; /* attempts at this chunk before this one */
+  uint64_t *notes;   /* HPAR_NOTES numbers of the strategy, zero at the chunk's first attempt */
   /* The token: a part of a run of text, a tag, a comment ... `name` is that of a tag, or empty. */
   hpar_token_kind kind;
   hpar_string name;
@@ -757,8 +760,7 @@ typedef struct hpar_plugin {
 #define HPAR_PLUGIN_FUNCTION "hpar_plugin_open"
 typedef const hpar_plugin *(*hpar_plugin_callback)(void);
 
-/* Begins the definition of that function, in C and in C++:
- *   HPAR_PLUGIN { return &plugin; } */
+/* Begins the definition of that function, in C and in C++. The body in braces follows. */
 #ifdef __cplusplus
 #define HPAR_PLUGIN extern "C" __attribute__((visibility("default"))) const hpar_plugin *hpar_plugin_open(void)
 #else

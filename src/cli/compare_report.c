@@ -119,6 +119,7 @@ static void real_member(hp_json *json, const char *key, double number) {
 
 static void open_json(hp_comparison *c) {
   hp_json *json = &c->json;
+  const hpar_study *study = &c->study;
   hp_json_open(json, '{');
   hp_json_key(json, "machine");
   hp_machine_json(json);
@@ -134,13 +135,15 @@ static void open_json(hp_comparison *c) {
   hp_json_key(json, "executor");
   hp_json_text(json, c->options.parallel.executor == HPAR_EXECUTOR_INLINE ? "inline" : "threads");
   hp_json_key(json, "strategy");
-  hp_json_text(json, c->study.strategy ? c->study.strategy : hpar_strategy_name(0));
+  hp_json_text(json, study->custom_strategy ? study->custom_strategy->name
+                     : study->strategy      ? study->strategy
+                                            : hpar_strategy_name(0));
   hp_json_key(json, "predictor");
-  hp_json_text(json, c->study.predictor);
+  hp_json_text(json, study->custom_predictor ? study->custom_predictor->name : study->predictor);
   hp_json_key(json, "mode_predictor");
-  hp_json_text(json, c->study.mode_predictor);
+  hp_json_text(json, study->custom_mode_predictor ? study->custom_mode_predictor->name : study->mode_predictor);
   hp_json_key(json, "cut");
-  hp_json_text(json, c->study.cut_policy);
+  hp_json_text(json, study->custom_cut_policy ? study->custom_cut_policy->name : study->cut_policy);
   hp_json_key(json, "pool");
   hp_json_text(json, c->options.parallel.wait == HPAR_WAIT_SPIN    ? "spin"
                      : c->options.parallel.wait == HPAR_WAIT_SLEEP ? "sleep"

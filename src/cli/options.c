@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "cli/frequencies.h"
+#include "cli/plugins.h"
 
 #include <errno.h>
 #include <hpar/study.h>
@@ -117,27 +118,62 @@ bool hp_value_word(const hp_arguments *arguments, const char *const *words, size
   return false;
 }
 
-/* One of the library's names, of which "help" prints the list. */
+static bool is_chosen(const hp_arguments *arguments, const char *name) { return !strcmp(name, arguments->value); }
+
+/* One of the library's names. For the kinds of plug-ins' parts, `part` is not NULL, and is set for
+ * the name of such a part. "help" prints the list. */
 static int take_name(const hp_arguments *arguments, const char *(*name_at)(size_t), const char *(*summary_at)(size_t),
-                     bool first_is_default, const char **chosen) {
+                     bool first_is_default, const char **chosen, hp_plugin_kind kind, const void **part) {
   const char *name, *option = arguments->option->name;
+  hp_plugin_part own;
   if (!name_at(0)) {
     hp_complain("--%s: this build has no parallel parser", option);
     return HP_EXIT_USAGE;
   }
-  for (size_t i = 0; (name = name_at(i)); i++) {
-    if (!strcmp(name, arguments->value)) {
-      *chosen = name;
-      return -1;
-    }
-  }
-  bool is_help = !strcmp(arguments->value, "help");
+  int code = part ? hp_load_plugins(arguments) : -1;
+  if (code >= 0) return code;
+  *chosen = NULL;
+  for (size_t i = 0; (name = name_at(i)) && !*chosen; i++)
+    if (is_chosen(arguments, name)) *chosen = name;
+  if (*chosen) return -1;
+  for (size_t i = 0; part && !*part && (own = hp_plugin_part_at(kind, i)).part; i++)
+    if (is_chosen(arguments, own.name)) *part = own.part;
+  if (part && *part) return -1;
+  bool is_help = is_chosen(arguments, "help");
   FILE *file = is_help ? stdout : stderr;
   if (!is_help) hp_complain("--%s: '%s' is not one of these:", option, arguments->value);
   for (size_t i = 0; (name = name_at(i)); i++) {
     fprintf(file, "  %-12s %s%s\n", name, summary_at(i), i || !first_is_default ? "" : " (the default)");
   }
+  for (size_t i = 0; part && (own = hp_plugin_part_at(kind, i)).part; i++)
+    fprintf(file, "  %-12s %s (%s)\n", own.name, own.summary ? own.summary : "", own.file);
   return is_help ? hp_finish_output(HP_EXIT_FINE) : HP_EXIT_USAGE;
+}
+
+/* A name of one of the kinds that plug-ins have. */
+static int take_part(const hp_arguments *arguments, hp_plugin_kind kind, hpar_study *study) {
+  const void *part = NULL;
+  int code;
+  switch (kind) {
+    case HP_PLUGIN_STRATEGY:
+      code = take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &study->strategy, kind, &part);
+      study->custom_strategy = part;
+      return code;
+    case HP_PLUGIN_PREDICTOR:
+      code = take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &study->predictor, kind, &part);
+      study->custom_predictor = part;
+      return code;
+    case HP_PLUGIN_MODE_PREDICTOR:
+      code = take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false, &study->mode_predictor,
+                       kind, &part);
+      study->custom_mode_predictor = part;
+      return code;
+    default:
+      code =
+          take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &study->cut_policy, kind, &part);
+      study->custom_cut_policy = part;
+      return code;
+  }
 }
 
 const char *hp_value_encoding(const hp_arguments *arguments) {
@@ -182,15 +218,12 @@ static int take_study(const hp_arguments *arguments, int id, hpar_study *study) 
   uint64_t number = 0;
   size_t index = 0;
   switch (id) {
-    case HP_OPTION_STRATEGY:
-      return take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &study->strategy);
-    case HP_OPTION_PREDICTOR:
-      return take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &study->predictor);
+    case HP_OPTION_PLUGIN: return hp_load_plugins(arguments);
+    case HP_OPTION_STRATEGY: return take_part(arguments, HP_PLUGIN_STRATEGY, study);
+    case HP_OPTION_PREDICTOR: return take_part(arguments, HP_PLUGIN_PREDICTOR, study);
     case HP_OPTION_PROFILE: return hp_take_profile(arguments, study);
-    case HP_OPTION_MODE_PREDICTOR:
-      return take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false, &study->mode_predictor);
-    case HP_OPTION_CUT:
-      return take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &study->cut_policy);
+    case HP_OPTION_MODE_PREDICTOR: return take_part(arguments, HP_PLUGIN_MODE_PREDICTOR, study);
+    case HP_OPTION_CUT: return take_part(arguments, HP_PLUGIN_CUT_POLICY, study);
     case HP_OPTION_MERGE:
       if (!hp_value_word(arguments, merges, &index)) return HP_EXIT_USAGE;
       study->merge = index == 1 ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
@@ -202,7 +235,7 @@ static int take_study(const hp_arguments *arguments, int id, hpar_study *study) 
       return -1;
     case HP_OPTION_PIPELINE_PREDICTOR:
       return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
-                       &study->pipeline.predictor);
+                       &study->pipeline.predictor, HP_PLUGIN_KINDS, NULL);
     case HP_OPTION_PIPELINE_STAGES: study->pipelined_workers = true; return -1;
     default: return HP_EXIT_USAGE;
   }

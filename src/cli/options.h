@@ -71,7 +71,8 @@ enum {
   HP_OPTION_PIPELINE_PREDICTOR,
   HP_OPTION_PIPELINE_STAGES,
   HP_OPTION_BIND,
-  HP_OPTION_ALLOCATOR
+  HP_OPTION_ALLOCATOR,
+  HP_OPTION_PLUGIN
 };
 #define HP_COMMON_OPTIONS                                                                                           \
   {HP_OPTION_THREADS, "threads", "N", "threads of the parallel parser, with this one (0: one for each core)"},      \
@@ -85,6 +86,8 @@ enum {
       {HP_OPTION_PROFILE, "profile", "FILE",                                                                        \
        "the table of the predictor \"frequency\", by hpar profile -o;\nselects that predictor unless --predictor "  \
        "names one"},                                                                                                \
+      {HP_OPTION_PLUGIN, "plugin", "FILE.so",                                                                       \
+       "a plug-in: its strategies, predictors and cut policies have\nnames like the library's"},                    \
       {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
       {HP_OPTION_CUT, "cut", "NAME", "the cut policy, in place of the strategy's; \"help\" lists them"},            \
       {HP_OPTION_MERGE, "merge", "chain|tree", "merge log after log (chain), or compose neighbours first"},         \

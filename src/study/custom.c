@@ -266,15 +266,18 @@ static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   const hpar_strategy *custom = plan->strategy_data;
   const hpar_cut cut = cut_of(request, chunk->cut, chunk->limit);
   uint32_t places[HP_MAX_HYPOTHESES];
-  uint64_t begin = hp_now();
+  uint64_t notes[HPAR_NOTES] = {0}, begin = hp_now();
   uint32_t count = find_starts(custom, &cut, places);
   w->predict_nanoseconds += hp_now() - begin;
   chunk->start = hp_worker_predict(w, request, plan, chunk);
   for (unsigned restarts = 0;; restarts++) {
-    own_attempt now = {
-        .shown = {.cut = cut, .guess = guess_of(&chunk->start), .restarts = restarts, .has_open = has_open},
-        .strategy = custom,
-        .builder = &w->engine.builder};
+    own_attempt now = {.shown = {.cut = cut,
+                                 .guess = guess_of(&chunk->start),
+                                 .restarts = restarts,
+                                 .notes = notes,
+                                 .has_open = has_open},
+                       .strategy = custom,
+                       .builder = &w->engine.builder};
     w->own = &now; // NOLINT: used only in this turn
     attempt_chunk(w, request, plan, places, count, chunk);
     if (now.decision == HPAR_DECISION_GO_ON) return;
