@@ -6,13 +6,13 @@
 #include "base/unwind.h"
 #include "check.h"
 #include "dom/value.h"
+#include "study/true_state.h"
 #include "support/buffer.h"
 #include "support/dat.h"
 #include "support/documents.h"
 #include "support/generate.h"
 #include "support/shared.h"
 #include "tree/outline_list.h"
-#include "tree/true_state.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>

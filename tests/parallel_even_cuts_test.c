@@ -2,7 +2,7 @@
  * at the first cut of its bytes or of later ones. Texts with few tags, or none, have empty chunks.
  * The parallel parse of such texts has the sequential tree, and counts no empty chunk. */
 
-#include "speculation/cuts/cut.h"
+#include "study/cuts.h"
 #include "support/buffer.h"
 #include "support/compare_check.h"
 #include "support/random.h"
@@ -34,8 +34,8 @@ static uint32_t first_cut(const hp_even_cuts *cuts, uint32_t chunk) {
   return chunk ? (uint32_t)cuts->length : 0;
 }
 
-static void check_cuts(const buffer *text, size_t distance, hp_cut_policy policy) {
-  const hp_even_cuts cuts = {text->bytes, text->length, distance, policy};
+static void check_cuts(const buffer *text, size_t distance, int policy) {
+  const hp_even_cuts cuts = {text->bytes, text->length, distance, hp_cut_policies[policy]};
   uint32_t count = hp_even_chunks(&cuts), begin = 0;
   CHECK(count >= 1);
   for (uint32_t i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ int main(void) {
   for (int i = 0; i < CUT_TEXTS; i++) {
     write_regions(&random, CUT_BYTES, (size_t)1 << (4 + i % 10), &text);
     for (size_t d = 0; d < sizeof distances / sizeof *distances; d++)
-      for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) check_cuts(&text, distances[d], (hp_cut_policy)policy);
+      for (int policy = 0; policy < HP_CUT_BY_BYTES; policy++) check_cuts(&text, distances[d], policy);
   }
   if (compare_possible() && CHECK(compare_open(&with))) {
     compare_watch();

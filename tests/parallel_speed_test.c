@@ -201,7 +201,7 @@ static void check_shares(random_state *random) {
   buffer text = {0};
   while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
   unsigned threads = 2 + below(random, MOST_THREADS - 1);
-  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, HP_CUT_SMART};
+  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
   hp_work_estimate work;
   hp_estimate_work(&work, text.bytes, text.length);
   for (int estimated = 0; estimated < 2; estimated++) {

@@ -9,7 +9,7 @@
  *   HPAR_TEST_SEED=N    the first seed (1)
  *   HPAR_TEST_LIMIT=N   stop printing after N differences (10) */
 
-#include "drivers/pipelined/ring.h"
+#include "study/pipelined/ring.h"
 
 #include "check.h"
 #include "support/compare.h"

@@ -1,4 +1,4 @@
-/* A model of the token buffer of the pipelined parser (src/drivers/pipelined/ring.h), for spin. It
+/* A model of the token buffer of the pipelined parser (src/study/pipelined/ring.h), for spin. It
  * covers both sides of the buffer in stages.c, ahead.c and behind.c, and the event count
  * (src/platform/event_count.h): batches, sleeping, rollback and draining.
  *

@@ -1,7 +1,7 @@
 /* Checks hpar project: the schedule of measured tasks on virtual cores. Chunks have equal sizes. A
  * worker takes 10 us for a chunk, the merge of its log 1 us, and the merger by itself 9 us. */
 
-#include "inspect/schedule.h"
+#include "study/schedule.h"
 
 #include "check.h"
 

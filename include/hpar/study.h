@@ -3,8 +3,8 @@
 
 /* What a study of speculation plugs in and reads out. It has the choices of a study, custom
  * predictors, all counters of a parse and the record of its chunks. It also has the tokenizer
- * alone. hpar/hpar.h does not include it, because parsing, selecting and rewriting need none of
- * this. A parse takes the choices from hpar_options.study:
+ * alone. Its functions are in libhpar-study. hpar/hpar.h does not include it, because parsing,
+ * selecting and rewriting need none of this. A parse takes the choices from hpar_options.study:
  *
  *   hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013"};
  *   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 4, .study = &study};

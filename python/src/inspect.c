@@ -5,8 +5,8 @@
 #include <hpar/study.h>
 #include <stdlib.h>
 
-#include "inspect/profile.h"
-#include "inspect/schedule.h"
+#include "study/profile.h"
+#include "study/schedule.h"
 
 static bool put_start(PyObject *dict, const char *key, const hpar_start_state *s) {
   if (!s->state) return hp_py_put(dict, key, Py_NewRef(Py_None));

@@ -1,14 +1,13 @@
 /* The parser's functions: argument checks. */
 
-#include "session/parser.h"
+#include "api/call.h"
+
 #include "base/memory.h"
 #include "base/sized.h"
 #include "rewrite/page_scan.h"
 #include "session/stats.h"
-#include "session/tokens.h"
 #include "session/whole.h"
 
-#include <hpar/study.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static hpar_error *continue_feed(hpar_parser *parser) {
 }
 
 /* Begins any other call: ends a feed, and forgets the last error and result. */
-static hpar_error *begin_call(hpar_parser *parser) {
+hpar_error *hp_begin_parser_call(hpar_parser *parser) {
   hpar_error *error = continue_feed(parser);
   if (!error) return NULL;
   hp_feed_abandon(&parser->feed);
@@ -58,42 +57,28 @@ static hpar_error *begin_call(hpar_parser *parser) {
 }
 
 /* Ends a call. A callback may have destroyed the parser: then it is freed. */
-static hpar_status end_call(hpar_parser *parser, hpar_status status) {
+hpar_status hp_end_parser_call(hpar_parser *parser, hpar_status status) {
   hp_explain_status(&parser->session.error, status);
   if (hp_end_use(&parser->use)) free_parser(parser);
   return status;
 }
 
-static hpar_status no_bytes(hpar_error *error, size_t length) {
+hpar_status hp_explain_no_bytes(hpar_error *error, size_t length) {
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "bytes is NULL and length is %zu; accepted: a pointer, or length 0",
                     length);
 }
 
 static hpar_status no_document(hpar_error *error) { return hp_explain(error, HPAR_ERROR_ARGUMENT, "document is NULL"); }
 
-/* Where the statistics of a call go; either may be NULL. */
-typedef struct stats_target {
-  hpar_stats *stats;
-  hpar_study_stats *study;
-} stats_target;
-
-static hpar_status check_stats(stats_target target, hpar_error *error) {
-  if (target.stats && hp_check_size(target.stats, "hpar_stats", "HPAR_STATS_INIT", error) != HPAR_OK)
-    return HPAR_ERROR_ARGUMENT;
-  return target.study ? hp_check_size(target.study, "hpar_study_stats", "HPAR_STUDY_STATS_INIT", error) : HPAR_OK;
+static hpar_status check_stats(void *stats, hpar_error *error) {
+  return stats ? hp_check_size(stats, "hpar_stats", "HPAR_STATS_INIT", error) : HPAR_OK;
 }
 
-static void write_stats(const hpar_parser *parser, stats_target target) {
-  if (target.stats) {
-    hpar_stats full;
-    hp_fill_stats(&parser->session, &full);
-    hp_write_sized(target.stats, &full, sizeof full);
-  }
-  if (target.study) {
-    hpar_study_stats full;
-    hp_fill_study_stats(&parser->session, &full);
-    hp_write_sized(target.study, &full, sizeof full);
-  }
+static void write_stats(const hp_session *session, void *stats) {
+  if (!stats) return;
+  hpar_stats full;
+  hp_fill_stats(session, &full);
+  hp_write_sized(stats, &full, sizeof full);
 }
 
 static hpar_status busy_document(hpar_error *error) {
@@ -101,12 +86,12 @@ static hpar_status busy_document(hpar_error *error) {
 }
 
 hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options) {
-  hpar_error *error = begin_call(parser);
+  hpar_error *error = hp_begin_parser_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK) status = hp_session_prepare(&parser->session, &config);
-  return end_call(parser, status);
+  return hp_end_parser_call(parser, status);
 }
 
 static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
@@ -124,38 +109,33 @@ static hpar_status parse(hpar_parser *parser, const hpar_options *options, const
                          uint64_t begin, hpar_document *document) {
   hpar_error *error = &parser->session.error;
   if (!document) return no_document(error);
-  if (!bytes && length) return no_bytes(error, length);
+  if (!bytes && length) return hp_explain_no_bytes(error, length);
   if (!hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = parse_into(parser, options, bytes, length, begin, document);
   hp_document_end_use(document);
   return status;
 }
 
-static hpar_status parse_call(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
-                              hpar_document *document, stats_target target) {
+hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                          hpar_document *document, hp_stats_target target) {
   uint64_t begin = hp_now();
-  hpar_error *error = begin_call(parser);
+  hpar_error *error = hp_begin_parser_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = check_stats(target, error);
-  if (status != HPAR_OK) return end_call(parser, status);
+  hpar_status status = target.check(target.stats, error);
+  if (status != HPAR_OK) return hp_end_parser_call(parser, status);
   status = parse(parser, options, bytes, length, begin, document);
-  write_stats(parser, target);
-  return end_call(parser, status);
+  target.write(&parser->session, target.stats);
+  return hp_end_parser_call(parser, status);
 }
 
 hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                        hpar_document *document, hpar_stats *stats) {
-  return parse_call(parser, options, bytes, length, document, (stats_target){.stats = stats});
-}
-
-hpar_status hpar_study_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
-                             hpar_document *document, hpar_study_stats *stats) {
-  return parse_call(parser, options, bytes, length, document, (stats_target){.study = stats});
+  return hp_parse_call(parser, options, bytes, length, document, (hp_stats_target){stats, check_stats, write_stats});
 }
 
 static hpar_status scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
   hpar_error *error = &parser->session.error;
-  if (!bytes && length) return no_bytes(error, length);
+  if (!bytes && length) return hp_explain_no_bytes(error, length);
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK && !config.resources.callback)
@@ -164,8 +144,8 @@ static hpar_status scan_resources(hpar_parser *parser, const hpar_options *optio
 }
 
 hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length) {
-  if (!begin_call(parser)) return HPAR_ERROR_ARGUMENT;
-  return end_call(parser, scan_resources(parser, options, bytes, length));
+  if (!hp_begin_parser_call(parser)) return HPAR_ERROR_ARGUMENT;
+  return hp_end_parser_call(parser, scan_resources(parser, options, bytes, length));
 }
 
 static hpar_status begin_feed(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
@@ -177,13 +157,13 @@ static hpar_status begin_feed(hpar_parser *parser, const hpar_options *options, 
 }
 
 hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document) {
-  hpar_error *error = begin_call(parser);
+  hpar_error *error = hp_begin_parser_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
-  if (!document) return end_call(parser, no_document(error));
-  if (!hp_begin_sole_use(&document->use)) return end_call(parser, busy_document(error));
+  if (!document) return hp_end_parser_call(parser, no_document(error));
+  if (!hp_begin_sole_use(&document->use)) return hp_end_parser_call(parser, busy_document(error));
   hpar_status status = begin_feed(parser, options, document);
   hp_document_end_use(document);
-  return end_call(parser, status);
+  return hp_end_parser_call(parser, status);
 }
 
 static hpar_status no_feed(hpar_error *error) {
@@ -200,7 +180,7 @@ static hpar_status feed(hpar_parser *parser, const char *bytes, size_t length) {
   hpar_error *error = &parser->session.error;
   hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
-  if (!bytes && length) return no_bytes(error, length);
+  if (!bytes && length) return hp_explain_no_bytes(error, length);
   if (!document) return lost_document(parser);
   if (!length) return HPAR_OK;
   if (!hp_begin_sole_use(&document->use)) return busy_document(error);
@@ -211,30 +191,29 @@ static hpar_status feed(hpar_parser *parser, const char *bytes, size_t length) {
 
 hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length) {
   if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
-  return end_call(parser, feed(parser, bytes, length));
+  return hp_end_parser_call(parser, feed(parser, bytes, length));
 }
 
-static hpar_status finish(hpar_parser *parser, stats_target target) {
+static hpar_status finish(hpar_parser *parser, hp_stats_target target) {
   hpar_error *error = &parser->session.error;
   hpar_document *document = parser->feed.document;
   if (!parser->feed.active) return no_feed(error);
-  if (check_stats(target, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
+  if (target.check(target.stats, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
   if (document && !hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = hp_feed_finish(&parser->feed);
   if (!document) return lost_document(parser);
-  write_stats(parser, target);
+  target.write(&parser->session, target.stats);
   hp_document_end_use(document);
   return status;
 }
 
-hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
+hpar_status hp_finish_call(hpar_parser *parser, hp_stats_target target) {
   if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
-  return end_call(parser, finish(parser, (stats_target){.stats = stats}));
+  return hp_end_parser_call(parser, finish(parser, target));
 }
 
-hpar_status hpar_study_finish(hpar_parser *parser, hpar_study_stats *stats) {
-  if (!continue_feed(parser)) return HPAR_ERROR_ARGUMENT;
-  return end_call(parser, finish(parser, (stats_target){.study = stats}));
+hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats) {
+  return hp_finish_call(parser, (hp_stats_target){stats, check_stats, write_stats});
 }
 
 static hpar_status parse_many(const hp_batch_request *given, const hpar_options *options, uint64_t begin,
@@ -263,21 +242,9 @@ static hpar_status parse_many(const hp_batch_request *given, const hpar_options 
 hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                             hpar_many_stats *stats, hpar_batch_callback callback, void *context) {
   uint64_t begin = hp_now();
-  if (!begin_call(parser)) return HPAR_ERROR_ARGUMENT;
+  if (!hp_begin_parser_call(parser)) return HPAR_ERROR_ARGUMENT;
   const hp_batch_request request = {parser, NULL, inputs, count, callback, context};
-  return end_call(parser, parse_many(&request, options, begin, stats));
-}
-
-hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
-                          const char *bytes, size_t length, hpar_token_callback callback, void *context) {
-  hpar_error *error = begin_call(parser);
-  if (!error) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = HPAR_OK;
-  if (!callback) status = hp_explain(error, HPAR_ERROR_ARGUMENT, "callback is NULL");
-  if (!bytes && length) status = no_bytes(error, length);
-  if (status == HPAR_OK)
-    status = hp_tokenize(&parser->session, state, last_start_tag, max_errors, bytes, length, callback, context);
-  return end_call(parser, status);
+  return hp_end_parser_call(parser, parse_many(&request, options, begin, stats));
 }
 
 size_t hpar_parse_error_count(const hpar_parser *parser) { return parser ? parser->session.engine.errors.count : 0; }

@@ -10,6 +10,7 @@
  *
  * platform/address_range.h reserves the addresses. */
 
+#include "base/target.h"
 #include "base/unwind.h"
 
 #include <stdatomic.h>
@@ -89,10 +90,10 @@ enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; parts for longer inputs ar
 /* Reserves `count` parts, one for each thread, for an input of `length` bytes. The next document
  * of that size has the same parts, so each thread finds its memory in its own caches. Returns false
  * without a change if the range is small or limited. Requires: no other thread uses the range. */
-bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
+HP_SHARED bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
 /* Initialises `part` as the empty part of this index. */
-void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
-size_t hp_range_part_used(const hp_range *part);
+HP_SHARED void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
+HP_SHARED size_t hp_range_part_used(const hp_range *part);
 
 typedef struct hp_arena {
   char *at, *end;
@@ -101,8 +102,8 @@ typedef struct hp_arena {
   size_t slab; /* size of the next slab; grows with use to keep small documents small */
 } hp_arena;
 
-void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);
-void *hp_arena_refill(hp_arena *arena, size_t bytes);
+HP_SHARED void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind);
+HP_SHARED void *hp_arena_refill(hp_arena *arena, size_t bytes);
 /* Gives back the rest of the slab if the slab is the range's last one. Another thread may take
  * slabs meanwhile. */
 void hp_arena_close(hp_arena *arena);

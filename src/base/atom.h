@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/load.h"
 #include "base/names.h"
+#include "base/target.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -70,8 +71,8 @@ typedef struct hp_interner {
 } hp_interner;
 
 /* Prepares the interner for a parse. Keeps cached names that are valid for `atoms`. */
-void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind);
-void hp_interner_close(hp_interner *interner);
+HP_SHARED void hp_interner_open(hp_interner *interner, hp_atoms *atoms, hp_unwind *unwind);
+HP_SHARED void hp_interner_close(hp_interner *interner);
 
 /* The first and last eight bytes of a name. Two names of equal length up to 16 are equal if and
  * only if their keys are equal. */
@@ -103,8 +104,8 @@ typedef struct hp_known_name {
   uint32_t length;
 } hp_known_name;
 
-extern const hp_known_name hp_known_names[HP_KNOWN_ATOMS];
-extern const uint16_t hp_known_slots[HP_KNOWN_SLOTS];
+HP_SHARED extern const hp_known_name hp_known_names[HP_KNOWN_ATOMS];
+HP_SHARED extern const uint16_t hp_known_slots[HP_KNOWN_SLOTS];
 
 /* Returns the atom of a name in names.h, or 0. */
 static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_key key) {
@@ -119,7 +120,7 @@ static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_ke
   }
 }
 
-hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key);
+HP_SHARED hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key);
 
 /* Returns the atom of any name. Copies the bytes if the name is new. */
 static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t length) {
@@ -133,6 +134,6 @@ static inline hp_atom hp_intern(hp_interner *interner, const char *bytes, size_t
 hp_atom hp_atoms_find(const hp_atoms *atoms, const char *bytes, size_t length);
 
 /* Returns the name of an atom. Requires: the name was interned before the call. */
-hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom);
+HP_SHARED hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom);
 
 #endif

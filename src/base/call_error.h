@@ -4,6 +4,8 @@
 /* The error of a call, for callers and for hpar_parser_error. The text is always valid UTF-8,
  * although the names in it may be any bytes, and although the end of the array cuts it off. */
 
+#include "base/target.h"
+
 #include <hpar/node.h>
 #include <stddef.h>
 
@@ -12,7 +14,7 @@ hpar_status hp_set_error(hpar_error *error, hpar_status status, uint64_t offset,
     __attribute__((format(printf, 4, 5)));
 
 /* The same without an offset. */
-hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format, ...)
+HP_SHARED hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Ends a call: sets the status, and the status's own sentence unless there is a text for it.

@@ -4,6 +4,7 @@
 /* Parse errors: the codes of the standard, and a list of the first ones by offset. A parser without
  * a list passes NULL, which costs one test per malformed construct. */
 
+#include "base/target.h"
 #include "base/unwind.h"
 
 #include <stddef.h>
@@ -89,9 +90,9 @@ typedef struct hp_errors {
 } hp_errors;
 
 const char *hp_error_text(hp_error_code code);
-void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
+HP_SHARED void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
 /* Sorts the errors by offset and keeps the first `limit`. Errors at the same offset keep their
  * order. */
-void hp_errors_finish(hp_errors *errors);
+HP_SHARED void hp_errors_finish(hp_errors *errors);
 
 #endif

@@ -23,11 +23,12 @@ static inline void hp_prefetch_to_write(const void *at) {
 #endif
 }
 
-void *hp_allocate(size_t bytes); /* NULL on failure; uninitialised */
-void *hp_allocate_zeroed(size_t bytes);
-void *hp_allocate_aligned(size_t alignment, size_t bytes); /* a power of two; uninitialised */
-void *hp_reallocate(void *old, size_t bytes);              /* NULL on failure: `old` is unchanged */
-void hp_free(void *memory);                                /* NULL is allowed */
+HP_SHARED void *hp_allocate(size_t bytes); /* NULL on failure; uninitialised */
+HP_SHARED void *hp_allocate_zeroed(size_t bytes);
+/* `alignment` is a power of two. The bytes are uninitialised. */
+HP_SHARED void *hp_allocate_aligned(size_t alignment, size_t bytes);
+HP_SHARED void *hp_reallocate(void *old, size_t bytes); /* NULL on failure: `old` is unchanged */
+HP_SHARED void hp_free(void *memory);                   /* NULL is allowed */
 
 /* Returns false if a test makes this allocation fail. Every other allocator of the library
  * calls it, too. */

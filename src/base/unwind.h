@@ -25,10 +25,10 @@ typedef hpar_status (*hp_try_fn)(void *argument);
 /* Returns the result of `function`, or the status of the hp_unwind_now call that ended it. Calls
  * may be nested. No other function calls setjmp. `function` has its own frame, so its locals can
  * live in registers. */
-hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument);
+HP_SHARED hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument);
 
 /* Ends the innermost hp_try of `unwind` with this status. HPAR_OK ends it early without a failure.
  * Requires: an hp_try call of `unwind` is active. */
-_Noreturn void hp_unwind_now(hp_unwind *unwind, hpar_status status);
+HP_SHARED _Noreturn void hp_unwind_now(hp_unwind *unwind, hpar_status status);
 
 #endif

@@ -4,13 +4,14 @@
 /* Growing arrays outside the arenas: `hp_grow(&items, &capacity, need, unwind)` reserves memory
  * for `need` items. */
 
+#include "base/target.h"
 #include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Returns the array with *capacity >= need. The array may move. Unwinds if no memory is left. */
-void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
+HP_SHARED void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
 
 #define hp_grow(items, capacity, need, unwind)                                            \
   do {                                                                                    \

@@ -6,7 +6,7 @@
  * - the token buffer alone, from one thread to another, without work on either side: the time of
  *   one token */
 
-#include "drivers/pipelined/ring.h"
+#include "study/pipelined/ring.h"
 
 #include "base/memory.h"
 #include "bench/suite.h"

@@ -14,7 +14,7 @@
 #if HPAR_PARALLEL
 
 #include "cli/read.h"
-#include "inspect/profile.h"
+#include "study/profile.h"
 
 #include <errno.h>
 #include <pthread.h>

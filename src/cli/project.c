@@ -1,6 +1,6 @@
 /* hpar project: the projected time of a parse on more cores than the machine has. The command
  * parses the chunks of a parse with P threads one by one on one thread, where nothing disturbs
- * them. Then it puts the measured tasks on P virtual cores (inspect/schedule.h). The library cuts
+ * them. Then it puts the measured tasks on P virtual cores (study/schedule.h). The library cuts
  * the chunks in advance, large ones first, as threads that share them
  * (drivers/parallel/work_range.c) join them. All cores share decoding and validation in slices. */
 
@@ -9,7 +9,7 @@
 #include "cli/mean.h"
 #include "cli/options.h"
 #include "cli/pages.h"
-#include "inspect/schedule.h"
+#include "study/schedule.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

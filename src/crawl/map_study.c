@@ -7,8 +7,8 @@
 #if HPAR_PARALLEL
 
 #include "base/memory.h"
-#include "inspect/profile.h"
-#include "inspect/schedule.h"
+#include "study/profile.h"
+#include "study/schedule.h"
 #include "tokenizer/state.h"
 
 #include <hpar/study.h>

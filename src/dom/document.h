@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/atom.h"
 #include "base/in_use.h"
+#include "base/target.h"
 #include "dom/node.h"
 #include "platform/late.h"
 #include "text/buffer.h"
@@ -55,7 +56,7 @@ void hp_document_reset(hpar_document *document);
 
 /* Resets the document and makes its range ready for a parse of `length` bytes, with memory from
  * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
-hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
+HP_SHARED hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
 
 /* Reserves the spare bytes for `deferred_bytes`. Returns HPAR_ERROR_MEMORY if the range has less
  * space. Requires: the tree is complete. */

@@ -4,6 +4,7 @@
 /* The standard's classes of element names, as bits. */
 
 #include "base/atom.h"
+#include "base/target.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ enum {
   HP_TAG_ITEM = 1 << 15      // dd, dt, li: their start tags close an open element of the same kind
 };
 
-extern const uint16_t hp_html_tags[HP_KNOWN_ATOMS];
+HP_SHARED extern const uint16_t hp_html_tags[HP_KNOWN_ATOMS];
 
 /* Returns the bits of an element in the HTML namespace. */
 static inline uint16_t hp_html_tag(hp_atom name) { return name < HP_KNOWN_ATOMS ? hp_html_tags[name] : 0; }
@@ -53,11 +54,11 @@ hp_atom hp_formatting_name(int index);
 
 /* Returns the bits of an element in the SVG or MathML namespace. The integration bits of
  * annotation-xml depend on its attributes, so they are not included. */
-uint16_t hp_foreign_tag(uint8_t ns, hp_atom name);
+HP_SHARED uint16_t hp_foreign_tag(uint8_t ns, hp_atom name);
 
 /* Returns the tag name in the SVG namespace, "foreignObject" for "foreignobject". Most names remain
  * unchanged. */
-hp_atom hp_svg_tag_name(hp_atom name);
+HP_SHARED hp_atom hp_svg_tag_name(hp_atom name);
 
 /* Returns the attribute name on an element of namespace `ns`. */
 hp_atom hp_foreign_attribute_name(uint8_t ns, hp_atom name);

@@ -17,6 +17,7 @@
  * The composer is the worker of the left log, which continues into the next chunk with spliced
  * segments. Therefore a composed segment is as sound as a segment of a worker. */
 
+#include "base/target.h"
 #include "speculation/worker/worker.h"
 
 #include <hpar/study.h>
@@ -31,13 +32,13 @@ typedef struct hp_composer {
 /* Begins a composition. Returns false if `right`, the next chunk, does not continue the open
  * elements of `left`. This function and the next ones unwind through the worker's engine. Then the
  * left log has lost its last segment, which is sound. */
-bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_work *left,
-                      const hp_chunk_work *right);
+HP_SHARED bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_work *left,
+                                const hp_chunk_work *right);
 /* Composes the next chunk. Returns true if its whole log became part of the left log and the
  * composition continues. */
-bool hp_compose_chunk(hp_composer *composer, hp_chunk_work *right);
+HP_SHARED bool hp_compose_chunk(hp_composer *composer, hp_chunk_work *right);
 /* Ends the composition, unless it has ended. */
-void hp_compose_end(hp_composer *composer);
+HP_SHARED void hp_compose_end(hp_composer *composer);
 
 /* Returns whether the whole chunk has become part of the log to its left. */
 static inline bool hp_is_composed(const hp_chunk_work *chunk) {

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "merge/boundary.h"
 #include "merge/compose.h"
-#include "merge/note.h"
 #include "merge/splice.h"
 #include "tokenizer/content.h"
 #include "tree/engine_loop.h"
@@ -62,11 +61,11 @@ void hp_merger_finish(hp_merger *m) { hp_merger_parse_until(m, UINT32_MAX); }
 static bool reparse_until(hp_merger *m, uint32_t offset) {
   if (m->is_rescued) return hp_merger_parse_until(m, offset); /* up to the first useful segment */
   uint32_t from = position(m);
-  uint64_t begin = m->record ? hp_now() : 0;
+  uint64_t begin = m->notes ? hp_now() : 0;
   bool is_finished = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
   if (m->engine->builder.script.text_written) m->counters->bytes_lost_to_writes += position(m) - from;
-  if (m->record) hp_record_again(m->record, from, position(m), begin);
+  if (m->notes) m->notes->again(m, from, position(m), begin);
   return is_finished;
 }
 
@@ -75,7 +74,7 @@ static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   m->counters->wrong_assumptions_by_kind[assumption]++;
   m->counters->segments_lost_to_writes += m->engine->builder.script.text_written;
   m->is_right = false;
-  if (m->record) hp_note_wrong_assumption(m, s, assumption);
+  if (m->notes) m->notes->wrong_assumption(m, s, assumption);
   if (m->strategy->at_wrong_assumption) m->strategy->at_wrong_assumption(m->engine, chunk, s, assumption, &m->audit);
   return false;
 }
@@ -158,7 +157,7 @@ static void count_outcome(hp_merge_counters *counters, const hp_chunk_work *chun
 
 bool hp_merger_count_composed(hp_merger *m, const hp_chunk_work *chunk) {
   if (!hp_is_composed(chunk) || chunk->cut_short || m->merged_to < chunk->limit) return false;
-  if (m->record || m->finder || m->strategy->at_chunk_boundary) return false;
+  if (m->notes || m->finder || m->strategy->at_chunk_boundary) return false;
   hp_merge_counters *counters = m->counters;
   count_boundary(m, chunk, chunk->hypotheses[0].first);
   count_outcome(counters, chunk);
@@ -201,7 +200,7 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
     m->audit.rolled_back = !taken;
     counters->rollbacks += !taken && !chunk->outcome.aborted;
   }
-  if (m->record) hp_note_start(m, chunk, hypothesis);
+  if (m->notes) m->notes->start(m, chunk, hypothesis);
   if (m->finder) {
     hp_finder_own(m->finder, chunk->limit);
     hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
@@ -216,7 +215,7 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   counters->chunks_with_undetected_errors += m->audit.undetected != 0;
   for (int i = 0; m->audit.undetected >> i; i++) counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
   m->is_in_chunk = false;
-  if (m->record) hp_note_merged(m, chunk);
+  if (m->notes) m->notes->end_chunk(m, chunk);
   if (m->finder) hp_finder_end_chunk(m->finder);
 }
 
@@ -323,7 +322,7 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
     }
     if (s->ends == HP_ENDS_HAZARD) {
       count_entries(m, s);
-      if (m->record) hp_note_hazard(m, s);
+      if (m->notes) m->notes->hazard(m, s);
       m->is_clean = false;
       continue;
     }
@@ -360,7 +359,7 @@ bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   if (!m->is_in_chunk) {
     if (m->finder) hp_finder_own(m->finder, chunk->cut);
     if (!hp_merger_parse_until(m, chunk->cut)) return false;
-    if (m->record) hp_note_chunk(m, chunk);
+    if (m->notes) m->notes->begin_chunk(m, chunk);
     if (m->done && !chunk->failed) hp_merger_count_passed(m, 1);
     if (m->done || chunk->failed) {
       cancel_found(m, chunk);

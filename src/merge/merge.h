@@ -6,7 +6,6 @@
 
 #include "merge/boundary.h"
 #include "speculation/worker/worker.h"
-#include "trace/record.h"
 #include "tree/engine.h"
 
 #include <hpar/study.h>
@@ -24,11 +23,28 @@ typedef struct hp_merge_counters {
   hpar_merge_level levels[HPAR_MERGE_LEVELS]; /* the merger itself counts on level 0 */
 } hp_merge_counters;
 
+struct hp_merger;
+
+/* What a trace receives of the merger. */
+typedef struct hp_merge_trace {
+  /* The merger begins a chunk, at its first token boundary or at the end of the input. */
+  void (*begin_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
+  /* `hypothesis` is the start hypothesis that is right, or -1. */
+  void (*start)(struct hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
+  void (*end_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
+  /* The merger rejects a segment, or takes one that ends with a hazard. */
+  void (*wrong_assumption)(struct hp_merger *merger, const hp_segment *segment, hpar_assumption assumption);
+  void (*hazard)(struct hp_merger *merger, const hp_segment *segment);
+  /* The merger has parsed a range again since `begin_ns`. */
+  void (*again)(struct hp_merger *merger, uint32_t begin, uint32_t end, uint64_t begin_ns);
+} hp_merge_trace;
+
 typedef struct hp_merger {
   hp_engine *engine; /* the true state */
   hp_merge_counters *counters;
   const hp_strategy *strategy;
-  hp_record *record; /* NULL: no record */
+  hp_trace *trace; /* NULL: no trace, and no `notes` */
+  const hp_merge_trace *notes;
   hp_finder *finder; /* NULL: resources are not requested */
   bool is_observed;  /* `finder`, or the function before_splice of the strategy, is not NULL */
   bool done;         /* the end of the input was processed */

@@ -12,6 +12,7 @@
  * capacities (capacity.h), in this order. hwloc's efficiency classes order cores of equal capacity.
  */
 
+#include "base/target.h"
 #include "platform/capacity.h"
 
 #include <hpar/parse.h>
@@ -33,7 +34,7 @@ const hp_processors *hp_allowed_processors(void);
 /* Binds the calling thread to the processor of this number, or, if `bind` is false, removes the
  * binding. Makes a system call only if the binding changes. Returns false if the system refuses.
  * Requires: the library created the thread. */
-bool hp_bind_thread(bool bind, unsigned number);
+HP_SHARED bool hp_bind_thread(bool bind, unsigned number);
 /* Returns whether hp_bind_thread has bound the calling thread. */
 bool hp_thread_is_bound(void);
 

@@ -14,6 +14,8 @@
  * A process must register for membarrier. With one thread, that takes less than 1 us; with several,
  * 10 ms. Only processes with one thread therefore register. */
 
+#include "base/target.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,18 +36,20 @@ typedef struct hp_waits {
 /* Chooses the barrier of the process at the first call. A program with one thread calls this before
  * it starts others. */
 void hp_event_count_prepare(void);
-void hp_event_count_open(hp_event_count *event); /* no effect if it is open */
-void hp_event_count_close(hp_event_count *event);
+HP_SHARED void hp_event_count_open(hp_event_count *event); /* no effect if it is open */
+HP_SHARED void hp_event_count_close(hp_event_count *event);
 
 /* Waits until `ready(context)` returns true. Requires: `ready` uses acquire loads or stronger
  * ones. */
-void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context);
+HP_SHARED void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context);
 /* Sleeps without a spin until `ready(context)` returns true or the time has passed. Returns whether
  * it is ready. */
-bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context), void *context);
-void hp_event_count_wake_waiters(hp_event_count *event);
+HP_SHARED bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context),
+                                    void *context);
+HP_SHARED void hp_event_count_wake_waiters(hp_event_count *event);
 
-extern bool hp_event_count_has_membarrier; /* set once, before the first event count is open */
+/* Set once, before the first event count is open. */
+HP_SHARED extern bool hp_event_count_has_membarrier;
 
 static inline void hp_event_count_wake(hp_event_count *event) {
   atomic_signal_fence(memory_order_seq_cst);

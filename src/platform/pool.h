@@ -15,6 +15,8 @@
  * In a forked child the threads are lost: hp_pool_is_lost returns true, and only hp_pool_end,
  * hp_pool_join and hp_pool_destroy may be called. */
 
+#include "base/target.h"
+
 #include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +36,8 @@ hpar_status hp_pool_create(hp_pool **pool, unsigned threads);
 /* Adds threads until the pool has `threads`, or fewer if the system refuses some. Requires: no
  * batch runs. */
 void hp_pool_grow(hp_pool *pool, unsigned threads);
-void hp_pool_destroy(hp_pool *pool);           /* joins; NULL is allowed */
-unsigned hp_pool_threads(const hp_pool *pool); /* including the caller */
+void hp_pool_destroy(hp_pool *pool);                     /* joins; NULL is allowed */
+HP_SHARED unsigned hp_pool_threads(const hp_pool *pool); /* including the caller */
 /* Returns whether this process is a forked child of the process that created the pool. */
 bool hp_pool_is_lost(const hp_pool *pool);
 
@@ -46,10 +48,10 @@ bool hp_pool_is_awake(const hp_pool *pool, unsigned n);
 
 /* Starts `work(context, t)` on threads 1..n-1 and returns at once. n is at most hp_pool_threads.
  * One of the next two functions ends each batch before the next one starts. */
-void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context);
+HP_SHARED void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context);
 /* Waits until all requested threads have entered the batch and returned. Their writes are then
  * visible to the caller. */
-void hp_pool_join(hp_pool *pool);
+HP_SHARED void hp_pool_join(hp_pool *pool);
 /* Does the same, except that threads that have not entered the batch skip it. Does nothing without
  * a batch. */
 void hp_pool_end(hp_pool *pool);
@@ -74,6 +76,6 @@ typedef struct hp_spin {
   unsigned steps;
 } hp_spin;
 /* Waits for one step. Returns false if `nanoseconds` have passed since the first step. */
-bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds);
+HP_SHARED bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds);
 
 #endif

@@ -342,8 +342,8 @@ static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
   const uint64_t begin = r->trace ? hp_now() : 0, position = r->scanner.position;
   hp_rewriter_scan_until(r, to);
   if (begin && offset_of(r) > from)
-    hp_record_event(&r->trace->record, HPAR_EVENT_ROLL_BACK, 0, number, begin, hp_now(), position + from,
-                    position + offset_of(r));
+    r->trace->trace.event(&r->trace->trace, HP_EVENT_ROLL_BACK, 0, number, begin, hp_now(), position + from,
+                          position + offset_of(r));
   return offset_of(r) - from;
 }
 

@@ -83,7 +83,7 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   t->counters.rewritten_bytes += at - from;
   t->exact_ns += hp_now() - begin;
   t->exact_bytes += at - from;
-  if (r->trace) hp_rewrite_team_note(t, HPAR_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
+  if (r->trace) hp_rewrite_team_note(t, HP_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
   return at > from;
 }
 
@@ -114,7 +114,7 @@ static bool await_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
     }
     if (!hp_spin_on(&spin, limit_ns)) break;
   }
-  hp_rewrite_team_note(t, HPAR_EVENT_WAIT, 0, chunk->number, event, 0, 0);
+  hp_rewrite_team_note(t, HP_EVENT_WAIT, 0, chunk->number, event, 0, 0);
   return is_done(t, chunk);
 }
 
@@ -148,7 +148,7 @@ static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
   size_t rewritten =
       hp_rewriter_adopt(t->merger, chunk, t->first_chunk + claimed->number, &t->lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
-  hp_rewrite_team_note(t, HPAR_EVENT_MERGE, 0, claimed->number, event, from, hp_rewrite_offset(t->merger));
+  hp_rewrite_team_note(t, HP_EVENT_MERGE, 0, claimed->number, event, from, hp_rewrite_offset(t->merger));
   if (is_closed(t)) return;
   note_alternatives(t, chunk);
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later

@@ -217,13 +217,13 @@ static bool begin_part(const page_run *run, scan_thread *thread) {
                                     .data = plan->predictor_data};
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
-  if (plan->predictor->predict && !plan->predictor->oracle) plan->predictor->predict(&input, &state);
+  if (plan->predictor->predict && !plan->truth) plan->predictor->predict(&input, &state);
   return write_prefix(&state, thread->prefix, sizeof thread->prefix);
 }
 
 static void scout(page_run *run, unsigned index) {
   scan_thread *thread = run->scan->threads[index];
-  const hp_even_cuts cuts = {run->bytes, run->length, run->part_size, HP_CUT_SMART};
+  const hp_even_cuts cuts = {run->bytes, run->length, run->part_size, &hp_smart_cuts};
   const char *error;
   thread->seen.count = 0;
   uint32_t from = hp_even_cut(&cuts, index), to = hp_even_end(&cuts, index, from);

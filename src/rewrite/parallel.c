@@ -44,7 +44,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     if (!t->division.is_inline) hp_pool_end(t->pool);
     t->counters.chunks += t->chunks.number;
     t->counters.skipped_chunks += t->chunks.skipped;
-    hp_rewrite_trace_report(r->trace);
+    if (r->trace) r->trace->report(r->trace);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }
   if (r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);

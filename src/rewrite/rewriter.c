@@ -37,7 +37,7 @@ static void release_rules(hpar_rewriter *r) {
 }
 
 static void free_rewriter(hpar_rewriter *r) {
-  hp_rewrite_trace_destroy(r->trace);
+  if (r->trace) r->trace->destroy(r->trace);
   hp_outline_close(&r->outline);
   hp_names_close(&r->names);
   hp_matching_close(&r->matching);
@@ -300,7 +300,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
   hp_begin_use(&rules->use);
   r->held_rules = rules;
-  hp_rewrite_trace_begin(r->trace);
+  if (r->trace) r->trace->begin(r->trace);
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);

@@ -199,12 +199,12 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
 
 /*** events ***/
 
-void hp_rewrite_team_note(hp_rewrite_team *t, hpar_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
+void hp_rewrite_team_note(hp_rewrite_team *t, hp_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
                           size_t begin, size_t end) {
   if (!begin_ns) return;
   const uint64_t position = t->input.position;
-  hp_record_event(&t->input.merger->trace->record, kind, thread, t->first_chunk + chunk, begin_ns, hp_now(),
-                  position + begin, position + end);
+  hp_trace *trace = &t->input.merger->trace->trace;
+  trace->event(trace, kind, thread, t->first_chunk + chunk, begin_ns, hp_now(), position + begin, position + end);
 }
 
 uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *t) { return t->input.merger->trace ? hp_now() : 0; }

@@ -110,8 +110,8 @@ void hp_rewrite_team_begin(hp_rewrite_team *team, hpar_rewriter *merger);
 uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *team);
 /* Records an event that began at `begin_ns`; 0: when no trace was requested. The offsets are in the
  * window. */
-void hp_rewrite_team_note(hp_rewrite_team *team, hpar_event_kind kind, unsigned thread, uint32_t chunk,
-                          uint64_t begin_ns, size_t begin, size_t end);
+void hp_rewrite_team_note(hp_rewrite_team *team, hp_event_kind kind, unsigned thread, uint32_t chunk, uint64_t begin_ns,
+                          size_t begin, size_t end);
 
 /*** workers.c ***/
 

@@ -34,7 +34,7 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   hp_rewrite_chunk *chunk = &s->chunk;
   chunk->cut = claimed->begin;
   chunk->limit = claimed->end;
-  if (!t->chunks.cuts) chunk->cut = hp_cut(HP_CUT_SMART, t->input.window, claimed->end, claimed->begin);
+  if (!t->chunks.cuts) chunk->cut = hp_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
   chunk->encoding = atomic_load(&t->encoding);
   chunk->is_certain = atomic_load(&t->is_certain);
   chunk->quirks = t->quirks;
@@ -50,7 +50,7 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
-  hp_rewrite_team_note(t, HPAR_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
+  hp_rewrite_team_note(t, HP_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
   if (atomic_exchange(&s->state, HP_SLOT_IS_DONE) == HP_SLOT_DROPPED) atomic_store(&s->state, HP_SLOT_FREE);
 }
 

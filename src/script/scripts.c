@@ -18,8 +18,8 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
   const hp_tokenizer *t = &s->engine->tokenizer;
   uint64_t end = hp_now();
   s->counters.callbacks_ns += end - begin;
-  if (s->record)
-    hp_record_event(s->record, HPAR_EVENT_SCRIPT, 0, UINT32_MAX, begin, end, (size_t)(from - t->base),
+  if (s->trace)
+    s->trace->event(s->trace, HP_EVENT_SCRIPT, 0, UINT32_MAX, begin, end, (size_t)(from - t->base),
                     (size_t)(t->at - t->base));
 }
 
@@ -98,12 +98,6 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   s->postpones = false;
   hp_grow(&s->late, &s->late_capacity, s->late_count + 1, &s->engine->unwind);
   s->late[s->late_count++] = script->node;
-}
-
-hpar_status hpar_script_postpone(hpar_editor *s) {
-  if (!s || !s->running || !s->may_postpone) return HPAR_ERROR_ARGUMENT;
-  s->postpones = true;
-  return HPAR_OK;
 }
 
 void hp_scripts_run_late(hp_scripts *s) {
@@ -197,13 +191,13 @@ static void script_ended(void *context, hp_ref element) {
   compare_state(s);
 }
 
-void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine, hp_record *record) {
+void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine, hp_trace *trace) {
   hp_written *pieces = s->pieces;
   hp_ref *deferred = s->deferred, *late = s->late;
   uint32_t piece_capacity = s->piece_capacity, deferred_capacity = s->deferred_capacity;
   uint32_t late_capacity = s->late_capacity;
   hp_engine inner = s->inner;
-  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document, .record = record};
+  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document, .trace = trace};
   s->pieces = pieces;
   s->piece_capacity = piece_capacity;
   s->deferred = deferred;

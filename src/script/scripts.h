@@ -8,6 +8,7 @@
  * All of this happens before the builder processes the next token. The state of the engine is then
  * that of a parser whose input contains the written text. */
 
+#include "base/target.h"
 #include "tokenizer/state.h"
 #include "tree/engine.h"
 
@@ -46,7 +47,7 @@ typedef struct hpar_editor {
   hp_engine *engine;
   hpar_document *document;
   hpar_status status; /* the failure that ends the parse; HPAR_OK: none */
-  hp_record *record;  /* NULL: no record */
+  hp_trace *trace;    /* NULL: no trace */
 
   /* The input stream is the written text of the last piece, then that of the piece before, and so
    * on, then the page. Piece 0 has no text: it stands for the page. */
@@ -77,9 +78,9 @@ typedef struct hpar_editor {
   hp_script_counters counters;
 } hp_scripts;
 
-/* Prepares the engine of a parse, which is open, for scripts. `record` is NULL, or that of the
+/* Prepares the engine of a parse, which is open, for scripts. `trace` is NULL, or that of the
  * parse. */
-void hp_scripts_begin(hp_scripts *scripts, const hp_script_config *config, hp_engine *engine, hp_record *record);
+void hp_scripts_begin(hp_scripts *scripts, const hp_script_config *config, hp_engine *engine, hp_trace *trace);
 void hp_scripts_close(hp_scripts *scripts);
 
 /* Parses written text that waits for more bytes of the page. Returns false if it still waits: the
@@ -91,7 +92,7 @@ void hp_scripts_run_late(hp_scripts *scripts);
 
 /* Runs the postponed and then the deferred scripts. Requires: the builder has processed the end of
  * the input. */
-void hp_scripts_finish(hp_scripts *scripts);
+HP_SHARED void hp_scripts_finish(hp_scripts *scripts);
 
 /* Prepares a script element (script/prepare.c). Returns true and fills `*script` if the script runs
  * now or later. */

@@ -165,7 +165,7 @@ bool hp_config_needs_length(const hp_config *config) {
 void hp_config_make_sequential(hp_config *config) {
   config->mode = HPAR_MODE_SEQUENTIAL;
   config->bind = false;
-  config->pipelined = false;
+  config->other = NULL;
   config->cuts = NULL;
   config->cut_count = 0;
 }

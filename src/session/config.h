@@ -19,20 +19,22 @@ typedef struct hp_config {
   hpar_mode mode;
   const hp_encoding *encoding; /* the encoding that the transport declares; NULL: none */
   const char *fragment;        /* the context element; NULL: a document */
-  bool scripting, copy_input, source_offsets, decodes_values, inspect, by_jemalloc;
+  bool scripting, copy_input, source_offsets, decodes_values, by_jemalloc;
   bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
-  bool pipelined;     /* a study requests the pipelined parser, whatever `mode` is */
   size_t max_errors;
   hp_script_config script;
   hpar_limits limits;
   hpar_resource_options resources;
   const uint64_t *cuts; /* forced cuts, ascending */
   size_t cut_count;
+  const struct hp_inspector *inspection; /* of a study; NULL: none */
+  /* A parser of whole texts that a study brings. It parses, whatever `mode` is. NULL: none */
+  const struct hp_other_driver *other;
 #if HPAR_PARALLEL
   hp_parallel_config parallel;
-  hp_pipeline_config pipeline;
-  unsigned pipeline_threads; /* 1: both stages run on the calling thread */
+  hp_part_options other_options;
+  unsigned other_threads;
 #endif
 } hp_config;
 

@@ -87,7 +87,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
   }
   hp_session_run_scripts(session, &feed->config, &feed->request);
   if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
-  bool offsets = reports || config->source_offsets || config->max_errors || config->cut_count || config->inspect;
+  bool offsets = reports || config->source_offsets || config->max_errors || config->cut_count || config->inspection;
   if (status == HPAR_OK)
     status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
                             !config->fragment, offsets);
@@ -138,7 +138,7 @@ static void parse_on(hp_feed *feed, bool last) {
   hp_stream *stream = &feed->stream;
   size_t available = stream->text->length;
   if (!feed->open) {
-    feed->request.record = hp_begin_record(session, &feed->config, feed->begin);
+    feed->request.trace = hp_begin_trace(session, &feed->config, feed->begin);
     feed->request.tentative = stream->sniffed.certain || feed->config.fragment ? NULL : encoding_of(stream);
     hp_open_request(session, &feed->config, &feed->request);
     feed->open = true;
@@ -336,7 +336,7 @@ hpar_status hp_feed_finish(hp_feed *feed) {
   result->bound = feed->config.bind && result->driver != HP_DRIVER_SEQUENTIAL;
   result->binding_refused = hp_session_refused_binding(session);
 #endif
-  status = hp_close_record(session, &feed->config, document, status);
+  status = hp_close_trace(session, &feed->config, document, status);
   /* Nothing converts offsets any more, so that the document need not keep the bytes. */
   if (!feed->config.source_offsets) document->input.source = NULL;
   hp_document_trim(document);

@@ -2,7 +2,6 @@
 
 #include "dom/value.h"
 #include "drivers/sequential/sequential.h"
-#include "session/record.h"
 
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
@@ -26,14 +25,13 @@ void hp_session_open(hp_session *session) {
 
 void hp_session_close(hp_session *session) {
 #if HPAR_PARALLEL
-  hp_stages_close(&session->stages);
   hp_parallel_close(&session->team);
 #endif
   hp_scripts_close(&session->scripts);
   hp_finder_close(&session->finder);
   if (session->scan) session->destroy_scan(session->scan);
   hp_engine_close(&session->engine);
-  hp_record_free(&session->record);
+  if (session->study) session->destroy_study(session->study);
 }
 
 bool hp_session_is_lost(const hp_session *session) {
@@ -47,8 +45,11 @@ bool hp_session_is_lost(const hp_session *session) {
 
 void hp_session_stop(hp_session *session) {
 #if HPAR_PARALLEL
-  if (hp_session_is_lost(session)) session->record = (hp_record){0}; /* the memory leaks */
-  hp_pipeline_abandon(&session->stages, session->team.pool);
+  if (hp_session_is_lost(session)) {
+    session->study = NULL; /* the memory leaks */
+    session->other = NULL;
+  }
+  if (session->other) session->other->stop(session);
   hp_parallel_abandon(&session->team);
 #else
   (void)session;
@@ -92,7 +93,7 @@ static size_t break_even(const hp_config *config, size_t equal) {
 }
 
 bool hp_session_refused_binding(const hp_session *session) {
-  if (session->result.driver == HP_DRIVER_PIPELINED) return session->pipeline_counters.not_bound;
+  if (session->result.driver == HP_DRIVER_OTHER) return session->result.other.not_bound;
   return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.not_bound);
 }
 #endif
@@ -107,7 +108,7 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
   if (config->limits.depth || config->limits.attributes) return false;
   if (hp_config_runs_scripts(config) && may_repeat(&config->limits)) return false;
 #if HPAR_PARALLEL
-  if (config->pipelined) return false;
+  if (config->other) return false;
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
   if (session->backoff.skipped || hp_team_is_late(&session->team)) return false;
@@ -122,7 +123,7 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
 hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   const hp_executor *executor = &config->parallel.executor;
-  unsigned threads = config->pipelined                      ? config->pipeline_threads
+  unsigned threads = config->other                          ? config->other_threads
                      : config->mode == HPAR_MODE_SEQUENTIAL ? 1
                                                             : hp_config_threads(config);
   if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
@@ -235,7 +236,7 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
   hp_engine *engine = &session->engine;
   hp_engine_open(engine, request);
   engine->builder.node_count = 1; /* the document */
-  if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine, request->record);
+  if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine, request->trace);
   if (!config->fragment) return;
   if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
     hp_explain(
@@ -325,20 +326,16 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   return HPAR_OK;
 }
 
-hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin) {
+hp_trace *hp_begin_trace(hp_session *session, const hp_config *config, uint64_t begin) {
   session->inspected = false;
-  if (!config->inspect) return NULL;
-  hp_record_open(&session->record, begin);
-  return &session->record;
+  hp_trace *trace = config->inspection ? config->inspection->begin(session, begin) : NULL;
+  session->has_trace = trace;
+  return trace;
 }
 
-hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed) {
-  if (!config->inspect || parsed != HPAR_OK) return parsed;
-  hp_request request = {.document = document,
-                        .text = document->input.bytes,
-                        .length = document->input.length,
-                        .scripting = config->scripting};
-  hpar_status status = hp_record_complete(&session->record, &request, config->fragment);
+hpar_status hp_close_trace(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed) {
+  if (!config->inspection || parsed != HPAR_OK) return parsed;
+  hpar_status status = session->has_trace ? config->inspection->complete(session, config, document) : HPAR_ERROR_MEMORY;
   session->inspected = status == HPAR_OK;
   if (status != HPAR_OK) hp_document_reset(document);
   return status;

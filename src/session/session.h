@@ -6,16 +6,14 @@
 #include "base/clock.h"
 #include "resources/finder.h"
 #include "session/config.h"
-#include "trace/record.h"
 #include "tree/engine.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/parallel.h"
-#include "drivers/pipelined/stages.h"
 #endif
 
 #include <hpar/parse.h>
 
-typedef enum hp_driver { HP_DRIVER_SEQUENTIAL, HP_DRIVER_PARALLEL, HP_DRIVER_PIPELINED } hp_driver;
+typedef enum hp_driver { HP_DRIVER_SEQUENTIAL, HP_DRIVER_PARALLEL, HP_DRIVER_OTHER } hp_driver;
 
 /* The result of a parse, without the driver's counters. */
 typedef struct hp_result {
@@ -28,6 +26,11 @@ typedef struct hp_result {
   bool bound, binding_refused;
   uint64_t decode_ns, input_ns, total_ns;
   bool late_slice; /* a thread was late in a slice of decoding or validation */
+  struct {
+    const char *name;
+    unsigned threads;
+    bool not_bound;
+  } other; /* of HP_DRIVER_OTHER */
 } hp_result;
 
 #if HPAR_PARALLEL
@@ -42,6 +45,25 @@ typedef struct hp_parallel_backoff {
 } hp_parallel_backoff;
 #endif
 
+struct hp_session;
+
+/* What a study records of a parse. */
+typedef struct hp_inspector {
+  /* Returns the trace of a parse that begins at the time `begin`. NULL: out of memory. */
+  hp_trace *(*begin)(struct hp_session *session, uint64_t begin);
+  /* Completes the trace of a parse into the document. */
+  hpar_status (*complete)(struct hp_session *session, const hp_config *config, hpar_document *document);
+} hp_inspector;
+
+/* A parser of whole texts beside the sequential and the parallel one. */
+typedef struct hp_other_driver {
+  const char *name;
+  /* Parses the request to its end on session->engine, which is open, and sets result.other. A
+   * failure unwinds through the engine; the session then calls `stop`. */
+  void (*parse)(struct hp_session *session, const hp_config *config, const hp_request *request);
+  void (*stop)(struct hp_session *session);
+} hp_other_driver;
+
 typedef struct hp_session {
   hp_engine engine; /* the true state */
   hp_scripts scripts;
@@ -52,15 +74,16 @@ typedef struct hp_session {
 #if HPAR_PARALLEL
   hp_parallel_backoff backoff;
   hp_team team;
-  hp_stages stages;
 #endif
-  hp_record record; /* of the last inspected parse */
-  bool inspected;   /* the record is complete */
+  bool has_trace; /* the last parse had memory for a trace */
+  bool inspected; /* ... which is complete */
+  void *study;    /* of studies, between parses; NULL: none */
+  void (*destroy_study)(void *study);
+  const hp_other_driver *other; /* of the last parse by one; NULL: none */
   hp_result result;
   hpar_error error;
 #if HPAR_PARALLEL
   hp_parallel_counters parallel_counters; /* undefined before the first parallel parse */
-  hp_pipeline_counters pipeline_counters; /* undefined before the first pipelined parse */
 #endif
 } hp_session;
 
@@ -117,11 +140,11 @@ void hp_finish_sequentially(hp_session *session, const hp_config *config);
 hpar_status hp_close_request(hp_session *session, const hp_config *config, const hp_request *request,
                              const hp_sniffed *sniffed, bool limited);
 
-/* Begins the record of a parse. Returns NULL if the options request no record. */
-hp_record *hp_begin_record(hp_session *session, const hp_config *config, uint64_t begin);
-/* Completes the record of a parse that returned `parsed`. Returns `parsed`, or the status of a
- * failed record: then the document is empty. There is no record after a limit. */
-hpar_status hp_close_record(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
+/* Begins the trace of a parse. Returns NULL if no study inspects the parse. */
+hp_trace *hp_begin_trace(hp_session *session, const hp_config *config, uint64_t begin);
+/* Completes the trace of a parse that returned `parsed`. Returns `parsed`, or the status of a
+ * failed trace: then the document is empty. There is no trace after a limit. */
+hpar_status hp_close_trace(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed);
 
 #if HPAR_PARALLEL
 /* Returns true if the system refused to bind a pool thread in the parse that ended last. */

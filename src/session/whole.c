@@ -3,15 +3,13 @@
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 
-#include <hpar/study.h>
-
 /* Lets the threads validate the text while they parse, if that is possible. Scripts and predictors
  * of the caller receive only text that is known to be valid. The text of a resource is valid: its
  * thread has validated it. If other text is not, the parse begins again and cancels the resource.
  * The tree of a parse that a limit ends is final. */
 static void choose_validation(hp_session *session, hp_config *config, const hp_sniffed *sniffed,
                               const hp_limits *limits) {
-  bool calls_back = config->inspect || hp_config_runs_scripts(config) || hp_plan_uses_caller(&config->parallel.plan);
+  bool calls_back = config->inspection || hp_config_runs_scripts(config) || hp_plan_uses_caller(&config->parallel.plan);
   config->parallel.validates = session->result.driver == HP_DRIVER_PARALLEL && sniffed->encoding &&
                                sniffed->encoding->kind == HP_ENCODING_UTF8 && !calls_back && !limits->nodes &&
                                !limits->deadline;
@@ -22,10 +20,10 @@ static void choose_validation(hp_session *session, hp_config *config, const hp_s
  * that state their chunks. */
 static bool may_leave_slices(const hp_session *session, const hp_config *config) {
   const hp_parallel_config *p = &config->parallel;
-  if (session->result.driver != HP_DRIVER_PARALLEL || config->copy_input || config->inspect) return false;
+  if (session->result.driver != HP_DRIVER_PARALLEL || config->copy_input || config->inspection) return false;
   if (config->mode == HPAR_MODE_AUTO) return true;
   if (hp_plan_uses_caller(&p->plan)) return false;
-  return !p->chunk_size && !p->chunks && !p->cuts && !p->pipelined_workers && !config->bind;
+  return !p->chunk_size && !p->chunks && !p->cuts && !p->pairs && !config->bind;
 }
 
 /* Decodes the bytes on the threads of the coming parse. If a thread is late, the sequential parser
@@ -34,11 +32,11 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
                                   hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
   hp_executor executor = config->parallel.executor;
-  bool pipelined = session->result.driver == HP_DRIVER_PIPELINED && config->pipeline_threads > 1;
+  bool is_others = session->result.driver == HP_DRIVER_OTHER && config->other_threads > 1;
   unsigned useful = hp_useful_threads(&config->parallel, length);
   if (executor.threads > useful) executor.threads = useful;
-  if (pipelined) executor.threads = config->pipeline_threads;
-  if (pipelined || session->result.driver == HP_DRIVER_PARALLEL)
+  if (is_others) executor.threads = config->other_threads;
+  if (is_others || session->result.driver == HP_DRIVER_PARALLEL)
     hp_team_slice_executor(&session->team, &executor, bytes, length, &slices);
   session->team.leaves_slices = may_leave_slices(session, config);
   hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
@@ -67,21 +65,12 @@ static hpar_status open_input(hp_session *session, const hp_config *config, cons
                                                  : status;
 }
 
-#if HPAR_PARALLEL
-/* Returns the pool of the pipelined parser; NULL: both stages run on the calling thread. */
-static hp_pool *pool_for_stages(hp_session *session, const hp_config *config) {
-  if (config->pipeline_threads < 2) return NULL;
-  return hp_team_threads(&session->team, config->parallel.executor.wait, 2) ? session->team.pool : NULL;
+/* Parses with the parser of a study. */
+static void parse_with_other(hp_session *session, const hp_config *config, const hp_request *request) {
+  session->other = config->other;
+  session->result.other.name = config->other->name;
+  config->other->parse(session, config, request);
 }
-#endif
-
-#if HPAR_PARALLEL
-static void parse_pipelined(hp_session *session, const hp_config *config, const hp_request *request) {
-  hp_parse_pipelined(&session->stages, pool_for_stages(session, config), &session->engine, request, &config->pipeline,
-                     &session->pipeline_counters);
-  if (request->runs_scripts) hp_scripts_finish(&session->scripts);
-}
-#endif
 
 typedef struct whole_parse {
   hp_session *session;
@@ -98,10 +87,11 @@ static hpar_status parse_whole(void *argument) {
 #if HPAR_PARALLEL
   if (session->result.driver == HP_DRIVER_PARALLEL)
     hp_parse_in_parallel(&session->team, &session->engine, request, &config->parallel, &session->parallel_counters);
-  else if (session->result.driver == HP_DRIVER_PIPELINED)
-    parse_pipelined(session, config, request);
   else
 #endif
+      if (session->result.driver == HP_DRIVER_OTHER)
+    parse_with_other(session, config, request);
+  else
     hp_finish_sequentially(session, config);
   return HPAR_OK;
 }
@@ -134,7 +124,7 @@ static uint64_t exact_memory(uint64_t estimated, size_t length) {
  * a parse far below the limit has the same tree. A parse that may be near it is repeated. */
 static bool may_estimate(const hp_session *session, const hp_config *config, uint64_t memory_limit, size_t length) {
   return memory_limit && session->result.driver == HP_DRIVER_SEQUENTIAL && !hp_config_runs_scripts(config) &&
-         !config->inspect && exact_memory(0, length) < memory_limit;
+         !config->inspection && exact_memory(0, length) < memory_limit;
 }
 
 /* Returns true if the exact parse of these bytes may end at the limit of memory. */
@@ -145,7 +135,7 @@ static bool may_exceed(const hpar_document *document, uint64_t memory_limit, siz
 
 static hp_driver driver_for(const hp_session *session, hp_config *config, size_t length) {
   if (hp_session_chooses_parallel(session, config, length)) return HP_DRIVER_PARALLEL;
-  return config->pipelined ? HP_DRIVER_PIPELINED : HP_DRIVER_SEQUENTIAL;
+  return config->other ? HP_DRIVER_OTHER : HP_DRIVER_SEQUENTIAL;
 }
 
 /* Returns true if `limits` end a parse at a tree that only the sequential parser finds. */
@@ -188,19 +178,19 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
     ends_earlier = false;
     hp_session_restart_resources(session, &request);
     uint64_t decoding = hp_now();
-    request.record = hp_begin_record(session, config, decoding);
+    request.trace = hp_begin_trace(session, config, decoding);
     status = hp_document_open(document, config->by_jemalloc, length);
     if (status == HPAR_OK) status = open_input(session, config, bytes, length, &sniffed, document);
     hp_limit_memory(document, memory_limit, estimates);
     uint64_t parsing = hp_now();
     decode_ns += parsing - decoding;
     if (status != HPAR_OK) break;
-    if (request.record)
-      hp_record_event(request.record, HPAR_EVENT_DECODE, 0, UINT32_MAX, decoding, parsing, 0, document->input.length);
+    if (request.trace)
+      request.trace->event(request.trace, HP_EVENT_DECODE, 0, UINT32_MAX, decoding, parsing, 0, document->input.length);
     request.text = document->input.bytes;
     request.length = document->input.length;
     request.tentative = sniffed.certain || config->fragment ? NULL : sniffed.encoding;
-    if (result->driver == HP_DRIVER_PIPELINED && is_limited(&request.limits, memory_limit))
+    if (result->driver == HP_DRIVER_OTHER && is_limited(&request.limits, memory_limit))
       result->driver = HP_DRIVER_SEQUENTIAL;
     again = run_driver(session, config, &request, &status) == HP_OUTCOME_RESTART;
 #if HPAR_PARALLEL
@@ -257,7 +247,7 @@ hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *b
 #if HPAR_PARALLEL
     hp_session_note_waits(session, config, length);
 #endif
-    status = hp_close_record(session, config, document, status);
+    status = hp_close_trace(session, config, document, status);
   }
   hp_document_trim(document);
   return status;

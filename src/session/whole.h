@@ -11,7 +11,7 @@
 hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *bytes, size_t length, uint64_t begin,
                            hpar_document *document);
 
-/* Parses like hp_parse_whole, with the options' binding, copy and record. hpar_parse calls it
+/* Parses like hp_parse_whole, with the options' binding, copy and trace. hpar_parse calls it
  * after its argument checks. */
 hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *bytes, size_t length, uint64_t begin,
                            hpar_document *document);

@@ -3,6 +3,7 @@
 
 /* Effects of a token on the outer context. */
 
+#include "base/target.h"
 #include "speculation/outer_context.h"
 #include "tree/alike.h"
 
@@ -19,10 +20,10 @@ static inline bool hp_is_head_tag(hp_atom name) {
 }
 
 /* Returns true if the merger must run the token. */
-bool hp_must_defer(const hp_builder *builder, const hp_token *token);
+HP_SHARED bool hp_must_defer(const hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, about the outer context that the token depends on before it inserts
  * anything. */
-uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
+HP_SHARED uint32_t hp_questions_of(const hp_builder *builder, const hp_token *token);
 /* Returns what happens to the token. Requires: the builder has not processed it. */
 hp_disposition hp_disposition_of(hp_builder *builder, const hp_token *token);
 /* Returns the questions, bit q, that the merger must prepare again after the segment that `token`

@@ -6,6 +6,7 @@
 #include "dom/tag.h"
 #include "speculation/start/markup.h"
 #include "speculation/worker/worker.h"
+#include "study/cuts.h"
 #include "tree/mode_name.h"
 #include "tree/query.h"
 
@@ -160,8 +161,10 @@ hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given
       read_part(&part, sizeof part, given, sizeof part, "hpar_cut_policy", "HPAR_CUT_POLICY_INIT", error);
   if (status == HPAR_OK && !part.cut) status = lacks(field, "cut", error);
   if (status != HPAR_OK) return status;
-  plan->cut =
-      (hp_cut_choice){.policy = HP_CUT_EVEN, .find = find_cut, .data = given, .name = part.name ? part.name : "custom"};
+  plan->cut = (hp_cut_choice){.policy = hp_cut_policies[HP_CUT_EVEN],
+                              .find = find_cut,
+                              .data = given,
+                              .name = part.name ? part.name : "custom"};
   return HPAR_OK;
 }
 

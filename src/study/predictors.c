@@ -1,6 +1,5 @@
 #include "study/predictors.h"
 
-#include "speculation/cuts/cut.h"
 #include "speculation/start/lookback.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
@@ -37,8 +36,10 @@ const hp_predictor hp_data_predictor = {.name = "data", .summary = "always the d
 static const hp_predictor of_frequency = {.name = "frequency",
                                           .summary = "the most frequent state of a profile at similar cuts",
                                           .predict = hp_predict_by_frequency};
-const hp_predictor hp_oracle_predictor = {
-    .name = "oracle", .summary = "the true state, from a sequential parse before", .predict = oracle, .oracle = true};
+const hp_predictor hp_oracle_predictor = {.name = "oracle",
+                                          .summary = "the true state, from a sequential parse before",
+                                          .predict = oracle,
+                                          .asks_for_truth = true};
 
 static const hp_predictor *const predictors[] = {&hp_lookback_predictor, &of_prescan,   &of_context,
                                                  &hp_data_predictor,     &of_frequency, &hp_oracle_predictor};
@@ -96,7 +97,7 @@ const hp_mode_predictor hp_mode_oracle_predictor = {.name = "oracle",
                                                     .summary = "the true mode, from a sequential parse before",
                                                     .predict = mode_oracle,
                                                     .after_replay = true,
-                                                    .oracle = true};
+                                                    .asks_for_truth = true};
 
 static const hp_mode_predictor *const mode_predictors[] = {&hp_replay_predictor, &hp_body_predictor,
                                                            &hp_initial_predictor, &of_table, &hp_mode_oracle_predictor};
@@ -115,9 +116,3 @@ const char *hpar_mode_predictor_name(size_t index) {
 const char *hpar_mode_predictor_summary(size_t index) {
   return index < MODE_PREDICTORS ? mode_predictors[index]->summary : NULL;
 }
-
-/*** cut policies ***/
-
-const char *hpar_cut_policy_name(size_t index) { return hp_cut_policy_name(index); }
-
-const char *hpar_cut_policy_summary(size_t index) { return hp_cut_policy_summary(index); }

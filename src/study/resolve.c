@@ -1,11 +1,14 @@
 /* hpar_options.study, resolved. */
 
 #include "base/sized.h"
-#include "session/config.h"
+#include "study/state.h"
 #if HPAR_PARALLEL
-#include "drivers/pipelined/stages.h"
-#include "speculation/cuts/cut.h"
 #include "study/custom.h"
+#include "study/cuts.h"
+#include "study/merge_tree.h"
+#include "study/oracle.h"
+#include "study/pipelined/driver.h"
+#include "study/pipelined/ring.h"
 #include "study/predictors.h"
 #include "study/strategies.h"
 #endif
@@ -43,9 +46,9 @@ static hpar_status name_mode_predictor(hp_plan *plan, const char *name, const ch
 }
 
 static hpar_status name_cut_policy(hp_plan *plan, const char *name, const char *field, hpar_error *error) {
-  int policy = hp_cut_policy_named(name);
-  if (policy < 0) return no_name(error, field, name, hpar_cut_policy_name);
-  plan->cut = (hp_cut_choice){.policy = (hp_cut_policy)policy, .name = hp_cut_policy_name((size_t)policy)};
+  const hp_cut_policy *policy = hp_cut_policy_named(name);
+  if (!policy) return no_name(error, field, name, hpar_cut_policy_name);
+  plan->cut = (hp_cut_choice){.policy = policy, .name = policy->name};
   return HPAR_OK;
 }
 
@@ -61,6 +64,7 @@ static hpar_status resolve_strategy(hp_plan *plan, const hpar_study *study, hpar
   if (!named) return no_name(error, "strategy", study->strategy, hpar_strategy_name);
   const hpar_strategy *custom = study->custom_strategy ? study->custom_strategy : named->as_plugin;
   *plan = hp_strategy_plan(custom ? &hp_exact_strategy : named->own);
+  plan->truth = &hp_oracle;
   if (!custom) return HPAR_OK;
   hpar_strategy s;
   hpar_status status = hp_use_custom_strategy(plan, &s, custom, error);
@@ -136,27 +140,54 @@ static hpar_status read_study(hpar_study *study, const hpar_study *given, hpar_e
   return status == HPAR_OK ? check_cuts(study, error) : status;
 }
 
+/*** inspection ***/
+
+static hp_trace *begin_record(hp_session *session, uint64_t begin) {
+  hp_study_state *state = hp_study_state_of(session);
+  if (!state) return NULL;
+  hp_record_open(&state->record, begin);
+  return &state->record.trace;
+}
+
+static hpar_status complete_record(hp_session *session, const hp_config *config, hpar_document *document) {
+  hp_study_state *state = session->study;
+  const hp_request request = {.document = document,
+                              .text = document->input.bytes,
+                              .length = document->input.length,
+                              .scripting = config->scripting};
+  return hp_record_complete(&state->record, &request, config->fragment);
+}
+
+static const hp_inspector by_record = {begin_record, complete_record};
+
+static void resolve_reading(hp_config *config, const hpar_study *study) {
+  if (study->inspect) config->inspection = &by_record;
+  config->cuts = study->cut_count ? study->cuts : NULL;
+  config->cut_count = study->cut_count;
+}
+
 #if HPAR_PARALLEL
 static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error *error) {
   hpar_study study;
   hp_parallel_config *p = &config->parallel;
   hpar_status status = read_study(&study, o->study, error);
   if (status == HPAR_OK) status = resolve_plan(&p->plan, &study, error);
+  hp_pipeline_config pipeline;
   if (status == HPAR_OK)
-    status = resolve_pipeline(&config->pipeline, &study, o->parallel.affinity == HPAR_AFFINITY_CORES, error);
+    status = resolve_pipeline(&pipeline, &study, o->parallel.affinity == HPAR_AFFINITY_CORES, error);
   if (status != HPAR_OK) return status;
-  config->inspect = study.inspect;
-  config->cuts = study.cut_count ? study.cuts : NULL;
-  config->cut_count = study.cut_count;
-  config->pipelined = study.pipelined;
-  config->pipeline_threads = o->parallel.executor == HPAR_EXECUTOR_THREADS && o->threads != 1 ? 2 : 1;
+  config->other_options = p->pair_options = hp_pack_pipeline(&pipeline);
+  resolve_reading(config, &study);
+  if (study.pipelined) config->other = &hp_pipelined_driver;
+  config->other_threads = o->parallel.executor == HPAR_EXECUTOR_THREADS && o->threads != 1 ? 2 : 1;
   config->fed_at_finish |= study.pipelined;
-  p->pipeline = config->pipeline;
+  if (study.inspect) p->trace = &hp_job_record;
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
-  p->merges_as_tree = study.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback;
+  if (study.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback)
+    p->order = &hp_merge_tree;
   /* Composing logs uses the workers' engines, and so do their tokenizers. */
-  p->pipelined_workers =
-      study.pipelined_workers && o->parallel.executor != HPAR_EXECUTOR_CALLER && study.merge != HPAR_MERGE_TREE;
+  if (study.pipelined_workers && o->parallel.executor != HPAR_EXECUTOR_CALLER && study.merge != HPAR_MERGE_TREE)
+    p->pairs = &hp_pipelined_pairs;
   p->cuts = config->cuts;
   p->cut_count = config->cut_count;
   return HPAR_OK;
@@ -166,9 +197,7 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error 
   hpar_study study;
   hpar_status status = read_study(&study, o->study, error);
   if (status != HPAR_OK) return status;
-  config->inspect = study.inspect;
-  config->cuts = study.cut_count ? study.cuts : NULL;
-  config->cut_count = study.cut_count;
+  resolve_reading(config, &study);
   if (!study.pipelined) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
                     "hpar_study.pipelined: this library was built without the parallel parser");

@@ -1,5 +1,6 @@
 #include "study/strategies.h"
 
+#include "study/cuts.h"
 #include "study/enumerate.h"
 #include "study/hpar2013.h"
 #include "study/predictors.h"
@@ -12,7 +13,7 @@ static const hp_strategy hpar2013 = {.name = "hpar2013",
                                      .summary = "HPar 4.2, the paper's scheme; its undetected errors are counted",
                                      .predictor = &hp_data_predictor,
                                      .mode_predictor = &hp_initial_predictor,
-                                     .cut = HP_CUT_BEFORE_TAG,
+                                     .cut = &hp_cuts_before_tags,
                                      .parse = hp_hpar2013_parse,
                                      .stops = hp_hpar2013_stops,
                                      .mode_after = hp_hpar2013_mode_after,

@@ -3,6 +3,7 @@
 
 /* Turns the caller's bytes into the tokenizer's text: valid UTF-8 without a BOM. */
 
+#include "base/target.h"
 #include "text/buffer.h"
 #include "text/encoding/sniff.h"
 
@@ -62,7 +63,7 @@ typedef struct hp_input {
 
 /* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be
  * NULL if there are none. On failure `input` is as it was. */
-hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
+HP_SHARED hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
 
 /* The same for any encoding. */
 hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding);
@@ -127,7 +128,7 @@ void hp_input_close(hp_input *input); /* frees repairs and, if still there, owne
 
 /* Returns the offset in the caller's bytes of an offset in the text. Requires: a character begins
  * at the offset, or the text ends there. */
-uint64_t hp_input_offset(const hp_input *input, uint64_t offset);
+HP_SHARED uint64_t hp_input_offset(const hp_input *input, uint64_t offset);
 
 /* A converted offset of one input, from which the conversion of later offsets continues. All fields
  * are zero at the beginning. Offsets in any order are allowed. */

@@ -4,6 +4,7 @@
 /* The states of the standard's state machine. The tokenizer keeps none of them. They describe a
  * place inside of a token, for predictors, traces and statistics. */
 
+#include "base/target.h"
 #include "tokenizer/tokenizer.h"
 
 /* States that differ only within dashes, less-than signs or the end of a name are one state here.
@@ -39,11 +40,11 @@ typedef enum hp_state {
 } hp_state;
 
 /* Returns the standard's name of the state, without the word "state". */
-const char *hp_state_name(hp_state state);
+HP_SHARED const char *hp_state_name(hp_state state);
 
 /* Returns the state before the byte at `place`, if the text ends there. The token that contains
  * `place`, or begins there, begins at `start`. The tokenizer's content was `content` at `start`. */
-hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint32_t place);
+HP_SHARED hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint32_t place);
 
 /* Returns the state after the bytes of a tag, of which none ends it. The tag is in `state` before
  * them, and in HP_STATE_TAG_NAME before its name. */

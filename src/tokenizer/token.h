@@ -22,7 +22,7 @@ enum {
 typedef struct hp_token {
   uint8_t kind; /* hpar_token_kind */
   uint8_t flags;
-  uint8_t content, notes; /* of a token that another thread read: drivers/pipelined/packed.h */
+  uint8_t content, notes; /* of a token that another thread read: study/pipelined/packed.h */
   hp_atom name;           /* tag; target of a processing instruction */
   hp_ref attributes;      /* hp_attributes, duplicates removed; 0: none */
   uint32_t length;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/atom.h"
 #include "base/error.h"
+#include "base/target.h"
 #include "tokenizer/token.h"
 
 #include <stdbool.h>
@@ -67,13 +68,13 @@ typedef struct hp_tokenizer {
 
 /* Prepares the tokenizer for an input. Keeps the memory of an earlier use. Requires: all fields
  * are zero before the first use. Unwinds through the interner if memory is short. */
-void hp_tokenizer_open(hp_tokenizer *tokenizer, hp_arena *nodes, hp_arena *bytes, hp_interner *interner);
-void hp_tokenizer_close(hp_tokenizer *tokenizer);
+HP_SHARED void hp_tokenizer_open(hp_tokenizer *tokenizer, hp_arena *nodes, hp_arena *bytes, hp_interner *interner);
+HP_SHARED void hp_tokenizer_close(hp_tokenizer *tokenizer);
 
 /* Reads the next token. Returns HP_TOKEN_NEED_MORE if it consumed nothing. After EOF it returns
  * EOF again. `current` is the name of the current node, or HP_NO_ATOM. An end tag with this name
  * needs no look-up; the result is the same for all values. */
-int hp_next_token_inside(hp_tokenizer *tokenizer, hp_token *token, hp_atom current);
+HP_SHARED int hp_next_token_inside(hp_tokenizer *tokenizer, hp_token *token, hp_atom current);
 static inline int hp_next_token(hp_tokenizer *tokenizer, hp_token *token) {
   return hp_next_token_inside(tokenizer, token, HP_NO_ATOM);
 }
@@ -92,6 +93,6 @@ hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char 
 
 /* Adds the errors of preprocessing: controls and noncharacters. The tokenizer does not find them.
  * Requires: the caller sorts the errors afterwards. */
-void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
+HP_SHARED void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
 
 #endif

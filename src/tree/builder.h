@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/target.h"
 #include "dom/document.h"
 #include "dom/tag.h"
 #include "text/encoding/sniff.h"
@@ -334,14 +335,14 @@ const hp_encoding *hp_declared_encoding(const hp_builder *builder, const hp_toke
 
 /* Sets the context of a fragment parse: "div", "svg path", "math mi". Returns false if the name is
  * invalid. */
-bool hp_builder_parse_context(hp_builder *builder, const char *context);
+HP_SHARED bool hp_builder_parse_context(hp_builder *builder, const char *context);
 
 //§ html-fragment-parsing-algorithm
-void hp_exact_begin_fragment(hp_builder *builder);
+HP_SHARED void hp_exact_begin_fragment(hp_builder *builder);
 
 /* Processes one token. The speculative builder ignores a token that the owner of its outer context
  * takes over. */
-void hp_exact_token(hp_builder *builder, const hp_token *token);
+HP_SHARED void hp_exact_token(hp_builder *builder, const hp_token *token);
 void hp_speculative_token(hp_builder *builder, const hp_token *token);
 typedef enum hp_plain_end {
   HP_PLAIN_OVER,  /* `limit` is reached, or the outer context is poisoned */
@@ -398,12 +399,12 @@ void hp_exact_pop_to(hp_builder *builder, uint32_t depth);
 /* Appends the bytes of the text node `more` to those of `text`. */
 void hp_exact_join_text(hp_builder *builder, hp_ref text, const hp_node *more);
 //§ appropriate-place-for-inserting-a-node
-hp_place hp_exact_appropriate_place(hp_builder *builder);
+HP_SHARED hp_place hp_exact_appropriate_place(hp_builder *builder);
 /* Removes all elements from the builder's own stack, without the effects of popping them. */
 void hp_speculative_clear_stack(hp_builder *builder);
 
 //§ adjusted-current-node
-const hp_open_element *hp_exact_adjusted_current_node(const hp_builder *builder);
+HP_SHARED const hp_open_element *hp_exact_adjusted_current_node(const hp_builder *builder);
 bool hp_exact_adjusted_current_node_is_foreign(void *builder);
 bool hp_speculative_adjusted_current_node_is_foreign(void *builder);
 

@@ -5,7 +5,8 @@
  * thread needs to parse. The sequential parser is one engine; the parallel one has an engine for
  * the true state and one for each worker. An engine is big and stays where it is. */
 
-#include "trace/record.h"
+#include "base/target.h"
+#include "base/trace.h"
 #include "tree/builder.h"
 
 /* Limits of a parse, or 0. */
@@ -40,20 +41,21 @@ typedef struct hp_request {
   bool runs_scripts;            /* the exact builder runs scripts */
   bool decodes_values;          /* at once, instead of on access */
   uint64_t max_errors;          /* 0: errors are not requested */
-  hp_record *record;            /* NULL: no record */
+  hp_trace *trace;              /* NULL: no trace */
   hp_tag_watch *watch;          /* of the exact builder; NULL: none */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
 } hp_request;
 
-void hp_engine_init(hp_engine *engine); /* an engine of zeros is not open, but may be closed */
+/* An engine of zeros is not open, but may be closed. */
+HP_SHARED void hp_engine_init(hp_engine *engine);
 /* Ready at the beginning of the text. Unwinds through engine->unwind, whose frame the caller has
  * set. */
-void hp_engine_open(hp_engine *engine, const hp_request *request);
-void hp_engine_close(hp_engine *engine);
+HP_SHARED void hp_engine_open(hp_engine *engine, const hp_request *request);
+HP_SHARED void hp_engine_close(hp_engine *engine);
 
 /* After a token: unwinds where there are too many nodes, or it is too late. */
-void hp_engine_look_at_limits(hp_engine *engine);
+HP_SHARED void hp_engine_look_at_limits(hp_engine *engine);
 static inline void hp_engine_check(hp_engine *engine) {
   if (--engine->until_check == 0) hp_engine_look_at_limits(engine);
 }

@@ -4,6 +4,7 @@
 /* Changes in the middle of the stack of open elements. Each takes constant time: see
  * hp_open_element. */
 
+#include "base/target.h"
 #include "tree/query.h"
 
 /* An element that hp_stack_take took, and the next higher element of its name, or 0. */
@@ -51,6 +52,6 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
 /* Removes the element at `index`. */
 void hp_stack_remove(hp_builder *b, uint32_t index);
 /* Makes the stack contiguous. This costs its length if there is a tombstone. */
-void hp_stack_close_tombstones(hp_builder *b);
+HP_SHARED void hp_stack_close_tombstones(hp_builder *b);
 
 #endif

@@ -42,7 +42,7 @@ test -n "$library" && test -n "$package"
 libdir=$(dirname "$library")
 "$prefix/bin/hpar" --version
 
-if foreign=$(nm -D --defined-only "$library" | awk '$3 !~ /^hpar_/ && $2 ~ /[TDBRWV]/ {print $3}') && test -n "$foreign"; then
+if foreign=$(nm -D --defined-only "$library" | awk '$3 !~ /^hpar_|@HPAR_PRIVATE_/ && $2 ~ /[TDBRWV]/ {print $3}') && test -n "$foreign"; then
   echo "exported, but not of the public interface:" $foreign
   exit 1
 fi

@@ -1,8 +1,8 @@
 #include "support/tags.h"
 
+#include "study/true_state.h"
 #include "support/tags_state.h"
 #include "tree/outline_list.h"
-#include "tree/true_state.h"
 
 #include <hpar/study.h>
 #include <stdio.h>

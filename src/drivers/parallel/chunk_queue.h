@@ -10,6 +10,7 @@
  *     no other chunk, claim from the right,
  *   - the work ranges (work_range.h), if the chunks are small. */
 
+#include "base/target.h"
 #include "drivers/parallel/work_range.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/cuts/work.h"
@@ -24,7 +25,7 @@ enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
  * of evenly divided text that no thread has claimed. */
 typedef struct hp_chunk {
   _Atomic bool done;
-  _Atomic bool arrived;    /* see merge_tree.h */
+  _Atomic bool arrived;    /* with another order of merging */
   _Atomic uint16_t owner;  /* number of the parsing thread + 1; 0: none, or the chunk is joined */
   bool composed;           /* the log before it was composed with its log */
   _Atomic uint16_t holder; /* number + 1 of the thread that uses the log; 0: none */
@@ -111,7 +112,7 @@ void hp_chunk_queue_release(hp_chunk_queue *queue, uint32_t chunk);
 /* Returns the beginning of a chunk, which no thread has to have claimed. Any thread may call it. */
 uint32_t hp_chunk_queue_cut(hp_chunk_queue *queue, uint32_t chunk);
 /* Finds the cut and the limit of a chunk of divided text. */
-void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
+HP_SHARED void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
 
 /* Returns whether no thread will find a further chunk at the head. */
 bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);

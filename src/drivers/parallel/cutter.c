@@ -10,16 +10,23 @@ enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
  * reaches each script early. */
 enum { SCRIPT_CHUNK_BYTES = 32 << 10 };
 
-bool hp_cuts_exactly(const hp_job *job) { return job->plan.cut.policy == HP_CUT_EXACT && !job->config.cuts; }
-
-void hp_cutter_open(hp_job *job) {
-  if (job->plan.predictor->oracle || job->plan.mode_predictor->oracle || hp_cuts_exactly(job))
-    job->cutter.oracle = hp_oracle_open(&job->request, job->config.fragment);
+bool hp_cuts_exactly(const hp_job *job) {
+  return !job->plan.cut.policy->find && !job->plan.cut.find && !job->config.cuts;
 }
 
-void hp_cutter_close(hp_cutter *cutter) {
-  hp_oracle_close(cutter->oracle);
-  cutter->oracle = NULL;
+void hp_cutter_open(hp_job *job) {
+  const hp_plan *plan = &job->plan;
+  if (plan->truth && (plan->predictor->asks_for_truth || plan->mode_predictor->asks_for_truth || hp_cuts_exactly(job)))
+    job->cutter.source = plan->truth->open(&job->request, job->config.fragment);
+}
+
+void hp_cutter_close(hp_cutter *cutter, const hp_plan *plan) {
+  if (cutter->source) plan->truth->close(cutter->source);
+  cutter->source = NULL;
+}
+
+uint64_t hp_cutter_truth_ns(const hp_cutter *cutter, const hp_plan *plan) {
+  return cutter->source ? plan->truth->nanoseconds(cutter->source) : 0;
 }
 
 /* Returns the offset in the first `length` bytes of the text of a byte of the caller's input, or
@@ -39,14 +46,14 @@ static size_t text_offset(const hp_request *request, size_t length, uint64_t off
 static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
   bool last = atomic_load_explicit(&job->text_is_complete, memory_order_relaxed);
   size_t available = atomic_load_explicit(&job->available, memory_order_relaxed);
-  return hp_oracle_at(job->cutter.oracle, (uint32_t)offset, available, last, truth);
+  return job->plan.truth->at(job->cutter.source, (uint32_t)offset, available, last, truth);
 }
 
 /* Returns the first cut at or after `from`, or `available`. */
 static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
   hp_cutter *c = &job->cutter;
   if (!hp_cuts_exactly(job)) return hp_cut_by(&job->plan.cut, job->request.text, available, from);
-  c->next_truth.known = c->oracle && from < available && find_truth(job, from, &c->next_truth.state);
+  c->next_truth.known = c->source && from < available && find_truth(job, from, &c->next_truth.state);
   return c->next_truth.known ? c->next_truth.state.first : available;
 }
 
@@ -68,7 +75,7 @@ static void publish_chunk(hp_job *job, size_t limit) {
   hp_cutter *c = &job->cutter;
   hp_chunk *chunk = hp_chunk_queue_append(job->queue, (uint32_t)c->begin, (uint32_t)limit);
   if (!chunk) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
-  if (c->oracle && (c->begin || hp_cuts_exactly(job))) give_truth(job, chunk);
+  if (c->source && (c->begin || hp_cuts_exactly(job))) give_truth(job, chunk);
   c->begin = limit;
   c->cut = 0;
   hp_chunk_queue_publish(job->queue);
@@ -87,7 +94,7 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
 
 bool hp_may_join_chunks(const hp_job *job) {
   const hp_parallel_config *config = &job->config;
-  return !config->cuts && !config->chunk_size && !config->chunks && !job->config.merges_as_tree && !job->pipelined &&
+  return !config->cuts && !config->chunk_size && !config->chunks && !job->config.order && !job->has_pairs &&
          !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 &&
          !job->plan.strategy->parse;
 }
@@ -134,7 +141,7 @@ static void divide_evenly(hp_job *job) {
 
 void hp_cut_text(hp_job *job) {
   job->queue->by_range = hp_may_join_chunks(job);
-  if (job->queue->by_range && !job->cutter.oracle && !job->plan.cut.find) {
+  if (job->queue->by_range && !job->cutter.source && !job->plan.cut.find) {
     divide_evenly(job);
     return;
   }

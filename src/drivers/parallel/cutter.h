@@ -4,16 +4,16 @@
 /* The cutter divides the text of a job into chunks and appends them to the chunk queue. */
 
 #include "speculation/cuts/cut.h"
-#include "speculation/start/oracle.h"
+#include "speculation/worker/strategy.h"
 
 struct hp_job;
 
 typedef struct hp_cutter {
-  hp_oracle *oracle; /* NULL: no predictor and no cut policy needs the true state */
-  size_t begin;      /* the next chunk begins here */
-  size_t cut;        /* and ends here; 0: not found yet */
-  size_t searched;   /* no cut lies between `begin` and here */
-  size_t forced;     /* forced cuts that are used up */
+  void *source;    /* of plan.truth; NULL: no predictor and no cut policy needs the true state */
+  size_t begin;    /* the next chunk begins here */
+  size_t cut;      /* and ends here; 0: not found yet */
+  size_t searched; /* no cut lies between `begin` and here */
+  size_t forced;   /* forced cuts that are used up */
   struct {
     bool known;
     hp_start_state state;
@@ -22,14 +22,16 @@ typedef struct hp_cutter {
 
 /* Prepares the cutter of a new job, which is zero. */
 void hp_cutter_open(struct hp_job *job);
-void hp_cutter_close(hp_cutter *cutter);
+void hp_cutter_close(hp_cutter *cutter, const hp_plan *plan);
+/* Returns the time that the true states have taken. */
+uint64_t hp_cutter_truth_ns(const hp_cutter *cutter, const hp_plan *plan);
 
-/* Returns whether the cut policy is "exact". */
+/* Returns whether the cuts are true token boundaries. */
 bool hp_cuts_exactly(const struct hp_job *job);
 
 /* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
- * parses each chunk by itself, before the merge. A merge tree needs all chunks at its start. A
- * strategy with its own `parse` ends at the limit of its chunk. */
+ * parses each chunk by itself, before the merge. Another order of merging needs all chunks at its
+ * start. A strategy with its own `parse` ends at the limit of its chunk. */
 bool hp_may_join_chunks(const struct hp_job *job);
 /* Cuts the whole text. Sets queue.by_range. Unwinds through the merger's engine, as the next
  * function. */

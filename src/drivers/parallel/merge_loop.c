@@ -1,7 +1,6 @@
 #include "drivers/parallel/merge_loop.h"
 
 #include "base/clock.h"
-#include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/report.h"
 
 #include <hpar/study.h>
@@ -52,7 +51,7 @@ static bool take_over_chunk(hp_job *job) {
   if (job->is_exact || job->threads < 2 || is_done(job) || !hp_chunk_queue_claim_chunk(job->queue, job->chunk))
     return false;
   count_exact_chunk(job->merger.counters);
-  if (job->config.merges_as_tree) hp_merge_tree_arrive(job, 0, job->chunk);
+  if (job->config.order) job->config.order->arrive(job, 0, job->chunk);
   return job->is_exact = true;
 }
 
@@ -89,7 +88,7 @@ static void look_at_other_thread(hp_job *job) {
 /* Parses the merger's own chunk. Returns false if more input must come first. */
 static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
   hp_merger *m = &job->merger;
-  uint64_t begin = m->record ? hp_now() : 0;
+  uint64_t begin = m->notes ? hp_now() : 0;
   bool is_finished;
   do {
     validate_to(job, c->limit);
@@ -97,7 +96,7 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
     is_finished = hp_merger_parse_until(m, c->limit);
     look_at_other_thread(job);
   } while (is_finished && !m->done && extend_exact_chunk(job, c));
-  if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
+  if (m->notes) job->config.trace->merged_chunk(job, c, begin, is_finished);
   return is_finished;
 }
 
@@ -132,7 +131,7 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
   deliver_found(job);
   bool is_finished = c->work ? hp_merger_merge_chunk(m, c->work) : merge_without_log(m, c);
   job->counters->merge_ns += hp_now() - begin;
-  if (m->record) hp_report_merged_chunk(job, c, begin, is_finished);
+  if (m->notes) job->config.trace->merged_chunk(job, c, begin, is_finished);
   return is_finished;
 }
 
@@ -165,10 +164,10 @@ static bool merge_chunk(hp_job *job) {
   return true;
 }
 
-/* Returns whether the merger can merge its chunk now. A merge tree must be complete before. No
+/* Returns whether the merger can merge its chunk now. Another order must be complete before. No
  * other thread changes the log of the chunk afterwards. */
 static bool is_ready(hp_job *job) {
-  if (job->config.merges_as_tree && !job->is_tree_closed)
+  if (job->config.order && !job->is_order_closed)
     return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
   if (!job->composes) return is_done(job);
   if (job->held_chunk == job->chunk) return true;
@@ -180,14 +179,14 @@ static bool is_ready(hp_job *job) {
 static bool merger_is_ready(void *job) { return is_ready(job); }
 
 static void note_wait(const hp_job *job, uint64_t begin) {
-  hp_record *record = job->merger.record;
-  if (record) hp_record_event(record, HPAR_EVENT_WAIT, 0, job->chunk_number, begin, hp_now(), 0, 0);
+  hp_trace *trace = job->merger.trace;
+  if (trace) trace->event(trace, HP_EVENT_WAIT, 0, job->chunk_number, begin, hp_now(), 0, 0);
 }
 
 /*** late workers ***/
 
-/* What the merger waits for: the worker that parses or composes a chunk, or all workers of a merge
- * tree. */
+/* What the merger waits for: the worker that parses or composes a chunk, or all workers in
+ * another order of merging. */
 typedef struct awaited {
   unsigned owner; /* its number + 1; 0: the thread that claimed the chunk has not started */
   uint32_t progress;
@@ -200,7 +199,7 @@ static awaited look_at_all_workers(const hp_job *job) {
 }
 
 static awaited look_at_worker(const hp_job *job) {
-  if (job->config.merges_as_tree && !job->is_tree_closed) return look_at_all_workers(job);
+  if (job->config.order && !job->is_order_closed) return look_at_all_workers(job);
   const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
   awaited found = {.owner = atomic_load_explicit(&c->holder, memory_order_relaxed)};
   if (!found.owner) found.owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
@@ -211,7 +210,7 @@ static awaited look_at_worker(const hp_job *job) {
 /* Returns whether the merger may parse the awaited chunk itself. A record states the chunks' joins,
  * which a late worker may still change. So it may the resources that it has found. */
 static bool can_rescue(const hp_job *job) {
-  return job->threads > 1 && !job->pipelined && !job->merger.record && !job->config.finder;
+  return job->threads > 1 && !job->has_pairs && !job->merger.trace && !job->config.finder;
 }
 
 /* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
@@ -269,7 +268,7 @@ static bool wait_until_ready(hp_job *job) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
       is_late = !wait_for_worker(job, sleeps) && can_rescue(job);
-      if (is_late && job->config.merges_as_tree) hp_merge_tree_close(job);
+      if (is_late && job->config.order) job->config.order->close(job);
       sleeps = true; /* the worker makes progress */
     }
   }
@@ -324,7 +323,7 @@ static void merge_finished_chunks(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   while (!m->done && job->chunk < published) {
-    if (!job->is_exact && (job->config.merges_as_tree || !is_ready(job))) return;
+    if (!job->is_exact && (job->config.order || !is_ready(job))) return;
     if (!merge_chunk(job)) return;
   }
 }
@@ -344,7 +343,7 @@ void hp_merge_between_feeds(hp_job *job) {
 void hp_merge_all(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
-  bool is_composed = !job->config.merges_as_tree;
+  bool is_composed = !job->config.order;
   while (!m->done && job->chunk < published) {
     if (job->composes) atomic_store_explicit(&job->merging, job->chunk, memory_order_relaxed);
     if (!job->is_exact && !take_over_chunk(job)) {
@@ -352,7 +351,7 @@ void hp_merge_all(hp_job *job) {
         rescue_chunk(job);
         continue;
       }
-      if (!is_composed && !job->is_tree_closed) hp_merge_tree_finish(job);
+      if (!is_composed && !job->is_order_closed) job->config.order->finish(job);
       is_composed = true;
     }
     merge_chunk(job);

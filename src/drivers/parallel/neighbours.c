@@ -12,8 +12,8 @@ enum { MAX_OPEN_ELEMENTS = 1024 };
 
 bool hp_may_compose_neighbours(const hp_job *job) {
   const hp_strategy *strategy = job->plan.strategy;
-  return job->threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.merges_as_tree &&
-         !job->pipelined && !job->request.record && !job->merger.is_observed && !job->config.scripts &&
+  return job->threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
+         !job->has_pairs && !job->request.trace && !job->merger.is_observed && !job->config.scripts &&
          !job->request.max_errors && !strategy->one_by_one && !strategy->after_entry &&
          !hp_engine_is_limited(job->merger.engine);
 }

@@ -75,7 +75,7 @@ static void name_choices(const hp_job *job) {
   counters->strategy = plan->strategy_name;
   counters->predictor = plan->predictor_name;
   counters->mode_predictor = plan->mode_predictor_name;
-  counters->merged_as_tree = job->config.merges_as_tree;
+  counters->merge_order = job->config.order ? job->config.order->name : NULL;
   counters->cut_policy = job->config.cuts ? "forced" : plan->cut.name;
 }
 
@@ -83,7 +83,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
                        hp_parallel_counters *counters) {
   hp_job *job = &team->job;
   hp_team_await_late(team);
-  hp_cutter_close(&job->cutter);
+  hp_cutter_close(&job->cutter, &job->plan);
   hp_chunk_queue_reset(&team->queue);
   hp_event_count_open(&team->merger_event);
   memset(job, 0, sizeof *job);
@@ -100,7 +100,8 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->merger = (hp_merger){.engine = engine,
                             .counters = &counters->merge,
                             .strategy = job->plan.strategy,
-                            .record = request->record,
+                            .trace = request->trace,
+                            .notes = request->trace && config->trace ? config->trace->merge : NULL,
                             .finder = config->finder,
                             .is_observed = config->finder || job->plan.strategy->before_splice};
   job->request.watch = NULL;                         /* the workers have their own */
@@ -151,7 +152,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
                           hp_parallel_counters *counters) {
   hp_parallel_begin(team, engine, request, config, counters);
   hp_job *job = &team->job;
-  job->pipelined = config->pipelined_workers;
+  job->has_pairs = config->pairs;
   leave_initial_mode(&job->merger);
   hp_team_prepare(job);
   atomic_store_explicit(&job->available, request->length, memory_order_relaxed);
@@ -159,7 +160,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
   hp_cut_text(job);
   atomic_store_explicit(&job->queue->closed, true, memory_order_relaxed);
   uint64_t begin = hp_now();
-  counters->cut_ns = begin - job->begin_time - (job->cutter.oracle ? job->cutter.oracle->nanoseconds : 0);
+  counters->cut_ns = begin - job->begin_time - hp_cutter_truth_ns(&job->cutter, &job->plan);
   assign_chunks(job);
   job->composes = hp_may_compose_neighbours(job);
   if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
@@ -245,6 +246,6 @@ bool hp_parallel_is_lost(const hp_team *team) { return team->job.pool_runs && hp
 
 void hp_parallel_close(hp_team *team) {
   hp_parallel_abandon(team);
-  hp_cutter_close(&team->job.cutter);
+  hp_cutter_close(&team->job.cutter, &team->job.plan);
   hp_team_free(team);
 }

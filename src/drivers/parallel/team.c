@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "drivers/parallel/executor.h"
-#include "drivers/parallel/merge_tree.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/speed.h"
 #include "platform/address_range.h"
@@ -72,16 +71,14 @@ unsigned hp_useful_threads(const hp_parallel_config *config, size_t length) {
   return length < 2 * MIN_BYTES_PER_THREAD ? 2 : (unsigned)(length / MIN_BYTES_PER_THREAD);
 }
 
-static const hp_token *next_staged(void *stages) { return hp_stages_next(stages); }
-
 typedef struct opening {
-  const hp_job *job;
+  hp_job *job;
   hp_worker *worker;
 } opening;
 
 static hpar_status open_guarded(void *argument) {
   const opening *opening = argument;
-  const hp_job *job = opening->job;
+  hp_job *job = opening->job;
   hp_worker *worker = opening->worker;
   hp_worker_open(worker, &job->request, job->fragment, &job->context);
   worker->cancelled = &job->queue->cancelled;
@@ -94,20 +91,14 @@ static hpar_status open_guarded(void *argument) {
     hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
   }
-  if (job->pipelined) {
-    hp_stages *stages = job->team->stages[index];
-    hp_stages_open(stages, &worker->engine, &job->request, &job->config.pipeline, hp_is_inline(job),
-                   job->memory_parts / 2 + index, job->memory_parts);
-    stages->ended = true; /* until the worker has a first chunk */
-    worker->source = (hp_token_source){next_staged, stages};
-  }
+  if (job->has_pairs) job->config.pairs->open(job, index);
   worker->is_open = true;
   return HPAR_OK;
 }
 
 /* Opens the worker on the thread that uses it, so that the memory is near that thread. Returns
  * false if memory is short. */
-static bool open_worker(const hp_job *job, hp_worker *worker) {
+static bool open_worker(hp_job *job, hp_worker *worker) {
   opening opening = {job, worker};
   return worker->is_open || hp_try(&worker->engine.unwind, open_guarded, &opening) == HPAR_OK;
 }
@@ -127,9 +118,9 @@ static unsigned choose_threads(hp_job *job) {
   job->threads = saving;
   unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
-  if (threads < 2) job->pipelined = false;
+  if (threads < 2) job->has_pairs = false;
   job->counters->threads = threads;
-  return job->threads = job->pipelined ? threads / 2 : threads;
+  return job->threads = job->has_pairs ? threads / 2 : threads;
 }
 
 static hpar_status allocate_workers(hp_team *team, unsigned count) {
@@ -146,38 +137,14 @@ static hpar_status allocate_workers(hp_team *team, unsigned count) {
   return HPAR_OK;
 }
 
-static hpar_status allocate_levels(hp_team *team, unsigned count) {
-  if (team->level_count < count) {
-    void *levels = hp_reallocate(team->levels, count * sizeof *team->levels);
-    if (!levels) return HPAR_ERROR_MEMORY;
-    team->levels = levels;
-    team->level_count = count;
-  }
-  memset(team->levels, 0, count * sizeof *team->levels);
-  return HPAR_OK;
-}
-
-static hpar_status allocate_stages(hp_team *team, unsigned count) {
-  if (team->stages_count >= count) return HPAR_OK;
-  hp_stages **all = hp_reallocate(team->stages, count * sizeof *all);
-  if (!all) return HPAR_ERROR_MEMORY;
-  team->stages = all;
-  while (team->stages_count < count) {
-    hp_stages *stages = hp_allocate_zeroed(sizeof *stages);
-    if (!stages) return HPAR_ERROR_MEMORY;
-    all[team->stages_count++] = stages;
-  }
-  return HPAR_OK;
-}
-
-static hpar_status prepare_worker(const hp_job *job, hp_worker *worker) {
+static hpar_status prepare_worker(hp_job *job, hp_worker *worker) {
   worker->is_open = worker->saturated = false;
   atomic_store_explicit(&worker->left, false, memory_order_relaxed);
   worker->done = worker->wasted_bytes = 0;
   worker->work = NULL;
   worker->nanoseconds = worker->predict_nanoseconds = 0;
   /* In these cases other threads use the worker before its own thread does. */
-  if ((job->pipelined || job->config.merges_as_tree) && !open_worker(job, worker)) return worker->engine.unwind.status;
+  if ((job->has_pairs || job->config.order) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
 }
 
@@ -194,10 +161,10 @@ void hp_team_prepare(hp_job *job) {
   unsigned workers = choose_threads(job);
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
-  if (status == HPAR_OK && job->config.merges_as_tree) status = allocate_levels(team, workers);
-  if (status == HPAR_OK && job->pipelined) status = allocate_stages(team, workers);
+  if (status == HPAR_OK && job->config.order) status = job->config.order->prepare(job, workers);
+  if (status == HPAR_OK && job->has_pairs) status = job->config.pairs->prepare(job, workers);
   const hp_request *request = &job->request;
-  unsigned parts = job->pipelined ? 2 * workers : workers;
+  unsigned parts = job->has_pairs ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
                     hp_range_divide(&request->document->range, parts, request->length);
   job->memory_parts = is_divided ? parts : 0;
@@ -292,7 +259,7 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   bool is_valid = claim_until_not_empty(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit);
   if (is_valid && !job->team->workers[thread]->saturated) speculate(job, thread, chunk);
   hp_chunk_queue_finish(job->queue, chunk);
-  if (job->config.merges_as_tree) hp_merge_tree_arrive(job, thread, chunk);
+  if (job->config.order) job->config.order->arrive(job, thread, chunk);
   hp_event_count_wake(&job->team->merger_event);
 }
 
@@ -336,11 +303,11 @@ static void parse_chunks(hp_job *job, unsigned thread) {
 static void work_to_end(hp_job *job, unsigned thread) {
   if (hp_is_pooled(job) && !hp_bind_thread(job->config.executor.bind, thread)) atomic_store(&job->not_bound, true);
   if (thread >= job->threads) {
-    hp_stages_serve(job->team->stages[thread - job->threads]);
+    job->config.pairs->serve(job, thread - job->threads);
     return;
   }
   parse_chunks(job, thread);
-  if (job->pipelined) hp_stages_stop(job->team->stages[thread]);
+  if (job->has_pairs) job->config.pairs->stop(job, thread);
 }
 
 void hp_team_work(void *context, unsigned thread) {
@@ -362,19 +329,19 @@ void hp_team_open_late(hp_team *team) {
 }
 
 void hp_team_start_pool(hp_job *job) {
-  if (job->pool_runs || (job->threads < 2 && !job->pipelined) || !hp_is_pooled(job)) return;
+  if (job->pool_runs || (job->threads < 2 && !job->has_pairs) || !hp_is_pooled(job)) return;
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
   hp_team_open_late(job->team);
-  hp_pool_start(job->team->pool, job->pipelined ? 2 * job->threads : job->threads, hp_team_work, job);
+  hp_pool_start(job->team->pool, job->has_pairs ? 2 * job->threads : job->threads, hp_team_work, job);
 }
 
 void hp_team_join_pool(hp_job *job) {
   atomic_store(&job->queue->closed, true);
   if (!job->pool_runs) return;
   hp_chunk_queue_wake(job->queue);
-  if (job->pipelined) {
-    hp_stages_stop(job->team->stages[0]);
+  if (job->has_pairs) {
+    job->config.pairs->stop(job, 0);
     hp_pool_join(job->team->pool); /* each thread of a pair waits for the other one */
   } else {
     hp_pool_end(job->team->pool);
@@ -387,7 +354,7 @@ void hp_team_join_pool(hp_job *job) {
  * record, belong to the parse. */
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
-  return job->team->late && !job->pipelined && !job->cutter.oracle && !job->merger.record && !job->config.finder &&
+  return job->team->late && !job->has_pairs && !job->cutter.source && !job->merger.trace && !job->config.finder &&
          !hp_plan_uses_caller(plan);
 }
 
@@ -412,7 +379,7 @@ void hp_team_leave_pool(hp_job *job) {
   atomic_store(&job->queue->closed, true);
   atomic_store(&job->queue->cancelled, true);
   hp_chunk_queue_wake(job->queue);
-  if (job->config.merges_as_tree) hp_merge_tree_close(job);
+  if (job->config.order) job->config.order->close(job);
   unsigned threads = hp_pool_close(team->pool);
   bool is_idle = wait_for_threads(job);
   job->pool_runs = false;
@@ -452,8 +419,8 @@ void hp_team_await_late(hp_team *team) {
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
 void hp_team_forget(hp_team *team) {
   team->workers = NULL;
-  team->stages = NULL;
-  team->worker_count = team->stages_count = 0;
+  team->pairs = team->order = (hp_part_state){NULL, NULL};
+  team->worker_count = 0;
   team->merger_event = (hp_event_count){0};
   hp_chunk_queue_forget(&team->queue);
   team->job.pool_runs = team->job.is_open = team->has_late_threads = false;
@@ -468,12 +435,8 @@ void hp_team_free(hp_team *team) {
     hp_free(team->workers[i]);
   }
   hp_free(team->workers);
-  for (unsigned i = 0; i < team->stages_count; i++) {
-    hp_stages_close(team->stages[i]);
-    hp_free(team->stages[i]);
-  }
-  hp_free(team->stages);
-  hp_free(team->levels);
+  if (team->pairs.memory) team->pairs.destroy(team->pairs.memory);
+  if (team->order.memory) team->order.destroy(team->order.memory);
   hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);
   hp_prescan_close(&team->prescan);

@@ -5,10 +5,10 @@
  * parses. The parallel job: one parse by the team. Thread 0 is the thread that calls the library.
  * It merges. Every thread parses chunks with the worker of its number. */
 
+#include "base/target.h"
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/config.h"
 #include "drivers/parallel/cutter.h"
-#include "drivers/pipelined/stages.h"
 #include "merge/compose.h"
 #include "merge/merge.h"
 #include "platform/event_count.h"
@@ -17,7 +17,6 @@
 #include "tree/engine.h"
 
 #include <hpar/parse.h>
-#include <hpar/study.h>
 
 /* One parse. Each group of fields has its own cache lines: a thread that reads a line which another
  * one has changed waits for up to 1,000 cycles. */
@@ -30,7 +29,7 @@ typedef struct hp_job {
   hp_plan plan;
   hp_open_element context; /* the exact builder's, for the workers */
   bool fragment;           /* likewise */
-  bool pipelined;          /* thread w + `threads` is the tokenizer of worker w */
+  bool has_pairs;          /* of config.pairs */
   bool publishes_early;    /* workers end their chunks early: some thread was late recently */
   bool divides_later;      /* the other one of two threads estimates the work, and takes its part */
   bool composes;           /* threads without work compose neighbouring logs: see neighbours.h */
@@ -55,7 +54,7 @@ typedef struct hp_job {
   bool is_exact;         /* the merger parses this chunk itself, on the true state */
   uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
   uint32_t late_chunk;   /* the last of these; 0: none */
-  bool is_tree_closed;   /* the merger takes single logs, because some thread was late */
+  bool is_order_closed;  /* the merger takes single logs, because some thread was late */
   struct {
     uint32_t place;    /* where the merger looked at the worker last */
     uint32_t progress; /* the worker's, which has not changed since then */
@@ -72,8 +71,8 @@ typedef struct hp_job {
   _Atomic bool is_estimated;        /* team.work is the estimate for the text; release */
   _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
   _Atomic bool not_bound;           /* the system has refused to bind some thread */
-  _Atomic uint32_t composed_chunks; /* finished chunks of a merge tree, release */
-  _Atomic uint32_t compositions;    /* that run now, and whether the merge tree is closed */
+  _Atomic uint32_t composed_chunks; /* finished chunks, with config.order; release */
+  _Atomic uint32_t compositions;    /* that run now, and whether config.order is closed */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
   char padding_3[HP_CACHE_LINE];
 } hp_job;
@@ -93,16 +92,19 @@ typedef struct hp_slices {
   } steps[HP_DECODE_SLICES]; /* progress within each slice */
 } hp_slices;
 
+/* The memory of a part of another module. Zeros are none. */
+typedef struct hp_part_state {
+  void *memory;
+  void (*destroy)(void *memory);
+} hp_part_state;
+
 /* Zeros are a team without memory. */
 typedef struct hp_team {
   hp_pool *pool;
   unsigned threads;    /* the largest number that a parse has requested */
   hp_worker **workers; /* [0] belongs to the calling thread */
   unsigned worker_count;
-  hp_stages **stages; /* of each worker, for a pipelined parse; NULL: none yet */
-  unsigned stages_count;
-  hpar_merge_level (*levels)[HPAR_MERGE_LEVELS]; /* of each worker, for a merge tree */
-  unsigned level_count;
+  hp_part_state pairs, order; /* of config.pairs and config.order, between parses */
   hp_chunk_queue queue;
   hp_work_estimate work;
   hp_cuts cuts;
@@ -122,7 +124,7 @@ typedef struct hp_team {
 unsigned hp_useful_threads(const hp_parallel_config *config, size_t length);
 /* Gives the team a pool with at least `wanted` threads. Returns how many of these a parse may use,
  * or 0 if memory is short. The pool waits as `wait` states. */
-unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
+HP_SHARED unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
 
 /* Calls work(context, t) once for each t below `threads`, on the executor. Returns when all have
  * returned. Requires: the pool has so many threads. */

@@ -3,8 +3,6 @@
 #include "base/ascii.h"
 #include "base/vector.h"
 
-#include <hpar/parse.h>
-#include <hpar/study.h>
 #include <string.h>
 
 /* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0.
@@ -25,62 +23,32 @@ static size_t raw_text_end(const char *at, size_t left) {
 }
 
 /* After `max_misses` "<" that begin no tag, the search would take longer than the parse. */
-static size_t before_tag(const char *text, size_t length, size_t from, unsigned max_misses, bool past_raw_text_ends) {
+static size_t find_smart_cut(const char *text, size_t length, size_t from, unsigned max_misses) {
   const char *end = text + length, *at = text + from;
   for (unsigned misses = 0; misses < max_misses && at < end; misses++, at++) {
     at = memchr(at, '<', (size_t)(end - at));
     if (!at || end - at < 3) break;
     if (hp_ascii_is_letter(at[1])) return (size_t)(at - text);
-    if (at[1] == '/' && hp_ascii_is_letter(at[2]) && !(past_raw_text_ends && raw_text_end(at, (size_t)(end - at))))
-      return (size_t)(at - text);
+    if (at[1] == '/' && hp_ascii_is_letter(at[2]) && !raw_text_end(at, (size_t)(end - at))) return (size_t)(at - text);
   }
   return length;
 }
 
-static size_t find_cut(hp_cut_policy policy, const char *text, size_t length, size_t from, unsigned max_misses) {
-  const char *tag_end;
-  switch (policy) {
-    case HP_CUT_AFTER_TAG:
-      tag_end = from < length ? memchr(text + from, '>', length - from) : NULL;
-      return tag_end ? (size_t)(tag_end - text) + 1 : length;
-    case HP_CUT_EVEN:
-      while (from < length && ((unsigned char)text[from] & 0xc0) == 0x80) from++;
-      return from;
-    default: return before_tag(text, length, from, max_misses, policy == HP_CUT_SMART);
-  }
-}
+const hp_cut_policy hp_smart_cuts = {
+    .name = "smart", .summary = "before a tag, but after one that ends raw text", .find = find_smart_cut};
 
-size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from) {
+size_t hp_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from) {
   enum { MAX_MISSES = 1000 };
-  return find_cut(policy, text, length, from, MAX_MISSES);
+  return policy->find(text, length, from, MAX_MISSES);
 }
 
 size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from) {
   if (!choice->find) return hp_cut(choice->policy, text, length, from);
   size_t cut = choice->find(choice->data, text, length, from);
   if (cut < from) cut = from;
-  return cut < length ? hp_cut(HP_CUT_EVEN, text, length, cut) : length;
+  while (cut < length && ((unsigned char)text[cut] & 0xc0) == 0x80) cut++;
+  return cut < length ? cut : length;
 }
-
-static const struct {
-  const char *name, *summary;
-} policies[] = {
-    [HP_CUT_SMART] = {"smart", "before a tag, but after one that ends raw text"},
-    [HP_CUT_BEFORE_TAG] = {"before-tag", "before a tag, as in the paper"},
-    [HP_CUT_AFTER_TAG] = {"after-tag", "after a \">\", as in the paper's prototype"},
-    [HP_CUT_EVEN] = {"even", "at equal distances, wherever that is"},
-    [HP_CUT_EXACT] = {"exact", "where a token begins, by a sequential parse before: the upper bound"},
-};
-
-int hp_cut_policy_named(const char *name) {
-  for (int i = 0; i < HP_CUT_POLICIES; i++)
-    if (!strcmp(policies[i].name, name)) return i;
-  return -1;
-}
-
-const char *hp_cut_policy_name(size_t policy) { return policy < HP_CUT_POLICIES ? policies[policy].name : NULL; }
-
-const char *hp_cut_policy_summary(size_t policy) { return policy < HP_CUT_POLICIES ? policies[policy].summary : NULL; }
 
 void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
                    hp_unwind *unwind) {
@@ -101,7 +69,7 @@ uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk) {
   for (size_t from = chunk * cuts->distance, end; from < cuts->length; from = end) {
     end = from + cuts->distance < cuts->length ? from + cuts->distance : cuts->length;
     size_t readable = end + LONGEST_TAG < cuts->length ? end + LONGEST_TAG : cuts->length;
-    size_t cut = find_cut(cuts->policy, cuts->text, readable, from, MAX_MISSES);
+    size_t cut = cuts->policy->find(cuts->text, readable, from, MAX_MISSES);
     if (cut < end) return (uint32_t)cut;
   }
   return (uint32_t)cuts->length;

@@ -3,6 +3,7 @@
 
 /* Cut policies: the places at which a text is divided into chunks. */
 
+#include "base/target.h"
 #include "base/unwind.h"
 
 #include <stddef.h>
@@ -13,30 +14,24 @@ typedef struct hp_cuts {
   uint32_t count, capacity;
 } hp_cuts;
 
-typedef enum hp_cut_policy {
-  HP_CUT_SMART,                   /* before a tag, or after it if it ends a raw-text element */
-  HP_CUT_BEFORE_TAG,              /* HPar 4.2.1(a) */
-  HP_CUT_AFTER_TAG,               /* as the prototype of HPar's authors */
-  HP_CUT_EVEN,                    /* at equal distances, between characters */
-  HP_CUT_BY_BYTES,                /* number of policies that need only bytes */
-  HP_CUT_EXACT = HP_CUT_BY_BYTES, /* at a token boundary, which the cutter must find */
-  HP_CUT_POLICIES
+typedef struct hp_cut_policy {
+  const char *name, *summary;
+  /* Returns the first cut at or after `from`, or `length`. It may return `length` after
+   * `max_misses` places that look like a cut and are none. Reads at most 16 bytes after a cut.
+   * NULL: the cuts are the next true token boundaries, which hp_plan.truth knows. */
+  size_t (*find)(const char *text, size_t length, size_t from, unsigned max_misses);
 } hp_cut_policy;
 
-/* Return the name of a policy, and a line on it; NULL past the last. The texts have static
- * storage. */
-const char *hp_cut_policy_name(size_t policy);
-const char *hp_cut_policy_summary(size_t policy);
-/* Returns the policy of this name, or -1. */
-int hp_cut_policy_named(const char *name);
+/* Before a tag, or after it if it ends a raw-text element. */
+HP_SHARED extern const hp_cut_policy hp_smart_cuts;
 
 /* Returns the first cut at or after `from`, or `length`. Requires, as the next functions: the
- * policy is below HP_CUT_BY_BYTES. */
-size_t hp_cut(hp_cut_policy policy, const char *text, size_t length, size_t from);
+ * policy has the function `find`. */
+HP_SHARED size_t hp_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from);
 
 /* How a parse chooses its cuts: by a policy, or by a function of a study. */
 typedef struct hp_cut_choice {
-  hp_cut_policy policy;
+  const hp_cut_policy *policy;
   /* Returns a cut near `from`. NULL: by the policy. Only the calling thread uses it, because two
    * calls for one cut may have different results. */
   size_t (*find)(const void *data, const char *text, size_t length, size_t from);
@@ -56,7 +51,7 @@ void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text,
 typedef struct hp_even_cuts {
   const char *text;
   size_t length, distance;
-  hp_cut_policy policy;
+  const hp_cut_policy *policy;
 } hp_even_cuts;
 
 /* Returns the number of chunks, some of which may be empty. */

@@ -4,6 +4,8 @@
 /* The key of a cut, by which profiles count states: the class of the byte before the cut, and the
  * tag after the cut or the class of the byte there. */
 
+#include "base/target.h"
+
 #include <stddef.h>
 
 enum { HP_CUT_KEY = 20 };
@@ -16,6 +18,6 @@ typedef struct hp_cut_key {
 } hp_cut_key;
 
 /* Returns the key of the cut at `place`. */
-hp_cut_key hp_cut_key_at(const char *text, size_t length, size_t place);
+HP_SHARED hp_cut_key hp_cut_key_at(const char *text, size_t length, size_t place);
 
 #endif

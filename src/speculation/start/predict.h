@@ -31,12 +31,24 @@ typedef struct hp_start_state {
 
 #define HP_START_BEYOND UINT32_MAX
 
+/* Knows the true state at any place of a text. */
+typedef struct hp_truth {
+  /* Opens it at the beginning of the request's text. `fragment` is as in hpar_options. Returns NULL
+   * if memory is short. */
+  void *(*open)(const hp_request *request, const char *fragment);
+  /* Finds the state at the cut. Returns false if `available` bytes of text do not determine it. The
+   * cuts of successive calls ascend. */
+  bool (*at)(void *truth, uint32_t cut, size_t available, bool last, hp_start_state *state);
+  uint64_t (*nanoseconds)(const void *truth);
+  void (*close)(void *truth);
+} hp_truth;
+
 /* The input of a prediction. */
 typedef struct hp_predictor_input {
   const hp_request *request;
   uint32_t cut, limit;         /* of the chunk; the cut is positive */
   uint32_t reach;              /* end of the text that the worker may read for the chunk */
-  const hp_start_state *truth; /* the state at the cut, for an oracle; NULL: unknown */
+  const hp_start_state *truth; /* the true state at the cut; NULL: unknown */
   struct hp_prescan *prescan;  /* shared by all workers; NULL: none */
   const void *data;            /* hp_plan.predictor_data or mode_data */
 } hp_predictor_input;
@@ -51,7 +63,7 @@ typedef struct hp_predictor {
   /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
    * starts again after it. */
   bool restarts_after_end_tag;
-  bool oracle; /* reads hp_predictor_input.truth */
+  bool asks_for_truth; /* reads hp_predictor_input.truth */
 } hp_predictor;
 
 /* A predictor of the insertion mode. */
@@ -62,7 +74,7 @@ typedef struct hp_mode_predictor {
   hp_predict_fn predict;
   /* The worker also predicts the mode and the namespace after each deferred token. */
   bool after_replay;
-  bool oracle;
+  bool asks_for_truth;
 } hp_mode_predictor;
 
 #endif

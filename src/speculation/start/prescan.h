@@ -8,6 +8,7 @@
  * earlier place scans at most one step. Outside foreign content and the head it visits only
  * brackets that may begin a marker. */
 
+#include "base/target.h"
 #include "speculation/start/known.h"
 
 #include <pthread.h>
@@ -45,7 +46,8 @@ void hp_prescan_close(hp_prescan *prescan);
 
 /* Finds the state at `cut` of a chunk that ends at `limit`, in the available text. Any thread may
  * call it. */
-void hp_prescan_at(hp_prescan *prescan, const hp_request *request, uint32_t cut, uint32_t limit, hp_start_state *state);
+HP_SHARED void hp_prescan_at(hp_prescan *prescan, const hp_request *request, uint32_t cut, uint32_t limit,
+                             hp_start_state *state);
 
 /* Returns whether `cut` lies in the head, in the available text. */
 bool hp_prescan_is_in_head(hp_prescan *prescan, const hp_request *request, uint32_t cut);

@@ -12,7 +12,7 @@ const hp_strategy hp_exact_strategy = {
     .summary = "assumptions and replays, runs spliced in bulk, no guess of a chunk's start mode",
     .predictor = &hp_lookback_predictor,
     .mode_predictor = &hp_replay_predictor,
-    .cut = HP_CUT_SMART};
+    .cut = &hp_smart_cuts};
 
 hp_plan hp_strategy_plan(const hp_strategy *strategy) {
   return (hp_plan){.strategy = strategy,
@@ -21,6 +21,6 @@ hp_plan hp_strategy_plan(const hp_strategy *strategy) {
                    .predictor_name = strategy->predictor->name,
                    .mode_predictor = strategy->mode_predictor,
                    .mode_predictor_name = strategy->mode_predictor->name,
-                   .cut = {.policy = (hp_cut_policy)strategy->cut, .name = hp_cut_policy_name(strategy->cut)},
+                   .cut = {.policy = strategy->cut, .name = strategy->cut->name},
                    .checkpoint_bytes = CHECKPOINT_BYTES};
 }

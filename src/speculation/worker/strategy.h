@@ -4,6 +4,7 @@
 /* The interface of a strategy of speculation, and the plan of a parse. A worker and the merger call
  * the hooks of the strategy. The library has one strategy, and a study has others. */
 
+#include "base/target.h"
 #include "speculation/cuts/cut.h"
 #include "speculation/start/predict.h"
 
@@ -42,7 +43,7 @@ typedef struct hp_strategy {
   /* The strategy's own choices, which a study can replace. */
   const hp_predictor *predictor;
   const hp_mode_predictor *mode_predictor;
-  uint8_t cut; /* hp_cut_policy */
+  const hp_cut_policy *cut;
   /* Each sibling at the outer level is a segment with its own assumptions. */
   bool one_by_one;
   /* The strategy only watches the worker: `stops` sees the tokens that no loop builds together. */
@@ -91,6 +92,7 @@ typedef struct hp_plan {
   const hp_predictor *predictor;
   const hp_mode_predictor *mode_predictor;
   hp_cut_choice cut;
+  const hp_truth *truth;      /* for those that ask for the true state; NULL: unknown */
   struct hp_prescan *prescan; /* shared by all workers; NULL: none */
   /* What these read besides: the caller's, which stays until the parse ends. NULL: none */
   const void *predictor_data, *mode_data, *strategy_data;
@@ -105,10 +107,10 @@ static inline bool hp_plan_uses_caller(const hp_plan *plan) {
 }
 
 /* The library's strategy and its mode predictor. */
-extern const hp_strategy hp_exact_strategy;
-extern const hp_mode_predictor hp_replay_predictor;
+HP_SHARED extern const hp_strategy hp_exact_strategy;
+HP_SHARED extern const hp_mode_predictor hp_replay_predictor;
 
 /* Returns the strategy's own plan: its predictors, its cut policy and the defaults of the rest. */
-hp_plan hp_strategy_plan(const hp_strategy *strategy);
+HP_SHARED hp_plan hp_strategy_plan(const hp_strategy *strategy);
 
 #endif

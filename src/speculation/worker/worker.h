@@ -8,6 +8,7 @@
  * chunk_start.c finds the first token. chunk_run.c processes tokens. segment.c writes the log.
  * budget.c ends work that costs more than it gains. */
 
+#include "base/target.h"
 #include "speculation/dispositions.h"
 #include "speculation/worker/strategy.h"
 #include "tree/engine.h"
@@ -68,7 +69,7 @@ typedef struct hp_chunk_work {
   bool (*more)(void *);
   void *more_context;
   hp_start_state start; /* the predicted state */
-  hp_start_state truth; /* for the predictors named oracle, if it is known */
+  hp_start_state truth; /* see hp_plan.truth */
   struct {
     uint32_t respeculations;
     uint64_t bytes_respeculated; /* parsed twice */
@@ -113,26 +114,26 @@ void hp_worker_parse(hp_worker *worker, const hp_request *request, const hp_plan
 /* Empties the log and removes all hypotheses. */
 void hp_worker_clear(hp_worker *worker, hp_chunk_work *chunk);
 /* Returns the start state that the predictors of the plan predict. */
-hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                 const hp_chunk_work *chunk);
+HP_SHARED hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                           const hp_chunk_work *chunk);
 /* Adds a hypothesis that begins in `state` at the cut, and parses to the end of the chunk. With
  * `may_restart`, an end tag that contradicts the state restarts the hypothesis after that tag. */
-void hp_worker_speculate(hp_worker *worker, const hp_request *request, const hp_plan *plan, const hp_start_state *state,
-                         bool may_restart, hp_chunk_work *chunk);
+HP_SHARED void hp_worker_speculate(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                   const hp_start_state *state, bool may_restart, hp_chunk_work *chunk);
 /* Adds a hypothesis that begins at a token boundary of the data state. */
-void hp_worker_read(hp_worker *worker, const hp_request *request, const hp_plan *plan, uint32_t from, uint8_t mode,
-                    uint8_t ns, hp_chunk_work *chunk);
+HP_SHARED void hp_worker_read(hp_worker *worker, const hp_request *request, const hp_plan *plan, uint32_t from,
+                              uint8_t mode, uint8_t ns, hp_chunk_work *chunk);
 /* Adds `count` hypotheses. The first token of hypothesis i begins at places[i], ascending;
  * places[0] is the cut, and UINT32_MAX is outside the chunk. Each hypothesis but the first joins
  * the first one at the first token boundary at or after its place. */
-void hp_worker_speculate_joined(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                const hp_start_state *state, const uint32_t *places, uint32_t count,
-                                hp_chunk_work *chunk);
+HP_SHARED void hp_worker_speculate_joined(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                          const hp_start_state *state, const uint32_t *places, uint32_t count,
+                                          hp_chunk_work *chunk);
 
 /* Adds two hypotheses: the cut lies in data, and the cut lies in `state`. They share the log from
  * the first token after `state` on. */
-void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                    const hp_start_state *state, hp_chunk_work *chunk);
+HP_SHARED void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                              const hp_start_state *state, hp_chunk_work *chunk);
 
 /*** composition ***/
 
@@ -144,6 +145,6 @@ void hp_worker_resume(hp_worker *worker, const hp_request *request, hp_log *log)
  * is set; and worker->outer.token, if a token ends the segment. */
 void hp_worker_end_segment(hp_worker *worker, hp_log *log, hp_segment_end ends);
 /* Removes the segments from the number `segments` on from the log. Cancels their resources. */
-void hp_worker_cut_log(hp_worker *worker, hp_log *log, uint32_t segments);
+HP_SHARED void hp_worker_cut_log(hp_worker *worker, hp_log *log, uint32_t segments);
 
 #endif

@@ -1,0 +1,120 @@
+/* The names of counters, hazards, outcomes and events in messages, in JSON and in tables. */
+
+#include <hpar/study.h>
+
+const char *hpar_log_kind_name(hpar_log_kind kind) {
+  switch (kind) {
+    case HPAR_LOG_SPLICE: return "splice";
+    case HPAR_LOG_REPLAY: return "replay";
+    case HPAR_LOG_ASSUME: return "assume";
+    case HPAR_LOG_HAZARD: return "hazard";
+    case HPAR_LOG_END_MISSING: return "end_missing";
+    case HPAR_LOG_KINDS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_undetected_error_name(hpar_undetected_error error) {
+  switch (error) {
+    case HPAR_UNDETECTED_START_STATE: return "start_state";
+    case HPAR_UNDETECTED_NAMESPACE: return "namespace";
+    case HPAR_UNDETECTED_MODE: return "mode";
+    case HPAR_UNDETECTED_TOP: return "top";
+    case HPAR_UNDETECTED_END_TAG: return "end_tag";
+    case HPAR_UNDETECTED_IMPLIED_END: return "implied_end";
+    case HPAR_UNDETECTED_FORMATTING: return "formatting";
+    case HPAR_UNDETECTED_FOSTER: return "foster";
+    case HPAR_UNDETECTED_TEXT: return "text";
+    case HPAR_UNDETECTED_OTHER: return "other";
+    case HPAR_UNDETECTED_ERRORS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_assumption_name(hpar_assumption assumption) {
+  switch (assumption) {
+    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return "no_p_in_button_scope";
+    case HPAR_ASSUME_NOT_IN_SCOPE: return "not_in_scope";
+    case HPAR_ASSUME_NO_LI: return "no_li";
+    case HPAR_ASSUME_NO_DD_DT: return "no_dd_dt";
+    case HPAR_ASSUME_FORMATTING_CLEAN: return "formatting_clean";
+    case HPAR_ASSUME_NOAHS_ARK: return "noahs_ark";
+    case HPAR_ASSUME_NO_FORMATTING: return "no_formatting";
+    case HPAR_ASSUME_NO_TEMPLATE: return "no_template";
+    case HPAR_ASSUME_FORM_NULL: return "form_null";
+    case HPAR_ASSUME_NO_SELECTEDCONTENT: return "no_selectedcontent";
+    case HPAR_ASSUME_TOP_NOT_IMPLIED: return "top_not_implied";
+    case HPAR_ASSUME_NAMESPACE: return "namespace";
+    case HPAR_ASSUME_MODE: return "mode";
+    case HPAR_ASSUME_START_STATE: return "start_state";
+    case HPAR_ASSUMPTIONS: break;
+  }
+  return "unknown";
+}
+
+const char *hpar_pipeline_hazard_name(hpar_pipeline_hazard hazard) {
+  switch (hazard) {
+    case HPAR_PIPELINE_TITLE: return "title";
+    case HPAR_PIPELINE_NOFRAMES: return "noframes";
+    case HPAR_PIPELINE_STYLE: return "style";
+    case HPAR_PIPELINE_SCRIPT: return "script";
+    case HPAR_PIPELINE_XMP: return "xmp";
+    case HPAR_PIPELINE_IFRAME: return "iframe";
+    case HPAR_PIPELINE_NOEMBED: return "noembed";
+    case HPAR_PIPELINE_NOSCRIPT: return "noscript";
+    case HPAR_PIPELINE_PLAINTEXT: return "plaintext";
+    case HPAR_PIPELINE_TEXTAREA: return "textarea";
+    case HPAR_PIPELINE_SELF_CLOSING: return "self_closing";
+    case HPAR_PIPELINE_CDATA: return "cdata";
+    case HPAR_PIPELINE_FOREIGN_RAW_TEXT: return "foreign_raw_text";
+    case HPAR_PIPELINE_IGNORED_TAG: return "ignored_tag";
+    case HPAR_PIPELINE_HAZARDS: break;
+  }
+  return "unknown";
+}
+
+static const struct {
+  const char *name, *summary;
+} hazards[HPAR_HAZARDS] = {
+    [HPAR_HAZARD_NONE] = {"none", "nothing"},
+    [HPAR_HAZARD_UNENDED_TEXT] = {"unended_text", "raw text that begins in the chunk has no end tag"},
+    [HPAR_HAZARD_INPUT_TO_COME] = {"input_to_come", "raw text goes on beyond what had come of the input"},
+    [HPAR_HAZARD_UNFORESEEN] = {"unforeseen", "a token that the merger should have run was run by the worker"},
+};
+
+static const char *const assumptions[HPAR_ASSUMPTIONS] = {
+    [HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE] = "no p from before the cut is in button scope",
+    [HPAR_ASSUME_NOT_IN_SCOPE] = "no select, button, nobr or ruby from before the cut is in scope",
+    [HPAR_ASSUME_NO_LI] = "no li from before the cut is open",
+    [HPAR_ASSUME_NO_DD_DT] = "no dd or dt from before the cut is open",
+    [HPAR_ASSUME_FORMATTING_CLEAN] = "no formatting element from before the cut is to be reconstructed",
+    [HPAR_ASSUME_NOAHS_ARK] = "three equal formatting elements are not exceeded by those from before the cut",
+    [HPAR_ASSUME_NO_FORMATTING] = "the formatting element that is named is not in the list from before the cut",
+    [HPAR_ASSUME_NO_TEMPLATE] = "no template from before the cut is open",
+    [HPAR_ASSUME_FORM_NULL] = "the form pointer is null",
+    [HPAR_ASSUME_NO_SELECTEDCONTENT] = "there is no selectedcontent element",
+    [HPAR_ASSUME_TOP_NOT_IMPLIED] = "the current node is no heading, option or optgroup",
+    [HPAR_ASSUME_NAMESPACE] = "the current node is in the namespace that was predicted",
+    [HPAR_ASSUME_MODE] = "the insertion mode is one under which the tokens do the same as under the predicted one",
+    [HPAR_ASSUME_START_STATE] = "a token begins here, in the data state",
+};
+
+static const char *const outcomes[HPAR_CHUNK_OUTCOMES] = {"exact",    "clean",     "passed",
+                                                          "repaired", "discarded", "unreached"};
+
+static const char *const events[HPAR_EVENT_KINDS] = {"decode",    "cut",  "prescan", "parse",    "exact", "merge",
+                                                     "roll_back", "wait", "compose", "tokenize", "script"};
+
+#define NAME(table, count, i) ((unsigned)(i) < (unsigned)(count) ? (table)[i] : "unknown")
+
+const char *hpar_hazard_name(hpar_hazard hazard) {
+  return (unsigned)hazard < HPAR_HAZARDS ? hazards[hazard].name : "unknown";
+}
+
+const char *hpar_hazard_summary(hpar_hazard hazard) {
+  return (unsigned)hazard < HPAR_HAZARDS ? hazards[hazard].summary : "unknown";
+}
+
+const char *hpar_assumption_summary(hpar_assumption a) { return NAME(assumptions, HPAR_ASSUMPTIONS, a); }
+const char *hpar_chunk_outcome_name(hpar_chunk_outcome outcome) { return NAME(outcomes, HPAR_CHUNK_OUTCOMES, outcome); }
+const char *hpar_event_kind_name(hpar_event_kind kind) { return NAME(events, HPAR_EVENT_KINDS, kind); }

@@ -1,0 +1,164 @@
+/* The tokenizer without a tree builder. */
+
+#include "api/call.h"
+
+#include "base/ascii.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "tree/engine_loop.h"
+
+#include <hpar/study.h>
+
+static const struct {
+  const char *name;
+  hp_content content;
+} states[] = {
+    {"Data state", HP_CONTENT_DATA},           {"RCDATA state", HP_CONTENT_RCDATA},
+    {"RAWTEXT state", HP_CONTENT_RAWTEXT},     {"Script data state", HP_CONTENT_SCRIPT_DATA},
+    {"PLAINTEXT state", HP_CONTENT_PLAINTEXT}, {"CDATA section state", HP_CONTENT_CDATA_SECTION},
+};
+
+static hpar_string string_of(const hp_name name) { return (hpar_string){name.bytes, name.length}; }
+
+typedef struct attribute_list {
+  hpar_attribute *items;
+  uint32_t capacity;
+} attribute_list;
+
+static void show(const hp_engine *engine, const hp_token *t, attribute_list *list, hp_unwind *unwind,
+                 hpar_token *shown) {
+  const hp_atoms *atoms = &engine->builder.document->atoms;
+  memset(shown, 0, sizeof *shown);
+  shown->kind = (hpar_token_kind)t->kind;
+  shown->self_closing = t->flags & HP_TOKEN_SELF_CLOSING;
+  shown->start = t->start;
+  shown->end = t->end;
+  if (t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
+    shown->name = string_of(hp_atom_name(atoms, t->name));
+  if (t->kind == HPAR_TOKEN_START_TAG && t->attributes) {
+    const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
+    hp_grow(&list->items, &list->capacity, block->count, unwind);
+    for (uint32_t i = 0; i < block->count; i++) {
+      const hp_attribute *a = &block->items[i];
+      list->items[i] = // NOLINT: grown above
+          (hpar_attribute){.local_name = string_of(hp_atom_name(atoms, a->name)), .value = {a->value, a->length}};
+    }
+    shown->attributes = list->items;
+    shown->attribute_count = block->count;
+  }
+  if (t->kind == HPAR_TOKEN_TEXT || t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
+    shown->data = (hpar_string){t->data, t->length};
+  if (t->kind == HPAR_TOKEN_DOCTYPE) {
+    const hp_doctype *d = t->doctype;
+    shown->force_quirks = t->flags & HP_TOKEN_FORCE_QUIRKS;
+    shown->has_name = d->name.bytes != NULL;
+    shown->has_public_id = d->public_id.bytes != NULL;
+    shown->has_system_id = d->system_id.bytes != NULL;
+    shown->name = string_of(d->name);
+    shown->public_id = string_of(d->public_id);
+    shown->system_id = string_of(d->system_id);
+  }
+}
+
+typedef struct tokenizing {
+  hp_engine *engine;
+  const hp_request *request;
+  hp_content content;
+  const char *last_start_tag;
+  attribute_list list;
+  hpar_token_callback callback;
+  void *context;
+  hpar_status status; /* of the callback */
+} tokenizing;
+
+/* Calls the callback with the token. */
+static void report(hp_engine *engine, const hp_token *token, void *context) {
+  tokenizing *run = context;
+  const hp_input *input = &run->request->document->input;
+  hpar_token shown;
+  show(engine, token, &run->list, &engine->unwind, &shown);
+  shown.start = hp_input_offset(input, token->start);
+  shown.end = hp_input_offset(input, token->end);
+  run->status = run->callback(&shown, run->context);
+}
+
+static bool has_ended(const hp_engine *engine, void *context) {
+  (void)engine;
+  const tokenizing *run = context;
+  return run->status != HPAR_OK;
+}
+
+static hpar_status tokenize(void *argument) {
+  tokenizing *run = argument;
+  hp_engine *engine = run->engine;
+  const hp_request *request = run->request;
+  hp_engine_open(engine, request);
+  engine->tokenizer.content = run->content;
+  engine->tokenizer.foreign = NULL;
+  engine->tokenizer.may_defer = false;
+  if (run->last_start_tag)
+    engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = has_ended}, run);
+  if (request->max_errors) {
+    hp_find_input_errors(request->text, request->length, &engine->errors);
+    hp_errors_finish(&engine->errors);
+    for (uint32_t i = 0; i < engine->errors.count; i++)
+      engine->errors.items[i].offset =
+          (uint32_t)hp_input_offset(&request->document->input, engine->errors.items[i].offset);
+  }
+  return run->status;
+}
+
+/* Finds the content of a state by the standard's name for it, in any case of letters. */
+static bool find_state(const char *name, hp_content *content) {
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    if (!hp_ascii_equal_strings(states[i].name, name)) continue;
+    *content = states[i].content;
+    return true;
+  }
+  return false;
+}
+
+/* Tokenizes the bytes from the named state (NULL: data), and calls `callback` for each token. */
+static hpar_status run_tokenizer(hp_session *session, const char *state, const char *last_start_tag, size_t max_errors,
+                                 const char *bytes, size_t length, hpar_token_callback callback, void *context) {
+  hp_content content = HP_CONTENT_DATA;
+  if (state && !find_state(state, &content))
+    return hp_explain(&session->error, HPAR_ERROR_ARGUMENT,
+                      "state is \"%.60s\"; accepted: Data state, RCDATA state, RAWTEXT state, Script data state, "
+                      "PLAINTEXT state, CDATA section state",
+                      state);
+  hpar_document *document;
+  hpar_status status = hpar_document_create(&document);
+  if (status != HPAR_OK) return status;
+  status = hp_document_open(document, false, length);
+  if (status == HPAR_OK) status = hp_input_open(&document->input, bytes, length);
+  if (status == HPAR_OK) {
+    hp_request request = {.document = document,
+                          .text = document->input.bytes,
+                          .length = document->input.length,
+                          .max_errors = max_errors};
+    tokenizing run = {.engine = &session->engine,
+                      .request = &request,
+                      .content = content,
+                      .last_start_tag = last_start_tag,
+                      .callback = callback,
+                      .context = context};
+    status = hp_try(&session->engine.unwind, tokenize, &run);
+    hp_free(run.list.items);
+  }
+  hpar_document_destroy(document);
+  return status;
+}
+
+hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const char *last_start_tag, size_t max_errors,
+                          const char *bytes, size_t length, hpar_token_callback callback, void *context) {
+  hpar_error *error = hp_begin_parser_call(parser);
+  if (!error) return HPAR_ERROR_ARGUMENT;
+  hpar_status status = HPAR_OK;
+  if (!callback) status = hp_explain(error, HPAR_ERROR_ARGUMENT, "callback is NULL");
+  if (!bytes && length) status = hp_explain_no_bytes(error, length);
+  if (status == HPAR_OK)
+    status = run_tokenizer(&parser->session, state, last_start_tag, max_errors, bytes, length, callback, context);
+  return hp_end_parser_call(parser, status);
+}

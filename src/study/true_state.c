@@ -1,0 +1,125 @@
+#include "study/true_state.h"
+
+#include "base/memory.h"
+#include "tree/engine_loop.h"
+
+typedef struct observed_token {
+  const hp_observer *observer;
+  hp_content content; /* before the token */
+  uint32_t start;
+} observed_token;
+
+static int next_observed(hp_engine *engine, hp_token **token, void *context) {
+  observed_token *now = context;
+  const hp_tokenizer *t = &engine->tokenizer;
+  now->content = t->content;
+  now->start = (uint32_t)(t->at - t->base);
+  return hp_loop_next(engine, token, NULL);
+}
+
+static void build_observed(hp_engine *engine, const hp_token *token, void *context) {
+  const observed_token *now = context;
+  const hp_observer *o = now->observer;
+  if (o->before) o->before(o->context, engine, token, now->content, now->start);
+  hp_exact_token(&engine->builder, token);
+  if (o->after) o->after(o->context, engine, token);
+}
+
+static void run(hp_engine *engine, const hp_request *request, const char *fragment, const hp_observer *o) {
+  hp_engine_open(engine, request);
+  if (fragment) {
+    if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
+    hp_exact_begin_fragment(&engine->builder);
+  }
+  observed_token now = {.observer = o};
+  hp_loop_run(engine, (hp_loop_parts){.next = next_observed, .build = build_observed, .counts_nothing = true}, &now);
+}
+
+typedef struct observed_parse {
+  hp_engine *engine;
+  const hp_request *request;
+  const char *fragment;
+  const hp_observer *observer;
+} observed_parse;
+
+static hpar_status run_observed(void *argument) {
+  const observed_parse *p = argument;
+  run(p->engine, p->request, p->fragment, p->observer);
+  return HPAR_OK;
+}
+
+hpar_status hp_observe(const hp_request *request, const char *fragment, const hp_observer *observer) {
+  hp_request own = *request;
+  own.max_errors = 0;
+  own.tentative = NULL;
+  own.watch = NULL;
+  own.more = false;
+  hpar_document *document = NULL;
+  hp_engine *engine = hp_allocate_zeroed(sizeof *engine);
+  hpar_status status = engine ? hpar_document_create(&document) : HPAR_ERROR_MEMORY;
+  if (status == HPAR_OK) status = hp_document_open(document, false, request->length);
+  if (status == HPAR_OK) {
+    own.document = document;
+    hp_engine_init(engine);
+    observed_parse parse = {engine, &own, fragment, observer};
+    status = hp_try(&engine->unwind, run_observed, &parse);
+    hp_engine_close(engine);
+  }
+  hpar_document_destroy(document);
+  hp_free(engine);
+  return status;
+}
+
+typedef struct survey {
+  const char *text;
+  hp_true_state *states; /* of the places [0, count) */
+  const uint32_t *places;
+  uint32_t count, next; /* the states before `next` are known */
+  uint32_t pending;     /* except `first` of the states from here on */
+} survey;
+
+/* Sets `first` of the pending states up to a token boundary. */
+static void complete_states(survey *s, uint32_t boundary) {
+  for (; s->pending < s->next && s->states[s->pending].place <= boundary; s->pending++)
+    s->states[s->pending].first = boundary;
+}
+
+/* Returns the number of entries of the list and markers. */
+static uint32_t list_length(const hp_builder *b) {
+  uint32_t length = 0;
+  for (uint32_t i = 0; i < b->formatting.count; i++) length += b->formatting.entries[i].node != HP_FORMATTING_TOMBSTONE;
+  return length;
+}
+
+static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+                         uint32_t start) {
+  survey *s = context;
+  const hp_builder *b = &engine->builder;
+  bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
+  for (; s->next < s->count; s->next++) {
+    uint32_t place = s->places[s->next];
+    if (place >= t->end && t->kind != HPAR_TOKEN_EOF) break;
+    s->states[s->next] = (hp_true_state){
+        .place = place,
+        .token = place == start ? place : start,
+        .state = hp_state_at(s->text, start, content, place),
+        .content = content,
+        .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
+        .mode = b->mode,
+        .ns = hp_exact_adjusted_current_node(b)->ns,
+        .depth = b->depth - b->tombstones,
+        .formatting = list_length(b),
+    };
+  }
+  if (boundary) complete_states(s, start);
+}
+
+hpar_status hp_true_states(const hp_request *request, const char *fragment, const uint32_t *places, uint32_t count,
+                           hp_true_state *states) {
+  survey s = {.text = request->text, .states = states, .places = places, .count = count};
+  hp_observer observer = {.context = &s, .before = survey_token};
+  hpar_status status = hp_observe(request, fragment, &observer);
+  if (status != HPAR_OK) return status;
+  for (; s.pending < count; s.pending++) states[s.pending].first = (uint32_t)request->length;
+  return HPAR_OK;
+}
