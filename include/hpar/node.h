@@ -69,19 +69,23 @@ template <class type> inline type hpar_sized() {
 extern "C" {
 #endif
 
-/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. Any number of threads may
- * call this at once. */
+/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. */
 HPAR_API const char *hpar_version(void);
 
 /*** results of calls ***/
 
-/* Malformed HTML is never an error: every byte sequence has a tree.
- *
- * Callbacks. A callback of these headers that can end its call returns a status. HPAR_OK goes on.
- * Any other status ends the call, which returns this status. Only the walks over a finished tree
- * (selections, links and resources) return HPAR_OK for HPAR_STOP, because a caller that has found
- * enough did not fail. A callback gets its context as the last argument. It must not throw an
- * exception or longjmp. */
+/* Malformed HTML is never an error: every byte sequence has a tree. These rules hold for every
+ * function of these headers, unless its comment gives another rule:
+ * - `options`, `stats`, `error` and `context` may be NULL: the defaults, no statistics, no error.
+ *   `bytes` may be NULL if `length` is 0. For any other NULL pointer, and for options that are not
+ *   accepted, a function that returns a status returns HPAR_ERROR_ARGUMENT.
+ * - A function that creates an object stores it in its argument, or leaves that unchanged after a
+ *   failure. The caller destroys the object, and may pass NULL there.
+ * - Any function that returns a status may return HPAR_ERROR_MEMORY.
+ * - A callback that can end its call returns a status. HPAR_OK goes on. Any other status ends the
+ *   call, which returns this status. Only the walks over a finished tree (selections, links and
+ *   resources) return HPAR_OK for HPAR_STOP, because a caller that has found enough did not fail.
+ * - A callback gets its context as the last argument. It must not throw an exception or longjmp. */
 typedef enum hpar_status {
   HPAR_OK = 0,
   HPAR_ERROR_MEMORY,      /* the library cannot allocate memory or reserve address space */
@@ -90,7 +94,7 @@ typedef enum hpar_status {
   HPAR_ERROR_TOO_LARGE,   /* the input is longer than HPAR_MAX_INPUT bytes */
   HPAR_ERROR_UNSUPPORTED, /* this build or this system lacks the requested part */
   HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
-  HPAR_STOP = 8,          /* no failure: a callback has what it needs. See "Callbacks" */
+  HPAR_STOP = 8,          /* no failure: a callback has what it needs */
   HPAR_RETIRE,            /* for callbacks of hpar/rewrite.h: their rule matches nothing more */
 
   /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
@@ -104,8 +108,9 @@ typedef enum hpar_status {
 } hpar_status;
 
 /* Why a call failed. A parser and a rewriter keep the error of their last call. Other functions
- * take an error of the caller: each of them accepts NULL, and sets all fields otherwise, after a
- * success as well. `status` is HPAR_OK then, and `text` is empty. */
+ * fill an error of the caller in full, after a success as well: `status` is HPAR_OK then, and
+ * `text` is empty. The caller need not initialise it, so that it has no size: its layout never
+ * changes. */
 typedef struct hpar_error {
   hpar_status status;
   uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
@@ -115,18 +120,12 @@ typedef struct hpar_error {
   char text[256];
 } hpar_error;
 
-/* Returns a short English sentence without a full stop for any value. The text is never NULL and
- * has static storage. Any number of threads may call this at once. */
+/* Returns a short English sentence without a full stop for any value, in static storage. */
 HPAR_API const char *hpar_status_text(hpar_status status);
 
 /*** documents ***/
 
-/* A parsed document. */
 typedef struct hpar_document hpar_document;
-
-/* A handle of a node in a document: see above. */
-typedef uint32_t hpar_node;
-#define HPAR_NO_NODE 0u
 
 /* UTF-8 bytes without a terminating NUL. */
 typedef struct hpar_string {
@@ -134,9 +133,11 @@ typedef struct hpar_string {
   size_t length;
 } hpar_string;
 
-/* The type of a node. */
+typedef uint32_t hpar_node;
+#define HPAR_NO_NODE 0u
+
 typedef enum hpar_node_type {
-  HPAR_NODE_NONE = 0,
+  HPAR_NODE_NONE = 0, /* of HPAR_NO_NODE */
   HPAR_NODE_DOCUMENT,
   HPAR_NODE_FRAGMENT, /* the contents of a template element */
   HPAR_NODE_DOCTYPE,
@@ -157,7 +158,6 @@ typedef enum hpar_namespace {
   HPAR_NAMESPACE_XMLNS
 } hpar_namespace;
 
-/* The quirks mode of a document, by its doctype. */
 typedef enum hpar_quirks { HPAR_NO_QUIRKS = 0, HPAR_LIMITED_QUIRKS, HPAR_QUIRKS } hpar_quirks;
 
 /* An attribute of an element. `prefix` is "xlink", "xml", "xmlns" or empty. */
@@ -166,21 +166,18 @@ typedef struct hpar_attribute {
   hpar_string prefix, local_name, value;
 } hpar_attribute;
 
-/* Creates an empty document in `*document`. It has a document node without children.
- *
- * Any number of parses may fill the document, one after the other. It keeps its memory from one
- * parse to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
+/* Creates an empty document in `*document`: a document node without children. The caller destroys
+ * it. Any number of parses may fill the document, one after the other, and it keeps its memory from
+ * one to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
  * unused part back when it ends. The number of live documents therefore depends on their trees
- * only. The caller destroys the document with hpar_document_destroy. Returns HPAR_ERROR_MEMORY and
- * leaves `*document` unchanged if no memory is available; HPAR_ERROR_ARGUMENT for NULL. */
+ * only. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 
-/* Frees the document and all its nodes. The time does not depend on the number of nodes.
- * NULL is allowed. If a parser is being fed for this document, its input is dropped.
- *
- * A callback may destroy what the running call uses: documents, parsers, selectors, rules and
- * rewriters. The object is then freed when the last call that uses it returns. A call that would
- * change such an object, for example parse into the document, returns HPAR_ERROR_ARGUMENT. */
+/* Frees the document and all its nodes, in a time that does not depend on their number. If a parser
+ * is being fed for this document, its input is dropped. A callback may destroy what the running
+ * call uses: documents, parsers, selectors, rules and rewriters. The object is then freed when the
+ * last call that uses it returns. A call that would change such an object, for example parse into
+ * the document, returns HPAR_ERROR_ARGUMENT. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 
 /* Drops the tree. The document is as hpar_document_create makes it, but keeps memory for the next
@@ -189,37 +186,31 @@ HPAR_API void hpar_document_destroy(hpar_document *document);
  * nothing for NULL, and in a callback of a call that uses the document. */
 HPAR_API void hpar_document_clear(hpar_document *document);
 
-/* Returns the document node. In a document from a fragment parse its children are the fragment's
- * nodes. The result is HPAR_NO_NODE only if `document` is NULL. */
+/* Returns the document node, whose children after a fragment parse are the fragment's nodes.
+ * HPAR_NO_NODE for NULL only. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);
 
-/* Returns the element html. It is missing only after a fragment parse, a limit or an edit. */
+/* Return the element html, and the first head, and body or frameset, among its children. Each is
+ * missing only after a fragment parse, a limit or an edit. */
 HPAR_API hpar_node hpar_document_html(const hpar_document *document);
-
-/* Returns the element head: the first one among the children of html. */
 HPAR_API hpar_node hpar_document_head(const hpar_document *document);
-
-/* Returns the element body or frameset: the first one among the children of html. */
 HPAR_API hpar_node hpar_document_body(const hpar_document *document);
 
 /* Returns the title element, which is the first one of HTML in tree order. Its text by
  * hpar_text_copy is `document.title` of the DOM. The time is linear in the nodes before it. */
 HPAR_API hpar_node hpar_document_title(const hpar_document *document);
 
-/* Returns the document's quirks mode. */
 HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
 
-/* Returns the size of the tree in bytes of memory, without the input.
- *
- * The first access to an attribute value with character references decodes the value, and adds its
- * bytes to the size. The parse has reserved these bytes, so the access never fails. */
+/* Returns the bytes of the tree in memory, without the input. The first access to an attribute
+ * value with character references decodes it and adds its bytes. The parse has reserved them, so
+ * the access never fails. */
 HPAR_API size_t hpar_document_memory(const hpar_document *document);
 
-/* Returns the type of a node, and HPAR_NODE_NONE for HPAR_NO_NODE. */
-HPAR_API hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node);
+/*** nodes ***/
 
-/* Returns the namespace of an element, and HPAR_NAMESPACE_NONE for other nodes. */
-HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node node);
+HPAR_API hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node);
+HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node element);
 
 /* Returns an element's local name, a doctype's name, or a processing instruction's target. */
 HPAR_API hpar_string hpar_node_name(const hpar_document *document, hpar_node node);
@@ -233,37 +224,26 @@ HPAR_API hpar_tag hpar_node_tag(const hpar_document *document, hpar_node node);
 /* Returns the data of a text, a comment or a processing instruction. */
 HPAR_API hpar_string hpar_node_data(const hpar_document *document, hpar_node node);
 
-/* Returns the public identifier of a doctype. A missing identifier is empty. */
+/* Return the identifiers of a doctype. A missing one is empty. */
 HPAR_API hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node);
-
-/* Returns the system identifier of a doctype. A missing identifier is empty. */
 HPAR_API hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node);
 
-/* Returns the parent, and HPAR_NO_NODE for the document node and for the contents of a template. */
+/* Return the neighbours of a node. The document node and the contents of a template have no
+ * parent. */
 HPAR_API hpar_node hpar_node_parent(const hpar_document *document, hpar_node node);
-
-/* Returns the first child, and HPAR_NO_NODE for a node without children. */
 HPAR_API hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node);
-
-/* Returns the last child, and HPAR_NO_NODE for a node without children. */
 HPAR_API hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node);
-
-/* Returns the next sibling, and HPAR_NO_NODE for the last one. */
 HPAR_API hpar_node hpar_node_next(const hpar_document *document, hpar_node node);
-
-/* Returns the previous sibling, and HPAR_NO_NODE for the first one. */
 HPAR_API hpar_node hpar_node_previous(const hpar_document *document, hpar_node node);
 
-/* Returns the fragment with the contents of an HTML template element. The fragment's parent is
- * HPAR_NO_NODE. */
+/* Returns the fragment with the contents of an HTML template element. */
 HPAR_API hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node);
 
 /* Returns the node after `node` in tree order within the subtree of `top`, and HPAR_NO_NODE after
- * the last. Requires: `node` is `top` or below `top`. The walk does not enter template contents.
- * It takes constant amortised time and no stack. */
+ * the last. Requires: `node` is `top` or below `top`. The walk does not enter template contents. It
+ * takes constant amortised time and no stack. */
 HPAR_API hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node);
 
-/* Returns the number of an element's attributes. */
 HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element);
 
 /* Sets `*attribute` to the attribute at `index`, in source order. Returns false and leaves
@@ -271,61 +251,54 @@ HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_no
 HPAR_API bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index,
                                      hpar_attribute *attribute);
 
-/* Returns the value of the element's attribute with this local name and without a namespace.
- *
- * `name` ends with a NUL and is in lower case for HTML elements. If the element has no such
- * attribute, or `name` is NULL, the result's `bytes` is NULL. An empty value has a `bytes` that is
- * not NULL. */
+/* Returns the value of the element's attribute with this local name and without a namespace. `name`
+ * ends with a NUL and is in lower case for HTML elements. `bytes` is NULL if there is no such
+ * attribute or `name` is NULL, and not NULL for an empty value. */
 HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name);
 
-/* Sets `*start` to the offset of an element's start tag in the input, and `*end` to the offset
- * after that tag.
- *
- * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
- * unchanged if it was not set, and for elements without a start tag of their own. Such elements are
- * implied elements, and clones of formatting elements and of options. */
+/*** places in the input ***/
+
+/* All offsets count bytes, and each end is the offset after the last byte. The first three
+ * functions require that hpar_options.source_offsets was set for the parse, and return false or 0
+ * and change nothing without it. */
+
+/* Sets `*start` and `*end` to the place of an element's start tag. Returns false and changes
+ * nothing for an element without a start tag of its own: an implied element, and the clone of a
+ * formatting element or of an option. */
 HPAR_API bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start,
                                         uint64_t *end);
 
-/* Sets `*start` to the offset of the end tag that closed an element, and `*end` to the offset after
- * that tag.
- *
- * Requires: hpar_options.source_offsets was set for the parse. Returns false and leaves both
- * unchanged if it was not set, and for elements that closed without an end tag of their own. Their
- * end is implied, misnested, or the end of the input. The end tag of a heading may have the name of
- * another heading level. If content follows an end tag of body or html, a later such end tag
- * replaces it. */
+/* Sets `*start` and `*end` to the place of the end tag that closed an element. Returns false and
+ * changes nothing if the end is implied, misnested, or that of the input. The end tag of a heading
+ * may have the name of another heading level. If content follows an end tag of body or html, a
+ * later such end tag replaces it. */
 HPAR_API bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end);
 
-/* The position of an attribute in the input, as offsets in bytes. Each end is the offset after the
- * last byte. The value is without its quotes. An attribute without an equals sign has both offsets
- * of the value at `name_end`. */
+/* The place of an attribute. The value is without its quotes. An attribute without an equals sign
+ * has both offsets of the value at `name_end`. */
 typedef struct hpar_attribute_range {
   uint64_t name_start, name_end, value_start, value_end;
 } hpar_attribute_range;
 
-/* Sets `ranges[0]`, `ranges[1]` and so on to the positions of up to `count` attributes, from the
- * attribute at index `first` (see hpar_node_attribute_at).
- *
- * Requires: hpar_options.source_offsets was set for the parse. Returns the number of positions set.
- * It is 0 without the option, and for elements without a start tag of their own. It is less than
- * `count` if the start tag has fewer attributes. A second html or body tag may add attributes to
- * the element. These come last and have no position. The time is linear in the length of the start
- * tag. */
+/* Sets `ranges[0]`, `ranges[1]` and so on to the places of up to `count` attributes, from the
+ * attribute at index `first` (see hpar_node_attribute_at). Returns the number of places set. It is
+ * 0 for an element without a start tag of its own, and less than `count` if the tag has fewer
+ * attributes. Those that a second html or body tag has added come last and have no place. The time
+ * is linear in the length of the start tag. */
 HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
                                            hpar_attribute_range *ranges);
 
-/* A place in the input. Both numbers start at 1. LF, CR, and CR LF each end a line, and are part of
- * it. The column counts bytes, a byte order mark included. */
+/* Both numbers start at 1. LF, CR, and CR LF each end a line, and are part of it. The column counts
+ * bytes, a byte order mark included. */
 typedef struct hpar_position {
   uint64_t line, column;
 } hpar_position;
 
 /* Sets `positions[i]` to the place of the byte at `offsets[i]`, or of the end for larger offsets.
  * `bytes` are the input, in any encoding but UTF-16, whose line ends are not found. The time is
- * linear in the input and in `count` if the offsets ascend; each offset below the one before
- * starts again at the beginning. Does nothing if a pointer is NULL; `bytes` may be NULL if `length`
- * is 0. */
+ * linear in the input and in `count` if the offsets ascend; each offset below the one before starts
+ * again at the beginning. Does nothing if a pointer is NULL; `bytes` may be NULL if `length` is
+ * 0. */
 HPAR_API void hpar_positions(const char *bytes, size_t length, const uint64_t *offsets, size_t count,
                              hpar_position *positions);
 
@@ -334,8 +307,11 @@ HPAR_API void hpar_list_destroy(void *list);
 
 /*** HTML and text of a subtree ***/
 
-/* These functions walk without recursion, and take no memory in proportion to the tree. Any number
- * of threads may call them for one document at once. */
+/* These functions walk without recursion, and take no memory in proportion to the tree. A function
+ * with `write` hands it the output in pieces, and returns its first status other than HPAR_OK. A
+ * copy writes at most `capacity` bytes to `buffer`, where the output is cut off, without a
+ * terminating NUL. It returns the length of the whole output in bytes, and 0 for the arguments that
+ * the function with `write` refuses. `buffer` may be NULL if `capacity` is 0. */
 
 /* Receives a piece of output. The bytes are valid during the call only. */
 typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
@@ -346,21 +322,17 @@ enum {
   HPAR_HTML_SCRIPTING = 2 /* the text of `noscript` as raw text, as with the scripting flag */
 };
 
-/* Writes the children of `node` as HTML in pieces, by the standard's fragment serialisation
- * algorithm. For a template these are the children of its contents. HPAR_NO_NODE has none.
- * HPAR_ERROR_ARGUMENT: the document or `write` is NULL, or `flags` has another bit. */
+/* Writes the children of `node` as HTML, by the standard's fragment serialisation algorithm. For a
+ * template these are the children of its contents. HPAR_NO_NODE has none. HPAR_ERROR_ARGUMENT,
+ * also: `flags` has another bit. */
 HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
                                          hpar_write_callback write, void *context);
-
-/* Copies the same HTML to `buffer`, and returns its length in bytes. It writes at most `capacity`
- * bytes, where the HTML is cut off, and no terminating NUL. `buffer` may be NULL if `capacity` is
- * 0. Returns 0 for the arguments that hpar_serialize_html refuses. */
 HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
                                          size_t capacity);
 
-/* Serialises the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
+/* Writes the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
  * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit
- * order. Fails as hpar_serialize_html does. */
+ * order. */
 HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
                                          void *context);
 
@@ -391,26 +363,13 @@ typedef struct hpar_text_options {
   bool keep_white_space; /* do not collapse white space */
   bool no_breaks;        /* break no lines and insert no tabs; `br` is ignored */
 } hpar_text_options;
-
 #define HPAR_TEXT_OPTIONS_INIT HPAR_SIZED(hpar_text_options)
 
-/* Writes the text of `node` and its descendants in pieces.
- *
- * `options` NULL means the defaults. `node` itself is never left out, hidden or closed. A comment,
- * a doctype and HPAR_NO_NODE have no text. With all three options set, the result is the
- * `textContent` of the DOM.
- *
- * Returns HPAR_OK, or the first other status of `write`. Returns HPAR_ERROR_ARGUMENT if `document`
- * or `write` is NULL, or if `options->size` is 0. The same holds if `options` has a field that this
- * library lacks. */
+/* Writes the text of `node` and its descendants. `options` NULL means the defaults. `node` itself
+ * is never left out, hidden or closed. A comment, a doctype and HPAR_NO_NODE have no text. With all
+ * three options set, the result is the `textContent` of the DOM. */
 HPAR_API hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
                                hpar_write_callback write, void *context);
-
-/* Copies the text of `node` to `buffer` and returns its length in bytes.
- *
- * The function writes at most `capacity` bytes and no terminating NUL. If the result is above
- * `capacity`, the text is cut off there. `buffer` may be NULL if `capacity` is 0. Returns 0 for the
- * arguments that hpar_text refuses. */
 HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options,
                                char *buffer, size_t capacity);
 
@@ -428,8 +387,8 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * The callback of hpar/script.h gets one, too, which is valid until the callback returns.
  *
  * These rules hold for every function that takes an editor:
- * - HPAR_ERROR_ARGUMENT: a pointer is NULL, the calling thread does not own the document, a string
- *   is not valid UTF-8, or a node is of the wrong kind. Nothing has changed then.
+ * - HPAR_ERROR_ARGUMENT, also: the calling thread does not own the document, a string is not valid
+ *   UTF-8, or a node is of the wrong kind. Nothing has changed then.
  * - A removed node stays readable until the next parse into the document, its clearing or its
  *   destruction. The handles of all nodes stay valid as long.
  * - Nodes that a change has made have no positions in the input. Other nodes keep theirs. An
@@ -460,43 +419,33 @@ typedef struct hpar_editor hpar_editor;
 struct hpar_options;
 
 /* Begins changes of the document by the calling thread, and sets `*editor`. Waits for late threads
- * of the last parse (see hpar_parse).
- *
- * `options` may be NULL. The function reads the scripting flag of inner HTML, and the limits. Those
- * of `depth` and `attributes` are as in a parse. `memory` counts the whole document, `nodes` counts
- * those that the edit makes, and `time_ns` begins with the call. A change that would exceed a limit
- * returns it. If the calling thread owns the document already, the function returns the same editor
- * with the new options.
- *
- * The editor is valid until hpar_document_finish_edit, the next parse into the document, its
- * clearing or its destruction.
- *
- * HPAR_ERROR_ARGUMENT: `document` or `editor` is NULL, an option is wrong, another thread owns the
- * document, or a parse fills it. */
+ * of the last parse (see hpar_parse). `options` may be NULL. The function reads the scripting flag
+ * of inner HTML, and the limits. Those of `depth` and `attributes` are as in a parse. `memory`
+ * counts the whole document, `nodes` counts those that the edit makes, and `time_ns` begins with
+ * the call. A change that would exceed a limit returns it. If the calling thread owns the document
+ * already, the function returns the same editor with the new options. The editor is valid until
+ * hpar_document_finish_edit, the next parse into the document, its clearing or its destruction.
+ * HPAR_ERROR_ARGUMENT, also: another thread owns the document, or a parse fills it. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
                                         hpar_editor **editor, hpar_error *error);
 
 /* Ends the changes, and gives unused address space back. Any number of threads may then read the
- * document, and another thread may edit it. Does nothing without an edit, or for NULL.
- * A thread other than the owner may call this if the owner makes no call with the document. */
+ * document, and another thread may edit it. Does nothing without an edit, or for NULL. A thread
+ * other than the owner may call this if the owner makes no call with the document. */
 HPAR_API void hpar_document_finish_edit(hpar_document *document);
 
 /* Returns the document of the editor; NULL for NULL. */
 HPAR_API hpar_document *hpar_editor_document(const hpar_editor *editor);
 
 /* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
- * element is in lower case. A template element has contents.
- *
- * HPAR_ERROR_ARGUMENT, also: the DOM Standard does not accept the name. It accepts a letter that
- * anything except white space, NUL, `/` and `>` follows. It also accepts `:`, `_` or a character
- * beyond ASCII that only these, letters, digits, `-` and `.` follow. */
+ * element is in lower case. A template element has contents. HPAR_ERROR_ARGUMENT, also: the DOM
+ * Standard does not accept the name. It accepts a letter that anything except white space, NUL, `/`
+ * and `>` follows. It also accepts `:`, `_` or a character beyond ASCII that only these, letters,
+ * digits, `-` and `.` follow. */
 HPAR_API hpar_status hpar_node_create_element(hpar_editor *editor, hpar_namespace ns, const char *name, size_t length,
                                               hpar_node *node);
 
-/* Creates a text without a parent. */
 HPAR_API hpar_status hpar_node_create_text(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
-
-/* Creates a comment without a parent. */
 HPAR_API hpar_status hpar_node_create_comment(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
 
 /* Copies a node, with its descendants and template contents if `deep` is true, and without a
@@ -507,7 +456,6 @@ HPAR_API hpar_status hpar_node_clone(hpar_editor *editor, hpar_node node, bool d
  * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
  * During a parse, a script element that hpar_node_create_element has made runs now, before the
  * function returns. If `node` has descendants, the time grows with the depth of `parent`.
- *
  * HPAR_ERROR_ARGUMENT, also: the standard forbids the insertion ("HierarchyRequestError",
  * "NotFoundError"). For example, `node` contains `parent`. */
 HPAR_API hpar_status hpar_node_insert_before(hpar_editor *editor, hpar_node parent, hpar_node node, hpar_node before);
@@ -519,10 +467,8 @@ HPAR_API hpar_status hpar_node_append(hpar_editor *editor, hpar_node parent, hpa
  * parser still inserts content into an element that is open. */
 HPAR_API hpar_status hpar_node_remove(hpar_editor *editor, hpar_node node);
 
-/* Sets an attribute without a namespace. The name is used as it is.
- *
- * HPAR_ERROR_ARGUMENT, also: the name is empty, or has white space, NUL, `/`, `>`, or `=` after its
- * first character. */
+/* Sets an attribute without a namespace. The name is used as it is. HPAR_ERROR_ARGUMENT, also: the
+ * name is empty, or has white space, NUL, `/`, `>`, or `=` after its first character. */
 HPAR_API hpar_status hpar_node_set_attribute(hpar_editor *editor, hpar_node element, const char *name,
                                              size_t name_length, const char *value, size_t length);
 

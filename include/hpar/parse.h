@@ -23,12 +23,8 @@
  * Limits bound the tree and the time: see hpar_limits. SECURITY.md lists the functions that take
  * more than linear time. */
 
-#include <hpar/node.h>
 #include <hpar/resources.h>
 #include <hpar/script.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,11 +32,8 @@ extern "C" {
 
 /*** options ***/
 
-/* The longest input in bytes: offsets have 32 bits. */
-#define HPAR_MAX_INPUT UINT64_C(0xfffffff0)
-
-/* The most threads of a parse. */
-#define HPAR_MAX_THREADS 256
+#define HPAR_MAX_INPUT UINT64_C(0xfffffff0) /* bytes; offsets have 32 bits */
+#define HPAR_MAX_THREADS 256                /* of a parse */
 
 typedef enum hpar_mode {
   /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After a parse
@@ -119,13 +112,11 @@ typedef struct hpar_parallel_options {
 /* Limits of a parse; 0: none. The parse ends at the first limit that it reaches. The document keeps
  * the tree so far, and the call returns HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES and so on. The parser
  * does not process the end of the input then, so that even html, head or body may be missing. After
- * HPAR_LIMIT_INPUT it does.
- *
- * All limits except that of time end every parse of the same bytes at the same tree, in each mode.
- * Therefore `depth` and `attributes` select the sequential parser. A parallel parse that reaches a
- * limit of nodes, or half of a limit of memory, is repeated sequentially: hpar_stats.mode names the
- * last parser. The sequential parser also parses fed input with any of these limits. With a limit
- * of memory, or one by input length, it starts in finish. */
+ * HPAR_LIMIT_INPUT it does. All limits except that of time end every parse of the same bytes at the
+ * same tree, in each mode. Therefore `depth` and `attributes` select the sequential parser. A
+ * parallel parse that reaches a limit of nodes, or half of a limit of memory, is repeated
+ * sequentially: hpar_stats.mode names the last parser. The sequential parser also parses fed input
+ * with any of these limits. With a limit of memory, or one by input length, it starts in finish. */
 typedef struct hpar_limits {
   uint64_t depth;          /* open elements; the next element is not inserted. Browsers use 512 */
   uint64_t attributes;     /* of one element; a tag with more is not processed */
@@ -179,14 +170,12 @@ typedef struct hpar_options {
   hpar_script_options script;
   hpar_resource_options resources; /* not with hpar_parse_many */
 } hpar_options;
-
-/* Initialises `size`. All other fields have their defaults unless the caller sets them. */
 #define HPAR_OPTIONS_INIT HPAR_SIZED(hpar_options)
 
 /* Returns the allocators of this build in the order of hpar_allocator; NULL past the last. Only the
  * static library has jemalloc, if the build found it, because jemalloc needs thread-local memory
- * that a library loaded later does not get. HPAR_ALLOCATOR_JEMALLOC is
- * HPAR_ERROR_UNSUPPORTED without jemalloc, and with one for smaller pages than the system has. */
+ * that a library loaded later does not get. HPAR_ALLOCATOR_JEMALLOC is HPAR_ERROR_UNSUPPORTED
+ * without jemalloc, and with one for smaller pages than the system has. */
 HPAR_API const char *hpar_allocator_name(size_t index);
 
 /*** statistics ***/
@@ -223,8 +212,6 @@ typedef struct hpar_stats {
     uint64_t bytes_written; /* by hpar_script_write, also without an effect */
   } script;
 } hpar_stats;
-
-/* Initialises `size`. */
 #define HPAR_STATS_INIT HPAR_SIZED(hpar_stats)
 
 /* Statistics of hpar_parse_many. */
@@ -241,8 +228,6 @@ typedef struct hpar_many_stats {
     uint64_t reserved[8];
   } ns;
 } hpar_many_stats;
-
-/* Initialises `size`. */
 #define HPAR_MANY_STATS_INIT HPAR_SIZED(hpar_many_stats)
 
 /*** parsers ***/
@@ -250,20 +235,19 @@ typedef struct hpar_many_stats {
 typedef struct hpar_parser hpar_parser;
 
 /* A parse error: the standard's name for it ("eof-in-tag") and the byte offset in the input. The
- * code of tree construction errors is "tree-construction", because the standard does not name
- * them. The text has static storage. */
+ * code of tree construction errors is "tree-construction", because the standard does not name them.
+ * The text has static storage. */
 typedef struct hpar_parse_error {
   const char *code;
   uint64_t offset;
 } hpar_parse_error;
 
-/* Creates a parser and stores it in `*parser`. The caller destroys it. HPAR_ERROR_MEMORY: `*parser`
- * is NULL. HPAR_ERROR_ARGUMENT: `parser` is NULL. */
+/* HPAR_ERROR_MEMORY: `*parser` is NULL. */
 HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
 
 /* Frees the parser and ends its threads. Documents stay. A feed that has not finished is abandoned:
- * its document becomes empty. NULL: nothing happens. In
- * a callback of a call on the parser, it takes effect when that call returns. */
+ * its document becomes empty. In a callback of a call on the parser, it takes effect when that call
+ * returns. */
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
 
 /* Returns why the parser's last call failed. The error belongs to the parser, and is valid until
@@ -272,22 +256,20 @@ HPAR_API const hpar_error *hpar_parser_error(const hpar_parser *parser);
 
 /* Starts the threads that a parse with these options would use, and wakes them: they spin for up to
  * 2 ms. The next parse then starts without delay. A caller that waits for input calls it when the
- * first bytes arrive. hpar_parser_begin does not call it, but the first feed does. `options` NULL:
- * the defaults. Does nothing if such a parse has one thread. HPAR_ERROR_ARGUMENT: the parser is
- * NULL, or an option is not accepted. HPAR_ERROR_MEMORY. */
+ * first bytes arrive. hpar_parser_begin does not call it, but the first feed does. Does nothing if
+ * such a parse has one thread. */
 HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options);
 
-/* Parses `length` bytes into `document` and drops its earlier tree. `options` NULL: the defaults.
- * `bytes` may be NULL if `length` is 0. The bytes must outlive the document, unless
- * hpar_options.copy_input is set.
+/* Parses `length` bytes into `document` and drops its earlier tree. The bytes must outlive the
+ * document, unless hpar_options.copy_input is set.
  *
  * The parallel parser does not wait for a thread that is late. Such a thread may still read the
  * bytes and write to its own part of the document's memory. Destroying, clearing, parsing into or
  * otherwise changing the document waits for the thread. So does destroying the parser. A caller
  * that frees the bytes and keeps the document calls hpar_document_clear before.
  *
- * `stats` may be NULL. Otherwise its `size` must be set. It is filled if the parse succeeds or ends
- * at a limit. After any other failure it has the defaults.
+ * `stats` is filled if the parse succeeds or ends at a limit. After any other failure it has the
+ * defaults.
  *
  * The parser finds the encoding as the standard defines it: a byte order mark,
  * hpar_options.encoding, then a meta element in the first 1024 bytes. Without any of these, valid
@@ -296,10 +278,9 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
  * offsets are those of the input. Invalid sequences become U+FFFD as the Encoding Standard defines
  * it.
  *
- * HPAR_ERROR_ARGUMENT: an argument is NULL, or an option is not accepted. HPAR_ERROR_UNSUPPORTED:
- * this build lacks the requested part. HPAR_ERROR_TOO_LARGE,
- * HPAR_ERROR_MEMORY. The document is empty after a failure, except at a limit. If the parser or the
- * document is NULL, nothing changes. */
+ * HPAR_ERROR_ARGUMENT, HPAR_ERROR_UNSUPPORTED (this build lacks the requested part),
+ * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY. The document is empty after a failure, except at a
+ * limit. If the parser or the document is NULL, nothing changes. */
 HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                 hpar_document *document, hpar_stats *stats);
 
@@ -308,17 +289,14 @@ HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options
  *   hpar_document *document = hpar_parse_bytes(page, length, NULL, NULL);
  *
  * It makes a parser for this one call; a program that parses many pages keeps one, and calls
- * hpar_parse. `options` NULL: the defaults. `bytes` may be NULL if `length` is 0. The bytes must
- * outlive the document, unless hpar_options.copy_input is set. No thread uses them after the call.
- *
- * Returns NULL after a failure. After a limit, the document has the tree so far, and
- * `error->status` is the limit's. Fails as hpar_parse does. `error` may be NULL. */
+ * hpar_parse. The bytes must outlive the document, unless hpar_options.copy_input is set. No thread
+ * uses them after the call. Returns NULL after a failure of hpar_parse. After a limit, the document
+ * has the tree so far, and `error->status` is the limit's. */
 HPAR_API hpar_document *hpar_parse_bytes(const char *bytes, size_t length, const hpar_options *options,
                                          hpar_error *error);
 
 /* Does the same with the bytes of the file or pipe `path`. The document owns a copy of them.
- * HPAR_ERROR_IO: the file cannot be read, and `error->text` has its name and the reason.
- * HPAR_ERROR_ARGUMENT, also: `path` is NULL. */
+ * HPAR_ERROR_IO: the file cannot be read, and `error->text` has its name and the reason. */
 HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hpar_error *error);
 
 /* Incremental input: begin, any number of feeds, finish. The tree, the parse errors and the
@@ -335,18 +313,18 @@ HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *op
  * - These abandon the feed: another begin, hpar_parse, hpar_parse_many or hpar_tokenize with the
  *   parser; destroying the parser; any other use of the document. The document is then empty. */
 
-/* Begins a feed into `document` and drops its earlier tree. `options` NULL: the defaults. Fails as
- * hpar_parse does; there is no feed then. */
+/* Begins a feed into `document` and drops its earlier tree. Fails as hpar_parse does; there is no
+ * feed then. */
 HPAR_API hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document);
 
 /* Feeds `length` bytes; 0: nothing happens. After a limit feed returns its status and ignores the
- * bytes. HPAR_ERROR_ARGUMENT without a change: the parser is NULL, there is no feed, or `bytes` is
- * NULL and `length` is not 0. After any other failure the document is empty. Feed and finish then
- * return the same status. They return HPAR_ERROR_ARGUMENT if the caller used the document. */
+ * bytes. HPAR_ERROR_ARGUMENT without a change: there is no feed, or a pointer is NULL. After any
+ * other failure the document is empty. Feed and finish then return the same status. They return
+ * HPAR_ERROR_ARGUMENT if the caller used the document. */
 HPAR_API hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length);
 
-/* Ends the feed, with any status. `stats` is as in hpar_parse. Returns HPAR_ERROR_ARGUMENT if the
- * parser is NULL or there is no feed. If `stats` is not valid, the feed goes on. */
+/* Ends the feed, with any status. `stats` is as in hpar_parse. HPAR_ERROR_ARGUMENT, also: there is
+ * no feed. If `stats` is not valid, the feed goes on. */
 HPAR_API hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats);
 
 /* One of several inputs. */
@@ -368,21 +346,15 @@ typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_
 
 /* Parses `count` inputs, each with the sequential parser on one of hpar_options.threads threads,
  * the longest first. For many documents this has a higher throughput than to parse each in
- * parallel.
- *
- * `mode` and all options of cutting and merging are ignored. The limits apply to each input. With
- * HPAR_EXECUTOR_INLINE, or without the parallel parser, the calling thread parses all inputs.
- * `callback` may be NULL. `stats` may be NULL; otherwise its `size` must be set.
- *
- * Returns HPAR_OK even if inputs fail: each has its own status. HPAR_ERROR_ARGUMENT or
- * HPAR_ERROR_UNSUPPORTED: the parser is NULL, `inputs` is NULL and `count` is not 0, or hpar_parse
- * would refuse the options. HPAR_ERROR_MEMORY: no thread has the memory to start. In these cases
- * nothing is parsed. */
+ * parallel. `mode` and all options of cutting and merging are ignored. The limits apply to each
+ * input. With HPAR_EXECUTOR_INLINE, or without the parallel parser, the calling thread parses all
+ * inputs. `callback` may be NULL, and `inputs` if `count` is 0. Returns HPAR_OK even if inputs
+ * fail: each has its own status. HPAR_ERROR_ARGUMENT or HPAR_ERROR_UNSUPPORTED, as in hpar_parse,
+ * and HPAR_ERROR_MEMORY if no thread has the memory to start: nothing is parsed. */
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                                      hpar_many_stats *stats, hpar_batch_callback callback, void *context);
 
-/* Returns the number of parse errors that the last parse kept, at most hpar_options.max_errors; 0
- * for NULL. */
+/* Returns the number of parse errors that the last parse kept; 0 for NULL. */
 HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);
 
 /* Returns a parse error of the last parse. They are ordered by offset, and valid until the next
@@ -390,37 +362,31 @@ HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);
 HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index);
 
 /* Reports the resources of an input to options->resources without building a tree. The scan takes
- * about as long as a parse. Its memory does not grow with the page.
- *
- * The calling thread scans the whole input and reports CONFIRMED, in the order of the start tags.
- * The list is that of a parse, with two differences. `element` is HPAR_NO_NODE. `picture` is a
- * number that the images of one picture share. With several threads, the others scan later parts of
- * the input at the same time and report FOUND at once. CANCELLED comes at the end. It also comes
- * before the scan begins again in an encoding that a meta element declares.
- *
- * The scan uses these options: resources, mode, threads, encoding, fragment, scripting,
- * parallel.executor, parallel.wait, limits.input, and the predictor of a study. With
- * resources.in_order, only the calling thread scans. It runs no scripts.
- *
- * HPAR_ERROR_ARGUMENT: the parser or the callback is NULL, `bytes` is NULL though `length` is not
- * 0, or an option is invalid. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16, ISO-2022-JP or
- * "replacement". HPAR_LIMIT_INPUT: the input is longer than limits.input, and its beginning is
- * scanned. HPAR_ERROR_MEMORY. */
+ * about as long as a parse. Its memory does not grow with the page. The calling thread scans the
+ * whole input and reports CONFIRMED, in the order of the start tags. The list is that of a parse,
+ * with two differences. `element` is HPAR_NO_NODE. `picture` is a number that the images of one
+ * picture share. With several threads, the others scan later parts of the input at the same time
+ * and report FOUND at once. CANCELLED comes at the end. It also comes before the scan begins again
+ * in an encoding that a meta element declares. The scan uses these options: resources, mode,
+ * threads, encoding, fragment, scripting, parallel.executor, parallel.wait, limits.input, and the
+ * predictor of a study. With resources.in_order, only the calling thread scans. It runs no scripts.
+ * HPAR_ERROR_ARGUMENT, also: there is no callback. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16,
+ * ISO-2022-JP or "replacement". HPAR_LIMIT_INPUT: the input is longer than limits.input, and its
+ * beginning is scanned. HPAR_ERROR_MEMORY. */
 HPAR_API hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes,
                                          size_t length);
 
 /*** encodings ***/
 
-/* Labels are those of the Encoding Standard, in any case of letters and with surrounding white
- * space. Any number of threads may call these functions at once. */
+/* Labels are those of the Encoding Standard, in any case of letters, with white space around. */
 
-/* Returns the encoding's name in the Encoding Standard, as in "windows-1252" for "latin1". NULL:
- * the label is NULL or names no encoding. The text has static storage. */
+/* Returns the encoding's name in the Encoding Standard in static storage, as "windows-1252" for
+ * "latin1". NULL: the label is NULL or names no encoding. */
 HPAR_API const char *hpar_encoding_name(const char *label);
 
-/* Decodes `length` bytes to UTF-8, and writes the text in pieces. `bytes` may be NULL if `length`
- * is 0. A byte order mark of this encoding is left out. Invalid sequences become U+FFFD.
- * HPAR_ERROR_ARGUMENT: an argument is NULL, or the label names no encoding. */
+/* Decodes `length` bytes to UTF-8, and writes the text in pieces. A byte order mark of this
+ * encoding is left out. Invalid sequences become U+FFFD. HPAR_ERROR_ARGUMENT, also: the label names
+ * no encoding. */
 HPAR_API hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write,
                                  void *context);
 

@@ -39,10 +39,10 @@
  * Documents in `srcdoc` are left out. So is what other scripts name, and what a style sheet names
  * after its imports.
  *
- * The contents of template elements have no resources, except those of a declarative shadow root.
- * A resource whose `media` is "not all" is left out. All strings are values as they are in the
- * document, except that URLs of imports up to 4096 bytes have no escapes. The caller resolves
- * URLs, chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
+ * The contents of template elements have no resources, except those of a declarative shadow root. A
+ * resource whose `media` is "not all" is left out. All strings are values as they are in the
+ * document, except that URLs of imports up to 4096 bytes have no escapes. The caller resolves URLs,
+ * chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
  * `base` element against the URL of the document if they load it before they parse that element. */
 
 #include <hpar/node.h>
@@ -97,8 +97,8 @@ typedef enum hpar_resource_event {
   HPAR_RESOURCE_CANCELLED  /* it was found, or confirmed, and the document does not have it */
 } hpar_resource_event;
 
-/* A resource. The string of a missing attribute has the `bytes` NULL. Strings are valid as those
- * of the document are; the `url` of an import with escapes is valid during the callback only. */
+/* A resource. The string of a missing attribute has the `bytes` NULL. Strings are valid as those of
+ * the document are; the `url` of an import with escapes is valid during the callback only. */
 typedef struct hpar_resource {
   hpar_resource_kind kind;
   unsigned flags;
@@ -129,13 +129,13 @@ typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, voi
  * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
  * FOUND never follows CONFIRMED of the same resource: the calling thread waits until no other
  * thread reports what it confirms. So a callback for FOUND must not wait for the calling thread.
- * With `in_order`, all events come from the calling thread, and FOUND comes in document order.
- * If the parse runs scripts (hpar_options.script), the tags that they write have resources, too.
- * The parse cancels what such text makes invalid. Elements that a script makes or changes by other
- * functions have no events.
- * A resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only
- * comes if the parse begins again. Causes are another encoding, a limit, and bytes that a parallel
- * parse has found to be no valid UTF-8. Events may lack if memory runs out and the parse fails.
+ * With `in_order`, all events come from the calling thread, and FOUND comes in document order. If
+ * the parse runs scripts (hpar_options.script), the tags that they write have resources, too. The
+ * parse cancels what such text makes invalid. Elements that a script makes or changes by other
+ * functions have no events. A resource has the same `offset` in all its events. After CONFIRMED,
+ * CANCELLED only comes if the parse begins again. Causes are another encoding, a limit, and bytes
+ * that a parallel parse has found to be no valid UTF-8. Events may lack if memory runs out and the
+ * parse fails.
  *
  * The callback may read the strings only: the document is not complete. It must not call the
  * library with the parser or the document, and must not longjmp. */
@@ -157,12 +157,8 @@ typedef struct hpar_resource_options {
 HPAR_API const char *hpar_resource_kind_name(size_t kind);
 
 /* Reports the resources of `top` and its descendants, in tree order. The images of a picture come
- * before the image of its img element, in tree order. The function takes linear time. Any number
- * of threads may call it for one document at once. HPAR_NO_NODE has no resources.
- *
- * Declarative shadow roots nest up to 16 deep; deeper ones have no resources. Returns
- * HPAR_ERROR_ARGUMENT if `document` or `callback` is NULL, and HPAR_ERROR_MEMORY if memory for open
- * audio and video elements is short. */
+ * before the image of its img element, in tree order. The function takes linear time. HPAR_NO_NODE
+ * has no resources. Declarative shadow roots nest up to 16 deep; deeper ones have no resources. */
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 
@@ -174,7 +170,7 @@ typedef struct hpar_resource_list {
 
 /* Returns the resources that hpar_resources reports, for a loop without a callback. The list owns
  * the strings `url` of imports; the others are valid as those of the document are.
- * hpar_list_destroy frees the list. Returns NULL after a failure; `error` may be NULL. */
+ * hpar_list_destroy frees the list. Returns NULL after a failure. */
 HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error);
 
 /*** links ***/
@@ -219,19 +215,13 @@ typedef struct hpar_link_options {
   /* the label of the encoding of queries; NULL: that of the document, as in browsers */
   const char *query_encoding;
 } hpar_link_options;
-
 #define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
 
 /* Reports the links of `top` and its descendants in tree order, and for each element by attribute.
- *
- * `options` NULL means the defaults. Without a document URL, and without an absolute URL in a
- * `base` element, relative links have no valid URL. The function takes linear time. Any number of
- * threads may call it for one document at once. HPAR_NO_NODE has no links.
- *
- * Returns HPAR_ERROR_MEMORY if memory runs out. Returns HPAR_ERROR_ARGUMENT in these cases:
- * - `document` or `callback` is NULL.
- * - `options->size` is 0, or `options` has a field that this library lacks.
- * - `document_url` is not a valid absolute URL, or `query_encoding` is no label of an encoding. */
+ * Without a document URL, and without an absolute URL in a `base` element, relative links have no
+ * valid URL. The function takes linear time. Any number of threads may call it for one document at
+ * once. HPAR_NO_NODE has no links. HPAR_ERROR_MEMORY. HPAR_ERROR_ARGUMENT, also: `document_url` is
+ * not a valid absolute URL, or `query_encoding` is no label of an encoding. */
 HPAR_API hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                 hpar_link_callback callback, void *context);
 
@@ -243,7 +233,7 @@ typedef struct hpar_link_list {
 
 /* Returns the links that hpar_links reports, for a loop without a callback. The list owns the
  * strings `url`; the others are valid as those of the document are. hpar_list_destroy frees the
- * list. Returns NULL after a failure of hpar_links; `error` may be NULL. */
+ * list. Returns NULL after a failure of hpar_links. */
 HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                         hpar_error *error);
 

@@ -51,42 +51,26 @@
  * - A rule counts the element once, and reports its first matching tag by `found`. A rule that has
  *   retired sees no later tag.
  *
- * The tree of the output is the edited tree of the input, with exceptions. "--check" of the program
- * hpar finds each of them in a page, because it parses the output.
- * For each page, text stays text, and edits of attributes concern their own tags:
- * - Raw text that loses its tags is escaped: that of script, style, title, textarea, iframe, xmp,
- *   noembed, noframes, plaintext, and of noscript with scripting.
- * - If a literal "<" comes before an edit, the rewriter writes "</>" between them. It is no token.
- * - FIND leaves out places in "</>" and in the ends of a CDATA section. It changes nothing in raw
- *   text if the result would end the element.
- * - A rename to the name of an element with raw text fails, unless the element has this name.
- * These are the exceptions:
- * - Attributes that tree construction reads change the tree: `type` of input, `encoding` of
- *   annotation-xml, `color`, `face` and `size` of font. So do all attributes of formatting elements
- *   such as b that a block ends, because the parser opens only three equal ones again.
- * - Inserted content is parsed as if it was in the input. It may leave a table, svg, math or the
- *   head, or end a p. An open "<script>" or comment changes all that follows. Content for the end
- *   of an element goes into a descendant that has no end tag.
- * - REMOVE, REPLACE and INNER drop the input between the tags of an element. This includes what the
- *   parser moved out of a table. It leaves what the parser moved into the element.
- * - REMOVE, REPLACE, UNWRAP and RENAME may take away why the parser did something at a later tag.
- *   It ignored the tag, as "<head>" after content. It implied an end tag, or opened a formatting
- *   element again. UNWRAP and RENAME of svg, math and their elements change how content is read.
- * - Text before an edit forms a character reference with what follows, as "&am" and "p;". A newline
- *   at the beginning of pre, listing or textarea has no meaning.
+ * The tree of the output is the edited tree of the input, with exceptions: docs/guides/rewrite.md
+ * lists them, and "--check" of the program hpar finds each of them in a page. For each page, text
+ * stays text, and edits of attributes concern their own tags. Raw text that loses its tags (that of
+ * script, style, title, textarea, iframe, xmp, noembed, noframes, plaintext, and of noscript with
+ * scripting) is escaped. The rewriter writes "</>", which is no token, between a literal "<" and an
+ * edit. FIND leaves out places in "</>" and in the ends of a CDATA section, and changes nothing in
+ * raw text if the result would end the element. A rename to the name of an element with raw text
+ * fails, unless the element has this name.
  *
  * Filters. The exceptions let hostile input make elements that no rule has seen. A rewriter with
- * hpar_rewrite_options.filter does two things about them:
- * - It removes start tags that the parser ignores, except html and body, whose attributes merge. At
- *   the end of the input it removes an incomplete tag, and closes a comment.
- * - It reads its output again by the same rules. An element there that a rule would remove, replace
- *   or unwrap is a failure, and so is an attribute that a rule would unset. The status is
- *   HPAR_ERROR_UNSUPPORTED. The output ends before the start tag of the element.
- * Therefore the tree of the output has no such element or attribute. Elements without a start tag
- * do not count. This concerns the actions of rules without `limit`, and the callbacks `element` of
- * rules with `pure`, which run twice. Inserted content is included. Other callbacks see the input
+ * hpar_rewrite_options.filter removes start tags that the parser ignores, except html and body,
+ * whose attributes merge. At the end of the input it removes an incomplete tag, and closes a
+ * comment. It also reads its output again by the same rules, with limits of its own. An element
+ * there that a rule would remove, replace or unwrap is HPAR_ERROR_UNSUPPORTED, and so is an
+ * attribute that a rule would unset. The output ends before the start tag of that element.
+ * Therefore the tree of the output has no such element or attribute, inserted content included.
+ * Elements without a start tag do not count. This concerns the actions of rules without `limit`,
+ * and the callbacks `element` of rules with `pure`, which run twice. Other callbacks see the input
  * only. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted. The statistics of a page that fails
- * depend on the division into feeds. Each reading has its own limits. */
+ * depend on the division into feeds. */
 
 #include <hpar/parse.h>
 #include <hpar/select.h>
@@ -154,7 +138,6 @@ typedef struct hpar_document_end hpar_document_end;
 /* Callbacks run on the thread that feeds, in document order, one at a time, except those of a rule
  * with `pure`. A callback must not use the rewriter: begin, feed, finish and hpar_rewrite return
  * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns.
- *
  * HPAR_RETIRE: the rule matches no further element, text, comment or doctype. Any other status than
  * HPAR_OK is a failure: HPAR_ERROR_CALLBACK, or a status that tells the caller more. */
 typedef hpar_status (*hpar_element_callback)(hpar_element *element, void *context);
@@ -185,9 +168,9 @@ typedef enum hpar_where {
 
 /*** edits in callbacks ***/
 
-/* Each function that edits returns HPAR_OK, HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT: a pointer is
- * NULL, a name is invalid, or the unit cannot have this edit. Names are NUL-terminated. Those of
- * attributes are in lower case. */
+/* Each function that edits returns HPAR_OK, HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT, also: a name
+ * is invalid, or the unit cannot have this edit. Names are NUL-terminated. Those of attributes are
+ * in lower case. */
 
 /* Sets `*name` and the decoded `*value`, in UTF-8, of the attribute at `index` in the tag, without
  * duplicates. Returns false past the last. Either pointer may be NULL. Edits do not show. */
@@ -315,7 +298,6 @@ typedef struct hpar_rule {
   bool pure;
   uint64_t reserved[2]; /* zero */
 } hpar_rule;
-
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
 /* Pure callbacks. Each thread runs the callbacks of a rule with `pure` for its part of the input
@@ -325,26 +307,25 @@ typedef struct hpar_rule {
  * - A callback writes only data of its own thread, or data under a lock or atomics.
  * - The rewriter may discard what a thread has rewritten. The callbacks for that part then run
  *   again. The first run may have seen another element there, or one that does not match.
- * - HPAR_RETIRE and a failure in such a thread discard its result. The feeding
- *   thread runs the callback again, and then the result counts. Other threads may already have run
- *   the callback for later elements.
+ * - HPAR_RETIRE and a failure in such a thread discard its result. The feeding thread runs the
+ *   callback again, and then the result counts. Other threads may already have run the callback for
+ *   later elements.
  * - hpar_element_depth in such a thread discards its result, because the depth is unknown there.
  * - The promise includes the callbacks that hpar_element_on_end adds.
  * - A pure callback calls no function of a rewriter in use, not even hpar_rewriter_destroy. */
 
-/* Makes an empty set of rules. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
 HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
 
-/* Appends a rule. HPAR_ERROR_ARGUMENT: an argument is NULL, the rule is invalid, or the rules are
- * compiled. `error->offset` is in the selector, and `error->item` is the number of an action, if
- * one of them is the cause. After an error the set is as before. */
+/* Appends a rule. HPAR_ERROR_ARGUMENT, also: the rule is invalid, or the rules are compiled.
+ * `error->offset` is in the selector, and `error->item` is the number of an action, if one of them
+ * is the cause. After an error the set is as before. */
 HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_error *error);
 
 /* Makes the rules ready for rewriters. No rule can be added afterwards. HPAR_ERROR_MEMORY: nothing
- * changes. HPAR_ERROR_ARGUMENT for NULL. A second call does nothing. */
+ * changes. A second call does nothing. */
 HPAR_API hpar_status hpar_rules_compile(hpar_rules *rules);
 
-/* Frees the rules, after the last stream between begin and finish with them. NULL is allowed. */
+/* Frees the rules, after the last stream between begin and finish with them. */
 HPAR_API void hpar_rules_destroy(hpar_rules *rules);
 
 /*** rewriting ***/
@@ -405,7 +386,6 @@ typedef struct hpar_rewrite_options {
   void *run_context;
   uint64_t reserved[1]; /* zero */
 } hpar_rewrite_options;
-
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 
 /* Counters of one stream. */
@@ -426,29 +406,22 @@ typedef struct hpar_rewrite_stats {
   const char *encoding;  /* name of the encoding, static; NULL: unknown */
   uint64_t reserved[4];
 } hpar_rewrite_stats;
-
 #define HPAR_REWRITE_STATS_INIT HPAR_SIZED(hpar_rewrite_stats)
 
-/* Makes a rewriter. It keeps its memory from one stream to the next. HPAR_ERROR_MEMORY;
- * HPAR_ERROR_ARGUMENT for NULL. */
+/* A rewriter keeps its memory from one stream to the next. */
 HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
 
-/* Frees the rewriter. A stream that has not finished ends without output. NULL is allowed. */
+/* Frees the rewriter. A stream that has not finished ends without output. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
 
-/* Returns why the last call failed, as hpar_parser_error does. */
 HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 
-/* Begins a stream. A stream that has not finished is dropped. `options` NULL: the defaults.
- * `rules` must stay until finish.
- *
+/* Begins a stream. A stream that has not finished is dropped. `rules` must stay until finish.
  * `write` receives the output in order: pieces of at least 256 bytes, and the rest at the end of
  * each feed. Another status than HPAR_OK from `write` ends the stream. feed and finish return it.
- * `write` NULL: there is no output, for rules that only read.
- *
- * HPAR_ERROR_ARGUMENT: an argument is NULL, `rules` are not compiled, or an option is not accepted.
- * HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or refused UTF-16.
- * HPAR_ERROR_MEMORY. */
+ * `write` NULL: there is no output, for rules that only read. HPAR_ERROR_ARGUMENT, also: `rules`
+ * are not compiled. HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or
+ * refused UTF-16. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
 
@@ -459,7 +432,7 @@ HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rul
 HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
 
 /* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
- * `stats` may be NULL. The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */
+ * The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */
 HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_stats *stats);
 
 /* Rewrites a whole input: begin, feed, finish. */

@@ -7,10 +7,10 @@
  *   hpar_document *document = hpar_parse_bytes(page, length, &options, NULL);
  *   hpar_document_destroy(document);
  *
- * The library contains no script engine. It calls the caller's function for
- * each script that may run, in document order, at the point that the HTML Standard defines. The
- * function runs the script with an engine of its choice. It may read the document, change it, and
- * write text into the parser (`document.write`).
+ * The library contains no script engine. It calls the caller's function for each script that may
+ * run, in document order, at the point that the HTML Standard defines. The function runs the script
+ * with an engine of its choice. It may read the document, change it, and write text into the parser
+ * (`document.write`).
  *
  * A caller sets hpar_options.script.callback. The tree is then that of the standard with scripts.
  *
@@ -34,9 +34,6 @@
  * may decide its encoding. */
 
 #include <hpar/node.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,13 +86,12 @@ typedef struct hpar_script_options {
   uint64_t reserved[4]; /* zero */
 } hpar_script_options;
 
-/* Writes text into the parser, before the next byte of the page: `document.write`.
- *
- * The parser processes the text before the function returns, up to an unfinished token. Later
- * text completes that token. A complete script element in the text runs before the function
- * returns. If a script with `src` then blocks the parser, the rest waits until the outer script
- * has ended. HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a
- * new document). */
+/* Writes text into the parser, before the next byte of the page: `document.write`. The parser
+ * processes the text before the function returns, up to an unfinished token. Later text completes
+ * that token. A complete script element in the text runs before the function returns. If a script
+ * with `src` then blocks the parser, the rest waits until the outer script has ended.
+ * HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a new
+ * document). */
 HPAR_API hpar_status hpar_script_write(hpar_editor *editor, const char *bytes, size_t length);
 
 #ifdef __cplusplus

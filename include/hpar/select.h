@@ -8,17 +8,16 @@
  *     hpar_text(document, links->nodes[i], NULL, print, stdout);
  *   hpar_list_destroy(links);
  *
- * A set of selectors is compiled once and may then be used by any number of threads at once, on
- * any documents. Adding to it and destroying it must be alone. One walk over a document evaluates
- * all selectors of the set, in linear time and memory in the nodes, whatever the selectors are.
+ * A set of selectors is compiled once and may then be used by any number of threads at once, on any
+ * documents. Adding to it and destroying it must be alone. One walk over a document evaluates all
+ * selectors of the set, in linear time and memory in the nodes, whatever the selectors are.
  *
- * Types and names are `E`, `*`, `svg|E`, `math|E`, `html|E`, `*|E`, `#id` and `.class`.
- * Attributes are `[a]`, and `=` `~=` `|=` `^=` `$=` `*=` with `i` or `s`, `[xlink|a]` and `[*|a]`.
- * Combinators are `A B`, `A > B`, `A + B`, `A ~ B` and `A, B`.
- * Lists are `:is()`, `:where()` and `:not()` with any selectors, and `:has()`.
- * Positions are `:nth-child(An+B of S)`, `:first-child`, `:only-child`, their forms of type, and
- * those from the end.
- * Other tests are `:root :scope :empty :link :any-link :enabled :disabled :checked :lang()`.
+ * Types and names are `E`, `*`, `svg|E`, `math|E`, `html|E`, `*|E`, `#id` and `.class`. Attributes
+ * are `[a]`, and `=` `~=` `|=` `^=` `$=` `*=` with `i` or `s`, `[xlink|a]` and `[*|a]`. Combinators
+ * are `A B`, `A > B`, `A + B`, `A ~ B` and `A, B`. Lists are `:is()`, `:where()` and `:not()` with
+ * any selectors, and `:has()`. Positions are `:nth-child(An+B of S)`, `:first-child`,
+ * `:only-child`, their forms of type, and those from the end. Other tests are `:root :scope :empty
+ * :link :any-link :enabled :disabled :checked :lang()`.
  *
  * The pseudo-classes of a user's actions (:hover :active :focus :focus-within :focus-visible
  * :visited :target) match nothing. A pseudo-element, and any other pseudo-class, is an error.
@@ -48,8 +47,7 @@ extern "C" {
 
 /* The two functions compile `selector`, a NUL-terminated list, for one call: a program that uses a
  * selector often keeps a set. `error` may be NULL, and names the place and the reason if the
- * selector is refused. HPAR_ERROR_ARGUMENT: `document` or `selector` is NULL, or the selector is
- * not supported. HPAR_ERROR_MEMORY. */
+ * selector is refused. */
 
 /* Returns the first element below `top` that the selector matches, in document order; HPAR_NO_NODE
  * without a match and after a failure. */
@@ -71,18 +69,14 @@ HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_nod
 
 typedef struct hpar_selectors hpar_selectors;
 
-/* Makes an empty set. The caller destroys it. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for NULL. */
 HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
-
-/* Frees the set. NULL is allowed. */
 HPAR_API void hpar_selectors_destroy(hpar_selectors *selectors);
 
-/* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before
- * the call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error` then has the place
- * and the reason. After an error the set is as before. */
+/* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before the
+ * call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error` then has the place and
+ * the reason. After an error the set is as before. */
 HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length, hpar_error *error);
 
-/* Returns the number of selectors in the set; 0 for NULL. */
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
 /* How many threads select. Several threads do if the tree below `top` has at least 6 MB (about
@@ -103,30 +97,26 @@ typedef struct hpar_select_options {
   void *run_context;
   uint64_t reserved[4]; /* zero */
 } hpar_select_options;
-
 #define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 
 /* Receives one match. It may read the document and may not change it. */
 typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
 
 /* Reports the elements below `top` that match, in document order, and for each element its
- * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of
- * `top`. :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
+ * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of `top`.
+ * :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
  * children, reports nothing. `options` NULL: the defaults, with which the calling thread works
- * alone. HPAR_ERROR_MEMORY; with several threads it comes before the first report.
- * HPAR_ERROR_ARGUMENT for wrong options, and a NULL pointer other than `options` and `context`. */
+ * alone. HPAR_ERROR_MEMORY; with several threads it comes before the first report. */
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  const hpar_select_options *options, hpar_match_callback callback, void *context);
 
 #define HPAR_ANY_SELECTOR UINT32_MAX
 
-/* Sets `*matches` to whether the element matches the selector with this number, or any one of
- * the set. :scope is the element. Anything but an element matches nothing. The time grows with
- * the depth of the element and the number of its preceding siblings. With :checked, :has(),
+/* Sets `*matches` to whether the element matches the selector with this number, or any one of the
+ * set. :scope is the element. Anything but an element matches nothing. The time grows with the
+ * depth of the element and the number of its preceding siblings. With :checked, :has(),
  * :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), the time grows with the
- * document.
- * HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT for a NULL pointer or a number that the set does not
- * have. */
+ * document. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT, also: the set has no such number. */
 HPAR_API hpar_status hpar_matches(const hpar_selectors *selectors, const hpar_document *document, hpar_node element,
                                   uint32_t selector, bool *matches);
 
